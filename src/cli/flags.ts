@@ -22,8 +22,8 @@ export type Flag = {
   choices?: readonly string[];
   group: FlagGroup;
   help: string;
-  /** Known to the original, not done here yet: using it ends the run and says so. */
-  notBuilt?: true;
+  /** Of the original, without a meaning here: using it ends the run with these words. */
+  instead?: string;
   hidden?: true;
 };
 
@@ -32,7 +32,7 @@ export function flag(
   group: FlagGroup,
   spelling: string,
   help: string,
-  more: Pick<Flag, "choices" | "notBuilt" | "hidden"> = {},
+  more: Pick<Flag, "choices" | "instead" | "hidden"> = {},
 ): Flag {
   const words = spelling.split(" ");
   const short = words[0]!.startsWith("--") ? undefined : words.shift()![1];
@@ -71,7 +71,11 @@ export const flags: readonly Flag[] = [
     "-b, --background",
     "Run in the background and print the run's id; without a prompt, choose a run to attach to",
   ),
-  flag("Run", "-c, --cloud", "Start in cloud mode", { notBuilt: true }),
+  flag("Run", "-c, --cloud", "Start in cloud mode", {
+    hidden: true,
+    instead:
+      "There is no cloud here. For runs that outlive the terminal: -b, and 'serve' for other programs. To continue the latest chat: --continue",
+  }),
   flag("Run", "--browser", "Give the agent a browser: open, snapshot, click, type, screenshot"),
   flag(
     "Run",
@@ -101,8 +105,12 @@ export const flags: readonly Flag[] = [
   flag("Model", "--api-key <key>", "API key for the chosen model's vendor (or CURSOR_API_KEY)"),
   flag("Model", "-e, --endpoint <url>", "OpenAI-compatible server to use (or CURSOR_API_ENDPOINT)"),
   flag("Model", "-H, --header <header>...", "Extra request header 'Name: Value' (repeatable)"),
-  flag("Model", "--auth-token <token>", "Bearer token instead of a key", { notBuilt: true, hidden: true }),
-  flag("Model", "-k, --insecure", "Relax TLS verification", { notBuilt: true, hidden: true }),
+  flag("Model", "--auth-token <token>", "Bearer token instead of a key", {
+    hidden: true,
+    instead:
+      "It is a login of Cursor's own service. Give the vendor's key with --api-key, or a header: -H 'Authorization: Bearer <token>'",
+  }),
+  flag("Model", "-k, --insecure", "Do not verify the TLS certificate of the model's server"),
   flag("Permissions", "-f, --force", "Allow everything except what deny rules and protected paths block"),
   flag("Permissions", "--yolo", "Same as --force"),
   flag("Permissions", "--trust", "Trust this workspace from now on, without asking"),
@@ -126,7 +134,7 @@ export const flags: readonly Flag[] = [
   flag("Workspace", "-w, --worktree [name]", "Work in a git worktree of its own: a new one, or one that has this name"),
   flag("Workspace", "--worktree-base <ref>", "Commit that a new worktree begins with (default: HEAD)"),
   flag("Workspace", "--skip-worktree-setup", "Do not run the setup of .cursor/worktrees.json"),
-  flag("Workspace", "--plugin-dir <path>...", "Load a plugin folder", { notBuilt: true }),
+  flag("Workspace", "--plugin-dir <path>...", "Load a plugin for this run, trusted as yours (repeatable)"),
   flag("Sessions", "--resume [chatId]", "Resume a chat: its id, a prefix of it, or --resume=-2 for the second to last"),
   flag("Sessions", "--continue", "Resume the latest chat"),
   flag("Sessions", "--resume-or-new <uuid>", "Resume the chat with this id, or start one under it"),

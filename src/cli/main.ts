@@ -44,7 +44,8 @@ async function dispatch(invocation: Invocation): Promise<number> {
   }
   const help = async () => (await import("./commands/help.ts")).help(invocation, line.command, commands);
   if (line.flags.has("help")) return help();
-  refuseWhatIsNotBuilt(line);
+  const unusable = flags.find((each) => each.instead !== undefined && line.flags.has(each.name));
+  if (unusable) throw new UserError("USAGE", `--${unusable.name} has no meaning here. ${unusable.instead}`);
 
   const command = commands.find((each) => each.name === line.command);
   if (command?.commands) {
@@ -61,7 +62,6 @@ async function dispatch(invocation: Invocation): Promise<number> {
     }
     return (await command.load())(invocation);
   }
-  if (command && command.name !== "agent") throw notBuilt(`The command '${command.name}'`);
   if (line.flags.has("list-models"))
     return (await commands.find((each) => each.name === "models")!.load!())(invocation);
 
@@ -70,15 +70,6 @@ async function dispatch(invocation: Invocation): Promise<number> {
   // Without an id there is a choice to make first.
   if (line.flags.get("resume") === true) return (await import("./commands/ls.ts")).ls(invocation);
   return (await import("./terminal.ts")).startTerminal(invocation);
-}
-
-function refuseWhatIsNotBuilt(line: CommandLine): void {
-  const flag = flags.find((each) => each.notBuilt && line.flags.has(each.name));
-  if (flag) throw notBuilt(`The option --${flag.name}`);
-}
-
-function notBuilt(what: string): UserError {
-  return new UserError("NOT_BUILT", `${what} is not available in this version. See --help for what is.`);
 }
 
 /** Print mode is implied when either end is not a terminal. */

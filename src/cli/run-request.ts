@@ -37,6 +37,7 @@ export function runRequest(invocation: Invocation, on: "print" | "terminal"): Ru
     browser: isOn(flags, "browser"),
     ...serverFlags(flags),
     approvedServerCalls: on === "print" ? "allow" : "ask",
+    pluginDirs: flagList(flags, "plugin-dir").map((folder) => realDirectory(folder, "--plugin-dir")),
     hooks: flagList(flags, "hooks").map((given) => fileOrJson(given)),
     sandbox: flagText(flags, "sandbox") as RunRequest["sandbox"],
     unlistedCommands: on === "print" ? "sandbox" : "ask",
@@ -92,6 +93,7 @@ export function runHost({ line: { flags }, env, name, version }: Invocation): Ru
     env,
     apiKey: flagText(flags, "api-key"),
     headers: flagList(flags, "header"),
+    ...(flags.has("insecure") && { insecure: true }),
     redact: withoutSecrets,
   };
 }

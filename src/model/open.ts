@@ -15,6 +15,8 @@ export type ProviderOptions = {
   idleMs?: number;
   /** Models to ask, in order, when the first cannot answer. */
   fallbackModels?: readonly string[];
+  /** Do not verify the server's certificate. */
+  insecure?: boolean;
   /** The name we were called by. */
   program?: string;
   sessionId?: string;

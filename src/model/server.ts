@@ -51,6 +51,7 @@ async function openKeys(resolved: ResolvedModel, options: ProviderOptions): Prom
     idleMs: options.idleMs ?? 120_000,
     // Compressed events arrive in lumps.
     acceptEncoding: "identity",
+    ...(options.insecure && { tls: { rejectUnauthorized: false } }),
   });
   const keys = resolved.keys.length > 0 ? resolved.keys : [undefined];
   return keys.map((key) => {

@@ -47,6 +47,8 @@ export type RunRequest = {
   approvedServers?: "all" | readonly string[];
   /** What becomes of calls of their tools that no rule speaks of. `allow`: in a trusted workspace, the approval covers them. */
   approvedServerCalls?: "allow" | "ask";
+  /** Folders of plugins, for this run. */
+  pluginDirs?: readonly string[];
   /** Further hooks: files, or the JSON itself. */
   hooks?: readonly string[];
   sandbox?: "enabled" | "disabled";

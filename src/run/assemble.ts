@@ -113,7 +113,9 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     warn,
   });
   const hooks =
-    (request.hooks ?? []).length > 0 || hasHookFiles({ configDir, workspace, home })
+    (request.hooks ?? []).length > 0 ||
+    setup.plugins.some((plugin) => plugin.hooks.length > 0) ||
+    hasHookFiles({ configDir, workspace, home })
       ? await (await import("./hooks.ts")).openHooks(setup, { session, state, processes, warn })
       : undefined;
   const snapshots = chat && createSnapshots({ configDir, workspace, roots, sessionId, chat });

@@ -8,7 +8,14 @@ import { textOf } from "../protocol/message.ts";
 import type { HooksQuestion } from "../protocol/run.ts";
 import { redact } from "../redact/redact.ts";
 import { transcriptFile } from "../store/chats/layout.ts";
-import { type Hook, type LoadedHooks, loadHooks, readGivenHooks, withWaiting } from "../store/hook-files.ts";
+import {
+  type Hook,
+  type LoadedHooks,
+  loadHooks,
+  pluginHooks,
+  readGivenHooks,
+  withWaiting,
+} from "../store/hook-files.ts";
 import { openHookTrace } from "../store/hook-trace.ts";
 import { approveHooks } from "../store/hook-trust.ts";
 import { keepConsent } from "./human.ts";
@@ -65,7 +72,14 @@ async function permitted(setup: Setup, parts: HookParts): Promise<Hook[]> {
   const byFile = await permittedByFile(setup, parts);
   const ofEnterprise = byFile.filter(({ level }) => level === "enterprise");
   const others = byFile.filter(({ level }) => level !== "enterprise");
-  return [...ofEnterprise, ...given.flatMap(({ hooks }) => hooks), ...others];
+  const ofPlugins = setup.plugins.map((plugin) => pluginHooks(plugin, setup.workspace));
+  for (const { warnings } of ofPlugins) for (const warning of warnings) parts.warn(warning);
+  return [
+    ...ofEnterprise,
+    ...given.flatMap(({ hooks }) => hooks),
+    ...others,
+    ...ofPlugins.flatMap(({ hooks }) => hooks),
+  ];
 }
 
 async function permittedByFile(setup: Setup, { warn }: HookParts): Promise<Hook[]> {

@@ -14,6 +14,8 @@ export type RunHost = {
   /** A key for the model, and headers for its server, that were given for this run. */
   apiKey?: string;
   headers?: readonly string[];
+  /** Do not verify the certificate of the model's server. */
+  insecure?: boolean;
   /** Absent: nobody can answer. */
   human?: Human;
   /** Where it is known only later who can answer: nothing is asked before. */

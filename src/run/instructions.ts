@@ -39,7 +39,7 @@ export async function loadInstructions(setup: Setup, parts: InstructionParts) {
   const { state, tools, mcp, answer, warn } = parts;
   const { loadHidden } = await import("../policy/hidden.ts");
   const isIgnored = await loadHidden({ workspace, roots, home, configDir, rules: setup.rules });
-  const files = { workspace, roots, configDir, home, isIgnored };
+  const files = { workspace, roots, configDir, home, isIgnored, plugins: setup.plugins };
   const skills = createSkillBook({ ...files, trusted });
   const { subagents, warnings: wrong } = findSubagents({ ...files, trusted });
   const surroundings = {

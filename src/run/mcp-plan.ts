@@ -6,6 +6,7 @@ import type { RunRequest } from "../protocol/run.ts";
 import { readJson } from "../store/json-file.ts";
 import { disabledServers, isApprovedServer } from "../store/mcp-approvals.ts";
 import { type McpServer, readMcpServers, serversIn } from "../store/mcp-servers.ts";
+import { type Plugin, serverName, withPluginRoot } from "../store/plugins/read-plugin.ts";
 import { nearestName } from "../text/nearest.ts";
 
 export type McpStanding = "pending" | "needs-approval" | "disabled" | "failed" | "shadowed";
@@ -20,13 +21,18 @@ export type McpSetup = Pick<RunRequest, "mcpConfigs" | "approvedServers"> & {
   workspace: string;
   configDir: string;
   home: string;
+  plugins?: readonly Plugin[];
 };
 
 /** The first that may be started takes its name; one that waits for approval takes none away. */
 export function planMcp(setup: McpSetup): McpPlan {
   const { approvedServers = [] } = setup;
   const warnings: string[] = [];
-  const found = [...givenServers(setup, warnings), ...readMcpServers(setup, warnings)];
+  const found = [
+    ...givenServers(setup, warnings),
+    ...readMcpServers(setup, warnings),
+    ...(setup.plugins ?? []).flatMap((plugin) => pluginServers(plugin, warnings)),
+  ];
   checkNames(approvedServers, found);
   const disabled = new Set(found.length > 0 ? disabledServers(setup) : []);
   const taken = new Set<string>();
@@ -72,6 +78,15 @@ function givenServers({ mcpConfigs = [], workspace }: McpSetup, warnings: string
       throw new UserError("FILE_UNREADABLE", `--mcp-config: file not found: ${file}. Give a file, or the JSON itself.`);
     return serversIn(content, { scope: "flag", file, folder: workspace }, warnings);
   });
+}
+
+/** What it may do was approved with the plugin. */
+function pluginServers(plugin: Plugin, warnings: string[]): McpServer[] {
+  return plugin.servers.flatMap(({ file, content }) =>
+    serversIn(withPluginRoot(content, plugin), { scope: plugin.scope, file, folder: plugin.root }, warnings).map(
+      (server) => ({ ...server, name: serverName(plugin, server.name) }),
+    ),
+  );
 }
 
 function parsed(text: string) {

@@ -56,6 +56,7 @@ export function openProvider(
     idleMs,
     fallbackModels: givenFallbacks(request, own) ?? fallbackModels,
     program: host.program,
+    ...(host.insecure && { insecure: true }),
     ...options,
   });
 }

@@ -78,6 +78,7 @@ const table: Readonly<Record<keyof RunRequest, Check>> = {
   mcpConfigs: listOf(text),
   approvedServers: either(oneOf("all"), listOf(text)),
   approvedServerCalls: oneOf("allow", "ask"),
+  pluginDirs: listOf(path),
   hooks: listOf(text),
   sandbox: oneOf("enabled", "disabled"),
   unlistedCommands: oneOf("sandbox", "ask"),

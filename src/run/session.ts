@@ -24,7 +24,8 @@ function listedServers({ servers }: McpPlan): { name: string; status: string }[]
 export async function findMcp(setup: Setup): Promise<McpPlan | undefined> {
   const { mcpConfigs = [], approvedServers = [] } = setup.request;
   const isNamed = approvedServers !== "all" && approvedServers.length > 0;
-  if (!hasMcpFiles(setup) && mcpConfigs.length === 0 && !isNamed) return undefined;
+  const hasPlugins = setup.plugins.some(({ servers }) => servers.length > 0);
+  if (!hasMcpFiles(setup) && mcpConfigs.length === 0 && !isNamed && !hasPlugins) return undefined;
   const { planMcp } = await import("./mcp-plan.ts");
   return planMcp({ ...setup, env: setup.host.env, mcpConfigs, approvedServers });
 }

@@ -1,4 +1,5 @@
 // From a request to what `init` needs: cheap, and before anything heavy is loaded.
+import { existsSync } from "node:fs";
 import { join, sep } from "node:path";
 import { isForeignKey } from "../model/keys.ts";
 import { type ResolvedModel, resolveModel } from "../model/resolve.ts";
@@ -7,6 +8,8 @@ import type { Rule } from "../protocol/permission-rule.ts";
 import type { PermissionMode, RunRequest } from "../protocol/run.ts";
 import { configDir, homeDir } from "../store/config-dir.ts";
 import { realOf } from "../store/json-file.ts";
+import type { Plugins } from "../store/plugins/installed.ts";
+import type { Plugin } from "../store/plugins/read-plugin.ts";
 import { builtInRules, loadSettings, projectDenyRules, type Settings } from "../store/settings.ts";
 import { isTrusted } from "../store/trust.ts";
 import type { Worktree } from "../worktrees/records.ts";
@@ -35,6 +38,8 @@ export type Setup = {
   model: ResolvedModel;
   mode: PermissionMode;
   limits: { maxTurns?: number; maxTurnsPerPrompt: number; maxTimeMs?: number; maxCost?: number };
+  /** What they bring is found where it is used. */
+  plugins: readonly Plugin[];
   warnings: string[];
 };
 
@@ -58,6 +63,7 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
   const trusted = isKnown || isGranted;
 
   const settings = loadSettings({ configDir: config, workspace, trusted });
+  const { plugins, warnings } = await pluginsOf(config, request);
   const worktree = await worktreeOf(config, workspace);
   const model = { ...resolveModel(modelChoice({ ...host, ...request }, settings, config)), ...host.seams?.modelInfo };
   const limits = request.limits ?? {};
@@ -78,14 +84,31 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
     model,
     mode: modeOf(request, settings),
     limits: { ...limits, maxTurnsPerPrompt: settings.courser.maxTurns ?? 500 },
-    warnings: [...settings.warnings, ...foreignKeyWarning(host), ...(model.notice ? [model.notice] : [])],
+    plugins,
+    warnings: [
+      ...settings.warnings,
+      ...warnings,
+      ...foreignKeyWarning(host),
+      ...insecureWarning(host),
+      ...(model.notice ? [model.notice] : []),
+    ],
   };
+}
+
+/** Most runs have none, and load nothing for them. */
+async function pluginsOf(config: string, { pluginDirs = [] }: RunRequest): Promise<Plugins> {
+  if (pluginDirs.length === 0 && !existsSync(join(config, "plugins"))) return { plugins: [], warnings: [] };
+  return (await import("../store/plugins/installed.ts")).loadPlugins(config, pluginDirs);
 }
 
 /** The worktree that the workspace is in. */
 async function worktreeOf(config: string, workspace: string): Promise<Worktree | undefined> {
   if (!workspace.startsWith(join(realOf(config), "worktrees", sep))) return undefined;
   return (await import("../worktrees/records.ts")).worktreeAt(config, workspace);
+}
+
+function insecureWarning({ insecure }: RunHost): string[] {
+  return insecure ? ["The TLS certificate of the model's server is not verified (--insecure)."] : [];
 }
 
 /** Drivers of the original hand on its key; it opens nothing here, and other vendors must not see it. */

@@ -1,15 +1,20 @@
 // Hooks as they stand in the files: which may run, and what each says, the highest level first.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { isObject, tryParse } from "../json/object.ts";
+import { isObject, type JsonObject, tryParse } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { cursorToolNames, renamedTools } from "../protocol/hook-events.ts";
+import { cursorToolNames, isHookEvent, renamedTools } from "../protocol/hook-events.ts";
 import { type HookEntry, readClaudeHooks, readCursorHooks } from "./hook-entries.ts";
 import { type HookFile, type HookPaths, hookFiles } from "./hook-paths.ts";
 import { isApproved } from "./hook-trust.ts";
 import { readJson, readJsonText } from "./json-file.ts";
+import { type Plugin, pluginVariables } from "./plugins/read-plugin.ts";
 
-export type Hook = HookEntry & Pick<HookFile, "level" | "file" | "cwd">;
+export type Hook = HookEntry &
+  Pick<HookFile, "level" | "file" | "cwd"> & {
+    /** Further variables of its environment. */
+    env?: Record<string, string>;
+  };
 
 export type LoadedHooks = {
   hooks: Hook[];
@@ -57,6 +62,30 @@ export function readGivenHooks(given: string, cwd: string): { hooks: Hook[]; war
   const warnings: string[] = [];
   const entries = readCursorHooks({ file, content, warnings });
   return { hooks: entries.map((entry) => ({ ...entry, level: "user", file, cwd })), warnings };
+}
+
+/** Those of a plugin, in either format: Cursor's run in its folder, Claude's in the workspace. */
+export function pluginHooks(plugin: Plugin, workspace: string): { hooks: Hook[]; warnings: string[] } {
+  const warnings: string[] = [];
+  const hooks = plugin.hooks.flatMap(({ file, content }) => {
+    const isCursor = content["version"] !== undefined || Object.keys(objectOr(content["hooks"])).some(isHookEvent);
+    const read = isCursor ? readCursorHooks : readClaudeHooks;
+    const entries = read({ file, content, warnings });
+    return entries.map(
+      (entry): Hook => ({
+        ...entry,
+        level: "user",
+        file,
+        cwd: isCursor ? plugin.root : workspace,
+        env: pluginVariables(plugin),
+      }),
+    );
+  });
+  return { hooks, warnings };
+}
+
+function objectOr(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
 }
 
 /** What stands in one file, whether or not it may run; undefined where there is none. */

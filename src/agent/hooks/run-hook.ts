@@ -53,7 +53,7 @@ async function runCommand(hook: Hook, { payload, context, signal }: HookCall): P
     const running = context.processes.start({
       command: [shell, "-c", command!],
       cwd,
-      env: context.env,
+      env: { ...context.env, ...hook.env },
       input: payload,
       signal,
       timeoutMs: timeoutOf(hook),

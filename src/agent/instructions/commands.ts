@@ -2,6 +2,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { realOrSame, shownPath } from "../../policy/paths.ts";
+import type { Plugin } from "../../store/plugins/read-plugin.ts";
 import { nearestName } from "../../text/nearest.ts";
 import { parseFrontmatter } from "./frontmatter.ts";
 import { readText } from "./read-text.ts";
@@ -13,6 +14,7 @@ type CommandContext = {
   configDir: string;
   /** True for what ignore files or deny rules keep from the agent. */
   isIgnored?(path: string): boolean;
+  plugins?: readonly Plugin[];
   /** What else a `/name` may mean; files of commands come first. */
   callable?: readonly CommandSource[];
 };
@@ -29,8 +31,7 @@ export function expandCommand(prompt: string, context: CommandContext): Expanded
   const name = match[1]!;
   const rest = prompt.slice(match[0].length).trim();
   const warnings: string[] = [];
-  for (const { folder, within } of commandFolders(context)) {
-    const path = join(folder, `${name}.md`);
+  for (const { path, within } of commandFolders(context).flatMap((each) => filesOf(each, name))) {
     const read = readText(path, { limit: largestInstruction, within, isIgnored: within && context.isIgnored });
     if (read.type === "missing") continue;
     const shown = shownPath(path, context.workspace);
@@ -75,21 +76,37 @@ function wordsOf(text: string): string[] {
 /** Names of all commands, the project's first. */
 export function listCommands(context: CommandContext): string[] {
   const names = new Set<string>();
-  for (const { folder } of commandFolders(context)) {
-    for (const name of namesIn(folder)) if (name.endsWith(".md")) names.add(name.slice(0, -".md".length));
+  for (const { folder, plugin } of commandFolders(context)) {
+    const endings = plugin === undefined ? [".md"] : pluginEndings;
+    for (const name of namesIn(folder)) {
+      const ending = endings.find((each) => name.endsWith(each));
+      if (ending) names.add(name.slice(0, -ending.length));
+    }
   }
   return [...names];
 }
 
 /** Project commands may not be links out of the project; the user's own may be links to anywhere. */
-function commandFolders(context: CommandContext): { folder: string; within?: string[] }[] {
+function commandFolders(context: CommandContext): CommandFolder[] {
   const roots = [context.workspace, ...context.roots];
   const within = roots.map(realOrSame);
   return [
     ...roots.map((root) => ({ folder: join(root, ".cursor", "commands"), within })),
     { folder: join(context.configDir, "commands") },
+    ...(context.plugins ?? []).flatMap(({ name, commands }) => commands.map((folder) => ({ folder, plugin: name }))),
   ];
 }
+
+type CommandFolder = { folder: string; within?: string[]; plugin?: string };
+
+/** Plugins may use other endings; `/plugin:name` says which of two is meant. */
+function filesOf({ folder, within, plugin }: CommandFolder, name: string): { path: string; within?: string[] }[] {
+  if (plugin === undefined) return [{ path: join(folder, `${name}.md`), ...(within && { within }) }];
+  const own = name.startsWith(`${plugin}:`) ? name.slice(plugin.length + 1) : name;
+  return pluginEndings.map((ending) => ({ path: join(folder, `${own}${ending}`) }));
+}
+
+const pluginEndings = [".md", ".mdc", ".markdown", ".txt"];
 
 function namesIn(folder: string): string[] {
   try {

@@ -1,12 +1,13 @@
 // Project instructions that hold from the start: AGENTS.md, CLAUDE.md, .cursorrules and the rules of the workspace.
 import { dirname, join } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
+import type { Plugin } from "../../store/plugins/read-plugin.ts";
 import { type AttachContext, attach, findTarget, refusalOf } from "./attach.ts";
 import { block } from "./block.ts";
 import { findGit, type GitCheckout } from "./environment.ts";
 import { findMentions } from "./mentions.ts";
 import { type ReadLimits, readText, statOrNothing } from "./read-text.ts";
-import { cutNote, cutWarning, largestInstruction, listRules, type ProjectRule } from "./rules.ts";
+import { cutNote, cutWarning, largestInstruction, listRules, listRulesIn, type ProjectRule } from "./rules.ts";
 
 /** Bytes of all instructions of a session together. */
 export const mostInstructionBytes = 64 * 1024;
@@ -15,6 +16,7 @@ const mostListedRules = 100;
 export type InstructionContext = AttachContext & {
   configDir: string;
   home: string;
+  plugins?: readonly Plugin[];
 };
 
 export type InstructionSource = { path: string; how: "user" | "parent" | "workspace" | "legacy" | ProjectRule["how"] };
@@ -23,7 +25,7 @@ export type LoadedInstructions = {
   /** The section of the system prompt, empty when there is nothing to say. */
   text: string;
   bytes: number;
-  /** Every rule of the workspace's own .cursor/rules, also those that wait for a file or a mention. */
+  /** Every rule of plugins and of the workspace's own .cursor/rules, also those that wait for a file or a mention. */
   rules: readonly ProjectRule[];
   /** Real paths of files whose text is given already. */
   given: ReadonlySet<string>;
@@ -61,18 +63,24 @@ export function loadInstructions(context: InstructionContext): LoadedInstruction
   add(join(workspace, ".cursorrules"), "legacy", limits);
   add(join(workspace, "CLAUDE.md"), "workspace", limits);
   add(join(workspace, "AGENTS.md"), "workspace", limits);
-  const list = listRules(workspace, { workspace, ...limits });
-  warnings.push(...list.warnings);
-  for (const rule of list.rules)
+  const lists = [
+    ...(context.plugins ?? []).flatMap(({ root, rules }) =>
+      rules.map((folder) => listRulesIn(folder, workspace, { workspace, within: [root] })),
+    ),
+    listRules(workspace, { workspace, ...limits }),
+  ];
+  warnings.push(...lists.flatMap((list) => list.warnings));
+  const rules = lists.flatMap((list) => list.rules);
+  for (const rule of rules)
     if (rule.how === "always") found.push({ path: rule.path, real: rule.real, text: rule.text, how: "always" });
 
   const kept = keepWhatFits(onlyOnce(found), context, warnings);
   const given = new Set(kept.instructions.map((instruction) => instruction.real));
-  const described = list.rules.filter((rule) => rule.description !== undefined && rule.how !== "always");
+  const described = rules.filter((rule) => rule.description !== undefined && rule.how !== "always");
   return {
     text: sectionOf(kept, described, workspace),
     bytes: kept.bytes,
-    rules: list.rules,
+    rules,
     given,
     git,
     within,

@@ -32,9 +32,14 @@ const mostRules = 500;
 type RuleLimits = ReadLimits & { workspace: string; within: readonly string[] };
 
 export function listRules(owner: string, options: RuleLimits): RuleList {
+  return listRulesIn(join(owner, ".cursor", "rules"), owner, options);
+}
+
+/** Of a folder that lies anywhere; `owner`: the folder that its rules are about. */
+export function listRulesIn(folder: string, owner: string, options: RuleLimits): RuleList {
   const rules: ProjectRule[] = [];
   const warnings: string[] = [];
-  for (const { path, name } of ruleFiles(join(owner, ".cursor", "rules"), options, warnings)) {
+  for (const { path, name } of ruleFiles(folder, options, warnings)) {
     const read = readText(path, { ...options, limit: largestInstruction });
     const shown = shownPath(path, options.workspace);
     if (read.type === "problem") warnings.push(`Rule ${shown} was left out: ${read.reason}.`);

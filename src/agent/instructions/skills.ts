@@ -1,6 +1,7 @@
 // Skills: folders with a SKILL.md. The model is told their names and descriptions, and reads one when its work needs it.
 import { basename, join } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
+import type { Plugin } from "../../store/plugins/read-plugin.ts";
 import { oneLine } from "../../text/one-line.ts";
 import { list } from "../../text/words.ts";
 import { booleanOf, listOf, misspelt, parseFrontmatter, textOf } from "./frontmatter.ts";
@@ -33,6 +34,7 @@ export type SkillContext = {
   /** Skills of a project that nobody trusts are not looked at. */
   trusted: boolean;
   isIgnored?(path: string): boolean;
+  plugins?: readonly Plugin[];
 };
 
 type SkillList = { skills: Skill[]; warnings: string[] };
@@ -70,9 +72,10 @@ function addProjectSkills(root: string, context: SkillContext, list: SkillList, 
     addSkills(join(root, name, "skills"), { context, scope: "project", within, ...(owner && { owner }) }, list);
 }
 
-function userFolders({ configDir, home }: SkillContext): string[] {
+function userFolders({ configDir, home, plugins = [] }: SkillContext): string[] {
   const others = folderNames.map((name) => join(home, name, "skills"));
-  return [...new Set([join(configDir, "skills"), ...others, join(configDir, "skills-cursor")])];
+  const ofPlugins = plugins.flatMap(({ skills }) => skills);
+  return [...new Set([join(configDir, "skills"), ...others, join(configDir, "skills-cursor"), ...ofPlugins])];
 }
 
 type SkillOrigin = { context: SkillContext; scope: Skill["scope"]; within?: readonly string[]; owner?: string };

@@ -77,7 +77,7 @@ const buildCaches = list(`
   go/pkg/mod .m2/repository .gradle/caches .nuget/packages`);
 
 /** Of all that the agent keeps in its configuration, commands run only what skills bring along. */
-export const skillNames = ["skills", "skills-cursor"];
+export const skillNames = ["skills", "skills-cursor", "plugins/installed", "plugins/local"];
 
 /** Nothing could be kept from a command that may write the folder that holds the system. */
 export function planProblem({ writable }: SandboxPlan): string | undefined {

@@ -61,14 +61,16 @@ const mostFiles = 200;
 
 /** The project's before the user's, `.cursor` first; what is built in last, so that a file can take its place. */
 export function findSubagents(place: SkillContext): { subagents: Subagent[]; warnings: string[] } {
-  const { workspace, roots, configDir, home, trusted } = place;
+  const { workspace, roots, configDir, home, trusted, plugins = [] } = place;
   const within = [workspace, ...roots].map(realOrSame);
   const project = trusted ? [workspace, ...roots] : [];
   const folders: { folder: string; within?: string[] }[] = [
     ...project.flatMap((root) => folderNames.map((name) => ({ folder: join(root, name, "agents"), within }))),
-    ...[join(configDir, "agents"), ...folderNames.map((name) => join(home, name, "agents"))].map((folder) => ({
-      folder,
-    })),
+    ...[
+      join(configDir, "agents"),
+      ...folderNames.map((name) => join(home, name, "agents")),
+      ...plugins.flatMap(({ agents }) => agents),
+    ].map((folder) => ({ folder })),
   ];
   const found = new Map<string, Subagent>();
   const add = (subagent: Subagent) => {

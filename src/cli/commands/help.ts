@@ -94,7 +94,7 @@ function commandHelp(name: string, command: Omit<Command, "load"> & { load?: unk
   const usage = [name, command.name, "[options]", ...(command.operands ? [command.operands] : [])].join(" ");
   return sections([
     `Usage: ${usage}`,
-    `${command.summary}${command.load || command.commands ? "" : notInThisVersion}`,
+    command.summary,
     ...(command.aliases ? [`Also called: ${command.aliases.join(", ")}`] : []),
     ...(command.commands ? [titled("Commands", command.commands.map(innerRow))] : []),
     titled("Options", options.map(flagRow)),
@@ -123,25 +123,16 @@ function flagGroups(table: readonly Flag[]): string[] {
   );
 }
 
-const notInThisVersion = " (not in this version)";
-
 function flagRow(flag: Flag): string {
   const short = flag.short ? `-${flag.short}, ` : "";
   const unnamed = flag.choices?.some((choice) => !flag.help.includes(choice));
   const choices = unnamed ? `: ${flag.choices!.join(", ")}` : "";
-  return row(
-    `${short}--${flag.name}${flag.value ? ` ${flag.value}` : ""}`,
-    `${flag.help}${choices}${flag.notBuilt ? notInThisVersion : ""}`,
-  );
+  return row(`${short}--${flag.name}${flag.value ? ` ${flag.value}` : ""}`, `${flag.help}${choices}`);
 }
 
 function commandRow(command: Command): string {
   const names = [command.name, ...(command.aliases ?? [])].join(" | ");
-  const built = command.load || command.commands || command.name === "agent";
-  return row(
-    `${names}${command.operands ? ` ${command.operands}` : ""}`,
-    `${command.summary}${built ? "" : notInThisVersion}`,
-  );
+  return row(`${names}${command.operands ? ` ${command.operands}` : ""}`, command.summary);
 }
 
 function innerRow({ name, operands, summary }: InnerCommand): string {

@@ -1,4 +1,4 @@
-// The table of commands. One with neither `load` nor `commands` is known, but not built yet: it says so.
+// The table of commands.
 import { flag, textOrJson } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { adapterCommands } from "./adapter/index.ts";
@@ -6,6 +6,7 @@ import { hookCommands } from "./hooks/index.ts";
 import type { InnerCommand } from "./inner-command.ts";
 import { mcpCommands } from "./mcp/index.ts";
 import { permissionCommands } from "./permissions/index.ts";
+import { pluginCommands } from "./plugin/index.ts";
 import { persistCommands, runCommands } from "./runs/index.ts";
 import { sandboxCommands } from "./sandbox/index.ts";
 import { serveFlags, studioFlags, workerCommands } from "./serve-flags.ts";
@@ -184,6 +185,16 @@ export const commands: readonly Command[] = [
     commands: mcpCommands,
     inner: "list",
   }),
+  {
+    ...outer({
+      name: "plugin",
+      summary: "List, install, update and remove plugins",
+      examples: ["plugin list", "plugin add ./my-plugin", "plugin update", "plugin remove my-plugin"],
+      commands: pluginCommands,
+      inner: "list",
+    }),
+    aliases: ["plugins"],
+  },
   outer({
     name: "sandbox",
     summary: "Configure the sandbox, or run a command in it",
@@ -240,6 +251,25 @@ export const commands: readonly Command[] = [
     examples: ["worker start --single-use"],
     commands: workerCommands,
   }),
+  {
+    name: "generate-rule",
+    aliases: ["rule"],
+    uses: ["workspace", "force"],
+    operands: "[text...]",
+    summary: "Write a rule of the project: asks for what is missing",
+    flags: [
+      flag("Run", "--name <name>", "Name of the rule: .cursor/rules/<name>.mdc"),
+      flag("Run", "--description <text>", "When it matters, for the model to decide"),
+      flag("Run", "--globs <patterns>", "For files that match these patterns (comma-separated)"),
+      flag("Run", "--always", "In every conversation"),
+    ],
+    examples: [
+      "rule",
+      'rule "Use tabs." --name tabs --globs "*.go"',
+      'rule "Answer in German." --name german --always',
+    ],
+    load: async () => (await import("./generate-rule.ts")).generateRule,
+  },
   {
     name: "install-shell-integration",
     operands: "[shell]",

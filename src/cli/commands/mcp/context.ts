@@ -5,6 +5,7 @@ import { type McpPlan, type McpSetup, planMcp, unknownServer } from "../../../ru
 import { realDirectory } from "../../../run/real-directory.ts";
 import { configDir, homeDir } from "../../../store/config-dir.ts";
 import type { McpServer } from "../../../store/mcp-servers.ts";
+import { loadPlugins } from "../../../store/plugins/installed.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { serverFlags } from "../../run-request.ts";
@@ -15,7 +16,10 @@ export type McpContext = McpSetup & { plan: McpPlan; version: string; program: s
 export function contextOf(invocation: Invocation): McpContext {
   const { env, line } = invocation;
   const workspace = realDirectory(flagText(line.flags, "workspace") ?? ".", "--workspace");
-  const setup = { env, workspace, configDir: configDir(env), home: homeDir(env), ...serverFlags(line.flags) };
+  const config = configDir(env);
+  const { plugins, warnings } = loadPlugins(config);
+  warnings.forEach(warn);
+  const setup = { env, workspace, configDir: config, home: homeDir(env), plugins, ...serverFlags(line.flags) };
   const plan = planMcp(setup);
   for (const warning of plan.warnings) warn(warning);
   return { ...setup, plan, version: invocation.version, program: invocation.name };

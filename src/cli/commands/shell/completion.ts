@@ -43,8 +43,8 @@ type CommandNode = {
   flags: readonly Flag[];
 };
 
-function isShown({ hidden, notBuilt }: Flag): boolean {
-  return !hidden && !notBuilt;
+function isShown({ hidden }: Flag): boolean {
+  return !hidden;
 }
 
 const scripts: Readonly<Record<ShellName, (tree: readonly CommandNode[], general: readonly Flag[]) => string>> = {

@@ -1,0 +1,56 @@
+// What a plugin brings, in words: what it only says, and what it runs.
+import { readdirSync, statSync } from "node:fs";
+import { basename } from "node:path";
+import { pluginHooks } from "../../../store/hook-files.ts";
+import { serversIn } from "../../../store/mcp-servers.ts";
+import { type Plugin, serverName, withPluginRoot } from "../../../store/plugins/read-plugin.ts";
+
+export type PluginContents = {
+  commands: string[];
+  skills: string[];
+  agents: string[];
+  rules: string[];
+  /** With the command line that each runs. */
+  hooks: { event: string; command: string }[];
+  servers: { name: string; start: string }[];
+};
+
+export function contentsOf(plugin: Plugin): PluginContents {
+  const names = (folders: readonly string[]) => folders.flatMap(namesIn);
+  return {
+    commands: names(plugin.commands),
+    skills: names(plugin.skills),
+    agents: names(plugin.agents),
+    rules: names(plugin.rules),
+    hooks: pluginHooks(plugin, plugin.root).hooks.map(({ event, command, prompt }) => ({
+      event,
+      command: command ?? `a model is asked: ${prompt}`,
+    })),
+    servers: plugin.servers.flatMap(({ file, content }) =>
+      serversIn(withPluginRoot(content, plugin), { scope: "user", file, folder: plugin.root }, []).map(
+        ({ name, definition: { command, args = [], url } }) => ({
+          name: serverName(plugin, name),
+          start: url ?? [command, ...args].join(" "),
+        }),
+      ),
+    ),
+  };
+}
+
+/** Lines for somebody who is to approve it. */
+export function describe({ hooks, servers, ...texts }: PluginContents): string[] {
+  return [
+    ...Object.entries(texts)
+      .filter(([, names]) => names.length > 0)
+      .map(([kind, names]) => `  ${kind}: ${names.join(", ")}`),
+    ...hooks.map(({ event, command }) => `  runs on ${event}: ${command}`),
+    ...servers.map(({ name, start }) => `  starts ${name}: ${start}`),
+  ];
+}
+
+function namesIn(path: string): string[] {
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [basename(path).replace(/\.\w+$/, "")];
+  return readdirSync(path)
+    .filter((name) => !name.startsWith("."))
+    .map((name) => name.replace(/\.(md|mdc|markdown|txt)$/, ""));
+}

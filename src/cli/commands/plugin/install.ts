@@ -1,0 +1,143 @@
+// `plugin add`, `update`, `remove`, `enable`, `disable`. What is installed is a copy of what was seen and approved.
+import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { UserError } from "../../../protocol/error-codes.ts";
+import { configDir } from "../../../store/config-dir.ts";
+import { makeFolder } from "../../../store/json-file.ts";
+import {
+  hashFolder,
+  installedFolder,
+  type PluginRecord,
+  pluginRecords,
+  pluginsDir,
+  saveRecord,
+} from "../../../store/plugins/installed.ts";
+import { readPlugin } from "../../../store/plugins/read-plugin.ts";
+import { nearestName } from "../../../text/nearest.ts";
+import { visible } from "../../../text/visible.ts";
+import { git } from "../../../worktrees/git.ts";
+import { flagText } from "../../flags.ts";
+import type { Invocation } from "../../main.ts";
+import { writeStderr } from "../../stdout.ts";
+import { answer } from "../answer.ts";
+import { confirmed } from "../confirm.ts";
+import { refuseAgents } from "../refuse-agents.ts";
+import { contentsOf, describe } from "./contents.ts";
+
+export async function addPlugin(invocation: Invocation, [given]: readonly string[]): Promise<number> {
+  refuseAgents(invocation, "which plugins they have");
+  const isFolder = statSync(given!, { throwIfNoEntry: false })?.isDirectory() === true;
+  const source = isFolder ? resolve(given!) : given!;
+  if (!isFolder && !/^[a-z+]+:\/\/|^[\w.-]+@[\w.-]+:/i.test(source))
+    throw new UserError("USAGE", `${given} is neither a folder nor an address of git.`);
+  return install(invocation, { source, ref: flagText(invocation.line.flags, "git-ref") });
+}
+
+export async function updatePlugins(invocation: Invocation, words: readonly string[]): Promise<number> {
+  refuseAgents(invocation, "which plugins they have");
+  const records = pluginRecords(configDir(invocation.env));
+  const names = words.length > 0 ? words : Object.keys(records);
+  const wanted = names.map((name) => recordOf(name, records));
+  if (wanted.length === 0) return answer("No plugins are installed.\n");
+  const given = flagText(invocation.line.flags, "git-ref");
+  let code = 0;
+  for (const { source, ref } of wanted) code ||= await install(invocation, { source, ref: given ?? ref });
+  return code;
+}
+
+export async function removePlugins(invocation: Invocation, words: readonly string[]): Promise<number> {
+  refuseAgents(invocation, "which plugins they have");
+  const config = configDir(invocation.env);
+  const records = pluginRecords(config);
+  for (const name of words) recordOf(name, records);
+  for (const name of words) {
+    saveRecord(config, name, undefined);
+    rmSync(installedFolder(config, name), { recursive: true, force: true });
+  }
+  return answer(words.map((name) => `✓ Removed the plugin ${name}\n`).join(""));
+}
+
+export const enablePlugin = (invocation: Invocation, words: readonly string[]) =>
+  switchPlugin(invocation, words, false);
+export const disablePlugin = (invocation: Invocation, words: readonly string[]) =>
+  switchPlugin(invocation, words, true);
+
+async function switchPlugin(invocation: Invocation, [name]: readonly string[], disabled: boolean): Promise<number> {
+  refuseAgents(invocation, "which plugins they have");
+  const config = configDir(invocation.env);
+  const { disabled: _, ...record } = recordOf(name!, pluginRecords(config));
+  saveRecord(config, name!, { ...record, ...(disabled && { disabled }) });
+  return answer(`✓ ${disabled ? "Disabled" : "Enabled"} the plugin ${name}\n`);
+}
+
+type Wanted = { source: string; ref: string | undefined };
+
+async function install(invocation: Invocation, { source, ref }: Wanted): Promise<number> {
+  const config = configDir(invocation.env);
+  makeFolder(pluginsDir(config));
+  const temporary = mkdtempSync(join(pluginsDir(config), "new-"));
+  try {
+    const folder = join(temporary, "plugin");
+    await fetchSource({ source, ref }, folder, invocation.env);
+    const plugin = readPlugin(folder, "user");
+    const { name } = plugin;
+    const known = pluginRecords(config)[name];
+    if (known && known.source !== source)
+      throw new UserError(
+        "USAGE",
+        `A plugin ${name} is installed from ${known.source}. Remove it first: ${invocation.name} plugin remove ${name}`,
+      );
+    const hash = hashFolder(folder);
+    const target = installedFolder(config, name);
+    const isSame = known?.hash === hash && existsSync(target) && hashFolder(target) === hash;
+    if (isSame) return answer(`✓ ${name} is up to date.\n`);
+    const lines = [
+      `${name}${plugin.version === undefined ? "" : ` ${plugin.version}`} from ${source}`,
+      ...describe(contentsOf(plugin)),
+    ];
+    writeStderr(visible(`${lines.join("\n")}\n`));
+    const command = known ? `plugin update ${name} --yes` : `plugin add ${source} --yes`;
+    if (!(await confirmed(invocation, "Install it, and let it run this?", command)))
+      return answer("Nothing was installed.\n");
+    put(folder, target);
+    saveRecord(config, name, { source, ...(ref !== undefined && { ref }), hash, addedAt: new Date().toISOString() });
+    return answer(visible(`✓ ${known ? "Updated" : "Installed"} the plugin ${name}\n`));
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+async function fetchSource({ source, ref }: Wanted, folder: string, env: NodeJS.ProcessEnv): Promise<void> {
+  if (statSync(source, { throwIfNoEntry: false })?.isDirectory() && ref === undefined) {
+    cpSync(source, folder, {
+      recursive: true,
+      verbatimSymlinks: true,
+      filter: (path) => path !== join(source, ".git"),
+    });
+    return;
+  }
+  const call = { cwd: dirname(folder), env };
+  await git(["clone", "--quiet", "--no-checkout", "--", source, folder], call);
+  await git(["checkout", "--quiet", "--detach", ref ?? "HEAD"], { ...call, cwd: folder });
+  rmSync(join(folder, ".git"), { recursive: true, force: true });
+}
+
+/** The old one is away for as long as two renames take. */
+function put(folder: string, target: string): void {
+  mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+  const old = `${target}.old`;
+  rmSync(old, { recursive: true, force: true });
+  if (existsSync(target)) renameSync(target, old);
+  renameSync(folder, target);
+  rmSync(old, { recursive: true, force: true });
+}
+
+function recordOf(name: string, records: Record<string, PluginRecord>): PluginRecord {
+  const record = Object.hasOwn(records, name) ? records[name] : undefined;
+  if (record) return record;
+  const near = nearestName(name, Object.keys(records));
+  throw new UserError(
+    "USAGE",
+    `No plugin ${name} is installed.${near ? ` Did you mean ${near}?` : ""} See: plugin list`,
+  );
+}

@@ -1,0 +1,139 @@
+// A plugin: a folder with commands, skills, subagents, rules, hooks and MCP servers, in the original's layout or in Claude Code's.
+import { existsSync, statSync } from "node:fs";
+import { basename, join, resolve, sep } from "node:path";
+import { isObject, type JsonObject } from "../../json/object.ts";
+import { UserError } from "../../protocol/error-codes.ts";
+import { readJson, realOf } from "../json-file.ts";
+
+export type Plugin = {
+  name: string;
+  version?: string;
+  description?: string;
+  /** Its real folder. */
+  root: string;
+  /** `flag`: given for one run. */
+  scope: "flag" | "user";
+  /** Folders, and for some single files. */
+  commands: readonly string[];
+  skills: readonly string[];
+  agents: readonly string[];
+  rules: readonly string[];
+  hooks: readonly PluginFile[];
+  servers: readonly PluginFile[];
+};
+
+/** What stands in a file, or in the manifest itself. */
+export type PluginFile = { file: string; content: JsonObject };
+
+const manifests = [".cursor-plugin/plugin.json", ".claude-plugin/plugin.json", "plugin.json"];
+
+/** Where each part is, unless the manifest says otherwise. */
+const folders = { commands: "commands", skills: "skills", agents: "agents", rules: "rules" } as const;
+const files = { hooks: ["hooks/hooks.json"], mcpServers: ["mcp.json", ".mcp.json"] } as const;
+
+/** Throws UserError for a folder that is not one, or a manifest that cannot be understood. */
+export function readPlugin(given: string, scope: Plugin["scope"]): Plugin {
+  const root = realOf(resolve(given));
+  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
+    throw new UserError(
+      "FILE_UNREADABLE",
+      `The plugin ${given} is not a folder. Give the folder that holds its plugin.json.`,
+    );
+  const file = manifests.map((each) => join(root, each)).find((each) => existsSync(each));
+  const manifest = (file === undefined ? undefined : readJson(file)) ?? {};
+  const source = { root, file: file ?? root, manifest };
+  if (!file && !hasParts(root)) {
+    throw new UserError(
+      "CONFIG_INVALID",
+      `${root} is not a plugin: it has neither .cursor-plugin/plugin.json nor a folder such as commands, skills or agents.`,
+    );
+  }
+  const { version, description } = manifest;
+  return {
+    name: nameOf(source),
+    ...(typeof version === "string" && { version }),
+    ...(typeof description === "string" && { description }),
+    root,
+    scope,
+    commands: pathsOf(source, "commands"),
+    skills: pathsOf(source, "skills"),
+    agents: pathsOf(source, "agents"),
+    rules: pathsOf(source, "rules"),
+    hooks: contentsOf(source, "hooks"),
+    servers: contentsOf(source, "mcpServers"),
+  };
+}
+
+/** What it is called in rules, commands and names of servers. */
+export function serverName(plugin: Pick<Plugin, "name">, server: string): string {
+  return `plugin-${plugin.name}-${server}`;
+}
+
+/** For its hooks and servers, which know their own folder by these. */
+export function pluginVariables({ root }: Pick<Plugin, "root">): Record<string, string> {
+  return { CURSOR_PLUGIN_ROOT: root, CLAUDE_PLUGIN_ROOT: root };
+}
+
+/** `${CURSOR_PLUGIN_ROOT}` in every text of a value. */
+export function withPluginRoot<Value>(value: Value, plugin: Pick<Plugin, "root">): Value {
+  if (typeof value === "string")
+    return value.replace(/\$\{(?:CURSOR|CLAUDE)_PLUGIN_ROOT\}/g, () => plugin.root) as Value;
+  if (Array.isArray(value)) return value.map((each: unknown) => withPluginRoot(each, plugin)) as Value;
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withPluginRoot(each, plugin)])) as Value;
+}
+
+type Source = { root: string; file: string; manifest: JsonObject };
+
+function hasParts(root: string): boolean {
+  return [...Object.values(folders), ...Object.values(files).flat()].some((name) => existsSync(join(root, name)));
+}
+
+function nameOf({ root, file, manifest }: Source): string {
+  const name = manifest["name"] ?? basename(root);
+  if (typeof name === "string" && /^[A-Za-z0-9][\w.-]{0,63}$/.test(name)) return name;
+  throw new UserError(
+    "CONFIG_INVALID",
+    `${file}: "name" must have letters, digits, '.', '_' and '-' only, at most 64.`,
+  );
+}
+
+/** A field of the manifest takes the place of the usual folder. */
+function pathsOf(source: Source, field: keyof typeof folders): string[] {
+  const given = source.manifest[field];
+  if (given === undefined) return [join(source.root, folders[field])].filter((each) => existsSync(each));
+  return textsOf(source, field, given).map((path) => insidePath(source, field, path));
+}
+
+function contentsOf(source: Source, field: keyof typeof files): PluginFile[] {
+  const given = source.manifest[field];
+  if (isObject(given)) {
+    const content = field in given ? given : { [field]: given };
+    return [{ file: source.file, content }];
+  }
+  const usual = files[field].map((name) => join(source.root, name)).filter((each) => existsSync(each));
+  const paths =
+    given === undefined
+      ? usual.slice(0, 1)
+      : textsOf(source, field, given).map((path) => insidePath(source, field, path));
+  return paths.flatMap((file) => {
+    const content = readJson(file);
+    return content === undefined ? [] : [{ file, content }];
+  });
+}
+
+function textsOf({ file }: Source, field: string, given: unknown): string[] {
+  const list = Array.isArray(given) ? given : [given];
+  if (list.every((each) => typeof each === "string")) return list;
+  throw new UserError("CONFIG_INVALID", `${file}: "${field}" must be a path, or a list of paths.`);
+}
+
+/** A plugin brings what is in it, and nothing else. */
+function insidePath({ root, file }: Source, field: string, path: string): string {
+  const full = resolve(root, path);
+  const real = existsSync(full) ? realOf(full) : undefined;
+  if (real === undefined)
+    throw new UserError("CONFIG_INVALID", `${file}: "${field}" names ${path}, which does not exist.`);
+  if (real === root || real.startsWith(root + sep)) return real;
+  throw new UserError("CONFIG_INVALID", `${file}: "${field}" names ${path}, which is outside of the plugin.`);
+}
