@@ -311,10 +311,9 @@ async function runBlock(block: Block): Promise<void> {
   if (!isAsShown(output, text)) expect(output, `${place(shown)} shows something else`).toBe(text);
 }
 
-/** As a program in a trusted folder, with the names of the CLI in PATH. */
+/** As a program in a folder that nobody trusts yet, with the names of the CLI in PATH. */
 async function runTypeScript(block: Block): Promise<void> {
   const { workspace, env } = prepared(block);
-  trust(workspace.config, workspace.path);
   workspace.file("example.mjs", scriptOf(block).replace(/http:\/\/127\.0\.0\.1:\d+\/v1/g, `${server.url}/v1`));
   const run = await runShell(`exec "${process.execPath}" example.mjs`, { cwd: workspace.path, env });
   expect(run.exit, `${place(block)}:\n${run.output}`).toBe(0);

@@ -2,6 +2,7 @@
 
 import { FrameError } from "../json/frame-error.ts";
 import { codeNamedIn, UserError } from "../protocol/error-codes.ts";
+import { type FrameType, frameTypes } from "../protocol/frame-shapes.ts";
 import type { Frame, FrameParserOptions } from "../protocol/frames.ts";
 import { type KnownTool, type Turn, toolTable } from "../protocol/turn-contract.ts";
 import { type CliEnd, type RunningCli, startCli } from "../sdk/child.ts";
@@ -25,7 +26,7 @@ export type Attempt = {
   kept?: string;
   exitCode: number | null;
   signal: string;
-  /** How far it had to be stopped. */
+  /** What was sent to stop it, in this order. */
   stages: readonly string[];
   durationMs: number;
   /** How many it sent, up to the end of the turn. */
@@ -74,6 +75,12 @@ export function newAttempt({ model, profile }: ModelProfile): Attempt {
   };
 }
 
+/** Lines that the contract accepts and ignores. */
+const ignored = new Set(["system", "user", "thinking", "interaction_query"]);
+const contractFrames = new Map<string, FrameType>(
+  [...frameTypes].map(([type, known]) => [type, ignored.has(type) ? { ...known, isIgnored: true } : known]),
+);
+
 /** Readings up to the one that ends the turn well. How it went stands in `attempt`; an `error` is not among the events. */
 export async function* runAttempt(
   attempt: Attempt,
@@ -97,7 +104,7 @@ export async function* runAttempt(
       stageMs: model.stopMs,
       resultGraceMs: model.stopMs.result,
       signal: context.signal,
-      parser: { ...context.parser, framing: model.framing, tools: context.tools },
+      parser: { ...context.parser, framing: model.framing, tools: context.tools, types: contractFrames },
     });
   let end = yield* follow(attempt, start(), context);
   // It was not started at all, or its shell gave up at once: nothing has been done yet.
@@ -150,7 +157,8 @@ function keep(attempt: Attempt, { events, newText, ownTool }: ReadFrame): void {
 function settle(attempt: Attempt, end: CliEnd, { model, context }: { model: Model; context: AttemptContext }): void {
   attempt.exitCode = end.exitCode;
   attempt.signal = end.signal;
-  attempt.stages = end.stages;
+  // Only where its stdin is open can a CLI be told to cancel.
+  attempt.stages = end.wasToldToCancel ? end.stages : end.stages.filter((stage) => stage !== "cancel");
   attempt.durationMs = end.durationMs;
   attempt.ignored = end.ignored;
   attempt.warnings = end.warnings.map((text) => context.redact(text));

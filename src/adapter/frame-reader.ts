@@ -5,8 +5,9 @@ import type { Frame } from "../protocol/frames.ts";
 import { createDecoder } from "../protocol/stream-json.ts";
 import { toolKeyOf, toolOfKey } from "../protocol/tool-calls.ts";
 import type { Fault } from "../protocol/turn-contract.ts";
-import { callFault, type ToolTable, type TurnEvent } from "../protocol/turn-contract.ts";
+import { type ContractToolCall, callFault, type ToolTable, type TurnEvent } from "../protocol/turn-contract.ts";
 import { codeOfWords } from "./failure.ts";
+import { type CallShape, RepeatedCalls } from "./repeated-calls.ts";
 import { RepeatedText } from "./repeated-text.ts";
 
 /** What one frame means to a caller. */
@@ -26,7 +27,13 @@ const nothing: ReadFrame = { events: [], newText: "" };
 export class FrameReader {
   readonly #tools: ToolTable;
   readonly #decode = createDecoder();
-  #hasText = false;
+  readonly #calls = new RepeatedCalls();
+  #hasUsage = false;
+  /** All that was new in this stream, and how many texts it was told as. */
+  #said = "";
+  #texts = 0;
+  /** What each kind of delta has told: a CLI may tell both. */
+  readonly #told = { assistant: "", assistant_delta: "" };
   /** Text since the last flush or call: what a CLI that starts again would repeat. */
   #open = "";
   #retelling: RepeatedText | undefined;
@@ -39,12 +46,14 @@ export class FrameReader {
     if (kind === "other") return nothing;
     switch (type) {
       case "assistant_delta":
-        return this.#text((value.data as { content: string }).content, deltaLine(value));
+        return this.#text(type, (value.data as { content: string }).content, deltaLine(value));
       case "assistant":
-        return this.#text(assistantText(value), value);
+        return this.#text(type, assistantText(value), value);
       case "tool_call":
         return this.#call(value);
       case "usage":
+        this.#hasUsage = true;
+        return { events: [contractOnly(type, value.data as JsonObject)], newText: "" };
       case "error":
       case "done":
         return { events: [contractOnly(type, value.data as JsonObject)], newText: "" };
@@ -60,9 +69,19 @@ export class FrameReader {
     }
   }
 
-  #text(content: string, line: unknown): ReadFrame {
+  #text(kind: "assistant" | "assistant_delta", content: string, line: JsonObject): ReadFrame {
     if (content === "") return nothing;
-    return { events: [{ type: "assistant_delta", data: { content } }], newText: this.#decodeText(line) };
+    const events: TurnEvent[] = [{ type: "assistant_delta", data: { content } }];
+    return { events, newText: this.#isRepeated(kind, content, line) ? "" : this.#decodeText(line) };
+  }
+
+  /** Beside what the decoder knows: an answer told whole after its texts, and deltas in step with those of the other kind. */
+  #isRepeated(kind: "assistant" | "assistant_delta", content: string, line: JsonObject): boolean {
+    if (line.timestamp_ms === undefined) return this.#texts > 1 && content === this.#said;
+    if (line.model_call_id !== undefined) return false;
+    this.#told[kind] += content;
+    const other = this.#told[kind === "assistant" ? "assistant_delta" : "assistant"];
+    return other !== "" && other.startsWith(this.#told[kind]);
   }
 
   /** The decoder of the stream knows which lines only repeat others. */
@@ -75,6 +94,7 @@ export class FrameReader {
           this.#open += event.text;
           break;
         case "text_end":
+          this.#texts++;
           this.#open = "";
           this.#retelling = undefined;
           break;
@@ -85,14 +105,14 @@ export class FrameReader {
           break;
       }
     }
-    if (text !== "") this.#hasText = true;
+    this.#said += text;
     return text;
   }
 
   #call(value: JsonObject): ReadFrame {
     if (isObject(value.data)) {
       const { name, args } = value.data as { name: string; args: Record<string, unknown> };
-      return { events: [{ type: "tool_call", data: { name, args } }], newText: "" };
+      return this.#called("contract", { name, args });
     }
     const call = value.tool_call as JsonObject;
     const nested = nestedCall(call);
@@ -102,11 +122,16 @@ export class FrameReader {
       const fault = callFault(nested.name, nested.args, this.#tools);
       if (fault) return { ...nothing, fault };
       const { name, args } = nested as { name: string; args: Record<string, unknown> };
-      return { events: [{ type: "tool_call", data: { name, args } }], newText: "" };
+      return this.#called("nested", { name, args }, value.call_id);
     }
     this.#decodeText(value);
     const key = toolKeyOf(call);
     return { ...nothing, ownTool: key === undefined ? (nested?.name ?? "unknown") : toolOfKey(key) };
+  }
+
+  #called(shape: CallShape, data: ContractToolCall["data"], id?: unknown): ReadFrame {
+    if (!this.#calls.isNew(shape, data, id)) return nothing;
+    return { events: [{ type: "tool_call", data }], newText: "" };
   }
 
   #result(value: JsonObject): ReadFrame {
@@ -116,11 +141,12 @@ export class FrameReader {
       const code = typeof value.error_code === "string" ? value.error_code : (codeOfWords(text) ?? "CLI_FAILED");
       return { events: [{ type: "error", data: { code, message } }], newText: "" };
     }
-    const usage = isObject(value.usage) ? [usageEvent(value.usage)] : [];
+    // What was told as usage already is not told again.
+    const usage = isObject(value.usage) && !this.#hasUsage ? [usageEvent(value.usage)] : [];
     return {
       events: [...usage, { type: "done", data: { finishReason: "stop" } }],
       // Some CLIs say their answer only here.
-      newText: this.#hasText ? "" : text,
+      newText: this.#said === "" ? text : "",
     };
   }
 }
@@ -160,7 +186,7 @@ function assistantText(line: JsonObject): string {
 }
 
 /** A delta of the contract, as the stream would say it. */
-function deltaLine(frame: JsonObject): unknown {
+function deltaLine(frame: JsonObject): JsonObject {
   const { content } = frame.data as { content: string };
   return {
     type: "assistant",

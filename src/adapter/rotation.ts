@@ -39,7 +39,8 @@ export class Rotation {
     const rest = restMs[kind];
     if (rest === undefined) return left.filter(({ model }) => model !== failed.model);
     this.#restsUntil.set(accountOf(failed), this.#now() + rest);
-    return kind === "auth" ? left.filter((each) => accountOf(each) !== accountOf(failed)) : [...left];
+    // A model that shares command and profile with this one may still have an account of its own, by its arguments.
+    return [...left];
   }
 
   /** Rested ones first; of the others, the one whose rest ends soonest. */

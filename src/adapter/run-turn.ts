@@ -38,6 +38,10 @@ export function runTurn(
   session: Session,
   request: RuntimeRequest,
 ): RuntimeTurn {
+  if (Array.isArray(request))
+    throw new UserError("USAGE", "runTurn takes an object: runTurn(adapter, session, { messages: […] }), not a list.");
+  if (!Array.isArray(request?.messages))
+    throw new UserError("USAGE", "runTurn needs messages: runTurn(adapter, session, { messages: […] }).");
   return new RuntimeTurn(adapter, session, request);
 }
 

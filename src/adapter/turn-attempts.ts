@@ -4,6 +4,7 @@ import type { Frame, FrameParserOptions } from "../protocol/frames.ts";
 import type { KnownTool, Turn, TurnEvent } from "../protocol/turn-contract.ts";
 import { type Attempt, newAttempt, runAttempt } from "./attempt.ts";
 import type { ReadFrame } from "./frame-reader.ts";
+import { callKey } from "./repeated-calls.ts";
 import { RepeatedText } from "./repeated-text.ts";
 import type { ModelProfile, Rotation } from "./rotation.ts";
 
@@ -162,7 +163,7 @@ class Delivered {
   }
 
   #isNew(call: { name: string; args: unknown }): boolean {
-    const key = JSON.stringify([call.name, sorted(call.args)]);
+    const key = callKey(call);
     const before = this.#mayRepeat.get(key) ?? 0;
     if (before > 0) {
       this.#mayRepeat.set(key, before - 1);
@@ -171,13 +172,4 @@ class Delivered {
     this.#calls.set(key, (this.#calls.get(key) ?? 0) + 1);
     return true;
   }
-}
-
-/** The order of keys is not a difference between two calls. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.entries(value)
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([key, item]) => [key, sorted(item)]);
 }

@@ -127,6 +127,8 @@ export const flags: readonly Flag[] = [
   ),
   flag("Permissions", "--sandbox <state>", "Override the sandbox setting", { choices: ["enabled", "disabled"] }),
   flag("Permissions", "--auto-review", "Let the model review what would be asked"),
+  flag("Permissions", "--allow <rule>...", "A rule for this run: 'Shell(git)', 'Write(src/**)' (repeatable)"),
+  flag("Permissions", "--deny <rule>...", "Likewise, what must not happen; stronger than --allow and --force"),
   flag("Permissions", "--allowed-tools <names>...", "Only these tools (comma-separated)"),
   flag("Permissions", "--disallowed-tools <names>...", "Exclude these tools (comma-separated)"),
   flag("Workspace", "--workspace <path>", "Directory to work in (default: the current one)"),

@@ -34,6 +34,7 @@ export function runRequest(invocation: Invocation, on: "print" | "terminal"): Ru
     appendSystemPrompt: flagText(flags, "append-system-prompt"),
     allowedTools: namesOf(flags, "allowed-tools"),
     disallowedTools: namesOf(flags, "disallowed-tools"),
+    permissions: rulesOf(flags),
     browser: isOn(flags, "browser"),
     ...serverFlags(flags),
     approvedServerCalls: on === "print" ? "allow" : "ask",
@@ -113,6 +114,12 @@ function namesOf(flags: FlagValues, name: string): string[] | undefined {
     .flatMap((list) => list.split(","))
     .map((each) => each.trim())
     .filter((each) => each !== "");
+}
+
+/** A rule may hold commas: each has a flag of its own. */
+function rulesOf(flags: FlagValues): RunRequest["permissions"] {
+  if (!flags.has("allow") && !flags.has("deny")) return undefined;
+  return { allow: flagList(flags, "allow"), deny: flagList(flags, "deny") };
 }
 
 function fileOrJson(given: string): string {

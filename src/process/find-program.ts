@@ -1,8 +1,8 @@
 // Where a program is.
 import { accessSync, constants, statSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, resolve } from "node:path";
 
-/** A path as it is; a name as the system would find it. */
+/** Absolute, since it may be run in another directory: a path from here, a name as the system would find it. */
 export function findProgram(
   program: string,
   env: NodeJS.ProcessEnv = process.env,
@@ -10,12 +10,12 @@ export function findProgram(
 ): string | undefined {
   const isWindows = platform === "win32";
   const endings = isWindows ? ["", ...(env["PATHEXT"] ?? ".COM;.EXE;.BAT;.CMD").split(";")] : [""];
-  if (/[/\\]/.test(program)) return endings.map((ending) => program + ending).find(isFile);
+  if (/[/\\]/.test(program)) return endings.map((ending) => resolve(program + ending)).find(isFile);
   const folders = (env["PATH"] ?? env["Path"] ?? "").split(isWindows ? ";" : delimiter).filter((path) => path !== "");
   // npm puts a script without an ending beside the `.cmd`, which Windows cannot start.
   const tried = isWindows ? endings.slice(1) : endings;
   return folders
-    .flatMap((folder) => tried.map((ending) => join(folder, program + ending)))
+    .flatMap((folder) => tried.map((ending) => resolve(folder, program + ending)))
     .find(isWindows ? isFile : isProgram);
 }
 

@@ -6,6 +6,8 @@ export type FrameType = {
   check?: (line: JsonObject) => string | undefined;
   /** It ends the turn: the first one is final. */
   isTerminal?: true;
+  /** Nobody acts upon it: its shape does not matter. */
+  isIgnored?: true;
   /** It carries the model's answer. Only after such a frame does a bare exit code 0 end a turn well. */
   isForwardable?: true;
 };

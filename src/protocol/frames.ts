@@ -140,6 +140,10 @@ export class FrameParser {
       frames.push({ kind: "other", type, value });
       return;
     }
+    if (known.isIgnored) {
+      frames.push({ kind: "frame", type, value });
+      return;
+    }
     // Both wires have a tool_call; the one of the contract keeps everything under `data`.
     const isContract = !known.check || (type === "tool_call" && Object.hasOwn(value, "data"));
     if (isContract) refuse(contractFault(type, value, this.#tools));

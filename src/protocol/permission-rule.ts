@@ -61,6 +61,13 @@ export function parseRule(text: string, origin: RuleOrigin): { rule: Rule } | { 
   return { rule: { ...origin, kind, pattern, text: trimmed } };
 }
 
+/** Says what is wrong with a rule that came from elsewhere; undefined: nothing. None may be left out in silence. */
+export function ruleFault(value: unknown): string | undefined {
+  if (typeof value !== "string") return "must be a list of rules";
+  const parsed = parseRule(value, { verdict: "allow", scope: "user", source: "" });
+  return "problem" in parsed ? `has a rule that cannot be read: ${parsed.problem}` : undefined;
+}
+
 function patternProblem(kind: RuleKind, pattern: string): string | undefined {
   if (pattern === "")
     return `names nothing; write ${kind}(**) for everything`

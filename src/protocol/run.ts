@@ -39,6 +39,8 @@ export type RunRequest = {
   appendSystemPrompt?: string;
   allowedTools?: readonly string[];
   disallowedTools?: readonly string[];
+  /** Rules for this run, as strong as the user's own: `Shell(git)`, `Write(src/**)`. */
+  permissions?: { allow?: readonly string[]; deny?: readonly string[] };
   /** Give the agent a browser. */
   browser?: boolean;
   /** Further MCP servers: files, or the JSON itself. */

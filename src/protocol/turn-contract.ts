@@ -110,8 +110,7 @@ export function schemaFault(value: unknown, schema: unknown, place = "arguments"
 
 /** A protocol line without a version says nothing; one with a version that we do not know is refused. */
 export function versionFault(frame: JsonObject, supported: readonly string[]): Fault | undefined {
-  if (!isObject(frame.data)) return wrong("protocol", "data must be an object");
-  const { version } = frame.data;
+  const version = isObject(frame.data) ? frame.data.version : undefined;
   if (version === undefined || supported.some((known) => known === version)) return undefined;
   const message = `The CLI speaks protocol version ${JSON.stringify(version)}; supported: ${supported.join(", ")}.`;
   return { code: "FRAME_VERSION", message };

@@ -1,56 +1,13 @@
 // Checks a RunRequest that may come from anywhere: a queue, another process, a test. What is wrong is named by its field.
 import { isAbsolute } from "node:path";
-import { isObject } from "../json/object.ts";
+import { anything, type Check, either, fields, flag, listOf, oneOf, positive, text } from "../json/checks.ts";
 import { UserError } from "../protocol/error-codes.ts";
+import { ruleFault } from "../protocol/permission-rule.ts";
 import { profileNames } from "../protocol/profiles.ts";
 import type { RunRequest } from "../protocol/run.ts";
-import { nearestName } from "../text/nearest.ts";
 
-/** Says what the value must be; undefined: it is that. */
-type Check = (value: unknown) => string | undefined;
-
-const text: Check = (value) => (typeof value === "string" ? undefined : "must be a string");
-const flag: Check = (value) => (typeof value === "boolean" ? undefined : "must be true or false");
 const path: Check = (value) =>
   typeof value === "string" && isAbsolute(value) ? undefined : "must be an absolute path";
-const positive: Check = (value) => (typeof value === "number" && value > 0 ? undefined : "must be a positive number");
-const anything: Check = () => undefined;
-
-const oneOf =
-  (...values: readonly string[]): Check =>
-  (value) =>
-    values.includes(value as string) ? undefined : `must be one of ${values.join(", ")}`;
-
-const listOf =
-  (item: Check): Check =>
-  (value) =>
-    Array.isArray(value) ? value.map(item).find((fault) => fault !== undefined) : "must be a list";
-
-const either =
-  (...checks: readonly Check[]): Check =>
-  (value) => {
-    const faults = checks.map((check) => check(value));
-    return faults.includes(undefined) ? undefined : faults.join(", or ");
-  };
-
-const fields =
-  (table: Readonly<Record<string, Check>>, required: readonly string[] = []): Check =>
-  (value) => {
-    if (!isObject(value)) return "must be an object";
-    const missing = required.find((name) => value[name] === undefined);
-    if (missing !== undefined) return `needs "${missing}"`;
-    for (const [name, given] of Object.entries(value)) {
-      if (given === undefined) continue;
-      const check = Object.hasOwn(table, name) ? table[name] : undefined;
-      if (!check) {
-        const near = nearestName(name, Object.keys(table));
-        return `has an unknown field "${name}"${near ? ` (did you mean "${near}"?)` : ""}`;
-      }
-      const fault = check(given);
-      if (fault !== undefined) return `"${name}" ${fault}`;
-    }
-    return undefined;
-  };
 
 const chat = either(
   fields({ type: oneOf("new"), id: text }, ["type"]),
@@ -74,6 +31,7 @@ const table: Readonly<Record<keyof RunRequest, Check>> = {
   appendSystemPrompt: text,
   allowedTools: listOf(text),
   disallowedTools: listOf(text),
+  permissions: fields({ allow: listOf(ruleFault), deny: listOf(ruleFault) }),
   browser: flag,
   mcpConfigs: listOf(text),
   approvedServers: either(oneOf("all"), listOf(text)),

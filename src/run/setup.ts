@@ -4,7 +4,7 @@ import { join, sep } from "node:path";
 import { isForeignKey } from "../model/keys.ts";
 import { type ResolvedModel, resolveModel } from "../model/resolve.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import type { Rule } from "../protocol/permission-rule.ts";
+import { parseRule, type Rule } from "../protocol/permission-rule.ts";
 import type { PermissionMode, RunRequest } from "../protocol/run.ts";
 import { configDir, homeDir } from "../store/config-dir.ts";
 import { realOf } from "../store/json-file.ts";
@@ -31,7 +31,7 @@ export type Setup = {
   /** By the request, or as it was remembered. */
   trusted: boolean;
   settings: Settings;
-  /** The settings' rules, and the one that keeps saved keys from the agent. */
+  /** The settings' rules, those of this run, and the one that keeps saved keys from the agent. */
   rules: readonly Rule[];
   /** Folders that commands in the sandbox must be able to read: of the repository behind a worktree. */
   borrowed?: readonly string[];
@@ -78,8 +78,13 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
     home: homeDir(env),
     trusted,
     settings,
-    // What the project denies also holds in its worktrees, which have only what was committed.
-    rules: [...settings.rules, ...(worktree ? projectDenyRules(config, worktree.source) : []), ...builtInRules(config)],
+    rules: [
+      ...settings.rules,
+      // What the project denies also holds in its worktrees, which have only what was committed.
+      ...(worktree ? projectDenyRules(config, worktree.source) : []),
+      ...rulesOfRun(request),
+      ...builtInRules(config),
+    ],
     ...(worktree && { borrowed: [worktree.objects] }),
     model,
     mode: modeOf(request, settings),
@@ -109,6 +114,15 @@ async function worktreeOf(config: string, workspace: string): Promise<Worktree |
 
 function insecureWarning({ insecure }: RunHost): string[] {
   return insecure ? ["The TLS certificate of the model's server is not verified (--insecure)."] : [];
+}
+
+function rulesOfRun({ permissions = {} }: RunRequest): Rule[] {
+  return (["allow", "deny"] as const).flatMap((verdict) =>
+    (permissions[verdict] ?? []).flatMap((text) => {
+      const parsed = parseRule(text, { verdict, scope: "user", source: `--${verdict}` });
+      return "rule" in parsed ? [parsed.rule] : []; // the request was checked
+    }),
+  );
 }
 
 /** Drivers of the original hand on its key; it opens nothing here, and other vendors must not see it. */

@@ -36,6 +36,8 @@ export type CliEnd = Omit<FrameEnding, "frames" | "error"> &
     /** Its `code` is a row of the table of error codes. */
     error?: FrameError | UserError;
     stderr: string;
+    /** The stage `cancel` was a line on its stdin, and not only a moment to wait. */
+    wasToldToCancel: boolean;
     /** Why this side ended it before the turn was over. */
     stop?: Exclude<StopReason, "lingered">;
   };
@@ -76,6 +78,7 @@ class Cli implements RunningCli {
   readonly #stderr = new BoundedBytes(stderrBytes);
   #bytesOfFrame = 0;
   #isAwaited = false;
+  #wasToldToCancel = false;
   #stopped: StopReason | undefined;
   #timers = new Timers();
 
@@ -147,6 +150,7 @@ class Cli implements RunningCli {
     if (!stdin?.writable) return false;
     const { turnId } = { ...this.#request.turn } as { turnId?: unknown };
     stdin.write(`${JSON.stringify({ type: "cancel", turnId })}\n`);
+    this.#wasToldToCancel = true;
     return true;
   }
 
@@ -226,6 +230,7 @@ class Cli implements RunningCli {
       signal,
       stderr,
       stages,
+      wasToldToCancel: this.#wasToldToCancel,
       durationMs,
       ...(stop && { stop }),
     };

@@ -1,8 +1,9 @@
 // What is installed, and what it can do.
-import { startCli } from "./child.ts";
+import { askCli } from "./ask-cli.ts";
 import type { AgentDriver, Capabilities, ModelEntry } from "./drivers/driver.ts";
 import { drivers } from "./drivers/index.ts";
-import { type FindOptions, type FoundCli, findCli } from "./find-cli.ts";
+import { type FindOptions, findCli } from "./find-cli.ts";
+import { checkOptions, findChecks, startChecks } from "./option-checks.ts";
 import { RunError } from "./outcome.ts";
 import type { UnifiedTool } from "./unified.ts";
 
@@ -17,9 +18,10 @@ export type DetectedCli = {
 
 /** Undefined: it is not installed. */
 export async function detectCli(tool: UnifiedTool, options: FindOptions = {}): Promise<DetectedCli | undefined> {
-  const cli = findCli(drivers[tool], options);
+  checkFind("detectCli", tool, options);
+  const cli = await findCli(drivers[tool], options);
   if (!cli) return undefined;
-  const { output, isWhole } = await outputOf(cli, ["--version"], options);
+  const { output, isWhole } = await askCli({ words: cli.words, args: ["--version"], env: options.env });
   const version = /\d+\.\d+[\w.+-]*/.exec(output)?.[0];
   return { tool, path: cli.path, version: isWhole ? version : undefined, isOurs: cli.isOurs };
 }
@@ -29,19 +31,21 @@ export function detectCursorCli(options: FindOptions = {}): Promise<DetectedCli 
 }
 
 /** Of the CLI that would be run, where one is found; else of the newest that is known. */
-export function getCapabilities(tool: UnifiedTool, options: FindOptions = {}): Capabilities {
+export async function getCapabilities(tool: UnifiedTool, options: FindOptions = {}): Promise<Capabilities> {
+  checkFind("getCapabilities", tool, options);
   const driver: AgentDriver = drivers[tool];
-  return driver.capabilities(findCli(driver, options));
+  return driver.capabilities(await findCli(driver, options));
 }
 
 /** Throws a RunError where the CLI is missing, fails, or has no such list. */
 export async function listModels(tool: UnifiedTool, options: FindOptions = {}): Promise<ModelEntry[]> {
+  checkFind("listModels", tool, options);
   const driver: AgentDriver = drivers[tool];
   const { models } = driver;
   if (!models) throw new RunError("error", "USAGE", `${driver.programs[0]} has no list of models.`);
-  const cli = findCli(driver, options);
+  const cli = await findCli(driver, options);
   if (!cli) throw new RunError("error", "CLI_NOT_FOUND", `${driver.programs[0]} was not found.`);
-  const { output, isWhole, stderr } = await outputOf(cli, models.args, options);
+  const { output, isWhole, stderr } = await askCli({ words: cli.words, args: models.args, env: options.env });
   const list = models.read(output);
   if (!isWhole || list.length === 0) {
     throw new RunError("error", "CLI_EXIT", `${driver.programs[0]} listed no models: ${stderr.trim() || "no output"}`);
@@ -49,27 +53,6 @@ export async function listModels(tool: UnifiedTool, options: FindOptions = {}): 
   return list;
 }
 
-const mostBytes = 1_000_000;
-
-/** Plain text, from the one spawner: what is not a frame is passed over there and kept here. */
-async function outputOf(cli: FoundCli, args: readonly string[], { env }: FindOptions) {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  const [command, ...first] = cli.words;
-  const child = startCli({
-    command: command!,
-    args: [...first, ...args],
-    cwd: process.cwd(),
-    ...(env && { env: { ...env } }),
-    timeoutMs: 20_000,
-    graceMs: 500,
-    parser: { onNoise: "skip" },
-    onStdout(chunk) {
-      bytes += chunk.length;
-      if (bytes <= mostBytes) chunks.push(chunk);
-    },
-  });
-  for await (const _frame of child.frames);
-  const end = await child.ended;
-  return { output: Buffer.concat(chunks).toString("utf8"), isWhole: end.exitCode === 0, stderr: end.stderr };
+function checkFind(caller: string, tool: UnifiedTool, options: FindOptions): void {
+  checkOptions(caller, { tool, ...options }, { ...findChecks, tool: startChecks.tool });
 }

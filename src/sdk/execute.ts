@@ -1,9 +1,10 @@
 // execute: one run with callbacks, awaited to its end. The unified form, and those that are named after one CLI.
 import { StringDecoder } from "node:string_decoder";
-import type { AgentEvent } from "../protocol/event.ts";
 import { callOf, createUnifier } from "./live-messages.ts";
+import { checkOptions, executeChecks } from "./option-checks.ts";
 import type { RunError, RunOutcome, RunResult } from "./outcome.ts";
 import { type StartOptions, start } from "./run.ts";
+import type { RunEvent } from "./run-event.ts";
 import type { AnswerSchema, DataOf } from "./structured.ts";
 import type { UnifiedMessage, UnifiedTool } from "./unified.ts";
 
@@ -18,7 +19,7 @@ export interface UnifiedToolUse {
 /** Each is awaited before the next, so that a slow one slows the CLI down. What one throws ends the run. */
 export interface ExecuteCallbacks {
   onStart?(facts: { pid: number; command: readonly string[] }): void;
-  onEvent?(event: AgentEvent): void | Promise<void>;
+  onEvent?(event: RunEvent): void | Promise<void>;
   onMessage?(message: UnifiedMessage): void | Promise<void>;
   onToolUse?(toolUse: UnifiedToolUse): void | Promise<void>;
   /** A piece of the answer, and when it came. */
@@ -70,6 +71,7 @@ export type CursorExecuteOptions<Schema extends AnswerSchema | undefined = undef
 export async function execute<const Schema extends AnswerSchema | undefined = undefined>(
   options: ExecuteOptions<Schema> & { tool?: UnifiedTool },
 ): Promise<ExecuteResult<DataOf<Schema>>> {
+  checkOptions("execute", options, executeChecks, { example: "{ prompt: '…' }", required: "prompt" });
   const { onEvent, onMessage, onToolUse, onToken, onError, onClose, onComplete, onStdout, onStderr, ...rest } = options;
   const { sessionId, ...same } = rest;
   const run = start<Schema>({

@@ -52,6 +52,16 @@ export {
 } from "./outcome.ts";
 export { rebuildLines } from "./rebuild-lines.ts";
 export { type FollowUp, type Run, type RunSession, type StartOptions, start } from "./run.ts";
+export type {
+  OtherOutcomeKind,
+  OtherToolName,
+  RunEvent,
+  ToolArgs,
+  ToolEndEvent,
+  ToolName,
+  ToolOutcome,
+  ToolStartEvent,
+} from "./run-event.ts";
 export {
   type ListSessionsOptions,
   type LoadSessionOptions,

@@ -2,9 +2,8 @@
 
 import { isObject } from "../json/object.ts";
 import type { AgentEvent } from "../protocol/event.ts";
-import { displayNameOf } from "../protocol/tool-calls.ts";
-import { isErrorOutcome, nameOfCall, outcomeText } from "./cursor/calls.ts";
-import { unifiedToolName } from "./tool-names.ts";
+import { isErrorOutcome, outcomeText } from "./cursor/calls.ts";
+import type { RunEvent, ToolStartEvent } from "./run-event.ts";
 import type { UnifiedContent, UnifiedMessage, UnifiedTool, UnifiedToolResultBlock } from "./unified.ts";
 
 type LineOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
@@ -14,14 +13,14 @@ export type LiveRunInfo = { tool: UnifiedTool; startedAt: number };
 
 /** An answer is told when the next thing happens, so that the last one can have the usage of the turn. */
 export async function* liveMessages(
-  events: AsyncIterable<AgentEvent>,
+  events: AsyncIterable<RunEvent>,
   facts: LiveRunInfo,
 ): AsyncGenerator<UnifiedMessage> {
   const unify = createUnifier(facts);
   for await (const event of events) yield* unify(event);
 }
 
-export function createUnifier({ tool, startedAt }: LiveRunInfo): (event: AgentEvent) => UnifiedMessage[] {
+export function createUnifier({ tool, startedAt }: LiveRunInfo): (event: RunEvent) => UnifiedMessage[] {
   let sessionId = tool as string;
   let model: string | undefined;
   let count = 0;
@@ -90,17 +89,9 @@ export function createUnifier({ tool, startedAt }: LiveRunInfo): (event: AgentEv
   };
 }
 
-/** The name in the one list of names, the input as the source spells it. */
-export function callOf(
-  event: LineOf<"tool_start"> | LineOf<"tool_end">,
-  tool: UnifiedTool,
-): { name: string; input: unknown } {
-  const { carried } = event;
-  if (tool !== "cursor" && isObject(carried) && typeof carried.name === "string") {
-    return { name: unifiedToolName(tool, carried.name), input: carried.input };
-  }
-  const outcome = event.type === "tool_end" ? event.outcome : undefined;
-  return { name: nameOfCall(displayNameOf(event.tool), event.args, outcome), input: event.args };
+/** The one name of the call, the input as the source spells it. */
+export function callOf({ name, args, carried }: ToolStartEvent, tool: UnifiedTool): { name: string; input: unknown } {
+  return { name, input: tool !== "cursor" && isObject(carried) && "input" in carried ? carried.input : args };
 }
 
 function resultBlock({ callId, outcome, carried }: LineOf<"tool_end">): UnifiedToolResultBlock {

@@ -1,16 +1,19 @@
 // start: runs an agent CLI. What happens can be read as events, messages or text, by anybody and as often as wanted; how it
 // ended is one result.
 import { UserError } from "../protocol/error-codes.ts";
-import type { AgentEvent } from "../protocol/event.ts";
 import { derived } from "../protocol/stream-json.ts";
 import type { OpenConnection } from "./callbacks/connection.ts";
-import type { RunLoss } from "./drivers/driver.ts";
+import type { AgentDriver, RunLoss } from "./drivers/driver.ts";
 import { EventLog } from "./event-log.ts";
+import type { FoundCli } from "./find-cli.ts";
 import { liveMessages } from "./live-messages.ts";
+import { checkOptions, followUpChecks, misuse } from "./option-checks.ts";
 import { RunError, type RunResult } from "./outcome.ts";
+import { createNamer, type RunEvent } from "./run-event.ts";
 import {
   type AnyOptions,
   checkedDriver,
+  checkedStart,
   cliOf,
   connectionOf,
   defaultGraceMs,
@@ -31,7 +34,7 @@ export type { FollowUp, StartOptions } from "./start-options.ts";
 export interface Run<Data = undefined> {
   readonly tool: UnifiedTool;
   /** Everything, from the beginning, for any number of readers. Ends with exactly one `done` or `fail`. */
-  readonly events: AsyncIterable<AgentEvent>;
+  readonly events: AsyncIterable<RunEvent>;
   readonly messages: AsyncIterable<UnifiedMessage>;
   /** Read piece by piece, or awaited whole; awaiting throws a RunError where there is no answer. */
   readonly text: AsyncIterable<string> & PromiseLike<string>;
@@ -62,7 +65,8 @@ export interface RunSession {
 export function start<const Schema extends AnswerSchema | undefined = undefined>(
   options: StartOptions<Schema>,
 ): Run<DataOf<Schema>> {
-  return begin(options, undefined) as Run<DataOf<Schema>>;
+  const driver = checkedStart("start", options);
+  return begin(driver, options, undefined) as Run<DataOf<Schema>>;
 }
 
 /** The turns of one session, whoever asked for them: they never run side by side. */
@@ -71,11 +75,11 @@ type RunLine = { last?: Promise<RunResult<unknown>> };
 /** The turn that a follow-up waits for, and the session that it belongs to. */
 type PreviousTurn = { result: Promise<RunResult<unknown>>; line: RunLine; fork: boolean };
 
-function begin(options: AnyOptions, before: PreviousTurn | undefined): Run<unknown> {
+function begin(driver: AgentDriver, options: AnyOptions, before: PreviousTurn | undefined): Run<unknown> {
   const { tool = "cursor", signal, keepEvents = true } = options;
-  const driver = checkedDriver(options);
-  const log = new EventLog<AgentEvent>({ keep: keepEvents });
+  const log = new EventLog<RunEvent>({ keep: keepEvents });
   const startedAt = Date.now();
+  const begunAt = performance.now();
   const abort = new AbortController();
   const stop = () => abort.abort();
   if (signal?.aborted) stop();
@@ -103,13 +107,14 @@ function begin(options: AnyOptions, before: PreviousTurn | undefined): Run<unkno
     await Promise.resolve();
     try {
       const resume = before ? await sessionOf(before, abort.signal) : undefined;
-      const plan = planOf(resume);
-      opened = await connectionOf(options, tool, abort.signal);
+      known.sessionId ??= before?.fork ? undefined : resume;
+      const plan = planOf(await cliOf(driver, options, abort.signal), resume);
+      opened = await connectionOf(options, driver, abort.signal);
       if (opened) plan.request.connection = opened.connection;
       const ended = await new Turns(plan).run();
       return opened?.warnings.length ? { ...ended, warnings: [...ended.warnings, ...opened.warnings] } : ended;
     } catch (error) {
-      const ended = unstarted(error, losses);
+      const ended = { ...unstarted(error, losses), sessionId: known.sessionId };
       const { message, code } = ended.error;
       log.push({ type: "fail", message, code, durationMs: 0, apiDurationMs: 0, at: Date.now(), carried: derived });
       return ended;
@@ -118,10 +123,13 @@ function begin(options: AnyOptions, before: PreviousTurn | undefined): Run<unkno
     }
   }
 
-  function planOf(resume: string | undefined): RunPlan {
+  function planOf(cli: FoundCli, resume: string | undefined): RunPlan {
+    const named = createNamer({ tool, isOurs: cli.isOurs });
     return {
+      // A follow-up begins when the turn before it is over.
+      startedAt: before ? performance.now() : begunAt,
       driver,
-      cli: cliOf(driver, options),
+      cli,
       request: requestOf(options, resume, before?.fork ?? false),
       ...(options.schema && { schema: options.schema, ...shapeOf(options.schema, options.jsonSchema) }),
       extraArgs: options.extraArgs ?? [],
@@ -136,7 +144,7 @@ function begin(options: AnyOptions, before: PreviousTurn | undefined): Run<unkno
       losses,
       publish(event) {
         if (event.type === "init" && event.sessionId !== "") known.sessionId = event.sessionId;
-        log.push(event);
+        log.push(named(event));
         return log.room();
       },
       failure: () => failure,
@@ -148,13 +156,18 @@ function begin(options: AnyOptions, before: PreviousTurn | undefined): Run<unkno
 
   const line: RunLine = before && !before.fork ? before.line : {};
   line.last = result;
-  const next = (fork: boolean) => ({ result: line.last!, line, fork });
+  const goOn = (caller: string, prompt: string, more: FollowUp<any> = {}, { fork }: { fork: boolean }) => {
+    checkOptions(caller, more, followUpChecks);
+    if (typeof prompt !== "string") throw misuse(`${caller} needs a prompt: ${caller}('…').`);
+    const given = followUp(options, prompt, more);
+    return begin(checkedDriver(caller, given), given, { result: line.last!, line, fork }) as Run<any>;
+  };
   const session: RunSession = {
     get id() {
       return known.sessionId;
     },
-    send: (prompt, more) => begin(followUp(options, prompt, more), next(false)) as Run<any>,
-    fork: (prompt, more) => begin(followUp(options, prompt, more), next(true)) as Run<any>,
+    send: (prompt, more) => goOn("session.send", prompt, more, { fork: false }),
+    fork: (prompt, more) => goOn("session.fork", prompt, more, { fork: true }),
   };
   return {
     tool,
@@ -188,7 +201,7 @@ async function sessionOf({ result }: PreviousTurn, signal: AbortSignal): Promise
 }
 
 function textOf(
-  log: EventLog<AgentEvent>,
+  log: EventLog<RunEvent>,
   result: Promise<RunResult<unknown>>,
 ): AsyncIterable<string> & PromiseLike<string> {
   const whole = async () => {

@@ -6,48 +6,69 @@ import { hookEvents, isHookEvent } from "../protocol/hook-events.ts";
 import type { OpenConnection } from "./callbacks/connection.ts";
 import type { CanUseTool, HookCallbacks } from "./callbacks/hook-callbacks.ts";
 import type { InProcessTool } from "./callbacks/tool.ts";
-import {
-  type AgentDriver,
-  type Budget,
-  type DriverRequest,
-  permissionModes,
-  type SdkPermissionMode,
+import type {
+  AgentDriver,
+  Budget,
+  DriverRequest,
+  McpServer,
+  PermissionRules,
+  SdkPermissionMode,
+  WorkMode,
 } from "./drivers/driver.ts";
 import { drivers } from "./drivers/index.ts";
 import { type FoundCli, findCli } from "./find-cli.ts";
+import { checkOptions, misuse, startChecks } from "./option-checks.ts";
 import { type AnswerSchema, isStandard, type JsonSchema, jsonSchemaOf } from "./structured.ts";
 import type { UnifiedTool } from "./unified.ts";
 
 export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = {
+  /** What the agent is to do. */
   prompt: string;
   /** Which CLI. `cursor` unless told: `cursor-agent` in PATH, else the one of this package. */
   tool?: UnifiedTool | undefined;
   /** Where it works. The current directory unless told. */
   cwd?: string | undefined;
+  /** As the CLI names it. Its own default unless told. */
   model?: string | undefined;
+  /** How much it may do without asking. */
   permissionMode?: SdkPermissionMode | undefined;
+  /** How it works: `plan` and `ask` change nothing. `agent` unless told. */
+  mode?: WorkMode | undefined;
+  /** Rules for this run, as `cursor-agent` spells them: `Shell(git)`, `Write(src/**)`, `Mcp(server:tool)`. */
+  permissions?: PermissionRules | undefined;
+  /** Whether commands run in the CLI's sandbox. As the CLI is set up unless told. */
+  sandbox?: boolean | undefined;
   /** The folder is trusted from now on, where the CLI asks for that. */
   trust?: boolean | undefined;
-  /** Go on with a session: its id, or `true` for the latest. */
+  /** The only tools it has, as the CLI names them. */
+  allowedTools?: readonly string[] | undefined;
+  /** Tools that it does not have. */
+  disallowedTools?: readonly string[] | undefined;
+  /** Directories beside `cwd` that it works in. */
+  addDirs?: readonly string[] | undefined;
+  /** MCP servers for this run, by their names. Their tools may be called. */
+  mcpServers?: Readonly<Record<string, McpServer>> | undefined;
+  /** Resume a session: its id, or `true` for the latest. */
   resume?: string | true | undefined;
   /** With `resume`: in a copy. */
   fork?: boolean | undefined;
   /** Paths of pictures to show to the model. */
   images?: readonly string[] | undefined;
+  /** Instead of the CLI's own. */
   systemPrompt?: string | undefined;
+  /** After the CLI's own. */
   appendSystemPrompt?: string | undefined;
-  allowedTools?: readonly string[] | undefined;
-  disallowedTools?: readonly string[] | undefined;
-  addDirs?: readonly string[] | undefined;
   /** The answer is JSON of this shape: a schema of Zod, Valibot, ArkType, … or JSON Schema. */
   schema?: Schema | undefined;
   /** What the model is told of `schema`, for libraries that cannot say it as JSON Schema themselves. */
   jsonSchema?: JsonSchema | undefined;
+  /** Most that the run may use up. */
   budget?: Budget | undefined;
   /** Most time from the start to the result. No limit unless told. */
   timeoutMs?: number | undefined;
-  /** Longest silence; an hour unless told. Infinity: none. */
+  /** Longest silence; an hour unless told. `Infinity`: none. */
   idleMs?: number | undefined;
+  /** Cancels the run. */
   signal?: AbortSignal | undefined;
   /** Text as it comes. True unless told. */
   partial?: boolean | undefined;
@@ -56,14 +77,14 @@ export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = 
   /** Put before the prompt, after all that is derived from these options. */
   extraArgs?: readonly string[] | undefined;
   /** Added to the environment of this process; undefined takes a variable away. */
-  env?: Record<string, string | undefined>;
+  env?: Record<string, string | undefined> | undefined;
   /** Lines that are not JSON: fail (the default), or pass over and count. */
   onNoise?: "fail" | "skip" | undefined;
   /** False: events are for those who read while it runs, at the pace of the slowest, and are not kept. */
   keepEvents?: boolean | undefined;
-  /** Shared by the stages of a stop: cancel, SIGTERM, SIGKILL. */
+  /** Shared by the stages of a stop: cancel, SIGTERM, SIGKILL. 2000 unless told. */
   graceMs?: number | undefined;
-  /** How long the process may stay after its result. */
+  /** How long the process may stay after its result. 2000 unless told. */
   resultGraceMs?: number | undefined;
   /** Asked before every call of a tool. For CLIs with hooks: cursor and claude. */
   canUseTool?: CanUseTool | undefined;
@@ -72,9 +93,11 @@ export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = 
   /** Functions of this program that the agent may call. */
   tools?: readonly InProcessTool[] | undefined;
   /** Told when the process is there. */
-  onStart?(facts: { pid: number; command: readonly string[] }): void;
-  onStdout?(chunk: Buffer): void;
-  onStderr?(chunk: Buffer): void;
+  onStart?: ((facts: { pid: number; command: readonly string[] }) => void) | undefined;
+  /** Told every piece of its output. */
+  onStdout?: ((chunk: Buffer) => void) | undefined;
+  /** Told every piece of what it says on stderr. */
+  onStderr?: ((chunk: Buffer) => void) | undefined;
 };
 
 /** What may differ in a follow-up. */
@@ -88,34 +111,32 @@ export const defaultGraceMs = 2000;
 
 export type AnyOptions = StartOptions<AnswerSchema | undefined>;
 
-/** Throws for what a program must not ask: found at once, not when the run is over. */
-export function checkedDriver(options: AnyOptions): AgentDriver {
+/** Throws UserError for what is wrong with a call by itself: at once, before anything is started. */
+export function checkedDriver(caller: string, options: AnyOptions): AgentDriver {
   const { tool = "cursor" } = options;
-  const driver = Object.hasOwn(drivers, tool) ? drivers[tool] : undefined;
-  if (!driver) throw misuse(`No driver for '${tool}'. The drivers are ${Object.keys(drivers).join(", ")}.`);
-  if (typeof options.prompt !== "string") throw misuse("start needs a prompt: start({ prompt: '…' }).");
+  const driver = drivers[tool];
   checkWords(options);
   checkSchema(options.schema);
   checkCallbacks(options, driver);
+  if (options.fork && options.resume === undefined)
+    throw misuse(`${caller}: fork needs a session to copy: give resume as well.`);
+  // What no version of this CLI can do. What only the one that is installed cannot do is the result of the run.
+  driver.command(requestOf(options, undefined, false), { path: "", isOurs: true });
   return driver;
 }
 
-function misuse(message: string): UserError {
-  return new UserError("USAGE", message);
+/** The same, with the options themselves: no name is unknown, no value of the wrong kind. */
+export function checkedStart(caller: string, options: AnyOptions): AgentDriver {
+  checkOptions(caller, options, startChecks, { example: "{ prompt: '…' }", required: "prompt" });
+  return checkedDriver(caller, options);
 }
 
 /** What comes from outside must not turn into another flag. */
-export function checkWords({
-  model,
-  resume,
-  permissionMode = "default",
-}: Pick<AnyOptions, "model" | "resume" | "permissionMode">): void {
+export function checkWords({ model, resume }: Pick<AnyOptions, "model" | "resume">): void {
   for (const [option, word] of Object.entries({ model, resume })) {
     if (typeof word !== "string" || /^[^-\s]/.test(word)) continue;
     throw misuse(`${option} cannot be ${JSON.stringify(word)}: it must not be empty or begin with a dash.`);
   }
-  if (!permissionModes.includes(permissionMode))
-    throw misuse(`permissionMode cannot be '${permissionMode}': it must be one of ${permissionModes.join(", ")}.`);
 }
 
 function checkSchema(schema: AnswerSchema | undefined): void {
@@ -143,11 +164,16 @@ function checkCallbacks({ canUseTool, hooks, tools = [] }: AnyOptions, driver: A
     throw misuse(`The tool name '${wrong.name}' is used twice, or has characters other than letters, digits, _ and -.`);
 }
 
-type CliOptions = Pick<AnyOptions, "executable" | "env">;
+type CliOptions = Pick<AnyOptions, "executable" | "env" | "timeoutMs" | "idleMs">;
 
 /** Throws where it is not installed. */
-export function cliOf(driver: AgentDriver, { executable, env }: CliOptions): FoundCli {
-  const cli = findCli(driver, { env: { ...process.env, ...env }, ...(executable && { executable }) });
+export async function cliOf(
+  driver: AgentDriver,
+  { executable, env, timeoutMs = Number.POSITIVE_INFINITY, idleMs = defaultIdleMs }: CliOptions,
+  signal?: AbortSignal,
+): Promise<FoundCli> {
+  const place = { env: { ...process.env, ...env }, ...(executable && { executable }) };
+  const cli = await findCli(driver, place, { withinMs: Math.min(timeoutMs / 2, idleMs), signal });
   if (cli) return cli;
   const program = driver.programs[0]!;
   const name = typeof executable === "string" ? executable : (executable?.[0] ?? program);
@@ -157,15 +183,17 @@ export function cliOf(driver: AgentDriver, { executable, env }: CliOptions): Fou
   );
 }
 
-type Callbacks = Pick<AnyOptions, "canUseTool" | "hooks" | "tools">;
+type Callbacks = Pick<AnyOptions, "canUseTool" | "hooks" | "tools" | "mcpServers" | "schema">;
 
-/** Undefined: nothing of this program is to be called back. */
+/** Undefined: nothing of this program is to be called back, and no file is to be given to the CLI. */
 export async function connectionOf(
-  { canUseTool, hooks, tools }: Callbacks,
-  tool: UnifiedTool,
+  options: Callbacks,
+  { tool, fileOptions = [] }: AgentDriver,
   signal: AbortSignal,
 ): Promise<OpenConnection | undefined> {
-  if (!canUseTool && !hooks && !tools?.length) return undefined;
+  const { canUseTool, hooks, tools } = options;
+  const needsFile = fileOptions.some((option) => options[option] !== undefined);
+  if (!canUseTool && !hooks && !tools?.length && !needsFile) return undefined;
   const { openConnection } = await import("./callbacks/connection.ts");
   const callbacks = { ...(canUseTool && { canUseTool }), ...(hooks && { hooks }), ...(tools && { tools }) };
   return openConnection({ tool, signal, ...callbacks });
@@ -196,22 +224,34 @@ export function followUp(options: AnyOptions, prompt: string, more: FollowUp<any
   return { ...same, ...more, prompt };
 }
 
+/** Options that a driver gets as they are. */
+const plainOptions = [
+  "model",
+  "mode",
+  "permissions",
+  "sandbox",
+  "systemPrompt",
+  "appendSystemPrompt",
+  "allowedTools",
+  "disallowedTools",
+  "mcpServers",
+  "budget",
+] as const satisfies (keyof AnyOptions & keyof DriverRequest)[];
+
 export function requestOf(options: AnyOptions, session: string | undefined, forks: boolean): DriverRequest {
   const resume = session ?? options.resume;
-  const fork = session === undefined ? options.fork === true : forks;
-  if (fork && resume === undefined) throw misuse("fork needs a session to copy: give resume as well.");
   const { prompt, permissionMode = "default", partial = true } = options;
-  const request: DriverRequest = { prompt, cwd: resolve(options.cwd ?? "."), permissionMode, partial };
-  if (resume !== undefined) request.resume = resume;
-  if (fork) request.fork = true;
-  if (options.trust) request.trust = true;
-  if (options.images?.length) request.images = options.images.map((path) => resolve(path));
-  if (options.addDirs?.length) request.addDirs = options.addDirs.map((path) => resolve(path));
-  if (options.model !== undefined) request.model = options.model;
-  if (options.systemPrompt !== undefined) request.systemPrompt = options.systemPrompt;
-  if (options.appendSystemPrompt !== undefined) request.appendSystemPrompt = options.appendSystemPrompt;
-  if (options.allowedTools) request.allowedTools = options.allowedTools;
-  if (options.disallowedTools) request.disallowedTools = options.disallowedTools;
-  if (options.budget) request.budget = options.budget;
-  return request;
+  const given = plainOptions.filter((option) => options[option] !== undefined);
+  return {
+    ...Object.fromEntries(given.map((option) => [option, options[option]])),
+    prompt,
+    cwd: resolve(options.cwd ?? "."),
+    permissionMode,
+    partial,
+    ...(resume !== undefined && { resume }),
+    ...((session === undefined ? options.fork : forks) && { fork: true }),
+    ...(options.trust && { trust: true }),
+    ...(options.images?.length && { images: options.images.map((path) => resolve(path)) }),
+    ...(options.addDirs?.length && { addDirs: options.addDirs.map((path) => resolve(path)) }),
+  };
 }

@@ -2,6 +2,7 @@
 import { jsonIn } from "../json/find-in-text.ts";
 import { isObject } from "../json/object.ts";
 import { valueFault } from "../json/schema.ts";
+import type { JsonSchemaValue } from "./json-schema-value.ts";
 
 type Issue = { message: string; path?: readonly (PropertyKey | { key: PropertyKey })[] | undefined };
 type Validated<Output> = { value: Output; issues?: undefined } | { issues: readonly Issue[] };
@@ -23,7 +24,11 @@ export type AnswerSchema = StandardSchema<any> | JsonSchema;
 
 /** What an answer by this schema is. */
 export type DataOf<Schema> =
-  Schema extends StandardSchema<infer Output> ? Output : Schema extends JsonSchema ? unknown : undefined;
+  Schema extends StandardSchema<infer Output>
+    ? Output
+    : Schema extends JsonSchema
+      ? JsonSchemaValue<Schema>
+      : undefined;
 
 export type CheckedAnswer = { data: unknown; fault?: undefined } | { fault: string };
 
@@ -91,8 +96,8 @@ export function withSchema(prompt: string, shape: object | undefined): string {
   return `${prompt}\n\nEnd with an answer that is one JSON value${which}Write the JSON alone, without any text around it.`;
 }
 
-export function repairPrompt(fault: string, shape: object | undefined): string {
-  return withSchema(`Your answer could not be used: ${fault}. Give the whole answer again.`, shape);
+export function repairPrompt(fault: string): string {
+  return `Your answer could not be used: ${fault}. Give the whole answer again.`;
 }
 
 function issueText({ message, path = [] }: Issue): string {

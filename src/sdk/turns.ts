@@ -1,4 +1,5 @@
 // The turns of one run: a CLI is started, its lines become events, and what came of it becomes one result.
+import { schemaProblem } from "../json/schema-check.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent, Denial } from "../protocol/event.ts";
 import type { TurnEnding } from "../protocol/run.ts";
@@ -8,10 +9,19 @@ import { type CliEnd, startCli } from "./child.ts";
 import type { AgentDriver, DriverRequest, RunLoss } from "./drivers/driver.ts";
 import type { FoundCli } from "./find-cli.ts";
 import { judge, RunError, type RunFacts, type RunFailure, type RunResult } from "./outcome.ts";
-import { type AnswerSchema, type CheckedAnswer, checkAnswer, repairPrompt, withSchema } from "./structured.ts";
+import {
+  type AnswerSchema,
+  type CheckedAnswer,
+  checkAnswer,
+  checkValue,
+  repairPrompt,
+  withSchema,
+} from "./structured.ts";
 
 /** Fixed for a whole run. */
 export type RunPlan = {
+  /** By `performance.now()`. */
+  startedAt: number;
   driver: AgentDriver;
   cli: FoundCli;
   request: DriverRequest;
@@ -42,7 +52,7 @@ export type RunPlan = {
 export class Turns {
   readonly #plan: RunPlan;
   readonly #watch: BudgetWatch;
-  readonly #startedAt = performance.now();
+  readonly #startedAt: number;
   readonly #openCalls = new Map<string, Extract<AgentEvent, { type: "tool_start" }>>();
   readonly #denials: Denial[] = [];
   #sessionId: string | undefined;
@@ -56,13 +66,15 @@ export class Turns {
 
   constructor(plan: RunPlan) {
     this.#plan = plan;
+    this.#startedAt = plan.startedAt;
+    const { resume, fork } = plan.request;
+    if (typeof resume === "string" && !fork) this.#sessionId = resume;
     this.#watch = new BudgetWatch(plan.request.budget);
   }
 
   async run(): Promise<RunResult<unknown>> {
     const { request, schema } = this.#plan;
-    const prompt = schema ? withSchema(request.prompt, this.#plan.shape) : request.prompt;
-    let { end, error } = await this.#turn({ ...request, prompt });
+    let { end, error } = await this.#turn(this.#asking(request, request.prompt));
     let data: unknown;
     if (schema && !error) {
       let checked = await this.#check(schema);
@@ -73,6 +85,15 @@ export class Turns {
     await this.#finish(error);
     const facts = this.#facts(end);
     return error ? { ...facts, outcome: error.outcome, error } : { ...facts, outcome: "success", data };
+  }
+
+  /** By the CLI's own way to answer by a schema, where it has one that takes this schema; else the model is told. */
+  #asking(request: DriverRequest, prompt: string): DriverRequest {
+    const { driver, cli, schema, shape } = this.#plan;
+    if (!schema) return request;
+    const isNative = shape && driver.capabilities(cli).schema && driver.takesSchema?.(shape) !== false;
+    if (isNative && schemaProblem(shape) === undefined) return { ...request, prompt, answerSchema: shape };
+    return { ...request, prompt: withSchema(prompt, shape) };
   }
 
   /** One more turn of the same session. */
@@ -86,13 +107,15 @@ export class Turns {
     this.#segments = [];
     this.#lastSegment = 0;
     this.#ending = undefined;
-    const prompt = repairPrompt(fault, this.#plan.shape);
-    const { end, error } = await this.#turn({ ...again, prompt, resume: this.#sessionId });
+    const asked = this.#asking({ ...again, resume: this.#sessionId }, repairPrompt(fault));
+    const { end, error } = await this.#turn(asked);
     return { end, error, checked: error ? { fault } : await this.#check(schema) };
   }
 
   /** What was said after the last call is the answer; where it is none, it may have been said before. */
   async #check(schema: AnswerSchema): Promise<CheckedAnswer> {
+    const told = this.#ending?.type === "done" ? this.#ending.structured : undefined;
+    if (told !== undefined) return checkValue(told, schema);
     const last = this.#segments.slice(this.#lastSegment).join("");
     const checked = await checkAnswer(last, schema);
     if (checked.fault === undefined || last === this.#text()) return checked;

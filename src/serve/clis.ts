@@ -12,13 +12,14 @@ export async function installedClis({ env, program, version }: ServeContext): Pr
     cliNames.map(async (name): Promise<InstalledCli | undefined> => {
       const tool = toolOf(name);
       if (name === "courser") {
-        const capabilities = getCapabilities(tool, { executable: program, env });
+        const capabilities = await getCapabilities(tool, { executable: program, env });
         return { name, path: program.at(-1)!, version, capabilities };
       }
       const cli = await detectCli(tool, { env });
       // This program stands in for the original where that is not installed.
       if (!cli || cli.isOurs) return undefined;
-      return { name, path: cli.path, version: cli.version ?? null, capabilities: getCapabilities(tool, { env }) };
+      const capabilities = await getCapabilities(tool, { env });
+      return { name, path: cli.path, version: cli.version ?? null, capabilities };
     }),
   );
   return found.filter((each) => each !== undefined);

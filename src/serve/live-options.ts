@@ -25,6 +25,8 @@ export function liveOptions({ cli, request }: RunSpec, program: readonly string[
     ...(request.appendSystemPrompt !== undefined && { appendSystemPrompt: request.appendSystemPrompt }),
     ...(request.allowedTools && { allowedTools: request.allowedTools }),
     ...(request.disallowedTools && { disallowedTools: request.disallowedTools }),
+    ...(request.permissions && { permissions: request.permissions }),
+    ...(request.sandbox && { sandbox: request.sandbox === "enabled" }),
     ...(chat?.type === "resume" && { resume: chat.id === "-1" ? true : chat.id, ...(chat.fork && { fork: true }) }),
     ...(isOurs && { executable: program, extraArgs: ownFlags(request) }),
   };
@@ -43,7 +45,6 @@ const ownFields: Readonly<Partial<Record<keyof RunRequest, FlagOf>>> = {
   approvedServers: ({ approvedServers = [] }) =>
     approvedServers === "all" ? ["--approve-mcps"] : approvedServers.flatMap((name) => ["--approve-mcp", name]),
   hooks: ({ hooks = [] }) => hooks.flatMap((hook) => ["--hooks", hook]),
-  sandbox: ({ sandbox }) => ["--sandbox", sandbox],
   autoReview: () => ["--auto-review"],
   askCommand: ({ askCommand }) => ["--ask-command", askCommand],
   limits: ({ limits: { maxTurns, maxTimeMs, maxCost } = {} }) => [

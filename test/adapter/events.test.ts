@@ -186,6 +186,42 @@ describe("text, once", () => {
     expect(newTextOf([{ type: "assistant_delta", data: { content: "Hi" } }, said("Hi")])).toBe("Hi");
   });
 
+  const delta = (content: string) => ({ type: "assistant_delta", data: { content } });
+  const call = {
+    type: "tool_call",
+    subtype: "started",
+    call_id: "c",
+    tool_call: { readToolCall: { args: {} } },
+    session_id: "s1",
+  };
+  const at = (text: string, timestamp_ms: number) => said(text, { timestamp_ms });
+  const flushed = (text: string) => said(text, { timestamp_ms: 9, model_call_id: "m" });
+  test.each([
+    ["deltas of the contract, then whole", [delta("a "), delta("b"), said("a b"), result({ result: "a b" })]],
+    ["deltas of the stream, then whole", [at("a ", 1), at("b", 2), said("a b")]],
+    ["pieces without a time, then whole", [said("a "), said("b"), said("a b")]],
+    [
+      "a text before a call and one after it, then both",
+      [at("a ", 1), flushed("a "), call, at("b", 3), said("b"), said("a b")],
+    ],
+    ["whole texts, then all of them", [flushed("a "), call, said("b"), said("a b")]],
+    ["both kinds of deltas, in step", [at("a ", 1), delta("a "), at("b", 2), delta("b"), said("a b")]],
+  ])("%s", (_shape, lines) => expect(newTextOf(lines)).toBe("a b"));
+
+  test("usage and calls that are told in two shapes come once; a call that is made twice comes twice", () => {
+    const usage = { type: "usage", data: { promptTokens: 5, completionTokens: 2 } };
+    const told = eventsOf([usage, result({ usage: { inputTokens: 5, outputTokens: 2 } })]);
+    expect(told).toEqual([usage, { type: "done", data: { finishReason: "stop" } }]);
+    const contract = { type: "tool_call", data: { name: "note", args: { text: "a" } } };
+    const nested = { type: "tool_call", tool_call: { name: "note", arguments: '{"text":"a"}' } };
+    const named = { ...nested, subtype: "started", call_id: "c1" };
+    expect(eventsOf([contract, nested], [note])).toEqual([contract]);
+    expect(eventsOf([nested, contract], [note])).toEqual([contract]);
+    expect(eventsOf([named, named], [note])).toEqual([contract]);
+    expect(eventsOf([contract, contract], [note])).toEqual([contract, contract]);
+    expect(eventsOf([contract, nested, nested], [note])).toEqual([contract, contract]);
+  });
+
   test("a text that is told again after a retry comes once", () => {
     const retry = { type: "retry", subtype: "starting", attempt: 1, is_resume: true, session_id: "s1" };
     const again = [said("Hel", { timestamp_ms: 1 }), retry, said("Hello", { timestamp_ms: 2 }), said("Hello")];

@@ -188,16 +188,6 @@ describe("profiles", () => {
     const { turn } = await tell(adapterOf(models, { profiles }));
     expect(turn.attempts.map((attempt) => attempt.model)).toEqual(["a", "b"]);
   });
-
-  test("an account that was refused is not asked again under the name of another model", async () => {
-    const models = {
-      a: model("", { ...byAccount, authProfiles: ["bad"], fallbackModels: ["b", "c"] }),
-      b: model("", { ...byAccount, authProfiles: ["bad"] }),
-      c: model("answer"),
-    };
-    const { turn } = await tell(adapterOf(models, { profiles }));
-    expect(turn.attempts.map((attempt) => attempt.model)).toEqual(["a", "c"]);
-  });
 });
 
 describe("nobody else is asked", () => {
@@ -277,4 +267,30 @@ describe("words on stderr", () => {
       expect(last).toMatchObject({ type: "error", data: { code: "CLI_EXIT" } });
     },
   );
+});
+
+test("a model that shares command and profile with one that was refused is asked all the same", async () => {
+  const line = (value: object) => `echo '${JSON.stringify(value)}'`;
+  const refused = line({ type: "error", data: { code: "MODEL_AUTH_ERROR", message: "token expired" } });
+  const fine = `${line({ type: "assistant_delta", data: { content: "ok" } })}; ${line({ type: "done", data: {} })}`;
+  const shared = { provider: "cursor-agent-cli", command: "bash", authProfiles: ["default"] };
+  const adapter = adapterOf({
+    first: { ...shared, args: ["-c", refused], fallbackModels: ["second"] },
+    second: { ...shared, args: ["-c", fine] },
+  });
+  const { text, turn } = await tell(adapter);
+  expect(text).toBe("ok");
+  expect(turn.attempts.map(({ model, outcome }) => `${model} ${outcome}`)).toEqual(["first failed", "second ok"]);
+});
+
+test("lines that the contract ignores are ignored whatever their shape, and unknown ones with them", async () => {
+  const odd = ["protocol", "system", "user", "thinking", "interaction_query", "telemetry"].flatMap((type) => [
+    { type },
+    { type, subtype: 1, data: "x", message: null, session_id: 7, timestamp_ms: "soon" },
+  ]);
+  const lines = [...odd, { type: "assistant_delta", data: { content: "ok" } }, { type: "done", data: {} }];
+  const script = lines.map((value) => `echo '${JSON.stringify(value)}'`).join("; ");
+  const adapter = adapterOf({ odd: { provider: "cursor-agent-cli", command: "bash", args: ["-c", script] } });
+  const { text, last, turn } = await tell(adapter);
+  expect([text, last.type, turn.attempts[0]!.ignored]).toEqual(["ok", "done", 2]);
 });

@@ -130,6 +130,11 @@ describe("the watchdog", () => {
     await stages("breed", { timeoutMs: 300 });
   });
 
+  test("a CLI without an open stdin was not told to cancel, and the attempt does not say so", async () => {
+    const hung = await stages("hang", { timeoutMs: 300, promptAsArg: true });
+    expect(hung.attempt).toMatchObject({ via: "argument", stages: ["SIGTERM"] });
+  });
+
   test("each delay is configurable", async () => {
     const slow = await play("deaf", { timeoutMs: 200, stopMs: { cancel: 100, term: 900 } });
     const quick = await play("deaf", { timeoutMs: 200, stopMs: { cancel: 100, term: 100 } });

@@ -258,3 +258,12 @@ test("the built package is the same", async () => {
   const { text } = await built.runTurn(adapter, await adapter.createSession(), { messages: hello }).result();
   expect(text).toBe("Hello world");
 });
+
+test("runTurn that is given a list, or nothing to say, tells how it is called", async () => {
+  const adapter = courser(["auto"]);
+  const session = await adapter.createSession();
+  expect(() => runTurn(adapter, session, user("hi") as never)).toThrow(
+    "runTurn takes an object: runTurn(adapter, session, { messages: […] }), not a list.",
+  );
+  expect(() => runTurn(adapter, session, {} as never)).toThrow("runTurn needs messages");
+});

@@ -156,6 +156,7 @@ describe("about", () => {
       lastRequestId: null,
       nodeVersion: expect.stringMatching(/^v\d+/),
       configDir: workspace.config,
+      package: "courser-agent",
     });
   });
 

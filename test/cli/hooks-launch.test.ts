@@ -32,6 +32,15 @@ const call = (command: string) => ({
   workspace_roots: [place.path],
 });
 
+it("a script that was written for @pivanov/agent-hooks-bridge runs as it is, without that package", async () => {
+  const text = `import { defineHook, run } from "@pivanov/agent-hooks-bridge";
+await run(defineHook({ PreToolUse: () => ({ decision: "deny", reason: "not here" }) }));`;
+  const file = join(place.path, "existing.ts");
+  writeFileSync(file, text);
+  const { exit, stdout } = await place.start(launcher, [file, "--host", "cursor"], call("ls"));
+  expect({ exit, ...JSON.parse(stdout) }).toEqual({ exit: 2, permission: "deny", agent_message: "not here" });
+});
+
 describe("a script of hooks init", () => {
   it.each([
     "rm -rf /tmp/foo",

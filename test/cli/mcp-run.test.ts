@@ -38,6 +38,20 @@ function isAlive(pid: number): boolean {
   }
 }
 
+it("arguments that do not fit the tool's schema are told to the model, and the server is not called", async () => {
+  const place = workspace({ demo: demo() });
+  const schema = { type: "object", properties: { a: { type: "number" }, b: { type: "number" } }, required: ["a"] };
+  const offered = [{ name: "add", description: "Adds", inputSchema: schema }];
+  const tools = place.file(join(place.home, "tools.json"), JSON.stringify(offered));
+  place.file(".cursor/mcp.json", config({ demo: demo(`tools=${tools}`) }));
+  const replies = [callOf("demo-add", { a: "2" }), callOf("demo-add", {}), callOf("demo-add", { a: 2, b: 3 })];
+  const run = await place.play([...replies, { text: "ok" }], ["--trust", "--approve-mcps"]);
+  const results = ended(run).map((call) => JSON.stringify(call.mcpToolCall.result));
+  expect(results[0]).toContain("demo-add: the arguments do not fit its schema: arguments.a must be number");
+  expect(results[1]).toContain("arguments.a is missing. Nothing was called.");
+  expect(results[2]).toContain('"text":"5"');
+});
+
 describe("a server of the project", () => {
   it("is not started before it is approved, and is named", async () => {
     const place = workspace();

@@ -58,8 +58,8 @@ describe("canUseTool", () => {
       },
     });
     expect(result.outcome).toBe("success");
-    expect(asked.map((call) => call.tool)).toEqual(["Bash", "Bash", "Delete", "Read"]);
-    expect(asked[0]).toMatchObject({ name: "Shell", sessionId: result.sessionId, cwd: workspace.path });
+    expect(asked.map((call) => call.name)).toEqual(["Bash", "Bash", "Delete", "Read"]);
+    expect(asked[0]).toMatchObject({ cliName: "Shell", sessionId: result.sessionId, cwd: workspace.path });
     expect(ends[0]).toMatchObject({ kind: "rejected", value: { reason: expect.stringContaining("Not one.") } });
     expect(ends[1]).toMatchObject({ kind: "success", value: { stdout: "changed\n" } });
     expect(ends[2]!.kind).toBe("success");

@@ -6,6 +6,7 @@ import { normalizeToolName } from "../../src/sdk/cursor/index.ts";
 import type { AgentDriver, CliInfo, SdkPermissionMode } from "../../src/sdk/drivers/driver.ts";
 import { drivers } from "../../src/sdk/drivers/index.ts";
 import { createUnifier } from "../../src/sdk/live-messages.ts";
+import { createNamer } from "../../src/sdk/run-event.ts";
 import { claudeReader } from "../../src/sdk/sessions/claude.ts";
 import { cursorReader } from "../../src/sdk/sessions/cursor.ts";
 import { unifiedToolName } from "../../src/sdk/tool-names.ts";
@@ -118,6 +119,7 @@ describe("differences", () => {
     const uses = (tool: "cursor" | "claude", line: object) =>
       drivers[tool]
         .decoder(request)(line)
+        .map(createNamer({ tool, isOurs: true }))
         .flatMap(createUnifier({ tool, startedAt: 0 }))
         .flatMap((message) => message.content)
         .filter((block) => block.type === "tool_use");

@@ -21,12 +21,12 @@ test("the original, by name in PATH; ours behind the same name; neither", async 
   const file = program("cursor-agent", "echo 2026.09.10-fd3934a");
   const original = await detectCursorCli({ env: { PATH: `${folder}:${system}` } });
   expect(original).toEqual({ tool: "cursor", path: file, version: "2026.09.10-fd3934a", isOurs: false });
-  expect(getCapabilities("cursor", { env: { PATH: folder } }).fork).toBe(false);
+  expect((await getCapabilities("cursor", { env: { PATH: `${folder}:${system}` } })).fork).toBe(false);
   rmSync(file);
   symlinkSync(cli, file);
   const env = { PATH: `${folder}:${system}` };
   expect(await detectCursorCli({ env })).toMatchObject({ path: file, isOurs: true, version: expect.any(String) });
-  expect(getCapabilities("cursor", { env }).fork).toBe(true);
+  expect((await getCapabilities("cursor", { env })).fork).toBe(true);
   rmSync(file);
   // The package's own stands in where no other is found.
   expect(await detectCursorCli({ env: { PATH: folder } })).toMatchObject({ isOurs: true });

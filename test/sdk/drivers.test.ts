@@ -11,6 +11,7 @@ import { drivers } from "../../src/sdk/drivers/index.ts";
 import { createUnifier } from "../../src/sdk/live-messages.ts";
 import { promptInput } from "../../src/sdk/prompt-input.ts";
 import { rebuildLines } from "../../src/sdk/rebuild-lines.ts";
+import { createNamer } from "../../src/sdk/run-event.ts";
 import type { UnifiedTool } from "../../src/sdk/unified.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "courser-drivers-"));
@@ -209,7 +210,7 @@ describe("recorded streams", () => {
     expect(ends[1]!.outcome!.kind).toBe(tool === "gemini" ? "success" : "failure");
     expect(ends[2]!.tool).toBe("edit");
     const unify = createUnifier({ tool, startedAt: 1 });
-    const messages = events.flatMap(unify);
+    const messages = events.map(createNamer({ tool, isOurs: false })).flatMap(unify);
     const names = messages.flatMap(({ content }) =>
       content.flatMap((block) => (block.type === "tool_use" ? [block.name] : [])),
     );

@@ -140,6 +140,7 @@ it("our own CLI in a version that does not know hello has a process for each tur
       join(answer, "courser.cjs"),
       `const { spawnSync } = require("node:child_process");
       const args = process.argv.slice(2);
+      if (args[0] === "about") { console.log('{"package":"courser-agent"}'); process.exit(); }
       const init = { type: "system", subtype: "init", session_id: "s", cwd: "/", model: "m", permissionMode: "default", apiKeySource: "env" };
       if (!args.includes("--input-format")) {
         process.exit(spawnSync(process.execPath, [${JSON.stringify(peer)}, "cursor", ...args], { stdio: "inherit" }).status);

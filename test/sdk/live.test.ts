@@ -231,7 +231,8 @@ describe("the process", () => {
     const user = { type: "user", message: { role: "user", content: [] }, session_id: "s", event_number: 2 };
     const program = create().file(
       "courser.cjs",
-      `const say = (line) => console.log(typeof line === "string" ? line : JSON.stringify(line));
+      `if (process.argv[2] === "about") { console.log('{"package":"courser-agent"}'); process.exit(); }
+      const say = (line) => console.log(typeof line === "string" ? line : JSON.stringify(line));
       let count = 0;
       require("node:readline").createInterface({ input: process.stdin }).on("line", () => {
         if (count++ === 0) { say(${JSON.stringify(init)}); say(${JSON.stringify(greeting)}); return; }

@@ -1,6 +1,7 @@
 // A tool of a server, as the agent knows tools.
 import type { Tool as Offered } from "@modelcontextprotocol/client";
 import { isObject, type JsonObject } from "../../json/object.ts";
+import { valueFault } from "../../json/schema.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { mcpOutcome, mcpWireArgs } from "../../protocol/mcp-wire.ts";
 import type { ToolPins } from "../../store/mcp-approvals.ts";
@@ -35,7 +36,7 @@ export function serverTool(offered: Offered, name: string, context: ServerToolCo
     parameters: parametersOf(offered.inputSchema),
     // What a server says of its tools is a promise that nobody checks.
     readOnly: false,
-    parse: (input) => argumentsOf(input, name),
+    parse: (input) => checkedArguments(input, name, offered.inputSchema),
     wireArgs: (args, { callId }) => ({ ...mcpWireArgs({ server, tool: offered.name, args, callId }) }),
     needs: () => [
       {
@@ -87,6 +88,15 @@ function argumentsOf(input: unknown, name: string): JsonObject {
   if (isObject(input)) return input;
   if (input === undefined || input === null || input === "") return {};
   const message = `${name}: the arguments must be one complete JSON object.`;
+  throw new ToolFailure("error", { error: message }, message);
+}
+
+/** Before anybody is asked and anything is sent: the model is told what does not fit. Keywords unknown here do not restrict. */
+function checkedArguments(input: unknown, name: string, schema: Offered["inputSchema"]): JsonObject {
+  const args = argumentsOf(input, name);
+  const fault = valueFault(args, { ...schema, type: "object" }, { place: "arguments" });
+  if (fault === undefined) return args;
+  const message = `${name}: the arguments do not fit its schema: ${fault}. Nothing was called.`;
   throw new ToolFailure("error", { error: message }, message);
 }
 

@@ -26,6 +26,8 @@ export async function about(invocation: Invocation): Promise<number> {
       lastRequestId: null,
       nodeVersion: process.version,
       configDir,
+      // By this the SDK tells this CLI from others of its name.
+      package: "courser-agent",
     });
   }
   const rows = [

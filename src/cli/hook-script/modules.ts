@@ -19,8 +19,8 @@ type Body = (
 
 declare const require: NodeJS.Require;
 
-/** Our own, whatever the project has installed, and even if it has nothing. */
-const bridge = "courser-agent/hooks";
+/** Our own, whatever the project has installed, and even if it has nothing. Scripts that were written for the other package run as they are. */
+const bridges = new Set(["courser-agent/hooks", "@pivanov/agent-hooks-bridge"]);
 const ownExtensions = new Set([".ts", ".mts", ".cts", ".mjs"]);
 const triedEndings = ["", ".ts", ".js", "/index.ts", "/index.js"];
 
@@ -41,7 +41,7 @@ export async function runScript(file: string, version: string): Promise<void> {
   function loadFrom(importer: string): Load {
     let native: NodeJS.Require | undefined;
     const load = (id: string): unknown => {
-      if (id === bridge) return require("./hook/bridge.cjs");
+      if (bridges.has(id)) return require("./hook/bridge.cjs");
       if (id.startsWith("node:")) return require(id);
       native ??= createRequire(importer);
       if (!/^(\.{0,2}\/|file:)/.test(id)) return loadPackage(id, native, importer);

@@ -3,6 +3,7 @@
 
 import { isObject, type JsonObject } from "../../json/object.ts";
 import { type HookEventName, hookEvents, isHookEvent } from "../../protocol/hook-events.ts";
+import type { OtherToolName, ToolName } from "../run-event.ts";
 import { unifiedToolName } from "../tool-names.ts";
 import type { UnifiedTool } from "../unified.ts";
 
@@ -10,9 +11,9 @@ import type { UnifiedTool } from "../unified.ts";
 export type CallRequest = {
   id: string;
   /** By the one list of names: Read, Edit, Bash, … */
-  tool: string;
+  name: ToolName | OtherToolName;
   /** As the CLI calls it. */
-  name: string;
+  cliName: string;
   /** As the CLI spells it. */
   input: Record<string, unknown>;
   cwd: string;
@@ -129,11 +130,11 @@ function settled(answer: PermissionAnswer): HookAnswer {
 }
 
 function callOf(payload: JsonObject, tool: UnifiedTool): CallRequest {
-  const name = String(payload.tool_name ?? "");
+  const cliName = String(payload.tool_name ?? "");
   return {
     id: String(payload.tool_use_id ?? ""),
-    tool: unifiedToolName(tool, name),
-    name,
+    name: unifiedToolName(tool, cliName) as CallRequest["name"],
+    cliName,
     input: isObject(payload.tool_input) ? payload.tool_input : {},
     cwd: String(payload.cwd ?? ""),
     sessionId: String(payload.session_id ?? ""),

@@ -128,7 +128,8 @@ export function claudeDecoder({ prompt }: Pick<DriverRequest, "prompt">): (line:
     };
     const isError = line.is_error === true || textOf(line.subtype) !== "success";
     // Words that are not a reply of the model, as of a command of its own, are the answer all the same.
-    if (!isError) return { type: "done", text: text.whole || textOf(line.result), ...ending };
+    const structured = line.structured_output === undefined ? {} : { structured: line.structured_output };
+    if (!isError) return { type: "done", text: text.whole || textOf(line.result), ...structured, ...ending };
     const errors = Array.isArray(line.errors) ? line.errors.map(String).join("; ") : "";
     const message = textOf(line.result) || errors || `Claude Code ended with ${textOf(line.subtype)}.`;
     return { type: "fail", message, code: failureCode(line), ...ending };

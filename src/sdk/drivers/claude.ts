@@ -3,8 +3,9 @@ import type { FrameType } from "../../protocol/frame-shapes.ts";
 import { hookEvents, isHookEvent } from "../../protocol/hook-events.ts";
 import { shellLine } from "../shell-line.ts";
 import { claudeDecoder } from "./claude-events.ts";
+import { claudeRules } from "./claude-settings.ts";
 import type { AgentDriver, DriverCommand, DriverRequest, SdkPermissionMode } from "./driver.ts";
-import { known, mentionImages, usualCapabilities } from "./driver.ts";
+import { isReadOnly, known, loseAskMode, mentionImages, usualCapabilities } from "./driver.ts";
 
 const modes: Readonly<Record<SdkPermissionMode, string | undefined>> = {
   default: undefined,
@@ -26,7 +27,7 @@ export const claudeDriver: AgentDriver = {
   tool: "claude",
   programs: ["claude"],
   pathVariable: "CLAUDE_CODE_PATH",
-  capabilities: () => ({ ...usualCapabilities, cost: true }),
+  capabilities: () => ({ ...usualCapabilities, cost: true, schema: true }),
   command,
   frames,
   decoder: claudeDecoder,
@@ -40,7 +41,7 @@ export const claudeDriver: AgentDriver = {
 function command(request: DriverRequest): DriverCommand {
   const args = ["-p", "--verbose", "--output-format", "stream-json"];
   const made: DriverCommand = { args, losses: [] };
-  const mode = modes[request.permissionMode];
+  const mode = isReadOnly(request) ? "plan" : modes[request.permissionMode];
   if (request.partial) args.push("--include-partial-messages");
   if (mode !== undefined) args.push("--permission-mode", mode);
   if (request.model !== undefined) args.push("--model", request.model);
@@ -54,24 +55,40 @@ function command(request: DriverRequest): DriverCommand {
   if (request.disallowedTools?.length) args.push(`--disallowedTools=${request.disallowedTools.join(",")}`);
   for (const path of request.addDirs ?? []) args.push(`--add-dir=${path}`);
   if (request.budget?.costUsd !== undefined) args.push("--max-budget-usd", String(request.budget.costUsd));
+  if (request.answerSchema) args.push(`--json-schema=${JSON.stringify(request.answerSchema)}`);
+  loseAskMode(request, made, "claude");
   mentionImages(request, made);
-  connect(request, args);
+  settle(request, made);
+  addServers(request, args);
   return made;
 }
 
-function connect({ connection }: DriverRequest, args: string[]): void {
-  if (!connection) return;
-  const { hook, mcp } = connection;
-  if (hook) {
-    const entry = { type: "command", command: shellLine(hook.command), timeout: 3600 };
-    const names = hook.events.flatMap((event) => (isHookEvent(event) ? (hookEvents[event].claude ?? []) : []));
-    const hooks = Object.fromEntries(names.map((name) => [name, [{ matcher: "*", hooks: [entry] }]]));
-    args.push("--settings", JSON.stringify({ hooks }));
-  }
-  if (mcp) {
-    const server = { type: "stdio", command: mcp.command[0], args: mcp.command.slice(1) };
-    args.push(`--mcp-config=${JSON.stringify({ mcpServers: { [mcp.name]: server } })}`);
-    // Who hands over tools wants them to be used.
-    args.push(`--allowedTools=mcp__${mcp.name}`);
-  }
+function settle(request: DriverRequest, made: DriverCommand): void {
+  const { connection, sandbox } = request;
+  const permissions = claudeRules(request, made);
+  const settings = {
+    ...(connection?.hook && { hooks: hooksOf(connection.hook) }),
+    ...(permissions && { permissions }),
+    ...(sandbox !== undefined && { sandbox: { enabled: sandbox } }),
+  };
+  if (Object.keys(settings).length > 0) made.args.push("--settings", JSON.stringify(settings));
+}
+
+function hooksOf({ command: words, events }: { command: readonly string[]; events: readonly string[] }): object {
+  const entry = { type: "command", command: shellLine(words), timeout: 3600 };
+  const names = events.flatMap((event) => (isHookEvent(event) ? (hookEvents[event].claude ?? []) : []));
+  return Object.fromEntries(names.map((name) => [name, [{ matcher: "*", hooks: [entry] }]]));
+}
+
+function addServers({ connection, mcpServers = {} }: DriverRequest, args: string[]): void {
+  const mcp = connection?.mcp;
+  const servers = Object.fromEntries([
+    ...Object.entries(mcpServers).map(([name, each]) => [name, { type: "url" in each ? "http" : "stdio", ...each }]),
+    ...(mcp ? [[mcp.name, { type: "stdio", command: mcp.command[0], args: mcp.command.slice(1) }]] : []),
+  ]);
+  const names = Object.keys(servers);
+  if (names.length === 0) return;
+  args.push(`--mcp-config=${JSON.stringify({ mcpServers: servers })}`);
+  // Who hands over tools wants them to be used.
+  args.push(`--allowedTools=${names.map((name) => `mcp__${name}`).join(",")}`);
 }

@@ -1,8 +1,11 @@
 // Drives Codex: `codex exec --json`.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { isObject } from "../../json/object.ts";
 import type { FrameType } from "../../protocol/frame-shapes.ts";
 import { codexDecoder } from "./codex-events.ts";
 import type { AgentDriver, DriverCommand, DriverRequest } from "./driver.ts";
-import { known, losePrompts, refuseToolLists, usualCapabilities } from "./driver.ts";
+import { isReadOnly, known, losePrompts, refuseRules, refuseToolLists, usualCapabilities } from "./driver.ts";
 
 const frames = new Map<string, FrameType>([
   ["thread.started", known],
@@ -19,7 +22,15 @@ export const codexDriver: AgentDriver = {
   tool: "codex",
   programs: ["codex"],
   pathVariable: "CODEX_PATH",
-  capabilities: () => ({ ...usualCapabilities, partialText: false, systemPrompt: false, permissionCallback: false }),
+  capabilities: () => ({
+    ...usualCapabilities,
+    partialText: false,
+    systemPrompt: false,
+    permissionCallback: false,
+    schema: true,
+  }),
+  fileOptions: ["schema"],
+  takesSchema: isStrict,
   command,
   frames,
   decoder: codexDecoder,
@@ -33,17 +44,17 @@ export const codexDriver: AgentDriver = {
 
 function command(request: DriverRequest): DriverCommand {
   const { permissionMode, resume, fork, connection } = request;
-  const isForced = permissionMode === "force" || permissionMode === "bypassPermissions";
+  const isForced = (permissionMode === "force" || permissionMode === "bypassPermissions") && !isReadOnly(request);
   const args = ["exec"];
   const made: DriverCommand = { args, losses: [] };
   if (resume !== undefined) args.push(fork ? "fork" : "resume");
   args.push("--json");
   if (isForced || request.trust) args.push("--skip-git-repo-check");
   // As settings, because the subcommands know fewer flags.
-  const set = (key: string, value: unknown) => args.push("-c", `${key}=${JSON.stringify(value)}`);
-  if (isForced) args.push("--dangerously-bypass-approvals-and-sandbox");
-  else if (permissionMode === "acceptEdits") set("sandbox_mode", "workspace-write");
-  else if (permissionMode === "plan") set("sandbox_mode", "read-only");
+  const set = (key: string, value: unknown) => args.push("-c", `${key}=${tomlOf(value)}`);
+  const sandbox = sandboxMode(request, isForced);
+  if (sandbox === "none") args.push("--dangerously-bypass-approvals-and-sandbox");
+  else if (sandbox !== undefined) set("sandbox_mode", sandbox);
   if (request.addDirs) set("sandbox_workspace_write.writable_roots", request.addDirs);
   if (request.model !== undefined) args.push("--model", request.model);
   for (const path of request.images ?? []) args.push(`--image=${path}`);
@@ -54,11 +65,49 @@ function command(request: DriverRequest): DriverCommand {
     // Who hands over tools wants them to be used.
     set(`mcp_servers.${name}.default_tools_approval_mode`, "approve");
   }
+  for (const [name, server] of Object.entries(request.mcpServers ?? {})) {
+    const { headers, ...fields } = { headers: undefined, ...server };
+    for (const [field, value] of Object.entries({ ...fields, http_headers: headers }))
+      if (value !== undefined) set(`mcp_servers.${name}.${field}`, value);
+    set(`mcp_servers.${name}.default_tools_approval_mode`, "approve");
+  }
+  if (request.answerSchema && connection) {
+    const file = join(connection.folder, "schema.json");
+    writeFileSync(file, JSON.stringify(request.answerSchema));
+    args.push("--output-schema", file);
+  }
   refuseToolLists(request, "codex");
+  refuseRules(request, made, "codex");
   losePrompts(request, made, "codex exec has no flag for it: write it into AGENTS.md.");
   if (request.partial)
     made.losses.push({ option: "partial", reason: "codex exec reports texts only when they are complete." });
   if (resume === true) args.push("--last");
   else if (resume !== undefined) args.push(resume);
   return made;
+}
+
+/** Undefined: as it is set up. "none": nothing confines it, and nothing is asked. */
+function sandboxMode(request: DriverRequest, isForced: boolean): string | undefined {
+  if (isReadOnly(request)) return "read-only";
+  if (isForced) return request.sandbox ? "workspace-write" : "none";
+  if (request.sandbox !== undefined) return request.sandbox ? "workspace-write" : "danger-full-access";
+  return request.permissionMode === "acceptEdits" ? "workspace-write" : undefined;
+}
+
+/** Its vendor takes only schemas whose objects are closed and need all that they name. */
+function isStrict(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.every(isStrict);
+  if (!isObject(schema)) return true;
+  const names = isObject(schema.properties) ? Object.keys(schema.properties) : undefined;
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  const isClosed = schema.additionalProperties === false && (names ?? []).every((name) => required.includes(name));
+  if ((schema.type === "object" || names) && !isClosed) return false;
+  return Object.values(schema).every(isStrict);
+}
+
+/** Strings and lists are spelled as in JSON, tables are not. */
+function tomlOf(value: unknown): string {
+  if (!isObject(value)) return JSON.stringify(value);
+  const entries = Object.entries(value).map(([key, each]) => `${JSON.stringify(key)} = ${JSON.stringify(each)}`);
+  return `{ ${entries.join(", ")} }`;
 }

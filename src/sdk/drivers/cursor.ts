@@ -13,6 +13,7 @@ import {
   type DriverRequest,
   known,
   losePrompts,
+  refuseRules,
   refuseToolLists,
   usualCapabilities,
 } from "./driver.ts";
@@ -44,12 +45,13 @@ export const cursorDriver: AgentDriver = {
     { pattern: /database is locked/, code: "STORE_LOCKED" },
     { pattern: /unknown option/, code: "USAGE" },
   ],
+  fileOptions: ["mcpServers"],
   models: { args: ["models"], read: readModels },
 };
 
 function capabilities(cli?: CliInfo): Capabilities {
   const isOurs = cli?.isOurs ?? true;
-  return { ...usualCapabilities, fork: isOurs, systemPrompt: isOurs, modelList: true, live: isOurs };
+  return { ...usualCapabilities, fork: isOurs, systemPrompt: isOurs, modelList: true, schema: isOurs, live: isOurs };
 }
 
 function command(request: DriverRequest, cli: CliInfo): DriverCommand {
@@ -67,21 +69,24 @@ function command(request: DriverRequest, cli: CliInfo): DriverCommand {
   else add("--resume", request.resume);
   for (const path of request.images ?? []) args.push("--image", path);
   for (const path of request.addDirs ?? []) args.push("--add-dir", path);
+  if (request.sandbox !== undefined) args.push("--sandbox", request.sandbox ? "enabled" : "disabled");
   if (cli.isOurs) addOurs(request, args);
   else leaveOut(request, made);
-  if (request.connection) connect(request, cli, made);
+  connect(request, cli, made);
   return made;
 }
 
-function permit({ permissionMode }: DriverRequest, { isOurs }: CliInfo, { args, losses }: DriverCommand): void {
+function permit(request: DriverRequest, { isOurs }: CliInfo, { args, losses }: DriverCommand): void {
+  const { permissionMode, mode } = request;
+  const workMode = permissionMode === "plan" ? (mode ?? "plan") : mode;
   if (permissionMode === "force" || permissionMode === "bypassPermissions") args.push("--force");
-  else if (permissionMode === "plan") args.push("--mode", "plan");
   else if (permissionMode === "acceptEdits" && !isOurs) {
     losses.push({
       option: "permissionMode",
       reason: "cursor-agent has no mode between proposing edits and --force; it runs in its default mode.",
     });
   }
+  if (workMode !== undefined && workMode !== "agent") args.push("--mode", workMode);
 }
 
 /** Flags that only our CLI has. */
@@ -91,30 +96,42 @@ function addOurs(request: DriverRequest, args: string[]): void {
   if (request.appendSystemPrompt !== undefined) args.push(`--append-system-prompt=${request.appendSystemPrompt}`);
   if (request.allowedTools) args.push("--allowed-tools", request.allowedTools.join(","));
   if (request.disallowedTools?.length) args.push("--disallowed-tools", request.disallowedTools.join(","));
+  for (const rule of request.permissions?.allow ?? []) args.push("--allow", rule);
+  for (const rule of request.permissions?.deny ?? []) args.push("--deny", rule);
+  if (request.answerSchema) args.push("--json-schema", JSON.stringify(request.answerSchema));
   if (request.budget?.turns !== undefined) args.push("--max-turns", String(request.budget.turns));
 }
 
 function leaveOut(request: DriverRequest, made: DriverCommand): void {
   if (request.fork) throw new UserError("USAGE", "cursor-agent cannot fork a chat by a flag. Drive courser for this.");
   refuseToolLists(request, "cursor-agent");
+  refuseRules(request, made, "cursor-agent");
   losePrompts(request, made, "cursor-agent has no flag for it.");
 }
 
-function connect({ connection }: DriverRequest, { isOurs }: CliInfo, { args, losses }: DriverCommand): void {
-  const { folder, hook, ask, mcp } = connection!;
+function connect({ connection, mcpServers }: DriverRequest, { isOurs }: CliInfo, made: DriverCommand): void {
+  const { args, losses } = made;
+  const { folder, hook, ask, mcp } = connection ?? {};
   const hooks = hook && hooksFile(hook.command, hook.events);
-  const servers = mcp && { mcpServers: { [mcp.name]: { command: mcp.command[0]!, args: mcp.command.slice(1) } } };
+  const servers = {
+    ...mcpServers,
+    ...(mcp && { [mcp.name]: { command: mcp.command[0]!, args: mcp.command.slice(1) } }),
+  };
+  const names = Object.keys(mcpServers ?? {});
   if (isOurs) {
     if (hooks) args.push("--hooks", JSON.stringify(hooks));
     if (ask) args.push("--ask-command", shellLine(ask.command));
-    if (servers) args.push("--mcp-config", JSON.stringify(servers));
+    if (names.length > 0 || mcp) args.push("--mcp-config", JSON.stringify({ mcpServers: servers }));
+    for (const name of names) args.push("--approve-mcp", name);
     return;
   }
+  if (folder === undefined) return;
   const plugin = { name: "courser-sdk", version: "1.0.0", hooks: "./hooks.json", mcpServers: "./mcp.json" };
   writeFileSync(join(folder, "plugin.json"), JSON.stringify(plugin));
   writeFileSync(join(folder, "hooks.json"), JSON.stringify(hooks ?? { version: 1, hooks: {} }));
-  writeFileSync(join(folder, "mcp.json"), JSON.stringify(servers ?? { mcpServers: {} }));
+  writeFileSync(join(folder, "mcp.json"), JSON.stringify({ mcpServers: servers }));
   args.push("--plugin-dir", folder);
+  if (names.length > 0) args.push("--approve-mcps");
   if (ask) {
     losses.push({
       option: "canUseTool",

@@ -11,6 +11,23 @@ import type { UnifiedTool } from "../unified.ts";
 export const permissionModes = ["default", "acceptEdits", "force", "bypassPermissions", "plan"] as const;
 export type SdkPermissionMode = (typeof permissionModes)[number];
 
+/** `agent` does what it is told; `plan` proposes, `ask` answers: neither changes anything. */
+export const workModes = ["agent", "plan", "ask"] as const;
+export type WorkMode = (typeof workModes)[number];
+
+/** Rules of the kinds Shell, Read, Write, WebFetch and Mcp. What is denied stays denied, whatever the permission mode. */
+export type PermissionRules = { allow?: readonly string[] | undefined; deny?: readonly string[] | undefined };
+
+/** A program on stdio, or a server on HTTP. */
+export type McpServer =
+  | {
+      command: string;
+      args?: readonly string[] | undefined;
+      env?: Readonly<Record<string, string>> | undefined;
+      cwd?: string | undefined;
+    }
+  | { url: string; headers?: Readonly<Record<string, string>> | undefined };
+
 /** Most that a run, with its repairs, may use up. */
 export type Budget = {
   /** Replies of the model. */
@@ -27,7 +44,13 @@ export type DriverRequest = {
   cwd: string;
   model?: string;
   permissionMode: SdkPermissionMode;
-  /** Go on with a session: its id, or `true` for the latest. */
+  mode?: WorkMode;
+  permissions?: PermissionRules;
+  sandbox?: boolean;
+  mcpServers?: Readonly<Record<string, McpServer>>;
+  /** JSON Schema of the answer, for CLIs that can be given one. */
+  answerSchema?: object;
+  /** Resume a session: its id, or `true` for the latest. */
   resume?: string | true;
   /** With `resume`: in a copy, so that the session stays as it is. */
   fork?: boolean;
@@ -89,6 +112,8 @@ export type Capabilities = {
   usage: boolean;
   cost: boolean;
   modelList: boolean;
+  /** Answers by `schema` are a matter of the CLI; else the model is told, and this side checks. */
+  schema: boolean;
   sessions: boolean;
   /** One process for many turns that can be steered, asked and answered while it works: `hello` and control lines. */
   live: boolean;
@@ -108,6 +133,7 @@ export const usualCapabilities: Capabilities = {
   usage: true,
   cost: false,
   modelList: false,
+  schema: false,
   sessions: true,
   live: false,
   permissionModes,
@@ -133,6 +159,10 @@ export interface AgentDriver {
   decoder(request: DriverRequest): (line: unknown) => AgentEvent[];
   /** What it says on stderr when it fails without a result. */
   failures: readonly { pattern: RegExp; code: ErrorCode }[];
+  /** Options that this CLI is given as files. */
+  fileOptions?: readonly ("mcpServers" | "schema")[];
+  /** Whether the CLI's own way to answer by a schema takes this one. All, unless told. */
+  takesSchema?(schema: object): boolean;
   /** Words that make it list its models, and how the list reads. */
   models?: { args: readonly string[]; read(stdout: string): ModelEntry[] };
 }
@@ -153,6 +183,25 @@ export function mentionImages({ prompt, images }: DriverRequest, made: DriverCom
 export function losePrompts(request: DriverRequest, { losses }: DriverCommand, reason: string): void {
   for (const option of ["systemPrompt", "appendSystemPrompt"] as const)
     if (request[option] !== undefined) losses.push({ option, reason });
+}
+
+/** Nothing is changed in it: by `mode`, or by `permissionMode`. */
+export function isReadOnly({ mode, permissionMode }: DriverRequest): boolean {
+  return mode === "plan" || mode === "ask" || permissionMode === "plan";
+}
+
+/** For CLIs that know no mode beside plan and their usual one. */
+export function loseAskMode({ mode }: DriverRequest, { losses }: DriverCommand, program: string): void {
+  if (mode === "ask")
+    losses.push({ option: "mode", reason: `${program} has no ask mode: it runs in plan mode, which changes nothing.` });
+}
+
+/** For CLIs that take no rules for one run. A deny rule that cannot be kept is not left out in silence. */
+export function refuseRules({ permissions = {} }: DriverRequest, { losses }: DriverCommand, program: string): void {
+  if (permissions.deny?.length)
+    throw new UserError("USAGE", `${program} takes no rules for one run, so permissions.deny cannot be enforced.`);
+  if (permissions.allow?.length)
+    losses.push({ option: "permissions", reason: `${program} takes no rules for one run: its own settings count.` });
 }
 
 /** A limit that cannot be kept is not left out in silence. */

@@ -4,7 +4,16 @@ import { join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { FrameType } from "../../protocol/frame-shapes.ts";
 import type { AgentDriver, DriverCommand, DriverRequest, SdkPermissionMode } from "./driver.ts";
-import { known, losePrompts, refuseToolLists, usualCapabilities } from "./driver.ts";
+import {
+  isReadOnly,
+  known,
+  loseAskMode,
+  losePrompts,
+  type McpServer,
+  refuseRules,
+  refuseToolLists,
+  usualCapabilities,
+} from "./driver.ts";
 import { geminiDecoder } from "./gemini-events.ts";
 
 const modes: Readonly<Record<SdkPermissionMode, string>> = {
@@ -28,6 +37,7 @@ export const geminiDriver: AgentDriver = {
   tool: "gemini",
   programs: ["gemini"],
   pathVariable: "GEMINI_CLI_PATH",
+  fileOptions: ["mcpServers"],
   capabilities: () => ({
     ...usualCapabilities,
     thinking: false,
@@ -47,12 +57,15 @@ export const geminiDriver: AgentDriver = {
 };
 
 function command(request: DriverRequest): DriverCommand {
-  const args = ["--output-format", "stream-json", "--approval-mode", modes[request.permissionMode]];
+  const mode = isReadOnly(request) ? "plan" : modes[request.permissionMode];
+  const args = ["--output-format", "stream-json", "--approval-mode", mode];
   // Without words of its own on the line it takes the prompt from stdin, whatever its length.
   const made: DriverCommand = { args, promptVia: "stdin", losses: [] };
   if (request.fork) throw new UserError("USAGE", "gemini cannot fork a session. Resume it, or begin a new one.");
   refuseToolLists(request, "gemini");
-  if (request.trust || modes[request.permissionMode] === "yolo") args.push("--skip-trust");
+  refuseRules(request, made, "gemini");
+  loseAskMode(request, made, "gemini");
+  if (request.trust || mode === "yolo") args.push("--skip-trust");
   if (request.model !== undefined) args.push("--model", request.model);
   if (request.resume !== undefined) args.push("--resume", request.resume === true ? "latest" : request.resume);
   for (const path of request.addDirs ?? []) args.push("--include-directories", path);
@@ -60,12 +73,26 @@ function command(request: DriverRequest): DriverCommand {
   if (request.images?.length)
     made.prompt = `${request.prompt}\n\n${request.images.map((path) => `@${path}`).join("\n")}`;
   losePrompts(request, made, "gemini has no flag for it: write it into GEMINI.md.");
-  const mcp = request.connection?.mcp;
-  if (mcp) {
-    const server = { command: mcp.command[0], args: mcp.command.slice(1), trust: true };
-    const file = join(request.connection!.folder, "settings.json");
-    writeFileSync(file, JSON.stringify({ mcpServers: { [mcp.name]: server } }));
-    made.env = { GEMINI_CLI_SYSTEM_DEFAULTS_PATH: file };
+  const env: Record<string, string> = {};
+  if (request.sandbox) args.push("--sandbox");
+  else if (request.sandbox === false) env.GEMINI_SANDBOX = "false";
+  const { connection, mcpServers = {} } = request;
+  const mcp = connection?.mcp;
+  const servers = Object.fromEntries([
+    ...Object.entries(mcpServers).map(([name, each]) => [name, serverOf(each)]),
+    ...(mcp ? [[mcp.name, serverOf({ command: mcp.command[0]!, args: mcp.command.slice(1) })]] : []),
+  ]);
+  if (connection && Object.keys(servers).length > 0) {
+    const file = join(connection.folder, "settings.json");
+    writeFileSync(file, JSON.stringify({ mcpServers: servers }));
+    env.GEMINI_CLI_SYSTEM_DEFAULTS_PATH = file;
   }
-  return made;
+  return Object.keys(env).length > 0 ? { ...made, env } : made;
+}
+
+/** `trust`: who hands over tools wants them to be used. */
+function serverOf(server: McpServer): object {
+  if (!("url" in server)) return { ...server, trust: true };
+  const { url, ...rest } = server;
+  return { httpUrl: url, ...rest, trust: true };
 }

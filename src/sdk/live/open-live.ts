@@ -7,6 +7,7 @@ import { userError } from "../../protocol/prompts.ts";
 import { startCli } from "../child.ts";
 import type { AgentDriver, DriverRequest, RunLoss } from "../drivers/driver.ts";
 import type { FoundCli } from "../find-cli.ts";
+import { checkOptions, liveChecks } from "../option-checks.ts";
 import {
   checkedDriver,
   cliOf,
@@ -26,9 +27,10 @@ const helloMs = 5000;
 
 /** Throws UserError with what keeps the session from beginning. */
 export async function openLive(options: LiveOptions = {}): Promise<LiveSession> {
-  const driver = checkedDriver({ ...options, prompt: "" });
+  checkOptions("openLive", options, liveChecks);
+  const driver = checkedDriver("openLive", { ...options, prompt: "" });
   if (options.signal?.aborted) throw new UserError("INTERRUPTED", "The run was cancelled.");
-  const cli = cliOf(driver, options);
+  const cli = await cliOf(driver, options, options.signal);
   if (!driver.capabilities(cli).live) return new TurnwiseSession({ driver, cli, options, losses: [] });
   return (await openHosted(options, driver, cli)) ?? new TurnwiseSession({ driver, cli, options, losses: [tooOld] });
 }
@@ -40,10 +42,10 @@ const tooOld: RunLoss = {
 
 /** Undefined: the CLI knows nothing of hosts. */
 async function openHosted(options: LiveOptions, driver: AgentDriver, cli: FoundCli): Promise<LiveSession | undefined> {
-  const { signal, human, hooks, tools, graceMs = defaultGraceMs, idleMs = defaultIdleMs } = options;
+  const { signal, human, hooks, tools, mcpServers, graceMs = defaultGraceMs, idleMs = defaultIdleMs } = options;
   const questions = new Questions(human);
   const request: DriverRequest = { ...requestOf({ ...options, prompt: "" }, undefined, false), live: true };
-  const connection = await connectionOf({ hooks, tools }, driver.tool, signal ?? new AbortController().signal);
+  const connection = await connectionOf({ hooks, tools, mcpServers }, driver, signal ?? new AbortController().signal);
   if (connection) {
     const { ask, ...rest } = connection.connection;
     // Where there is somebody to be asked, no program answers instead.

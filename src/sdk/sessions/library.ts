@@ -4,6 +4,7 @@ import { UserError } from "../../protocol/error-codes.ts";
 import { isWord, termsIn } from "../../store/chats/search-terms.ts";
 import { snippetOf } from "../../store/chats/snippet.ts";
 import { configDir } from "../../store/config-dir.ts";
+import { checkOptions, loadChecks, searchChecks } from "../option-checks.ts";
 import { resultText, type UnifiedContent, type UnifiedMessage, type UnifiedTool } from "../unified.ts";
 import { type ForeignTool, foreignReaders, type ListedSession, listForeignSessions, sessionsNamed } from "./index.ts";
 import type { ReadSession } from "./session.ts";
@@ -57,6 +58,7 @@ export type LoadSessionOptions = {
 
 /** Newest first. What cannot be read is left out. */
 export async function listSessions(options: ListSessionsOptions = {}): Promise<SessionInfo[]> {
+  checkOptions("listSessions", options, searchChecks);
   const { tools, env, workspace, limit } = settled(options);
   const found: SessionInfo[] = [];
   if (tools.has("cursor")) {
@@ -74,6 +76,7 @@ export async function listSessions(options: ListSessionsOptions = {}): Promise<S
 
 /** A session whole: its messages, what its model is still told, and what could not be carried over. */
 export async function loadSession(options: LoadSessionOptions): Promise<ReadSession> {
+  checkOptions("loadSession", options, loadChecks, { example: "{ tool, sessionId }", required: "sessionId" });
   const { tool, sessionId, projectPath, cwd = projectPath ?? process.cwd(), env = process.env } = options;
   const only = projectPath === undefined ? undefined : realPath(projectPath);
   if (tool === "cursor") {
@@ -118,6 +121,7 @@ export async function loadCursorSession(
 
 /** Sessions with all of these words; `"…"` is a phrase. Those of cursor the best first, then the others, newest first. */
 export async function searchSessions(text: string, options: SearchSessionsOptions = {}): Promise<SessionHit[]> {
+  checkOptions("searchSessions", options, searchChecks);
   const { tools, env, workspace, limit } = settled(options);
   const words = termsIn(text).filter(isWord);
   const wanted = words.length > 0 ? words.map((word) => word.text) : [text.trim()];
