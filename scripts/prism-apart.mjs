@@ -12,7 +12,7 @@ export const prismApart = {
       contents: noPage + readFileSync(path, "utf8"),
       loader: "js",
     }));
-    build.onLoad({ filter: /[\\/]prismjs[\\/]components[\\/]prism-\w+\.js$/ }, ({ path }) => ({
+    build.onLoad({ filter: /[\\/]prismjs[\\/]components[\\/]prism-[\w-]+\.js$/ }, ({ path }) => ({
       contents: noGlobal + readFileSync(path, "utf8"),
       loader: "js",
     }));

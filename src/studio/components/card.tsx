@@ -43,7 +43,7 @@ export function Card({ call, id, question, children, peek, opensByItself, outcom
   const hasBody = isFilled(children);
   const head = <Head call={call} state={state} words={words} outcome={outcome} isStruck={isStruck} />;
   return (
-    <section class={`cr-card cr-${state}`} aria-label={labelOf(words, state)}>
+    <div class={`cr-card cr-${state}`} role="group" aria-label={labelOf(words, state)}>
       {hasBody ? (
         <details open={isOpen}>
           <summary
@@ -62,7 +62,7 @@ export function Card({ call, id, question, children, peek, opensByItself, outcom
       {isFilled(peek) && (!hasBody || !isOpen || isStatic) && <div class="cr-peek">{peek}</div>}
       {why !== undefined && <Reason text={why} isRefused={state === "refused"} />}
       {question}
-    </section>
+    </div>
   );
 }
 

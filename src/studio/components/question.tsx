@@ -20,7 +20,7 @@ export function QuestionCard({ question, isInCard, ...rest }: QuestionProps) {
   const body = <Body question={question} {...rest} />;
   if (isInCard) return <div class="cr-question">{body}</div>;
   return (
-    <section class="cr-card cr-waiting" aria-label={titleOf(question)}>
+    <div class="cr-card cr-waiting" role="group" aria-label={titleOf(question)}>
       <div class="cr-head">
         <b class="cr-name">{titleOf(question)}</b>
         <span class="cr-outcome">
@@ -28,7 +28,7 @@ export function QuestionCard({ question, isInCard, ...rest }: QuestionProps) {
         </span>
       </div>
       <div class="cr-question">{body}</div>
-    </section>
+    </div>
   );
 }
 

@@ -13,8 +13,9 @@ type AnsiProps = {
 type Piece = { text: string; class?: string | undefined };
 
 export function Ansi({ text, last, first = 60 }: AnsiProps) {
-  const lines = linesOf(last === undefined ? text : tail(text, last));
-  const shown = last === undefined ? lines : lines.slice(-last);
+  const lines = linesOf(last === undefined ? text : text.slice(-last * mostTailLine));
+  // Of the end only what says something.
+  const shown = last === undefined ? lines : lines.filter((line) => line.length > 0).slice(-last);
   return (
     <pre class="cr-output">
       <Folded
@@ -32,12 +33,8 @@ export function Ansi({ text, last, first = 60 }: AnsiProps) {
   );
 }
 
-/** Enough of the end to hold so many lines. */
-function tail(text: string, lines: number): string {
-  let at = text.trimEnd().length;
-  for (let left = lines; left > 0 && at >= 0; left--) at = text.lastIndexOf("\n", at - 1);
-  return text.slice(Math.max(0, at + 1));
-}
+/** Of a line that is seen without opening the card. */
+const mostTailLine = 2000;
 
 function linesOf(text: string): Piece[][] {
   const lines: Piece[][] = [[]];

@@ -37,6 +37,12 @@ export function Code({ text, language = "", start, first = 40 }: CodeProps) {
   );
 }
 
+/** On one line where it fits. */
+export function Json({ value }: { value: unknown }) {
+  const line = JSON.stringify(value) ?? "";
+  return <Code text={line.length <= 88 ? line : JSON.stringify(value, null, 2)} language="json" first={20} />;
+}
+
 /** The highlighter knows more kinds than a reader needs. */
 const classes: Record<string, string> = Object.fromEntries(
   Object.entries({

@@ -6,7 +6,7 @@ import { Heights } from "./heights.ts";
 import type { TimelineLog } from "./log.ts";
 
 /** Above and below what is seen, in pixels; and how many rows at most. */
-const margin = 600;
+const margin = 800;
 const mostRows = 300;
 /** Before anything was measured. */
 const guessedView = 900;
@@ -97,6 +97,7 @@ export class Scroller {
     // Pictures that are loaded, folds, and the width of the window change heights.
     const observer = new ResizeObserver(() => this.settle());
     observer.observe(element);
+    observer.observe(element.querySelector(":scope > .cr-rows")!);
     return () => {
       observer.disconnect();
       this.#element = undefined;
@@ -109,6 +110,7 @@ export class Scroller {
     while (this.#heights.count > blocks.length) this.#heights.pop();
     for (let index = this.#heights.count; index < blocks.length; index++)
       this.#heights.push(guessedHeight(blocks[index]!));
+    this.unseen = this.#isAtEnd ? 0 : Math.max(0, blocks.length - this.#seenCount);
     const view = this.#element?.clientHeight ?? guessedView;
     const total = this.#heights.total;
     const top = this.#isAtEnd
@@ -124,9 +126,9 @@ export class Scroller {
   settle(): void {
     const element = this.#element;
     if (!element) return;
-    for (const row of element.querySelectorAll<HTMLElement>(":scope > [data-row]")) {
+    for (const row of element.querySelectorAll<HTMLElement>(":scope > .cr-rows > [data-row]")) {
       const index = Number(row.dataset.row);
-      if (index < this.#heights.count) this.#heights.set(index, row.offsetHeight);
+      if (index < this.#heights.count) this.#heights.set(index, row.getBoundingClientRect().height);
     }
     const { first, last } = this.#drawn;
     const [before, after] = element.querySelectorAll<HTMLElement>(":scope > .cr-space");
@@ -134,7 +136,6 @@ export class Scroller {
     after!.style.height = `${this.#heights.total - this.#heights.offsetOf(last)}px`;
     if (this.#isAtEnd) {
       this.#seenCount = this.#log.blocks.length;
-      this.unseen = 0;
       this.#scrollTo(element.scrollHeight - element.clientHeight);
     } else {
       this.#scrollTo(this.#heights.offsetOf(this.#anchor.index) + this.#anchor.inner);
@@ -206,22 +207,24 @@ export class Scroller {
 
   #focusChosen(): void {
     requestAnimationFrame(() => {
-      const row = this.#element?.querySelector<HTMLElement>(`:scope > [data-row="${this.chosen}"]`);
+      const row = this.#element?.querySelector<HTMLElement>(`:scope > .cr-rows > [data-row="${this.chosen}"]`);
       row?.focus({ preventScroll: true });
     });
   }
 
   #toggle(): void {
     const block = this.#log.blocks[this.chosen];
-    const fold = this.#element?.querySelector<HTMLElement>(`:scope > [data-row="${this.chosen}"] summary`);
+    const fold = this.#element?.querySelector<HTMLElement>(`:scope > .cr-rows > [data-row="${this.chosen}"] summary`);
     if (block && fold) fold.click();
   }
 
   #setAnchor(top: number): void {
-    const index = this.#heights.indexAt(top);
+    const { first, last } = this.#drawn;
+    const at = this.#heights.indexAt(top);
+    // Where the page is ahead of the rows, it holds on to one that is there: the height of the others is a guess.
+    const isNear = this.#heights.offsetOf(first) < top + this.#element!.clientHeight && at < last;
+    const index = isNear ? Math.max(first, at) : at;
     this.#anchor = { index, inner: top - this.#heights.offsetOf(index) };
-    if (this.#isAtEnd) return;
-    this.unseen = Math.max(0, this.#log.blocks.length - this.#seenCount);
   }
 
   #scrollTo(top: number): void {
@@ -236,9 +239,9 @@ export class Scroller {
     const element = this.#element!;
     const { first, last } = this.#drawn;
     const top = element.scrollTop;
-    const isAbove = first === 0 || this.#heights.offsetOf(first) <= top - margin / 3;
+    const isAbove = first === 0 || this.#heights.offsetOf(first) <= top - margin / 2;
     const isBelow =
-      last >= this.#log.blocks.length || this.#heights.offsetOf(last) >= top + element.clientHeight + margin / 3;
+      last >= this.#log.blocks.length || this.#heights.offsetOf(last) >= top + element.clientHeight + margin / 2;
     return isAbove && isBelow;
   }
 }
@@ -262,7 +265,7 @@ const keys: Record<string, Parameters<TimelineControls["move"]>[0] | "toggle" | 
 function guessedHeight(block: Block): number {
   switch (block.type) {
     case "user":
-      return 52 + 21 * Math.min(30, block.text.split("\n", 31).length);
+      return 66 + 21 * Math.min(30, Math.floor(block.text.length / 80));
     case "text":
       return 16 + 21 * Math.ceil(block.text.length / 90);
     case "call":

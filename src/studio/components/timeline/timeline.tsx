@@ -81,7 +81,7 @@ export function Timeline(props: TimelineProps) {
           onKeyDown={(event) => scroller.key(event)}
         >
           <div class="cr-space" style={{ height: before }} />
-          {rows}
+          <div class="cr-rows">{rows}</div>
           <div class="cr-space" style={{ height: after }} />
           {children}
         </div>

@@ -1,4 +1,5 @@
 // EditTool and WriteTool: what a call changed in a file, or wanted to change.
+import type { JsonObject } from "../../../json/object.ts";
 
 import { viewOfCall } from "../../../view/call-view.ts";
 import { counted } from "../../../view/numbers.ts";
@@ -11,7 +12,7 @@ const mostOpenLines = 60;
 
 export function EditTool(props: ToolProps) {
   const { call } = props;
-  const { diff } = viewOfCall(call, call.outcome, "");
+  const diff = withNumbers(viewOfCall(call, call.outcome, "").diff, fieldsOf(call.args));
   const { linesAdded, linesRemoved, linesCreated } = fieldsOf(call.outcome?.value);
   const isSmall = diff !== undefined && diff.split("\n").length <= mostOpenLines;
   const state = stateOf(call);
@@ -30,6 +31,16 @@ export function EditTool(props: ToolProps) {
       {diff !== undefined && <Diff diff={diff} />}
     </Card>
   );
+}
+
+/** A whole file begins at its first line; a replacement stands somewhere in it. */
+function withNumbers(diff: string | undefined, { strReplace, multiStrReplace, applyPatch }: JsonObject) {
+  if (diff === undefined || strReplace || multiStrReplace || applyPatch) return diff;
+  const isWhole = diff
+    .replace(/\n$/, "")
+    .split("\n")
+    .every((line) => line.startsWith("+") && !line.startsWith("+++ "));
+  return isWhole ? `@@ -0,0 +1 @@\n${diff}` : diff;
 }
 
 /** A file that was not there before: the same card, with nothing removed. */

@@ -4,7 +4,7 @@ import { documentText } from "../../../view/document-text.ts";
 import { Card, type ToolProps } from "../card.tsx";
 import { fieldsOf, objectsIn, textOf } from "../fields.ts";
 import { Ansi } from "../text/ansi.tsx";
-import { Code } from "../text/code.tsx";
+import { Json } from "../text/code.tsx";
 import { pictureAddress } from "../text/picture.ts";
 
 export function McpTool(props: ToolProps) {
@@ -15,9 +15,7 @@ export function McpTool(props: ToolProps) {
   const hasPicture = items.some((item) => isObject(item.image));
   return (
     <Card {...props} opensByItself={hasPicture} tellsReason={items.length > 0}>
-      {isObject(args) && Object.keys(args).length > 0 && (
-        <Code text={JSON.stringify(args, null, 2)} language="json" first={12} />
-      )}
+      {isObject(args) && Object.keys(args).length > 0 && <Json value={args} />}
       {items.map((item, index) => (
         <Content key={index} item={item} />
       ))}
@@ -39,13 +37,13 @@ function Content({ item }: { item: JsonObject }) {
     );
   }
   if (isObject(item.resource)) return <Resource {...item.resource} />;
-  return <Code text={JSON.stringify(item, null, 2)} language="json" first={12} />;
+  return <Json value={item} />;
 }
 
 function Answer({ text }: { text: string }) {
   if (/^\s*[[{]/.test(text) && text.length < 50_000) {
     try {
-      return <Code text={JSON.stringify(JSON.parse(text), null, 2)} language="json" first={20} />;
+      return <Json value={JSON.parse(text)} />;
     } catch {}
   }
   return text.trim() === "" ? null : <Ansi text={text} first={20} />;
