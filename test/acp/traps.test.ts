@@ -1,0 +1,320 @@
+// What editors were reported to trip over with other agents, one trap a part: each is a test here.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
+import { AcpClient, type ClientOptions, choose, type Params } from "./acp-client.ts";
+
+let workspace: Workspace;
+let client: AcpClient;
+const start = async (options: ClientOptions = {}) => {
+  client = await AcpClient.start(workspace, options);
+  return client;
+};
+
+beforeEach(() => {
+  workspace = createWorkspace({ "a.txt": "Hello\n" });
+});
+afterEach(async () => {
+  await client.leave();
+  expect(client.check.faults).toEqual([]);
+  workspace.remove();
+});
+
+const shell = (command: string) => ({ calls: [{ name: "Shell", args: { command } }] });
+const never = () => new Promise(() => {});
+
+describe("1. the command is part of the question", () => {
+  it("in the title, the input and the text, with the rule that would answer it", async () => {
+    await start({ script: [shell("npm test -- --all"), { text: "ok" }], handlers: choose("allow_once") });
+    await client.prompt(await client.newSession(), "go");
+    const [{ toolCall, options }] = client.asked("session/request_permission") as [Params];
+    expect(toolCall).toMatchObject({
+      title: "npm test -- --all",
+      kind: "execute",
+      status: "pending",
+      rawInput: { command: "npm test -- --all" },
+    });
+    expect(toolCall.content[0].content.text).toContain("npm test -- --all");
+    expect(options.map(({ optionId, kind }: Params) => [optionId, kind])).toEqual([
+      ["allow-once", "allow_once"],
+      ["allow-session", "allow_always"],
+      ["allow-always", "allow_always"],
+      ["reject-once", "reject_once"],
+    ]);
+    expect(options[2].name).toContain("Shell(npm test)");
+    // The call was told before it was asked about, and by the same id.
+    const place = (is: (message: Params) => boolean) => client.received.findIndex(is);
+    const told = place(({ params }) => params?.update?.sessionUpdate === "tool_call");
+    expect(told).toBeGreaterThan(-1);
+    expect(told).toBeLessThan(place(({ method }) => method === "session/request_permission"));
+    expect(client.received[told]!["params"].update.toolCallId).toBe(toolCall.toolCallId);
+  });
+
+  it("an answer for the session, and one for good, hold as they say", async () => {
+    const script = { replies: [shell("echo one"), { text: "ok" }], loop: true };
+    await start({ script, handlers: choose("allow-session") });
+    const one = await client.newSession();
+    await client.prompt(one, "a");
+    await client.prompt(one, "b");
+    expect(client.asked("session/request_permission")).toHaveLength(1);
+    await client.leave();
+    await start({ script, handlers: choose("allow-always") });
+    await client.prompt(await client.newSession(), "c");
+    expect(client.asked("session/request_permission")).toHaveLength(1);
+    await client.prompt(await client.newSession(), "d");
+    expect(client.asked("session/request_permission")).toHaveLength(1);
+    const { permissions } = JSON.parse(readFileSync(join(workspace.config, "cli-config.json"), "utf8"));
+    expect(permissions.allow).toEqual(["Shell(echo)"]);
+  });
+});
+
+describe("2. session/new is answered first", () => {
+  it("before any update of the session, and in a folder that nobody trusts without a question", async () => {
+    workspace.file(".cursor/commands/tidy.md", "Tidy up.\n");
+    await start({ script: [{ text: "ok" }] });
+    const sessionId = await client.newSession();
+    const { params } = await client.untilUpdate("available_commands_update");
+    const answer = client.received.findIndex(({ result }) => result?.sessionId === sessionId);
+    expect(client.received.findIndex(({ method }) => method === "session/update")).toBeGreaterThan(answer);
+    expect(params.update.availableCommands.map(({ name }: Params) => name)).toEqual(
+      expect.arrayContaining(["compact", "tidy"]),
+    );
+  });
+});
+
+describe("3. MCP servers", () => {
+  const server = {
+    name: "notes",
+    command: process.execPath,
+    args: [join(repository, "test/support/mcp-server.mjs")],
+    env: [{ name: "MARK", value: "of the client" }],
+  };
+
+  it("may be missing, and those of the client are started without a question", async () => {
+    const calls = [{ name: "notes-env", args: {} }];
+    await start({ script: { replies: [{ calls }, { text: "ok" }], loop: true }, handlers: choose("allow_once") });
+    expect((await client.request("session/new", { cwd: workspace.path })).result.sessionId).toBeTypeOf("string");
+    const sessionId = await client.newSession({ mcpServers: [server] });
+    expect((await client.prompt(sessionId, "go")).result).toEqual({ stopReason: "end_turn" });
+    const asked = client.asked("session/request_permission");
+    expect(asked.map(({ toolCall }) => toolCall.kind)).toEqual(["other"]); // the call, not the server
+    const end = client.updates(sessionId).find(({ status }) => status === "completed");
+    expect(JSON.stringify(end)).toContain("of the client");
+  });
+});
+
+describe("4. load and resume say modes and options", () => {
+  it("as the chat was left, with its id", async () => {
+    await start({ script: [{ text: "ok" }] });
+    const sessionId = await client.newSession();
+    await client.request("session/set_mode", { sessionId, modeId: "plan" });
+    await client.prompt(sessionId, "go");
+    await client.leave();
+    await start({ script: [{ text: "ok" }] });
+    for (const method of ["session/load", "session/resume"]) {
+      const { result } = await client.request(method, { sessionId, cwd: workspace.path, mcpServers: [] });
+      expect(result.sessionId).toBe(sessionId);
+      expect(result.modes.currentModeId).toBe("plan");
+      expect(result.configOptions.map(({ id, currentValue }: Params) => [id, currentValue])).toEqual([
+        ["mode", "plan"],
+        ["model", expect.stringMatching(/^script:/)],
+        ["effort", "default"],
+      ]);
+    }
+  });
+});
+
+describe("5. the end", () => {
+  it("of stdin ends the process and the command that runs, also while a question is open", async () => {
+    const mark = join(workspace.path, "still-running");
+    const command = `sleep 2; touch ${mark}`;
+    await start({ script: [shell(command), { text: "ok" }], handlers: choose("allow_once") });
+    void client.prompt(await client.newSession(), "go").catch(() => {});
+    await client.until(({ params }) => params?.update?.status === "in_progress" && params.update.title === undefined);
+    const { code, signal } = await client.leave();
+    expect([code, signal]).toEqual([0, null]);
+    const other = await start({ script: [shell("true")], handlers: { "session/request_permission": never } });
+    void client.prompt(await client.newSession(), "go").catch(() => {});
+    await client.until(({ method }) => method === "session/request_permission");
+    expect((await other.leave()).code).toBe(0);
+    await new Promise((resolve) => setTimeout(resolve, 2200));
+    expect(existsSync(mark)).toBe(false);
+  });
+
+  it("by a cancellation stops the tool, and answers a question that nobody answers", async () => {
+    const script = [shell("true"), { delayMs: 20_000, text: "late" }];
+    await start({ script, handlers: { "session/request_permission": never } });
+    const sessionId = await client.newSession();
+    const prompted = client.prompt(sessionId, "go");
+    const { id } = await client.until(({ method }) => method === "session/request_permission");
+    client.notify("session/cancel", { sessionId });
+    expect((await prompted).result).toEqual({ stopReason: "cancelled" });
+    const { params } = await client.until(({ method }) => method === "$/cancel_request");
+    expect(params).toEqual({ requestId: id });
+    const end = client.updates(sessionId).findLast(({ sessionUpdate }) => sessionUpdate === "tool_call_update");
+    expect(end?.["status"]).toBe("failed");
+    // The same by the request itself.
+    const again = client.request("session/prompt", { sessionId, prompt: [{ type: "text", text: "b" }] }, "mine");
+    client.notify("$/cancel_request", { requestId: "mine" });
+    expect((await again).result).toEqual({ stopReason: "cancelled" });
+  });
+
+  it("of a turn by a limit, a refusal or a failure is one of the words, or an error", async () => {
+    await start({
+      script: [
+        shell("true"),
+        { error: { code: "MODEL_REFUSED", message: "not this" } },
+        { error: { code: "MODEL_RATE_LIMIT", message: "slow down" } },
+      ],
+      args: ["--trust", "--force", "--max-turns", "1"],
+    });
+    const limited = await client.newSession();
+    expect((await client.prompt(limited, "go")).result).toEqual({ stopReason: "max_turn_requests" });
+    await client.leave();
+    await start({ script: [{ error: { code: "MODEL_REFUSED", message: "not this" } }] });
+    expect((await client.prompt(await client.newSession(), "go")).result).toEqual({ stopReason: "refusal" });
+    expect(client.said()).toContain("not this");
+    await client.leave();
+    await start({ script: [{ error: { code: "MODEL_RATE_LIMIT", message: "slow down" } }] });
+    const { error } = await client.prompt(await client.newSession(), "go");
+    expect(error).toMatchObject({ code: -32603, message: "slow down", data: { code: "MODEL_RATE_LIMIT" } });
+  });
+});
+
+const question = {
+  name: "AskQuestion",
+  args: {
+    title: "Colours",
+    questions: [
+      {
+        id: "one",
+        prompt: "Which one?",
+        options: [
+          { id: "r", label: "Red" },
+          { id: "b", label: "Blue" },
+        ],
+      },
+      {
+        id: "many",
+        prompt: "Which ones?",
+        options: [
+          { id: "x", label: "X" },
+          { id: "y", label: "Y" },
+        ],
+        allow_multiple: true,
+      },
+      { id: "free", prompt: "Why?", options: [] },
+    ],
+  },
+};
+const plan = {
+  name: "CreatePlan",
+  args: { name: "The plan", overview: "Short", plan: "# Do it", todos: [{ content: "first" }] },
+};
+
+describe("6. extensions and questions", () => {
+  const asked = [{ calls: [question] }, { expect: ["Blue", "X", "because"], text: "ok" }];
+
+  it("cursor/ask_question for a client that announces it", async () => {
+    const answers = [
+      { questionId: "one", selectedOptionIds: ["b", "unknown"] },
+      { questionId: "many", selectedOptionIds: ["x"] },
+      { questionId: "free", selectedOptionIds: [], freeformText: "because" },
+    ];
+    await start({
+      script: asked,
+      capabilities: { _meta: { "cursor/ask_question": true } },
+      handlers: { "cursor/ask_question": () => ({ outcome: { outcome: "answered", answers } }) },
+    });
+    expect((await client.prompt(await client.newSession(), "go")).result?.stopReason).toBe("end_turn");
+    const [{ toolCallId, title, questions }] = client.asked("cursor/ask_question") as [Params];
+    expect([title, questions.length]).toEqual(["Colours", 3]);
+    expect(client.updates().some((update) => update["toolCallId"] === toolCallId)).toBe(true);
+  });
+
+  it("a form for a client that shows forms, also where it only claimed to know the extension", async () => {
+    const handlers = {
+      "elicitation/create": () => ({ action: "accept", content: { one: "b", many: ["x"], free: "because" } }),
+    };
+    for (const _meta of [{}, { cursor: true }]) {
+      await start({ script: asked, capabilities: { elicitation: { form: {} }, _meta }, handlers });
+      expect((await client.prompt(await client.newSession(), "go")).result?.stopReason).toBe("end_turn");
+      const [form] = client.asked("elicitation/create") as [Params];
+      expect(form["requestedSchema"].properties.one.oneOf).toEqual([
+        { const: "r", title: "Red" },
+        { const: "b", title: "Blue" },
+      ]);
+      await client.leave();
+    }
+  });
+
+  it("what is passed over is not answered for the user", async () => {
+    await start({
+      script: [{ calls: [question] }, { expect: "skipped", text: "ok" }],
+      capabilities: { elicitation: { form: {} } },
+      handlers: { "elicitation/create": () => ({ action: "decline" }) },
+    });
+    expect((await client.prompt(await client.newSession(), "go")).result?.stopReason).toBe("end_turn");
+  });
+
+  it("plans are accepted by the extension, or as a permission", async () => {
+    const script = [{ calls: [plan] }, { expect: "accepted", text: "ok" }];
+    const todos = { name: "TodoWrite", args: { todos: [{ id: "1", content: "first", status: "in_progress" }] } };
+    await start({
+      script: [...script, { calls: [todos] }, { text: "ok" }],
+      args: ["--trust", "--plan"],
+      capabilities: { _meta: { cursor: true } },
+      handlers: { "cursor/create_plan": () => ({ outcome: { outcome: "accepted" } }) },
+    });
+    const sessionId = await client.newSession();
+    expect((await client.prompt(sessionId, "go")).result?.stopReason).toBe("end_turn");
+    expect(client.asked("cursor/create_plan")[0]).toMatchObject({
+      name: "The plan",
+      overview: "Short",
+      plan: "# Do it",
+      todos: [{ id: "1", content: "first", status: "pending" }],
+    });
+    await client.prompt(sessionId, "on");
+    expect(client.asked("cursor/update_todos")[0]).toMatchObject({
+      todos: [{ id: "1", content: "first", status: "in_progress" }],
+    });
+    expect(client.updates().find(({ sessionUpdate }) => sessionUpdate === "plan")?.["entries"]).toEqual([
+      { content: "first", priority: "medium", status: "in_progress" },
+    ]);
+    await client.leave();
+    await start({
+      script: [{ calls: [plan] }, { expect: "did not accept", text: "ok" }],
+      args: ["--trust", "--plan"],
+      handlers: choose("reject_once"),
+    });
+    expect((await client.prompt(await client.newSession(), "go")).result?.stopReason).toBe("end_turn");
+    expect(client.asked("session/request_permission")[0]!["toolCall"].title).toBe("Accept the plan: The plan");
+  });
+
+  it("ids are those of chats, both ways", async () => {
+    await start({ script: [{ text: "from the editor" }] });
+    const sessionId = await client.newSession();
+    await client.prompt(sessionId, "remember the cat");
+    await client.leave();
+    const resumed = await workspace.play(
+      [{ expect: "and now", text: "from the terminal" }],
+      ["--resume", sessionId, "--", "and now"],
+    );
+    expect(resumed.exit).toBe(0);
+    await start({ script: [{ text: "again" }] });
+    await client.request("session/load", { sessionId, cwd: workspace.path, mcpServers: [] });
+    const told = client.updates().flatMap(({ content }) => content?.text ?? []);
+    expect(told).toEqual(["remember the cat", "from the editor", "and now", "from the terminal"]);
+  });
+});
+
+describe("7. usage", () => {
+  it("is told with every turn", async () => {
+    await start({ script: [{ text: "ok", usage: { inputTokens: 100, outputTokens: 5 } }] });
+    await client.prompt(await client.newSession(), "go");
+    const usage = client.updates().find(({ sessionUpdate }) => sessionUpdate === "usage_update")!;
+    expect(usage["used"]).toBeGreaterThan(0);
+    expect(usage["size"]).toBeGreaterThan(usage["used"]);
+  });
+});
