@@ -74,7 +74,7 @@ describe("a client on @agentclientprotocol/sdk", () => {
       .connectWith(stream, async (agent) => {
         const fs = { readTextFile: true, writeTextFile: true };
         const begun = await agent.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities: { fs } });
-        expect(begun.protocolVersion).toBe(1);
+        expect(begun).toMatchObject({ protocolVersion: 1 });
         const { sessionId } = await agent.request(methods.agent.session.new, { cwd: workspace.path, mcpServers: [] });
         await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: "effort", value: "high" });
         const end = await agent.request(methods.agent.session.prompt, {
