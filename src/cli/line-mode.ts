@@ -95,18 +95,12 @@ async function follow(run: LiveRun, show: Screen): Promise<void> {
 }
 
 async function helpText(run: LiveRun): Promise<string> {
-  const lists = Object.entries(await run.names())
-    .filter(([, names]) => names.length > 0)
-    .map(([kind, names]) => `${capital(kind)}: ${names.map((name) => `/${visible(name)}`).join(" ")}`);
+  const names = await run.names();
   return [
     "@path attaches a file, a folder or an image; /name … calls one of these:",
-    ...lists,
+    ...names.map(({ name, kind, description = "" }) => `  /${visible(name)}  ${visible(description)} (${kind})`),
     "/quit leaves. What the agent may do without asking: see 'permissions list'.",
   ].join("\n");
-}
-
-function capital(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
 function isReadOnly(mode: string): boolean {

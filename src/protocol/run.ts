@@ -110,6 +110,13 @@ export type ContextUse = {
   costUsd?: number;
 };
 
+/** Something that `/name` calls: a command or a skill of the project's or the user's, a subagent, a prompt of an MCP server. */
+export type CallableName = {
+  name: string;
+  kind: "command" | "skill" | "subagent" | "prompt";
+  description?: string;
+};
+
 export interface LiveRun {
   readonly chatId: string;
   /** One turn; queued while another runs. */
@@ -131,8 +138,8 @@ export interface LiveRun {
   context(): Promise<ContextUse>;
   /** A question beside the conversation, which keeps nothing of it. No tools. */
   aside(question: string): Promise<string>;
-  /** What a `/name` at the beginning of a prompt may be. */
-  names(): Promise<Record<"commands" | "skills" | "subagents", readonly string[]>>;
+  /** What a `/name` at the beginning of a prompt may be now; prompts of servers come as these connect. */
+  names(): Promise<readonly CallableName[]>;
   /**
    * From the beginning of the run, or from the event with this number. Any number of readers. The first one may hold up the
    * run by not reading; others are never waited for: who falls behind misses deltas, and nothing else.

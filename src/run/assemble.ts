@@ -215,7 +215,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     },
     reload: () => todos.replace((session.state("todos") as Todo[] | undefined) ?? []),
     background: (callId) => background.takeOver(callId),
-    names: async () => told.names(),
+    names: async () => [...told.names(), ...(mcp?.prompts() ?? [])],
     async end() {
       if (begun) await hooks?.end(sessionEnd(last, asking.isAttended), endSignal(last, setup.host));
       await agent.subagents?.end();

@@ -17,7 +17,8 @@ import type { TurnPrompt } from "../agent/turn.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { imageKind, largestImage } from "../protocol/image.ts";
 import type { Part } from "../protocol/message.ts";
-import type { Prompt } from "../protocol/run.ts";
+import type { CallableName, Prompt } from "../protocol/run.ts";
+import { oneLine } from "../text/one-line.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 import type { RunServers } from "./mcp.ts";
 import type { Setup } from "./setup.ts";
@@ -80,11 +81,15 @@ export async function loadInstructions(setup: Setup, parts: InstructionParts) {
       for (const warning of expanded.warnings) warn(warning);
       return { ...promptParts(prompt, expanded), requestId };
     },
-    names: () => ({
-      commands: listCommands(files),
-      skills: skills.names(),
-      subagents: subagents.map(({ name }) => name),
-    }),
+    names: (): CallableName[] => [
+      ...listCommands(files).map((each) => ({ ...each, kind: "command" as const })),
+      ...skills.list().map((each) => ({ ...each, kind: "skill" as const })),
+      ...subagents.map(({ name, description }) => ({
+        name,
+        kind: "subagent" as const,
+        ...(description !== undefined && { description: oneLine(description, 200) }),
+      })),
+    ],
   };
 }
 

@@ -2,6 +2,7 @@
 import type { ExpandedPrompt } from "../agent/instructions/index.ts";
 import { ServerProblem } from "../agent/mcp/connection.ts";
 import { elicitFrom } from "../agent/mcp/elicit.ts";
+import { serverPrompts } from "../agent/mcp/prompts.ts";
 import type { ServerRequests } from "../agent/mcp/requests.ts";
 import { sampleWith } from "../agent/mcp/sampling.ts";
 import { type ServerStatus, startServers } from "../agent/mcp/servers.ts";
@@ -11,6 +12,7 @@ import type { Tool } from "../agent/tools/tool.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { Rule } from "../protocol/permission-rule.ts";
+import type { CallableName } from "../protocol/run.ts";
 import { redact } from "../redact/redact.ts";
 import { isSecretName } from "../redact/secret-names.ts";
 import { redactedStart } from "../redact/shorten.ts";
@@ -40,6 +42,8 @@ export interface RunServers {
   ready(signal: AbortSignal): Promise<AgentEvent[]>;
   /** What a `/server:prompt` stands for; undefined where the text names none. */
   expand(text: string, signal: AbortSignal): Promise<ExpandedPrompt | undefined>;
+  /** Of the servers that are connected by now. */
+  prompts(): CallableName[];
   end(): Promise<void>;
 }
 
@@ -84,6 +88,7 @@ export async function openMcp(setup: Setup, plan: McpPlan, parts: McpParts): Pro
       });
       return parts && { parts, warnings: [], attachments: [] };
     },
+    prompts: () => serverPrompts(started.connections).map((each) => ({ ...each, kind: "prompt" as const })),
     end: () => started.end(),
   };
 }

@@ -3,12 +3,11 @@ import type { Recorded } from "../protocol/run.ts";
 import type { App } from "./app.ts";
 import { copyText } from "./clipboard.ts";
 import { readClipboardImage } from "./clipboard-image.ts";
-import { findCommand, helpLines } from "./commands/index.ts";
+import { findCommand } from "./commands/index.ts";
 import { nextMode, setMode } from "./commands/model-and-mode.ts";
 import { chooseTurn } from "./commands/rewind.ts";
 import { editExternally } from "./external-editor.ts";
-import { type AppAction, keyHelp } from "./keymap.ts";
-import { join, nothing, padded } from "./painted.ts";
+import type { AppAction } from "./keymap.ts";
 import { showChanges } from "./review.ts";
 
 /** The second press counts only if it follows soon. */
@@ -121,16 +120,7 @@ const actions: Readonly<Record<AppAction, Action>> = {
     else app.say(found.message);
     app.redraw();
   }),
-  help(app) {
-    app.commit([
-      ...keyHelp().flatMap(({ title, rows }) => [
-        nothing,
-        app.palette.bold(`  ${title}`),
-        ...rows.map(({ keys, help }) => join(padded(app.palette.accent(`  ${keys}`), 36), app.palette.plain(help))),
-      ]),
-      ...helpLines(app.palette),
-      nothing,
-    ]);
-    return undefined;
-  },
+  help: later(async (app) => {
+    await findCommand("help")!.run(app, "");
+  }),
 };

@@ -1,10 +1,10 @@
 // What the app is put together from.
+import type { Attention } from "./attention.ts";
 import type { Toggles } from "./desk.ts";
 import type { Editor } from "./editor/editor.ts";
 import type { Palette } from "./painted.ts";
 import type { Screen } from "./screen.ts";
 import type { TerminalStart } from "./start.ts";
-import type { StatusLine } from "./status-line.ts";
 import type { Transcript } from "./transcript/index.ts";
 import type { Rendering } from "./transcript/rendering.ts";
 import type { Tty } from "./tty.ts";
@@ -18,7 +18,7 @@ export type AppParts = {
   transcript(options: { isExpanded: boolean; rendering?: Rendering | undefined; onChange?(): void }): Transcript;
   toggles: Toggles;
   branch(): string | undefined;
-  statusLine?: StatusLine | undefined;
-  /** The bell rings when a long turn ends, and for a question. */
-  notifies: boolean;
+  /** As cli-config.json has it. */
+  statusLine: unknown;
+  attention: Attention;
 };

@@ -1,4 +1,5 @@
 // The app: puts transcript, questions, editor and footer together into frames, and hands every key to who it is for.
+import { basename } from "node:path";
 import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { Prompt, Recorded, RunRequest, TurnEnding } from "../protocol/run.ts";
 import { performAction } from "./actions.ts";
@@ -10,18 +11,21 @@ import { forgetForward } from "./commands/rewind.ts";
 import { Conversation } from "./conversation.ts";
 import type { CommandEnd, Desk, Toggles } from "./desk.ts";
 import type { Editor } from "./editor/editor.ts";
-import { openInEditor } from "./external-editor.ts";
 import { frameView, sessionFooter } from "./frame.ts";
 import { FrameClock } from "./frame-clock.ts";
+import { greetingLines } from "./greeting.ts";
 import type { Key } from "./key.ts";
-import { appAction } from "./keymap.ts";
+import { type AppAction, appAction } from "./keymap.ts";
+import { complained, echoed, type Note, said, shownAsItIs } from "./notes.ts";
 import type { PagerOptions } from "./pager/pager.ts";
 import { Reader } from "./pager/reader.ts";
-import { linesOf, type Painted, type Palette, wrap } from "./painted.ts";
+import type { Painted, Palette } from "./painted.ts";
 import { type ListOptions, listPanel } from "./panels/list.ts";
 import type { Panel } from "./panels/panel.ts";
 import { PanelStack } from "./panels/panel-stack.ts";
-import { sendNow, submitText } from "./submit.ts";
+import { runShellCommand } from "./shell-mode.ts";
+import { StatusLine } from "./status-line.ts";
+import { sendNow, submitText, takesBack } from "./submit.ts";
 import type { Transcript } from "./transcript/index.ts";
 import type { Rendering } from "./transcript/rendering.ts";
 import type { Size, View } from "./view.ts";
@@ -31,6 +35,10 @@ export class App implements Desk {
   readonly palette: Palette;
   readonly conversation: Conversation;
   readonly toggles: Toggles;
+  readonly program: string;
+  readonly version: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly status: StatusLine;
   readonly editor: Editor;
   #transcript: Transcript;
   readonly #clock = new FrameClock(() => this.#draw());
@@ -43,7 +51,6 @@ export class App implements Desk {
   #branch: string | undefined;
   #rendering: Rendering | undefined;
   #lent = false;
-  #names: readonly string[] = [];
   goal: Goal | undefined;
   #left: (code: number) => void = () => {};
   readonly done: Promise<number>;
@@ -58,8 +65,21 @@ export class App implements Desk {
     this.done = new Promise((resolve) => {
       this.#left = resolve;
     });
-    const human = screenHuman(this, () => this.#notify());
     const { request, host } = parts.start;
+    this.program = host.program;
+    this.version = host.version;
+    this.env = host.env;
+    this.status = new StatusLine(parts.palette, host.env, () => this.redraw());
+    const human = screenHuman(this, {
+      asks: (callId) => {
+        this.#transcript.waits(callId);
+        this.#parts.attention.asked();
+      },
+      answered: (callId) => {
+        this.#transcript.answered(callId);
+        this.#parts.attention.show("working");
+      },
+    });
     this.conversation = new Conversation(
       request,
       { ...host, human },
@@ -83,23 +103,6 @@ export class App implements Desk {
     return this.#rendering;
   }
 
-  get program(): string {
-    return this.#parts.start.host.program;
-  }
-
-  get version(): string {
-    return this.#parts.start.host.version;
-  }
-
-  get env(): NodeJS.ProcessEnv {
-    return this.#parts.start.host.env;
-  }
-
-  /** What a `/name` may be beside our own commands. */
-  get names(): readonly string[] {
-    return this.#names;
-  }
-
   /** The first paint comes before anything is opened. */
   paint(): void {
     this.#clock.now();
@@ -114,6 +117,7 @@ export class App implements Desk {
     void import("./transcript/rendering.ts").then((rendering) => {
       this.#rendering = rendering;
     });
+    this.status.use(this.#parts.statusLine);
     this.#opening = this.#open(this.conversation.request).then((failure) => {
       if (failure) this.#left(exitCodeOf(failure.code));
     });
@@ -123,7 +127,7 @@ export class App implements Desk {
   }
 
   /** What kept it from being opened comes back, and has been said. */
-  async #open(request: RunRequest): Promise<UserError | undefined> {
+  async #open(request: RunRequest, how?: "quietly"): Promise<UserError | undefined> {
     try {
       await this.conversation.open(request);
     } catch (error) {
@@ -132,10 +136,10 @@ export class App implements Desk {
       if (error.code !== "UNTRUSTED") this.complain(error.message);
       return error;
     }
-    if (request.chat?.type === "resume") await this.#showHistory("before");
     this.#branch = this.#parts.branch();
-    const names = await this.conversation.run!.names().catch(() => undefined);
-    this.#names = Object.values(names ?? {}).flat();
+    if (how !== "quietly") this.commit(greetingLines(this, { branch: this.#branch }));
+    if (request.chat?.type === "resume") await this.#showHistory("before", how);
+    this.#parts.attention.show("idle", basename(request.workspace));
     this.redraw();
     return undefined;
   }
@@ -143,6 +147,7 @@ export class App implements Desk {
   press(key: Key): void {
     const before = this.#clock.lastKeyAt;
     this.#clock.keyPressed();
+    this.#parts.attention.seen();
     if (this.#lent) return;
     if (this.#reader.isOpen) this.#reader.press(key);
     else if (this.#panels.takes(before)) this.#panels.front!.press(key);
@@ -151,41 +156,30 @@ export class App implements Desk {
   }
 
   #edit(key: Key): void {
-    const isTakingBack =
-      key.type === "key" && key.name === "up" && this.editor.isEmpty() && this.conversation.queue.length > 0;
-    if (isTakingBack) {
-      void this.conversation.takeBack().then((text) => {
-        if (text !== undefined) this.editor.setText(text);
-        this.redraw();
-      });
-      return;
-    }
+    if (key.type === "key" && key.name === "up" && takesBack(this)) return;
     const outcome = this.editor.press(key);
     this.#hint = outcome.type === "handled" ? "" : this.#hint;
     if (outcome.type === "submit") submitText(this, outcome);
     else if (outcome.type === "unhandled" && key.type === "key") {
       const action = appAction(key.name);
       if (key.name === "enter") sendNow(this);
-      else if (action) this.#hint = performAction(this, action) ?? "";
+      else if (action) this.perform(action);
     }
   }
 
   #event(recorded: Recorded): void {
     this.#transcript.event(recorded);
-    if (recorded.agent === undefined && (recorded.event.type === "done" || recorded.event.type === "fail"))
-      this.#ended(recorded.event as TurnEnding);
     this.redraw();
+    const { event, agent } = recorded;
+    if (agent !== undefined) return;
+    if (event.type === "user") this.#parts.attention.show("working");
+    if (event.type === "done" || event.type === "fail") this.#ended(event as TurnEnding);
   }
 
   #ended(ending: TurnEnding): void {
     this.#branch = this.#parts.branch();
-    if (ending.durationMs > 10_000) this.#notify();
+    this.#parts.attention.ended(ending.durationMs);
     if (this.goal && this.conversation.queue.length === 0) this.goal = goalAfter(this.goal, ending, this);
-  }
-
-  /** For who looks elsewhere. */
-  #notify(): void {
-    if (this.#parts.notifies) this.#parts.start.output.write("\x07");
   }
 
   resized(size: Size): void {
@@ -215,8 +209,8 @@ export class App implements Desk {
   #view(): View {
     const { conversation, editor, goal } = this;
     const { columns } = this.size;
-    const { statusLine } = this.#parts;
-    statusLine?.update({ conversation, version: this.version, columns, vim: editor.vim()?.mode });
+    const isAsking = this.#panels.front?.isQuestion === true;
+    this.status.update({ conversation, version: this.version, columns, vim: editor.vim()?.mode });
     return frameView(
       {
         below: this.#panels.front ?? editor,
@@ -224,7 +218,7 @@ export class App implements Desk {
         queue: conversation.queue,
         footer:
           this.#hint === ""
-            ? [...(statusLine?.lines(columns) ?? []), sessionFooter(conversation, { goal, branch: this.#branch }, this)]
+            ? [...this.status.lines(columns), sessionFooter(this, { goal, branch: this.#branch, isAsking })]
             : [this.palette.warn(` ${this.#hint}`)],
       },
       this.palette,
@@ -238,19 +232,23 @@ export class App implements Desk {
   }
 
   say(text: string): void {
-    this.#transcript.add((width) => linesOf(text).flatMap((line) => wrap(this.palette.soft(line), width)));
-    this.redraw();
+    this.#note(said, text);
   }
 
   show(text: string): void {
-    const shown = text.replace(/^\n+|\s+$/g, "");
-    this.commit(linesOf(shown).map((line) => this.palette.plain(line)));
+    this.#note(shownAsItIs, text);
   }
 
   complain(text: string): void {
-    this.#transcript.add((width) =>
-      linesOf(text).flatMap((line, index) => wrap(this.palette.bad(`${index === 0 ? "✗ " : "  "}${line}`), width)),
-    );
+    this.#note(complained, text);
+  }
+
+  echo(text: string): void {
+    this.#note(echoed, text);
+  }
+
+  #note(note: Note, text: string): void {
+    this.#transcript.add((width) => note(text, this.palette, width));
     this.redraw();
   }
 
@@ -276,13 +274,13 @@ export class App implements Desk {
     return this.#parts.start.command(words);
   }
 
-  /** The command asks for itself. */
   interactive(words: readonly string[]): Promise<number> {
     return this.lend(() => this.#parts.start.interactive(words));
   }
 
   /** The live region goes, the terminal is as we found it, and comes back with a new frame. */
   async lend<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#clock.now(); // what was said before stands above
     this.#parts.screen.clear();
     this.#parts.tty.leave();
     this.#lent = true;
@@ -296,17 +294,19 @@ export class App implements Desk {
     }
   }
 
-  async edit(file: string): Promise<void> {
-    const cwd = this.conversation.request.workspace;
-    const problem = await this.lend(() => openInEditor(file, { env: this.env, cwd }));
-    if (problem !== undefined) this.complain(problem);
+  perform(action: AppAction): void {
+    this.#hint = performAction(this, action) ?? "";
+  }
+
+  async shell(command: string): Promise<void> {
+    if (command === "") this.editor.setText("", { shell: true });
+    else await runShellCommand(this, command);
   }
 
   suspend(): void {
     this.#parts.tty.suspend();
   }
 
-  /** `fg`: the shell wrote below where we were. */
   resumed(): void {
     this.#parts.screen.forget();
     this.redraw();
@@ -333,30 +333,37 @@ export class App implements Desk {
     this.redraw();
   }
 
-  /** Shown below the transcript while it runs. */
   setLive(lines: ((columns: number) => readonly Painted[]) | undefined): void {
     this.#live = lines ?? (() => []);
     this.redraw();
   }
 
-  async switchTo(request: RunRequest): Promise<void> {
+  /** What was said last stands in the scrollback before another conversation does. */
+  #beginTranscript(): void {
+    this.#parts.screen.commit(this.#transcript.takeCommitted(this.size.columns));
     this.#transcript = this.#newTranscript();
+  }
+
+  async switchTo(request: RunRequest, how?: "quietly"): Promise<boolean> {
+    if (how !== "quietly") this.#beginTranscript();
     const { request: before, facts } = this.conversation;
+    if (!(await this.#open(request, how))) return true;
     // What cannot be opened leaves us where we were.
-    if (await this.#open(request)) await this.#open({ ...before, chat: { type: "resume", id: facts.chatId ?? "-1" } });
+    await this.#open({ ...before, chat: { type: "resume", id: facts.chatId ?? "-1" } }, how);
+    return false;
   }
 
   async reprint(): Promise<void> {
-    this.#transcript = this.#newTranscript();
+    this.#beginTranscript();
     await this.#showHistory("all");
     this.redraw();
   }
 
-  async #showHistory(part: "all" | "before"): Promise<void> {
-    for await (const recorded of this.conversation.history(part)) this.#transcript.event(recorded);
+  async #showHistory(part: "all" | "before", how?: "quietly"): Promise<void> {
+    for await (const recorded of this.conversation.history(part))
+      if (how !== "quietly") this.#transcript.event(recorded);
   }
 
-  /** With every call opened, for the pager. */
   expandedTranscript(): Transcript {
     return this.#parts.transcript({ isExpanded: true, rendering: this.#rendering });
   }
@@ -374,6 +381,7 @@ export class App implements Desk {
   /** The last words, above what the shell says next. */
   async end(): Promise<void> {
     this.#clock.stop();
+    this.status.stop();
     this.#panels.cancelAll();
     this.#reader.close();
     await forgetForward(this);

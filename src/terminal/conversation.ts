@@ -1,6 +1,16 @@
 // The conversation on the screen: one run after the other, what was typed while it works, and what is known of it.
 import type { AgentEvent } from "../protocol/event.ts";
-import type { ContextUse, LiveRun, PermissionMode, Prompt, Recorded, RunRequest, Sent } from "../protocol/run.ts";
+import type {
+  CallableName,
+  ContextUse,
+  LiveRun,
+  PermissionMode,
+  Prompt,
+  ReasoningEffort,
+  Recorded,
+  RunRequest,
+  Sent,
+} from "../protocol/run.ts";
 import type { RunHost } from "../run/host.ts";
 import { openRun } from "../run/live-run.ts";
 
@@ -44,8 +54,11 @@ export class Conversation {
   /** When the turn that runs began. */
   startedAt: number | undefined;
   turn = 0;
-  /** The text of the last answer, for copying. */
+  /** The text of the last answer, and the id of its request, for copying. */
   lastAnswer = "";
+  lastRequestId = "";
+  /** What a `/name` may be beside our own commands. */
+  names: readonly CallableName[] = [];
   exitCode = 0;
 
   constructor(request: RunRequest, host: RunHost, listeners: Listeners) {
@@ -81,11 +94,15 @@ export class Conversation {
 
   /** Everything that was recorded of the chat until now. `before`: only what an earlier run left. */
   async *history(part: "all" | "before" = "all"): AsyncGenerator<Recorded> {
+    this.#forget();
     const end = part === "all" ? this.#lastNumber : (this.#firstNumber ?? 1) - 1;
     if (!this.#run || end < 1) return;
     for await (const recorded of this.#run.events(1)) {
       if (recorded.number === undefined || recorded.agent !== undefined) continue;
-      if (recorded.number <= end) yield recorded;
+      if (recorded.number <= end) {
+        this.#recall(recorded.event);
+        yield recorded;
+      }
       if (recorded.number >= end) return;
     }
   }
@@ -96,15 +113,14 @@ export class Conversation {
     this.#request = request;
     this.facts = factsOf(request);
     this.#firstNumber = undefined;
-    this.changes.length = 0;
     this.#running.clear();
-    this.turn = 0;
+    this.#forget();
     const run = await openRun(request, this.#host);
     this.#run = run;
     this.facts.chatId = run.chatId;
     this.#followed = this.#follow(run);
     // What hooks and servers need to be asked is asked before the first prompt; what fails is told by the first turn.
-    await run.names().catch(() => {});
+    await this.refreshNames();
     for (const prompt of this.#early.splice(0)) this.submit(prompt);
     void this.refresh();
   }
@@ -152,9 +168,11 @@ export class Conversation {
     this.#listeners.changed();
   }
 
-  async setModel(model: string): Promise<void> {
-    await this.#run?.setModel(model);
-    this.facts = { ...this.facts, model };
+  async setModel({ id, name }: { id: string; name: string }, effort?: ReasoningEffort): Promise<void> {
+    await this.#run?.setModel(id, effort);
+    this.#request = { ...this.#request, model: id, ...(effort !== undefined && { effort }) };
+    this.facts = { ...this.facts, model: name };
+    void this.refresh();
     this.#listeners.changed();
   }
 
@@ -165,6 +183,22 @@ export class Conversation {
     if (run !== this.#run || !context) return;
     this.facts = { ...this.facts, context };
     this.#listeners.changed();
+  }
+
+  /** Servers that have come since then may have brought some. */
+  async refreshNames(): Promise<void> {
+    const run = this.#run;
+    const names = await run?.names().catch(() => undefined);
+    if (names && run === this.#run) this.names = names;
+  }
+
+  /** What is known of turns that were, before they are gone through again. */
+  #forget(): void {
+    this.turn = 0;
+    this.changes.length = 0;
+    this.lastAnswer = "";
+    this.lastRequestId = "";
+    this.facts = { ...this.facts, tokens: { input: 0, output: 0 } };
   }
 
   #hand(text: string, sent: Sent): void {
@@ -191,12 +225,12 @@ export class Conversation {
   }
 
   #learn(event: AgentEvent): void {
+    this.#recall(event);
     switch (event.type) {
       case "init":
         this.facts = { ...this.facts, model: event.model ?? "", mode: event.permissionMode as PermissionMode };
         break;
       case "user":
-        this.turn++;
         this.startedAt = Date.now();
         break;
       case "tool_start":
@@ -204,10 +238,6 @@ export class Conversation {
         break;
       case "tool_end":
         this.#running.delete(event.callId);
-        this.#learnChange(event);
-        break;
-      case "text_end":
-        this.lastAnswer = event.text;
         break;
       case "notice": {
         const { model, permissionMode } = event.fields ?? {};
@@ -215,11 +245,29 @@ export class Conversation {
         if (event.kind === "mode_change") this.facts = { ...this.facts, mode: permissionMode as PermissionMode };
         break;
       }
+      default:
+        break;
+    }
+  }
+
+  /** What an event tells of the turns so far, whether it happens or is read again. */
+  #recall(event: AgentEvent): void {
+    switch (event.type) {
+      case "user":
+        this.turn++;
+        break;
+      case "tool_end":
+        this.#recallChange(event);
+        break;
+      case "text_end":
+        this.lastAnswer = event.text;
+        break;
       case "done":
       case "fail": {
         const { input, output } = this.facts.tokens;
         const { inputTokens = 0, outputTokens = 0 } = event.usage ?? {};
         this.facts = { ...this.facts, tokens: { input: input + inputTokens, output: output + outputTokens } };
+        this.lastRequestId = event.requestId ?? this.lastRequestId;
         break;
       }
       default:
@@ -227,7 +275,7 @@ export class Conversation {
     }
   }
 
-  #learnChange({ outcome }: Extract<AgentEvent, { type: "tool_end" }>): void {
+  #recallChange({ outcome }: Extract<AgentEvent, { type: "tool_end" }>): void {
     const value = outcome?.kind === "success" ? (outcome.value as Record<string, unknown> | undefined) : undefined;
     const { path, diffString, linesAdded, linesRemoved } = value ?? {};
     if (typeof path !== "string" || typeof diffString !== "string" || diffString === "") return;

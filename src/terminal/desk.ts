@@ -2,9 +2,11 @@
 import type { RunRequest } from "../protocol/run.ts";
 import type { Goal } from "./commands/goal.ts";
 import type { Conversation } from "./conversation.ts";
+import type { AppAction } from "./keymap.ts";
 import type { Painted, Palette } from "./painted.ts";
 import type { ListOptions } from "./panels/list.ts";
 import type { Panel } from "./panels/panel.ts";
+import type { StatusLine } from "./status-line.ts";
 import type { Rendering } from "./transcript/rendering.ts";
 import type { Size } from "./view.ts";
 
@@ -43,14 +45,23 @@ export interface Desk {
   interactive(words: readonly string[]): Promise<number>;
   /** Gives the terminal to another program. */
   lend<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Opens a file in the user's editor. */
-  edit(file: string): Promise<void>;
   /** Sends a prompt as if it had been typed. */
   submit(text: string): void;
+  /** A command of the user's own; without one the editor waits for it. */
+  shell(command: string): Promise<void>;
+  /** What a key would do. */
+  perform(action: AppAction): void;
+  /** Shown below the transcript for a while. */
+  setLive(lines: ((columns: number) => readonly Painted[]) | undefined): void;
+  /** Rows below the editor that a command of the user's makes. */
+  readonly status: StatusLine;
+  /** What was typed, into the scrollback. */
+  echo(text: string): void;
   /** Puts text into the editor. */
   write(text: string): void;
   /** Ends this run and opens another one. */
-  switchTo(request: RunRequest): Promise<void>;
+  /** False: it could not be opened, which was said, and the one before goes on. `quietly`: it is the same chat, and stands on the screen. */
+  switchTo(request: RunRequest, how?: "quietly"): Promise<boolean>;
   /** Prints the conversation again, at the present width. */
   reprint(): Promise<void>;
   /** By a sequence that terminals may take. False: the text is too long for that. */
@@ -60,4 +71,4 @@ export interface Desk {
 }
 
 /** Settings of the screen that a command may switch. */
-export type Toggles = { vim: boolean; thinking: boolean; lineNumbers: boolean };
+export type Toggles = { vim: boolean; thinking: boolean; lineNumbers: boolean; statusIndicators: boolean };

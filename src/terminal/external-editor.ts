@@ -1,9 +1,10 @@
-// Ctrl+G: the text in the user's own editor. Whoever calls this has given the terminal back, and takes it again afterwards.
+// The user's own editor: for the text (Ctrl+G), and for files. Whoever hands it a text has given the terminal back before.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findProgram } from "../process/find-program.ts";
 import { Supervisor } from "../process/supervisor.ts";
+import type { Desk } from "./desk.ts";
 import { pastedText } from "./keyboard.ts";
 
 export type ExternalEdit = { type: "edited"; text: string } | { type: "failed"; message: string };
@@ -32,8 +33,15 @@ export async function editExternally(text: string, place: Place): Promise<Extern
   }
 }
 
+/** A file in the user's own editor; what went wrong is said. */
+export async function editFile(desk: Desk, file: string): Promise<void> {
+  const { env, conversation } = desk;
+  const problem = await desk.lend(() => openInEditor(file, { env, cwd: conversation.request.workspace }));
+  if (problem !== undefined) desk.complain(problem);
+}
+
 /** What went wrong comes back. */
-export async function openInEditor(file: string, { env, cwd }: Place): Promise<string | undefined> {
+async function openInEditor(file: string, { env, cwd }: Place): Promise<string | undefined> {
   const editor = env["VISUAL"] || env["EDITOR"] || usual.find((program) => findProgram(program, { ...env }));
   if (!editor) return "No editor was found. Set one, for example: export EDITOR=nano";
   const { exitCode, signal, failure } = await new Supervisor({

@@ -53,15 +53,6 @@ export function footerLine(parts: FooterParts, palette: Palette, columns: number
   return nothing;
 }
 
-/** The first line of a session: who, with which model, where. */
-export function headerLine(
-  { name, model, directory, branch }: { name: string; model: string; directory: string; branch?: string | undefined },
-  palette: Palette,
-): Painted {
-  const rest = [model, directory, branch ?? ""].filter(Boolean).join(" · ");
-  return join(palette.plain(" "), palette.bold(name), palette.soft(`  ${rest}`));
-}
-
 /** The rule above the editor: the only line that is drawn. */
 export function ruleLine(palette: Palette, columns: number): Painted {
   return palette.soft("─".repeat(Math.max(0, columns - rightMargin)));

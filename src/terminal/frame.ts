@@ -1,8 +1,9 @@
 // One frame of the live region: what runs, what waits, the rule, the editor or what stands in its place, the footer.
 
+import { debugMethod } from "./commands/debug.ts";
 import type { Goal } from "./commands/goal.ts";
 import { modeNames } from "./commands/model-and-mode.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Desk } from "./desk.ts";
 import { footerLine, ruleLine } from "./footer.ts";
 import { linesOf, nothing, type Painted, type Palette, spread } from "./painted.ts";
 import type { Size, View } from "./view.ts";
@@ -39,20 +40,21 @@ function queueLines(queue: readonly { text: string }[], { soft }: Palette, colum
 }
 
 export function sessionFooter(
-  { facts, isWorking, queue }: Conversation,
-  { goal, branch }: { goal: Goal | undefined; branch: string | undefined },
-  { palette, size }: { palette: Palette; size: Size },
+  { conversation: { facts, isWorking, queue, request }, palette, size }: Desk,
+  { goal, branch, isAsking }: { goal: Goal | undefined; branch: string | undefined; isAsking: boolean },
 ): Painted {
   const { context, model, mode } = facts;
+  const isDebugging = request.appendSystemPrompt?.includes(debugMethod) === true;
+  const modes = [isDebugging ? "debug" : "", isDebugging && mode === "default" ? "" : modeNames[mode]];
   return footerLine(
     {
-      mode: modeNames[mode],
+      mode: modes.filter(Boolean).join(", "),
       model,
       contextUsed: context && context.used / context.window,
       costUsd: context?.costUsd,
       branch,
       queued: queue.length,
-      hint: isWorking ? "esc interrupts" : goal && `goal: ${goal.text}`,
+      hint: isAsking ? undefined : isWorking ? "esc interrupts" : goal && `goal: ${goal.text}`,
       right: "? keys",
     },
     palette,

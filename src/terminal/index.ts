@@ -5,7 +5,8 @@ import { configDir, homeDir } from "../store/config-dir.ts";
 import { openPromptFile } from "../store/prompt-history.ts";
 import { loadSettings } from "../store/settings.ts";
 import { App } from "./app.ts";
-import { colourDepth, isDarkBackground } from "./colours.ts";
+import { Attention } from "./attention.ts";
+import { colourDepth, darknessOf, isDarkBackground } from "./colours.ts";
 import { commandChoices } from "./commands/index.ts";
 import { createEditor } from "./editor/editor.ts";
 import { createHistory } from "./editor/history.ts";
@@ -13,7 +14,6 @@ import { createKeyboard } from "./keyboard.ts";
 import { createPalette } from "./painted.ts";
 import { createScreen, doesReflow } from "./screen.ts";
 import type { TerminalStart } from "./start.ts";
-import { StatusLine, statusCommand } from "./status-line.ts";
 import { createTranscript } from "./transcript/index.ts";
 import { openTty } from "./tty.ts";
 
@@ -26,13 +26,16 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
   const { env } = host;
   const settings = loadSettings({ configDir: configDir(env), workspace: request.workspace, trusted: false });
   const display = (settings.raw["display"] ?? {}) as Record<string, unknown>;
-  const palette = createPalette({ depth: colourDepth(env), dark: isDarkBackground(env) });
+  const depth = colourDepth(env);
+  const dark = isDarkBackground(env);
+  const palette = createPalette({ depth, dark });
   const tty = openTty({ input, output, env, onSuspend: () => screen.clear(), onResume: () => app.resumed() });
   const screen = createScreen(output, tty.size, { reflows: doesReflow(env) });
   const toggles = {
     vim: settings.vimMode,
     thinking: display["showThinkingBlocks"] === true,
     lineNumbers: display["showLineNumbers"] !== false,
+    statusIndicators: display["showStatusIndicators"] !== false,
   };
   const listing = new AbortController();
   const files = async () => {
@@ -49,10 +52,9 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
       file: openPromptFile({ configDir: configDir(env), workspace: request.workspace }),
       redact: host.redact ?? ((text) => text),
     }),
-    complete: { commands: () => commandChoices(app.names), files },
+    complete: { commands: () => commandChoices(app.conversation.names), files },
     onChange: () => app.redraw(),
   });
-  const status = statusCommand(settings.raw);
   const app: App = new App({
     start,
     tty,
@@ -67,14 +69,27 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
         home: homeDir(env),
         rendering,
         isExpanded,
-        showThinking: isExpanded || toggles.thinking,
+        display: toggles,
         ...(onChange && { onChange }),
       }),
-    notifies: settings.raw["notifications"] !== false,
+    attention: new Attention({
+      tty,
+      write: (text) => output.write(text),
+      env,
+      program: host.program,
+      notifies: settings.raw["notifications"] !== false,
+      hasTitle: () => toggles.statusIndicators,
+    }),
     branch: () => findGit(request.workspace)?.branch,
-    statusLine: status && new StatusLine(status, palette, env, () => app.redraw()),
+    statusLine: settings.raw["statusLine"],
   });
-  const keyboard = createKeyboard((key) => app.press(key));
+  const onAnswer = (sequence: string) => {
+    const isDark = darknessOf(sequence);
+    if (isDark === undefined) return;
+    palette.setDark(isDark);
+    app.redraw();
+  };
+  const keyboard = createKeyboard((key) => app.press(key), { onAnswer });
   const startedAt = Date.now();
   const onData = (chunk: Buffer) => {
     const isTypedAhead = Date.now() - startedAt < typedAheadMs;
@@ -84,6 +99,8 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
   const onResize = () => app.resized(tty.size);
   tty.enter();
   app.paint();
+  // Shades are used only where it is known what they stand on.
+  if (depth === 24 && dark === undefined) tty.askBackground();
   input.on("data", onData).on("end", onEnd).on("error", onEnd).resume();
   output.on("resize", onResize);
   try {

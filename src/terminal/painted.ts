@@ -21,29 +21,33 @@ export type Palette = Record<Colour, Paint> & {
   withColours: Paint;
   /** Two colours at once: `palette.both("bold", "accent")`. */
   both(...colours: readonly Colour[]): Paint;
+  /** The terminal has told its background: what is painted from now on suits it. */
+  setDark(dark: boolean): void;
 };
 
 /** `dark`: of the background; unknown means that the terminal's own 16 colours are used, which suit it for certain. */
 export function createPalette({ depth, dark }: { depth: ColourDepth; dark?: boolean | undefined }): Palette {
-  const codes = colourCodes(depth, dark);
+  let codes = colourCodes(depth, dark);
   const paint =
-    (code: string): Paint =>
+    (...colours: readonly Colour[]): Paint =>
     (text) => {
       const shown = lineText(text);
+      const code = colours.length === 1 ? codes[colours[0]!] : joined(colours.map((name) => codes[name]));
       return (code === "" || shown === "" ? shown : `\x1b[${code}m${shown}\x1b[0m`) as Painted;
     };
-  const paints = Object.fromEntries(Object.entries(codes).map(([name, code]) => [name, paint(code)]));
+  const paints = Object.fromEntries((Object.keys(codes) as Colour[]).map((name) => [name, paint(name)]));
   return {
     ...(paints as Record<Colour, Paint>),
-    both: (...colours) =>
-      paint(
-        colours
-          .map((name) => codes[name])
-          .filter(Boolean)
-          .join(";"),
-      ),
+    both: paint,
+    setDark(isDark) {
+      codes = colourCodes(depth, isDark);
+    },
     withColours: (text) => colouredLine(text, { keep: depth !== "none" && codes.accent !== "" }),
   };
+}
+
+function joined(codes: readonly string[]): string {
+  return codes.filter(Boolean).join(";");
 }
 
 /** The lines of a text, each to be painted by itself. */

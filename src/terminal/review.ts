@@ -2,6 +2,7 @@
 import { shownPath } from "../policy/paths.ts";
 import type { App } from "./app.ts";
 import type { Change } from "./conversation.ts";
+import { editFile } from "./external-editor.ts";
 import { nothing, type Painted } from "./painted.ts";
 import { diffLines } from "./transcript/diff-lines.ts";
 
@@ -64,7 +65,7 @@ export async function showChanges(app: App): Promise<void> {
       },
     },
   });
-  if (edit !== undefined) await app.edit(edit);
+  if (edit !== undefined) await editFile(app, edit);
   if (follow !== undefined) app.write(`In @${shown(follow)}: `);
 }
 

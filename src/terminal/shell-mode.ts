@@ -1,7 +1,7 @@
 // Shell mode: a command of the user's own, in their shell, with an end after 30 seconds. The model is not told of it.
 import { Supervisor } from "../process/supervisor.ts";
 import type { App } from "./app.ts";
-import { join, linesOf, nothing, type Painted, spread } from "./painted.ts";
+import { join, linesOf, type Painted, spread } from "./painted.ts";
 
 const timeoutMs = 30_000;
 const liveLines = 8;
@@ -48,7 +48,6 @@ export async function runShellCommand(app: App, command: string): Promise<void> 
         ? palette.soft(`${((Date.now() - startedAt) / 1000).toFixed(1)} s`)
         : palette.bad(end.failure ? "not started" : `exit ${end.exitCode ?? end.signal}`);
   app.commit([
-    nothing,
     head(outcome, app.size.columns),
     ...(lines.length > shown.length ? [palette.soft(`         … ${lines.length - shown.length} lines before`)] : []),
     ...(output.trim() === "" ? [] : shown.map(bar)),

@@ -1,5 +1,5 @@
 // The status line: a command of the user's that is told about the session and prints rows for the bottom of the screen.
-import { isObject, type JsonObject } from "../json/object.ts";
+import { isObject } from "../json/object.ts";
 import { runProgram } from "../process/run-program.ts";
 import type { Conversation } from "./conversation.ts";
 import { cut, linesOf, type Painted, type Palette } from "./painted.ts";
@@ -10,8 +10,7 @@ const shortestIntervalMs = 300;
 const mostRows = 3;
 
 /** As cli-config.json has it: `{ type: "command", command, padding?, updateIntervalMs?, timeoutMs? }`. */
-export function statusCommand(settings: JsonObject): StatusCommand | undefined {
-  const given = settings["statusLine"];
+function statusCommand(given: unknown): StatusCommand | undefined {
   if (!isObject(given) || typeof given.command !== "string" || given.command.trim() === "") return undefined;
   const number = (value: unknown, otherwise: number) => (typeof value === "number" && value >= 0 ? value : otherwise);
   return {
@@ -31,7 +30,7 @@ export type StatusFacts = {
 
 /** Asked again when something changed, never more often than its interval; a newer question ends the one before. */
 export class StatusLine {
-  readonly #command: StatusCommand;
+  #command: StatusCommand | undefined;
   readonly #palette: Palette;
   readonly #changed: () => void;
   readonly #env: NodeJS.ProcessEnv;
@@ -41,19 +40,32 @@ export class StatusLine {
   #running: AbortController | undefined;
   #later: NodeJS.Timeout | undefined;
 
-  constructor(command: StatusCommand, palette: Palette, env: NodeJS.ProcessEnv, changed: () => void) {
-    this.#command = command;
+  constructor(palette: Palette, env: NodeJS.ProcessEnv, changed: () => void) {
     this.#palette = palette;
     this.#env = env;
     this.#changed = changed;
   }
 
+  get command(): string | undefined {
+    return this.#command?.command;
+  }
+
+  /** As the settings have it; undefined: there is none from now on. */
+  use(settings: unknown): void {
+    this.stop();
+    this.#command = statusCommand(settings);
+    this.#rows = [];
+    this.#told = "";
+    this.#changed();
+  }
+
   lines(columns: number): Painted[] {
-    const indent = " ".repeat(this.#command.padding);
+    const indent = " ".repeat(this.#command?.padding ?? 0);
     return this.#rows.map((row) => cut(this.#palette.withColours(indent + row), columns - 1));
   }
 
   update(facts: StatusFacts): void {
+    if (!this.#command) return;
     const payload = JSON.stringify(payloadOf(facts));
     if (payload === this.#told) return;
     const wait = this.#askedAt + this.#command.updateIntervalMs - Date.now();
@@ -64,7 +76,7 @@ export class StatusLine {
     }
     this.#told = payload;
     this.#askedAt = Date.now();
-    void this.#ask(payload, facts.conversation.request.workspace);
+    void this.#ask(payload, facts.conversation.request.workspace, this.#command);
   }
 
   stop(): void {
@@ -72,11 +84,10 @@ export class StatusLine {
     this.#running?.abort();
   }
 
-  async #ask(payload: string, cwd: string): Promise<void> {
+  async #ask(payload: string, cwd: string, { command, timeoutMs }: StatusCommand): Promise<void> {
     this.#running?.abort();
     const abort = new AbortController();
     this.#running = abort;
-    const { command, timeoutMs } = this.#command;
     const { exitCode, stdout, cancelled } = await runProgram({
       command: ["/bin/sh", "-c", command],
       cwd,

@@ -10,18 +10,35 @@ export function submitText(app: App, { text, images, shell }: Extract<Pressed, {
     guard(app, () => runShellCommand(app, text));
     return;
   }
-  const typed = readTyped(text, app.names);
-  switch (typed.type) {
-    case "command":
-      runCommand(app, typed.command, typed.rest);
-      break;
-    case "unknown":
-      app.complain(typed.message);
-      app.write(text); // nothing that was typed is lost
-      break;
-    case "prompt":
-      app.submit(text, images);
-  }
+  guard(app, async () => {
+    let typed = readTyped(text, app.conversation.names);
+    if (typed.type === "unknown") {
+      // A server may have brought its prompts since then.
+      await app.conversation.refreshNames();
+      typed = readTyped(text, app.conversation.names);
+    }
+    switch (typed.type) {
+      case "command":
+        await runCommand(app, typed.command, typed.rest);
+        break;
+      case "unknown":
+        app.complain(typed.message);
+        if (app.editor.isEmpty()) app.write(text); // nothing that was typed is lost
+        break;
+      case "prompt":
+        app.submit(text, images);
+    }
+  });
+}
+
+/** ↑ in an empty editor: what was queued last comes back to be changed. False: nothing is queued. */
+export function takesBack(app: App): boolean {
+  if (!app.editor.isEmpty() || app.conversation.queue.length === 0) return false;
+  void app.conversation.takeBack().then((text) => {
+    if (text !== undefined) app.write(text);
+    else app.redraw();
+  });
+  return true;
 }
 
 /** Enter in an empty editor: what is queued does not wait for the turn that runs. */
@@ -29,14 +46,12 @@ export function sendNow(app: App): void {
   if (app.conversation.queue.length > 0) app.conversation.interrupt();
 }
 
-function runCommand(app: App, command: SlashCommand, rest: string): void {
+async function runCommand(app: App, command: SlashCommand, rest: string): Promise<void> {
+  if (command.name !== "quit") app.echo(`/${command.name} ${rest}`.trimEnd());
   if (command.needsIdle && app.conversation.isWorking)
-    app.complain(`/${command.name} waits until the turn has ended. Esc interrupts it.`);
-  else
-    guard(app, async () => {
-      await app.opened;
-      await command.run(app, rest);
-    });
+    return app.complain(`/${command.name} waits until the turn has ended. Esc interrupts it.`);
+  await app.opened;
+  await command.run(app, rest);
 }
 
 /** A mistake of the user's is told; a bug of ours is not hidden. */

@@ -132,6 +132,12 @@ export function wordsOfCall(tool: string, given: unknown, result: unknown): Call
   };
 }
 
+/** How cards call a tool that a model knows by this name: `Shell` is Bash here. */
+export function cardName(tool: string): string {
+  const row = Object.entries(rows).find(([wire]) => displayNameOf(wire) === tool)?.[1];
+  return typeof row?.name === "string" ? row.name : tool;
+}
+
 function path(args: JsonObject): string {
   return text(args.path);
 }

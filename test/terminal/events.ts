@@ -2,7 +2,7 @@
 import type { AgentEvent, Outcome } from "../../src/protocol/event.ts";
 import type { Recorded } from "../../src/protocol/run.ts";
 import { createPalette, type Painted, plainText } from "../../src/terminal/painted.ts";
-import { createTranscript, type Transcript } from "../../src/terminal/transcript/index.ts";
+import { createTranscript, type Transcript, type TranscriptOptions } from "../../src/terminal/transcript/index.ts";
 
 export const workspace = "/work";
 
@@ -34,7 +34,7 @@ export function said(text: string, size = 5): Recorded[] {
 }
 
 export async function openTranscript(
-  options: { now?: () => number; showThinking?: boolean } = {},
+  options: Partial<Pick<TranscriptOptions, "now" | "display">> = {},
 ): Promise<Transcript> {
   const transcript = createTranscript({
     palette: createPalette({ depth: 24, dark: true }),

@@ -87,7 +87,7 @@ describe("hostile text", () => {
   it("in any field of any event leaves nothing but colours", async () => {
     expect(hostile).toHaveLength(40);
     for (const text of hostile) {
-      const lines = await painted(everywhere(text), 80, { showThinking: true });
+      const lines = await painted(everywhere(text), 80, { display: { thinking: true, lineNumbers: true } });
       expect(lines.length).toBeGreaterThan(50);
       for (const line of lines) {
         const rest = line.replace(/\x1b\[(?!0*[58]m)[0-9;]*m/g, "");

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import type { Recorded } from "../../src/protocol/run.ts";
 import { colourDepth } from "../../src/terminal/colours.ts";
-import { footerLine, headerLine, ruleLine } from "../../src/terminal/footer.ts";
+import { footerLine, ruleLine } from "../../src/terminal/footer.ts";
 import { createPalette, nothing } from "../../src/terminal/painted.ts";
 import { createScreen } from "../../src/terminal/screen.ts";
 import { createTranscript } from "../../src/terminal/transcript/index.ts";
@@ -44,9 +44,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     screen.resize(size());
     draw();
   });
-  transcript.add(() => [
-    headerLine({ name: "courser", model: "sonnet-4.5", directory: "api/", branch: "main" }, palette),
-  ]);
+  transcript.add(() => [palette.soft(" courser  sonnet-4.5 · api/ · main")]);
   draw();
   await transcript.load();
   const events = readFileSync(argv[0]!, "utf8")

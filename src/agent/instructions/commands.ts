@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { realOrSame, shownPath } from "../../policy/paths.ts";
 import type { Plugin } from "../../store/plugins/read-plugin.ts";
 import { nearestName } from "../../text/nearest.ts";
-import { parseFrontmatter } from "./frontmatter.ts";
+import { oneLine } from "../../text/one-line.ts";
+import { parseFrontmatter, textOf } from "./frontmatter.ts";
 import { readText } from "./read-text.ts";
 import { cutWarning, largestInstruction } from "./rules.ts";
 
@@ -47,7 +48,10 @@ export function expandCommand(prompt: string, context: CommandContext): Expanded
     const called = callable.call(name, rest);
     if (called) return { ...called, warnings: [...warnings, ...called.warnings] };
   }
-  const known = [...listCommands(context), ...(context.callable ?? []).flatMap((callable) => callable.names())];
+  const known = [
+    ...listCommands(context).map((each) => each.name),
+    ...(context.callable ?? []).flatMap((callable) => callable.names()),
+  ];
   const meant = name.includes("/") ? undefined : nearestName(name, known);
   if (meant) warnings.push(`Unknown command /${name} (did you mean /${meant}?). It was sent to the model as text.`);
   return { text: prompt, warnings };
@@ -73,17 +77,27 @@ function wordsOf(text: string): string[] {
   return (text.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^(["'])(.*)\1$/s, "$2"));
 }
 
-/** Names of all commands, the project's first. */
-export function listCommands(context: CommandContext): string[] {
-  const names = new Set<string>();
-  for (const { folder, plugin } of commandFolders(context)) {
+/** All commands, the project's first, with what they say of themselves: their `description`, or their first line. */
+export function listCommands(context: CommandContext): { name: string; description?: string }[] {
+  const found = new Map<string, { name: string; description?: string }>();
+  for (const { folder, within, plugin } of commandFolders(context)) {
     const endings = plugin === undefined ? [".md"] : pluginEndings;
-    for (const name of namesIn(folder)) {
-      const ending = endings.find((each) => name.endsWith(each));
-      if (ending) names.add(name.slice(0, -ending.length));
+    for (const file of namesIn(folder)) {
+      const ending = endings.find((each) => file.endsWith(each));
+      const name = file.slice(0, -(ending ?? "").length);
+      if (ending === undefined || found.has(name)) continue;
+      const read = readText(join(folder, file), { limit: 4096, within, isIgnored: within && context.isIgnored });
+      const description = read.type === "text" ? describedBy(read.text) : "";
+      found.set(name, { name, ...(description !== "" && { description }) });
     }
   }
-  return [...names];
+  return [...found.values()];
+}
+
+function describedBy(text: string): string {
+  const { fields, body } = parseFrontmatter(text);
+  const first = body.split("\n").find((line) => /\w/.test(line)) ?? "";
+  return oneLine(textOf(fields.get("description")) ?? first.replace(/^[#\s]+/, ""), 200);
 }
 
 /** Project commands may not be links out of the project; the user's own may be links to anywhere. */

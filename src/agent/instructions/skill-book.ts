@@ -13,6 +13,8 @@ import { findNestedSkills, findSkills, type Skill, type SkillContext, skillLines
 
 /** `names`, `call`: what the user may say as `/name rest`. */
 export type SkillBook = CommandSource & {
+  /** Those that can be called, with what they are for. */
+  list(): { name: string; description?: string }[];
   /** For the system prompt; empty where there is nothing to tell. */
   section: string;
   /** Skills that wait for a touched file or folder, told once. Relative paths start at the workspace. */
@@ -61,6 +63,11 @@ export function createSkillBook(context: SkillContext): SkillBook {
       return lines.length > 0 ? lines.join("\n") : undefined;
     },
     names: () => [...new Set(skills.filter((skill) => skill.isInvocable).map((skill) => skill.name))],
+    list() {
+      const invocable = skills.filter((skill) => skill.isInvocable);
+      const first = invocable.filter(({ name }, index) => invocable.findIndex((each) => each.name === name) === index);
+      return first.map(({ name, description }) => ({ name, ...(description !== undefined && { description }) }));
+    },
     call(name, rest) {
       const skill = skills.find((each) => each.isInvocable && each.name === name);
       if (!skill) return undefined;

@@ -1,6 +1,7 @@
 // Prompts of servers as commands: `/server:prompt words` stands for what the server makes of it.
 import type { PromptMessage } from "@modelcontextprotocol/client";
 import type { Part } from "../../protocol/message.ts";
+import { oneLine } from "../../text/one-line.ts";
 import type { CallOptions, Connection } from "./connection.ts";
 import { shownResult } from "./content.ts";
 
@@ -19,6 +20,16 @@ export async function expandServerPrompt(
   const args = argumentsOf(words, prompt.arguments?.map((argument) => argument.name) ?? []);
   const { messages } = await connection.getPrompt(prompt.name, args, options);
   return messages.flatMap(partsOf);
+}
+
+/** As they are called: `server:prompt`. */
+export function serverPrompts(connections: readonly Connection[]): { name: string; description?: string }[] {
+  return connections.flatMap(({ name: server, prompts }) =>
+    prompts.map(({ name, description }) => ({
+      name: `${wordOf(server)}:${wordOf(name)}`,
+      ...(description !== undefined && { description: oneLine(description, 200) }),
+    })),
+  );
 }
 
 /** As one types it: names may hold blanks. */

@@ -8,14 +8,19 @@ import { askHooks, askPlan, askServer, askTrust } from "./plain-questions.ts";
 const refused: Answer = { type: "no", reason: "The user said no." };
 const stopped: Answer = { type: "no", reason: "The run was stopped before there was an answer." };
 
-/** `ring`: for who looks elsewhere. */
-export function screenHuman(desk: Desk, ring: () => void): Human {
+/** Told of every question, by the call that it is about, where there is one. */
+type Listeners = { asks(callId: string): void; answered(callId: string): void };
+
+export function screenHuman(desk: Desk, { asks, answered }: Listeners): Human {
   let last: Promise<unknown> = Promise.resolve();
   return {
     ask(question, signal) {
-      ring();
+      const callId = question.type === "permission" ? question.callId : question.id;
+      asks(callId);
       // Calls run side by side, and a person answers one after the other.
-      const answer = last.then(() => (signal.aborted ? stopped : askOne(question, signal, desk)));
+      const answer = last
+        .then(() => (signal.aborted ? stopped : askOne(question, signal, desk)))
+        .finally(() => answered(callId));
       last = answer.catch(() => {});
       return answer;
     },

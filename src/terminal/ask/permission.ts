@@ -1,10 +1,12 @@
 // May this be done? What will run, where, why it must be asked, the diff of an edit; and what each answer writes down.
+import { isObject, type JsonObject } from "../../json/object.ts";
 import type { Answer, PermissionQuestion } from "../../protocol/run.ts";
 import { homeDir } from "../../store/config-dir.ts";
 import { shortPath } from "../../text/short-path.ts";
 import type { Desk } from "../desk.ts";
 import { blanks, join, linesOf, type Painted, spread, wrap } from "../painted.ts";
 import { linePanel } from "../panels/line.ts";
+import { cardName } from "../transcript/calls.ts";
 import { diffLines, indented } from "../transcript/diff-lines.ts";
 import { askByKey, type Choice } from "./question-panel.ts";
 
@@ -49,13 +51,13 @@ function choicesOf(question: PermissionQuestion, desk: Desk): Choice<Reply>[] {
   const choices: Choice<Reply>[] = [{ key: "y", label: "once", result: "once" }];
   if (!personOnly) {
     choices.push({ key: "s", label: "this session", result: "session" });
-    if (rules.length > 0)
-      choices.push({ key: "a", also: ["tab"], label: `always: ${rules.join(", ")}`, result: "always" });
   }
   choices.push({ key: "n", label: "no, and say why", result: "no" });
   const explained = question.needs[0];
   if (explained) choices.push({ key: "e", label: "explain", press: () => void explain(question, desk) });
   choices.push({ key: "d", label: "details", press: () => void showDetails(question, desk) });
+  if (!personOnly && rules.length > 0)
+    choices.push({ key: "a", also: ["tab"], label: `always: ${rules.join(", ")}`, result: "always" });
   return choices;
 }
 
@@ -70,7 +72,7 @@ function askScope(rules: readonly string[], signal: AbortSignal, desk: Desk): Pr
     choices: [
       { key: "p", label: "in this project (.cursor/cli.json)", result: "project" },
       { key: "u", label: "everywhere (cli-config.json)", result: "user" },
-      { key: "escape", label: "back" },
+      { key: "esc", also: ["escape"], label: "back" },
     ],
   });
 }
@@ -81,14 +83,15 @@ function bodyOf(
   columns: number,
 ): Painted[] {
   const [first, ...more] = needs;
-  const target = linesOf(first?.target ?? "");
+  const home = homeDir(env);
+  const target = linesOf(first?.kind === "Shell" ? first.target : shortPath(first?.target ?? "", home));
   const head = spread(
-    join(palette.plain("  "), palette.bold(tool.padEnd(6)), palette.plain(` ${target[0]}`)),
+    join(palette.plain("  "), palette.bold(cardName(tool).padEnd(6)), palette.plain(` ${target[0]}`)),
     palette.warn("wants permission"),
     columns,
   );
   const inside = (text: string, paint = palette.plain) => wrap(join(blanks(9), paint(text)), columns, blanks(9));
-  const cwd = first?.cwd === undefined ? [] : inside(`in ${shortPath(first.cwd, homeDir(env))}`, palette.soft);
+  const cwd = first?.cwd === undefined ? [] : inside(`in ${shortPath(first.cwd, home)}`, palette.soft);
   // What the model wrote has a bar before each line, so that none of it can pass for a reason.
   const rest = [...target.slice(1), ...more.flatMap(({ kind, target: each }) => linesOf(`${kind}: ${each}`))];
   return [
@@ -114,7 +117,7 @@ async function showDetails({ tool, args, needs, reasons, diff }: PermissionQuest
   const parts = [
     ...needs.map(({ kind, target, cwd }) => `${kind}: ${target}${cwd === undefined ? "" : `\nin ${cwd}`}`),
     reasons.join("\n"),
-    JSON.stringify(args, null, 2),
+    JSON.stringify(isObject(args) ? withoutDerived(args) : args, null, 2),
   ];
   await desk.page(tool, (columns) => [
     ...parts.flatMap((part) => [
@@ -123,4 +126,14 @@ async function showDetails({ tool, args, needs, reasons, diff }: PermissionQuest
     ]),
     ...(diff === undefined ? [] : diffLines(diff, { palette, rendering, width: columns, most: 10_000 })),
   ]);
+}
+
+/** What the program itself made of a command says nothing that the command does not. */
+function withoutDerived({
+  simpleCommands: _words,
+  parsingResult: _parsed,
+  toolCallId: _id,
+  ...args
+}: JsonObject): JsonObject {
+  return args;
 }

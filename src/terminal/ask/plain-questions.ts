@@ -19,8 +19,9 @@ export function askTrust({ workspace }: TrustQuestion, signal: AbortSignal, desk
       ...told("The agent reads and changes files here, and follows the project's instructions.", desk, columns),
     ],
     choices: [
-      { key: "a", also: ["y"], label: "yes, always", result: yes },
-      { key: "q", also: ["n"], label: "no, leave", result: no },
+      { key: "a", label: "yes, always", result: yes },
+      { key: "y", label: "yes, this time", result: { type: "yes", grant: "run" } },
+      { key: "n", also: ["q"], label: "no, leave", result: no },
     ],
   });
 }

@@ -1,7 +1,7 @@
 // SlashCommand: one row of the table that help, completion and the dispatcher are made from.
 import type { Desk } from "../desk.ts";
 
-export type CommandGroup = "Session" | "Model and mode" | "Context" | "Project" | "Screen";
+export type CommandGroup = "Session" | "Model and mode" | "Context" | "Project" | "Have it written" | "Screen";
 
 export type SlashCommand = {
   /** Without the slash. */

@@ -6,6 +6,7 @@ import type { Desk } from "../desk.ts";
 import { join, linesOf, nothing, type Painted, padded } from "../painted.ts";
 import { markdownLines } from "../transcript/markdown.ts";
 import type { SlashCommand } from "./command.ts";
+import { reopen } from "./resume-chat.ts";
 
 export const contextCommands: readonly SlashCommand[] = [
   { name: "context", help: "What fills the model's window", group: "Context", run: showContext },
@@ -15,10 +16,7 @@ export const contextCommands: readonly SlashCommand[] = [
     aliases: ["compress", "compact"],
     help: "Make the conversation shorter for the model",
     group: "Context",
-    async run(desk) {
-      await desk.conversation.run?.compact();
-      await desk.conversation.refresh();
-    },
+    run: summarize,
   },
   {
     name: "btw",
@@ -36,26 +34,22 @@ export const contextCommands: readonly SlashCommand[] = [
     needsIdle: true,
     run: addDirectory,
   },
-  {
-    name: "init",
-    help: "Write an AGENTS.md for this project",
-    group: "Context",
-    run: (desk) =>
-      desk.submit(
-        "Look at this project and write AGENTS.md: what it is, how it is built, tested and run, how its folders fit together, and the conventions that its code follows. Keep it under a page. If there is one already, improve it.",
-      ),
-  },
-  {
-    name: "review",
-    operands: "[what]",
-    help: "Review the changes that are not committed",
-    group: "Context",
-    run: (desk, rest) =>
-      desk.submit(
-        `Review ${rest === "" ? "the uncommitted changes of this repository" : rest}: bugs, missed cases, unclear names, missing tests. Look at the code around them too. List what you found by severity, with file and line; change nothing.`,
-      ),
-  },
 ];
+
+async function summarize(desk: Desk): Promise<void> {
+  const { conversation } = desk;
+  await conversation.refresh();
+  const before = conversation.facts.context?.used ?? 0;
+  desk.setLive(() => [desk.palette.soft("  Summarizing …")]);
+  await conversation.run?.compact().finally(() => desk.setLive(undefined));
+  await conversation.refresh();
+  const after = conversation.facts.context?.used ?? 0;
+  desk.say(
+    after < before
+      ? `The model is told ${tokenCount(after)} tokens instead of ${tokenCount(before)}.`
+      : `It cannot be made shorter: ${tokenCount(after)} tokens.`,
+  );
+}
 
 const barWidth = 40;
 
@@ -82,25 +76,32 @@ async function showContext(desk: Desk): Promise<void> {
       palette.soft(percent(tokens)),
     );
   desk.commit([
-    nothing,
     join(palette.plain("  "), bar, palette.soft(` ${tokenCount(use.used)} of ${tokenCount(use.window)} tokens`)),
     ...parts.map(({ name, tokens, paint, sign }) => line(paint(sign), name, tokens)),
     line(palette.plain(" "), "free", Math.max(0, use.window - use.used)),
-    nothing,
   ]);
 }
 
 async function showUsage(desk: Desk): Promise<void> {
-  const { tokens, context, model } = desk.conversation.facts;
+  const { palette, conversation } = desk;
+  await conversation.refresh();
+  const { tokens, context, model } = conversation.facts;
   const cost = context?.costUsd;
-  desk.say(
-    `${model}: ${tokenCount(tokens.input)} tokens in, ${tokenCount(tokens.output)} out, ${desk.conversation.turn} turns${cost === undefined ? "; its price is not known" : `, ${dollars(cost)}`}.`,
-  );
+  const rows = [
+    ["model", model],
+    ["turns", String(conversation.turn)],
+    ["tokens in", tokens.input.toLocaleString("en")],
+    ["tokens out", tokens.output.toLocaleString("en")],
+    ["cost", cost === undefined ? "not known for this model" : dollars(cost)],
+    ["context", context ? `${tokenCount(context.used)} of ${tokenCount(context.window)} tokens` : "empty"],
+  ] as const;
+  desk.commit(rows.map(([name, value]) => join(palette.soft(`  ${name.padEnd(11)}`), palette.plain(value))));
 }
 
 async function askAside(desk: Desk, question: string): Promise<void> {
   if (question === "") return desk.complain("A question is missing: /btw <question>");
-  const answer = await desk.conversation.run?.aside(question);
+  desk.setLive(() => [desk.palette.soft("  btw: asking …")]);
+  const answer = await desk.conversation.run?.aside(question).finally(() => desk.setLive(undefined));
   const { palette, rendering, size } = desk;
   desk.commit([
     ...linesOf(question).map((line) => palette.soft(`btw › ${line}`)),
@@ -111,12 +112,11 @@ async function askAside(desk: Desk, question: string): Promise<void> {
 
 async function addDirectory(desk: Desk, path: string): Promise<void> {
   if (path === "") return desk.complain("A path is missing: /add-dir <path>");
-  const { request, facts } = desk.conversation;
+  const { request } = desk.conversation;
   const directory = realDirectory(
     resolve(request.workspace, path.replace(/^~(?=\/|$)/, desk.env["HOME"] ?? "~")),
     "/add-dir",
   );
   const roots = [...new Set([...(request.roots ?? []), directory])];
-  await desk.switchTo({ ...request, roots, chat: { type: "resume", id: facts.chatId ?? "-1" } });
-  desk.say(`Works in ${directory} as well.`);
+  if (await reopen(desk, { ...request, roots })) desk.say(`Works in ${directory} as well.`);
 }

@@ -1,7 +1,10 @@
 // The table of slash commands, and what a line that begins with a slash means.
+import type { CallableName } from "../../protocol/run.ts";
 import { nearestName } from "../../text/nearest.ts";
-import { join, nothing, type Painted, type Palette, padded } from "../painted.ts";
-import type { CommandGroup, SlashCommand } from "./command.ts";
+import type { Desk } from "../desk.ts";
+import { keyHelp } from "../keymap.ts";
+import { blanks, join, nothing, type Painted, type Palette, padded, widthOf, wrap } from "../painted.ts";
+import type { SlashCommand } from "./command.ts";
 
 export type { SlashCommand };
 
@@ -11,17 +14,20 @@ import { modelAndModeCommands } from "./model-and-mode.ts";
 import { projectCommands } from "./project.ts";
 import { screenCommands } from "./screen.ts";
 import { sessionCommands } from "./session.ts";
+import { promptCommands } from "./write-for-me.ts";
 
 const helpCommand: SlashCommand = {
   name: "help",
+  aliases: ["keys"],
   operands: "[command]",
-  help: "Commands and keys",
+  help: "Keys and commands",
   group: "Screen",
-  run(desk, rest) {
+  async run(desk, rest) {
     const wanted = rest.replace(/^\//, "");
-    const found = wanted === "" ? undefined : findCommand(wanted);
-    if (wanted !== "" && !found) return desk.complain(unknown(wanted, []));
-    desk.commit(found ? [nothing, lineOf(found, desk.palette), nothing] : helpLines(desk.palette));
+    if (wanted === "") return desk.page("Keys and commands", (columns) => helpLines(desk, columns));
+    const found = findCommand(wanted);
+    if (!found) return desk.complain(unknown(wanted, []));
+    desk.commit(lineOf(found, desk.palette, desk.size.columns - 1));
   },
 };
 
@@ -30,6 +36,7 @@ export const slashCommands: readonly SlashCommand[] = [
   ...modelAndModeCommands,
   ...contextCommands,
   goalCommand,
+  ...promptCommands,
   ...projectCommands,
   ...screenCommands,
   helpCommand,
@@ -45,54 +52,92 @@ export type Typed =
   | { type: "prompt" }
   | { type: "unknown"; message: string };
 
-/** `names`: of custom commands, skills and subagents, which the run itself expands. */
-export function readTyped(text: string, names: readonly string[]): Typed {
+/** `names`: what the run itself expands. */
+export function readTyped(text: string, names: readonly CallableName[]): Typed {
   const match = /^\/([^\s/]*)(?:\s+([\s\S]*))?$/.exec(text.trim());
   // `/usr/bin …` is a path, not a command.
   if (!match) return { type: "prompt" };
   const [, name, rest = ""] = match;
-  if (names.includes(name!)) return { type: "prompt" };
   const command = findCommand(name!);
+  if (names.some((each) => each.name === name && !isOurs(each))) return { type: "prompt" };
   return command
     ? { type: "command", command, rest: rest.trim() }
     : { type: "unknown", message: unknown(name!, names) };
 }
 
-function unknown(name: string, names: readonly string[]): string {
-  const known = [...slashCommands.flatMap((each) => [each.name, ...(each.aliases ?? [])]), ...names];
+/** Nobody else can take our names; but whoever wrote a `/review` of their own wants that one. */
+function isOurs({ name, kind }: CallableName): boolean {
+  const command = findCommand(name);
+  return command !== undefined && !(command.group === "Have it written" && (kind === "command" || kind === "skill"));
+}
+
+function unknown(name: string, names: readonly CallableName[]): string {
+  const known = [
+    ...slashCommands.flatMap((each) => [each.name, ...(each.aliases ?? [])]),
+    ...names.map((each) => each.name),
+  ];
   const near = nearestName(name, known);
   return `There is no command /${name}.${near === undefined ? " /help lists them." : ` Did you mean /${near}?`}`;
 }
 
-export function helpLines(palette: Palette): Painted[] {
+export function helpLines({ palette, conversation }: Desk, columns: number): Painted[] {
+  const title = (text: string) => [nothing, palette.bold(`  ${text}`)];
   const groups = [...new Set(slashCommands.map(({ group }) => group))];
-  return groups.flatMap((group: CommandGroup) => [
-    nothing,
-    palette.bold(`  ${group}`),
-    ...slashCommands.filter((each) => each.group === group).map((each) => lineOf(each, palette)),
-  ]);
+  const names = conversation.names.filter((each) => !isOurs(each));
+  return [
+    ...keyHelp().flatMap(({ title: name, rows }) => [
+      ...title(name),
+      ...rows.flatMap(({ keys, help }) => helpRow(palette.accent(`  ${keys}`), palette.plain(help), columns)),
+    ]),
+    ...groups.flatMap((group) => [
+      ...title(group),
+      ...slashCommands.filter((each) => each.group === group).flatMap((each) => lineOf(each, palette, columns)),
+    ]),
+    ...(names.length === 0 ? [] : title("Of this project, and your own")),
+    ...names.flatMap(({ name, kind, description = "" }) =>
+      helpRow(palette.accent(`  /${name}`), palette.plain(`${description}  (${kind})`.trim()), columns),
+    ),
+  ];
 }
 
-function lineOf({ name, operands = "", aliases = [], help }: SlashCommand, palette: Palette): Painted {
+function lineOf(
+  { name, operands = "", aliases = [], help }: SlashCommand,
+  palette: Palette,
+  columns: number,
+): Painted[] {
   const usage = join(
     palette.plain("  "),
     palette.accent(`/${name}`),
     palette.soft(operands === "" ? "" : ` ${operands}`),
   );
-  const others = aliases.length === 0 ? "" : `  (${aliases.map((alias) => `/${alias}`).join(" ")})`;
-  return join(padded(usage, 36), palette.plain(help), palette.soft(others));
+  const others = aliases.length === 0 ? "" : `  also ${aliases.map((alias) => `/${alias}`).join(" ")}`;
+  return helpRow(usage, join(palette.plain(help), palette.soft(others)), columns);
+}
+
+const helpColumn = 36;
+
+/** What is typed at the left, what it does beside it; below it where there is no room. */
+function helpRow(typed: Painted, help: Painted, columns: number): Painted[] {
+  const isNarrow = columns < 2 * helpColumn;
+  if (isNarrow || widthOf(typed) >= helpColumn) {
+    const indent = blanks(isNarrow ? 4 : helpColumn);
+    return [...wrap(typed, columns), ...wrap(join(indent, help), columns, indent)];
+  }
+  return wrap(join(padded(typed, helpColumn), help), columns, blanks(helpColumn));
 }
 
 /** For the editor's popup. */
 export function commandChoices(
-  names: readonly string[],
+  names: readonly CallableName[],
 ): { name: string; description: string; needsArgument?: boolean }[] {
+  const others = names.filter((each) => !isOurs(each));
+  const ours = slashCommands.filter(({ name }) => !others.some((each) => each.name === name));
   return [
-    ...slashCommands.map(({ name, help, operands }) => ({
+    ...ours.map(({ name, help, operands }) => ({
       name: `/${name}`,
       description: help,
       ...(operands?.startsWith("<") && { needsArgument: true }),
     })),
-    ...names.map((name) => ({ name: `/${name}`, description: "of this project or yours" })),
+    ...others.map(({ name, kind, description }) => ({ name: `/${name}`, description: description ?? kind })),
   ];
 }

@@ -1,10 +1,10 @@
 // Commands about who answers and what it may do.
-import { findVendor, models, offlineModel } from "../../model/catalog.ts";
 import type { PermissionMode } from "../../protocol/run.ts";
-import { readKeys } from "../../store/auth.ts";
-import { configDir } from "../../store/config-dir.ts";
 import type { Desk } from "../desk.ts";
+import { chooseModel } from "./choose-model.ts";
 import type { SlashCommand } from "./command.ts";
+import { debugCommand } from "./debug.ts";
+import { reopen } from "./resume-chat.ts";
 
 export const modeNames: Readonly<Record<PermissionMode, string>> = {
   default: "agent",
@@ -14,7 +14,13 @@ export const modeNames: Readonly<Record<PermissionMode, string>> = {
 };
 
 export const modelAndModeCommands: readonly SlashCommand[] = [
-  { name: "model", operands: "[filter]", help: "Choose the model", group: "Model and mode", run: chooseModel },
+  {
+    name: "model",
+    operands: "[name]",
+    help: "Choose the model; Tab sets its effort",
+    group: "Model and mode",
+    run: chooseModel,
+  },
   {
     name: "plan",
     operands: "[prompt]",
@@ -29,6 +35,7 @@ export const modelAndModeCommands: readonly SlashCommand[] = [
     group: "Model and mode",
     run: (desk, rest) => switchMode(desk, "ask", rest),
   },
+  debugCommand,
   {
     name: "agent",
     operands: "[prompt]",
@@ -44,31 +51,15 @@ export const modelAndModeCommands: readonly SlashCommand[] = [
     group: "Model and mode",
     run: runEverything,
   },
+  {
+    name: "auto-review",
+    operands: "[on|off]",
+    help: "Let a model review what you would be asked",
+    group: "Model and mode",
+    needsIdle: true,
+    run: autoReview,
+  },
 ];
-
-async function chooseModel(desk: Desk, filter: string): Promise<void> {
-  const keys = readKeys(configDir(desk.env));
-  const hasKey = (vendor: string) => {
-    const row = findVendor(vendor);
-    return row?.local || vendor in keys || row?.keyVariables.some((name) => desk.env[name]?.trim());
-  };
-  const current = desk.conversation.facts.model;
-  const rows = [...models].sort((one, other) => Number(hasKey(other.vendor) ?? 0) - Number(hasKey(one.vendor) ?? 0));
-  const items = [
-    ...rows.map(({ id, name, vendor }) => ({
-      value: id,
-      label: id,
-      detail: name,
-      note: name === current ? "current" : hasKey(vendor) ? vendor : `${vendor}, no key`,
-    })),
-    { value: offlineModel.id, label: offlineModel.id, detail: "built in, needs no key", note: "" },
-  ];
-  const exact = items.find(({ value }) => value === filter);
-  const chosen = exact?.value ?? (await desk.choose({ title: "Model", items, filter }));
-  if (chosen === undefined) return;
-  await desk.conversation.setModel(chosen);
-  desk.say(`The model is ${chosen} from the next reply on.`);
-}
 
 /** A second time leaves the mode again. */
 function switchMode(desk: Desk, mode: PermissionMode, prompt: string): void {
@@ -93,6 +84,17 @@ async function runEverything(desk: Desk, rest: string): Promise<void> {
       ? "Everything runs without a question, but for deny rules and protected paths. /run-everything off ends it."
       : "Questions are asked again.",
   );
+}
+
+async function autoReview(desk: Desk, rest: string): Promise<void> {
+  const { request } = desk.conversation;
+  if (rest !== "" && rest !== "on" && rest !== "off")
+    return desk.complain(`'${rest}' is not one of on, off: /auto-review [on|off]`);
+  const isOn = rest === "" ? request.autoReview !== true : rest === "on";
+  if (await reopen(desk, { ...request, autoReview: isOn }))
+    desk.say(
+      isOn ? "A model reviews what you would be asked; what it doubts is asked." : "Questions come to you again.",
+    );
 }
 
 /** Agent, plan, ask, and round again. */

@@ -1,6 +1,8 @@
 // Commands that look at what the project and the user have set: permissions, hooks, servers, rules, skills.
+import type { CallableName } from "../../protocol/run.ts";
 import type { Desk } from "../desk.ts";
 import { type SlashCommand, shows } from "./command.ts";
+import { reopen } from "./resume-chat.ts";
 
 export const projectCommands: readonly SlashCommand[] = [
   {
@@ -12,40 +14,106 @@ export const projectCommands: readonly SlashCommand[] = [
   { name: "hooks", help: "Hooks, and whether they run", group: "Project", run: shows("hooks", "list") },
   {
     name: "mcp",
-    operands: "[list|list-tools <name>]",
+    operands: "[list|list-tools|login|enable|disable] [name]",
     help: "MCP servers and their tools",
     group: "Project",
-    async run(desk, rest) {
-      const words = rest === "" ? ["list"] : rest.split(/\s+/);
-      if (words[0] !== "list" && words[0] !== "list-tools")
-        return desk.complain(
-          `/mcp shows: /mcp list, /mcp list-tools <name>. To change servers: ${desk.program} mcp ${words[0]}`,
-        );
-      desk.show((await desk.command(["mcp", ...words])).text);
-    },
+    run: mcp,
   },
-  { name: "sandbox", help: "Where commands run, and what they can reach", group: "Project", run: shows("sandbox") },
-  { name: "skills", help: "Skills that /name calls", group: "Project", run: (desk) => showNames(desk, "skills") },
+  {
+    name: "sandbox",
+    operands: "[status|enable|disable|reset]",
+    help: "Where commands run, and what they can reach",
+    group: "Project",
+    run: sandbox,
+  },
+  {
+    name: "shell",
+    aliases: ["sh", "run"],
+    operands: "[command]",
+    help: "Run a command of your own, as after !",
+    group: "Project",
+    run: (desk, rest) => desk.shell(rest),
+  },
+  { name: "skills", help: "Skills that /name calls", group: "Project", run: (desk) => showNames(desk, "skill") },
   {
     name: "commands",
-    help: "Custom commands that /name calls",
+    help: "Commands of your own, and prompts of MCP servers, that /name calls",
     group: "Project",
-    run: (desk) => showNames(desk, "commands"),
+    run: (desk) => showNames(desk, "command", "prompt"),
   },
   {
     name: "agents",
     aliases: ["subagents"],
     help: "Subagents that /name calls",
     group: "Project",
-    run: (desk) => showNames(desk, "subagents"),
+    run: (desk) => showNames(desk, "subagent"),
   },
   { name: "rules", help: "Rules and instructions that the model is told", group: "Project", run: showRules },
 ];
 
-async function showNames(desk: Desk, kind: "skills" | "commands" | "subagents"): Promise<void> {
-  const names = (await desk.conversation.run?.names())?.[kind] ?? [];
-  if (names.length === 0) return desk.say(`There are no ${kind} here.`);
-  desk.show(names.map((name) => `  /${name}`).join("\n"));
+/** How each kind comes to be, for who has none. */
+const origins: Readonly<Record<CallableName["kind"], string>> = {
+  skill: "There are no skills here. /create-skill writes one.",
+  command: "There are no commands of your own here. /create-command writes one.",
+  subagent: "There are no subagents here. /create-subagent writes one.",
+  prompt: "",
+};
+
+/** A list to choose from: what is chosen stands in the editor, to be completed and sent. */
+async function showNames(desk: Desk, ...kinds: readonly CallableName["kind"][]): Promise<void> {
+  await desk.conversation.refreshNames();
+  const names = desk.conversation.names.filter(({ kind }) => kinds.includes(kind));
+  if (names.length === 0) return desk.say(origins[kinds[0]!]);
+  const chosen = await desk.choose({
+    title: kinds[0] === "skill" ? "Skills" : kinds[0] === "subagent" ? "Subagents" : "Commands",
+    items: names.map(({ name, kind, description = "" }) => ({
+      value: name,
+      label: `/${name}`,
+      detail: description,
+      note: kind,
+    })),
+  });
+  if (chosen !== undefined) desk.write(`/${chosen} `);
+}
+
+const mcpVerbs = ["list", "list-tools", "login", "logout", "enable", "disable"];
+
+async function mcp(desk: Desk, rest: string): Promise<void> {
+  const [verb = "list", ...names] = rest.split(/\s+/).filter(Boolean);
+  if (!mcpVerbs.includes(verb))
+    return desk.complain(
+      `/mcp knows ${mcpVerbs.join(", ")}. To add or remove a server: ${desk.program} mcp add, ${desk.program} mcp remove.`,
+    );
+  if (verb === "login") await desk.interactive(["mcp", verb, ...names]);
+  else desk.show((await desk.command(["mcp", verb, ...names])).text);
+  if (verb !== "list" && verb !== "list-tools")
+    desk.say("Servers are started anew with the next chat: /clear, or /resume.");
+}
+
+async function sandbox(desk: Desk, rest: string): Promise<void> {
+  const status = await desk.command(["sandbox", "status"]);
+  if (rest === "") desk.show(status.text);
+  const verb =
+    rest !== ""
+      ? rest
+      : await desk.choose({
+          title: "Sandbox",
+          items: [
+            { value: "status", label: "leave it", detail: "as it is" },
+            {
+              value: "enable",
+              label: "enable",
+              detail: "commands that no rule allows run in it, in this terminal too",
+            },
+            { value: "disable", label: "disable", detail: "use rules and questions alone" },
+            { value: "reset", label: "reset", detail: "the default: where nobody can be asked, as with -p" },
+          ],
+        });
+  if (verb === undefined || (verb === "status" && rest === "")) return;
+  const { code, text } = await desk.command(["sandbox", verb]);
+  if (code !== 0) return desk.complain(text.trim());
+  desk.show(text);
+  if (verb !== "status") await reopen(desk, desk.conversation.request);
 }
 
 async function showRules(desk: Desk): Promise<void> {

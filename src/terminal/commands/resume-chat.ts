@@ -1,7 +1,24 @@
-// Goes on with a chat, or with a copy of it, in the place of the one on the screen.
+// Goes on with a chat, or with a copy of it, in the place of the one on the screen; or with the same one, set up anew.
+import type { RunRequest } from "../../protocol/run.ts";
 import type { Desk } from "../desk.ts";
 
-export function resumeChat(desk: Desk, id: string | undefined, { fork }: { fork?: true } = {}): Promise<void> {
+export async function resumeChat(desk: Desk, id: string | undefined, { fork }: { fork?: true } = {}): Promise<void> {
   const { mode: _mode, ...request } = desk.conversation.request;
-  return desk.switchTo({ ...request, chat: { type: "resume", id: id ?? "-1", ...(fork && { fork }) } });
+  await desk.switchTo({ ...request, chat: { type: "resume", id: id ?? "-1", ...(fork && { fork }) } });
+}
+
+/** The same chat by another request: what cannot be changed while a run is open. False: it could not be done, which was said. */
+export async function reopen(desk: Desk, request: RunRequest): Promise<boolean> {
+  const { facts, turn } = desk.conversation;
+  if (request.unkept && turn > 0) {
+    desk.complain("This needs the chat to be opened again, and it is not saved. Start without --no-persist.");
+    return false;
+  }
+  const mode = facts.mode === "plan" || facts.mode === "ask" ? facts.mode : undefined;
+  const { mode: _before, force: _force, ...rest } = request;
+  const chat: RunRequest["chat"] = turn === 0 ? { type: "new" } : { type: "resume", id: facts.chatId ?? "-1" };
+  return desk.switchTo(
+    { ...rest, chat, ...(mode && { mode }), ...(facts.mode === "force" && { force: true }) },
+    "quietly",
+  );
 }

@@ -1,11 +1,13 @@
 // Commands about the screen itself, and about the program.
-import { isObject, type JsonObject } from "../../json/object.ts";
+import { findGit } from "../../agent/instructions/environment.ts";
+import { findProgram } from "../../process/find-program.ts";
+import { runProgram } from "../../process/run-program.ts";
 import { configDir } from "../../store/config-dir.ts";
-import { editConfig } from "../../store/config-edit.ts";
-import { editJson } from "../../store/json-edit.ts";
-import { cliConfigFile } from "../../store/rule-files.ts";
 import type { Desk, Toggles } from "../desk.ts";
+import { editFile } from "../external-editor.ts";
+import { join } from "../painted.ts";
 import { type SlashCommand, shows } from "./command.ts";
+import { saveSetting, settingsFile } from "./user-settings.ts";
 
 export const screenCommands: readonly SlashCommand[] = [
   {
@@ -26,7 +28,28 @@ export const screenCommands: readonly SlashCommand[] = [
     group: "Screen",
     run: (desk) => toggle(desk, "lineNumbers", ["display", "showLineNumbers"], "Line numbers are"),
   },
-  { name: "about", help: "Version, system and model", group: "Screen", run: shows("about") },
+  {
+    name: "status-indicators",
+    help: "What the session does in the window's title, on or off",
+    group: "Screen",
+    run: (desk) =>
+      toggle(desk, "statusIndicators", ["display", "showStatusIndicators"], "Status in the window's title is"),
+  },
+  {
+    name: "statusline",
+    operands: "[command|off]",
+    help: "Rows of your own below the editor",
+    group: "Screen",
+    run: setStatusLine,
+  },
+  { name: "about", help: "Version, model, chat and system", group: "Screen", run: about },
+  {
+    name: "open",
+    aliases: ["cursor"],
+    help: "Open this repository in your editor",
+    group: "Screen",
+    run: openFolder,
+  },
   {
     name: "status",
     aliases: ["whoami"],
@@ -62,24 +85,60 @@ export const screenCommands: readonly SlashCommand[] = [
 function toggle(desk: Desk, name: keyof Toggles, path: readonly [string, string], sentence: string): void {
   const isOn = !desk.toggles[name];
   desk.setToggle(name, isOn);
-  const file = cliConfigFile(configDir(desk.env));
-  editConfig({ file, scope: "user" }, (current) =>
-    editJson(current?.text ?? '{\n  "version": 1\n}\n', [
-      ...(isSet(current?.content, path) ? [{ type: "remove", path } as const] : []),
-      { type: "set", path, value: isOn },
-    ]),
-  );
+  saveSetting(desk.env, path, isOn);
   desk.say(`${sentence} ${isOn ? "on" : "off"}.`);
 }
 
-function isSet(content: JsonObject | undefined, [outer, inner]: readonly [string, string]): boolean {
-  const holder = content?.[outer];
-  return isObject(holder) && Object.hasOwn(holder, inner);
+async function openConfig(desk: Desk): Promise<void> {
+  const file = settingsFile(desk.env);
+  await editFile(desk, file);
+  desk.say(`Settings are read at the next start: ${file}`);
 }
 
-async function openConfig(desk: Desk): Promise<void> {
-  const file = cliConfigFile(configDir(desk.env));
-  editConfig({ file, scope: "user" }, (current) => (current ? undefined : '{\n  "version": 1\n}\n'));
-  await desk.edit(file);
-  desk.say(`Settings are read at the next start: ${file}`);
+async function setStatusLine(desk: Desk, rest: string): Promise<void> {
+  if (rest === "" && desk.status.command === undefined)
+    return desk.show(
+      "  No status line is set. /statusline <command> sets one: it is run when something changes, gets the session as JSON on stdin, and each line that it prints is a row below the editor. For example:\n  /statusline jq -r '.model.display_name + \"  \" + .workspace.current_dir'",
+    );
+  if (rest === "")
+    return desk.say(`The status line is made by: ${desk.status.command}. /statusline off takes it away.`);
+  const command = rest === "off" ? undefined : rest;
+  saveSetting(desk.env, ["statusLine"], command && { type: "command", command });
+  desk.status.use(command && { command });
+  desk.say(command === undefined ? "The status line is gone." : "The status line is made by this command from now on.");
+}
+
+/** What this session is, and what it runs on. */
+async function about(desk: Desk): Promise<void> {
+  const { palette, conversation, version, env } = desk;
+  const { facts, request } = conversation;
+  const rows = [
+    ["version", version],
+    ["model", facts.model],
+    ["chat", facts.chatId ?? "none yet"],
+    ["directory", request.workspace],
+    ["settings", configDir(env)],
+    ["system", `${process.platform} ${process.arch}, Node ${process.version}`],
+    ["terminal", [env["TERM_PROGRAM"], env["TERM"], env["COLORTERM"]].filter(Boolean).join(", ")],
+  ] as const;
+  desk.commit(rows.map(([name, value]) => join(palette.soft(`  ${name.padEnd(10)} `), palette.plain(value))));
+}
+
+/** Editors that open a folder, the original's first. */
+const folderEditors = ["cursor", "code", "codium", "windsurf", "zed", "idea", "subl"];
+
+async function openFolder(desk: Desk): Promise<void> {
+  const { workspace } = desk.conversation.request;
+  const root = findGit(workspace)?.root ?? workspace;
+  const editor = folderEditors.find((program) => findProgram(program, { ...desk.env }));
+  if (!editor) return desk.complain(`None of these was found: ${folderEditors.join(", ")}.`);
+  const { exitCode, stderr } = await runProgram({
+    command: [editor, root],
+    cwd: root,
+    env: desk.env,
+    timeoutMs: 10_000,
+    leftovers: "ignore",
+  });
+  if (exitCode === 0) desk.say(`${editor} opens ${root}.`);
+  else desk.complain(`${editor} failed: ${stderr.trim() || exitCode}`);
 }

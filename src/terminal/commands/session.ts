@@ -1,4 +1,5 @@
 // Commands about conversations: new, resumed, copied, taken back, renamed, exported.
+import { findChat } from "../../store/chats/find-chat.ts";
 import { listChats, shownTitle } from "../../store/chats/list-chats.ts";
 import { configDir } from "../../store/config-dir.ts";
 import { ageOf } from "../../text/age.ts";
@@ -6,7 +7,7 @@ import { oneLine } from "../../text/one-line.ts";
 import { copyText } from "../clipboard.ts";
 import type { Desk } from "../desk.ts";
 import { type SlashCommand, shows } from "./command.ts";
-import { resumeChat } from "./resume-chat.ts";
+import { reopen, resumeChat } from "./resume-chat.ts";
 import { chooseTurn } from "./rewind.ts";
 
 export const sessionCommands: readonly SlashCommand[] = [
@@ -16,7 +17,9 @@ export const sessionCommands: readonly SlashCommand[] = [
     help: "Start a new chat",
     group: "Session",
     needsIdle: true,
-    run: (desk) => desk.switchTo({ ...desk.conversation.request, chat: { type: "new" } }),
+    async run(desk) {
+      await desk.switchTo({ ...desk.conversation.request, chat: { type: "new" } });
+    },
   },
   {
     name: "resume",
@@ -64,10 +67,36 @@ export const sessionCommands: readonly SlashCommand[] = [
     run: (desk) => copy(desk, desk.conversation.lastAnswer, "the last answer"),
   },
   {
+    name: "copy-request-id",
+    aliases: ["copy-req-id"],
+    help: "Copy the id of the last request",
+    group: "Session",
+    run: (desk) => copy(desk, desk.conversation.lastRequestId, "the request id"),
+  },
+  {
     name: "copy-conversation-id",
     help: "Copy the id of this chat",
     group: "Session",
     run: (desk) => copy(desk, desk.conversation.facts.chatId ?? "", "the chat id"),
+  },
+  {
+    name: "full-conversation",
+    aliases: ["transcript"],
+    help: "Read the whole conversation again (ctrl+o)",
+    group: "Session",
+    run: (desk) => desk.perform("transcript"),
+  },
+  {
+    name: "changes",
+    help: "What this session changed, by file and by turn (ctrl+r)",
+    group: "Session",
+    run: (desk) => desk.perform("review"),
+  },
+  {
+    name: "logs",
+    help: "Show and copy the path where this chat is kept",
+    group: "Session",
+    run: showLogs,
   },
   {
     name: "login",
@@ -108,9 +137,18 @@ async function rename(desk: Desk, name: string): Promise<void> {
   if (chatId === undefined || desk.conversation.turn === 0)
     return desk.complain("There is nothing to rename yet: say something first.");
   await desk.conversation.close();
-  const { text } = await desk.command(["sessions", "rename", chatId, name]);
-  await resumeChat(desk, chatId);
-  desk.show(text);
+  const { code, text } = await desk.command(["sessions", "rename", chatId, name]);
+  await reopen(desk, desk.conversation.request);
+  if (code === 0) desk.say(`This chat is now called ${name}.`);
+  else desk.complain(text.trim());
+}
+
+async function showLogs(desk: Desk): Promise<void> {
+  const { facts, request } = desk.conversation;
+  if (request.unkept || facts.chatId === undefined) return desk.say("This chat is not saved.");
+  const folder = findChat(configDir(desk.env), facts.chatId, request.workspace, desk.program);
+  desk.say(folder);
+  await copy(desk, folder, "the path");
 }
 
 const formats: Readonly<Record<string, string>> = {
@@ -140,5 +178,6 @@ export async function copy(desk: Desk, text: string, what: string): Promise<void
 }
 
 async function login(desk: Desk, vendor: string): Promise<void> {
-  await desk.interactive(["login", ...(vendor === "" ? [] : [vendor])]);
+  const code = await desk.interactive(["login", ...(vendor === "" ? [] : [vendor])]);
+  if (code === 0) desk.say("/model chooses who answers here.");
 }

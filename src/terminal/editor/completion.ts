@@ -16,6 +16,8 @@ export type Choice = { value: string; detail: string; isFolder?: boolean; needsA
 export type Query = { kind: "file" | "command"; start: number; query: string };
 
 const mostChoices = 50;
+/** Ours, and all that a project and a few servers bring. */
+const mostCommands = 300;
 
 export function queryAt(text: string, cursor: number): Query | undefined {
   const before = text.slice(Math.max(0, cursor - 1024), cursor);
@@ -32,7 +34,7 @@ export function queryAt(text: string, cursor: number): Query | undefined {
 
 export function commandChoices(query: string, commands: readonly Command[]): Choice[] {
   const candidates = commands.map((command) => ({ ...candidate(command.name.slice(1)), command }));
-  return bestMatches(query, candidates, mostChoices).map(({ command }) => ({
+  return bestMatches(query, candidates, mostCommands).map(({ command }) => ({
     value: command.name,
     detail: command.description,
     ...(command.needsArgument ? { needsArgument: true } : {}),

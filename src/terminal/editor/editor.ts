@@ -320,7 +320,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
           ...(selected ? { selected } : {}),
           ...(popup ? { popup } : {}),
           shell: isShell,
-          placeholder,
+          placeholder: isShell ? "A command of your own; Esc leaves" : placeholder,
           status: vim ? vimStatus(vim) : "",
           firstRow,
         },

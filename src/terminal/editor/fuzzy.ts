@@ -10,12 +10,8 @@ export function candidate(name: string): Candidate {
 export function bestMatches<Each extends Candidate>(query: string, candidates: Iterable<Each>, most: number): Each[] {
   const wanted = query.toLowerCase();
   const scored: { each: Each; score: number }[] = [];
+  if (wanted === "") return [...candidates].slice(0, most);
   for (const each of candidates) {
-    if (wanted === "") {
-      scored.push({ each, score: 0 });
-      if (scored.length === most) break;
-      continue;
-    }
     const score = scoreOf(wanted, each.lower);
     if (score !== undefined) scored.push({ each, score });
   }

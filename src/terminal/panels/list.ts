@@ -15,7 +15,8 @@ export type ListItem<Value> = {
 };
 
 export type ListOptions<Value> = {
-  title: string;
+  /** A function where it changes while the list is open. */
+  title: string | (() => string);
   items: readonly ListItem<Value>[];
   /** The one that is chosen at first. */
   selected?: number;
@@ -66,7 +67,8 @@ export function listPanel<Value>(
     height = Math.max(1, Math.min(mostLines, rows - 6));
     first = Math.max(0, Math.min(first, selected, left.length - 1));
     if (selected >= first + height) first = selected - height + 1;
-    const prompt = join(palette.bold(` ${options.title} `), palette.plain(filter));
+    const title = typeof options.title === "string" ? options.title : options.title();
+    const prompt = join(palette.bold(` ${title} `), palette.plain(filter));
     const shown = left.slice(first, first + height);
     const width = Math.min(40, Math.max(0, ...shown.map(({ label }) => label.length)) + 2);
     const lines = shown.map((item, index) => lineOf(item, first + index === selected, { columns, width }));
@@ -81,7 +83,7 @@ export function listPanel<Value>(
     const head = cut(prompt, columns - 1);
     return {
       lines: [head, ...lines, help],
-      cursor: { row: 0, column: Math.min(columns - 1, options.title.length + 2 + filter.length) },
+      cursor: { row: 0, column: Math.min(columns - 1, title.length + 2 + filter.length) },
     };
   }
 

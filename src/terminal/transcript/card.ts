@@ -35,6 +35,7 @@ export type CardStyle = {
   width: number;
   /** Nothing is folded. */
   isExpanded?: boolean;
+  lineNumbers?: boolean;
 };
 
 export type Call = {
@@ -79,12 +80,14 @@ export function cardLines(call: Call, style: CardStyle, { open, note }: CardOpti
 export function runningLines(
   call: Call,
   style: CardStyle,
-  { now, output, note }: { now: number; output: readonly string[]; note?: string },
+  { now, output, note, isWaiting }: { now: number; output: readonly string[]; note?: string; isWaiting?: boolean },
 ): Painted[] {
   const { palette, width } = style;
   const words = shortened(wordsOfCall(call.tool, call.args, undefined), style);
   const since = call.startedAt === undefined ? "" : runningFor(now - call.startedAt);
-  const right = palette.accent([spinner(now), since, note ? `· ${note}` : ""].filter(Boolean).join(" "));
+  const right = isWaiting
+    ? palette.warn("waits for you")
+    : palette.accent([spinner(now), since, note ? `· ${note}` : ""].filter(Boolean).join(" "));
   const tail = output.map((line) => palette.withColours(line));
   return [
     titleLine(words, right, { palette, width, sign: nothing }),
@@ -108,7 +111,8 @@ type TitleStyle = { palette: Palette; width: number; sign: Painted; struck?: boo
 /** Name, target and place at the left, outcome at the right edge. The target gives way in its middle. */
 export function titleLine(words: CallWords, right: Painted, { palette, width, sign, struck }: TitleStyle): Painted {
   const name = join(padded(sign, 2), palette.bold(cutMiddle(words.name, 24)));
-  const left = padded(name, Math.max(bodyIndent(width), widthOf(name) + 2));
+  const indent = bodyIndent(width);
+  const left = padded(name, widthOf(name) < indent ? indent : widthOf(name) + 2);
   const room = width - widthOf(left) - (right === "" ? 0 : widthOf(right) + 2);
   const place = words.by === "" ? words.where : words.by;
   const where =

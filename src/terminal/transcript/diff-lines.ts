@@ -4,11 +4,18 @@ import { blanks, cut, join, nothing, type Painted, type Palette, padded } from "
 import type { Rendering, Words } from "./rendering.ts";
 
 /** `most`: lines that are shown; the rest is counted. */
-export type DiffStyle = { palette: Palette; rendering: Rendering | undefined; width: number; most: number };
+export type DiffStyle = {
+  palette: Palette;
+  rendering: Rendering | undefined;
+  width: number;
+  most: number;
+  lineNumbers?: boolean;
+};
 
-export function diffLines(diff: string, { palette, rendering, width, most }: DiffStyle): Painted[] {
+export function diffLines(diff: string, { palette, rendering, width, most, lineNumbers = true }: DiffStyle): Painted[] {
   const hunks = hunksOfDiff(diff);
-  const numberWidth = Math.max(2, ...hunks.flat().map((line) => String(numberOf(line) ?? "").length));
+  const numbers = hunks.flat().map((line) => String(numberOf(line) ?? "").length);
+  const numberWidth = lineNumbers ? Math.max(2, ...numbers) : 0;
   const shown: Painted[] = [];
   let left = most;
   let hidden = 0;
@@ -31,7 +38,7 @@ function shownLine(
   { palette, numberWidth, width }: { palette: Palette; numberWidth: number; width: number },
 ): Painted {
   const { sign, text } = changed;
-  const at = palette.soft(`${String(numberOf(changed) ?? "").padStart(numberWidth)} `);
+  const at = numberWidth === 0 ? nothing : palette.soft(`${String(numberOf(changed) ?? "").padStart(numberWidth)} `);
   if (sign === " ") return join(at, cut(palette.plain(`   ${text}`), width - numberWidth - 1));
   const [line, word, mark] =
     sign === "+"

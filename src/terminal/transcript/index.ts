@@ -22,11 +22,13 @@ export type TranscriptOptions = {
   rendering?: Rendering | undefined;
   /** Everything open, nothing folded: to read it again. */
   isExpanded?: boolean;
-  /** The thoughts of the model, not only how long they took. */
-  showThinking?: boolean;
+  /** Read whenever something is shown. `thinking`: the thoughts of the model, not only how long they took. */
+  display?: Readonly<Display>;
   /** Something can be shown that was not there at the last event: a part was loaded. */
   onChange?: () => void;
 };
+
+export type Display = { thinking: boolean; lineNumbers: boolean };
 
 export interface Transcript {
   event(recorded: Recorded): void;
@@ -41,9 +43,9 @@ export interface Transcript {
   /** How often `live` changes by itself; undefined: it does not, and no timer is needed. */
   readonly tickMs: number | undefined;
   readonly isWorking: boolean;
-  /** For what is committed from now on. */
-  setPalette(palette: Palette): void;
-  setShowThinking(show: boolean): void;
+  /** A call waits for a person's answer, which `answered` ends. The first of them is shown by the question itself. */
+  waits(callId: string): void;
+  answered(callId: string): void;
 }
 
 /** Calls and notices follow their own kind closely, an item of a list whatever is above it. */
@@ -58,8 +60,8 @@ export function layoutWidth(columns: number): number {
 }
 
 export function createTranscript(options: TranscriptOptions): Transcript {
-  const { workspace, home, now = Date.now, onChange = () => {} } = options;
-  let { palette, showThinking = false } = options;
+  const { palette, workspace, home, now = Date.now, onChange = () => {} } = options;
+  const { display = { thinking: options.isExpanded === true, lineNumbers: true } } = options;
   let { rendering } = options;
   let loading: Promise<void> | undefined = rendering && Promise.resolve();
   let finished: Block[] = [];
@@ -77,6 +79,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     workspace,
     width,
     isExpanded: options.isExpanded === true,
+    lineNumbers: display.lineNumbers,
     ...(home !== undefined && { home }),
   });
   const load = () =>
@@ -113,8 +116,8 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     thinking = undefined;
     if (text.trim() === "") return;
     add("notice", (width) => {
-      const line = palette.soft(seconds === undefined ? "Thought" : `Thought for ${duration(seconds)}`);
-      if (!showThinking) return [line];
+      const line = palette.soft(seconds === undefined || seconds < 50 ? "Thought" : `Thought for ${duration(seconds)}`);
+      if (!display.thinking && options.isExpanded !== true) return [line];
       return [line, ...linesOf(text.trim()).flatMap((each) => wrap(palette.both("soft", "italic")(each), width))];
     });
   };
@@ -258,7 +261,8 @@ export function createTranscript(options: TranscriptOptions): Transcript {
       if (loading && !rendering) for (const block of finished) part(block.kind, block.lines(width));
       part(answer.follows ? "item" : "text", answer.live(width, Math.max(1, rows - 3), { palette, rendering }));
       part("call", calls.live(style(width), now()));
-      if (turn) part("text", [workingLine(turn)]);
+      // What waits for a person does not work.
+      if (turn && !calls.isWaiting) part("text", [workingLine(turn)]);
       return lines.slice(-Math.max(0, rows));
     },
     get tickMs() {
@@ -267,12 +271,8 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     get isWorking() {
       return turn !== undefined;
     },
-    setPalette(next) {
-      palette = next;
-    },
-    setShowThinking(show) {
-      showThinking = show;
-    },
+    waits: (callId) => calls.waits(callId, now()),
+    answered: (callId) => calls.answered(callId, now()),
   };
 
   /** What the turn does, in one line that is always there. */

@@ -24,8 +24,12 @@ export interface RunningCalls {
   endBackground(event: Notice): EndedCall | undefined;
   /** The turn is over: what still ran was cut off. */
   endAll(): EndedCall[];
+  /** A person is asked about it, and has answered: the time between does not count. */
+  waits(callId: string, now: number): void;
+  answered(callId: string, now: number): void;
   live(style: CardStyle, now: number): Painted[];
   readonly isRunning: boolean;
+  readonly isWaiting: boolean;
 }
 
 /** What a subagent does: its calls that run, the last that ended, and how many there were. */
@@ -41,6 +45,9 @@ export function createCalls(): RunningCalls {
   const background = new Map<string, Call>();
   const tails = new Map<string, string>();
   const agents = new Map<string, Agent>();
+  /** Since when somebody is asked about them, in the order of the questions. */
+  const waiting = new Map<string, number>();
+  const waited = new Map<string, number>();
 
   const callOf = ({ callId, tool, args, startedAt, at }: Start | End): Call => ({
     callId,
@@ -94,7 +101,10 @@ export function createCalls(): RunningCalls {
     end(event) {
       const { callId, outcome, completedAt, at } = event;
       const call: Call = { ...running.get(callId), ...callOf(event), outcome, endedAt: completedAt ?? at };
+      if (call.startedAt !== undefined) call.startedAt += waited.get(callId) ?? 0;
       running.delete(callId);
+      waited.delete(callId);
+      waiting.delete(callId);
       tails.delete(callId);
       const agentId = isObject(call.args) && typeof call.args.agentId === "string" ? call.args.agentId : undefined;
       if (
@@ -143,8 +153,21 @@ export function createCalls(): RunningCalls {
       for (const id of agents.keys()) if (!background.has(id)) agents.delete(id);
       return left;
     },
-    live: (style, now) =>
-      [...running.values(), ...background.values()].flatMap((call) => {
+    waits(callId, now) {
+      waiting.set(callId, now);
+    },
+    answered(callId, now) {
+      const since = waiting.get(callId);
+      waiting.delete(callId);
+      const call = running.get(callId);
+      if (since === undefined || !call) return;
+      waited.set(callId, (waited.get(callId) ?? 0) + now - since);
+      if (call.startedAt !== undefined) call.startedAt += now - since;
+    },
+    live: (style, now) => {
+      const [asked] = waiting.keys(); // stands in the question
+      const shownCalls = [...running.values()].filter(({ callId }) => callId !== asked);
+      return [...shownCalls, ...background.values()].flatMap((call) => {
         const agent = agentOf(call);
         const indent = bodyIndent(style.width);
         const words = note(agent);
@@ -152,11 +175,16 @@ export function createCalls(): RunningCalls {
           ...runningLines(call, style, {
             now,
             output: outputOf(call.callId),
+            isWaiting: waiting.has(call.callId),
             ...(words !== undefined && { note: words }),
           }),
           ...indented(branches(agent, style, now, indent), indent),
         ];
-      }),
+      });
+    },
+    get isWaiting() {
+      return waiting.size > 0;
+    },
     get isRunning() {
       return running.size > 0 || background.size > 0;
     },

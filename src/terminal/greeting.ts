@@ -1,0 +1,24 @@
+// The first lines of a session: who answers, where; and what to type where nobody has set up a model.
+import { offlineModel } from "../model/catalog.ts";
+import { homeDir } from "../store/config-dir.ts";
+import { shortPath } from "../text/short-path.ts";
+import type { Desk } from "./desk.ts";
+import { join, type Painted, wrap } from "./painted.ts";
+import { layoutWidth } from "./transcript/index.ts";
+
+export function greetingLines(
+  { palette, program, env, size, conversation: { facts, request } }: Desk,
+  { branch }: { branch: string | undefined },
+): Painted[] {
+  const directory = shortPath(request.workspace, homeDir(env));
+  const rest = [facts.model, directory, branch ?? ""].filter(Boolean).join(" · ");
+  const head = wrap(
+    join(palette.plain(" "), palette.bold(program), palette.soft(`  ${rest}`)),
+    layoutWidth(size.columns),
+  );
+  const isUnset = facts.model === offlineModel.name && request.model === undefined;
+  if (!isUnset) return head;
+  const hint =
+    " No API key is set, so the built-in offline model answers; it follows plain instructions. /login saves a key.";
+  return [...head, ...wrap(palette.soft(hint), layoutWidth(size.columns), palette.plain(" "))];
+}
