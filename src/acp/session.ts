@@ -345,13 +345,13 @@ export class AcpSession implements AskingSession {
     const names = await run.names().catch(() => undefined); // the first turn says why not
     await this.#answered;
     if (!names || this.#abort.signal.aborted) return;
-    const commandsOf = (list: readonly string[], description: string, hint: string) =>
-      list.map((name) => ({ name, description, input: { hint } }));
     const availableCommands = [
       ...ownCommands,
-      ...commandsOf(names.commands, "Command of this project or user", "arguments"),
-      ...commandsOf(names.skills, "Skill", "task"),
-      ...commandsOf(names.subagents, "Subagent", "task"),
+      ...names.map(({ name, kind, description }) => ({
+        name,
+        description: description ?? `A ${kind} of this project or the user`,
+        input: { hint: kind === "command" || kind === "prompt" ? "arguments" : "task" },
+      })),
     ];
     this.#tell({ sessionUpdate: "available_commands_update", availableCommands });
   }

@@ -3,10 +3,10 @@ import { isObject, type JsonObject } from "../../json/object.ts";
 import type { Answer, PermissionQuestion } from "../../protocol/run.ts";
 import { homeDir } from "../../store/config-dir.ts";
 import { shortPath } from "../../text/short-path.ts";
+import { cardName } from "../../view/call-words.ts";
 import type { Desk } from "../desk.ts";
 import { blanks, join, linesOf, type Painted, spread, wrap } from "../painted.ts";
 import { linePanel } from "../panels/line.ts";
-import { cardName } from "../transcript/calls.ts";
 import { diffLines, indented } from "../transcript/diff-lines.ts";
 import { askByKey, type Choice } from "./question-panel.ts";
 
