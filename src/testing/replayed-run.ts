@@ -110,7 +110,7 @@ export class ReplayedRun implements LiveRun {
   }
 
   async names(): ReturnType<LiveRun["names"]> {
-    return { commands: [], skills: [], subagents: [] };
+    return [];
   }
 
   events(from?: number): AsyncIterable<Recorded> {

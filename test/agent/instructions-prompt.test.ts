@@ -216,7 +216,7 @@ describe("commands", () => {
     expect(result.warnings).toEqual([
       "Unknown command /reveiw (did you mean /review?). It was sent to the model as text.",
     ]);
-    expect(listCommands(input)).toEqual(["all", "fix", "look", "review", "mine"]);
+    expect(listCommands(input).map(({ name }) => name)).toEqual(["all", "fix", "look", "review", "mine"]);
   });
 
   it("are no way out of the workspace", () => {
