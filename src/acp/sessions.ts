@@ -24,6 +24,8 @@ const pageSize = 100;
 
 export class AcpSessions {
   readonly #open = new Map<string, AcpSession>();
+  /** Sessions that are being opened. */
+  readonly #beginning = new Set<Promise<AcpSession>>();
   readonly #client: AcpClient;
   readonly #template: RunTemplate;
   readonly #host: RunHost;
@@ -113,6 +115,7 @@ export class AcpSessions {
   }
 
   async end(): Promise<void> {
+    await Promise.allSettled(this.#beginning);
     await Promise.all([...this.#open.values()].map((session) => session.close()));
   }
 
@@ -149,9 +152,15 @@ export class AcpSessions {
       // Those of the client come first: the first of a name is taken.
       mcpConfigs: [...(mcpConfig === undefined ? [] : [mcpConfig]), ...mcpConfigs],
     };
-    const session = await AcpSession.begin(request, { ...parts, client: this.#client, host: this.#host });
-    this.#open.set(parts.id, session);
-    return session;
+    const beginning = AcpSession.begin(request, { ...parts, client: this.#client, host: this.#host });
+    this.#beginning.add(beginning);
+    try {
+      const session = await beginning;
+      this.#open.set(parts.id, session);
+      return session;
+    } finally {
+      this.#beginning.delete(beginning);
+    }
   }
 
   #named(params: JsonObject): AcpSession {

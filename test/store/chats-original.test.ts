@@ -1,5 +1,4 @@
 // Stores as the original writes them, made by hand from their description: read, and gone on with.
-import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -20,43 +19,13 @@ import {
   text,
   user,
 } from "./chat-support.ts";
+import { type OriginalOptions, originalBlobs, sha, writeOriginalStore } from "./original-store.ts";
 
 let place: Place;
 beforeEach(() => {
   place = createPlace();
 });
 afterEach(() => place.remove());
-
-const blobs = [
-  { role: "system", content: "You are an agent." },
-  { role: "user", content: [{ type: "text", text: "<user_info>\nOS: linux\n</user_info>" }] },
-  { role: "user", content: [{ type: "text", text: "<user_query>\nread a.txt and b.txt\n</user_query>" }] },
-  {
-    id: "1",
-    role: "assistant",
-    content: [
-      { type: "reasoning", text: "Hm.", signature: "abc" },
-      { type: "text", text: "I read." },
-      { type: "tool-call", toolCallId: "t1", toolName: "Read", args: { path: "a.txt" } },
-      { type: "tool-call", toolCallId: "t2", toolName: "Read", args: { path: "b.txt" } },
-    ],
-  },
-  { role: "tool", id: "t1", content: [{ type: "tool-result", toolName: "Read", toolCallId: "t1", result: "A" }] },
-  {
-    role: "tool",
-    id: "t2",
-    content: [
-      { type: "tool-result", toolName: "Read", toolCallId: "t2", result: [{ type: "text", text: "B" }], isError: true },
-    ],
-    providerOptions: { cursor: { highLevelToolCallResult: {} } },
-  },
-  { id: "1", role: "assistant", content: [{ type: "text", text: "Done." }] },
-  {
-    role: "user",
-    content: "<timestamp>Monday</timestamp>\n<user_query>\nthanks\n</user_query>",
-  },
-  { id: "1", role: "assistant", content: [{ type: "text", text: "You are welcome." }] },
-];
 
 const conversation: Message[] = [
   user("read a.txt and b.txt"),
@@ -81,51 +50,13 @@ const conversation: Message[] = [
   { role: "assistant", parts: [text("You are welcome.")] },
 ];
 
-type Options = {
-  order?: number[];
-  root?: boolean;
-  journal?: "wal" | "delete";
-  meta?: (json: string) => string | Buffer;
-};
-
-/** Inserted in the given order; the root names them in the right one, and holds the other fields that were seen. */
-function writeOriginal(messages: readonly object[] = blobs, options: Options = {}): string {
-  const id = nextId();
-  const folder = join(place.configDir, "chats", projectId(place.workspace), id);
-  mkdirSync(folder, { recursive: true });
-  const database = openDatabase(join(folder, "store.db"));
-  database.exec(
-    `PRAGMA journal_mode = ${options.journal ?? "wal"}; CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB); CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT)`,
-  );
-  const insert = database.prepare("INSERT OR IGNORE INTO blobs VALUES (?, ?)");
-  const data = messages.map((message) => Buffer.from(JSON.stringify(message)));
-  for (const index of options.order ?? data.keys()) insert.run(sha(data[index]!), data[index]!);
-  const root = Buffer.concat([
-    ...data.map((each) => Buffer.concat([Buffer.from([0x0a, 0x20]), Buffer.from(sha(each), "hex")])),
-    Buffer.from([0x2a, 0x04, 0x08, 0x80, 0x01, 0x10]),
-    Buffer.concat([Buffer.from([0x42, 0x20]), Buffer.alloc(32, 7)]),
-  ]);
-  if (options.root !== false) insert.run(sha(root), root);
-  const meta = JSON.stringify({
-    agentId: id,
-    latestRootBlobId: sha(root),
-    name: "New Agent",
-    mode: "auto-run",
-    createdAt: 1_761_698_454_965,
-    isRunEverything: true,
-  });
-  const value = options.meta?.(meta) ?? Buffer.from(meta).toString("hex");
-  database.prepare("INSERT INTO meta VALUES ('0', ?)").run(value);
-  database.close();
-  return folder;
-}
-
-const sha = (data: Uint8Array) => createHash("sha256").update(data).digest("hex");
+const writeOriginal = (messages: readonly object[] = originalBlobs, options: OriginalOptions = {}) =>
+  writeOriginalStore(place, messages, options);
 const messagesIn = (folder: string) => readChat(folder).messages.map(({ message }) => message);
 
 describe("a store of the original", () => {
   it("is read: order of the root, without system prompt and surroundings, prompts unwrapped", () => {
-    const folder = writeOriginal(blobs, { order: [4, 8, 0, 2, 7, 1, 3, 6, 5] });
+    const folder = writeOriginal(originalBlobs, { order: [4, 8, 0, 2, 7, 1, 3, 6, 5] });
     const record = readChat(folder, { events: true });
     expect(record.messages.map(({ message }) => message)).toEqual(conversation);
     expect(record.turns.map(({ number, prompt, status }) => [number, prompt, status])).toEqual([
@@ -149,13 +80,13 @@ describe("a store of the original", () => {
     ["JSON as text", (json: string) => json],
     ["JSON as bytes", (json: string) => Buffer.from(json)],
   ])("is read when its facts are %s", (_name, meta) => {
-    const folder = writeOriginal(blobs, { meta });
+    const folder = writeOriginal(originalBlobs, { meta });
     expect(readMetadata(folder).mode).toBe("auto-run");
     expect(messagesIn(folder)).toEqual(conversation);
   });
 
   it("is read in the order of the table when there is no root, which is said", () => {
-    const folder = writeOriginal(blobs, { root: false });
+    const folder = writeOriginal(originalBlobs, { root: false });
     expect(messagesIn(folder)).toEqual(conversation);
     expect(readChat(folder).problems).toMatchObject([{ code: "STORE_MISSING_BLOB", blobs: [expect.any(String)] }]);
     expect(() => openChat(folder)).toThrow(expect.objectContaining({ code: "STORE_MISSING_BLOB" }));
@@ -171,7 +102,7 @@ describe("a store of the original", () => {
   });
 
   it.each(["wal", "delete"] as const)("is gone on with (%s)", (journal) => {
-    const folder = writeOriginal(blobs, { journal });
+    const folder = writeOriginal(originalBlobs, { journal });
     writeFileSync(join(folder, "meta.json"), JSON.stringify({ cwd: place.workspace }));
     const chat = openChat(folder, { model: "Ours" });
     expect(chat.messages).toEqual(conversation);
@@ -189,7 +120,7 @@ describe("a store of the original", () => {
     const root = database.prepare("SELECT data FROM blobs WHERE id = ?").get(latestRootBlobId)?.["data"] as Uint8Array;
     database.close();
     expect(facts).toMatchObject({ mode: "auto-run", isRunEverything: true, lastUsedModel: "Ours" });
-    const system = sha(Buffer.from(JSON.stringify(blobs[0])));
+    const system = sha(Buffer.from(JSON.stringify(originalBlobs[0])));
     expect(Buffer.from(root).toString("hex", 2, 34)).toBe(system);
 
     const again = openChat(folder);
@@ -202,7 +133,7 @@ describe("a store of the original", () => {
   });
 
   it("gets results for calls that it left without, at the end in the store, further up for the model only", () => {
-    const cut = [...blobs.slice(0, 4), blobs[7]!, blobs[3]!];
+    const cut = [...originalBlobs.slice(0, 4), originalBlobs[7]!, originalBlobs[3]!];
     const unique = cut.map((blob, index) => ({ ...blob, n: index }));
     const folder = writeOriginal(unique);
     const chat = openChat(folder);
@@ -217,7 +148,7 @@ describe("a store of the original", () => {
     const copy = forkChat(place.configDir, folder);
     expect(copy).toMatchObject({ mode: "auto-run" });
     const database = openDatabase(join(copy.folder, "store.db"), { readOnly: true });
-    expect(database.prepare("SELECT count(*) AS n FROM blobs").get()).toEqual({ n: blobs.length + 1 });
+    expect(database.prepare("SELECT count(*) AS n FROM blobs").get()).toEqual({ n: originalBlobs.length + 1 });
     database.close();
   });
 });

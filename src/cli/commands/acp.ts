@@ -1,6 +1,6 @@
 // `acp`: the Agent Client Protocol on stdin and stdout. `acp login` is what a client types for the user, in a terminal.
 import { serveAcp } from "../../acp/index.ts";
-import { UserError } from "../../protocol/error-codes.ts";
+import { exitCodeOf, UserError } from "../../protocol/error-codes.ts";
 import type { Invocation } from "../main.ts";
 import { runHost, runRequest } from "../run-request.ts";
 import { watchForTheEnd } from "../shutdown.ts";
@@ -16,6 +16,10 @@ export async function acp(invocation: Invocation): Promise<number> {
   if (word !== undefined)
     throw new UserError("USAGE", `'acp' takes no arguments but 'login'. A prompt is for: ${name} -p "…"`);
 
+  if (process.stdin.isTTY)
+    writeStderr(
+      `An editor starts this and speaks the Agent Client Protocol with it; Ctrl+D ends it. For yourself: ${name}\n`,
+    );
   const abort = new AbortController();
   const watch = watchForTheEnd(abort, invocation);
   const gone = new UserError("INTERRUPTED", "The client is gone.");
@@ -31,10 +35,13 @@ export async function acp(invocation: Invocation): Promise<number> {
       log: (message) => writeStderr(`${message}\n`),
       signal: abort.signal,
     });
+    // Whoever closed our input may not read our output: it is not waited for long.
+    if (!abort.signal.aborted) abort.abort(gone);
     await output.flush(abort.signal);
   } finally {
     watch.stop();
     process.stdin.destroy();
   }
-  return 0;
+  const reason = abort.signal.reason as UserError;
+  return reason === gone ? 0 : exitCodeOf(reason.code);
 }
