@@ -1,24 +1,14 @@
 // Stores as the original writes them, made by hand from their description: read, and gone on with.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Message } from "../../src/protocol/message.ts";
 import { forkChat } from "../../src/store/chats/fork-chat.ts";
-import { projectId, transcriptFile } from "../../src/store/chats/layout.ts";
+import { transcriptFile } from "../../src/store/chats/layout.ts";
 import { openChat } from "../../src/store/chats/open-chat.ts";
 import { readChat, readMessages, readMetadata } from "../../src/store/chats/read-chat.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
-import {
-  addThreeTurns,
-  addTurn,
-  assistant,
-  createPlace,
-  newChat,
-  nextId,
-  type Place,
-  text,
-  user,
-} from "./chat-support.ts";
+import { addThreeTurns, addTurn, assistant, createPlace, newChat, type Place, text, user } from "./chat-support.ts";
 import { type OriginalOptions, originalBlobs, sha, writeOriginalStore } from "./original-store.ts";
 
 let place: Place;
