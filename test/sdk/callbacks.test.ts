@@ -1,5 +1,5 @@
 // canUseTool, hooks and in-process tools: functions of this program that a running CLI calls back to.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { afterAll, describe, expect, test } from "vitest";
@@ -141,6 +141,39 @@ test("hooks as callbacks: told what happens, and heard", async () => {
   expect(heard).toEqual(["Read"]);
   // The script has no answer to the follow-up, which shows that it was asked.
   expect(result).toMatchObject({ outcome: "error", error: { message: expect.stringContaining("only 3 replies") } });
+});
+
+describe("a CLI that is not known to be ours", () => {
+  test("gets hooks and tools as a plugin", async () => {
+    // As the original would be met: under its name, and with another answer to who it is.
+    const shim = workspace.file(
+      join(workspace.home, "cursor-agent"),
+      `#!/bin/sh\nif [ "$1" = about ]; then echo '{"cliVersion":"2026.09.10"}'; exit; fi\nexec '${process.execPath}' '${cli}' "$@"\n`,
+    );
+    chmodSync(shim, 0o755);
+    const double = tool({ name: "double", schema: v.object({ n: v.number() }), run: ({ n }) => n * 2 });
+    const asked: string[] = [];
+    const { ends } = await play(
+      [
+        { name: "plugin-courser-sdk-sdk-double", args: { n: 21 } },
+        { name: "Shell", args: { command: "echo one" } },
+        { name: "Shell", args: { command: "echo two" } },
+      ],
+      {
+        executable: shim,
+        permissionMode: "force",
+        tools: [double],
+        canUseTool(call) {
+          asked.push(call.name);
+          return call.input["command"] === "echo one" ? { allow: false, reason: "Not one." } : true;
+        },
+      },
+    );
+    expect(JSON.stringify(ends[0])).toContain("42");
+    expect(ends[1]).toMatchObject({ kind: "rejected", value: { reason: expect.stringContaining("Not one.") } });
+    expect(ends[2]).toMatchObject({ kind: "success", value: { stdout: "two\n" } });
+    expect(asked).toContain("Bash");
+  });
 });
 
 describe("in-process tools", () => {
