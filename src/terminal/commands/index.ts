@@ -54,6 +54,7 @@ export type Typed =
 
 /** `names`: what the run itself expands. */
 export function readTyped(text: string, names: readonly CallableName[]): Typed {
+  if (text.trimStart().startsWith("&")) return { type: "unknown", message: noCloud };
   const match = /^\/([^\s/]*)(?:\s+([\s\S]*))?$/.exec(text.trim());
   // `/usr/bin …` is a path, not a command.
   if (!match) return { type: "prompt" };
@@ -64,6 +65,10 @@ export function readTyped(text: string, names: readonly CallableName[]): Typed {
     ? { type: "command", command, rest: rest.trim() }
     : { type: "unknown", message: unknown(name!, names) };
 }
+
+/** What the original sends to its cloud. */
+const noCloud =
+  "There is no cloud here, so & sends nothing. For runs that outlive the terminal: courser -b, and 'courser serve' for other programs.";
 
 /** Nobody else can take our names; but whoever wrote a `/review` of their own wants that one. */
 function isOurs({ name, kind }: CallableName): boolean {
