@@ -1,6 +1,7 @@
 // How a failure is told: one line on stderr, and its JSON twin where the output format is JSON.
-import { type ErrorCode, exitCodeOf, explainError, resultText } from "../protocol/error-codes.ts";
+import { type ErrorCode, exitCodeOf, explainError, resultText, UserError } from "../protocol/error-codes.ts";
 import { encodeEvent } from "../protocol/stream-json.ts";
+import { UnknownOption } from "./flags.ts";
 import { type OutputFormat, outputs } from "./outputs.ts";
 import { openStdout, outputFault, withoutSecrets, writeStderr } from "./stdout.ts";
 
@@ -11,7 +12,8 @@ type FailureFormat = OutputFormat | "answer";
  * A failure before there was a run: no session, no `init`, but still exactly one result. The trust gate alone leaves
  * stdout empty, as the original does: programs that ask for trust and start again would take a result for the end.
  */
-export async function failedBeforeRun(error: unknown, format: FailureFormat, program: string): Promise<number> {
+export async function failedBeforeRun(given: unknown, format: FailureFormat, program: string): Promise<number> {
+  const error = given instanceof UnknownOption ? await withHint(given) : given;
   const { code, message } = explainFailure(error);
   writeStderr(errorLine(message, code) + (code === "USAGE" ? `Try '${program} --help'.\n` : ""));
   const isGate = code === "UNTRUSTED" && format !== "answer";
@@ -21,6 +23,12 @@ export async function failedBeforeRun(error: unknown, format: FailureFormat, pro
     await stdout.flush();
   }
   return exitCodeOf(code);
+}
+
+async function withHint({ message, written, known }: UnknownOption): Promise<UserError> {
+  const { flagHint } = await import("./habits.ts");
+  const hint = flagHint(written, known) || " A prompt that begins with a dash goes after --.";
+  return new UserError("USAGE", `${message}${hint}`);
 }
 
 /** The exit code, which is not that of a success where something could not be written. */

@@ -166,6 +166,18 @@ export const flags: readonly Flag[] = [
 
 export type FlagValues = ReadonlyMap<string, string | true | readonly string[]>;
 
+/** What was meant is looked up where it is told: most starts have no such mistake. */
+export class UnknownOption extends UserError {
+  readonly written: string;
+  readonly known: readonly string[];
+
+  constructor(written: string, known: readonly string[]) {
+    super("USAGE", `unknown option '${written}'.`);
+    this.written = written;
+    this.known = known;
+  }
+}
+
 export type CommandLine = {
   /** The command's name, when the first word is one. */
   command: string | undefined;
@@ -183,7 +195,15 @@ export type CommandShape = {
   flags?: readonly Flag[];
   /** After this word and one more, everything belongs to the program that is named there: `sandbox run ls -la`. */
   verbatimAfter?: string;
+  /** The original has no such command. */
+  ours?: true;
+  uses?: readonly string[];
+  commands?: readonly { uses?: readonly string[] }[] | undefined;
 };
+
+function heedsPrint({ uses, commands = [] }: CommandShape): boolean {
+  return [{ uses }, ...commands].some((each) => each.uses?.includes("print"));
+}
 
 export function parseCommandLine(argv: readonly string[], commands: readonly CommandShape[]): CommandLine {
   const values = new Map<string, string | true | string[]>();
@@ -198,10 +218,22 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
     else if (token.startsWith("--")) index = takeLong(token, index);
     // `- first point` is the beginning of a list, `-1` a number: neither is an option.
     else if (/^-\S/.test(token) && !isNumber(token)) index = takeShort(token, index);
-    else if (words.length === 0 && !command && (command = findCommand(token, commands))) continue;
+    else if (words.length === 0 && !command && (command = commandNamed(token))) continue;
     else words.push(token);
   }
+  // `trust -p`: a word of a prompt, unless the command itself heeds the flag.
+  if (values.has("print") && command?.ours && !heedsPrint(command))
+    return parseCommandLine(
+      argv,
+      commands.filter((each) => !each.ours),
+    );
   return { command: command?.name, words, plainWords: plainWords ?? words.length, flags: values };
+
+  /** Behind -p only what the original has as commands: programs pass on the words of their users. */
+  function commandNamed(token: string): CommandShape | undefined {
+    const found = findCommand(token, commands);
+    return found?.ours && values.has("print") ? undefined : found;
+  }
 
   function isForProgram(): boolean {
     return command?.verbatimAfter !== undefined && words[0] === command.verbatimAfter && words.length > 1;
@@ -233,8 +265,7 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
     const flag = known.find(matches);
     if (flag) return flag;
     const names = known.flatMap((each) => [`--${each.name}`, ...(each.short ? [`-${each.short}`] : [])]);
-    const hint = didYouMean(shown, names);
-    throw new UserError("USAGE", `unknown option '${shown}'.${hint} A prompt that begins with a dash goes after --.`);
+    throw new UnknownOption(shown, names);
   }
 
   function take(flag: Flag, index: number, given: string | undefined): number {

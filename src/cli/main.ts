@@ -65,11 +65,24 @@ async function dispatch(invocation: Invocation): Promise<number> {
   if (line.flags.has("list-models"))
     return (await commands.find((each) => each.name === "models")!.load!())(invocation);
 
+  await refuseAlmostCommands(invocation);
   if (line.flags.has("background")) return (await import("./background.ts")).runInBackground(invocation);
   if (line.flags.has("print") || !(await onTerminal())) return (await import("./print.ts")).runPrint(invocation);
   // Without an id there is a choice to make first.
   if (line.flags.get("resume") === true) return (await import("./commands/ls.ts")).ls(invocation);
   return (await import("./terminal.ts")).startTerminal(invocation);
+}
+
+/** One word that is almost a command is hardly a prompt; with -p it is one, whatever it looks like. */
+async function refuseAlmostCommands({ line, name }: Invocation): Promise<void> {
+  if (line.flags.has("print") || line.command !== undefined || line.words.length > 2) return;
+  const words = line.words.slice(0, line.plainWords);
+  if (words.length === 0 || words.length < line.words.length) return;
+  const { commandHint } = await import("./habits.ts");
+  const hint = commandHint(words, commands, name);
+  if (hint === undefined) return;
+  const typed = words.join(" ");
+  throw new UserError("USAGE", `unknown command '${typed}'. ${hint} To send it as a prompt: ${name} -- "${typed}"`);
 }
 
 /** Print mode is implied when either end is not a terminal. */

@@ -18,7 +18,13 @@ export function keyList(
   const usable = found.filter((each): each is [string, ApiKeySource] => each[0] !== undefined);
   // A key on the command line is meant for this run: none of the others stands in for it.
   const tried = ownKey(choice.apiKeyFlag) ? usable.slice(0, 1) : usable;
-  return { all: [...new Set(tried.map(([key]) => key))], source: tried[0]?.[1] ?? "none" };
+  return { all: [...new Set(tried.map(([key]) => key))], source: tried[0]?.[1] ?? givenSource(choice) };
+}
+
+/** Readers want to know whether a key was given, also where a model answers that needs none. */
+export function givenSource({ apiKeyFlag, env }: ModelChoice): ApiKeySource {
+  if (firstText(apiKeyFlag)) return "flag";
+  return firstText(env["CURSOR_API_KEY"]) ? "env" : "none";
 }
 
 /** A key of Cursor's own service, which is nothing for other vendors to see. */
@@ -31,7 +37,8 @@ export function foreignKey(choice: ModelChoice): string | undefined {
   return ownKey(choice.env["CURSOR_API_KEY"]);
 }
 
-function ownKey(text: string | undefined): string | undefined {
+/** Undefined where it is one of Cursor's own service. */
+export function ownKey(text: string | undefined): string | undefined {
   const key = firstText(text);
   return key && isForeignKey(key) ? undefined : key;
 }

@@ -1,6 +1,6 @@
 // From what the user asked for to one model, its server and its key. Pure and cheap: `init` is printed right after it.
 import { UserError } from "../protocol/error-codes.ts";
-import { distanceBetween, nearestName } from "../text/nearest.ts";
+import { distanceBetween, nearestNames } from "../text/nearest.ts";
 import {
   autoModel,
   defaultModelId,
@@ -15,7 +15,7 @@ import {
 } from "./catalog.ts";
 import { endpointRow, headersOf, isLocal, movedUrl, ownEndpoint, type ServerRow, vendorRow } from "./endpoint.ts";
 import { isHouseModel, modelOfFamily } from "./families.ts";
-import { firstText, foreignKey, hasOwnKey, type KeyList, keyAdvice, keyList } from "./keys.ts";
+import { firstText, foreignKey, givenSource, hasOwnKey, type KeyList, keyAdvice, keyList, ownKey } from "./keys.ts";
 import type { ProviderOptions } from "./open.ts";
 import type { Price } from "./prices.ts";
 import type { Effort, Provider } from "./provider.ts";
@@ -157,11 +157,12 @@ function atEndpoint(choice: ModelChoice, url: string, named: string | undefined)
 
 /** Nobody named a model: the first vendor with a key, else the one that needs none and no network. */
 function byKeys(choice: ModelChoice, wanted: string | undefined): ResolvedModel {
-  const given = choice.apiKeyFlag ?? foreignKey(choice);
+  const byFlag = ownKey(choice.apiKeyFlag);
+  const given = byFlag ?? foreignKey(choice);
   const row = vendors.find((vendor) => vendor.defaultModel && hasOwnKey(choice, vendorRow(choice, vendor.name)!));
   const guessed =
     given && vendors.find((vendor) => vendor.defaultModel && vendor.keyPrefix && given.startsWith(vendor.keyPrefix));
-  const chosen = (choice.apiKeyFlag && guessed) || row || guessed || (given ? findVendor("anthropic") : undefined);
+  const chosen = (byFlag && guessed) || row || guessed || (given ? findVendor("anthropic") : undefined);
   if (chosen)
     return byName(choice, chosen.name === "anthropic" ? defaultModelId : `${chosen.name}/${chosen.defaultModel}`);
   const endpoint = Object.entries(choice.endpoints ?? {}).find(
@@ -255,7 +256,7 @@ function atVendor(choice: ModelChoice, vendor: ServerRow, modelId: string, detai
 
 function offline(choice: ModelChoice): ResolvedModel {
   return {
-    ...common(choice, { all: [], source: "none" }),
+    ...common(choice, { all: [], source: givenSource(choice) }),
     kind: "offline",
     vendor: offlineModel.id,
     vendorLabel: offlineModel.name,
@@ -339,15 +340,13 @@ function unknownModel(choice: ModelChoice, name: string): UserError {
     ...endpointModels(choice.endpoints).map((line) => line.id),
     offlineModel.id,
   ];
-  const near = nearestName(name, [...known, ...models.flatMap((row) => row.aliases)]);
-  const hint = near ? ` Did you mean ${near}?` : "";
   const prefix = name.includes("/") ? name.slice(0, name.indexOf("/")) : "";
-  const vendorHint = prefix
-    ? ` Unknown vendor '${prefix}'; the vendors are ${vendors.map((row) => row.name).join(", ")}.`
+  const why = prefix
+    ? ` There is no vendor '${prefix}'; the vendors are ${vendors.map((row) => row.name).join(", ")}.`
     : "";
-  const advice = " Any other model is written as <vendor>/<model>.";
+  const near = nearestNames(name, [...known, ...models.flatMap((row) => row.aliases)], 3);
   return new UserError(
     "MODEL_UNKNOWN",
-    `Cannot use this model: ${name}. Available models: ${known.join(", ")}.${hint}${vendorHint}${advice}`,
+    `Cannot use this model: ${name}. Available models: ${near.join(", ")}, … ('courser models' lists all).${why} Any other model is written as <vendor>/<model>.`,
   );
 }

@@ -16,11 +16,10 @@ import { UsageBudget } from "../agent/usage-budget.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { LiveRun, Prompt } from "../protocol/run.ts";
 import { hasHookFiles } from "../store/hook-paths.ts";
-import { trust } from "../store/trust.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 import { chooseTools } from "./choose-tools.ts";
 import type { RunHost } from "./host.ts";
-import { keepConsent, personOf } from "./human.ts";
+import { personOf } from "./human.ts";
 import { loadInstructions } from "./instructions.ts";
 import type { McpPlan } from "./mcp-plan.ts";
 import { agentModel, openProvider } from "./models.ts";
@@ -64,7 +63,6 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
   const { workspace, roots, configDir, home, settings, model, request, host, asking } = setup;
   const { id: sessionId, chat } = session;
   const seams = { ...realSeams, ...host.seams };
-  if (request.trust) keepConsent(() => trust(configDir, workspace), `The trust in ${workspace} holds`, warn);
   for (const warning of [...setup.warnings, ...session.warnings]) warn(warning);
 
   const state = { mode: session.mode, model: agentModel(model, setup) } as RunState;

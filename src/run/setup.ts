@@ -11,10 +11,10 @@ import { realOf } from "../store/json-file.ts";
 import type { Plugins } from "../store/plugins/installed.ts";
 import type { Plugin } from "../store/plugins/read-plugin.ts";
 import { builtInRules, loadSettings, projectDenyRules, type Settings } from "../store/settings.ts";
-import { isTrusted } from "../store/trust.ts";
+import { isTrusted, isWide, trust } from "../store/trust.ts";
 import type { Worktree } from "../worktrees/records.ts";
 import type { RunHost } from "./host.ts";
-import { type Asking, createAsking } from "./human.ts";
+import { type Asking, createAsking, keepConsent } from "./human.ts";
 import { checkPrice, modelChoice } from "./models.ts";
 import { realDirectory } from "./real-directory.ts";
 import { checkRequest } from "./request.ts";
@@ -61,6 +61,19 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
   // A yes is remembered, as that of --trust, unless it was for this run.
   const request = isGranted && answer.grant !== "run" ? { ...asked, trust: true } : asked;
   const trusted = isKnown || isGranted;
+  const trustWarnings: string[] = [];
+  // Before anything else can fail: a yes stays a yes.
+  if (request.trust && gate) {
+    if (!isTrusted(config, workspace) && isWide(workspace, homeDir(env)))
+      trustWarnings.push(
+        `${workspace} is trusted from now on, and it holds more than one project: settings, hooks and servers found there count. To undo: courser trust remove ${workspace}`,
+      );
+    keepConsent(
+      () => trust(config, workspace),
+      `The trust in ${workspace} holds`,
+      (message) => trustWarnings.push(message),
+    );
+  }
 
   const settings = loadSettings({ configDir: config, workspace, trusted });
   const { plugins, warnings } = await pluginsOf(config, request);
@@ -91,6 +104,7 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
     limits: { ...limits, maxTurnsPerPrompt: settings.courser.maxTurns ?? 500 },
     plugins,
     warnings: [
+      ...trustWarnings,
       ...settings.warnings,
       ...warnings,
       ...foreignKeyWarning(host),

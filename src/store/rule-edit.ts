@@ -1,4 +1,4 @@
-// Adds a rule to a configuration file that people edit: comments, order and every other field stay as they are.
+// Adds and removes rules of a configuration file that people edit: comments, order and every other field stay as they are.
 import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { editConfig } from "./config-edit.ts";
@@ -13,6 +13,14 @@ export function addRule(file: string, { list, rule, scope }: RuleAddition): bool
       ? undefined
       : editJson(current?.text ?? newFile(scope), [{ type: "append", path: ["permissions", list], value: rule }]),
   );
+}
+
+/** False: it was in neither list, and the file was left alone. */
+export function removeRule(file: string, { list, rule, scope }: RuleAddition): boolean {
+  return editConfig({ file, scope }, (current) => {
+    const index = listIn(file, current?.content ?? {}, list).indexOf(rule);
+    return index < 0 ? undefined : editJson(current!.text, [{ type: "remove", path: ["permissions", list, index] }]);
+  });
 }
 
 function newFile(scope: RuleAddition["scope"]): string {

@@ -1,6 +1,6 @@
 // Which workspaces the user trusts: a marker for each, outside the workspace.
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { inheritHooks } from "./hook-trust.ts";
 import { realOf, replaceFile } from "./json-file.ts";
 import { projectDir } from "./project.ts";
@@ -45,6 +45,19 @@ export function trust(configDir: string, workspace: string): void {
   if (isTrusted(configDir, real)) return;
   const marker = { trustedAt: new Date().toISOString(), workspacePath: real };
   replaceFile(markerOf(configDir, real), `${JSON.stringify(marker, null, 2)}\n`);
+}
+
+/** False: it was not trusted. */
+export function distrust(configDir: string, workspace: string): boolean {
+  const real = realOf(workspace);
+  if (!isTrusted(configDir, real)) return false;
+  rmSync(markerOf(configDir, real), { force: true });
+  return true;
+}
+
+/** A folder that is no project but holds all of them. */
+export function isWide(workspace: string, home: string): boolean {
+  return workspace === dirname(workspace) || workspace === realOf(home) || workspace === dirname(realOf(home));
 }
 
 /** A copy of a trusted workspace is trusted, and its hooks are approved as far as they are the same. */

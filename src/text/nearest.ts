@@ -13,6 +13,20 @@ export function nearestName(written: string, known: readonly string[]): string |
   return best;
 }
 
+/** The nearest ones, however far: names that share their beginning first. */
+export function nearestNames(written: string, known: readonly string[], count: number): string[] {
+  const wanted = written.slice(0, 100).toLowerCase();
+  const far = (name: string) =>
+    distanceBetween(wanted, name.toLowerCase()) - 2 * sharedStart(wanted, name.toLowerCase());
+  return [...known].sort((one, other) => far(one) - far(other)).slice(0, count);
+}
+
+function sharedStart(left: string, right: string): number {
+  let length = 0;
+  while (length < left.length && left[length] === right[length]) length += 1;
+  return length;
+}
+
 /** A hint behind a sentence: the name that was meant, else `otherwise`. */
 export function didYouMean(written: string, known: readonly string[], otherwise = ""): string {
   const near = nearestName(written, known);

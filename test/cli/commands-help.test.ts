@@ -47,22 +47,54 @@ function isBuilt(command: Command): boolean {
 
 describe("help", () => {
   it.each([["--help"], ["-h"], ["help"], ["agent", "--help"], ["help", "agent"]])(
-    "%s %s shows every flag and command",
+    "%s %s is one screen: what this is, commands, then options, examples",
     async (...args) => {
       const { exit, stdout, stderr } = await workspace.run(args.filter((word) => word !== undefined));
       expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
-      expect(stdout).toMatch(/^Usage: courser \[options\] \[command\] \[prompt\.\.\.\]\n/);
-      for (const flag of flags.filter((each) => !each.hidden))
-        expect(stdout).toMatch(new RegExp(`^  (-\\w, )?--${flag.name}\\b`, "m"));
-      for (const command of commands) expect(stdout).toMatch(new RegExp(`^  ${command.name}\\b`, "m"));
-      for (const row of [...documented, ...documentedCommands])
-        expect(stdout.split("\n").map((line) => line.slice(2))).toContainEqual(expect.stringMatching(startsWith(row)));
+      expect(stdout).toMatch(/^courser: .+\n\nUsage: courser /);
+      expect(stdout.trimEnd().split("\n").length).toBeLessThanOrEqual(36);
+      expect(stdout.indexOf("\nCommands:")).toBeLessThan(stdout.indexOf("\nOptions:"));
+      const named = /Commands:\n([\s\S]+?)\n\n/
+        .exec(stdout)![1]!
+        .split("\n")
+        .flatMap((row) => row.slice(2, 30).trim().split(", "));
+      for (const name of named)
+        expect(
+          commands.find((each) => each.name === name && isBuilt(each)),
+          name,
+        ).toBeDefined();
     },
   );
 
+  it("examples work as printed, in a fresh folder", async () => {
+    const examples = /Examples:\n([\s\S]+?)\n\n/.exec((await workspace.run(["--help"])).stdout)![1]!.split("\n");
+    expect(examples.length).toBeGreaterThan(2);
+    for (const example of examples) {
+      const fresh = createWorkspace();
+      const run = spawnSync("bash", ["-c", example.replace(/\bcourser\b/, `"${process.execPath}" "${cli}"`)], {
+        cwd: fresh.path,
+        env: fresh.env,
+        encoding: "utf8",
+      });
+      fresh.remove();
+      expect({ example, status: run.status, stderr: run.stderr }).toEqual({ example, status: 0, stderr: "" });
+    }
+  });
+
+  it("help --all shows every flag and command that there is", async () => {
+    const { exit, stdout, stderr } = await workspace.run(["help", "--all"]);
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
+    expect(stdout.indexOf("\nCommands:")).toBeLessThan(stdout.indexOf("\nRun:"));
+    for (const flag of flags.filter((each) => !each.hidden))
+      expect(new RegExp(`^  (-\\w, )?--${flag.name}\\b`, "m").test(stdout), flag.name).toBe(true);
+    for (const command of commands) expect(stdout).toMatch(new RegExp(`^  ${command.name}\\b`, "m"));
+    for (const row of [...documented, ...documentedCommands])
+      expect(stdout.split("\n").map((line) => line.slice(2))).toContainEqual(expect.stringMatching(startsWith(row)));
+  });
+
   it("says what --force does not lift, the environment and the exit codes", async () => {
-    const { stdout } = await workspace.run(["--help"]);
-    for (const heading of ["Examples:", "Environment:", "Exit codes:", "What --force does not lift:"])
+    const { stdout } = await workspace.run(["help", "--all"]);
+    for (const heading of ["Environment:", "Exit codes:", "What --force does not lift:"])
       expect(stdout).toContain(`\n${heading}\n`);
     for (const name of [
       "CURSOR_API_KEY",
@@ -79,12 +111,12 @@ describe("help", () => {
     expect(stdout).toMatch(/protected paths/);
   });
 
-  it("fits 80 columns, descriptions in one column", async () => {
-    const { stdout } = await workspace.run(["--help"]);
+  it.each([["--help"], ["help", "--all"]])("%s fits 80 columns, descriptions in one column", async (...args) => {
+    const { stdout } = await workspace.run(args);
     const lines = stdout.split("\n");
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
     const described = lines.filter((line) => /^ {2}-/.test(line) && / {2,}\S/.test(line.slice(3)));
-    expect(described.length).toBeGreaterThan(20);
+    expect(described.length).toBeGreaterThan(5);
     for (const line of described) expect(line.slice(29, 32), line).toMatch(/ {2}\S/);
   });
 
@@ -93,21 +125,21 @@ describe("help", () => {
     expect(flags.filter((flag) => flag.instead !== undefined && !flag.hidden)).toEqual([]);
   });
 
-  it.each(commands.filter((each) => each.name !== "agent").map((command) => [command.name, command] as const))(
-    "help %s",
-    async (name, command) => {
-      const asked = await workspace.run(["help", name]);
-      expect(asked.exit).toBe(0);
-      expect(asked.stdout.split("\n")[0]).toBe(
-        `Usage: courser ${name} [options]${command.operands ? ` ${command.operands}` : ""}`,
-      );
-      expect(asked.stdout).toContain(command.summary);
-      for (const flag of command.flags ?? []) expect(asked.stdout).toContain(`--${flag.name}`);
-      for (const alias of command.aliases ?? [])
-        expect((await workspace.run(["help", alias])).stdout).toBe(asked.stdout);
-      expect((await workspace.run([name, "--help"])).stdout).toBe(asked.stdout);
-    },
-  );
+  it.each(
+    commands
+      .filter((each) => each.name !== "agent" && each.name !== "help")
+      .map((command) => [command.name, command] as const),
+  )("help %s", async (name, command) => {
+    const asked = await workspace.run(["help", name]);
+    expect(asked.exit).toBe(0);
+    expect(asked.stdout.split("\n")[0]).toBe(
+      `Usage: courser ${name} [options]${command.operands ? ` ${command.operands}` : ""}`,
+    );
+    expect(asked.stdout).toContain(command.summary);
+    for (const flag of command.flags ?? []) expect(asked.stdout).toContain(`--${flag.name}`);
+    for (const alias of command.aliases ?? []) expect((await workspace.run(["help", alias])).stdout).toBe(asked.stdout);
+    expect((await workspace.run([name, "--help"])).stdout).toBe(asked.stdout);
+  });
 
   it("shows examples by the name it was called by", async () => {
     const link = join(workspace.home, "cursor-agent");
@@ -117,13 +149,14 @@ describe("help", () => {
     expect(stdout).toContain("  cursor-agent login anthropic\n");
     expect(stdout).toContain("| cursor-agent login openai\n");
     expect(stdout).not.toContain("courser");
-    expect((await workspace.run(["--help"], { name: link })).stdout).toMatch(/^Usage: cursor-agent /);
+    expect((await workspace.run(["--help"], { name: link })).stdout).toMatch(/\nUsage: cursor-agent /);
   });
 
   it("an unknown topic is a usage error that names the nearest", async () => {
     const { exit, stdout, stderr } = await workspace.run(["help", "stauts"]);
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" });
     expect(stderr).toMatch(/^Error: unknown command 'stauts'\. Did you mean status\? \[USAGE\]\n/);
+    expect(await workspace.run(["help", "sessions", "nosuch"])).toMatchObject({ exit: 2, stdout: "" });
     expect((await workspace.run(["help", "zzzzzzzzzz"])).stderr).toContain("'courser --help' lists them");
   });
 
@@ -151,7 +184,7 @@ describe("help", () => {
       ["-c", `"$0" "$1" --help | head -1; echo "\${PIPESTATUS[0]}"`, process.execPath, cli],
       { env: workspace.env, encoding: "utf8" },
     );
-    expect(shell.stdout).toMatch(/^Usage: courser .*\n(0|141)\n$/);
+    expect(shell.stdout).toMatch(/^courser: .*\n(0|141)\n$/);
     expect(shell.stderr).toBe("");
   });
 });

@@ -64,6 +64,7 @@ describe("models", () => {
       vendor: "anthropic",
       aliases: expect.arrayContaining(["sonnet-4.5"]),
       contextTokens: 200_000,
+      price: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 },
       available: false,
       current: false,
       default: false,

@@ -66,11 +66,10 @@ describe("names", () => {
     const error = refusal({ flag: "claude-4.5-sonet", env: everyKey });
     expect(error.code).toBe("MODEL_UNKNOWN");
     expect(error.message).toMatch(
-      /^Cannot use this model: claude-4\.5-sonet\. Available models: auto, claude-4\.5-sonnet, /,
+      /^Cannot use this model: claude-4\.5-sonet\. Available models: claude-4\.5-sonnet, \S+, \S+, … \('courser models' lists all\)\./,
     );
-    expect(error.message).toContain("Did you mean claude-4.5-sonnet?");
     expect(refusal({ flag: "constructor/model", env: everyKey, endpoints: {} }).code).toBe("MODEL_UNKNOWN");
-    expect(refusal({ flag: "nobody/model", env: everyKey }).message).toContain("Unknown vendor 'nobody'");
+    expect(refusal({ flag: "nobody/model", env: everyKey }).message).toContain("There is no vendor 'nobody'");
   });
 
   it("know their limits and prices", () => {

@@ -5,7 +5,7 @@ import { type Flag, findCommand, flags } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { answer } from "./answer.ts";
 import type { Command } from "./index.ts";
-import type { InnerCommand } from "./inner-command.ts";
+import { type InnerCommand, unknownCommand } from "./inner-command.ts";
 
 /** `commands`: all that there are. */
 export async function help(
@@ -13,16 +13,19 @@ export async function help(
   topic: string | undefined,
   commands: readonly Command[],
 ): Promise<number> {
-  if (topic === undefined) return answer(programHelp(invocation.name, commands));
+  if (topic === undefined || topic === "help") {
+    const isAll = invocation.line.flags.has("all");
+    return answer(isAll ? fullHelp(invocation.name, commands) : programHelp(invocation.name));
+  }
   const command = findCommand(topic, commands) as Command | undefined;
   if (!command) throw unknownTopic(topic, invocation.name, commands);
   // `help sessions export` and `sessions export --help`.
   const [word] = invocation.line.command === command.name ? invocation.line.words : invocation.line.words.slice(1);
   const inner = command.commands?.find((each) => each.name === word);
   if (inner) return answer(commandHelp(invocation.name, { ...inner, name: `${command.name} ${inner.name}` }));
-  return answer(
-    command.name === "agent" ? programHelp(invocation.name, commands) : commandHelp(invocation.name, command),
-  );
+  if (word !== undefined && command.commands)
+    throw unknownCommand(word, { ...command, commands: command.commands }, invocation.name);
+  return answer(command.name === "agent" ? programHelp(invocation.name) : commandHelp(invocation.name, command));
 }
 
 /** Where descriptions begin, and where lines end: both fit the narrowest usual terminal. */
@@ -52,23 +55,75 @@ const exitCodes: readonly [code: string, meaning: string][] = [
   ["143", "Terminated (SIGTERM)"],
 ];
 
-function programHelp(name: string, commands: readonly Command[]): string {
+/** What most people want, on one screen. */
+const often: readonly string[] = [
+  "print",
+  "model",
+  "mode",
+  "force",
+  "trust",
+  "resume",
+  "continue",
+  "output-format",
+  "workspace",
+  "version",
+];
+
+/** By what they are for; `help --all` has each with a line of its own. */
+const subjects: readonly [names: string, meaning: string][] = [
+  ["login, logout, status", "Save and forget API keys; show which there are"],
+  ["models, about", "Models with their prices; version and system"],
+  ["ls, resume, sessions", "Earlier chats: choose, show, export, fork, rewind"],
+  ["permissions, trust, sandbox", "What the agent may do, and where"],
+  ["mcp, hooks", "Servers with more tools; programs around calls"],
+  ["runs, worktrees, persist", "Work in the background and in worktrees"],
+  ["studio, serve, acp", "In the browser, over HTTP, in an editor"],
+  ["install, update, completion", "This program itself"],
+];
+
+function programHelp(name: string): string {
+  return sections([
+    `${name}: a coding agent for terminals and scripts, with any model or none.`,
+    `Usage: ${name} [options] [prompt...]      talk on a terminal\n       ${name} -p [options] <prompt>     answer once and exit\n       ${name} <command> [options]`,
+    titled(
+      "Commands",
+      subjects.map(([names, meaning]) => row(names, meaning)),
+    ),
+    titled(
+      "Options",
+      often.map((wanted) => flagRow(flags.find((flag) => flag.name === wanted)!, short[wanted])),
+    ),
+    titled("Examples", [
+      `  ${name} -p --trust "list all files"`,
+      `  ${name} -p --force "create hello.txt with text 'Hello'"`,
+      `  echo "what is 2+2?" | ${name} -p --trust --output-format json -`,
+    ]),
+    `One command: ${name} help <command>. Everything: ${name} help --all`,
+  ]);
+}
+
+/** One line each on the first screen. */
+const short: Record<string, string> = {
+  print: "Answer once on stdout and exit",
+  mode: "plan or ask: read-only",
+  force: "Allow what is not denied or protected",
+  trust: "Trust this workspace from now on",
+  resume: "Resume a chat by its id",
+  "output-format": "text, json or stream-json",
+  workspace: "Directory to work in",
+  model: "sonnet, gpt-5, vendor/model, offline …",
+};
+
+function fullHelp(name: string, commands: readonly Command[]): string {
   return sections([
     `Usage: ${name} [options] [command] [prompt...]`,
+    titled("Commands", commands.filter(isThere).map(commandRow)),
     titled("Arguments", [row("prompt", "What to do; '-' stands for stdin, and everything after -- is the prompt")]),
     titled("In a prompt", [
       row("@path", "Attaches a file, a folder or an image"),
       row("/name [words]", "Calls a command, a skill or a subagent, such as /explore"),
     ]),
     ...flagGroups(flags),
-    titled("Commands", commands.map(commandRow)),
-    titled("Examples", [
-      `  ${name} "what does this project do?"`,
-      `  ${name} -p --force "make the tests pass"`,
-      `  ${name} -p --output-format stream-json --model sonnet-4.5 "fix the typo"`,
-      `  git diff | ${name} -p --mode ask "review this change" -`,
-      `  ${name} -p -- "--help is a flag; here it is a prompt"`,
-    ]),
     titled(
       "Environment",
       environment.map(([variable, meaning]) => row(variable, meaning)),
@@ -88,6 +143,10 @@ function programHelp(name: string, commands: readonly Command[]): string {
   ]);
 }
 
+function isThere({ name, load, commands }: Command): boolean {
+  return load !== undefined || commands !== undefined || name === "agent";
+}
+
 function commandHelp(name: string, command: Omit<Command, "load"> & { load?: unknown }): string {
   const general = (command.uses ?? []).map((wanted) => flags.find((flag) => flag.name === wanted)!);
   const options = [...(command.flags ?? []), ...general, flags.find((flag) => flag.name === "help")!];
@@ -97,7 +156,10 @@ function commandHelp(name: string, command: Omit<Command, "load"> & { load?: unk
     command.summary,
     ...(command.aliases ? [`Also called: ${command.aliases.join(", ")}`] : []),
     ...(command.commands ? [titled("Commands", command.commands.map(innerRow))] : []),
-    titled("Options", options.map(flagRow)),
+    titled(
+      "Options",
+      options.map((flag) => flagRow(flag)),
+    ),
     ...(command.examples
       ? [
           titled(
@@ -107,7 +169,7 @@ function commandHelp(name: string, command: Omit<Command, "load"> & { load?: unk
         ]
       : []),
     ...(command.commands ? [`Help for one of them: ${name} help ${command.name} <command>`] : []),
-    `All options: ${name} --help`,
+    `All options: ${name} help --all`,
   ]);
 }
 
@@ -119,15 +181,18 @@ function exampleLine(name: string, example: string): string {
 function flagGroups(table: readonly Flag[]): string[] {
   const shown = table.filter((flag) => !flag.hidden);
   return [...new Set(shown.map((flag) => flag.group))].map((group) =>
-    titled(group, shown.filter((flag) => flag.group === group).map(flagRow)),
+    titled(
+      group,
+      shown.filter((flag) => flag.group === group).map((flag) => flagRow(flag)),
+    ),
   );
 }
 
-function flagRow(flag: Flag): string {
+function flagRow(flag: Flag, help = flag.help): string {
   const short = flag.short ? `-${flag.short}, ` : "";
-  const unnamed = flag.choices?.some((choice) => !flag.help.includes(choice));
+  const unnamed = help === flag.help && flag.choices?.some((choice) => !help.includes(choice));
   const choices = unnamed ? `: ${flag.choices!.join(", ")}` : "";
-  return row(`${short}--${flag.name}${flag.value ? ` ${flag.value}` : ""}`, `${flag.help}${choices}`);
+  return row(`${short}--${flag.name}${flag.value ? ` ${flag.value}` : ""}`, `${help}${choices}`);
 }
 
 function commandRow(command: Command): string {

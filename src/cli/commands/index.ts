@@ -11,11 +11,14 @@ import { persistCommands, runCommands } from "./runs/index.ts";
 import { sandboxCommands } from "./sandbox/index.ts";
 import { serveFlags, studioFlags, workerCommands } from "./serve-flags.ts";
 import { anyFormat, exportCommand, listFlags, sessionCommands } from "./sessions/index.ts";
+import { trustCommands } from "./trust/index.ts";
 import { worktreeCommands } from "./worktrees/index.ts";
 
 export type Command = Omit<InnerCommand, "load"> & {
   aliases?: readonly string[];
   verbatimAfter?: string;
+  /** The original has no such command: behind -p it is a word of the prompt. */
+  ours?: true;
   /** Commands of its own, the first word behind it. */
   commands?: readonly InnerCommand[];
   /** Which of them is meant where none is named. */
@@ -30,7 +33,8 @@ export const commands: readonly Command[] = [
     name: "login",
     uses: ["api-key", "model"],
     operands: "[vendor]",
-    summary: "Save a vendor's API key",
+    summary: "Check and save a vendor's API key",
+    flags: [flag("General", "--no-verify", "Save the key without asking the vendor")],
     examples: ["login", "login anthropic", "echo $KEY | courser login openai"],
     load: async () => (await import("./login.ts")).login,
   },
@@ -57,7 +61,7 @@ export const commands: readonly Command[] = [
   },
   {
     name: "models",
-    uses: ["model", "api-key"],
+    uses: ["model", "api-key", "endpoint"],
     summary: "List the models",
     flags: [textOrJson],
     load: async () => (await import("./models.ts")).models,
@@ -70,12 +74,14 @@ export const commands: readonly Command[] = [
   },
   {
     name: "install",
-    uses: ["force"],
+    ours: true,
+    flags: [flag("General", "-f, --force", "Replace programs of the same name that are not ours")],
     summary: "Link courser, cursor-agent and agent into ~/.local/bin",
     load: async () => (await import("./install.ts")).install,
   },
   {
     name: "uninstall",
+    ours: true,
     summary: "Remove those links",
     load: async () => (await import("./install.ts")).uninstall,
   },
@@ -83,6 +89,7 @@ export const commands: readonly Command[] = [
     name: "help",
     operands: "[command]",
     summary: "Help, also for a command",
+    flags: [flag("General", "-a, --all", "Every command, option and variable")],
     load: async () => {
       const { help } = await import("./help.ts");
       return async (invocation) => help(invocation, invocation.line.words[0], commands);
@@ -111,6 +118,7 @@ export const commands: readonly Command[] = [
   },
   outer({
     name: "sessions",
+    ours: true,
     summary: "Show, export, import, fork, rename, rewind and delete chats",
     flags: [anyFormat],
     examples: ["sessions show 0bae", "sessions export 0bae > chat.md", "sessions delete 0bae --yes"],
@@ -119,6 +127,7 @@ export const commands: readonly Command[] = [
   }),
   {
     ...exportCommand,
+    ours: true,
     load: async () => {
       const exportSession = await exportCommand.load();
       return async (invocation) => exportSession(invocation, invocation.line.words);
@@ -143,13 +152,23 @@ export const commands: readonly Command[] = [
   },
   outer({
     name: "permissions",
+    ours: true,
     summary: "Check, explain, list, lint and change what the agent may do",
     examples: ["permissions check 'Shell: git push -f'", "permissions lint", "permissions allow 'Shell(npm test)'"],
     commands: permissionCommands,
     inner: "list",
   }),
   outer({
+    name: "trust",
+    ours: true,
+    summary: "List, add and remove trusted folders",
+    examples: ["trust", "trust add", "trust remove ../library"],
+    commands: trustCommands,
+    inner: "list",
+  }),
+  outer({
     name: "hooks",
+    ours: true,
     summary: "Write, install, check and try hooks, for Cursor, Claude Code and Codex",
     examples: ["hooks init", "hooks install --dry-run", "hooks test preToolUse"],
     commands: hookCommands,
@@ -157,6 +176,7 @@ export const commands: readonly Command[] = [
   }),
   {
     name: "auto",
+    ours: true,
     uses: ["model", "effort", "api-key", "endpoint", "header"],
     summary: "Answer one turn of JSON from stdin in events of the turn contract",
     flags: [flag("Output", "--stream-json", "Events as JSON lines, which they always are")],
@@ -165,6 +185,7 @@ export const commands: readonly Command[] = [
   },
   outer({
     name: "adapter",
+    ours: true,
     summary: "Check a CLI that is to answer behind the turn contract",
     verbatimAfter: "doctor",
     examples: ["adapter doctor -- agent auto --stream-json", "adapter doctor -- agent -p --output-format stream-json"],
@@ -205,6 +226,7 @@ export const commands: readonly Command[] = [
   {
     ...outer({
       name: "worktrees",
+      ours: true,
       summary: "List worktrees of runs; show, merge or remove what was done in one",
       examples: ["worktrees", "worktrees show fix-login", "worktrees merge fix-login", "worktrees remove fix-login"],
       commands: worktreeCommands,
@@ -214,6 +236,7 @@ export const commands: readonly Command[] = [
   },
   outer({
     name: "runs",
+    ours: true,
     summary: "List, watch, answer and stop background runs",
     examples: ["runs", "runs attach 0bae", "runs logs 0bae --follow", "runs stop 0bae"],
     commands: runCommands,
@@ -233,6 +256,7 @@ export const commands: readonly Command[] = [
   },
   {
     name: "serve",
+    ours: true,
     summary: "Serve runs and sessions of this machine over HTTP: REST, server-sent events, OpenAPI",
     flags: serveFlags,
     examples: ["serve", "serve --port 4096"],
@@ -240,6 +264,7 @@ export const commands: readonly Command[] = [
   },
   {
     name: "studio",
+    ours: true,
     summary: "Watch, start and answer runs, and read all sessions, in the browser",
     flags: studioFlags,
     examples: ["studio", "studio --no-open"],
@@ -284,6 +309,7 @@ export const commands: readonly Command[] = [
   },
   {
     name: "completion",
+    ours: true,
     operands: "<shell>",
     summary: "Print the completion script for zsh, bash or fish",
     examples: ["completion zsh", 'eval "$(courser completion bash)"'],

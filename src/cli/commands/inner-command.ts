@@ -73,7 +73,7 @@ function checkWords({ name, operands }: InnerCommand, { outer, invocation, words
   throw new UserError("USAGE", `'${outer.name} ${name}' ${why}. Type: ${usage}${hint}`);
 }
 
-function unknownCommand(word: string, outer: OuterCommand, program: string): UserError {
+export function unknownCommand(word: string, outer: OuterCommand, program: string): UserError {
   const names = outer.commands.map((command) => command.name);
   const near = nearestName(word, names);
   const hint = near ? ` Did you mean ${outer.name} ${near}?` : ` The commands are ${names.join(", ")}.`;

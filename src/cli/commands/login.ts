@@ -1,5 +1,6 @@
 // Saves and forgets the API keys of vendors. A key is never shown, not even a part of it.
 import { findModel, findVendor, vendors } from "../../model/catalog.ts";
+import { movedUrl, vendorRow } from "../../model/endpoint.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { authFile, readKeys, removeKeys, saveKey } from "../../store/auth.ts";
 import { configDir } from "../../store/config-dir.ts";
@@ -29,7 +30,9 @@ export async function login(invocation: Invocation): Promise<number> {
     );
   }
 
+  const note = line.flags.has("no-verify") ? undefined : await verify(vendor, key, chosen);
   saveKey(chosen.configDir, vendor, key);
+  if (note !== undefined) writeStderr(`Note: ${note}\n`);
   const exitCode = await answer(`✓ Logged in as ${vendor} (${authFile(chosen.configDir)})\n`);
   noteVariables([vendor], env, (variable) => `${variable} is set and takes precedence over the saved key.`);
   return exitCode;
@@ -51,6 +54,23 @@ export async function logout(invocation: Invocation): Promise<number> {
     (variable) => `${variable} is still set and will be used.`,
   );
   return exitCode;
+}
+
+/** Asked once whether it takes the key: a wrong one is not saved. What to say where nobody could tell. */
+async function verify(vendor: string, key: string, { choice }: ChosenModel): Promise<string | undefined> {
+  const row = vendorRow(choice, vendor);
+  const baseUrl = row && movedUrl(row, choice);
+  if (!row || baseUrl === undefined) return undefined;
+  const { listServerModels } = await import("../../model/list-server.ts");
+  const list = await listServerModels({ kind: row.kind, baseUrl, key, env: choice.env });
+  if ("refused" in list)
+    throw new UserError(
+      "MODEL_AUTH_ERROR",
+      `API key invalid: ${row.label} refused it (${list.refused}), so it was not saved. Check it, or save it unchecked with --no-verify.`,
+    );
+  return "unreachable" in list
+    ? `The key was not checked: ${row.label} cannot be reached (${list.unreachable}).`
+    : undefined;
 }
 
 /** Vendors that want a key. */

@@ -1,15 +1,17 @@
 // The list of models: known ones, those of the user's endpoints, and which of them a run would take.
 import { autoModel, findModel, listModels, type ModelLine, offlineModel, models as rows } from "../../model/catalog.ts";
-import { endpointModels, type ModelChoice, type ResolvedModel } from "../../model/resolve.ts";
+import type { Price } from "../../model/prices.ts";
+import { endpointModels, type ModelChoice, type ResolvedModel, resolveModel } from "../../model/resolve.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
-import { answer, answerJson } from "./answer.ts";
+import { answer, answerJson, wantsJson } from "./answer.ts";
 import { chosenModel, tryModel } from "./chosen-model.ts";
 
 export async function models(invocation: Invocation): Promise<number> {
   const { flags } = invocation.line;
   const { model, named, choice } = chosenModel(invocation);
+  if (choice.endpointFlag !== undefined) return modelsOfServer(invocation, choice);
   const extra = endpointModels(choice.endpoints);
   const current = listedId(model, named, extra);
   // What would answer if nothing were named.
@@ -18,9 +20,50 @@ export async function models(invocation: Invocation): Promise<number> {
   if (current !== undefined && !isListed(current, extra)) extra.push({ id: current, name: nameOf(model, current) });
 
   const asJson = flagText(flags, "format") === "json" || flagText(flags, "output-format") === "json";
-  return asJson
-    ? answerJson(details(choice, extra, chosen))
-    : answer(`${listModels({ ...chosen, extra }).join("\n")}\n`);
+  if (asJson) return answerJson(details(choice, extra, chosen));
+  // Programs parse the plain list; people get more.
+  const { isatty } = await import("node:tty");
+  if (isatty(1)) return answer(table(details(choice, extra, chosen)));
+  return answer(`${listModels({ ...chosen, extra }).join("\n")}\n`);
+}
+
+/** What the server of --endpoint lists itself. */
+async function modelsOfServer(invocation: Invocation, choice: ModelChoice): Promise<number> {
+  const url = choice.endpointFlag!;
+  const { baseUrl = url, key } = resolveModel({ ...choice, flag: choice.flag ?? "any" });
+  const { modelsAt } = await import("../../model/list-server.ts");
+  const ids = await modelsAt({ kind: "openai-compatible", baseUrl, key, env: choice.env });
+  if (wantsJson(invocation)) return answerJson(ids.map((id) => ({ id, endpoint: baseUrl })));
+  const tip = `Tip: ${invocation.name} --endpoint ${url} --model ${ids[0] ?? "<id>"}`;
+  return answer(["Available models", "", ...ids.map((id) => `${id} - ${id}`), "", tip, ""].join("\n"));
+}
+
+/** One line each: what it is called, whose it is, how much it takes and costs, and whether there is a key. */
+function table(rows: readonly ModelDetails[]): string {
+  const cells = rows.map((row) => [
+    `${row.current ? "›" : " "} ${row.id}`,
+    row.aliases
+      .filter((alias) => !alias.startsWith(row.id))
+      .slice(0, 2)
+      .join(", "),
+    row.vendor ?? "",
+    row.contextTokens === null ? "" : tokens(row.contextTokens),
+    row.price ? `$${row.price.input} / $${row.price.output}` : "",
+    row.available ? "✓" : "",
+  ]);
+  const head = ["  MODEL", "ALSO", "VENDOR", "CONTEXT", "PER MILLION", "KEY"];
+  const widths = head.map((title, index) => Math.max(title.length, ...cells.map((line) => line[index]!.length)));
+  const lines = [head, ...cells].map((line) =>
+    line
+      .map((cell, index) => cell.padEnd(widths[index]!))
+      .join("  ")
+      .trimEnd(),
+  );
+  return `${lines.join("\n")}\n\nChoose one with --model <id>, or any other as --model <vendor>/<model>. Keys: courser status\n`;
+}
+
+function tokens(count: number): string {
+  return count >= 1_000_000 ? `${Math.round(count / 100_000) / 10}M` : `${Math.round(count / 1000)}k`;
 }
 
 /** The same choice without what names a model or its server. */
@@ -57,11 +100,25 @@ function nameOf(model: ResolvedModel | UserError, id: string): string {
   return model instanceof UserError ? id : model.displayName;
 }
 
+type ModelDetails = {
+  id: string;
+  name: string;
+  vendor: string | null;
+  aliases: readonly string[];
+  contextTokens: number | null;
+  /** US dollars for a million tokens; null: not known. */
+  price: Price | null;
+  /** There is a key, or none is needed. */
+  available: boolean;
+  current: boolean;
+  default: boolean;
+};
+
 function details(
   choice: ModelChoice,
   extra: readonly ModelLine[],
   chosen: { current?: string; default?: string },
-): object[] {
+): ModelDetails[] {
   return [autoModel, ...rows, ...extra, offlineModel].map(({ id, name }) => {
     const row = rows.find((each) => each.id === id);
     const asked = id === chosen.current ? choice : { ...bare(choice), flag: id };
@@ -73,6 +130,7 @@ function details(
       vendor: id === autoModel.id ? null : (row?.vendor ?? resolved?.vendor ?? vendorIn(id)),
       aliases: row?.aliases ?? [],
       contextTokens: id === autoModel.id ? null : (row?.contextTokens ?? resolved?.contextTokens ?? null),
+      price: row?.price ?? resolved?.price ?? null,
       available: resolved !== undefined,
       current: id === chosen.current,
       default: id === chosen.default,

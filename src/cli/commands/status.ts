@@ -1,5 +1,8 @@
 // Who is logged in: whether the chosen model can be asked, and where its key comes from.
+import { vendors } from "../../model/catalog.ts";
 import { UserError } from "../../protocol/error-codes.ts";
+import { readKeys } from "../../store/auth.ts";
+import { configDir } from "../../store/config-dir.ts";
 import type { Invocation } from "../main.ts";
 import { writeStderr } from "../stdout.ts";
 import { answer, answerJson, wantsJson } from "./answer.ts";
@@ -12,11 +15,29 @@ type LoginStatus =
 /** Exits 0 either way: programs read the line, or `isAuthenticated`. */
 export async function status(invocation: Invocation): Promise<number> {
   const login = loginOf(invocation);
-  if (wantsJson(invocation)) return answerJson(statusJson(login));
-  if (login.loggedIn) return answer(`✓ Logged in as ${login.who} (${login.source ?? login.model})\n`);
+  const keys = keysOf(invocation);
+  if (wantsJson(invocation)) return answerJson({ ...statusJson(login), keys });
+  // One key is said in the first line; of several, each.
+  const others = keys.length > 1 ? keys.map(({ vendor, source }) => `  ${vendor.padEnd(12)} ${source}\n`).join("") : "";
+  if (login.loggedIn)
+    return answer(`✓ Logged in as ${login.who} (${login.source ?? login.model})\n${others && `Keys:\n${others}`}`);
   const exitCode = await answer("Not logged in\n");
   writeStderr(`${login.message}\n`);
   return exitCode;
+}
+
+/** Every key that is there, and where: a variable's name, or `login`. Never a part of it. */
+function keysOf(invocation: Invocation): { vendor: string; source: string }[] {
+  const { env } = invocation;
+  const saved = Object.keys(readKeys(configDir(env)));
+  const known = vendors.flatMap(({ name, keyVariables }) => {
+    const variable = keyVariables.find((one) => env[one]?.trim());
+    const source = variable ?? (saved.includes(name) ? "login" : undefined);
+    return source === undefined ? [] : [{ vendor: name, source }];
+  });
+  const own = saved.filter((name) => !vendors.some((row) => row.name === name));
+  const given = env["CURSOR_API_KEY"]?.trim() ? [{ vendor: "any", source: "CURSOR_API_KEY" }] : [];
+  return [...given, ...known, ...own.map((vendor) => ({ vendor, source: "login" }))];
 }
 
 function loginOf(invocation: Invocation): LoginStatus {

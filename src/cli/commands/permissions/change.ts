@@ -1,8 +1,8 @@
-// Adds rules to a configuration file. A person does this, never the agent.
+// Adds rules to a configuration file, and removes them. A person does this, never the agent.
 import { lint } from "../../../policy/lint/index.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { parseRule } from "../../../protocol/permission-rule.ts";
-import { addRule } from "../../../store/rule-edit.ts";
+import { addRule, removeRule } from "../../../store/rule-edit.ts";
 import { cliConfigFile, counts, projectConfigFile, readRuleFiles } from "../../../store/rule-files.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
@@ -19,11 +19,39 @@ export function denyRules(invocation: Invocation, words: readonly string[]): Pro
   return change("deny", invocation, words);
 }
 
+/** From both lists: a rule is known by its text. */
+export async function removeRules(invocation: Invocation, words: readonly string[]): Promise<number> {
+  refuseAgents(invocation, "their own permissions");
+  const { file, scope } = ruleFile(invocation);
+  const changes = words.map((rule) => ({
+    rule,
+    removed: (["allow", "deny"] as const).filter((list) => removeRule(file, { list, rule, scope })),
+  }));
+  const missing = changes.filter(({ removed }) => removed.length === 0).map(({ rule }) => rule);
+  if (missing.length === words.length) {
+    const other = scope === "user" ? " For the project's own rules add --project." : "";
+    throw new UserError(
+      "USAGE",
+      `${missing.join(", ")}: no such rule in ${file}. The rules: ${invocation.name} permissions list.${other}`,
+    );
+  }
+  if (wantsJson(invocation)) return answerJson({ file, changes });
+  const lines = changes.map(({ rule, removed }) =>
+    removed.length > 0 ? `✓ removed ${removed.join(" and ")} ${rule}  →  ${file}` : `${rule} is not in ${file}.`,
+  );
+  return answer(`${lines.join("\n")}\n`);
+}
+
+function ruleFile(invocation: Invocation): { file: string; scope: "project" | "user" } {
+  const context = contextOf(invocation);
+  const scope = invocation.line.flags.has("project") ? "project" : "user";
+  return { file: scope === "project" ? projectConfigFile(context.workspace) : cliConfigFile(context.configDir), scope };
+}
+
 async function change(list: "allow" | "deny", invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "their own permissions");
   const context = contextOf(invocation);
-  const scope = invocation.line.flags.has("project") ? "project" : "user";
-  const file = scope === "project" ? projectConfigFile(context.workspace) : cliConfigFile(context.configDir);
+  const { file, scope } = ruleFile(invocation);
   // All are looked at before the first is written.
   const texts = words.map((word) => {
     const parsed = parseRule(word, { verdict: list, scope, source: file });

@@ -58,4 +58,13 @@ export const permissionCommands: readonly InnerCommand[] = [
     examples: ["permissions deny 'Shell(rm)' 'Read(.env*)'"],
     load: async () => (await import("./change.ts")).denyRules,
   },
+  {
+    name: "remove",
+    summary: "Remove rules, as 'permissions list' shows them, from both lists",
+    operands: "<rule...>",
+    flags: [project, textOrJson],
+    uses: ["workspace"],
+    examples: ["permissions remove 'Shell(npm test)'"],
+    load: async () => (await import("./change.ts")).removeRules,
+  },
 ];

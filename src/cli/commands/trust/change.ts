@@ -1,0 +1,52 @@
+// Lists, adds and removes trusted folders. A person does this, never the agent.
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { UserError } from "../../../protocol/error-codes.ts";
+import { realDirectory } from "../../../run/real-directory.ts";
+import { configDir, homeDir } from "../../../store/config-dir.ts";
+import { distrust, isTrusted, isWide, trust, trustedFolders } from "../../../store/trust.ts";
+import type { Invocation } from "../../main.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
+import { confirmed } from "../confirm.ts";
+import { refuseAgents } from "../refuse-agents.ts";
+
+export async function listTrusted(invocation: Invocation): Promise<number> {
+  const folders = trustedFolders(configDir(invocation.env)).map((path) => ({ path, exists: existsSync(path) }));
+  if (wantsJson(invocation)) return answerJson(folders);
+  if (folders.length === 0)
+    return answer(`No folder is trusted yet. To trust this one: ${invocation.name} trust add\n`);
+  return answer(folders.map(({ path, exists }) => `${path}${exists ? "" : "  (gone)"}\n`).join(""));
+}
+
+export async function addTrust(invocation: Invocation, words: readonly string[]): Promise<number> {
+  refuseAgents(invocation, "what is trusted");
+  const config = configDir(invocation.env);
+  const folder = realDirectory(onePath(invocation, words), "The folder");
+  const before = isTrusted(config, folder);
+  if (!before && isWide(folder, homeDir(invocation.env))) {
+    const question = `${folder} is not a project but holds many. Its settings, hooks and servers would count. Trust it?`;
+    if (!(await confirmed(invocation, question, `trust add ${folder} --yes`))) return answer("Nothing was changed.\n");
+  }
+  trust(config, folder);
+  if (wantsJson(invocation)) return answerJson({ path: folder, changed: !before });
+  return answer(before ? `${folder} is trusted already.\n` : `✓ Trusted: ${folder}\n`);
+}
+
+export async function removeTrust(invocation: Invocation, words: readonly string[]): Promise<number> {
+  refuseAgents(invocation, "what is trusted");
+  // A folder that is gone can be forgotten as well.
+  const given = resolve(onePath(invocation, words));
+  const folder = existsSync(given) ? realDirectory(given, "The folder") : given;
+  const changed = distrust(configDir(invocation.env), folder);
+  if (wantsJson(invocation)) return answerJson({ path: folder, changed });
+  return answer(changed ? `✓ No longer trusted: ${folder}\n` : `${folder} is not trusted, so nothing was changed.\n`);
+}
+
+function onePath({ name, line }: Invocation, words: readonly string[]): string {
+  if (words.length > 1)
+    throw new UserError(
+      "USAGE",
+      `'trust ${line.words[0]}' takes one path, and this was ${words.length}. Quote a path with blanks: ${name} trust ${line.words[0]} "${words.join(" ")}"`,
+    );
+  return words[0] ?? ".";
+}

@@ -1,0 +1,112 @@
+// Habits: what people type who know other agent CLIs, and what it is called here. Loaded only when something is unknown.
+import { distanceBetween, nearestName } from "../text/nearest.ts";
+
+/** Options of other CLIs. The hint is a whole sentence. */
+const flagHints: Record<string, string> = {
+  "-m": "For the model: --model <model>.",
+  "-r": "To resume a chat: --resume <chatId>, or --continue for the latest.",
+  "-c": "To continue the latest chat: --continue.",
+  "-C": "For another directory: --workspace <path>.",
+  "-q": "Print mode says nothing but the answer: -p.",
+  "-i": "To start on a terminal with a prompt, give it without -p.",
+  "-d": "For a log of what happens: --debug.",
+  "-V": "For the version: -v.",
+  "-y": "To allow what would be asked about: --force. Look at 'permissions list' first.",
+  "--cd": "For another directory: --workspace <path>.",
+  "--cwd": "For another directory: --workspace <path>.",
+  "--dir": "For another directory: --workspace <path>.",
+  "--directory": "For another directory: --workspace <path>.",
+  "--verbose": "For a log of what happens: --debug. For every event: --output-format stream-json.",
+  "--quiet": "Print mode says nothing but the answer: -p.",
+  "--silent": "Print mode says nothing but the answer: -p.",
+  "--no-color": "Set NO_COLOR=1 instead.",
+  "--color": "Colours follow the terminal; FORCE_COLOR=1 and NO_COLOR=1 decide otherwise.",
+  "--json": "For JSON: --output-format json, or stream-json for every event.",
+  "--format": "Of a run: --output-format text, json or stream-json.",
+  "--dangerously-skip-permissions": "Here it is --force, which still keeps deny rules and protected paths.",
+  "--dangerously-bypass-approvals-and-sandbox":
+    "Here it is --force --sandbox disabled, which still keeps deny rules and protected paths.",
+  "--full-auto": "Here it is --force, which still keeps deny rules and protected paths.",
+  "--allow-all": "Here it is --force, which still keeps deny rules and protected paths.",
+  "--yes": "To allow what would be asked about: --force. Look at 'permissions list' first.",
+  "--permission-mode": "Here: --mode plan or --mode ask to read only, --force to allow everything that is not denied.",
+  "--approval-mode": "Here: --mode plan or --mode ask to read only, --force to allow everything that is not denied.",
+  "--ask-for-approval": "On a terminal you are asked. In print mode a program can answer: --ask-command <command>.",
+  "--allowedTools": "Here it is --allowed-tools.",
+  "--disallowedTools": "Here it is --disallowed-tools.",
+  "--prompt": "The prompt needs no option: give it as the last word.",
+  "--message": "The prompt needs no option: give it as the last word.",
+  "--max-budget-usd": "Here it is --max-cost <usd>.",
+  "--timeout": "Here it is --max-time <time>: 90s, 5m, 1h.",
+  "--temperature": "The vendor's default is used. For more thought: --effort high.",
+  "--profile": "Settings are read from cli-config.json; another folder for it: CURSOR_CONFIG_DIR.",
+  "--config": "Settings are read from cli-config.json; another folder for it: CURSOR_CONFIG_DIR.",
+  "--session": "To resume a chat: --resume <chatId>.",
+  "--last": "To continue the latest chat: --continue.",
+  "--search": "The agent can search the web by itself; allow it with: permissions allow 'WebSearch(*)'.",
+  "--stdin": 'A lone - stands for stdin: … | courser -p "review this" -',
+};
+
+/** What opens doors is never suggested for a name that is only near. */
+const dangerous = /^--?(?:yolo|f|force|trust|approve-mcps?|insecure|k)$/;
+
+/** What is likely meant by an option that does not exist. Empty: nothing is near. */
+export function flagHint(written: string, known: readonly string[]): string {
+  const habit = Object.hasOwn(flagHints, written) ? flagHints[written] : undefined;
+  if (habit !== undefined) return ` ${habit}`;
+  // One letter is near to every other.
+  if (!written.startsWith("--")) return "";
+  const letters = written.slice(2);
+  const names = known.filter((name) => name.startsWith("--") && !isFarFrom(name, written)).map((name) => name.slice(2));
+  // Of names that are as near, the one with the same letters is meant: --modle is --model, not --mode.
+  names.sort((one, other) => Math.abs(one.length - letters.length) - Math.abs(other.length - letters.length));
+  const near = nearestName(letters, names);
+  return near === undefined ? "" : ` Did you mean --${near}?`;
+}
+
+function isFarFrom(name: string, written: string): boolean {
+  return dangerous.test(name) && (written.length < 6 || name[2] !== written[2]);
+}
+
+/** Words that are commands elsewhere. */
+const wordHints: Record<string, (program: string) => string> = {
+  version: (program) => `For the version: ${program} --version.`,
+  exec: (program) => `To answer once and exit: ${program} -p "…".`,
+  run: (program) => `To answer once and exit: ${program} -p "…". Runs in the background: ${program} runs.`,
+  chat: (program) => `To start: ${program}. Earlier chats: ${program} ls.`,
+  history: (program) => `Earlier chats: ${program} ls.`,
+  config: (program) => `Settings are in cli-config.json; rules: ${program} permissions list.`,
+  doctor: (program) => `Checks: ${program} hooks doctor, ${program} permissions lint, ${program} sandbox status.`,
+  auth: (program) => `Keys: ${program} login, ${program} status.`,
+  signin: (program) => `To save a key: ${program} login.`,
+  signup: (program) => `There is no account: ${program} login saves a vendor's API key.`,
+  init: (program) => `There is nothing to initialise: type ${program} to start. Hooks: ${program} hooks init.`,
+  web: (program) => `In the browser: ${program} studio.`,
+  ui: (program) => `In the browser: ${program} studio.`,
+};
+
+type Named = { name: string; aliases?: readonly string[]; commands?: readonly { name: string }[] };
+
+/**
+ * What is likely meant by words that are no command but look like one: a slip of the finger, or a command of another
+ * program. Undefined: they are a prompt.
+ */
+export function commandHint(words: readonly string[], commands: readonly Named[], program: string): string | undefined {
+  const [first = "", second, ...more] = words;
+  if (more.length > 0 || !/^[a-z-]{3,}$/.test(first)) return undefined;
+  if (Object.hasOwn(wordHints, first) && (second === undefined || first === "exec")) return wordHints[first]!(program);
+  if (first.length < 4) return undefined;
+  const near = nearestName(
+    first,
+    commands.flatMap(({ name, aliases = [] }) => [name, ...aliases]),
+  );
+  const command = commands.find(({ name, aliases }) => name === near || aliases?.includes(near ?? ""));
+  if (near === undefined || command === undefined || !isSlip(first, near)) return undefined;
+  if (second !== undefined && !command.commands?.some(({ name }) => name === second)) return undefined;
+  return `Did you mean '${[program, near, ...(second === undefined ? [] : [second])].join(" ")}'?`;
+}
+
+/** One letter too many, missing, wrong or exchanged: "hello" is not a slip of "help". */
+function isSlip(written: string, name: string): boolean {
+  return distanceBetween(written, name) <= (written.length < 8 ? 1 : 2);
+}

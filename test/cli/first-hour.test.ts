@@ -1,0 +1,119 @@
+// What a newcomer types in the first hour: almost a command, habits of other CLIs, trust, rules and keys.
+import { once } from "node:events";
+import { mkdirSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createWorkspace, type Workspace } from "../support/run-cli.ts";
+
+let workspace: Workspace;
+beforeEach(() => {
+  workspace = createWorkspace();
+});
+afterEach(() => workspace.remove());
+
+describe("words that are almost a command", () => {
+  it.each([
+    [["logn"], "Did you mean 'courser login'?"],
+    [["statsu"], "Did you mean 'courser status'?"],
+    [["sesions", "list"], "Did you mean 'courser sessions list'?"],
+    [["version"], "courser --version"],
+    [["exec", "fix it"], 'courser -p "…"'],
+  ])("%j is no prompt", async (words, hint) => {
+    const { exit, stdout, stderr } = await workspace.run(words);
+    expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" });
+    expect(stderr).toContain(hint);
+    expect(stderr).toContain(`To send it as a prompt: courser -- "${words.join(" ")}"`);
+  });
+
+  it.each([[["--", "version"]], [["hello"]], [["-p", "logn"]], [["-p", "trust"]], [["-p", "runs"]], [["trust", "-p"]]])(
+    "%j is one",
+    async (words) => {
+      const { stderr, exit } = await workspace.run(["--trust", ...words]);
+      expect(exit === 0 || stderr.includes("[OFFLINE_LIMIT]"), stderr).toBe(true);
+    },
+  );
+
+  it("commands of the original stay commands with -p", async () => {
+    expect((await workspace.run(["-p", "models"])).stdout).toMatch(/^Available models\n/);
+  });
+});
+
+describe("options that do not exist", () => {
+  it.each([
+    ["--foo", /unknown option '--foo'\. A prompt/],
+    ["--yol", /unknown option '--yol'\. A prompt/],
+    ["--modle", /Did you mean --model\?/],
+    ["-m", /--model <model>/],
+    ["--verbose", /--debug/],
+    ["--no-color", /NO_COLOR=1/],
+    ["--dangerously-skip-permissions", /--force, which still keeps deny rules/],
+  ])("%s", async (flag, hint) => {
+    const { exit, stderr } = await workspace.run(["-p", flag, "x"]);
+    expect(exit).toBe(2);
+    expect(stderr).toMatch(hint);
+  });
+});
+
+describe("trust", () => {
+  const trusted = async () =>
+    JSON.parse((await workspace.run(["trust", "--format", "json"])).stdout) as { path: string }[];
+
+  it("is listed, added and removed", async () => {
+    mkdirSync(join(workspace.path, "sub"));
+    expect(await trusted()).toEqual([]);
+    expect((await workspace.run(["trust", "add", "sub"])).stdout).toBe(`✓ Trusted: ${join(workspace.path, "sub")}\n`);
+    expect(await trusted()).toEqual([{ path: join(workspace.path, "sub"), exists: true }]);
+    expect(await workspace.run(["trust", "remove", "sub"])).toMatchObject({ exit: 0 });
+    expect(await trusted()).toEqual([]);
+    expect((await workspace.run(["trust", "add"], { env: { CURSOR_AGENT: "1" } })).stderr).toContain("[UNTRUSTED]");
+  });
+
+  it("of --trust is remembered also when the run does not start", async () => {
+    expect((await workspace.run(["-p", "--trust", "--model", "nobody/x", "hi"])).exit).toBe(1);
+    expect(await trusted()).toEqual([{ path: workspace.path, exists: true }]);
+  });
+
+  it("in a home folder is warned of, or asked about", async () => {
+    const run = await workspace.run(["-p", "--trust", "--workspace", workspace.home, "say hi"]);
+    expect(run.exit).toBe(0);
+    expect(run.stderr).toMatch(/holds more than one project.*trust remove/);
+    await workspace.run(["trust", "remove", workspace.home]);
+    expect((await workspace.run(["trust", "add", workspace.home])).stderr).toContain("--yes");
+  });
+});
+
+it("permissions remove takes rules out of both lists", async () => {
+  await workspace.run(["permissions", "allow", "Shell(npm test)"]);
+  expect((await workspace.run(["permissions", "remove", "Shell(npm test)"])).stdout).toMatch(
+    /^✓ removed allow Shell\(npm test\)/,
+  );
+  expect(await workspace.run(["permissions", "remove", "Shell(npm test)"])).toMatchObject({ exit: 2 });
+});
+
+describe("keys", () => {
+  it("that the vendor refuses are not saved", async () => {
+    const server = createServer((_, response) => response.writeHead(401).end("{}")).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const env = { ANTHROPIC_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+    const refused = await workspace.run(["login", "anthropic", "--api-key", "sk-ant-x"], { env });
+    expect(refused.exit).toBe(1);
+    expect(refused.stderr).toMatch(/^Error: API key invalid: .*\[MODEL_AUTH_ERROR\]/);
+    expect((await workspace.run(["status"])).stdout).toBe("Not logged in\n");
+    expect((await workspace.run(["login", "anthropic", "--api-key", "sk-ant-x", "--no-verify"], { env })).exit).toBe(0);
+    server.close();
+    const status = await workspace.run(["status"], { env: { OPENAI_API_KEY: "k" } });
+    expect(status.stdout).toMatch(/Keys:\n {2}anthropic +login\n {2}openai +OPENAI_API_KEY\n/);
+  });
+
+  it("that were given are told in init, whoever answers", async () => {
+    const source = async (args: string[], env: Record<string, string>) =>
+      (
+        await workspace.run(["-p", "--trust", "--output-format", "stream-json", ...args, "say hi"], { env })
+      ).lines()[0]!["apiKeySource"];
+    expect(await source([], {})).toBe("none");
+    expect(await source([], { CURSOR_API_KEY: "key_abc" })).toBe("env");
+    expect(await source(["--api-key", "key_abc"], {})).toBe("flag");
+  });
+});
