@@ -17,6 +17,8 @@ export type AcpStart = {
   template: RunTemplate;
   host: RunHost;
   log(message: string): void;
+  /** Is told each line, in both directions. */
+  debug?(line: string): void;
   /** Ends the server. */
   signal: AbortSignal;
 };
@@ -25,7 +27,10 @@ export async function serveAcp(start: AcpStart): Promise<void> {
   const server = new Server(start);
   const { input, signal } = start;
   await new Promise<void>((resolve) => {
-    const lines = new LineReader((line) => server.peer.receive(line));
+    const lines = new LineReader((line) => {
+      start.debug?.(`← ${typeof line === "string" ? line : line.fault}`);
+      server.peer.receive(line);
+    });
     const over = () => resolve();
     input.on("data", (chunk: Buffer) => lines.push(chunk));
     input.on("end", () => {
@@ -52,7 +57,10 @@ class Server {
     this.#start = start;
     const { output, host } = start;
     this.peer = new RpcPeer(
-      (line) => output.write(line),
+      (line) => {
+        start.debug?.(`→ ${line.trimEnd()}`);
+        output.write(line);
+      },
       {
         request: (method, params, call) => this.#request(method, params, call),
         // Others are for extensions that we do not have.

@@ -7,13 +7,9 @@ import type { Setup } from "../run/setup.ts";
 type OfferedModel = { id: string; name: string };
 
 /** The id by which a list shows a model. */
-function listedId(model: ResolvedModel): string {
+export function listedId(model: ResolvedModel): string {
   const row = known.find(({ vendor, model: id }) => vendor === model.vendor && id === model.modelId);
   return row?.id ?? (model.kind === "offline" ? offlineModel.id : model.id);
-}
-
-export function currentModel({ model }: Setup): { model: string } {
-  return { model: listedId(model) };
 }
 
 export function offeredModels({ model, settings, request, host: { env } }: Setup): OfferedModel[] {

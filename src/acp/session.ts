@@ -13,7 +13,7 @@ import { randomUuid } from "../store/chats/random-uuid.ts";
 import { clientBuffers } from "./buffers.ts";
 import type { AcpClient } from "./client.ts";
 import { type AskingSession, clientHuman } from "./human.ts";
-import { currentModel, offeredModels } from "./models.ts";
+import { listedId, offeredModels } from "./models.ts";
 import { cursorNotification } from "./v1/cursor.ts";
 import {
   configOptions,
@@ -46,6 +46,16 @@ const ownCommands = [{ name: "compact", description: "Make the conversation shor
 
 const outputEveryMs = 100;
 
+type SessionParts = {
+  id: string;
+  client: AcpClient;
+  host: RunHost;
+  /** The request that opens the session has its answer. */
+  answered: Promise<void>;
+  /** In which the chat was left. */
+  mode?: unknown;
+};
+
 export class AcpSession implements AskingSession {
   readonly id: string;
   readonly workspace: string;
@@ -55,6 +65,10 @@ export class AcpSession implements AskingSession {
   readonly #updates: Updates;
   readonly #shown = new EndingsShown();
   readonly #abort = new AbortController();
+  /** The client knows the session. */
+  readonly #answered: Promise<void>;
+  /** What agent mode is: force where the flags or the settings say so. */
+  readonly #agentMode: PermissionMode;
   #request: RunRequest;
   #choices: SessionChoices;
   #cancel = new AbortController();
@@ -66,20 +80,22 @@ export class AcpSession implements AskingSession {
   #waiting: (() => void)[] = [];
   #title: string | undefined;
   #outputTimer: NodeJS.Timeout | undefined;
-  #answered: Promise<void> = Promise.resolve();
 
-  private constructor(
-    request: RunRequest,
-    id: string,
-    parts: { client: AcpClient; host: RunHost; choices: SessionChoices },
-  ) {
+  private constructor(request: RunRequest, setup: Setup, { id, client, host, answered, mode }: SessionParts) {
     this.id = id;
     this.workspace = request.workspace;
     this.#request = request;
-    this.#client = parts.client;
-    this.#host = parts.host;
-    this.#choices = parts.choices;
-    const { notices, compaction } = parts.client.can;
+    this.#client = client;
+    this.#host = host;
+    this.#answered = answered;
+    this.#agentMode = setup.mode === "force" ? "force" : "default";
+    this.#choices = {
+      mode: modeIdOf(request.mode === undefined && (mode === "plan" || mode === "ask") ? mode : setup.mode),
+      model: listedId(setup.model),
+      effort: setup.model.effort ?? ownEffort,
+      models: offeredModels(setup),
+    };
+    const { notices, compaction } = client.can;
     this.#updates = new Updates({ workspace: request.workspace, newId: randomUuid, notices, compaction });
   }
 
@@ -87,28 +103,11 @@ export class AcpSession implements AskingSession {
    * Throws UserError with what keeps it from being opened. In a workspace that nobody trusts yet the run begins with the first
    * prompt, because a question needs a prompt to be asked in.
    */
-  static async begin(
-    request: RunRequest,
-    {
-      id,
-      client,
-      host,
-      answered,
-      mode,
-    }: { id: string; client: AcpClient; host: RunHost; answered: Promise<void>; mode?: unknown },
-  ): Promise<AcpSession> {
-    const setup = await setUp(request, host, { gate: false });
-    const first: PermissionMode = request.mode === undefined && (mode === "plan" || mode === "ask") ? mode : setup.mode;
-    const choices = {
-      mode: modeIdOf(first),
-      ...currentModel(setup),
-      effort: setup.model.effort ?? ownEffort,
-      models: offeredModels(setup),
-    };
+  static async begin(request: RunRequest, parts: SessionParts): Promise<AcpSession> {
+    const setup = await setUp(request, parts.host, { gate: false });
     const mayOpen = setup.trusted || request.force === true;
-    const chat = mayOpen ? request.chat : laidOut(request, id, setup);
-    const session = new AcpSession({ ...request, chat, workspace: setup.workspace }, id, { client, host, choices });
-    session.#answered = answered;
+    const chat = mayOpen ? request.chat : laidOut(request, parts.id, setup);
+    const session = new AcpSession({ ...request, chat, workspace: setup.workspace }, setup, parts);
     if (mayOpen) await session.open();
     return session;
   }
@@ -202,8 +201,7 @@ export class AcpSession implements AskingSession {
     const mode = modes.find((each) => each.id === id)?.id;
     if (!mode)
       throw new UserError("USAGE", `Unknown mode '${id}'. The modes are ${modes.map((each) => each.id).join(", ")}.`);
-    // Force is the wish of who started the process: agent mode is back to it.
-    if (this.#run) this.#run.setMode(mode === "agent" ? (this.#request.force ? "force" : "default") : mode);
+    if (this.#run) this.#run.setMode(mode === "agent" ? this.#agentMode : mode);
     else this.#request = { ...this.#request, mode };
     this.#chose({ mode });
   }

@@ -154,7 +154,8 @@ describe("prompts", () => {
   });
 
   it("take links, embedded files and images; not sounds, and not nothing", async () => {
-    await start({ script: { replies: [{ text: "ok" }], loop: true } });
+    const told = ["[a.txt](", "<resource uri=", "bytes that are not text", "look:"];
+    await start({ script: told.map((expect) => ({ expect, text: "ok" })) });
     const sessionId = await client.newSession();
     const text = { type: "text", text: "look:" };
     const uri = `file://${workspace.path}/a.txt`;
@@ -260,6 +261,21 @@ describe("authentication and extensions", () => {
     expect((await client.request("authenticate", { methodId: "cursor_login" })).result).toEqual({});
     expect((await client.request("authenticate", { methodId: "no" })).error?.code).toBe(-32602);
     expect((await client.request("logout", {})).result).toEqual({});
+  });
+
+  it("asks for a login where the model has no key, and takes one from the terminal that the client opens", async () => {
+    client = await AcpClient.start(workspace, { args: ["--trust", "--model", "sonnet"] });
+    const asked = await client.request("session/new", { cwd: workspace.path, mcpServers: [] });
+    expect(asked.error).toMatchObject({ code: -32000, data: { code: "NOT_AUTHENTICATED" } });
+    expect((await client.request("authenticate", { methodId: "cursor_login" })).error?.code).toBe(-32000);
+    const login = await workspace.run(["acp", "login", "anthropic"], { stdin: "sk-ant-test\n" });
+    expect(login.stdout).toContain("Logged in as anthropic");
+    expect((await client.request("authenticate", { methodId: "cursor_login" })).result).toEqual({});
+    const { result } = await client.request("session/new", { cwd: workspace.path, mcpServers: [] });
+    const [, model] = result.configOptions;
+    expect([model.currentValue, model.options.length > 3]).toEqual(["claude-4.5-sonnet", true]);
+    await client.request("logout", {});
+    expect((await client.request("authenticate", { methodId: "cursor_login" })).error?.code).toBe(-32000);
   });
 
   it("answers methods that it does not know, and goes on", async () => {

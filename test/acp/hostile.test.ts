@@ -179,6 +179,32 @@ describe("a client", () => {
     expect(statuses()).toEqual(["completed", "completed"]);
   });
 
+  it("that says nothing about a file is not waited for after a cancellation", async () => {
+    const silent = () => new Promise(() => {});
+    client = await AcpClient.start(workspace, {
+      script: [{ calls: [{ name: "Read", args: { path: "a.txt" } }] }, { text: "ok" }],
+      capabilities: { fs: { readTextFile: true } },
+      handlers: { "fs/read_text_file": silent },
+    });
+    const sessionId = await client.newSession();
+    const prompted = client.prompt(sessionId, "go");
+    await client.until(({ method }) => method === "fs/read_text_file");
+    client.notify("session/cancel", { sessionId });
+    expect((await prompted).result).toEqual({ stopReason: "cancelled" });
+  });
+
+  it("that sends two prompts at once has both answered, one after the other, or cancels both", async () => {
+    client = await AcpClient.start(workspace, { script: { replies: [{ delayMs: 200, text: "ok " }], loop: true } });
+    const sessionId = await client.newSession();
+    const both = () => Promise.all([client.prompt(sessionId, "one"), client.prompt(sessionId, "two")]);
+    const reasons = async (ends: ReturnType<typeof both>) => (await ends).map(({ result }) => result?.stopReason);
+    expect(await reasons(both())).toEqual(["end_turn", "end_turn"]);
+    expect(client.said()).toBe("ok ok ");
+    const cut = both();
+    client.notify("session/cancel", { sessionId });
+    expect(await reasons(cut)).toEqual(["cancelled", "cancelled"]);
+  });
+
   it("that reads nothing, and one that dies, leave nothing behind", async () => {
     const lines = "for i in $(seq 2000); do echo $i; sleep 0.01; done";
     const script = [{ calls: [{ name: "Shell", args: { command: lines } }] }];

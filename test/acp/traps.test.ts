@@ -292,6 +292,25 @@ describe("6. extensions and questions", () => {
     expect(client.asked("session/request_permission")[0]!["toolCall"].title).toBe("Accept the plan: The plan");
   });
 
+  it("subagents are told of with cursor/task, and shown by their call", async () => {
+    const task = {
+      name: "Task",
+      args: { description: "Look around", prompt: "Look at a.txt", subagent_type: "explore" },
+    };
+    const read = { calls: [{ name: "Read", args: { path: "a.txt" } }] };
+    await start({
+      script: [{ calls: [task] }, read, { text: "It says hello." }, { expect: "It says hello.", text: "ok" }],
+      capabilities: { _meta: { "cursor/task": true } },
+    });
+    await client.prompt(await client.newSession(), "go");
+    const [told] = client.asked("cursor/task") as [Params];
+    expect(told).toMatchObject({ description: "Look around", prompt: "Look at a.txt", agentId: expect.any(String) });
+    const calls = client.updates().filter(({ toolCallId }) => toolCallId === told["toolCallId"]);
+    expect(calls[0]).toMatchObject({ sessionUpdate: "tool_call", title: "Look around", kind: "think" });
+    expect(JSON.stringify(calls.slice(1, -1))).toContain("a.txt"); // its steps, while it works
+    expect(calls.at(-1)).toMatchObject({ status: "completed" });
+  });
+
   it("ids are those of chats, both ways", async () => {
     await start({ script: [{ text: "from the editor" }] });
     const sessionId = await client.newSession();

@@ -1,6 +1,8 @@
 // `acp`: the Agent Client Protocol on stdin and stdout. `acp login` is what a client types for the user, in a terminal.
 import { serveAcp } from "../../acp/index.ts";
 import { exitCodeOf, UserError } from "../../protocol/error-codes.ts";
+import { shortened } from "../../text/one-line.ts";
+import { createDebug } from "../debug.ts";
 import type { Invocation } from "../main.ts";
 import { runHost, runRequest } from "../run-request.ts";
 import { watchForTheEnd } from "../shutdown.ts";
@@ -20,6 +22,7 @@ export async function acp(invocation: Invocation): Promise<number> {
     writeStderr(
       `An editor starts this and speaks the Agent Client Protocol with it; Ctrl+D ends it. For yourself: ${name}\n`,
     );
+  const debug = createDebug(line.flags.has("debug"));
   const abort = new AbortController();
   const watch = watchForTheEnd(abort, invocation);
   const gone = new UserError("INTERRUPTED", "The client is gone.");
@@ -31,8 +34,9 @@ export async function acp(invocation: Invocation): Promise<number> {
       input: process.stdin,
       output,
       template,
-      host: runHost(invocation),
+      host: { ...runHost(invocation), ...(line.flags.has("debug") && { debug: debug.say }) },
       log: (message) => writeStderr(`${message}\n`),
+      ...(line.flags.has("debug") && { debug: (text) => debug.say(shortened(text, 2000)) }),
       signal: abort.signal,
     });
     // Whoever closed our input may not read our output: it is not waited for long.
