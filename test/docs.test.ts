@@ -43,7 +43,7 @@ const pages = new Map(
 const blocks = [...pages].flatMap(([file, page]) => readBlocks(file, page));
 const scripts = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")).scripts as Record<string, string>;
 
-/** Files that the words of an example imply. */
+/** Files that the prompts of the offline model's table speak of. */
 const implied: Record<string, string> = {
   "a.txt": "Hello foo x\nbeta\n3\n4\n",
   "config.yaml": "port: 8080\n",
@@ -64,6 +64,9 @@ const programs: Record<string, string> = {
   jq: `exec "${process.execPath}" -e 'for (const line of require("node:fs").readFileSync(0, "utf8").trim().split("\\n")) JSON.parse(line)'`,
   git: "echo '+ a line'",
 };
+
+/** Of examples that are run with a model on loopback; a reader sees that they need one. */
+const withModelMark = "run with a model";
 
 let server: ModelServer;
 const workspaces: Workspace[] = [];
@@ -86,11 +89,24 @@ describe("commands", () => {
     expect(blocks.filter((each) => each.language === "bash" && !isMarkedNotRun(each)).length).toBeGreaterThan(8);
   });
 
+  it("say so where they need a model", () => {
+    for (const block of blocks.filter((each) => each.mark === withModelMark))
+      expect(`${block.text}`, place(block)).toMatch(/# .*needs a model/i);
+  });
+
+  it("of the README's test fail where the project's tests fail", async () => {
+    const block = blocks.find(({ file, text }) => file === "README.md" && text.includes("script:check.json"))!;
+    const { workspace, env } = prepared(block);
+    workspace.file("some.test.mjs", 'import test from "node:test"; test("no", () => { throw new Error("no"); });');
+    const { exit, output } = await runShell(commandsOf(block)[0]!, { cwd: workspace.path, env });
+    expect({ exit, output }).toMatchObject({ exit: 1, output: expect.stringContaining("MODEL_BAD_REQUEST") });
+  });
+
   it("in the midst of text are understood by the parser", () => {
     const spans = [...pages].flatMap(([file, page]) => codeSpans(page).map((span) => ({ file, ...span })));
     const lines = spans.filter(({ text }) => /^(npx )?(courser|cursor-agent) [\w-]/.test(text));
     for (const { file, line, text } of lines) {
-      const [, ...words] = text.replace(/^npx /, "").split(" ");
+      const [, ...words] = text.replace(/^npx /, "").match(/'[^']*'|"[^"]*"|\S+/g)!;
       expect(() => parseCommandLine(words, commands), `${file}:${line}: ${text}`).not.toThrow();
     }
     for (const { file, line, text } of spans) {
@@ -289,10 +305,9 @@ async function runBlock(block: Block): Promise<void> {
       ).toBe(true);
       continue;
     }
-    // Without -p it is a conversation, where trust is a question.
-    const trusted = join(workspace.config, "projects");
-    if (/ (-p|--print)\b/.test(command)) rmSync(trusted, { recursive: true, force: true });
-    else trust(workspace.config, workspace.path);
+    // Without -p it is a conversation with a model, where trust is a question.
+    rmSync(join(workspace.config, "projects"), { recursive: true, force: true });
+    if (block.mark === withModelMark && !/ (-p|--print)\b/.test(command)) trust(workspace.config, workspace.path);
     const run = await runShell(filledIn(command), { cwd: workspace.path, env });
     expect(run.output, `${place(block)}: ${command}`).not.toMatch(/unknown option|Unexpected failure/);
     outputs += run.output;
@@ -324,15 +339,15 @@ async function runTypeScript(block: Block): Promise<void> {
   if (!isAsShown(output, text)) expect(output, `${place(shown)} shows something else`).toBe(text);
 }
 
-/** A folder with the files that its page shows. */
+/** A fresh folder with the files that its page shows, and no others. */
 function prepared(block: Block): { workspace: Workspace; env: Record<string, string> } {
-  const workspace = scratch();
+  const workspace = scratch({});
   for (const other of blocks)
     if (other.file === block.file && other.name !== "" && !isSettings(other) && !isOutput(other))
       workspace.file(other.name, other.text);
   mkdirSync(join(workspace.path, "node_modules"));
   symlinkSync(repository, join(workspace.path, "node_modules/courser-agent"));
-  const withModel = block.mark === "run with a model";
+  const withModel = block.mark === withModelMark;
   if (withModel) writeRouting(workspace);
   const env = {
     ...workspace.env,
@@ -429,8 +444,8 @@ function runShell(
   });
 }
 
-function scratch(): Workspace {
-  const workspace = createWorkspace(implied);
+function scratch(files: Record<string, string> = implied): Workspace {
+  const workspace = createWorkspace(files);
   workspaces.push(workspace);
   return workspace;
 }

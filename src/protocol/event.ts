@@ -20,10 +20,15 @@ export type Denial = { tool: string; callId: string; reason: string };
 
 /** Numbers that both endings of a run carry. */
 export type Ending = {
+  /** Of the run. */
   durationMs: number;
+  /** Of it, the time that the model took. */
   apiDurationMs: number;
+  /** Of this run, for reports. */
   requestId?: string;
+  /** Tokens, summed over the run. */
   usage?: Usage;
+  /** Calls that were refused. */
   denials?: Denial[];
   /** What was to be known beside the answer, for who reads nothing but the ending. */
   notices?: { kind: string; message: string }[];
@@ -32,6 +37,7 @@ export type Ending = {
 };
 
 export type AgentEventBody =
+  /** The run begins. */
   | {
       type: "init";
       sessionId: string;
@@ -42,11 +48,12 @@ export type AgentEventBody =
       tools?: string[];
       mcpServers?: { name: string; status: string }[];
     }
+  /** What the user said. */
   | { type: "user"; text: string }
-  | { type: "thinking"; text: string } // delta
+  | { type: "thinking"; text: string } // a piece of a thought
   /** `text`: all of it, where it is known. `cut`, here and below: the turn ended before it was said to the end; not on the wire. */
   | { type: "thinking_end"; text?: string; cut?: true }
-  | { type: "text"; text: string } // delta
+  | { type: "text"; text: string } // a piece of the answer
   | { type: "text_end"; text: string; modelCallId?: string; cut?: true } // the whole segment
   /** `description`, here and below: what the call does, in the model's words. */
   | {
@@ -59,6 +66,7 @@ export type AgentEventBody =
       startedAt?: number;
     }
   | { type: "tool_output"; callId: string; chunk: string } // live only, never stored
+  /** How the call ended: `outcome`. */
   | {
       type: "tool_end";
       callId: string;
@@ -70,7 +78,9 @@ export type AgentEventBody =
       startedAt?: number;
       completedAt?: number;
     }
+  /** A question to a person. */
   | { type: "ask"; id: string | number; kind: string; query: unknown }
+  /** What was answered. */
   | { type: "answer"; id: string | number; kind: string; response: unknown }
   /** The model is asked again. `discards`: text since the last text_end is void, it will be said anew. */
   | { type: "retry"; attempt: number; discards: boolean; reason?: string; delayMs?: number }
@@ -78,6 +88,7 @@ export type AgentEventBody =
   | { type: "notice"; kind: string; message: string; fields?: Record<string, unknown> }
   /** `structured`: the answer by the schema that was asked for. */
   | ({ type: "done"; text: string; structured?: unknown } & Ending)
+  /** The run failed. */
   | ({ type: "fail"; message: string; code?: string } & Ending)
   | { type: "other"; raw: unknown }; // understood by nobody, lost by nobody
 

@@ -18,13 +18,19 @@ export interface UnifiedToolUse {
 
 /** Each is awaited before the next, so that a slow one slows the CLI down. What one throws ends the run. */
 export interface ExecuteCallbacks {
+  /** The process has started. */
   onStart?(facts: { pid: number; command: readonly string[] }): void;
+  /** Every event. */
   onEvent?(event: RunEvent): void | Promise<void>;
+  /** Every message. */
   onMessage?(message: UnifiedMessage): void | Promise<void>;
+  /** A tool call begins. */
   onToolUse?(toolUse: UnifiedToolUse): void | Promise<void>;
   /** A piece of the answer, and when it came. */
   onToken?(token: string, timestamp: number): void | Promise<void>;
+  /** What the CLI prints, as text. */
   onStdout?(text: string): void;
+  /** What it prints on stderr. */
   onStderr?(text: string): void;
   /** Whatever the outcome is, if it is not success. */
   onError?(error: RunError): void | Promise<void>;

@@ -52,15 +52,16 @@ export {
 } from "./outcome.ts";
 export { rebuildLines } from "./rebuild-lines.ts";
 export { type FollowUp, type Run, type RunSession, type StartOptions, start } from "./run.ts";
-export type {
-  OtherOutcomeKind,
-  OtherToolName,
-  RunEvent,
-  ToolArgs,
-  ToolEndEvent,
-  ToolName,
-  ToolOutcome,
-  ToolStartEvent,
+export {
+  type CallEvent,
+  isCall,
+  type OtherToolName,
+  type RunEvent,
+  type ToolArgs,
+  type ToolEndEvent,
+  type ToolName,
+  type ToolOutcome,
+  type ToolStartEvent,
 } from "./run-event.ts";
 export {
   type ListSessionsOptions,

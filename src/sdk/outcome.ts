@@ -16,17 +16,23 @@ export type RunOutcome = "success" | "error" | "cancelled" | "timeout" | "crashe
 export type RunFacts = {
   /** The whole answer; without success, what there was of it. */
   text: string;
+  /** Of the session, also where a resumed run failed. */
   sessionId: string | undefined;
+  /** As the CLI named it. */
   model: string | undefined;
   /** Of all turns that this run took. */
   usage: Usage | undefined;
+  /** Where the CLI tells it. */
   costUsd: number | undefined;
+  /** From the start to the end of the process. */
   durationMs: number;
   /** Replies of the model. */
   turns: number;
   /** Calls that were refused. */
   denials: readonly Denial[];
+  /** Of the process; null where a signal ended it. */
   exitCode: number | null;
+  /** That ended the process; else empty. */
   signal: string;
   /** The end of it, within bounds. */
   stderr: string;
@@ -34,7 +40,9 @@ export type RunFacts = {
   stages: readonly string[];
   /** Lines of the stream that nobody knows, came after the end, or were noise. */
   ignored: number;
+  /** What was odd, and did not keep it from ending well. */
   warnings: readonly string[];
+  /** What could not be carried over to this CLI, and why. */
   losses: readonly RunLoss[];
 };
 

@@ -1,7 +1,7 @@
 // RunEvent: an AgentEvent of a run, whose calls have one name, whichever CLI made them, and arguments and outcomes by that name.
 import { existsSync } from "node:fs";
 import { isObject } from "../json/object.ts";
-import type { AgentEvent, Outcome } from "../protocol/event.ts";
+import type { AgentEvent } from "../protocol/event.ts";
 import { displayNameOf } from "../protocol/tool-calls.ts";
 import type { ToolShapes } from "../protocol/tool-shapes.ts";
 import { nameOfCall } from "./cursor/calls.ts";
@@ -32,25 +32,19 @@ interface CallShapes {
 /** What a call is called in events, messages and callbacks, whichever CLI made it. */
 export type ToolName = keyof CallShapes;
 
-declare const notListed: unique symbol;
 /** The name of a tool that is in no list, as its CLI says it. */
-export type OtherToolName = string & { readonly [notListed]: true };
+export type OtherToolName = string & {};
 
 export type ToolArgs<Name extends ToolName> = CallShapes[Name]["args"];
 
-/** How a call ended: `kind` says which value it has. */
-export type ToolOutcome<Name extends ToolName> =
-  | {
-      [Kind in OutcomeKind<Name>]: {
-        kind: Kind;
-        value: NonNullable<NonNullable<CallShapes[Name]["result"]>[Kind]>;
-        siblings?: Record<string, unknown>;
-      };
-    }[OutcomeKind<Name>]
-  | (Outcome & { kind: OtherOutcomeKind });
-
-/** An outcome that the shapes do not list. */
-export type OtherOutcomeKind = string & { readonly [notListed]: true };
+/** How a call ended: `kind` says which value it has. A newer CLI may have kinds that are not listed here. */
+export type ToolOutcome<Name extends ToolName> = {
+  [Kind in OutcomeKind<Name>]: {
+    kind: Kind;
+    value: NonNullable<NonNullable<CallShapes[Name]["result"]>[Kind]>;
+    siblings?: Record<string, unknown>;
+  };
+}[OutcomeKind<Name>];
 
 /** What stands beside the outcomes of a result is none. */
 type OutcomeKind<Name extends ToolName> = Exclude<
@@ -76,7 +70,14 @@ export type ToolEndEvent =
 
 export type RunEvent = Exclude<AgentEvent, { type: "tool_start" | "tool_end" }> | ToolStartEvent | ToolEndEvent;
 
-export type NamedCall = { name: string; cliName?: string };
+/** Narrows an event to a call of one tool, with its arguments and outcomes: names that are in no list stand in the way of `===`. */
+export function isCall<Name extends ToolName>(event: RunEvent, name: Name): event is CallEvent<Name> {
+  return (event.type === "tool_start" || event.type === "tool_end") && event.name === name;
+}
+
+export type CallEvent<Name extends ToolName> = Extract<ToolStartEvent | ToolEndEvent, { name: Name }>;
+
+type NamedCall = { name: string; cliName?: string };
 
 /** One for each run: a call has the name at its end that it had at its start. */
 export function createNamer({ tool, isOurs }: { tool: UnifiedTool; isOurs: boolean }): (event: AgentEvent) => RunEvent {

@@ -24,35 +24,35 @@ import type { UnifiedTool } from "./unified.ts";
 export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = {
   /** What the agent is to do. */
   prompt: string;
-  /** Which CLI. `cursor` unless told: `cursor-agent` in PATH, else the one of this package. */
+  /** Which CLI. Default: `cursor`, which is `cursor-agent` in PATH, else the CLI of this package. */
   tool?: UnifiedTool | undefined;
-  /** Where it works. The current directory unless told. */
+  /** Where it works. Default: the current directory. */
   cwd?: string | undefined;
-  /** As the CLI names it. Its own default unless told. */
+  /** As the CLI names it. Default: the CLI's own. */
   model?: string | undefined;
   /** How much it may do without asking. */
   permissionMode?: SdkPermissionMode | undefined;
-  /** How it works: `plan` and `ask` change nothing. `agent` unless told. */
+  /** How it works: `plan` and `ask` change nothing. Default: `agent`. */
   mode?: WorkMode | undefined;
   /** Rules for this run, as `cursor-agent` spells them: `Shell(git)`, `Write(src/**)`, `Mcp(server:tool)`. */
   permissions?: PermissionRules | undefined;
-  /** Whether commands run in the CLI's sandbox. As the CLI is set up unless told. */
+  /** Whether commands run in the CLI's sandbox. Default: as the CLI is set up. */
   sandbox?: boolean | undefined;
-  /** The folder is trusted from now on, where the CLI asks for that. */
+  /** Trust the folder from now on, where the CLI asks for that. */
   trust?: boolean | undefined;
   /** The only tools it has, as the CLI names them. */
   allowedTools?: readonly string[] | undefined;
   /** Tools that it does not have. */
   disallowedTools?: readonly string[] | undefined;
-  /** Directories beside `cwd` that it works in. */
+  /** Further directories to work in. */
   addDirs?: readonly string[] | undefined;
-  /** MCP servers for this run, by their names. Their tools may be called. */
+  /** MCP servers for this run, by name. Their tools may be called without being asked about. */
   mcpServers?: Readonly<Record<string, McpServer>> | undefined;
   /** Resume a session: its id, or `true` for the latest. */
   resume?: string | true | undefined;
   /** With `resume`: in a copy. */
   fork?: boolean | undefined;
-  /** Paths of pictures to show to the model. */
+  /** Paths of images to show to the model. */
   images?: readonly string[] | undefined;
   /** Instead of the CLI's own. */
   systemPrompt?: string | undefined;
@@ -62,29 +62,29 @@ export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = 
   schema?: Schema | undefined;
   /** What the model is told of `schema`, for libraries that cannot say it as JSON Schema themselves. */
   jsonSchema?: JsonSchema | undefined;
-  /** Most that the run may use up. */
+  /** Limits for the run. */
   budget?: Budget | undefined;
-  /** Most time from the start to the result. No limit unless told. */
+  /** Time limit from start to result. Default: none. */
   timeoutMs?: number | undefined;
-  /** Longest silence; an hour unless told. `Infinity`: none. */
+  /** Longest silence. Default: one hour; `Infinity` for no limit. */
   idleMs?: number | undefined;
   /** Cancels the run. */
   signal?: AbortSignal | undefined;
-  /** Text as it comes. True unless told. */
+  /** Stream text as it is written. Default: true. */
   partial?: boolean | undefined;
-  /** The program, instead of the one that is found; a list for a program with its first arguments. */
+  /** The program to run, instead of the one that is found; a list for a program with its first arguments. */
   executable?: string | readonly string[] | undefined;
-  /** Put before the prompt, after all that is derived from these options. */
+  /** Further arguments, before the prompt. */
   extraArgs?: readonly string[] | undefined;
-  /** Added to the environment of this process; undefined takes a variable away. */
+  /** Added to the environment of this process; `undefined` removes a variable. */
   env?: Record<string, string | undefined> | undefined;
-  /** Lines that are not JSON: fail (the default), or pass over and count. */
+  /** Lines that are not JSON: fail (default), or skip and count. */
   onNoise?: "fail" | "skip" | undefined;
-  /** False: events are for those who read while it runs, at the pace of the slowest, and are not kept. */
+  /** `false`: events are not kept; readers get them as they come, at the pace of the slowest. */
   keepEvents?: boolean | undefined;
-  /** Shared by the stages of a stop: cancel, SIGTERM, SIGKILL. 2000 unless told. */
+  /** Time for a stop in stages: cancel, SIGTERM, SIGKILL. Default: 2000. */
   graceMs?: number | undefined;
-  /** How long the process may stay after its result. 2000 unless told. */
+  /** How long the process may stay after its result. Default: 2000. */
   resultGraceMs?: number | undefined;
   /** Asked before every call of a tool. For CLIs with hooks: cursor and claude. */
   canUseTool?: CanUseTool | undefined;
@@ -92,11 +92,11 @@ export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = 
   hooks?: HookCallbacks | undefined;
   /** Functions of this program that the agent may call. */
   tools?: readonly InProcessTool[] | undefined;
-  /** Told when the process is there. */
+  /** The process has started. */
   onStart?: ((facts: { pid: number; command: readonly string[] }) => void) | undefined;
-  /** Told every piece of its output. */
+  /** What the CLI prints, as it comes. */
   onStdout?: ((chunk: Buffer) => void) | undefined;
-  /** Told every piece of what it says on stderr. */
+  /** What it prints on stderr. */
   onStderr?: ((chunk: Buffer) => void) | undefined;
 };
 

@@ -1,0 +1,282 @@
+// Writes docs/sdk/reference.md from the types of the SDK and from what its drivers make of each option. `npm run reference`.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { CliInfo, DriverRequest } from "../src/sdk/drivers/driver.ts";
+import { drivers } from "../src/sdk/drivers/index.ts";
+import type { UnifiedTool } from "../src/sdk/unified.ts";
+
+const repository = join(import.meta.dirname, "..");
+const page = join(repository, "docs/sdk/reference.md");
+
+export async function main(): Promise<void> {
+  writeFileSync(page, reference());
+}
+
+export function reference(): string {
+  const options = members("sdk/start-options.ts", "StartOptions");
+  return [
+    "# Reference",
+    "Every option, result and event of the SDK. Made from its types by `npm run reference`; a test keeps it current. What they are for is told in [running](running.md) and [live sessions](live.md).",
+    "A name that is not an option, or a value of the wrong kind, is a `UserError` with the code `USAGE`: thrown by `start`, `session.send` and `session.fork`, rejected by everything that is awaited.",
+    "## Options of `start`",
+    table(["option", "type", "meaning"], options.map(row)),
+    "`session.send(prompt, options)` and `session.fork(prompt, options)` take the same, but for `prompt`, `tool`, `cwd`, `resume`, `fork` and `executable`.",
+    "## Options of `execute`",
+    "Those of `start` without `keepEvents`, and these. `executeCursor(prompt, options)` and `executeCursorStreaming(prompt, options)` take them without `prompt` and `tool`.",
+    table(
+      ["option", "type", "meaning"],
+      [
+        row({ name: "sessionId?", type: "string", note: "The same as `resume`." }),
+        ...members("sdk/execute.ts", "ExecuteCallbacks").map(row),
+      ],
+    ),
+    "## Options of `openLive`",
+    `Of those of \`start\`: ${liveNames()
+      .map((name) => `\`${name}\``)
+      .join(", ")}; and these.`,
+    table(["option", "type", "meaning"], members("sdk/live/session.ts", "LiveOptions").map(row)),
+    "## What each CLI makes of an option",
+    "A flag or a setting, with what it was given here; a *loss*, which `run.losses` lists; or *refused*, because leaving it out silently would be dangerous. A dash: no flag is needed, or the SDK does it itself (budgets).",
+    table(["option", ...columns.map(({ name }) => name)], driverRows()),
+    "## The result",
+    '`await run.result`: these, with `outcome: "success"` and `data`, or another outcome and `error`.',
+    table(["field", "type", "meaning"], members("sdk/outcome.ts", "RunFacts").map(row)),
+    "## Events",
+    "Every event may also have `at`, when it happened in milliseconds. Calls (`tool_start`, `tool_end`) have a `name` by one list, and `cliName` where their CLI calls the tool otherwise.",
+    table(["`type`", "fields", "meaning"], events()),
+    "`done` and `fail` also have:",
+    table(["field", "type", "meaning"], members("protocol/event.ts", "Ending").map(row)),
+    "## Types",
+    "As the tables above name them; all are exported.",
+    `\`\`\`text\n${types.map(([file, name]) => declaration(file, name)).join("\n\n")}\n\`\`\``,
+    "## Calls by name",
+    "`isCall(event, name)` narrows an event to calls of one tool: `event.args` is then as below, and `event.outcome.value` typed by `event.outcome.kind`. A tool that is in no list has its own name, and `args` of the type `unknown`.",
+    table(["`name`", "`args`"], calls()),
+  ]
+    .join("\n\n")
+    .concat("\n");
+}
+
+const types: [file: string, name: string][] = [
+  ["sdk/unified.ts", "UnifiedTool"],
+  ["sdk/drivers/driver.ts", "SdkPermissionMode"],
+  ["sdk/drivers/driver.ts", "WorkMode"],
+  ["sdk/drivers/driver.ts", "PermissionRules"],
+  ["sdk/drivers/driver.ts", "McpServer"],
+  ["sdk/drivers/driver.ts", "Budget"],
+  ["sdk/callbacks/hook-callbacks.ts", "CanUseTool"],
+  ["sdk/callbacks/hook-callbacks.ts", "CallRequest"],
+  ["sdk/callbacks/hook-callbacks.ts", "PermissionAnswer"],
+  ["sdk/callbacks/hook-callbacks.ts", "HookAnswer"],
+  ["sdk/drivers/driver.ts", "RunLoss"],
+  ["sdk/outcome.ts", "RunOutcome"],
+  ["protocol/event.ts", "Outcome"],
+  ["protocol/event.ts", "Usage"],
+  ["protocol/event.ts", "Denial"],
+];
+
+/** As it is written, up to the end of the statement. */
+function declaration(file: string, name: string): string {
+  const text = source(file);
+  const start = new RegExp(`^export type ${name}\\b`, "m").exec(text)?.index;
+  if (start === undefined) throw new Error(`${file} has no ${name}`);
+  const written = text.slice(start, start + memberEnd(text.slice(start)) + 1).replace(/^export /, "");
+  const [, list] = /\(typeof (\w+)\)\[number\]/.exec(written) ?? [];
+  if (list === undefined) return written;
+  const [, values = ""] = new RegExp(`const ${list} = \\[(.*)\\] as const`).exec(text) ?? [];
+  return `type ${name} = ${values.split(", ").join(" | ")};`;
+}
+
+type Member = { name: string; type: string; note: string };
+
+function row({ name, type, note }: Member): string[] {
+  return [code(name.replace(/\?$/, "")), code(type), note];
+}
+
+/** The members of a type that is written as one object, with their comments. */
+function members(file: string, name: string): Member[] {
+  const text = source(file);
+  const start = new RegExp(`^(?:export )?(?:type|interface) ${name}\\b`, "m").exec(text);
+  if (!start) throw new Error(`${file} has no ${name}`);
+  const open = bodyStart(text, start.index);
+  return splitMembers(text.slice(open + 1, closing(text, open)));
+}
+
+/** Behind type parameters and what it is made from: `type A<B = {}> = Pick<…> & {`. */
+function bodyStart(text: string, from: number): number {
+  const head = /(?:=|&|\binterface \w+) \{\n/g;
+  head.lastIndex = from;
+  const found = head.exec(text);
+  if (!found) throw new Error("no body");
+  return found.index + found[0].length - 2;
+}
+
+function closing(text: string, open: number): number {
+  let depth = 0;
+  for (let at = open; at < text.length; at++) {
+    if (text[at] === "{") depth++;
+    if (text[at] === "}" && --depth === 0) return at;
+  }
+  throw new Error("no end");
+}
+
+function splitMembers(body: string): Member[] {
+  const found: Member[] = [];
+  let note = "";
+  let rest = body.trim();
+  while (rest !== "") {
+    const comment = /^\/\*\*([^]*?)\*\/\s*/.exec(rest);
+    if (comment) {
+      note = oneLine(comment[1]!.replace(/^\s*\* ?/gm, " "));
+      rest = rest.slice(comment[0].length);
+      continue;
+    }
+    const end = memberEnd(rest);
+    const member = oneLine(rest.slice(0, end));
+    const [, name, type] = /^(?:readonly )?(\w+\??|\[\w+: \w+\])((?::|\().*)$/.exec(member) ?? [];
+    if (!name || !type) throw new Error(`not a member: ${member}`);
+    // A method is a function of that type.
+    const spelled = type.startsWith(":") ? type.slice(1).trim() : type.replace(/\): ([^:]*)$/, ") => $1");
+    found.push({ name, type: spelled.replace(/ \| undefined$/, "").replace(/^\((\(.*)\)$/, "$1"), note });
+    note = "";
+    rest = rest.slice(end + 1).trim();
+  }
+  return found;
+}
+
+function memberEnd(text: string): number {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    if ("{([<".includes(text[at]!)) depth++;
+    if ("})]".includes(text[at]!) || (text[at] === ">" && text[at - 1] !== "=")) depth--;
+    if (text[at] === ";" && depth === 0) return at;
+  }
+  return text.length;
+}
+
+function liveNames(): string[] {
+  const text = source("sdk/live/session.ts");
+  const [, picked = ""] = /export type LiveOptions = Pick<\s*StartOptions,([^>]*)>/.exec(text) ?? [];
+  return [...picked.matchAll(/"(\w+)"/g)].map(([, name]) => name!);
+}
+
+function events(): string[][] {
+  const text = source("protocol/event.ts");
+  const start = text.indexOf("export type AgentEventBody =");
+  const body = text.slice(start, text.indexOf("\n\n", start));
+  const rows: string[][] = [];
+  let note = "";
+  for (const part of body.split(/\n(?= {2}(?:\||\/\*\*))/).slice(1)) {
+    const comment = /^\s*\/\*\*([^]*?)\*\/$/.exec(part);
+    if (comment) {
+      note = oneLine(comment[1]!);
+      continue;
+    }
+    const [, type] = /type: "(\w+)"/.exec(part) ?? [];
+    const tail = /\/\/ (.*)$/.exec(part)?.[1] ?? "";
+    const fields = oneLine(part.replace(/\/\/ .*$/gm, ""))
+      .replace(/^\| \(?\{ type: "\w+";? ?|;? ?\}( & Ending\))?;?$/g, "")
+      .split(/; (?![^{]*\})/)
+      .map((field) => field.replace(/;$/, ""))
+      .filter((field) => field !== "");
+    rows.push([code(type!), fields.map(code).join(", "), note || tail]);
+    note = "";
+  }
+  return rows;
+}
+
+function calls(): string[][] {
+  return members("sdk/run-event.ts", "CallShapes").map(({ name, type }) => {
+    const key = /"(\w+)"/.exec(type)![1]!;
+    const shape = `${key[0]!.toUpperCase()}${key.slice(1)}Args`;
+    return [code(name), fieldsOf(shape).map(code).join(", ")];
+  });
+}
+
+function fieldsOf(shape: string): string[] {
+  const text = source("protocol/tool-shapes.ts");
+  const [, inline] = new RegExp(`^export type ${shape} = \\{(.*)\\};$`, "m").exec(text) ?? [];
+  const list = inline === undefined ? members("protocol/tool-shapes.ts", shape) : splitMembers(inline);
+  return list.map(({ name, type }) => `${name}: ${type}`);
+}
+
+const columns: { name: string; tool: UnifiedTool; cli: CliInfo }[] = [
+  { name: "courser", tool: "cursor", cli: { path: "courser", isOurs: true } },
+  { name: "the original cursor-agent", tool: "cursor", cli: { path: "cursor-agent", isOurs: false } },
+  { name: "Claude Code", tool: "claude", cli: { path: "claude", isOurs: false } },
+  { name: "Codex", tool: "codex", cli: { path: "codex", isOurs: false } },
+  { name: "Gemini CLI", tool: "gemini", cli: { path: "gemini", isOurs: false } },
+];
+
+const given: Record<string, Partial<DriverRequest>> = {
+  model: { model: "m" },
+  "permissionMode: 'force'": { permissionMode: "force" },
+  "permissionMode: 'acceptEdits'": { permissionMode: "acceptEdits" },
+  "mode: 'plan'": { mode: "plan" },
+  "mode: 'ask'": { mode: "ask" },
+  "permissions.allow": { permissions: { allow: ["Shell(git)"] } },
+  "permissions.deny": { permissions: { deny: ["Shell(rm)"] } },
+  "sandbox: true": { sandbox: true },
+  "sandbox: false": { sandbox: false },
+  trust: { trust: true },
+  allowedTools: { allowedTools: ["Read"] },
+  disallowedTools: { disallowedTools: ["Read"] },
+  addDirs: { addDirs: ["/d"] },
+  resume: { resume: "id" },
+  "resume: true": { resume: true },
+  fork: { resume: "id", fork: true },
+  images: { images: ["/i.png"] },
+  systemPrompt: { systemPrompt: "s" },
+  appendSystemPrompt: { appendSystemPrompt: "s" },
+  partial: { partial: true },
+  "budget.turns": { budget: { turns: 3 } },
+  "budget.costUsd": { budget: { costUsd: 1 } },
+};
+
+function driverRows(): string[][] {
+  return Object.entries(given).map(([option, request]) => [
+    code(option),
+    ...columns.map((column) => cell(column, option, request)),
+  ]);
+}
+
+function cell({ tool, cli }: (typeof columns)[0], option: string, more: Partial<DriverRequest>): string {
+  const request = { prompt: "", cwd: "/", permissionMode: "default", partial: false } as const;
+  try {
+    const plain = drivers[tool].command(request, cli);
+    const made = drivers[tool].command({ ...request, ...more }, cli);
+    const before = [...plain.args];
+    const words = made.args.flatMap((word, index) => {
+      const at = before.indexOf(word);
+      if (at >= 0) before.splice(at, 1);
+      const flag = made.args[index - 1] ?? "";
+      // A flag that is always there, with another value.
+      const isValue = at < 0 && plain.args.includes(flag) && flag.startsWith("--") && !word.startsWith("-");
+      return at >= 0 ? [] : isValue && flag === "--approval-mode" ? [flag, word] : [word];
+    });
+    const variables = Object.entries(made.env ?? {}).map(([key, value]) => `${key}=${value}`);
+    const said = [...words, ...variables].join(" ");
+    const isLost = made.losses.some((loss) => loss.option === option.split(/[.:]/)[0]);
+    const shown = [...(said === "" ? [] : [code(said)]), ...(isLost ? ["loss"] : [])];
+    return shown.join(", ") || (made.prompt === undefined ? "—" : "in the prompt");
+  } catch {
+    return "refused";
+  }
+}
+
+function table(head: string[], rows: string[][]): string {
+  const line = (cells: string[]) => `| ${cells.join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+function code(text: string): string {
+  return `\`${text.replaceAll("|", "\\|")}\``;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}
+
+function source(file: string): string {
+  return readFileSync(join(repository, "src", file), "utf8");
+}
