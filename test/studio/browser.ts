@@ -33,6 +33,7 @@ export async function openStudio(
   const { path = "/", width = 1360, height = 860, colorScheme = "light" } = options;
   const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: "reduce" });
   const page = await context.newPage();
+  page.setDefaultTimeout(12_000);
   const requests: string[] = [];
   const errors: string[] = [];
   page.on("request", (request) => requests.push(request.url()));

@@ -124,8 +124,9 @@ export class Conversation {
 
   /** `before`: what came later is told by the log of a run. */
   #showSession(ref: SessionRef, page: EventsPage, before: number | undefined): void {
-    const older = (step: Step) => before === undefined || (step.event.at ?? 0) < before;
-    this.#replaceSteps(page.items.filter(older));
+    const isLater = ({ event: { at } }: Step) => before !== undefined && at !== undefined && at >= before;
+    const later = page.items.find(isLater)?.turn ?? Number.POSITIVE_INFINITY;
+    this.#replaceSteps(page.items.filter(({ turn }) => turn < later));
     this.status.value = "ready";
     const [first] = page.items;
     this.isWhole.value = !first || first.index === 0;

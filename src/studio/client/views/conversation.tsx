@@ -82,7 +82,9 @@ function Header({ subject, where }: { subject: Subject; where: Where }) {
   const last = turns.at(-1);
   const figures = conversation.facts.value?.turns;
   const spent = (figures ?? turns).reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
-  const timeMs = (figures ?? turns).reduce((sum, { durationMs }) => sum + durationMs, 0);
+  const since = last?.state === "running" ? last.startedAt : undefined;
+  const running = since === undefined ? 0 : Math.max(0, Date.now() - since);
+  const timeMs = (figures ?? turns).reduce((sum, { durationMs }) => sum + durationMs, 0) + running;
   const facts = [last && `turn ${last.number}`, timeMs > 0 && duration(timeMs), spent > 0 && cost(spent)];
   return (
     <header class="head">

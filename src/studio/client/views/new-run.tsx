@@ -77,7 +77,7 @@ export function NewRun() {
         }}
       >
         <label class="wide">
-          <span>What shall be done?</span>
+          <span>What should the agent do?</span>
           <textarea
             ref={field}
             rows={5}

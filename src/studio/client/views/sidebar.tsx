@@ -46,7 +46,7 @@ export function Sidebar({ inSheet = false }: { inSheet?: boolean }) {
       {!inSheet && (
         <div class="brand">
           <a href="/">Courser</a>
-          <button type="button" class="quiet" aria-label="Find anything" onClick={() => (isPaletteOpen.value = true)}>
+          <button type="button" class="quiet" title="Find anything" onClick={() => (isPaletteOpen.value = true)}>
             <kbd>{isMac() ? "⌘K" : "Ctrl K"}</kbd>
           </button>
         </div>

