@@ -38,7 +38,11 @@ export async function openStudio(
   const errors: string[] = [];
   page.on("request", (request) => requests.push(request.url()));
   page.on("pageerror", (error) => errors.push(String(error)));
-  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  // What the service refuses is told by the page; the browser notes it as well.
+  const isRefusal = /status of 4\d\d|net::ERR_(CONNECTION|INCOMPLETE)/;
+  page.on("console", (message) => {
+    if (message.type() === "error" && !isRefusal.test(message.text())) errors.push(message.text());
+  });
   await page.goto(`http://127.0.0.1:${info.port}${path}#token=${info.token}`);
   return { page, context, requests, errors };
 }

@@ -14,6 +14,8 @@ let browser: Browser;
 let page: Page;
 let requests: string[];
 let errors: string[];
+/** Of the run that uses every tool. */
+let model = "";
 
 describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
   beforeAll(async () => {
@@ -53,22 +55,20 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     expect(await page.locator(".new-run select").first().locator("option").first().textContent()).toMatch(
       /^courser \d/,
     );
-    await page.getByLabel("Model").fill(service.script(everyTool()));
+    model = service.script(everyTool());
+    await page.getByLabel("Model").fill(model);
     await page.getByLabel("Permission").selectOption("force");
     await page.getByRole("button", { name: "Start" }).click();
     await page.getByText(/^Done in/).waitFor();
     const timeline = page.getByRole("feed");
     await timeline.press("g");
     const seen = new Set<string>();
-    for (let step = 0; step < 40; step++) {
+    const names = "List Read Edit Delete Glob Grep Bash Todo demo WebFetch SemanticSearch".split(" ");
+    for (let step = 0; step < 40 && !names.every((name) => seen.has(name)); step++) {
       for (const name of await timeline.locator(".cr-name").allTextContents()) seen.add(name);
       await timeline.press("j");
     }
-    expect([...seen]).toEqual(
-      expect.arrayContaining(["List", "Read", "Edit", "Write", "Delete", "Glob", "Grep", "Bash", "Todo", "WebFetch"]),
-    );
-    expect([...seen].join(" ")).toMatch(/SemanticSearch/);
-    expect([...seen].join(" ")).toMatch(/add/);
+    expect([...seen]).toEqual(expect.arrayContaining(names));
     // What a model says is text, whatever it looks like; pictures from elsewhere are not fetched.
     expect(await page.locator("img[onerror]").count()).toBe(0);
     expect(
@@ -81,7 +81,8 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       // By the debugger, since the page lets nobody else in.
-      const found = await page.evaluate(`${source}; axe.run(document, { resultTypes: ["violations"] })`);
+      const rules = colorScheme === "dark" ? 'runOnly: ["color-contrast"],' : "";
+      const found = await page.evaluate(`${source}; axe.run(document, { ${rules} resultTypes: ["violations"] })`);
       const serious = (found as any).violations.filter(({ impact }: any) => /serious|critical/.test(impact));
       expect(serious.map(({ id, nodes }: any) => [id, nodes.map(({ html }: any) => html.slice(0, 200))])).toEqual([]);
     }
@@ -96,10 +97,11 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/sessions\/cursor\//);
     await page.getByText(/^Done in/).waitFor();
+    nextReply("That was all.");
     await page.getByLabel("Next prompt").fill("And once more?");
     await page.keyboard.press("Enter");
     await page.locator(".cr-user", { hasText: "And once more?" }).waitFor();
-    await page.getByText("That was all.").waitFor();
+    await page.getByText("That was all.", { exact: true }).waitFor();
     await page.getByLabel("Search all sessions").first().fill("");
   });
 
@@ -112,11 +114,12 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     await page.getByRole("button", { name: "Comment", exact: true }).click();
     await page.getByRole("button", { name: "By turn" }).click();
     await page.getByRole("heading", { name: "Turn 1" }).waitFor();
+    nextReply("It is the answer.");
     await page.getByRole("button", { name: "Send to the agent" }).click();
     const told = page.locator(".cr-user", { hasText: "Why forty-two?" });
     await told.waitFor();
     expect(await told.textContent()).toMatch(/src\/a\.ts:1/);
-    await page.getByText("It is the answer.").waitFor();
+    await page.getByText("It is the answer.", { exact: true }).waitFor();
   });
 
   it("replays it, with files as they were", async () => {
@@ -217,6 +220,11 @@ async function start(text: string, replies: unknown, more: object = {}): Promise
   return run;
 }
 
+/** Each run plays its script from the beginning. */
+function nextReply(text: string): void {
+  service.workspace.file(model.slice("script:".length), JSON.stringify([{ text }]));
+}
+
 function everyTool() {
   const todos = [{ id: "1", content: "Look", status: "in_progress" }];
   return [
@@ -244,7 +252,5 @@ function everyTool() {
       ],
     },
     { text: "All of them were used: **persimmon**." },
-    { text: "That was all." },
-    { text: "It is the answer." },
   ];
 }

@@ -145,10 +145,12 @@ function saidOf({ outcome }: ToolCall, state: CallState): string {
 
 /** Changes once a second, and only while it is seen. */
 function Elapsed({ since }: { since: number | undefined }) {
+  const { isPast } = useView();
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
+    if (isPast) return;
     const timer = setInterval(() => setNow(Date.now()), 1000);
     return () => clearInterval(timer);
-  }, []);
-  return since === undefined ? null : <span class="cr-time">{runningFor(now - since)}</span>;
+  }, [isPast]);
+  return since === undefined || isPast ? null : <span class="cr-time">{runningFor(now - since)}</span>;
 }

@@ -10,6 +10,8 @@ export type ViewOptions = {
   /** Paths inside it are shown from there. */
   workspace?: string;
   home?: string;
+  /** It is looked at afterwards: what ran then does not run now. */
+  isPast?: boolean;
   /** For pages without scripts: everything is in the page, and folded by the browser itself. */
   isStatic?: boolean;
   /** The address of a block, where blocks can be linked to. */

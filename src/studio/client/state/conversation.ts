@@ -197,7 +197,7 @@ export class Conversation {
       if (run) this.ref.value ??= refOf({ ...run, sessionId: event.sessionId });
     }
     if (event.type === "user") this.#settle(({ text }) => text === event.text);
-    if (event.type === "init" || event.type === "tool_end" || event.type === "text_end") this.#askForContext();
+    if (event.type === "init" || event.type === "tool_end") this.#askForContext();
   }
 
   /** Said quickly, not often: the meter is for eyes. */

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { ContextMeter } from "../../components/index.ts";
 import type { NewRun } from "../service/api.ts";
-import { agents, service } from "../state/app.ts";
+import { agents, runs, service } from "../state/app.ts";
 import type { Pending } from "../state/conversation.ts";
 import { attempt } from "../state/layout.ts";
 import type { Subject } from "./conversation.tsx";
@@ -184,9 +184,10 @@ function ModelField({ subject, shown, onChange }: { subject: Subject; shown: str
 /** The next run of the same agent, unless something else is wanted of it. */
 export async function goOn(subject: Subject, text: string, { mode, model }: { mode?: Mode; model?: string } = {}) {
   const { conversation, run, session, workspace } = subject;
-  const isAsBefore = !model && (mode === undefined || mode === "default");
-  if (run && isAsBefore) return service().followUp(run.id, text);
   const id = conversation.ref.value?.id;
+  const isAsBefore = !model && (mode === undefined || mode === "default");
+  const last = run ?? [...runs.value.values()].find((each) => id !== undefined && each.sessionId === id);
+  if (last && isAsBefore) return service().followUp(last.id, text);
   if (id === undefined || workspace === undefined) throw new Error("This session has no folder to go on in.");
   const given: NewRun = {
     cli: run?.spec.cli ?? session?.agent ?? "courser",

@@ -87,7 +87,7 @@ export function Replay({ subject }: { subject: Subject }) {
         />
       </div>
       <div class={`replay-view${files.length > 0 ? " with-files" : ""}`}>
-        <Timeline log={log} label="The session at this moment" {...(workspace !== undefined && { workspace })} />
+        <Timeline log={log} isPast label="The session at this moment" {...(workspace !== undefined && { workspace })} />
         {files.length > 0 && file && (
           <section class="files-then" aria-label="Files at this moment">
             <div class="files-list">

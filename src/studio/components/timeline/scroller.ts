@@ -113,9 +113,11 @@ export class Scroller {
     this.unseen = this.#isAtEnd ? 0 : Math.max(0, blocks.length - this.#seenCount);
     const view = this.#element?.clientHeight ?? guessedView;
     const total = this.#heights.total;
+    // The last rows cannot be scrolled to the upper edge.
+    const lowest = Math.max(0, total - view);
     const top = this.#isAtEnd
-      ? Math.max(0, total - view)
-      : this.#heights.offsetOf(this.#anchor.index) + this.#anchor.inner;
+      ? lowest
+      : Math.min(lowest, this.#heights.offsetOf(this.#anchor.index) + this.#anchor.inner);
     const first = this.#heights.indexAt(Math.max(0, top - margin));
     const last = Math.min(blocks.length, first + mostRows, this.#heights.indexAt(top + view + margin) + 1);
     this.#drawn = { first, last };
@@ -140,7 +142,10 @@ export class Scroller {
     } else {
       this.#scrollTo(this.#heights.offsetOf(this.#anchor.index) + this.#anchor.inner);
     }
-    if (!this.#isCovered()) this.#redraw();
+    if (this.#isCovered()) return;
+    // Drawn again only if that changes something: this is called by drawing.
+    const next = this.range();
+    if (next.first !== first || next.last !== last) this.#redraw();
   }
 
   scrolled(): void {
