@@ -33,6 +33,8 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    // Style sheets are read, for the exports that carry one.
+    css: true,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Half of the time is spent waiting, for processes, servers and time limits: three keep two cores busy.

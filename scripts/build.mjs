@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
+import { cssText } from "./css-text.mjs";
 import { bundleHookLauncher } from "./hook-launcher.mjs";
 import { lightPackages } from "./light-packages.mjs";
 import { packChunks } from "./packs.mjs";
@@ -65,7 +66,7 @@ async function bundleCli() {
     external: ["@vscode/ripgrep"],
     // Node 20 loads a whole HTTP client with its first `Headers`; the packages are given ours.
     inject: ["src/net/headers.ts"],
-    plugins: [lightPackages, pdfReaderBeside("pdfjs.js")],
+    plugins: [lightPackages, cssText, pdfReaderBeside("pdfjs.js")],
     write: false,
     metafile: true,
     logLevel: "warning",

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
+import { cssText } from "./css-text.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const [file, ...argv] = process.argv.slice(2);
@@ -25,6 +26,7 @@ try {
     logLevel: "warning",
     define: { "import.meta.dirname": JSON.stringify(dirname(entry)) },
     plugins: [
+      cssText,
       {
         name: "dirname",
         setup(context) {

@@ -13,7 +13,7 @@ export const exporters = {
   markdown: async () => (await import("./markdown.ts")).markdownExport,
   json: async () => jsonExport,
   "stream-json": async () => streamJsonExport,
-  html: async () => (await import("./html.ts")).htmlExport,
+  html: async () => (await import("./html.tsx")).htmlExport,
 } satisfies Record<string, () => Promise<Exporter>>;
 
 export type ExportFormat = keyof typeof exporters;

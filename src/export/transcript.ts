@@ -1,4 +1,4 @@
-// Transcript: a chat as people read it, turn by turn. What the Markdown and HTML exports are made of.
+// Transcript: a chat as people read it, turn by turn. What the Markdown export is made of.
 import type { AgentEvent, Outcome, Usage } from "../protocol/event.ts";
 import { displayNameOf, errorTextOf, type OutcomeGroup, outcomeGroupOf } from "../protocol/tool-calls.ts";
 import { addUsage } from "../protocol/usage.ts";
@@ -60,11 +60,10 @@ export function transcriptOf(record: ChatRecord): Transcript {
     const turn = turnOf(number, events, { workspace: workspace ?? "", pictures });
     return at ? { ...turn, at } : turn;
   });
-  const title = metadata.title === "New Agent" ? firstLine(turns[0]?.prompt ?? "") : "";
   const usages = turns.flatMap((turn) => turn.usage ?? []);
   return {
     id,
-    title: title || firstLine(metadata.title, 200),
+    title: chatTitle(metadata.title, turns[0]?.prompt ?? ""),
     ...(workspace !== undefined && { workspace }),
     ...(model !== undefined && { model }),
     createdAt: record.turns[0]?.startedAt || metadata.createdAt,
@@ -75,10 +74,15 @@ export function transcriptOf(record: ChatRecord): Transcript {
   };
 }
 
-type Pictures = { ofTurn: Map<number, Picture[]>; ofCall: Map<string, Picture[]> };
+export type Pictures = { ofTurn: Map<number, Picture[]>; ofCall: Map<string, Picture[]> };
+
+/** A chat that nobody named is called by what was asked first. */
+export function chatTitle(title: string, prompt: string): string {
+  return (title === "New Agent" && firstLine(prompt)) || firstLine(title, 200);
+}
 
 /** Events have none: they stand in the messages only. */
-function picturesIn(messages: readonly StoredMessage[]): Pictures {
+export function picturesIn(messages: readonly StoredMessage[]): Pictures {
   const ofTurn = new Map<number, Picture[]>();
   const ofCall = new Map<string, Picture[]>();
   for (const { turn, message } of messages) {

@@ -1,7 +1,8 @@
 // Numbers as people read them: times, tokens, sizes, counts. Short, and of even width where they change while one looks.
 
-/** "0.4 s", "12 s", "1m 42s", "1h 02m". */
+/** "12 ms", "0.4 s", "12 s", "1m 42s", "1h 02m". */
 export function duration(ms: number): string {
+  if (ms < 100) return `${Math.max(0, Math.round(ms))} ms`;
   const seconds = Math.max(0, ms) / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 60) return `${Math.round(seconds)} s`;

@@ -51,7 +51,10 @@ describe("a run in a worktree", () => {
     const before = everythingIn(repository);
     const command =
       "echo x >> a.txt && git commit -qam change && git branch other && git tag v2 && git branch -f main HEAD && echo y >> a.txt && git stash && git stash list && git log --oneline --all";
-    const file = repository.file(join(repository.home, "script.json"), JSON.stringify(script({ name: "Shell", args: { command } })));
+    const file = repository.file(
+      join(repository.home, "script.json"),
+      JSON.stringify(script({ name: "Shell", args: { command } })),
+    );
     const args = [
       "-p",
       "--trust",

@@ -7,6 +7,7 @@ import { documentText } from "../../view/document-text.ts";
 import { duration, runningFor } from "../../view/numbers.ts";
 import { fieldsOf } from "./fields.ts";
 import { Reason } from "./reason.tsx";
+import { Pictures } from "./text/picture.tsx";
 import type { ToolCall } from "./timeline/blocks.ts";
 import { useOpen, usePath, useView } from "./view-options.tsx";
 
@@ -40,7 +41,9 @@ export function Card({ call, id, question, children, peek, opensByItself, outcom
   const words = { ...wordsOfCall(call.tool, call.args, call.outcome?.value), ...rest.words };
   const why = (state === "failed" || state === "refused") && !rest.tellsReason ? errorTextOf(call.outcome) : undefined;
   const [isOpen, setOpen] = useOpen(id ?? call.callId, opensByItself === true);
-  const hasBody = isFilled(children);
+  // A tool that shows pictures by itself has told of them already.
+  const pictures = call.tool !== "mcp" && call.pictures ? <Pictures pictures={call.pictures} /> : undefined;
+  const hasBody = isFilled(children) || pictures !== undefined;
   const head = <Head call={call} state={state} words={words} outcome={outcome} isStruck={isStruck} />;
   return (
     <div class={`cr-card cr-${state}`} role="group" aria-label={labelOf(words, state)}>
@@ -54,7 +57,12 @@ export function Card({ call, id, question, children, peek, opensByItself, outcom
           >
             {head}
           </summary>
-          {(isOpen || isStatic) && <div class="cr-body">{children}</div>}
+          {(isOpen || isStatic) && (
+            <div class="cr-body">
+              {children}
+              {pictures}
+            </div>
+          )}
         </details>
       ) : (
         <div class="cr-head">{head}</div>

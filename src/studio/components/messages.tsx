@@ -6,16 +6,14 @@ import { documentText } from "../../view/document-text.ts";
 import { counted, dollars, duration } from "../../view/numbers.ts";
 import { Folded } from "./text/folded.tsx";
 import { Markdown } from "./text/markdown.tsx";
-import { pictureAddress } from "./text/picture.ts";
+import { Pictures } from "./text/picture.tsx";
 import type { BlockBody } from "./timeline/blocks.ts";
 import { useOpen, useView } from "./view-options.tsx";
 
 type BodyOf<Type extends BlockBody["type"]> = Omit<Extract<BlockBody, { type: Type }>, "type">;
 
-export type Picture = { mime: string; base64: string };
-
 /** As it was typed. */
-export function UserMessage({ text, isAside, pictures = [] }: BodyOf<"user"> & { pictures?: readonly Picture[] }) {
+export function UserMessage({ text, isAside, pictures = [] }: BodyOf<"user">) {
   const lines = documentText(text.trim()).split("\n");
   return (
     <div class={`cr-user${isAside ? " cr-aside" : ""}`}>
@@ -33,13 +31,6 @@ export function UserMessage({ text, isAside, pictures = [] }: BodyOf<"user"> & {
       <Pictures pictures={pictures} />
     </div>
   );
-}
-
-export function Pictures({ pictures }: { pictures: readonly Picture[] }) {
-  return pictures.map(({ mime, base64 }, index) => {
-    const address = pictureAddress(mime, base64);
-    return address && <img key={index} class="cr-picture" src={address} alt="" />;
-  });
 }
 
 export function AssistantMessage({ text, isOpen, isCut }: BodyOf<"text">) {

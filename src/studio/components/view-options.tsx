@@ -1,6 +1,6 @@
 // What components know of the page they stand in: handed down once, so that each of them also works alone.
 import { type ComponentChildren, createContext } from "preact";
-import { useContext, useEffect, useState } from "preact/hooks";
+import { useContext, useEffect, useMemo, useReducer, useState } from "preact/hooks";
 import { shortPath } from "../../text/short-path.ts";
 import type { CodePiece } from "../../view/code-piece.ts";
 
@@ -20,6 +20,8 @@ export type ViewOptions = {
   highlight?: Highlight;
   /** Unified, or both sides next to each other. */
   diffLayout?: "unified" | "split";
+  /** Files that were deleted can be brought back: the session is one of ours. */
+  canRewind?: boolean;
   /** Who remembers what is open; by default each component does. */
   openness?: Openness;
 };
@@ -30,7 +32,10 @@ export type Openness = { isOpen(id: string): boolean | undefined; set(id: string
 const Options = createContext<ViewOptions>({});
 
 export function View({ children, ...options }: ViewOptions & { children: ComponentChildren }) {
-  return <Options.Provider value={options}>{children}</Options.Provider>;
+  const { workspace, home, isStatic, linkTo, highlight, diffLayout, canRewind, openness } = options;
+  // The same object while nothing changes: everything below is drawn again for another.
+  const value = useMemo(() => options, [workspace, home, isStatic, linkTo, highlight, diffLayout, canRewind, openness]);
+  return <Options.Provider value={value}>{children}</Options.Provider>;
 }
 
 export function useView(): ViewOptions {
@@ -41,8 +46,13 @@ export function useView(): ViewOptions {
 export function useOpen(id: string, otherwise: boolean): [isOpen: boolean, set: (isOpen: boolean) => void] {
   const { openness } = useView();
   const [own, setOwn] = useState<boolean>();
-  const isOpen = (openness ? openness.isOpen(id) : own) ?? otherwise;
-  return [isOpen, (next) => (openness ? openness.set(id, next) : setOwn(next))];
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  const set = (next: boolean) => {
+    openness?.set(id, next);
+    setOwn(next);
+    redraw(undefined);
+  };
+  return [(openness ? openness.isOpen(id) : own) ?? otherwise, set];
 }
 
 /** A path as it is read: from the workspace, or from home. */

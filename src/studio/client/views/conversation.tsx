@@ -183,6 +183,7 @@ function Conversed({ subject, where }: { subject: Subject; where: Where }) {
       target={/^#turn-/.test(location.hash) ? location.hash.slice(1) : undefined}
       onAnswer={(question, answer) => run && void attempt(() => answerQuestion(run.id, question, answer))}
       {...(workspace !== undefined && { workspace })}
+      canRewind={subject.session?.tool === "cursor"}
     >
       {subject.isLive && log.blocks.length === 0 && <p class="soft starting">Starting {subject.agent} …</p>}
     </Timeline>

@@ -134,7 +134,9 @@ function Inline({ token }: { token: Token }) {
 }
 
 function Link({ link }: { link: Tokens.Link }) {
-  if (!isAddress(link.href)) return <>{link.raw}</>;
+  // Only whole addresses: `www.x` and `a@b.c` may be names of files and of people.
+  const isWhole = isAddress(link.href) && (/^https?:/i.test(link.raw) || /^[[<]/.test(link.raw));
+  if (!isWhole) return <>{link.raw}</>;
   return (
     <a href={link.href} rel="noreferrer noopener nofollow">
       {withoutPictures(link.tokens)}

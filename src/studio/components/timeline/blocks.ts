@@ -2,6 +2,8 @@
 import type { Outcome } from "../../../protocol/event.ts";
 import type { TurnEnding } from "../../../protocol/run.ts";
 
+export type Picture = { mime: string; base64: string };
+
 /** A use of a tool, from its start on. */
 export type ToolCall = {
   callId: string;
@@ -19,6 +21,8 @@ export type ToolCall = {
   endedAt?: number;
   /** What it printed so far. */
   output?: string;
+  /** Pictures that the model was given with its result. */
+  pictures?: readonly Picture[];
   /** What its subagent said and did. */
   steps?: readonly Block[];
 };
@@ -28,7 +32,7 @@ export type Block = { id: string; turn: number; at?: number } & BlockBody;
 
 export type BlockBody =
   /** `isAside`: said while the turn was going on. */
-  | { type: "user"; text: string; isAside?: boolean }
+  | { type: "user"; text: string; isAside?: boolean; pictures?: readonly Picture[] }
   /** `isOpen`, here and below: there is more to come. */
   | { type: "text"; text: string; isOpen?: boolean; isCut?: boolean }
   | { type: "thinking"; text: string; isOpen?: boolean; startedAt?: number; durationMs?: number }

@@ -63,6 +63,10 @@ export class TimelineLog {
     return this;
   }
 
+  hasCall(callId: string): boolean {
+    return this.#calls.has(callId);
+  }
+
   /** The block with this id, or the call with it. */
   find(id: string): number {
     return this.#calls.get(id) ?? this.#blocks.findIndex((block) => block.id === id);

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
 import type { Answer, Question } from "../../../protocol/run.ts";
+import { QuestionCard } from "../question.tsx";
 import { View, type ViewOptions } from "../view-options.tsx";
 import { Announcer } from "./announcer.tsx";
 import type { TimelineLog } from "./log.ts";
@@ -47,10 +48,9 @@ export function Timeline(props: TimelineProps) {
 
   const { first, last, before, after } = scroller.range();
   const ofCall = new Map(questions.flatMap((each) => (each.type === "permission" ? [[each.callId, each]] : [])));
-  const view = useMemo(() => ({ ...options, openness: scroller.openness }), [scroller, ...Object.values(options)]);
+  const atEnd = questions.filter((each) => each.type !== "permission" || !log.hasCall(each.callId));
   const rows = log.blocks.slice(first, last).map((block, index) => {
     const question = block.type === "call" ? ofCall.get(block.call.callId) : undefined;
-    if (question) ofCall.delete(question.callId);
     return (
       <Row
         key={block.id}
@@ -61,13 +61,13 @@ export function Timeline(props: TimelineProps) {
         isChosen={scroller.chosen === first + index}
         link={options.linkTo?.(block.id)}
         question={question}
-        onAnswer={onAnswer}
+        onAnswer={question && onAnswer}
         isSent={question !== undefined && sent?.has(question.id) === true}
       />
     );
   });
   return (
-    <View {...view}>
+    <View {...options} openness={scroller.openness}>
       <div class="cr-timeline">
         <div
           ref={element}
@@ -83,6 +83,11 @@ export function Timeline(props: TimelineProps) {
           <div class="cr-space" style={{ height: before }} />
           <div class="cr-rows">{rows}</div>
           <div class="cr-space" style={{ height: after }} />
+          {atEnd.map((question) => (
+            <div key={question.id} class="cr-row">
+              <QuestionCard question={question} onAnswer={onAnswer} isSent={sent?.has(question.id) === true} />
+            </div>
+          ))}
           {children}
         </div>
         {scroller.unseen > 0 && (

@@ -5,7 +5,7 @@ import { Card, type ToolProps } from "../card.tsx";
 import { fieldsOf, objectsIn, textOf } from "../fields.ts";
 import { Ansi } from "../text/ansi.tsx";
 import { Json } from "../text/code.tsx";
-import { pictureAddress } from "../text/picture.ts";
+import { Pictures } from "../text/picture.tsx";
 
 export function McpTool(props: ToolProps) {
   const { call } = props;
@@ -28,14 +28,8 @@ export function McpTool(props: ToolProps) {
 
 function Content({ item }: { item: JsonObject }) {
   if (isObject(item.text)) return <Answer text={textOf(item.text.text)} />;
-  if (isObject(item.image)) {
-    const address = pictureAddress(textOf(item.image.mimeType), textOf(item.image.data));
-    return address ? (
-      <img class="cr-picture" src={address} alt="What the tool answered" />
-    ) : (
-      <p class="cr-note">A picture that cannot be shown.</p>
-    );
-  }
+  if (isObject(item.image))
+    return <Pictures pictures={[{ mime: textOf(item.image.mimeType), base64: textOf(item.image.data) }]} />;
   if (isObject(item.resource)) return <Resource {...item.resource} />;
   return <Json value={item} />;
 }
