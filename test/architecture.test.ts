@@ -304,7 +304,7 @@ function targets(file: string, { dynamic } = { dynamic: true }): string[] {
     .get(file)!
     .filter(
       (each) =>
-        (dynamic || !each.dynamic) && !each.typeOnly && !each.path.endsWith(".css") && each.path.startsWith("."),
+        (dynamic || !each.dynamic) && !each.typeOnly && !/\.css(\?raw)?$/.test(each.path) && each.path.startsWith("."),
     )
     .map((each) => resolve(dirname(file), each.path));
 }

@@ -66,9 +66,10 @@ describe("a timeline", () => {
       timelineOf(events);
       return performance.now() - started;
     };
-    const best = (count: number) => Math.min(once(count), once(count), once(count));
-    best(2000);
-    expect(best(20_000) / best(2000)).toBeLessThan(40);
+    // The best of some: others work on this machine as well. Twenty times the events; the square of it would be 400.
+    const best = (count: number) => Math.min(...Array.from({ length: 4 }, () => once(count)));
+    const few = Math.max(best(1000), 0.5);
+    expect(best(20_000) / few).toBeLessThan(120);
   });
 
   it("takes back what is said anew, and says that the model was asked again", () => {

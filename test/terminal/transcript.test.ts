@@ -245,7 +245,7 @@ describe("calls", () => {
       "✓ one",
       "▸ two",
       "· three",
-      "git   show id=1   0.0 s",
+      "git   show id=1   10 ms",
       "│ hello",
       "│ [image, image/png, 3 B]",
     ]);

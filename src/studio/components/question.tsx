@@ -231,14 +231,14 @@ function Choices({ question, onAnswer, isSent }: AnsweringProps<ChoicesQuestion>
         onAnswer?.(question, { type: "choices", answers });
       }}
     >
-      {question.questions.map(({ id, prompt, options, allowMultiple }) => (
+      {question.questions.map(({ id, prompt, options, allowMultiple }, index) => (
         <fieldset key={id} disabled={isSent || !onAnswer}>
           <legend>{documentText(prompt)}</legend>
           {options.map((option) => (
             <label key={option.id}>
               <input
                 type={allowMultiple ? "checkbox" : "radio"}
-                name={`${question.id}-${id}`}
+                name={`${documentText(question.id)}-${index}`}
                 checked={chosen[id]?.includes(option.id) ?? false}
                 onChange={({ currentTarget }) => {
                   const others = allowMultiple ? (chosen[id] ?? []).filter((each) => each !== option.id) : [];
