@@ -31,12 +31,12 @@ async function withHint({ message, written, known }: UnknownOption): Promise<Use
   return new UserError("USAGE", `${message}${hint}`);
 }
 
-/** The exit code, which is not that of a success where something could not be written. */
+/** The exit code. Where something could not be written that is what it says, unless a signal ended the program. */
 export function checkOutput(exitCode: number): number {
   const fault = outputFault();
   if (!fault) return exitCode;
   writeStderr(errorLine(fault.message, fault.code));
-  return exitCode === 0 ? exitCodeOf(fault.code) : exitCode;
+  return exitCode > 128 ? exitCode : exitCodeOf(fault.code);
 }
 
 function failedResult(message: string, code: ErrorCode): string {

@@ -15,14 +15,17 @@ import {
   shellPattern,
 } from "./rules.ts";
 import { show } from "./show.ts";
-import { type NamedProgram, programsInArguments } from "./starts/programs-in-arguments.ts";
+import { type NamedProgram, programsInArguments, programsInCode } from "./starts/programs-in-arguments.ts";
 import type { ProgramStart, StartedPrograms } from "./starts/wrappers.ts";
 
 /** What deny rules forbid among the programs that other programs are told. */
-export function deniedArguments({ runs }: StartedPrograms, rules: readonly Rule[]): NamedProgram[] {
+export function deniedArguments({ runs, code }: StartedPrograms, rules: readonly Rule[]): NamedProgram[] {
   const denying = rulesFor(rules, "Shell", "deny");
   if (denying.length === 0) return [];
-  return runs.flatMap((run) => (run.name.dynamic || run.name.glob ? [] : programsInArguments(run, denying)));
+  return [
+    ...runs.flatMap((run) => (run.name.dynamic || run.name.glob ? [] : programsInArguments(run, denying))),
+    ...code.flatMap((each) => (each.isWritten ? programsInCode(each, denying) : [])),
+  ];
 }
 
 export function deniedRuns(

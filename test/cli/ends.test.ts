@@ -45,6 +45,7 @@ describe.concurrent("an output that takes nothing", () => {
     ["ls", ["ls"], undefined],
     ["models", ["models"], undefined],
     ["mcp list", ["mcp", "list"], undefined],
+    ["permissions check", ["permissions", "check", "Shell: ls"], undefined],
     ["permissions list", ["permissions", "list", "--format", "json"], undefined],
   ] as const)("%s: said once, and exit 1", { timeout: 30_000 }, async (_name, args, script) => {
     const { exit, stderr } = await inShell("> /dev/full", args, script);

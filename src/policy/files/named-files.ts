@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fold } from "../glob.ts";
 import { type CommandWords, literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { isThere } from "../paths.ts";
+import { quotedIn } from "../programs/code-files.ts";
 import { baseName, isInterpreter, isShell, own } from "../programs/command-names.ts";
 import { subcommandAt } from "../programs/git-options.ts";
 import { isOnlyChecking, opensOperands, writesAsKnown } from "../programs/program-kinds.ts";
@@ -45,8 +46,33 @@ export function pathsInCode(text: string): ShellWord[] {
   const found = new Set([
     ...code.split(/[^\w./~@+%*\u0080-\uffff-]+/).filter((piece) => /[./~]/.test(piece)),
     ...Array.from(code.matchAll(/["'`>]\s*([\w@+%-]+)\s*(?=["'`]|$)/gm), ([, name]) => name!),
+    ...pathsInParts(code),
   ]);
   return [...found].map((value) => ({ ...literalWord(value), glob: value.includes("*") }));
+}
+
+/** `join("a", "b")`, `Path("a") / "b"`: what stands between two parts of a path. */
+const betweenParts = /^\)?\s*[,/]\s*$/;
+const entered = /\bchdir\b\W{1,3}([\w.@+%~/-]+)/gi;
+const mostParts = 6;
+const mostTexts = 60;
+
+/** Paths that code is given part by part, one after the other, or below a folder that it enters. */
+function pathsInParts(code: string): string[] {
+  const texts = quotedIn(code)
+    .filter(({ text }) => /^[\w.@+%~/-]+$/.test(text))
+    .slice(0, mostTexts);
+  const folders = Array.from(code.matchAll(entered), ([, folder]) => folder!).slice(0, mostParts);
+  const paths = folders.flatMap((folder) => texts.map(({ text }) => `${folder}/${text}`));
+  for (const [at, first] of texts.entries()) {
+    let [path, end] = [first.text, first.end];
+    for (const next of texts.slice(at + 1, at + mostParts)) {
+      if (!betweenParts.test(code.slice(end, next.start))) break;
+      [path, end] = [`${path}/${next.text}`, next.end];
+      paths.push(path);
+    }
+  }
+  return paths;
 }
 
 /** Texts that code puts together from others, as one; what it fills in may be anything. A patch names files below a letter. */
@@ -109,8 +135,10 @@ export function mayBeWritten(run: CommandWords): ShellWord[] {
   if (module !== -1) return args.slice(0, module);
   const named = isTaskRunner(base) ? args.filter((arg) => !/^[\w:-]+$/.test(arg.value)) : args;
   const own = withoutScript(base, ownWords(base, named)).flatMap((arg) =>
-    // A text that is a command names files as code does.
-    takesCommands(base) && /\s/.test(arg.value) ? pathsInCode(arg.value) : arg,
+    // A text that is a command, or holds texts itself as a statement does, names files as code does.
+    /\s/.test(arg.value) && (takesCommands(base) || /["'`]/.test(arg.value))
+      ? [arg, ...pathsInCode(withoutReading(arg.value))]
+      : arg,
   );
   return own.filter(
     (arg, at) =>

@@ -1,7 +1,8 @@
 // Code that was put on the disk by the line itself, or by this run before it: it is read where it can be, and else nobody has
 // seen it. Programs that go by another name are followed by their own.
-import { lstatSync, readlinkSync, statSync } from "node:fs";
+import { lstatSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import type { Rule } from "../../protocol/permission-rule.ts";
 import { literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { entriesIn, isDirectory, isInside, isThere, longestText, realOrSame, rootOf, textOf } from "../paths.ts";
 import { importedFiles, moduleFiles, startsInCode } from "../programs/code-files.ts";
@@ -59,6 +60,9 @@ const mostFilesRead = 60;
 export function followFiles(runs: StartedPrograms, directories: readonly string[], situation: ShellSituation): void {
   followLinks(runs, directories, situation);
   addLoaded(runs, directories);
+  for (const word of runs.patches)
+    for (const { real } of touchOf(word, directories, situation).paths)
+      if (isChanged(real, situation)) runs.code.push({ text: textOf(real, longestText), by: "patch" });
   const said = new Set(runs.runs.flatMap((run) => run.args.map((arg) => arg.value)));
   const seen = new Set<string>();
   // The list grows while it is gone through: files load others.
@@ -130,7 +134,7 @@ function followFile({ path, by, isNew, isUsual, name, said }: RunFile, runs: Sta
   const isScript = isShell(language) || /^(source|\.)$/.test(by) || (!shebang && by.includes("/"));
   if (isNew && isScript) followScript(text, runs);
   else if (isNew) {
-    runs.code.push({ text, by: language });
+    runs.code.push({ text, by: language, ...(!isUsual && { isWritten: true }) });
     const { commands, isOpaque } = startsInCode(text, isUsual ? basename(path) : language, said);
     for (const command of commands) followScript(command, runs);
     if (isOpaque) runs.opaque.push(`${show(name)} was written during this run, and may start any program`);
@@ -197,10 +201,30 @@ function followLinks(runs: StartedPrograms, directories: readonly string[], situ
         (systemFolder.test(name) && !manyPrograms.test(baseName(name))) ||
         denying.some((rule) => deniesCommand(rule, { name, args: run.args.map((arg) => arg.value) }));
       const names = linkedNames(path).filter((name) => baseName(name) !== baseName(value) && isKnown(name));
+      if (isChanged(path, situation)) names.push(...copiedFrom(path, denying, situation));
       if (!systemFolder.test(path)) for (const name of names) followProgram(run, name, runs);
     }
   }
 }
+
+/** The denied programs that a file is a copy of, byte for byte. */
+function copiedFrom(path: string, denying: readonly Rule[], { searchPath = "" }: ShellSituation): string[] {
+  const folders = searchPath.split(":").filter(isAbsolute);
+  const names = denying.flatMap((rule) => /^[\w.+-]+/.exec(rule.pattern)?.[0] ?? []);
+  const programs = names.flatMap((name) => folders.map((folder) => join(folder, name)));
+  return programs.filter((program) => program !== path && isSameFile(program, path));
+}
+
+function isSameFile(one: string, other: string): boolean {
+  try {
+    const { size } = statSync(one);
+    return size === statSync(other).size && size < mostCompared && readFileSync(one).equals(readFileSync(other));
+  } catch {
+    return false;
+  }
+}
+
+const mostCompared = 2 ** 26;
 
 /** The names that a link leads through. */
 function linkedNames(path: string): string[] {

@@ -5,10 +5,27 @@ import { resolve } from "node:path";
 /** Calls that start a program. What they are given is looked at. */
 const startCall =
   /(?:\b(?:os\.(?:system|popen|exec[lv]\w*|spawn\w+|posix_spawn\w*|execute)|subprocess\.(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput)|Popen|check_output|check_call|create_subprocess_\w+|pty\.spawn|execSync|spawnSync|spawn|execFile(?:Sync)?|execa(?:Sync|Command)?|shell_exec|passthru|proc_open|popen|system|Process\.(?:spawn|start)|Open3\.\w+|exec\.Command|Command::new|ProcessBuilder|Deno\.Command|Bun\.spawn(?:Sync)?)|(?<![.\w])exec)(?:[ \t]*\(\s*|[ \t]+(?=["'`[]))/g;
+/** Names that are made while it runs, where there is something that starts programs. */
+const madeName =
+  /\b(b64decode|unhexlify|fromhex|atob|rot13|decodeURIComponent)\b|['"](base64|hex)['"]|getattr\s*\(\s*(os|subprocess)\b/;
+const starterModule = /\b(os|subprocess|pty|child_process|Process|Kernel)\b/;
 /** Code that is made while it runs. */
 const evaluator =
   /(?<![.\w])eval\s*\(|new Function\(|__import__\s*\(|importlib\.|\bctypes\b|\bvm\.(run|Script)|_eval\b|from(Base64|CharCode)|\bexec\s*\(\s*(?:compile|base64|codecs|zlib)/;
 const quoted = /(["'`])((?:(?!\1)[^\\]|\\.)*)\1/g;
+
+/** Texts in quotes, in order, and where each is with its quotes. */
+export function quotedIn(code: string): { text: string; start: number; end: number }[] {
+  return Array.from(code.matchAll(quoted), ({ 0: whole, 2: text, index }) => ({
+    text: text!,
+    start: index,
+    end: index + whole.length,
+  }));
+}
+
+export function quotedTexts(code: string): string[] {
+  return quotedIn(code).map(({ text }) => text);
+}
 
 /** The commands that a file of code would start. `isOpaque`: there may be others. `language`: or the name of a usual file. */
 export function startsInCode(
@@ -19,11 +36,11 @@ export function startsInCode(
   if (language === "package.json") return { commands: packageScripts(text, said), isOpaque: false };
   if (/^(GNUm|m|M|j|J|\.j)(ake|ust)file$/.test(language)) return { commands: recipes(text), isOpaque: false };
   const commands: string[] = [];
-  let isOpaque = evaluator.test(text);
+  let isOpaque = evaluator.test(text) || (madeName.test(text) && starterModule.test(text));
   for (const call of text.matchAll(startCall)) {
     const rest = text.slice(call.index + call[0].length, call.index + call[0].length + 2000);
     const given = /^[["'`({\s]/.test(rest) ? (/^[^)\n;]*/.exec(rest)?.[0] ?? "") : "";
-    const texts = [...given.matchAll(quoted)].map((found) => found[2]!);
+    const texts = quotedTexts(given);
     const isBuilt = texts.some((each) => /\$\{|#\{|%[sd]|\{\w*\}/.test(each)) || /["'`]\s*(\+|%|\.format)/.test(given);
     if (texts.length === 0 || isBuilt) isOpaque = true;
     if (texts.length > 0) commands.push(texts.join(" "));
@@ -41,15 +58,12 @@ function packageScripts(text: string, said: ReadonlySet<string>): string[] {
     const isNamed = (name: string) => said.has(name) || (name === "test" && said.has("t"));
     const runs = ([name]: [string, unknown]) =>
       isNamed(name.replace(/^(pre|post)/, "")) || isNamed(name) || /install|prepare/.test(name);
-    const first = Object.entries(scripts)
-      .filter(runs)
-      .map(([, script]) => String(script));
-    // `npm run other`: one level is what people write.
-    const named = new Set(first.flatMap((script) => script.split(/[\s;&|]+/)));
-    const second = Object.entries(scripts)
-      .filter(([name]) => named.has(name))
-      .map(([, script]) => String(script));
-    return [...first, ...second];
+    const found = new Map(Object.entries(scripts).filter(runs));
+    // `npm run other`: what is added on the way is looked at as well.
+    for (const [, script] of found)
+      for (const name of String(script).split(/[\s;&|]+/))
+        if (Object.hasOwn(scripts, name) && !found.has(name)) found.set(name, scripts[name]);
+    return Array.from(found.values(), String);
   } catch {
     return [];
   }
@@ -61,15 +75,16 @@ function recipes(text: string): string[] {
   return lines.map((line) => line.replace(/\$[({](\w+)[)}]/g, "$1").replaceAll("$$", "$"));
 }
 
-const importing = [
-  /(?:\brequire\s*\(|\bimport\s*\(?|\bfrom|\brequire_relative|\bload|\brequire)\s*(["'])(\.{1,2}\/[^"'\n]+|[^"'\n]+\.rb)\1/g,
-  /^[ \t]*(?:from|import)()\s+([\w.]+)/gm,
-];
+/** `import package.module`, at the beginning of a line or of the code of an option. */
+const importing = /(?:^|[;"'])[ \t]*(?:from|import)\s+([\w.]+)/gm;
+/** Whatever loads it: `require("./x")`, `runpy.run_path("x.py")`, `do "./x.pl"`. */
+const codeFile = /^\.{1,2}\/[^\n]+$|^[^\s"'`]+\.(py|[cm]?[jt]s|rb|p[lm]|lua|php|sh)$/;
 const endings = ["", ".py", "/__init__.py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pm", "/index.js", "/index.ts"];
 
 /** The files beside it that a file of code loads, of those that are there. */
 export function importedFiles(text: string, folder: string): string[] {
-  const names = importing.flatMap((each) => Array.from(text.matchAll(each), (found) => found[2]!));
+  const names = quotedTexts(text).filter((each) => codeFile.test(each));
+  names.push(...Array.from(text.matchAll(importing), (found) => found[1]!));
   // `from package import module`
   for (const [, from, list] of text.matchAll(/(?:^|[;"'])[ \t]*from\s+([\w.]+)\s+import\s+([\w, ]+)/gm))
     names.push(

@@ -102,7 +102,7 @@ export function inlineCode({ name, args }: CommandWords): ShellWord[] {
 
 /** Starting programs, and the ways to say that without saying it. Only the answer no must be right. */
 const starters =
-  /system|popen|spawn|exec|fork|subprocess|child_process|shell|eval|compile|import\s*\(|importlib|__|getattr|globals?\b|globalThis|builtins|ctypes|\bpty\b|chr\s*\(|decode|unhex|fromCharCode|atob|Buffer|Function|constructor|Reflect|\bProcess\b|Kernel|CORE|\bsend\b|const_get|instance_|\\x|\\u|\\[0-7]{2}|`|\bqx\b|%x|\bopen\b[^;]*\||&\s*\{|require\s*\(?\s*[^\s'"(]|require\s*\(\s*(['"])[^'"]*\1\s*[^)\s]|\[\s*(['"])[^'"\]]*\2\s*\+|\\!/i;
+  /system|popen|spawn|exec|fork|subprocess|child_process|shell|eval|compile|import\s*\(|importlib|__|getattr|globals?\b|globalThis|builtins|ctypes|\bpty\b|chr\s*\(|decode|unhex|fromCharCode|atob|Buffer|Function|constructor|Reflect|\b(?:Process|Command)\b|Kernel|CORE|\bsend\b|const_get|instance_|\\x|\\u|\\[0-7]{2}|`|\bqx\b|%x|\bopen\b[^;]*\||&\s*\{|require\s*\(?\s*[^\s'"(]|require\s*\(\s*(['"])[^'"]*\1\s*[^)\s]|\[\s*(['"])[^'"\]]*\2\s*\+|\\!/i;
 
 export function mayStartPrograms(code: string): boolean {
   return starters.test(code);

@@ -34,8 +34,11 @@ export function noteCode(
   if (!takesText) return;
   // An editor or a data base takes commands from its input, whatever file it works on.
   if (isOther && command.piped) found.code.push({ text: source, by });
+  const isPatching = by === "patch" || by === "git";
+  if (isPatching) found.patches.push(...args.filter((arg) => !isOption(arg)));
   for (const { direction, body, target } of command.redirects)
     if (direction === "text") found.code.push({ text: body ?? target?.value ?? "", by });
+    else if (isPatching && direction === "in" && target) found.patches.push(target);
 }
 
 /** A program that is read from elsewhere: a file, another descriptor, another command. */

@@ -1,9 +1,10 @@
 // Programs that words may name: a program that nobody knows may start what it is told. For deny rules only.
 import type { Rule } from "../../protocol/permission-rule.ts";
 import type { ShellWord } from "../parse/shell-word.ts";
+import { quotedTexts } from "../programs/code-files.ts";
 import { baseName, each, isInterpreter, isShell, own } from "../programs/command-names.ts";
 import { inlineCode } from "../programs/executing-options.ts";
-import { startsNothing } from "../programs/program-kinds.ts";
+import { otherLanguages, startsNothing } from "../programs/program-kinds.ts";
 import { runners, wrappers } from "../programs/wrapper-table.ts";
 import { deniesCommand } from "../rules.ts";
 import type { ProgramStart } from "./started-programs.ts";
@@ -71,6 +72,15 @@ export function programsInArguments(run: ProgramStart, denying: readonly Rule[])
   return denying.flatMap((rule) => {
     const hit = deniedNameIn(rule, texts);
     return hit ? [{ rule, name: hit, by, isSure: isStarter }] : [];
+  });
+}
+
+/** In a file of code that this run has written: every text in it may be what it starts, however that is done. */
+export function programsInCode({ text, by }: { text: string; by: string }, denying: readonly Rule[]): NamedProgram[] {
+  const texts = otherLanguages.has(by) ? [text] : quotedTexts(text);
+  return denying.flatMap((rule) => {
+    const name = deniedNameIn(rule, texts);
+    return name ? [{ rule, name, by, isSure: false }] : [];
   });
 }
 

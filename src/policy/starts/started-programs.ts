@@ -42,14 +42,16 @@ export function nothingStarted() {
     privileged: [] as string[],
     /** Files that are run by a shell or an interpreter, or by their own name. `isUsual`: nobody names them. `loads`: by a variable. */
     files: [] as { word: ShellWord; by: string; isUsual?: true; loads?: LoadKind }[],
+    /** Files that may say what a program changes. */
+    patches: [] as ShellWord[],
     /** Variables that are set for a program by another way than the shell's own. */
     assigned: [] as { text: string; name: string; isKnown: boolean; by: string }[],
     /** Scripts and values of options that cannot be read for sure. */
     unreadable: [] as string[],
     /** One of them is for the plain shell, which may read it differently than bash does. */
     isMisread: false,
-    /** Texts that programs take as code of their own: the files that they name may be read and written. */
-    code: [] as { text: string; by: string }[],
+    /** Texts that programs take as code of their own: the files that they name may be read and written. `isWritten`: a file of this run. */
+    code: [] as { text: string; by: string; isWritten?: true }[],
     /** Where commands in the values of options would write. */
     guessedTargets: [] as ShellWord[],
     /** Folders that programs are started in. */

@@ -274,7 +274,8 @@ function followShell(base: string, args: ShellWord[], trail: Trail): void {
     }
     if (!/^[-+]./.test(value)) break;
     if (/^-[a-zA-Z]*c/.test(value)) runsText = true;
-    if (/^[-+][a-zA-Z]*[oO]$/.test(value) || value === "--rcfile" || value === "--init-file") index++;
+    if (/^--(rcfile|init-file)$/.test(value)) followFile(args[++index], base, trail);
+    else if (/^[-+][a-zA-Z]*[oO]$/.test(value)) index++;
   }
   const operand = args[index];
   if (runsText) {
