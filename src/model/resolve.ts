@@ -88,19 +88,19 @@ const hostedContext = 128_000;
 const localContext = 32_000;
 
 export function resolveModel(choice: ModelChoice): ResolvedModel {
-  const named = firstText(choice.flag, choice.env["COURSER_MODEL"]);
-  if (choice.endpointFlag) return atEndpoint(choice, choice.endpointFlag, named);
-  const wanted = named ?? firstText(choice.configModel);
-  if (!wanted) return byKeys(choice, wanted);
-  if (isAuto(wanted)) return byKeys(choice, wanted);
-  if (isHouseModel(readName(choice, wanted).name)) return inPlaceOf(choice, wanted);
-  return byName(choice, wanted);
-}
-
-/** Nobody but the original has it: whoever named it is told who answers. */
-function inPlaceOf(choice: ModelChoice, house: string): ResolvedModel {
-  const model = byKeys(choice, house);
-  const notice = `${house} is a model of the original's own service. The default model answers: ${model.displayName}.`;
+  const configModel = choice.endpointFlag ? undefined : choice.configModel;
+  const named = [choice.flag, choice.env["COURSER_MODEL"], configModel].flatMap((each) => firstText(each) ?? []);
+  const isHouse = (each: string) => isHouseModel(readName(choice, each).name);
+  // `auto`, and what nobody but the original has, mean the default model: the one that answers where nothing is named.
+  const wanted = named.find((each) => !isAuto(each) && !isHouse(each));
+  const [first] = named;
+  const model = choice.endpointFlag
+    ? atEndpoint(choice, choice.endpointFlag, wanted ?? first)
+    : wanted === undefined
+      ? byKeys(choice, first)
+      : byName(choice, wanted);
+  if (first === undefined || !isHouse(first) || model.modelId === first) return model;
+  const notice = `${first} is a model of the original's own service. The default model answers: ${model.displayName}.`;
   return { ...model, notice };
 }
 

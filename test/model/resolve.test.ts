@@ -128,6 +128,10 @@ describe("ids never heard of", () => {
         expect(choice.notice).toContain("The default model answers: Claude 4.5 Sonnet.");
       }
       expect(resolveModel({ flag: name, env: {} })).toMatchObject({ kind: "offline" });
+      const env = { ...everyKey, COURSER_MODEL: "gpt-5" };
+      for (const flag of [name, "auto"])
+        for (const given of [{ env }, { env: everyKey, configModel: "gpt-5" }])
+          expect(resolveModel({ flag, ...given })).toMatchObject({ modelId: "gpt-5" });
     },
   );
 
