@@ -137,14 +137,24 @@ async function askKey(vendor: string): Promise<string> {
   return promptHidden(`${findVendor(vendor)?.label ?? vendor} API key (hidden): `);
 }
 
+const longestKey = 65_536;
+
 async function readStdin(): Promise<string> {
   // A pipe that nobody writes to would look like a program that hangs.
   const waiting = setTimeout(() => writeStderr("Reading the key from stdin …\n"), 2000);
   try {
-    const chunks: Buffer[] = [];
-    for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-    return Buffer.concat(chunks).toString("utf8");
+    let text = "";
+    for await (const chunk of process.stdin.setEncoding("utf8")) {
+      text += chunk;
+      if (text.length > longestKey)
+        throw new UserError(
+          "USAGE",
+          `stdin has more than ${longestKey} characters, which is not a key; nothing was saved.`,
+        );
+    }
+    return text;
   } catch (error) {
+    if (error instanceof UserError) throw error;
     throw new UserError(
       "USAGE",
       `stdin cannot be read: ${(error as Error).message}. Give the key with --api-key <key>.`,
