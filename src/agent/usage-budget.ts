@@ -7,6 +7,8 @@ export class UsageBudget {
   usage: Usage = noUsage;
   /** Dollars, as far as prices are known. */
   cost = 0;
+  /** Undefined: nothing was spent so far. */
+  #isPriced: boolean | undefined;
   /** Answers of models. */
   replies = 0;
   readonly #parent: UsageBudget | undefined;
@@ -22,8 +24,14 @@ export class UsageBudget {
 
   add(usage: Usage, price: Price | undefined): void {
     this.usage = addUsage(this.usage, usage);
+    this.#isPriced = price !== undefined && this.#isPriced !== false;
     if (price) this.cost += costOf(usage, price);
     this.#parent?.add(usage, price);
+  }
+
+  /** What the end of a run tells. */
+  get total(): Usage & { totalCost?: number } {
+    return this.#isPriced ? { ...this.usage, totalCost: Math.round(this.cost * 1e6) / 1e6 } : this.usage;
   }
 
   countReply(): void {

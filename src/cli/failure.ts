@@ -12,14 +12,19 @@ type FailureFormat = OutputFormat | "answer";
  * A failure before there was a run: no session, no `init`, but still exactly one result. The trust gate alone leaves
  * stdout empty, as the original does: programs that ask for trust and start again would take a result for the end.
  */
-export async function failedBeforeRun(given: unknown, format: FailureFormat, program: string): Promise<number> {
+export async function failedBeforeRun(
+  given: unknown,
+  format: FailureFormat,
+  program: string,
+  chat = chatOf(process.argv.slice(2)),
+): Promise<number> {
   const error = given instanceof UnknownOption ? await withHint(given) : given;
   const { code, message } = explainFailure(error);
   writeStderr(errorLine(message, code) + (code === "USAGE" ? `Try '${program} --help'.\n` : ""));
   const isGate = code === "UNTRUSTED" && format !== "answer";
   if (format !== "text" && !isGate) {
     const stdout = openStdout();
-    stdout.write(`${format === "answer" ? failedAnswer(message, code) : failedResult(message, code)}\n`);
+    stdout.write(`${format === "answer" ? failedAnswer(message, code) : failedResult(message, code, chat)}\n`);
     await stdout.flush();
   }
   return exitCodeOf(code);
@@ -39,10 +44,22 @@ export function checkOutput(exitCode: number): number {
   return exitCode > 128 ? exitCode : exitCodeOf(fault.code);
 }
 
-function failedResult(message: string, code: ErrorCode): string {
+function failedResult(message: string, code: ErrorCode, chat: string): string {
   const event = { type: "fail" as const, message: resultText(message), code, durationMs: 0, apiDurationMs: 0 };
-  return JSON.stringify(encodeEvent(event, "", {}));
+  return JSON.stringify(encodeEvent({ ...event, requestId: crypto.randomUUID() }, chat, {}));
 }
+
+/** The chat that was to be resumed, as far as the command line has its whole id; else there is none yet. */
+function chatOf(argv: readonly string[]): string {
+  for (const [index, token] of argv.entries()) {
+    if (token === "--") break;
+    const [, flag, given = argv[index + 1]] = /^--(resume|resume-or-new|session-id)(?:=(.*))?$/.exec(token) ?? [];
+    if (flag !== undefined && given !== undefined && isUuid.test(given)) return given.toLowerCase();
+  }
+  return "";
+}
+
+const isUuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 
 function failedAnswer(message: string, code: ErrorCode): string {
   return JSON.stringify({ is_error: true, error_code: code, error: message }, null, 2);

@@ -107,7 +107,8 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
   }
 
   function failureOf(error: unknown): TurnEnding {
-    return { type: "fail", ...explainFailure(error), durationMs: Date.now() - startedAt, apiDurationMs: 0 };
+    const requestId = crypto.randomUUID();
+    return { type: "fail", ...explainFailure(error), durationMs: Date.now() - startedAt, apiDurationMs: 0, requestId };
   }
 
   /** What people are told of how the turn ended. */

@@ -26,8 +26,8 @@ export type Ending = {
   apiDurationMs: number;
   /** Of this run, for reports. */
   requestId?: string;
-  /** Tokens, summed over the run. */
-  usage?: Usage;
+  /** Tokens, summed over the run. `totalCost`: US dollars, where the price of the model is known. */
+  usage?: Usage & { totalCost?: number };
   /** Calls that were refused. */
   denials?: Denial[];
   /** What was to be known beside the answer, for who reads nothing but the ending. */

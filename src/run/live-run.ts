@@ -1,5 +1,6 @@
 // openRun: a run as an object. It records, numbers, limits and counts, once, for every front end; returns when `init` is
 // recorded, and puts the agent together afterwards.
+import { randomUUID } from "node:crypto";
 import { explainError, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import { EventLog, MemoryKeeper } from "../protocol/event-log.ts";
@@ -270,7 +271,9 @@ class OpenRun implements LiveRun {
   #failure(error: unknown, startedAt = this.#startedAt): Extract<AgentEvent, { type: "fail" }> {
     const { redact = (text: string) => text } = this.#parts.setup.host;
     const { code, message } = explainError(error);
-    return { type: "fail", message: redact(message), code, durationMs: this.#now() - startedAt, apiDurationMs: 0 };
+    const requestId = (this.#parts.setup.host.seams?.newId ?? randomUUID)();
+    const durationMs = this.#now() - startedAt;
+    return { type: "fail", message: redact(message), code, durationMs, apiDurationMs: 0, requestId };
   }
 
   /** The turn ends with this reason, and nothing follows it. */

@@ -100,6 +100,9 @@ function transportOf({ type, command, url }: McpDefinition): { transport: McpTra
     return { transport: "stdio", problem: 'it has both "command" and "url": which one is meant?' };
   if (command === undefined && url === undefined)
     return { transport: "stdio", problem: 'it needs a "command" to start or a "url" to connect to' };
+  // Variables are filled in later.
+  if (url !== undefined && !url.includes("${") && !(URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)))
+    return { transport: "http", problem: `"url" ${url} is not an http or https address` };
   const transport = command !== undefined ? "stdio" : "auto";
   if (type === undefined) return { transport };
   const named = Object.hasOwn(transports, type.toLowerCase()) ? transports[type.toLowerCase()]! : undefined;

@@ -93,7 +93,7 @@ describe("a script of hooks init", () => {
       env: { PATH: "/usr/bin:/bin" },
     });
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" });
-    expect(stderr).toBe(`${script}: courser-hook is not in PATH. Type: npm install --global courser-agent\n`);
+    expect(stderr).toBe(`${script}: courser-hook is not in PATH. Type: courser install\n`);
   });
 
   it("finds the launcher of the project", async () => {

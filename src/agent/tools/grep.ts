@@ -43,7 +43,7 @@ export const grep = tool({
   },
   wireArgs: (args, context) => ({
     pattern: args.pattern,
-    ...(args.path !== undefined && { path: absolutePath(args.path, context) }),
+    path: absolutePath(args.path ?? ".", context),
     ...(args.glob !== undefined && { glob: args.glob }),
     outputMode: args.outputMode ?? "content",
     caseInsensitive: args.caseInsensitive ?? false,

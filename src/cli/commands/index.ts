@@ -135,6 +135,7 @@ export const commands: readonly Command[] = [
   },
   {
     name: "replay",
+    ours: true,
     uses: ["output-format", "stream-partial-output", "replay-tools", "model", "force", "trust", "workspace"],
     operands: "<file> [prompt...]",
     summary: "Show a recorded run, or continue it from one of its steps with a real model",

@@ -43,6 +43,7 @@ describe("Grep", () => {
     const space = workspace();
     expect(grep.wireArgs(grep.parse({ pattern: "test" }), space.context())).toEqual({
       pattern: "test",
+      path: space.path("."),
       outputMode: "content",
       caseInsensitive: false,
       multiline: false,

@@ -73,9 +73,7 @@ function shebangProblems(file: string, shown: string, context: HooksContext): Co
 }
 
 function adviceOn(program: string): string {
-  return program === "courser-hook"
-    ? "Type: npm install --global courser-agent"
-    : `Install ${program}, or correct the first line.`;
+  return program === "courser-hook" ? "Type: courser install" : `Install ${program}, or correct the first line.`;
 }
 
 function headOf(file: string): string {

@@ -37,9 +37,7 @@ export async function initHook(invocation: Invocation, words: readonly string[])
   const next = `${invocation.name} hooks install ${shown}`;
   const found = findLauncher(file, context) !== undefined;
   if (wantsJson(invocation)) return answerJson({ file, next, launcherFound: found });
-  const advice = found
-    ? ""
-    : "Note: courser-hook, which runs it, was not found. Type: npm install --global courser-agent\n";
+  const advice = found ? "" : "Note: courser-hook, which runs it, was not found. Type: courser install\n";
   return answer(`✓ ${shown}\nRead it, edit it, then install it: ${next}\n${advice}`);
 }
 
@@ -57,7 +55,7 @@ export function findLauncher(script: string, { env, home }: Pick<HooksContext, "
  * without it would mean exit code 127, which every host takes for a hook that has no objection.
  */
 const scriptText = String.raw`#!/bin/sh
-//usr/bin/env true; PATH="$PATH:${furtherFolders.join(":")}"; command -v courser-hook >/dev/null && exec courser-hook "$0" "$@"; echo "$0: courser-hook is not in PATH. Type: npm install --global courser-agent" >&2; exit 2
+//usr/bin/env true; PATH="$PATH:${furtherFolders.join(":")}"; command -v courser-hook >/dev/null && exec courser-hook "$0" "$@"; echo "$0: courser-hook is not in PATH. Type: courser install" >&2; exit 2
 
 // One script for Cursor, Courser, Claude Code and Codex. The lines above start it; below is yours.
 import { execFileSync } from "node:child_process";
