@@ -278,6 +278,14 @@ export const commands: readonly Command[] = [
     commands: workerCommands,
   }),
   {
+    name: "doctor",
+    uses: ["workspace", "model", "api-key", "endpoint", "header", "insecure", "mcp-config"],
+    summary: "Check everything that a run needs, and say what to type next",
+    flags: [flag("Model", "--online", "Also ask the model for one answer"), textOrJson],
+    examples: ["doctor", "doctor --online", "doctor --format json"],
+    load: async () => (await import("./doctor/index.ts")).doctor,
+  },
+  {
     name: "generate-rule",
     aliases: ["rule"],
     uses: ["workspace", "force"],

@@ -1,0 +1,186 @@
+// The checks of `doctor`, in the order in which a run needs what they look at.
+import { accessSync, constants, existsSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { join } from "node:path";
+import { createProcessRunner } from "../../../agent/process.ts";
+import { ripgrepPath } from "../../../agent/ripgrep.ts";
+import { createSandbox, planSandbox } from "../../../agent/sandbox/index.ts";
+import { runProgram } from "../../../process/run-program.ts";
+import { planMcp } from "../../../run/mcp-plan.ts";
+import { detectCli } from "../../../sdk/detect.ts";
+import { drivers } from "../../../sdk/drivers/index.ts";
+import type { UnifiedTool } from "../../../sdk/unified.ts";
+import { loadHooks } from "../../../store/hook-files.ts";
+import { loadPlugins } from "../../../store/plugins/installed.ts";
+import { loadSandboxSettings } from "../../../store/sandbox-settings.ts";
+import { openDatabase } from "../../../store/sqlite.ts";
+import { serverFlags } from "../../run-request.ts";
+import type { DoctorContext } from "./context.ts";
+import type { Finding } from "./index.ts";
+import { checkModel } from "./model.ts";
+
+type Check = (context: DoctorContext) => Finding[] | Promise<Finding[]>;
+
+const ok = (message: string): Finding => ({ level: "ok", message });
+const warning = (message: string, next?: string): Finding => ({ level: "warning", message, ...(next && { next }) });
+const problem = (message: string, next?: string): Finding => ({ level: "problem", message, ...(next && { next }) });
+
+export const checks: Readonly<Record<string, Check>> = {
+  version({ invocation }) {
+    const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+    const isOld = major < 20 || (major === 20 && minor < 19);
+    const system = `${process.platform}-${process.arch}`;
+    return [
+      isOld
+        ? problem(`Node ${process.versions.node} is too old: 20.19 or newer is needed.`, "install a newer Node")
+        : ok(`courser ${invocation.version}, Node ${process.versions.node}, ${system}`),
+    ];
+  },
+  workspace({ workspace, trusted, invocation }) {
+    return [
+      trusted
+        ? ok(`${workspace} is trusted`)
+        : warning(`${workspace} is not trusted: print mode refuses to run here.`, `${invocation.name} trust add`),
+    ];
+  },
+  config({ settings, configDir }) {
+    if (settings instanceof Error) return [problem(settings.message, "correct the file")];
+    return [ok(configDir), ...settings.warnings.map((message) => warning(message))];
+  },
+  model: checkModel,
+  store: checkStore,
+  tools: checkTools,
+  sandbox: checkSandbox,
+  hooks({ configDir, workspace, home, trusted, invocation }) {
+    const { hooks, waiting, warnings } = loadHooks({ configDir, workspace, home }, { trusted });
+    return [
+      ok(count(hooks.length, "hook", "hooks")),
+      ...waiting.map(({ file }) =>
+        warning(`${file} is new or has changed: its hooks do not run.`, `look at it, then: ${invocation.name} --trust`),
+      ),
+      ...warnings.map((message) => warning(message)),
+    ];
+  },
+  mcp: checkServers,
+  plugins({ configDir }) {
+    const { plugins, warnings } = loadPlugins(configDir);
+    return [
+      ok(plugins.length === 0 ? "none" : plugins.map(({ name }) => name).join(", ")),
+      ...warnings.map((message) => warning(message)),
+    ];
+  },
+  terminal({ invocation: { env } }) {
+    const term = env["TERM"];
+    const isUtf8 = /utf-?8/i.test(env["LC_ALL"] || env["LC_CTYPE"] || env["LANG"] || "");
+    return [
+      term === undefined || term === "dumb"
+        ? ok("a terminal that only prints: the screen is shown as lines")
+        : ok(`${term}${env["COLORTERM"] ? `, ${env["COLORTERM"]}` : ""}`),
+      ...(isUtf8 ? [] : [warning("The locale is not UTF-8: some characters may look wrong.", "export LANG=C.UTF-8")]),
+    ];
+  },
+  agents: findAgents,
+};
+
+function checkStore({ configDir, invocation }: DoctorContext): Finding[] {
+  const place = existsSync(configDir) ? configDir : join(configDir, "..");
+  try {
+    accessSync(place, constants.W_OK);
+  } catch {
+    return [
+      problem(`${place} cannot be written: chats cannot be kept.`, "CURSOR_CONFIG_DIR=<folder>, or --no-persist"),
+    ];
+  }
+  const folder = mkdtempSync(join(place, ".courser-doctor-"));
+  try {
+    openDatabase(join(folder, "test.db")).close();
+  } catch (error) {
+    return [
+      problem(`SQLite cannot be used in ${place}: ${(error as Error).message}`, `${invocation.name} --no-persist`),
+    ];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const { bavail, bsize } = statfsSync(place);
+  const free = bavail * bsize;
+  if (free < 50 * 1024 * 1024) return [warning(`${place} has ${Math.floor(free / 1_048_576)} MB left.`, "make room")];
+  return [ok(`${configDir} can be written, SQLite works`)];
+}
+
+async function checkTools({ invocation: { env }, workspace }: DoctorContext): Promise<Finding[]> {
+  const version = async (command: readonly string[]) => {
+    const { exitCode, stdout } = await runProgram({
+      command,
+      cwd: workspace,
+      env,
+      timeoutMs: 10_000,
+      leftovers: "ignore",
+    });
+    return exitCode === 0 ? /\d+\.\d+[\w.]*/.exec(stdout.toString("utf8"))?.[0] : undefined;
+  };
+  const [ripgrep, git, bash] = await Promise.all([
+    version([ripgrepPath(), "--version"]),
+    version(["git", "--version"]),
+    version(["bash", "--version"]),
+  ]);
+  return [
+    ripgrep
+      ? ok(`ripgrep ${ripgrep}`)
+      : problem("ripgrep cannot be started: searches fail.", "npm install --force courser-agent"),
+    bash ? ok(`bash ${bash}`) : problem("bash was not found: commands cannot run.", "install bash"),
+    git ? ok(`git ${git}`) : warning("git was not found: worktrees and plugins by address need it.", "install git"),
+  ];
+}
+
+async function checkSandbox({ settings, configDir, workspace, home, invocation }: DoctorContext): Promise<Finding[]> {
+  const cliConfig = settings instanceof Error ? {} : settings.raw;
+  const sandboxSettings = loadSandboxSettings({ configDir, workspace, cliConfig });
+  const warnings = sandboxSettings.warnings.map((message) => warning(message));
+  if (sandboxSettings.mode === "disabled") return [ok("disabled by the configuration"), ...warnings];
+  const place = { workspace, roots: [], home, configDir, rules: [], totalMemoryMb: 1024 };
+  const processes = createProcessRunner({ env: invocation.env });
+  const sandbox = createSandbox({ plan: planSandbox(sandboxSettings, place), processes, env: invocation.env });
+  const fault = await sandbox.problem();
+  if (!fault) return [ok("commands run confined"), ...warnings];
+  const next = process.platform === "linux" ? "apt install bubblewrap" : `${invocation.name} help sandbox`;
+  const finding = sandboxSettings.mode === "enabled" ? problem : warning;
+  return [finding(`${fault} Without it, print mode refuses commands that no rule allows.`, next), ...warnings];
+}
+
+function checkServers(context: DoctorContext): Finding[] {
+  const { servers, warnings } = planMcp({
+    ...context,
+    env: context.invocation.env,
+    plugins: loadPlugins(context.configDir).plugins,
+    ...serverFlags(context.invocation.line.flags),
+  });
+  const { name } = context.invocation;
+  return [
+    ok(
+      servers.length === 0
+        ? "no servers"
+        : servers.map(({ server, standing }) => `${server.name} (${standing})`).join(", "),
+    ),
+    ...servers
+      .filter(({ standing }) => standing === "failed")
+      .map(({ server }) =>
+        warning(`${server.file}: ${server.name} cannot be started: ${server.problem}`, "correct the file"),
+      ),
+    ...servers
+      .filter(({ standing }) => standing === "needs-approval")
+      .map(({ server }) => warning(`${server.name} is not approved`, `${name} mcp enable ${server.name}`)),
+    ...warnings.map((message) => warning(message)),
+  ];
+}
+
+async function findAgents({ invocation: { env } }: DoctorContext): Promise<Finding[]> {
+  const tools = Object.keys(drivers) as UnifiedTool[];
+  const found = await Promise.all(tools.map((tool) => detectCli(tool, { env })));
+  const others = found.flatMap((each) =>
+    each && !each.isOurs ? [`${each.tool} ${each.version ?? "?"} (${each.path})`] : [],
+  );
+  return [ok(others.length === 0 ? "no others found" : others.join(", "))];
+}
+
+function count(number: number, one: string, many: string): string {
+  return number === 0 ? `no ${many}` : `${number} ${number === 1 ? one : many}`;
+}

@@ -1,0 +1,46 @@
+// `doctor`: is everything here that a run needs? Each finding says what to type next. Exit 0 iff a run can begin.
+import { visible } from "../../../text/visible.ts";
+import type { Invocation } from "../../main.ts";
+import { withoutSecrets } from "../../stdout.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
+import { checks } from "./checks.ts";
+import { contextOf } from "./context.ts";
+
+/** `problem`: no run can begin, or none as it is configured. `next`: what to type. */
+export type Finding = { level: "ok" | "warning" | "problem"; message: string; next?: string };
+
+const signs = { ok: "✓", warning: "!", problem: "✗" };
+
+export async function doctor(invocation: Invocation): Promise<number> {
+  const context = contextOf(invocation);
+  const found: (Finding & { area: string })[] = [];
+  for (const [area, check] of Object.entries(checks)) {
+    try {
+      for (const finding of await check(context)) found.push({ area, ...finding });
+    } catch (error) {
+      found.push({ area, level: "problem", message: (error as Error).message });
+    }
+  }
+  const usable = !found.some(({ level }) => level === "problem");
+  const exitCode = wantsJson(invocation)
+    ? await answerJson(JSON.parse(withoutSecrets(JSON.stringify({ usable, findings: found }))) as object)
+    : await answer(withoutSecrets(visible(report(found, usable))));
+  return exitCode || (usable ? 0 : 1);
+}
+
+function report(found: readonly (Finding & { area: string })[], usable: boolean): string {
+  const width = Math.max(...found.map(({ area }) => area.length));
+  const lines = found.flatMap(({ area, level, message, next }, index) => {
+    const name = found[index - 1]?.area === area ? "" : area;
+    const [first = "", ...rest] = message.split("\n");
+    const indent = " ".repeat(width + 4);
+    return [
+      `${signs[level]} ${name.padEnd(width)}  ${first}`,
+      ...rest.filter((line) => line.trim() !== "").map((line) => `${indent}${line.trim()}`),
+      ...(next === undefined ? [] : [`${indent}→ ${next}`]),
+    ];
+  });
+  const problems = found.filter(({ level }) => level === "problem").length;
+  const end = usable ? "Ready." : `${problems} ${problems === 1 ? "problem" : "problems"}: see ✗ above.`;
+  return `${lines.join("\n")}\n\n${end}\n`;
+}

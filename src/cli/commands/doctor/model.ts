@@ -1,0 +1,56 @@
+// The model that a run would ask: its name, its key, and the way to its server, hop by hop.
+import { createProvider, type ResolvedModel } from "../../../model/resolve.ts";
+import { probe } from "../../../net/probe.ts";
+import { UserError } from "../../../protocol/error-codes.ts";
+import { chosenModel, keySource } from "../chosen-model.ts";
+import type { DoctorContext } from "./context.ts";
+import type { Finding } from "./index.ts";
+
+export async function checkModel({ invocation, online }: DoctorContext): Promise<Finding[]> {
+  const { model, choice } = chosenModel(invocation);
+  if (model instanceof UserError) return [{ level: "problem", message: model.message }];
+  const found: Finding[] = [{ level: "ok", message: `${model.displayName} (${model.id})` }];
+  if (model.kind === "offline")
+    return [
+      ...found,
+      {
+        level: "warning",
+        message: "No key is set: the built-in offline model answers.",
+        next: `${invocation.name} login`,
+      },
+    ];
+  if (model.baseUrl === undefined) return found;
+  const source = keySource(model, choice);
+  found.push({ level: "ok", message: source === undefined ? "no key, and none is needed" : `a key from ${source}` });
+  const insecure = invocation.line.flags.has("insecure");
+  const hops = await probe(model.baseUrl, { env: invocation.env, insecure });
+  const failed = hops.find(({ ok }) => !ok);
+  for (const { hop, ok, detail } of hops)
+    found.push({ level: ok ? "ok" : "problem", message: `${hop}: ${detail}`, ...(ok ? {} : { next: advice[hop] }) });
+  if (online && !failed) found.push(await askOnce(model, insecure));
+  return found;
+}
+
+const advice = {
+  name: "check the address (--endpoint, courser.json), the network and HTTPS_PROXY",
+  tcp: "is the server running? A firewall may need HTTPS_PROXY",
+  proxy: "check HTTPS_PROXY and NO_PROXY",
+  tls: "trust the issuer: NODE_EXTRA_CA_CERTS=<file.pem>, or --insecure for a server of your own",
+  http: "check that the address is that of the model's API",
+} as const;
+
+/** A whole call, as short as can be. */
+async function askOnce(model: ResolvedModel, insecure: boolean): Promise<Finding> {
+  const signal = AbortSignal.timeout(60_000);
+  try {
+    const provider = await createProvider(model, { retries: 0, ...(insecure && { insecure }) });
+    const messages = [{ role: "user" as const, parts: [{ type: "text" as const, text: "Answer with the word ok." }] }];
+    for await (const chunk of provider.stream({ model: model.modelId, system: "", messages, tools: [], signal })) {
+      if (chunk.type === "text" || chunk.type === "thinking")
+        return { level: "ok", message: "call: the model answers" };
+    }
+    return { level: "problem", message: "call: the answer was empty" };
+  } catch (error) {
+    return { level: "problem", message: `call: ${(error as Error).message}`, next: model.keyAdvice };
+  }
+}
