@@ -16,7 +16,7 @@ export function reference(): string {
   const options = members("sdk/start-options.ts", "StartOptions");
   return [
     "# Reference",
-    "Every option, result and event of the SDK. Made from its types by `npm run reference`; a test keeps it current. What they are for is told in [running](running.md) and [live sessions](live.md).",
+    "Every option, result and event of the SDK. Made from its types by `npm run reference`; a test keeps it current. How they are used: [running](running.md) and [live sessions](live.md).",
     "A name that is not an option, or a value of the wrong kind, is a `UserError` with the code `USAGE`: thrown by `start`, `session.send` and `session.fork`, rejected by everything that is awaited.",
     "## Options of `start`",
     table(["option", "type", "meaning"], options.map(row)),

@@ -60,7 +60,7 @@ export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = 
   appendSystemPrompt?: string | undefined;
   /** The answer is JSON of this shape: a schema of Zod, Valibot, ArkType, … or JSON Schema. */
   schema?: Schema | undefined;
-  /** What the model is told of `schema`, for libraries that cannot say it as JSON Schema themselves. */
+  /** `schema` as JSON Schema, for libraries that cannot convert it themselves. */
   jsonSchema?: JsonSchema | undefined;
   /** Limits for the run. */
   budget?: Budget | undefined;

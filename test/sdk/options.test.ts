@@ -220,7 +220,7 @@ describe("per driver: an option is a flag, a listed loss, or refused", () => {
       {
         courser: /^--sandbox enabled$/,
         original: /--sandbox enabled/,
-        claude: /"sandbox":\{"enabled":true\}/,
+        claude: /"sandbox":\{"enabled":true,"failIfUnavailable":true\}/,
         codex: /sandbox_mode="workspace-write"/,
         gemini: /^--sandbox$/,
       },

@@ -69,7 +69,8 @@ function settle(request: DriverRequest, made: DriverCommand): void {
   const settings = {
     ...(connection?.hook && { hooks: hooksOf(connection.hook) }),
     ...(permissions && { permissions }),
-    ...(sandbox !== undefined && { sandbox: { enabled: sandbox } }),
+    // Without a sandbox it would go on unconfined, and only say so.
+    ...(sandbox !== undefined && { sandbox: { enabled: sandbox, ...(sandbox && { failIfUnavailable: true }) } }),
   };
   if (Object.keys(settings).length > 0) made.args.push("--settings", JSON.stringify(settings));
 }
