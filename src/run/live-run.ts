@@ -1,6 +1,5 @@
 // openRun: a run as an object. It records, numbers, limits and counts, once, for every front end; returns when `init` is
 // recorded, and puts the agent together afterwards.
-import { randomUUID } from "node:crypto";
 import { explainError, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import { EventLog, MemoryKeeper } from "../protocol/event-log.ts";
@@ -15,6 +14,7 @@ import type {
   RunRequest,
   Sent,
 } from "../protocol/run.ts";
+import { randomUuid } from "../store/chats/random-uuid.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 import type { Assembled } from "./assemble.ts";
 import type { RunHost } from "./host.ts";
