@@ -3,7 +3,7 @@
 /** Names that say it. Letters have no case; `_` or a new word of camelCase bounds a word where it says so. */
 const secretNames: readonly RegExp[] = [
   // Words that mean other things inside of others: KEYBOARD, AUTHOR, PATH, SACRED.
-  /(^|_)(API_?KEYS?|KEYS?|PASS|AUTH|JWT|PAT|BEARER|COOKIES?|DSN|CRED[A-Z]*|PIN|OTP|SAS)(_|$)/i,
+  /(^|_)(API_?KEYS?|KEYS?|PASS|AUTH|JWT|PAT|BEARER|COOKIES?|DSN|CRED[A-Z]*|PIN|PW|OTP|SAS)(_|$)/i,
   // Words that mean nothing else, wherever they stand: openaiApiKey, GITHUBTOKEN, VAULT_SECRETS_JSON.
   /(api_?key|access_?key|private_?key)$|token(?!i[sz])|secret(?!ar)|passw(or)?d|passphrase|credential/i,
   // What people call a password for short: DBPASS, MYSQL_PWD.

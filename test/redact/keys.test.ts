@@ -40,7 +40,7 @@ describe("names of variables", () => {
     "openaiApiKey",
     "GITHUBTOKEN",
     "TWILIO_AUTH",
-    ...["MYSQL_PWD", "DBPASS", "DB_PASS", "SMTP_PASS", "smtpPass", "REDIS_PASSWD", "ROOTPASSWD", "SUDO_PWD", "DBPWD"],
+    ...["MYSQL_PWD", "DBPASS", "DB_PASS", "SMTP_PASS", "smtpPass", "REDIS_PASSWD", "ROOTPASSWD", "SUDO_PWD", "DBPWD", "ADMIN_PW"],
     ...["VAULT_SECRETS_JSON", "MY_SECRET_1", "clientSecretValue", "AZURE_CREDS", "GCP_CRED", "AWS_CREDENTIAL_JSON"],
     ...["AZURE_STORAGE_CONNECTION_STRING", "ConnectionStrings__Default", "SQLAZURECONNSTR_main", "DB_CONNSTR"],
     ...["TOKEN", "TOKEN_PROD", "NPM_AUTH_TOKEN_2", "PASSWORD2", "DB_PASSWORD_OLD", "POSTGRES_URI", "CELERY_BROKER_URL"],
