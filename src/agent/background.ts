@@ -1,6 +1,8 @@
 // BackgroundShells: commands that run on while the agent does other things.
 import { join } from "node:path";
+import { orAborted } from "../net/or-aborted.ts";
 import { BoundedBytes } from "../process/bounded-bytes.ts";
+import { happensWithin } from "../process/clock.ts";
 import { outputFolder } from "./output-folder.ts";
 import type { ProcessEnd, ProcessRequest, ProcessRunner, RunningProcess } from "./process.ts";
 
@@ -10,11 +12,12 @@ type BackgroundTask = {
   pid: number;
   outputFile: string;
   status: "running" | "exited" | "killed";
+  /** Null while it runs, and where a signal ended it. */
+  exitCode: number | null;
 };
 
 /** What happened since the last look. */
 type BackgroundReading = BackgroundTask & {
-  exitCode: number | null;
   signal: string;
   newOutput: string;
   runningMs: number;
@@ -151,7 +154,6 @@ export class BackgroundShells {
     task.unread = new BoundedBytes(unreadBytes);
     return {
       ...describeTask(task),
-      exitCode: task.end?.exitCode ?? null,
       signal: task.end?.signal ?? "",
       newOutput,
       runningMs: task.end?.durationMs ?? Date.now() - task.startedAt,
@@ -174,6 +176,21 @@ export class BackgroundShells {
     return [...this.#tasks.values()].map(describeTask);
   }
 
+  get isRunning(): boolean {
+    return [...this.#tasks.values()].some((task) => !task.end);
+  }
+
+  /** Waits until nothing runs any more, at most so long. */
+  async settle(limitMs: number, signal: AbortSignal): Promise<void> {
+    const running = [...this.#tasks.values()].filter((task) => !task.end);
+    if (running.length === 0) return;
+    const ended = Promise.all(running.map((task) => task.running.ended)).catch(() => {});
+    await happensWithin(
+      orAborted(ended, signal).catch(() => {}),
+      limitMs,
+    );
+  }
+
   /** Ends what still runs, and names it. */
   async endAll(): Promise<BackgroundTask[]> {
     const running = [...this.#tasks.values()].filter((task) => !task.end);
@@ -190,7 +207,7 @@ function tell(task: Task, chunk: Buffer): void {
 function describeTask(task: Task): BackgroundTask {
   const { taskId, command, outputFile } = task;
   const status = !task.end ? "running" : task.wasKilled || task.end.signal !== "" ? "killed" : "exited";
-  return { taskId, command, pid: task.running.pid, outputFile, status };
+  return { taskId, command, pid: task.running.pid, outputFile, status, exitCode: task.end?.exitCode ?? null };
 }
 
 async function waitForNews(task: Task, limitMs: number, signal: AbortSignal | undefined): Promise<void> {

@@ -46,7 +46,13 @@ export async function* callTool(
   } else {
     const permission = yield* permit(agent, heard, place);
     if ("refusal" in permission) {
-      denial = { tool: heard.prepared.tool.name, callId: call.id, reason: permission.refusal };
+      const { refusal: reason, rule } = permission;
+      denial = {
+        tool: heard.prepared.tool.name,
+        callId: call.id,
+        reason,
+        ...(rule && { rule: rule.text, file: rule.source }),
+      };
       end = resultOfFailure(rejection(heard.prepared, permission.refusal));
     } else {
       ranAt = agent.seams.now();
@@ -150,11 +156,11 @@ async function* permit(
   agent: Agent,
   { prepared, said }: Extract<HookVerdict, { prepared: Prepared }>,
   context: CallContext,
-): AsyncGenerator<AgentEvent, Permission | { refusal: string }> {
+): AsyncGenerator<AgentEvent, Permission | { refusal: string; rule?: Decision["rule"] }> {
   if (said?.verdict === "deny") return { refusal: said.reasons.join(" ") };
   const decision = await decideCall(agent, prepared);
   const { verdict, approved, mayRead } = decision;
-  if (verdict === "deny") return { refusal: decision.reasons.join(" ") };
+  if (verdict === "deny") return { refusal: decision.reasons.join(" "), rule: decision.rule };
   const now = { confined: decision.confined === true, approved, signal: context.signal };
   const own = agent.hooks && (yield* hookAnswer(agent, agent.hooks.beforeRun(hooked(prepared, context), now), context));
   if (own?.verdict === "deny") return { refusal: own.reasons.join(" ") };

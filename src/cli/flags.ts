@@ -146,6 +146,19 @@ export const flags: readonly Flag[] = [
   flag("Limits", "--max-turns <n>", "Maximum number of model replies in this run"),
   flag("Limits", "--max-time <time>", "Maximum time for this run: 90s, 5m, 1h"),
   flag("Limits", "--max-cost <usd>", "Maximum dollars for this run (models with a known price)"),
+  flag("Limits", "--price <in,out>", "Price of the model in dollars for a million tokens, where it is not known: 3,15"),
+  flag("Limits", "--max-silence <time>", "End a run in which nothing moves for so long: 60s; print mode only"),
+  flag(
+    "Proof",
+    "--fail-on <reasons>...",
+    "Exit 5 although the agent ended well: denied, background, empty, mcp, replay (comma-separated)",
+  ),
+  flag("Proof", "--require-mcp <name>...", "Fail unless this MCP server is there (repeatable)"),
+  flag(
+    "Proof",
+    "--heartbeat <time>",
+    "While nothing else happens, a line that says what is waited for: 10s; print mode only",
+  ),
   flag("Proof", "--record <file>", "Record the run: replay it with --model replay:FILE"),
   flag(
     "Proof",

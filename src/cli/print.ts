@@ -7,12 +7,12 @@ import type { RunHost } from "../run/host.ts";
 import { callLine } from "./call-line.ts";
 import { createDebug } from "./debug.ts";
 import { checkOutput, failedBeforeRun } from "./failure.ts";
-import { flagList, flagText } from "./flags.ts";
+import { type FlagValues, flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { openRunByFlags } from "./open-run.ts";
 import { answerText, type OutputFormat } from "./outputs.ts";
 import { createReporter, type Reporter } from "./reporter.ts";
-import { limitsOf, runHost, runRequest } from "./run-request.ts";
+import { durationFlag, limitsOf, runHost, runRequest } from "./run-request.ts";
 import { watchForTheEnd } from "./shutdown.ts";
 import { hasUnreadStdin, readPrompt } from "./stdin.ts";
 import { withoutSecrets, writeStderr } from "./stdout.ts";
@@ -36,8 +36,10 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
     async open({ human, ready }) {
       const request = withoutTimeLimit(runRequest(invocation, "print"));
       const debug = createDebug(flags.has("debug"));
+      const beats = await heartbeats(flags);
       const run = await openBy(flags, request, {
         ...runHost(invocation),
+        ...(beats && { waiting: beats.waiting }),
         ...(human && { human }),
         ...(ready && { ready }),
         signal: abort.signal,
@@ -54,9 +56,14 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
       watch.taken = reporter.taken;
       const shown = new EndingsShown();
       const isVerbose = format === "text" && process.stderr.isTTY === true;
+      const heartbeat = beats?.start({
+        beat: (line, text) => (format === "stream-json" ? reporter.line(line) : writeStderr(`${text}\n`)),
+        stop: (error) => abort.abort(error),
+      });
       const follow = async () => {
         for await (const recorded of run.events()) {
           const { event, agent } = recorded;
+          heartbeat?.moved();
           if (event.type === "init") workspace = event.cwd; // a worktree, where one was asked for
           reporter.emit(recorded);
           if (agent === undefined) debug.event(event);
@@ -66,7 +73,7 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
           if (event.type === "done" || event.type === "fail") shown.add(event);
         }
       };
-      const followed = follow();
+      const followed = follow().finally(() => heartbeat?.end());
       return { run, reporter, shown, close: () => closeRun(run, reporter, followed) };
     },
   };
@@ -89,6 +96,15 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
   } finally {
     watch.stop();
   }
+}
+
+/** Undefined where no flag asks for them: nothing is loaded, nothing is watched. */
+async function heartbeats(flags: FlagValues) {
+  const everyMs = durationFlag(flags, "heartbeat");
+  const maxSilenceMs = durationFlag(flags, "max-silence");
+  if (everyMs === undefined && maxSilenceMs === undefined) return undefined;
+  const { createHeartbeat } = await import("./heartbeat.ts");
+  return createHeartbeat({ everyMs, maxSilenceMs });
 }
 
 /** It is kept here, from the start of the program to its end. */

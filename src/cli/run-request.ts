@@ -3,10 +3,17 @@ import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
 import { type ProfileName, profileNames } from "../protocol/profiles.ts";
-import type { ChatChoice, ReasoningEffort, RunRequest } from "../protocol/run.ts";
+import {
+  type ChatChoice,
+  type FailReason,
+  failReasons,
+  type ReasoningEffort,
+  type RunRequest,
+} from "../protocol/run.ts";
 import type { RunHost } from "../run/host.ts";
 import { realDirectory } from "../run/real-directory.ts";
 import { isChatId } from "../store/chats/layout.ts";
+import { didYouMean } from "../text/nearest.ts";
 import { type FlagValues, flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { withoutSecrets, writeStderr } from "./stdout.ts";
@@ -44,6 +51,8 @@ export function runRequest(invocation: Invocation, on: "print" | "terminal"): Ru
     unlistedCommands: on === "print" ? "sandbox" : "ask",
     autoReview: isOn(flags, "auto-review"),
     askCommand: flagText(flags, "ask-command"),
+    ...proofFlags(flags),
+    single: on === "print" && flagText(flags, "input-format") !== "stream-json" ? true : undefined,
     limits,
     answerSchema: schema === undefined ? undefined : readSchema(schema),
     compat: profileNamed(env["COURSER_COMPAT"]),
@@ -173,6 +182,34 @@ function resumeOrNew(id: string, isChosen: boolean, program: string): ChatChoice
   return { type: "resume", id, orNew: true };
 }
 
+function proofFlags(flags: FlagValues): Pick<RunRequest, "failOn" | "requiredServers" | "price"> {
+  const failOn = namesOf(flags, "fail-on");
+  const wrong = failOn?.find((name) => !(failReasons as readonly string[]).includes(name));
+  if (wrong !== undefined)
+    throw new UserError(
+      "USAGE",
+      `--fail-on '${wrong}' is not known: it takes ${failReasons.join(", ")}.${didYouMean(wrong, failReasons)}`,
+    );
+  const price = flagText(flags, "price");
+  const amounts = price?.split(",").map((each) => (/^\d+(\.\d+)?$/.test(each.trim()) ? Number(each) : Number.NaN));
+  if (amounts && (amounts.length !== 2 || amounts.some(Number.isNaN)))
+    throw new UserError(
+      "USAGE",
+      `--price '${price}' is not two prices in dollars for a million tokens. Example: --price 3,15`,
+    );
+  return {
+    failOn: failOn as readonly FailReason[] | undefined,
+    requiredServers: namesOf(flags, "require-mcp"),
+    price: amounts && { input: amounts[0]!, output: amounts[1]! },
+  };
+}
+
+/** A duration that a flag gives. */
+export function durationFlag(flags: FlagValues, name: string): number | undefined {
+  const given = flagText(flags, name);
+  return given === undefined ? undefined : milliseconds(given, name);
+}
+
 export function limitsOf(flags: FlagValues): NonNullable<RunRequest["limits"]> {
   const turns = flagText(flags, "max-turns");
   const time = flagText(flags, "max-time");
@@ -183,18 +220,18 @@ export function limitsOf(flags: FlagValues): NonNullable<RunRequest["limits"]> {
     throw new UserError("USAGE", `--max-cost '${cost}' is not an amount in dollars. Example: --max-cost 0.50`);
   return {
     ...(turns !== undefined && { maxTurns: Number(turns) }),
-    ...(time !== undefined && { maxTimeMs: milliseconds(time) }),
+    ...(time !== undefined && { maxTimeMs: milliseconds(time, "max-time") }),
     ...(cost !== undefined && { maxCost: Number(cost) }),
   };
 }
 
 const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-function milliseconds(text: string): number {
+function milliseconds(text: string, flag: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text);
   const value = match ? Number(match[1]) * unitMs[(match[2] ?? "s") as keyof typeof unitMs] : 0;
   if (value <= 0)
-    throw new UserError("USAGE", `--max-time '${text}' is not a duration. Examples: --max-time 90s, --max-time 5m`);
+    throw new UserError("USAGE", `--${flag} '${text}' is not a duration. Examples: --${flag} 90s, --${flag} 5m`);
   return value;
 }
 

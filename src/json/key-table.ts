@@ -7,8 +7,13 @@ import { type JsonObject, put } from "./object.ts";
  */
 export type Carried = { keys?: string[]; fields?: JsonObject; inner?: Record<string, Carried> };
 
-/** `sessionId` undefined: not known, any will do. `callSiblings`, `segmentTimes`: false where a profile has none. */
-export type Scope = { sessionId: string | undefined; callSiblings?: boolean; segmentTimes?: boolean };
+/** `sessionId` undefined: not known, any will do. `callSiblings`, `segmentTimes`, …: false where a profile has none. */
+export type Scope = {
+  sessionId: string | undefined;
+  callSiblings?: boolean;
+  segmentTimes?: boolean;
+  extensions?: boolean;
+};
 
 export type Row<Event> = {
   /** Empty: the key is not known in advance, and is given with the object. */

@@ -54,9 +54,13 @@ export async function decide(needs: readonly Need[], situation: Situation): Prom
   }
   const reasons = fewOf([...new Set(deciding.flatMap((part) => part.reasons))]);
   if (verdict === "ask" && !situation.interactive) reasons.push(nobodyToAsk);
+  // Every reason that is a rule begins with its name.
+  const rule =
+    verdict === "deny" && situation.rules.find((each) => reasons.some((why) => why.startsWith(nameOf(each))));
   return {
     verdict,
     reasons,
+    ...(rule && { rule }),
     ...(deciding.some((part) => part.confined) && { confined: true }),
     ...(deciding.some((part) => part.forced) && { forced: true }),
     ...(deciding.some((part) => part.personOnly) && { personOnly: true }),

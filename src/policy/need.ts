@@ -1,4 +1,5 @@
 // Need: what a call must be permitted to do before it runs.
+import type { Rule } from "../protocol/permission-rule.ts";
 
 /**
  * `Delete` obeys Write rules, but asks where an edit would not. `WebSearch` is the address of the engine that the user
@@ -37,6 +38,8 @@ export type Decision = {
   personOnly?: true;
   /** Where each path of the call led when it was judged: a path that leads elsewhere when it is used is refused. */
   approved?: ReadonlyMap<string, string>;
+  /** The rule that denies it, where one does. */
+  rule?: Pick<Rule, "text" | "source">;
   /** False for files below an allowed folder that a deny rule or an ignore file hides. */
   mayRead?(path: string): boolean;
 };

@@ -75,9 +75,17 @@ export interface CursorResultEvent {
   result: string;
   session_id: string;
   request_id?: string;
-  usage?: { inputTokens: number; outputTokens: number; cacheReadTokens: number; cacheWriteTokens: number };
+  usage?: {
+    inputTokens: number;
+    outputTokens: number;
+    cacheReadTokens: number;
+    cacheWriteTokens: number;
+    totalCost?: number;
+  };
   error_code?: string;
-  permission_denials?: { tool: string; call_id: string; reason: string }[];
+  permission_denials?: { tool: string; call_id: string; reason: string; rule?: string; file?: string }[];
+  background?: { id: string; command: string; status: string; exit_code?: number }[];
+  missing_mcp_servers?: { name: string; status: string; problem?: string }[];
   /** The answer that `--json-schema` asked for. */
   structured_output?: unknown;
 }

@@ -13,10 +13,29 @@ export type Usage = {
   outputTokens: number;
   cacheReadTokens: number;
   cacheWriteTokens: number;
+  /** In US dollars, where the price is known. */
+  totalCost?: number;
 };
 
-/** A call that was refused, and why: listed at the end of a run. */
-export type Denial = { tool: string; callId: string; reason: string };
+/** A call that was refused, and why: listed at the end of a run. `rule`, and the `file` that holds it, where one denies it. */
+export type Denial = { tool: string; callId: string; reason: string; rule?: string; file?: string };
+
+/**
+ * A command that was left to itself, and how it ended. `running`: it goes on, the run does too. `stopped`: by the agent.
+ * `cut_off`: it still ran when the run was over, and was ended with it.
+ */
+export type BackgroundWork = {
+  id: string;
+  command: string;
+  status: "exited" | "stopped" | "cut_off" | "running";
+  exit_code?: number;
+};
+
+/** An MCP server that was configured, and was not there. */
+export type MissingServer = { name: string; status: string; problem?: string };
+
+/** What was used of what a run may use. */
+export type BudgetUse = { turns: number; max_turns?: number; cost_usd?: number; max_cost_usd?: number };
 
 /** Numbers that both endings of a run carry. */
 export type Ending = {
@@ -30,6 +49,10 @@ export type Ending = {
   usage?: Usage & { totalCost?: number };
   /** Calls that were refused. */
   denials?: Denial[];
+  background?: BackgroundWork[];
+  missingServers?: MissingServer[];
+  /** Where a limit was given. */
+  budget?: BudgetUse;
   /** What was to be known beside the answer, for who reads nothing but the ending. */
   notices?: { kind: string; message: string }[];
   /** Where the CLI tells it. */
@@ -47,6 +70,8 @@ export type AgentEventBody =
       apiKeySource: string;
       tools?: string[];
       mcpServers?: { name: string; status: string }[];
+      /** Of what the run may do: rules, mode, sandbox, trust. The same policy has the same hash. */
+      policyHash?: string;
     }
   /** What the user said. */
   | { type: "user"; text: string }

@@ -19,6 +19,7 @@ const init: LineKind<Of<"init">> = {
     if (typeof line.model === "string") event.model = line.model;
     if (isListOf(line.tools, isText)) event.tools = line.tools;
     if (isListOf(line.mcp_servers, isServer)) event.mcpServers = line.mcp_servers;
+    if (typeof line.policy_hash === "string") event.policyHash = line.policy_hash;
     return timed(event, line);
   },
   rows: [
@@ -31,6 +32,12 @@ const init: LineKind<Of<"init">> = {
     field("permissionMode", "permissionMode"),
     field("tools", "tools", "given"),
     field("mcp_servers", "mcpServers", "given"),
+    {
+      key: "policy_hash",
+      when: "given",
+      holds: (value, event) => event.policyHash === value,
+      write: (event, scope) => (scope.extensions === false ? undefined : event.policyHash),
+    },
     time("foreign"),
   ],
 };

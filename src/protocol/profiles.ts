@@ -18,6 +18,8 @@ export type Profile = {
   diffString: "unified" | "spaced lines" | "lines";
   /** A new file counts as one empty line that was removed. */
   newFileRemovesLine: boolean;
+  /** What is ours alone: `policy_hash` in the first line; `totalCost`, `background`, `missing_mcp_servers`, `budget` in the result. */
+  extensions: boolean;
   /** Tools that this version did not have, by their wire name. */
   missingTools: readonly string[];
 };
@@ -31,6 +33,7 @@ const today: Profile = {
   globDirectory: "given",
   diffString: "unified",
   newFileRemovesLine: false,
+  extensions: true,
   missingTools: [],
 };
 
@@ -45,6 +48,7 @@ const profiles = {
     globDirectory: "always",
     diffString: "spaced lines",
     newFileRemovesLine: true,
+    extensions: false,
     missingTools: ["task", "askQuestion", "createPlan"],
   },
   /** February 2026. */
@@ -54,6 +58,7 @@ const profiles = {
     globDirectory: "always",
     diffString: "lines",
     newFileRemovesLine: true,
+    extensions: false,
   },
 } satisfies Record<string, Profile>;
 

@@ -2,11 +2,14 @@
 
 import type { Row } from "../json/key-table.ts";
 import { isObject, type JsonObject } from "../json/object.ts";
-import type { Ending, Usage } from "./event.ts";
+import type { BackgroundWork, BudgetUse, Ending, MissingServer, Usage } from "./event.ts";
 import { constant, field, type LineKind, type Of, session, time, timed } from "./line-rows.ts";
 
 const areNotices = areAll<NonNullable<Ending["notices"]>[number]>("kind", "message");
-const areDenials = areAll<{ tool: string; call_id: string; reason: string }>("tool", "call_id", "reason");
+type DenialLine = { tool: string; call_id: string; reason: string; rule?: string; file?: string };
+const areDenials = areAll<DenialLine>("tool", "call_id", "reason", "rule?", "file?");
+const areMissing = areAll<MissingServer>("name", "status", "problem?");
+const areTasks = areAll<BackgroundWork>("id", "command", "status", "exit_code?");
 
 function resultRows<Event extends Ending & { at?: number }>(subtype: string, own: Row<Event>[]): Row<Event>[] {
   return [
@@ -18,20 +21,38 @@ function resultRows<Event extends Ending & { at?: number }>(subtype: string, own
     ...own,
     session(),
     field("request_id", "requestId", "given"),
-    field("usage", "usage", "given"),
+    {
+      key: "usage",
+      when: "given",
+      holds: (value, event) => event.usage === value,
+      write: ({ usage }, { extensions }) => (extensions === false ? countsOf(usage) : usage),
+    },
     {
       key: "permission_denials",
       when: "given",
       holds: areDenials,
       write({ denials }) {
         if (!denials || denials.length === 0) return undefined;
-        return denials.map(({ tool, callId, reason }) => ({ tool, call_id: callId, reason }));
+        return denials.map(({ callId, tool, ...why }) => ({ tool, call_id: callId, ...why }));
       },
     },
+    extension("background", "background", areTasks),
+    extension("missing_mcp_servers", "missingServers", areMissing),
+    extension("budget", "budget", isBudget),
     { key: "notices", when: "given", holds: areNotices, write: ({ notices }) => notices },
     field("total_cost_usd", "costUsd", "given"),
     time("foreign"),
   ];
+}
+
+/** What older versions do not have. */
+function extension<Event>(key: string, property: keyof Event & string, holds: (value: unknown) => boolean): Row<Event> {
+  return {
+    key,
+    when: "given",
+    holds,
+    write: (event, { extensions }) => (extensions === false ? undefined : event[property]),
+  };
 }
 
 export const done: LineKind<Of<"done">> = {
@@ -65,7 +86,10 @@ function endingOf(line: JsonObject): Ending {
   if (typeof line.total_cost_usd === "number") ending.costUsd = line.total_cost_usd;
   if (areNotices(line.notices)) ending.notices = line.notices;
   if (areDenials(line.permission_denials))
-    ending.denials = line.permission_denials.map(({ tool, call_id, reason }) => ({ tool, callId: call_id, reason }));
+    ending.denials = line.permission_denials.map(({ tool, call_id, ...why }) => ({ tool, callId: call_id, ...why }));
+  if (areTasks(line.background)) ending.background = line.background;
+  if (areMissing(line.missing_mcp_servers)) ending.missingServers = line.missing_mcp_servers;
+  if (isBudget(line.budget)) ending.budget = line.budget;
   return ending;
 }
 
@@ -85,11 +109,26 @@ function usageOf(value: unknown): Usage | undefined {
   };
 }
 
-/** A list of objects that hold texts under these keys, in this order, and nothing else. */
-function areAll<Item>(...keys: (keyof Item & string)[]): (value: unknown) => value is Item[] {
-  const isItem = (value: unknown) =>
-    isObject(value) &&
-    Object.keys(value).join() === keys.join() &&
-    Object.values(value).every((item) => typeof item === "string");
+/** Without what it cost, for who knows of tokens only. */
+function countsOf(usage: Usage | undefined): Omit<Usage, "totalCost"> | undefined {
+  if (!usage) return undefined;
+  const { totalCost: _, ...counts } = usage;
+  return counts;
+}
+
+function isBudget(value: unknown): value is BudgetUse {
+  return isObject(value) && Object.values(value).every((count) => typeof count === "number");
+}
+
+/** A list of objects that hold texts or numbers under these keys, in this order, and nothing else. `key?` may be missing. */
+function areAll<Item>(
+  ...keys: ((keyof Item & string) | `${keyof Item & string}?`)[]
+): (value: unknown) => value is Item[] {
+  const isItem = (value: unknown) => {
+    if (!isObject(value)) return false;
+    const there = keys.filter((key) => !key.endsWith("?") || value[key.slice(0, -1)] !== undefined);
+    const isInOrder = Object.keys(value).join() === there.map((key) => key.replace("?", "")).join();
+    return isInOrder && Object.values(value).every((item) => typeof item === "string" || typeof item === "number");
+  };
   return (value): value is Item[] => Array.isArray(value) && value.length > 0 && value.every(isItem);
 }

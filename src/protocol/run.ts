@@ -60,12 +60,28 @@ export type RunRequest = {
   autoReview?: boolean;
   /** A command that answers what a person would be asked about permissions. */
   askCommand?: string;
+  /** One prompt, and then the run is over: what it left running is part of its ending. */
+  single?: boolean;
+  /** What makes a run that ended well a failure. */
+  failOn?: readonly FailReason[];
+  /** MCP servers that must be there before the model is asked. */
+  requiredServers?: readonly string[];
+  /** Of the model, in US dollars for a million tokens, where it is not known or another one. */
+  price?: { input: number; output: number };
   limits?: { maxTurns?: number; maxTimeMs?: number; maxCost?: number };
   /** JSON Schema of the answer. */
   answerSchema?: unknown;
   /** The shapes of the older CLI. */
   compat?: ProfileName;
 };
+
+export type FailReason = (typeof failReasons)[number];
+
+/**
+ * `denied`: calls were refused. `background`: commands in the background failed or were cut off. `empty`: no call of a tool
+ * succeeded. `mcp`: servers were missing. `replay`: a recording differs.
+ */
+export const failReasons = ["denied", "background", "empty", "mcp", "replay"] as const;
 
 /** Which conversation: a new one, or one to resume by its id, the beginning of it, or `-1` for the latest. */
 export type ChatChoice =

@@ -60,8 +60,8 @@ export function encodeEvent(event: AgentEvent, sessionId: string, options: Encod
       break;
   }
   const table: LineKind<any> = kinds[event.type];
-  const { callSiblings, segmentTimes } = profileOf(options.compat);
-  const scope: Scope = { sessionId, callSiblings, segmentTimes };
+  const { callSiblings, segmentTimes, extensions } = profileOf(options.compat);
+  const scope: Scope = { sessionId, callSiblings, segmentTimes, extensions };
   return writeObject({ table, event, scope }, carriedBy(event));
 }
 

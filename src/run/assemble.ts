@@ -24,6 +24,7 @@ import { loadInstructions } from "./instructions.ts";
 import type { McpPlan } from "./mcp-plan.ts";
 import { agentModel, openProvider } from "./models.ts";
 import { openPermissions } from "./permissions.ts";
+import { RunReport } from "./run-report.ts";
 import { codeSearchAccess, serviceKeys, webAccess } from "./services.ts";
 import type { RunSession } from "./session.ts";
 import type { Setup } from "./setup.ts";
@@ -63,6 +64,9 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
   const { workspace, roots, configDir, home, settings, model, request, host, asking } = setup;
   const { id: sessionId, chat } = session;
   const seams = { ...realSeams, ...host.seams };
+  const { runTool } = seams;
+  if (host.waiting)
+    seams.runTool = (tool, ...rest) => host.waiting!.during("tool", tool.name, () => runTool(tool, ...rest));
   for (const warning of [...setup.warnings, ...session.warnings]) warn(warning);
 
   const state = { mode: session.mode, model: agentModel(model, setup) } as RunState;
@@ -183,6 +187,14 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     subagentContext(setup, session, { instructions: told, state, watch: parts.watch }),
   );
 
+  const report = new RunReport({
+    request,
+    background,
+    spending: agent.spending!,
+    missing: () => mcp?.missing() ?? [],
+    waitMs: settings.courser.backgroundWaitMs ?? 5000,
+    waiting: host.waiting,
+  });
   const named = new Set<string>();
   /** A run that leaves something running says so before its result: it ends with the run. */
   const tellOfRunning = () => {
@@ -193,6 +205,11 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     }
   };
   const expand = (prompt: Prompt, signal: AbortSignal) => told.expand(prompt, seams.newId(), signal);
+  const { waiting } = host;
+  const waitedServers = async (signal: AbortSignal) =>
+    mcp && waiting
+      ? waiting.during("server", mcp.names().join(", ") || "MCP", () => mcp.ready(signal))
+      : mcp?.ready(signal);
   let last: { event?: AgentEvent; signal?: AbortSignal } = {};
   return {
     agent,
@@ -200,8 +217,11 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     expand,
     async *turn(prompt, signal) {
       if (hooks && !begun) begun = await hooks.begin(signal);
-      yield* (await mcp?.ready(signal)) ?? [];
-      for await (const event of runTurn(agent, await expand(prompt, signal), signal)) {
+      yield* (await waitedServers(signal)) ?? [];
+      report.checkServers(mcp?.names() ?? []);
+      for await (const said of runTurn(agent, await expand(prompt, signal), signal)) {
+        report.see(said);
+        const event = said.type === "done" || said.type === "fail" ? await report.ending(said, signal) : said;
         if (event.type === "tool_end" && event.tool === todoWrite.wire) session.saveState("todos", todos.all());
         if (event.type === "done" || event.type === "fail") {
           last = { event, signal };

@@ -61,6 +61,9 @@ export async function openHooks(setup: Setup, parts: HookParts): Promise<AgentHo
     warn,
     ...(trace && { trace }),
   });
+  const { waiting } = host;
+  const fire = fired.fire.bind(fired);
+  if (waiting) fired.fire = (event, ...rest) => waiting.during("hook", event, () => fire(event, ...rest));
   const isResumed = request.chat?.type === "resume";
   return createAgentHooks({ hooks: fired, workspace, isResumed, warn });
 }

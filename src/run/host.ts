@@ -5,6 +5,7 @@ import type { Provider } from "../model/provider.ts";
 import type { ResolvedModel } from "../model/resolve.ts";
 import type { Message } from "../protocol/message.ts";
 import type { Human, Recorded } from "../protocol/run.ts";
+import type { Waiting } from "../protocol/waiting.ts";
 
 export type RunHost = {
   /** The name that the program was called by, for commands to type. */
@@ -31,6 +32,8 @@ export type RunHost = {
   deliver?(answer: { text: string; structured?: unknown }): void;
   /** Is told of every event the moment it is shown. */
   watch?(recorded: Recorded): void;
+  /** Is told what the run waits for. */
+  waiting?: Waiting;
   /** Told what goes on, for people who look for a fault. */
   debug?(message: string): void;
   seams?: Partial<Seams> & {

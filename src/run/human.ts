@@ -4,6 +4,7 @@ import type { Person } from "../agent/person.ts";
 import type { Need } from "../policy/need.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { Answer, Human, Question, QuestionBody } from "../protocol/run.ts";
+import type { Waiting } from "../protocol/waiting.ts";
 import { sha256 } from "../store/chats/sha256.ts";
 
 /** What the parts of a run ask with. */
@@ -17,7 +18,11 @@ export interface Asking {
 }
 
 /** `whole`: ends with the run what is asked before its turns. */
-export function createAsking(human: Human | undefined, whole = new AbortController().signal): Asking {
+export function createAsking(
+  human: Human | undefined,
+  whole = new AbortController().signal,
+  waiting?: Waiting,
+): Asking {
   let count = 0;
   const can = (type: QuestionBody["type"]) => human !== undefined && (human.answers?.includes(type) ?? true);
   return {
@@ -28,7 +33,8 @@ export function createAsking(human: Human | undefined, whole = new AbortControll
     async ask(body, signal = whole) {
       if (!human || !can(body.type)) return undefined;
       const question: Question = { id: `question-${++count}`, hash: sha256(JSON.stringify(body)), ...body };
-      return human.ask(question, signal);
+      const asked = () => human.ask(question, signal);
+      return waiting ? waiting.during("person", body.type, asked) : asked();
     },
   };
 }

@@ -10,7 +10,7 @@ import type { Person } from "../agent/person.ts";
 import type { ProcessRunner } from "../agent/process.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import type { AgentEvent } from "../protocol/event.ts";
+import type { AgentEvent, MissingServer } from "../protocol/event.ts";
 import type { Rule } from "../protocol/permission-rule.ts";
 import type { CallableName } from "../protocol/run.ts";
 import { redact } from "../redact/redact.ts";
@@ -40,6 +40,10 @@ export interface RunServers {
   readonly rules: readonly Rule[];
   /** Waits for them, up to their limit; then, once, what is to be known of those that are missing. */
   ready(signal: AbortSignal): Promise<AgentEvent[]>;
+  /** Those that are there. */
+  names(): string[];
+  /** Those that are configured, and not there. */
+  missing(): MissingServer[];
   /** What a `/server:prompt` stands for; undefined where the text names none. */
   expand(text: string, signal: AbortSignal): Promise<ExpandedPrompt | undefined>;
   /** Of the servers that are connected by now. */
@@ -81,6 +85,8 @@ export async function openMcp(setup: Setup, plan: McpPlan, parts: McpParts): Pro
       for (const { name } of missing) told.add(name);
       return missing.map((server) => missingNotice(server, host.program));
     },
+    names: () => connected(started.status()).map(({ name }) => name),
+    missing: () => missingServers(plan, started.status()),
     async expand(text, signal) {
       const parts = await started.prompt(text, signal).catch((error: unknown) => {
         if (!(error instanceof ServerProblem)) throw error;
@@ -91,6 +97,21 @@ export async function openMcp(setup: Setup, plan: McpPlan, parts: McpParts): Pro
     prompts: () => serverPrompts(started.connections).map((each) => ({ ...each, kind: "prompt" as const })),
     end: () => started.end(),
   };
+}
+
+function connected(servers: readonly ServerStatus[]): ServerStatus[] {
+  return servers.filter(({ status }) => status === "connected");
+}
+
+/** Not started, or started and gone. Those that the user has switched off are not missed. */
+function missingServers({ servers }: McpPlan, started: readonly ServerStatus[]): MissingServer[] {
+  return servers.flatMap(({ server: { name, problem }, standing }): MissingServer[] => {
+    if (standing === "shadowed" || standing === "disabled") return [];
+    const now = started.find((each) => each.name === name);
+    if (now?.status === "connected") return [];
+    const why = now?.problem ?? problem;
+    return [{ name, status: now?.status ?? standing, ...(why !== undefined && { problem: redact(why) }) }];
+  });
 }
 
 function requestsOf({ workspace, roots }: Setup, { person, state, warn }: McpParts): ServerRequests {

@@ -1,10 +1,12 @@
 // The one place that makes providers: for the run itself, its hooks, reviewers and subagents, and for `auto`.
 import type { AgentModel } from "../agent/agent.ts";
 import type { ProviderOptions } from "../model/open.ts";
+import type { Price } from "../model/prices.ts";
 import type { Effort, Provider } from "../model/provider.ts";
 import { createProvider, type ModelChoice, type ResolvedModel } from "../model/resolve.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { RunRequest } from "../protocol/run.ts";
+import type { Waiting } from "../protocol/waiting.ts";
 import { readKeys } from "../store/auth.ts";
 import type { Settings } from "../store/settings.ts";
 import type { RunHost } from "./host.ts";
@@ -34,23 +36,30 @@ export type OpenedModel = { provider: Provider; model: AgentModel };
 
 /** Throws where the cost of a model cannot be limited as the run wants it. */
 export function checkPrice(model: ResolvedModel, maxCost: number | undefined): void {
-  const isFree = model.local || model.kind === "offline" || model.kind === "script";
-  if (maxCost === undefined || model.price || isFree) return;
+  if (maxCost === undefined || priceOf(model)) return;
   throw new UserError(
     "USAGE",
-    `--max-cost cannot be enforced: the price of ${model.displayName} is not known. Use --max-turns or --max-time.`,
+    `--max-cost cannot be enforced: the price of ${model.displayName} is not known. Give it in dollars for a million tokens, --price 3,15, or use --max-turns or --max-time.`,
   );
 }
 
+const free = { input: 0, output: 0 };
+
+/** What runs on this machine costs nothing. */
+function priceOf({ price, local, kind }: ResolvedModel): Price | undefined {
+  const isFree = local || kind === "offline" || kind === "script" || kind === "replay";
+  return price ?? (isFree ? free : undefined);
+}
+
 /** With the retries, limits and fallbacks of the run around it. */
-export function openProvider(
+export async function openProvider(
   { settings, host, request, model: own }: Setup,
   model: ResolvedModel,
   options: Pick<ProviderOptions, "sessionId" | "repliesGiven"> = {},
 ): Promise<Provider> {
   const { retries, timeoutMs, idleMs, fallbackModels } = settings.courser;
   const open = host.seams?.openProvider ?? createProvider;
-  return open(model, {
+  const provider = await open(model, {
     retries,
     timeoutMs,
     idleMs,
@@ -59,6 +68,24 @@ export function openProvider(
     ...(host.insecure && { insecure: true }),
     ...options,
   });
+  return host.waiting ? waitedFor(provider, model.displayName, host.waiting) : provider;
+}
+
+function waitedFor(provider: Provider, name: string, waiting: Waiting): Provider {
+  return {
+    get id() {
+      return provider.id;
+    },
+    async *stream(request) {
+      const end = waiting.begin("model", name);
+      try {
+        yield* provider.stream(request);
+      } finally {
+        end();
+      }
+    },
+    ...(provider.canSummarise && { canSummarise: () => provider.canSummarise!() }),
+  };
 }
 
 /** `by`: the user named it, or a file or model did, which may widen nothing. */
@@ -78,7 +105,8 @@ export async function openNamedModel(setup: Setup, { name, by, effort }: NamedMo
 }
 
 export function agentModel(model: ResolvedModel, { settings, model: own }: Setup): AgentModel {
-  const { modelId: id, displayName, effort, price } = model;
+  const { modelId: id, displayName, effort } = model;
+  const price = priceOf(model);
   const contextTokens = (model === own ? settings.courser.contextTokens : undefined) ?? model.contextTokens;
   return { id, displayName, contextTokens, effort, price };
 }

@@ -4,10 +4,11 @@ import { anything, type Check, either, fields, flag, listOf, oneOf, positive, te
 import { UserError } from "../protocol/error-codes.ts";
 import { ruleFault } from "../protocol/permission-rule.ts";
 import { profileNames } from "../protocol/profiles.ts";
-import type { RunRequest } from "../protocol/run.ts";
+import { failReasons, type RunRequest } from "../protocol/run.ts";
 
 const path: Check = (value) =>
   typeof value === "string" && isAbsolute(value) ? undefined : "must be an absolute path";
+const amount: Check = (value) => (typeof value === "number" && value >= 0 ? undefined : "must be a number from 0 on");
 
 const chat = either(
   fields({ type: oneOf("new"), id: text }, ["type"]),
@@ -42,6 +43,10 @@ const table: Readonly<Record<keyof RunRequest, Check>> = {
   unlistedCommands: oneOf("sandbox", "ask"),
   autoReview: flag,
   askCommand: text,
+  single: flag,
+  failOn: listOf(oneOf(...failReasons)),
+  requiredServers: listOf(text),
+  price: fields({ input: amount, output: amount }, ["input", "output"]),
   limits: fields({ maxTurns: positive, maxTimeMs: positive, maxCost: positive }),
   answerSchema: anything,
   compat: oneOf(...profileNames),

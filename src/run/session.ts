@@ -10,6 +10,7 @@ import { isChatId } from "../store/chats/layout.ts";
 import { createChat, openChat } from "../store/chats/open-chat.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
 import { hasMcpFiles } from "../store/mcp-paths.ts";
+import { digestOf } from "../text/digest.ts";
 import type { McpPlan } from "./mcp-plan.ts";
 import type { Setup } from "./setup.ts";
 
@@ -111,8 +112,17 @@ export function initOf(setup: Setup, { id, mode }: RunSession, mcp?: McpPlan): A
     model: setup.model.displayName,
     permissionMode: mode,
     apiKeySource: setup.model.apiKeySource,
+    policyHash: policyHash(setup, mode),
     ...(mcp && { mcpServers: listedServers(mcp) }),
   };
+}
+
+/** Of everything that decides what the run may do. Ours, the user's and the project's rules are in it word for word. */
+function policyHash({ rules, trusted, request, settings }: Setup, mode: PermissionMode): string {
+  const said = rules.map(({ verdict, text, scope }) => `${verdict} ${scope} ${text}`);
+  const { sandbox, unlistedCommands, approvedServers, autoReview, allowedTools, disallowedTools } = request;
+  const asked = { sandbox, unlistedCommands, approvedServers, autoReview, allowedTools, disallowedTools };
+  return digestOf(JSON.stringify([mode, trusted, settings.approvalMode, said.sort(), asked]));
 }
 
 /** A reader may still be reading when the chat is closed. */

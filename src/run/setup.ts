@@ -50,7 +50,7 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
   const workspace = realDirectory(asked.workspace, "--workspace");
   const roots = (asked.roots ?? []).map((path) => realDirectory(path, "--add-dir"));
   const config = configDir(env);
-  const asking = createAsking(host.human, host.signal);
+  const asking = createAsking(host.human, host.signal, host.waiting);
 
   const isKnown = asked.trust === true || isTrusted(config, workspace);
   const isAsked = gate && !isKnown && !asked.force;
@@ -78,7 +78,11 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
   const settings = loadSettings({ configDir: config, workspace, trusted });
   const { plugins, warnings } = await pluginsOf(config, request);
   const worktree = await worktreeOf(config, workspace);
-  const model = { ...resolveModel(modelChoice({ ...host, ...request }, settings, config)), ...host.seams?.modelInfo };
+  const model = {
+    ...resolveModel(modelChoice({ ...host, ...request }, settings, config)),
+    ...host.seams?.modelInfo,
+    ...(request.price && { price: request.price }),
+  };
   const limits = request.limits ?? {};
   checkPrice(model, limits.maxCost);
   return {

@@ -38,6 +38,8 @@ const table = {
   maxTurns: wholeFrom(1),
   loopLimit: wholeFrom(1),
   contextTokens: wholeFrom(1),
+  /** How long a run waits for its background commands before it is over. */
+  backgroundWaitMs: wholeFrom(0),
   /** How long an MCP server may take to start, and to answer a call or show progress. */
   mcpStartMs: wholeFrom(1),
   mcpCallMs: wholeFrom(1),

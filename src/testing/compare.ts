@@ -1,7 +1,8 @@
 // What a recorded request and one of now differ in, in words: "messages[1]: recorded … now …".
 import type { Part } from "../protocol/message.ts";
+import { digestOf } from "../text/digest.ts";
 import { type DescribedMessage, type DescribedRequest, digestOfParts, digestOfRequest, partsOf } from "./describe.ts";
-import { createNormaliser, digestOf, type Normaliser, normaliseEnvironment } from "./normalise.ts";
+import { createNormaliser, type Normaliser, normaliseEnvironment } from "./normalise.ts";
 import type { KeptPart, Recording, SystemPart } from "./recording.ts";
 
 /** Each request with everything that it was asked with; what it only refers to stands in it. */

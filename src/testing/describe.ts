@@ -3,7 +3,8 @@
 import { basePrompt } from "../agent/instructions/system-prompt.ts";
 import type { ModelRequest } from "../model/provider.ts";
 import type { Message, Part } from "../protocol/message.ts";
-import { digestOf, type Normaliser, normaliseEnvironment } from "./normalise.ts";
+import { digestOf } from "../text/digest.ts";
+import { type Normaliser, normaliseEnvironment } from "./normalise.ts";
 import type { KeptMessage, KeptPart, SystemPart } from "./recording.ts";
 
 export type DescribedMessage = { role: Message["role"]; digest: string; parts: KeptPart[] };

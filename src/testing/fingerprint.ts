@@ -1,7 +1,7 @@
 // What tells one state of a workspace from another, without reading it all.
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { digestOf } from "./normalise.ts";
+import { digestOf } from "../text/digest.ts";
 import type { WorkspaceFingerprint } from "./recording.ts";
 
 /** Names and sizes of the first level, and the commit: enough to say that the workspace is another one. */

@@ -4,8 +4,9 @@ import type { Message } from "../protocol/message.ts";
 import { redact } from "../redact/redact.ts";
 import { rebuildEvents } from "../sdk/rebuild-events.ts";
 import type { ChatRecord } from "../store/chats/chat.ts";
+import { digestOf } from "../text/digest.ts";
 import { createDescriber, digestOfRequest, redacted } from "./describe.ts";
-import { createNormaliser, digestOf, placesOf } from "./normalise.ts";
+import { createNormaliser, placesOf } from "./normalise.ts";
 import { type RecordingHeader, type RecordingLine, recordingVersion } from "./recording.ts";
 
 export function* recordingExport(record: ChatRecord): Generator<string> {

@@ -8,9 +8,10 @@ import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { PermissionMode, Recorded, RunRequest } from "../protocol/run.ts";
 import { isTrusted } from "../store/trust.ts";
+import { digestOf } from "../text/digest.ts";
 import { createDescriber, type DescribedRequest, type Describer, digestOfParts, redacted } from "./describe.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import { createNormaliser, digestOf, type Normaliser, type Places, placesOf } from "./normalise.ts";
+import { createNormaliser, type Normaliser, type Places, placesOf } from "./normalise.ts";
 import {
   type DeltasLine,
   type KeptMessage,

@@ -4,6 +4,7 @@ import type { Agent } from "../agent/agent.ts";
 import { askQuestion } from "../agent/tools/ask-question.ts";
 import { builtInTools } from "../agent/tools/index.ts";
 import { UserError } from "../protocol/error-codes.ts";
+import type { AgentEvent } from "../protocol/event.ts";
 import { EventLog, MemoryKeeper } from "../protocol/event-log.ts";
 import { failedTurn, type OpenPrompt, Prompts, sentOf } from "../protocol/prompts.ts";
 import type { ContextUse, LiveRun, Prompt, Recorded, RunRequest, Sent, TurnEnding } from "../protocol/run.ts";
@@ -12,6 +13,7 @@ import type { RunHost } from "../run/host.ts";
 import { loadInstructions } from "../run/instructions.ts";
 import { type Setup, setUp } from "../run/setup.ts";
 import type { RunState } from "../run/state.ts";
+import { digestOf } from "../text/digest.ts";
 import {
   changedSince,
   partsDifference,
@@ -21,7 +23,7 @@ import {
   wholeRequests,
 } from "./compare.ts";
 import { createDescriber, type DescribedRequest } from "./describe.ts";
-import { createNormaliser, digestOf, normaliseEnvironment, placesOf } from "./normalise.ts";
+import { createNormaliser, normaliseEnvironment, placesOf } from "./normalise.ts";
 import { eventsIn, type Recording, type RecordingLine, type SystemPart } from "./recording.ts";
 import type { OnMismatch } from "./replay-model.ts";
 
@@ -53,6 +55,8 @@ export class ReplayedRun implements LiveRun {
   #working: Promise<void> = Promise.resolve();
   #lastAt: number | undefined;
   #isClosed = false;
+  /** The first one that did not stop the run. */
+  #difference: string | undefined;
 
   constructor(recording: Recording, options: ShowOptions, check: RunCheck | undefined) {
     this.#recording = recording;
@@ -152,7 +156,8 @@ export class ReplayedRun implements LiveRun {
           return;
         }
       }
-      for (const event of eventsIn(line)) {
+      for (const shown of eventsIn(line)) {
+        const event = this.#judged(shown);
         await this.#pace(event.at);
         this.#log.append(event);
         await this.#log.ready();
@@ -168,9 +173,19 @@ export class ReplayedRun implements LiveRun {
     return difference && this.#told(`${this.#name} differs from this run in request ${request}: ${difference}`);
   }
 
+  /** A replay that differs may be asked to fail at its end. */
+  #judged(event: AgentEvent): AgentEvent {
+    const isWanted = this.#options.check?.request.failOn?.includes("replay");
+    if (event.type !== "done" || !isWanted || this.#difference === undefined) return event;
+    const { type: _type, text: _text, structured: _structured, ...ending } = event;
+    const message = `The run ended, but not as --fail-on wants it: the replay differs: ${this.#difference}.`;
+    return { type: "fail", message, code: "NOT_DONE", ...ending };
+  }
+
   /** Undefined where the run continues all the same; that it differs is said. */
   #told(message: string): string | undefined {
     if (this.#options.check?.onMismatch === "continue") {
+      this.#difference ??= message;
       this.#log.append({ type: "notice", kind: "replay", message });
       return undefined;
     }

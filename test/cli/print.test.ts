@@ -481,9 +481,13 @@ describe("calls", () => {
       { calls: [{ name: "Await", args: { taskId: "shell_1", blockUntilMs: 3000 } }] },
       { expect: ["ready"], text: "It runs." },
     ]);
-    expect(run.exit, run.stderr).toBe(0);
-    const notices = run.lines().filter(({ type, subtype }) => type === "system" && subtype === "warning");
-    expect(notices.map(({ message }) => message)).toEqual([expect.stringContaining("still running")]);
+    // Ended with the run, which is therefore not a success.
+    expect(run.exit, run.stderr).toBe(1);
+    const ending = run.lines().at(-1)!;
+    expect([ending["error_code"], ending["background"]]).toEqual([
+      "BACKGROUND_CUT_OFF",
+      [expect.objectContaining({ id: "shell_1", status: "cut_off" })],
+    ]);
     expect(isRunning(Number(readFileSync(join(place.path, "pid"), "utf8")))).toBe(false);
   });
 });

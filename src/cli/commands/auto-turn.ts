@@ -7,6 +7,7 @@ import type { Usage } from "../../protocol/event.ts";
 import type { Message, Part, ToolCallPart } from "../../protocol/message.ts";
 import { callFault, type Turn, type TurnEvent, type TurnTool, toolTable } from "../../protocol/turn-contract.ts";
 import { conversationOf } from "../../protocol/turn-input.ts";
+import { addUsage, noUsage } from "../../protocol/usage.ts";
 import { openProvider } from "../../run/models.ts";
 import type { Setup } from "../../run/setup.ts";
 
@@ -65,7 +66,7 @@ async function* streamReply(
   provider: Provider,
   { setup: { model }, system, messages, tools, signal }: ModelTurn,
 ): AsyncGenerator<TurnEvent, ModelReply> {
-  const usage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  let usage = noUsage;
   let parts: Part[] = [];
   let said = "";
   let retelling: RepeatedText | undefined;
@@ -89,7 +90,7 @@ async function* streamReply(
         parts.push(chunk.part);
         break;
       case "usage":
-        for (const key of Object.keys(usage) as (keyof Usage)[]) usage[key] += chunk.usage[key];
+        usage = addUsage(usage, chunk.usage);
         break;
       case "retry":
         // The reply is told from its beginning.

@@ -1,0 +1,89 @@
+// A run that says that it lives: a line while nothing else happens, naming what is waited for; and an end to a run in which
+// nothing moves. Loaded only where a flag asks for it.
+import { UserError } from "../protocol/error-codes.ts";
+import { type Waited, Waiting } from "../protocol/waiting.ts";
+
+export type HeartbeatLimits = { everyMs: number | undefined; maxSilenceMs: number | undefined };
+
+export type HeartbeatSinks = {
+  /** Writes one: as a line of the stream, and for people. */
+  beat(line: HeartbeatLine, text: string): void;
+  stop(error: UserError): void;
+};
+
+export type HeartbeatLine = {
+  type: "system";
+  subtype: "heartbeat";
+  silent_ms: number;
+  waiting_for: { kind: Waited["kind"] | "agent"; name: string; since_ms: number; for_ms: number }[];
+};
+
+export interface Heartbeat {
+  /** Something happened. */
+  moved(): void;
+  end(): void;
+}
+
+/** `waiting` is for the run that is watched. */
+export function createHeartbeat(limits: HeartbeatLimits) {
+  const waiting = new Waiting();
+  return { waiting, start: (sinks: HeartbeatSinks) => startHeartbeat(waiting, limits, sinks) };
+}
+
+function startHeartbeat(
+  waiting: Waiting,
+  { everyMs, maxSilenceMs }: HeartbeatLimits,
+  { beat, stop }: HeartbeatSinks,
+): Heartbeat {
+  let movedAt = Date.now();
+  let saidAt = movedAt;
+  const look = () => {
+    const now = Date.now();
+    if (maxSilenceMs !== undefined && now - movedAt >= maxSilenceMs) {
+      end();
+      const waits = shownWaits(waiting.list(), now);
+      stop(
+        new UserError(
+          "MAX_SILENCE",
+          `Nothing moved for ${seconds(now - movedAt)}: the run waited for ${waits}. Raise the limit with --max-silence.`,
+        ),
+      );
+    } else if (everyMs !== undefined && now - Math.max(movedAt, saidAt) >= everyMs) {
+      saidAt = now;
+      const waits = waitsOf(waiting.list(), now);
+      const line = { type: "system", subtype: "heartbeat", silent_ms: now - movedAt, waiting_for: waits } as const;
+      beat(line, heartbeatText(line));
+    }
+  };
+  // Fine enough for both, and cheap.
+  const shortest = Math.min(everyMs ?? Number.POSITIVE_INFINITY, maxSilenceMs ?? Number.POSITIVE_INFINITY);
+  const timer = setInterval(look, Math.max(20, Math.min(1000, shortest / 10)));
+  timer.unref();
+  const end = () => clearInterval(timer);
+  return {
+    moved() {
+      movedAt = Date.now();
+    },
+    end,
+  };
+}
+
+function waitsOf(list: readonly Waited[], now: number): HeartbeatLine["waiting_for"] {
+  if (list.length === 0) return [{ kind: "agent", name: "", since_ms: now, for_ms: 0 }];
+  return list.map(({ kind, name, since }) => ({ kind, name, since_ms: since, for_ms: now - since }));
+}
+
+/** For people. */
+function heartbeatText({ waiting_for: waits }: HeartbeatLine): string {
+  const shown = waits.map(({ kind, name, for_ms: ms }) => `${[kind, name].filter(Boolean).join(" ")}, ${seconds(ms)}`);
+  return `Waiting for: ${shown.join("; ")}`;
+}
+
+function shownWaits(list: readonly Waited[], now: number): string {
+  const shown = list.map(({ kind, name, since }) => `the ${kind} ${name} (${seconds(now - since)})`);
+  return shown.join(", ") || "nothing that is known";
+}
+
+function seconds(ms: number): string {
+  return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 1000)} s`;
+}

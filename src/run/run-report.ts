@@ -1,0 +1,131 @@
+// What a run did and did not do, for its result; and whether it is a success by what was asked of it.
+import type { BackgroundShells } from "../agent/background.ts";
+import type { UsageBudget } from "../agent/usage-budget.ts";
+import { UserError } from "../protocol/error-codes.ts";
+import type { AgentEvent, BackgroundWork, BudgetUse, MissingServer } from "../protocol/event.ts";
+import type { FailReason, RunRequest, TurnEnding } from "../protocol/run.ts";
+import type { Waiting } from "../protocol/waiting.ts";
+import { oneLine } from "../text/one-line.ts";
+
+type ReportParts = {
+  request: RunRequest;
+  background: BackgroundShells;
+  spending: UsageBudget;
+  /** Servers that are configured, and not there. */
+  missing(): MissingServer[];
+  waitMs: number;
+  waiting?: Waiting | undefined;
+};
+
+export class RunReport {
+  readonly #parts: ReportParts;
+  #done = 0;
+  readonly #differences: string[] = [];
+
+  constructor(parts: ReportParts) {
+    this.#parts = parts;
+  }
+
+  /** Every event of the turn. */
+  see(event: AgentEvent): void {
+    if (event.type === "tool_end" && event.outcome?.kind === "success") this.#done++;
+    if (event.type === "notice" && event.kind === "replay") this.#differences.push(event.message);
+  }
+
+  /** Throws before the model is asked where a server that the run needs is not there. */
+  checkServers(known: readonly string[]): void {
+    const missing = this.#parts.missing();
+    for (const name of this.#parts.request.requiredServers ?? []) {
+      const gone = missing.find((server) => server.name === name);
+      if (!gone && known.includes(name)) continue;
+      const why = gone ? `${gone.status}${gone.problem ? `, ${gone.problem}` : ""}` : "it is not configured";
+      throw new UserError("MCP_UNREACHABLE", `--require-mcp ${name}: the server is missing: ${why}.`);
+    }
+  }
+
+  /** The ending with everything that belongs to it. What still runs when a single prompt is answered is waited for. */
+  async ending(event: TurnEnding, signal: AbortSignal): Promise<TurnEnding> {
+    const { request, background, waitMs, waiting } = this.#parts;
+    const settle = () => background.settle(waitMs, signal);
+    const isOver = request.single && event.type === "done" && background.isRunning;
+    if (isOver) await (waiting ? waiting.during("tool", "in the background", settle) : settle());
+    const cutOff = request.single ? await background.endAll() : [];
+    const work = workOf(background, new Set(cutOff.map(({ taskId }) => taskId)));
+    const missing = this.#parts.missing();
+    const budget = this.#budget();
+    const told = {
+      ...event,
+      ...(work.length > 0 && { background: work }),
+      ...(missing.length > 0 && { missingServers: missing }),
+      ...(budget && { budget }),
+    };
+    return told.type === "done" ? this.#judged(told) : told;
+  }
+
+  /** A success, or why it is none. */
+  #judged(event: TurnEnding & { type: "done" }): TurnEnding {
+    const cutOff = (event.background ?? []).filter(({ status }) => status === "cut_off");
+    const faults = (this.#parts.request.failOn ?? []).flatMap((reason) => checks[reason](event, this.#facts()) ?? []);
+    if (cutOff.length === 0 && faults.length === 0) return event;
+    const { type: _type, text: _text, structured: _structured, ...ending } = event;
+    const isCutOff = cutOff.length > 0 && !this.#parts.request.failOn?.includes("background");
+    if (isCutOff && faults.length === 0) {
+      const message = `The agent ended while its background work still ran, which was ended with it: ${named(cutOff)}. Let it await or stop what it starts, or give it more time with "backgroundWaitMs" in courser.json.`;
+      return { type: "fail", message, code: "BACKGROUND_CUT_OFF", ...ending };
+    }
+    const message = `The run ended, but not as --fail-on wants it: ${faults.join("; ")}.`;
+    return { type: "fail", message, code: "NOT_DONE", ...ending };
+  }
+
+  #facts(): Facts {
+    return { done: this.#done, differences: this.#differences };
+  }
+
+  #budget(): BudgetUse | undefined {
+    const { maxTurns, maxCost } = this.#parts.request.limits ?? {};
+    if (maxTurns === undefined && maxCost === undefined) return undefined;
+    const { replies, cost } = this.#parts.spending;
+    return {
+      turns: replies,
+      ...(maxTurns !== undefined && { max_turns: maxTurns }),
+      ...(maxCost !== undefined && { cost_usd: Math.round(cost * 1e6) / 1e6, max_cost_usd: maxCost }),
+    };
+  }
+}
+
+type Facts = { done: number; differences: readonly string[] };
+
+/** Each says what is wrong, or nothing. */
+const checks: Record<FailReason, (event: TurnEnding, facts: Facts) => string | undefined> = {
+  denied({ denials = [] }) {
+    if (denials.length === 0) return undefined;
+    return `${denials.length} refused: ${denials.map(({ tool, reason }) => `${tool} (${oneLine(reason, 120)})`).join(", ")}`;
+  },
+  background({ background = [] }) {
+    const bad = background.filter(({ status, exit_code }) => status === "cut_off" || (exit_code ?? 0) !== 0);
+    return bad.length === 0 ? undefined : `background work did not end well: ${named(bad)}`;
+  },
+  empty: (_event, { done }) => (done > 0 ? undefined : "nothing was done: no call of a tool succeeded"),
+  mcp({ missingServers = [] }) {
+    const names = missingServers.map(({ name }) => name);
+    return names.length === 0 ? undefined : `MCP servers are missing: ${names.join(", ")}`;
+  },
+  replay: (_event, { differences: [first] }) => first && `the replay differs: ${oneLine(first, 300)}`,
+};
+
+function named(work: readonly BackgroundWork[]): string {
+  return work
+    .map(({ id, command, status, exit_code: code }) => {
+      const how = status === "exited" ? `exit code ${code}` : status.replace("_", " ");
+      return `${id}, ${how} (${oneLine(command, 80)})`;
+    })
+    .join(", ");
+}
+
+function workOf(background: BackgroundShells, cutOff: ReadonlySet<string>): BackgroundWork[] {
+  return background.list().map(({ taskId: id, command, status, exitCode }): BackgroundWork => {
+    if (cutOff.has(id)) return { id, command, status: "cut_off" };
+    if (status !== "exited") return { id, command, status: status === "killed" ? "stopped" : "running" };
+    return { id, command, status, ...(exitCode !== null && { exit_code: exitCode }) };
+  });
+}

@@ -1,0 +1,116 @@
+// Success means done: what a result lists, what makes it a failure, and runs that say that they live. By the built CLI.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
+
+let place: Workspace;
+beforeEach(() => {
+  place = createWorkspace({ "a.txt": "hello\n" });
+});
+afterEach(() => place.remove());
+
+const shell = (command: string, more: object = {}) => ({ name: "Shell", args: { command, ...more } });
+const resultOf = (run: { stdout: string }) => JSON.parse(run.stdout.trim().split("\n").at(-1)!);
+
+it("lists what was refused: rule, file and reason, as the model was told", async () => {
+  const file = place.file(".cursor/cli.json", JSON.stringify({ permissions: { deny: ["Shell(rm)"] } }));
+  const script = [{ calls: [shell("rm a.txt"), { name: "Read", args: { path: "a.txt" } }] }, { text: "ok" }];
+  const run = await place.play(script);
+  const [denial] = resultOf(run).permission_denials;
+  expect([run.exit, denial]).toEqual([
+    0,
+    expect.objectContaining({ tool: "Shell", rule: "Shell(rm)", file, reason: expect.stringContaining(file) }),
+  ]);
+  expect(run.stdout).toContain(`"reason":${JSON.stringify(denial.reason)}`);
+  const failed = await place.play(script, ["--fail-on", "empty,denied"]);
+  expect([failed.exit, resultOf(failed).error_code]).toEqual([5, "NOT_DONE"]);
+  expect(resultOf(failed).result).toContain("1 refused: Shell (Shell(rm)");
+  expect(resultOf(failed).permission_denials).toHaveLength(1);
+});
+
+it("waits for background work, says how it ended, and never ends it under a success", async () => {
+  const short = await place.play([{ calls: [shell("sleep 0.3; exit 3", { isBackground: true })] }, { text: "ok" }]);
+  expect(resultOf(short)).toMatchObject({
+    is_error: false,
+    background: [{ id: "shell_1", status: "exited", exit_code: 3 }],
+  });
+  writeFileSync(place.file("../home/.cursor/courser.json", ""), '{"backgroundWaitMs": 100}');
+  const long = [{ calls: [shell("sleep 77", { isBackground: true })] }, { text: "ok" }];
+  const cut = await place.play(long);
+  expect(cut.exit).toBe(1);
+  expect(resultOf(cut)).toMatchObject({ error_code: "BACKGROUND_CUT_OFF", background: [{ status: "cut_off" }] });
+  const stop = { calls: [{ name: "Await", args: { taskId: "shell_1", kill: true } }] };
+  const stopped = await place.play([long[0], stop, { text: "ok" }], ["--fail-on", "background"]);
+  expect([stopped.exit, resultOf(stopped).background[0].status]).toEqual([0, "stopped"]);
+});
+
+it("fails on what --fail-on names, and on nothing else", async () => {
+  const nothing = await place.play([{ text: "ok" }], ["--fail-on", "empty"]);
+  expect([nothing.exit, resultOf(nothing).error_code]).toEqual([5, "NOT_DONE"]);
+  const something = [{ calls: [{ name: "LS", args: {} }] }, { text: "ok" }];
+  expect((await place.play(something, ["--fail-on", "empty,denied,background,mcp,replay"])).exit).toBe(0);
+  expect((await place.run(["-p", "--force", "--fail-on", "emtpy", "hi"])).stderr).toContain("Did you mean empty?");
+  const mcp = JSON.stringify({ mcpServers: { gone: { command: "no-such-program" } } });
+  const missing = await place.play(something, ["--mcp-config", mcp, "--fail-on", "mcp"]);
+  expect([missing.exit, resultOf(missing).missing_mcp_servers[0]]).toEqual([
+    5,
+    expect.objectContaining({ name: "gone" }),
+  ]);
+});
+
+it("--fail-on replay fails a replay that went on although it differs", async () => {
+  const file = join(place.home, "run.jsonl");
+  await place.play([{ calls: [{ name: "LS", args: {} }] }, { text: "ok" }], ["--record", file]);
+  for (const tools of ["recorded", "live"]) {
+    const args = ["--model", `replay:${file}`, "--replay-tools", tools, "--replay-on-mismatch", "continue"];
+    const run = await place.run(["-p", "--force", "--output-format", "json", ...args, "--fail-on", "replay", "other"]);
+    expect([run.exit, resultOf(run).error_code]).toEqual([5, "NOT_DONE"]);
+  }
+});
+
+it("--require-mcp fails before the model is asked", async () => {
+  const fixture = join(repository, "test/support/mcp-server.mjs");
+  const mcp = JSON.stringify({ mcpServers: { demo: { command: process.execPath, args: [fixture] } } });
+  const script = [{ text: "asked" }];
+  const there = await place.play(script, ["--mcp-config", mcp, "--require-mcp", "demo"]);
+  expect([there.exit, resultOf(there).result]).toEqual([0, "asked"]);
+  const gone = await place.play(script, ["--mcp-config", mcp, "--require-mcp", "docs"]);
+  expect([gone.exit, resultOf(gone).error_code]).toEqual([1, "MCP_UNREACHABLE"]);
+  expect(gone.stdout).not.toContain("asked");
+});
+
+it("says what it waits for, and ends where nothing moves", async () => {
+  const script = [{ delayMs: 700, calls: [shell("sleep 0.7")] }, { text: "ok" }];
+  const run = await place.play(script, ["--heartbeat", "200ms"]);
+  const beats = run.lines().filter(({ subtype }) => subtype === "heartbeat");
+  const kinds = new Set(beats.map(({ waiting_for: [first] }) => `${first.kind} ${first.name}`));
+  expect([run.exit, [...kinds]]).toEqual([0, expect.arrayContaining(["model Script", "tool Shell"])]);
+  const silent = await place.play([{ delayMs: 60_000, text: "late" }], ["--max-silence", "2s"]);
+  expect([silent.exit, resultOf(silent).error_code]).toEqual([1, "MAX_SILENCE"]);
+  expect(resultOf(silent).result).toContain("the model Script");
+});
+
+it("tells cost and budget, and refuses a limit that it cannot keep", async () => {
+  const usage = { inputTokens: 1000, outputTokens: 100 };
+  const script = [{ text: "ok", usage }];
+  expect(resultOf(await place.play(script)).usage.totalCost).toBe(0);
+  const priced = resultOf(await place.play(script, ["--price", "3,15", "--max-cost", "1", "--max-turns", "4"]));
+  expect(priced.usage.totalCost).toBe(0.0045);
+  expect(priced.budget).toEqual({ turns: 1, max_turns: 4, cost_usd: 0.0045, max_cost_usd: 1 });
+  const unknown = ["-p", "--force", "--model", "openrouter/some/new-model", "--api-key", "k", "--max-cost", "1", "hi"];
+  expect((await place.run(unknown)).stderr).toContain("--price 3,15");
+  const old = await place.play(script, [], { env: { COURSER_COMPAT: "2025" } });
+  expect(Object.keys(resultOf(old).usage)).not.toContain("totalCost");
+  expect(old.lines()[0]).not.toHaveProperty("policy_hash");
+});
+
+it("init names the policy by a hash: the same for the same, another for another", async () => {
+  const hashOf = async (...args: string[]) => (await place.play([{ text: "ok" }], args)).lines()[0]!["policy_hash"];
+  const first = await hashOf();
+  expect(first).toMatch(/^[0-9a-f]{12}$/);
+  expect(await hashOf()).toBe(first);
+  expect(await hashOf("--disallowed-tools", "Shell")).not.toBe(first);
+  place.file(".cursor/cli.json", JSON.stringify({ permissions: { deny: ["Shell(rm)"] } }));
+  expect(await hashOf()).not.toBe(first);
+});
