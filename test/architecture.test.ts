@@ -44,7 +44,7 @@ const mayImport: Record<string, readonly string[]> = {
     "agent",
   ],
   // A recorded run is put together like any other, and a replayed one makes the requests that it would make today: from run/ down.
-  testing: ["text", "json", "protocol", "redact", "store", "model", "agent", "run", "sdk"],
+  testing: ["text", "json", "protocol", "redact", "process", "store", "model", "agent", "run", "sdk"],
   terminal: [
     "text",
     "json",

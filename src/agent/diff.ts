@@ -1,6 +1,7 @@
 // What a change did to a file: unified diff, counts, and the value that the stream shows.
 import { shownPath } from "../policy/paths.ts";
-import { type Profile, profileOf } from "../protocol/profiles.ts";
+import { changedLines } from "../protocol/profile-shapes.ts";
+import { profileOf } from "../protocol/profiles.ts";
 import type { ToolContext, ToolResult } from "./tools/tool.ts";
 
 type FileChange = { path: string; before: string | undefined; after: string; message: string };
@@ -20,24 +21,14 @@ export async function changeResult(change: FileChange, context: ToolContext, not
     path,
     linesAdded: added,
     linesRemoved: profile.newFileRemovesLine && before === undefined ? 1 : removed,
-    diffString: profile.diffString === "unified" ? text : changedLines(text, change, profile),
+    diffString:
+      profile.diffString === "unified" ? text : changedLines(text, { isNew: before === undefined, ...profile }),
     ...(before !== undefined && { beforeFullFileContent: before }),
     afterFullFileContent: after,
     message,
     resultForModel: message,
   };
   return { outcome: { kind: "success", value }, text: note === "" ? message : `${message} ${note}` };
-}
-
-/** The lines that changed, as older versions print them: a new file replaces one empty line. */
-function changedLines(diff: string, { before }: FileChange, { diffString }: Profile): string {
-  // Two lines of headers come first.
-  const lines = diff
-    .split("\n")
-    .slice(2)
-    .filter((line) => /^[-+]/.test(line));
-  if (before === undefined) lines.unshift("-");
-  return (diffString === "lines" ? lines : lines.map((line) => `${line[0]} ${line.slice(1)}`)).join("\n");
 }
 
 /** `a/` and `b/` headers, `/dev/null` for a file that was not there. Never takes long: unrelated texts become one block. */

@@ -13,8 +13,6 @@ export type Usage = {
   outputTokens: number;
   cacheReadTokens: number;
   cacheWriteTokens: number;
-  /** In US dollars, where the price is known. */
-  totalCost?: number;
 };
 
 /** A call that was refused, and why: listed at the end of a run. `rule`, and the `file` that holds it, where one denies it. */

@@ -20,6 +20,8 @@ export type Profile = {
   newFileRemovesLine: boolean;
   /** What is ours alone: `policy_hash` in the first line; `totalCost`, `background`, `missing_mcp_servers`, `budget` in the result. */
   extensions: boolean;
+  /** `usage` in the result. `COURSER_COMPAT` keeps it, since nobody is hurt by it; whatever plays that version does not. */
+  usage: boolean;
   /** Tools that this version did not have, by their wire name. */
   missingTools: readonly string[];
 };
@@ -34,6 +36,7 @@ const today: Profile = {
   diffString: "unified",
   newFileRemovesLine: false,
   extensions: true,
+  usage: true,
   missingTools: [],
 };
 
@@ -49,6 +52,7 @@ const profiles = {
     diffString: "spaced lines",
     newFileRemovesLine: true,
     extensions: false,
+    usage: false,
     missingTools: ["task", "askQuestion", "createPlan"],
   },
   /** February 2026. */
@@ -59,6 +63,7 @@ const profiles = {
     diffString: "lines",
     newFileRemovesLine: true,
     extensions: false,
+    usage: false,
   },
 } satisfies Record<string, Profile>;
 
@@ -66,6 +71,14 @@ const profiles = {
 export type ProfileName = keyof typeof profiles;
 
 export const profileNames = Object.keys(profiles) as ProfileName[];
+
+/** Versions of the original, by the month that they came out, and the profile that each has. */
+export const versions = { "2025.10": "2025", "2026.02": "2026-02", "2026.09": undefined } as const satisfies Record<
+  string,
+  ProfileName | undefined
+>;
+
+export type VersionName = keyof typeof versions;
 
 /** Without a name: today's. */
 export function profileOf(name: ProfileName | undefined): Profile {

@@ -110,7 +110,7 @@ function usageOf(value: unknown): Usage | undefined {
 }
 
 /** Without what it cost, for who knows of tokens only. */
-function countsOf(usage: Usage | undefined): Omit<Usage, "totalCost"> | undefined {
+function countsOf(usage: Ending["usage"]): Usage | undefined {
   if (!usage) return undefined;
   const { totalCost: _, ...counts } = usage;
   return counts;

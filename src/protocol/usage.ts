@@ -9,8 +9,5 @@ export function addUsage(one: Usage, other: Usage): Usage {
     outputTokens: one.outputTokens + other.outputTokens,
     cacheReadTokens: one.cacheReadTokens + other.cacheReadTokens,
     cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
-    ...((one.totalCost !== undefined || other.totalCost !== undefined) && {
-      totalCost: (one.totalCost ?? 0) + (other.totalCost ?? 0),
-    }),
   };
 }

@@ -271,7 +271,7 @@ class OpenRun implements LiveRun {
   #failure(error: unknown, startedAt = this.#startedAt): Extract<AgentEvent, { type: "fail" }> {
     const { redact = (text: string) => text } = this.#parts.setup.host;
     const { code, message } = explainError(error);
-    const requestId = (this.#parts.setup.host.seams?.newId ?? randomUUID)();
+    const requestId = (this.#parts.setup.host.seams?.newId ?? randomUuid)();
     const durationMs = this.#now() - startedAt;
     return { type: "fail", message: redact(message), code, durationMs, apiDurationMs: 0, requestId };
   }

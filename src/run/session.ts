@@ -112,17 +112,30 @@ export function initOf(setup: Setup, { id, mode }: RunSession, mcp?: McpPlan): A
     model: setup.model.displayName,
     permissionMode: mode,
     apiKeySource: setup.model.apiKeySource,
-    policyHash: policyHash(setup, mode),
+    ...policyHash(setup, mode),
     ...(mcp && { mcpServers: listedServers(mcp) }),
   };
 }
 
-/** Of everything that decides what the run may do. Ours, the user's and the project's rules are in it word for word. */
-function policyHash({ rules, trusted, request, settings }: Setup, mode: PermissionMode): string {
-  const said = rules.map(({ verdict, text, scope }) => `${verdict} ${scope} ${text}`);
-  const { sandbox, unlistedCommands, approvedServers, autoReview, allowedTools, disallowedTools } = request;
-  const asked = { sandbox, unlistedCommands, approvedServers, autoReview, allowedTools, disallowedTools };
-  return digestOf(JSON.stringify([mode, trusted, settings.approvalMode, said.sort(), asked]));
+/**
+ * Of everything that decides what the run may do, beyond its mode: the rules word for word, trust, what the flags permit.
+ * Undefined where there is nothing but the mode, which readers of the first line know already.
+ */
+function policyHash({ rules, trusted, request, settings }: Setup, mode: PermissionMode): { policyHash?: string } {
+  const said = rules
+    .filter(({ source }) => source !== "built in")
+    .map(({ verdict, text, scope }) => `${verdict} ${scope} ${text}`);
+  const { sandbox, approvedServers = [], autoReview, allowedTools, disallowedTools } = request;
+  const asked = {
+    sandbox,
+    autoReview,
+    allowedTools,
+    disallowedTools,
+    ...(approvedServers.length > 0 && { approvedServers }),
+  };
+  const isPlain = said.length === 0 && Object.values(asked).every((value) => value === undefined);
+  if (isPlain) return {};
+  return { policyHash: digestOf(JSON.stringify([mode, trusted, settings.approvalMode, said.sort(), asked])) };
 }
 
 /** A reader may still be reading when the chat is closed. */

@@ -11,6 +11,7 @@ import { persistCommands, runCommands } from "./runs/index.ts";
 import { sandboxCommands } from "./sandbox/index.ts";
 import { serveFlags, studioFlags, workerCommands } from "./serve-flags.ts";
 import { anyFormat, exportCommand, listFlags, sessionCommands } from "./sessions/index.ts";
+import { testCommands } from "./test-commands.ts";
 import { trustCommands } from "./trust/index.ts";
 import { worktreeCommands } from "./worktrees/index.ts";
 
@@ -133,24 +134,7 @@ export const commands: readonly Command[] = [
       return async (invocation) => exportSession(invocation, invocation.line.words);
     },
   },
-  {
-    name: "replay",
-    ours: true,
-    uses: ["output-format", "stream-partial-output", "replay-tools", "model", "force", "trust", "workspace"],
-    operands: "<file> [prompt...]",
-    summary: "Show a recorded run, or continue it from one of its steps with a real model",
-    flags: [
-      flag("Proof", "--until <step>", "Stop after this request to the model"),
-      flag("Proof", "--speed <factor>", "In the time that it took: 1, twice as fast: 2 (default: without pauses)"),
-      flag("Proof", "--from-step <step>", "Replay up to this step, then send the prompt to a real model"),
-    ],
-    examples: [
-      "replay run.jsonl",
-      "replay run.jsonl --speed 2",
-      'replay run.jsonl --from-step 2 --model gpt-5 "do it differently"',
-    ],
-    load: async () => (await import("./replay.ts")).replay,
-  },
+  ...testCommands,
   outer({
     name: "permissions",
     ours: true,

@@ -1,0 +1,44 @@
+// `conformance -- <command…>`: the report, for people, as JSON or as JUnit.
+import { UserError } from "../../protocol/error-codes.ts";
+import {
+  type ConformanceReport,
+  chosenRules,
+  examine,
+  reportJunit,
+  reportText,
+} from "../../testing/conformance/index.ts";
+import { rules } from "../../testing/conformance/rules.ts";
+import { flagList, flagText } from "../flags.ts";
+import type { Invocation } from "../main.ts";
+import { watchForTheEnd } from "../shutdown.ts";
+import { answer } from "./answer.ts";
+
+export async function conformance({ line: { flags, words }, env, name }: Invocation): Promise<number> {
+  if (words.length === 0)
+    throw new UserError("USAGE", `conformance needs the command of a CLI: ${name} conformance -- cursor-agent`);
+  const seconds = flagText(flags, "timeout") ?? "60";
+  if (!(Number(seconds) > 0))
+    throw new UserError("USAGE", `--timeout '${seconds}' is not a positive number. Example: --timeout 60`);
+  const only = flagList(flags, "rule");
+  for (const each of only)
+    if (chosenRules([each]).length === 0) {
+      const groups = [...new Set(rules.map(({ id }) => id.split(".")[0]))];
+      throw new UserError("USAGE", `--rule '${each}' is neither a rule nor a group: ${groups.join(", ")}.`);
+    }
+  const abort = new AbortController();
+  const watch = watchForTheEnd(abort, { env });
+  let report: ConformanceReport;
+  try {
+    report = await examine({ command: words, env, timeoutMs: Number(seconds) * 1000, signal: abort.signal, only });
+  } finally {
+    watch.stop();
+  }
+  const written = await answer(formats[(flagText(flags, "format") ?? "text") as keyof typeof formats](report));
+  return written || (report.passes ? 0 : 1);
+}
+
+const formats = {
+  text: reportText,
+  json: (report: ConformanceReport) => `${JSON.stringify(report, null, 2)}\n`,
+  junit: reportJunit,
+};

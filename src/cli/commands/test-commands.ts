@@ -1,0 +1,71 @@
+// The commands that make agents testable: replay, fake, conformance.
+import { flag } from "../flags.ts";
+import type { Command } from "./index.ts";
+
+const faultNames = [
+  "hang",
+  "hang-at-end",
+  "crash",
+  "cut-line",
+  "noise",
+  "two-results",
+  "no-result",
+  "slow",
+  "wrong-exit",
+  "unpaired",
+  "other-text",
+  "other-session",
+];
+
+export const testCommands: readonly Command[] = [
+  {
+    name: "replay",
+    ours: true,
+    uses: ["output-format", "stream-partial-output", "replay-tools", "model", "force", "trust", "workspace"],
+    operands: "<file> [prompt...]",
+    summary: "Show a recorded run, or continue it from one of its steps with a real model",
+    flags: [
+      flag("Proof", "--until <step>", "Stop after this request to the model"),
+      flag("Proof", "--speed <factor>", "In the time that it took: 1, twice as fast: 2 (default: without pauses)"),
+      flag("Proof", "--from-step <step>", "Replay up to this step, then send the prompt to a real model"),
+    ],
+    examples: [
+      "replay run.jsonl",
+      "replay run.jsonl --speed 2",
+      'replay run.jsonl --from-step 2 --model gpt-5 "do it differently"',
+    ],
+    load: async () => (await import("./replay.ts")).replay,
+  },
+  {
+    name: "fake",
+    ours: true,
+    uses: ["print", "output-format", "stream-partial-output", "resume", "force"],
+    operands: "[prompt...]",
+    summary: "Be a cursor-agent that plays a recording or a script, with faults on demand",
+    flags: [
+      flag("Proof", "--profile <version>", "Whose stream: 2025.10, 2026.02 or 2026.09 (default)", {
+        choices: ["2025.10", "2026.02", "2026.09"],
+      }),
+      flag("Proof", "--from <file>", "A recording or a script to play (default: a sample)"),
+      flag("Proof", "--fault <name>", `What goes wrong: ${faultNames.join(", ")}`, { choices: faultNames }),
+    ],
+    examples: [
+      'fake -p --output-format stream-json "hi"',
+      'fake --profile 2025.10 --from run.jsonl --fault cut-line -p --output-format stream-json "hi"',
+    ],
+    load: async () => (await import("./fake.ts")).fake,
+  },
+  {
+    name: "conformance",
+    ours: true,
+    operands: "-- <command...>",
+    summary: "Check any cursor-agent-like CLI, as a black box, rule by rule",
+    flags: [
+      flag("Output", "--format <format>", "text (default), json or junit", { choices: ["text", "json", "junit"] }),
+      flag("Proof", "--rule <id>...", "Only these rules, or groups of them (repeatable)"),
+      flag("Limits", "--timeout <seconds>", "Maximum seconds for each run of the CLI (default: 60)"),
+    ],
+    examples: ["conformance -- cursor-agent", "conformance --format junit -- courser --model offline > report.xml"],
+    load: async () => (await import("./conformance.ts")).conformance,
+  },
+];

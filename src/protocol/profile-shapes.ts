@@ -1,0 +1,92 @@
+// Events of today in the shapes of an older version: what a tool says is told as that version told it. The codec does the rest.
+import { isObject, type JsonObject } from "../json/object.ts";
+import type { AgentEvent, Outcome } from "./event.ts";
+import type { Profile } from "./profiles.ts";
+
+/** Undefined: that version had nothing of the kind. */
+export function inProfile(event: AgentEvent, profile: Profile): AgentEvent | undefined {
+  switch (event.type) {
+    case "tool_start":
+    case "tool_end": {
+      if (profile.missingTools.includes(event.tool)) return undefined;
+      const args = isObject(event.args) ? argsIn(event.tool, event.args, profile) : event.args;
+      if (event.type === "tool_start" || !event.outcome) return { ...event, args };
+      return { ...event, args, outcome: outcomeIn(event.tool, event.outcome, profile) };
+    }
+    case "done":
+    case "fail": {
+      if (profile.usage) return event;
+      const { usage: _, ...rest } = event;
+      return rest;
+    }
+    case "notice":
+      return profile.extensions ? event : undefined;
+    default:
+      return event;
+  }
+}
+
+const newerCommandArgs = [
+  "fileOutputThresholdBytes",
+  "isBackground",
+  "skipApproval",
+  "timeoutBehavior",
+  "hardTimeout",
+  "description",
+  "closeStdin",
+  "conversationId",
+];
+
+function argsIn(tool: string, args: JsonObject, { commandFields, globDirectory }: Profile): JsonObject {
+  if (tool === "shell" && commandFields === "first") return without(args, newerCommandArgs);
+  if (tool === "glob" && globDirectory === "always") return { targetDirectory: "", ...args };
+  return args;
+}
+
+const newerCommandResult = ["interleavedOutput", "localExecutionTimeMs", "pid", "taskId"];
+
+function outcomeIn(tool: string, outcome: Outcome, profile: Profile): Outcome {
+  const { value } = outcome;
+  const kind = tool === "shell" && outcome.kind === "failure" ? profile.failedCommand : outcome.kind;
+  const siblings = profile.callSiblings && outcome.siblings ? { siblings: outcome.siblings } : {};
+  if (!isObject(value)) return { kind, value, ...siblings };
+  return { kind, value: valueIn(tool, value, profile), ...siblings };
+}
+
+function valueIn(tool: string, value: JsonObject, profile: Profile): JsonObject {
+  switch (tool) {
+    case "shell":
+      return profile.commandFields === "first" ? without(value, newerCommandResult) : value;
+    case "read":
+      return profile.readRules ? value : without(value, ["relatedCursorRulePaths", "relatedCursorRules"]);
+    case "edit": {
+      if (profile.diffString === "unified" || typeof value.diffString !== "string") return value;
+      const isNew = value.beforeFullFileContent === undefined;
+      return {
+        ...value,
+        ...(isNew && profile.newFileRemovesLine && { linesRemoved: 1 }),
+        diffString: changedLines(value.diffString, { isNew, diffString: profile.diffString }),
+      };
+    }
+    default:
+      return value;
+  }
+}
+
+/** The lines of a unified diff that changed, as older versions print them: a new file replaces one empty line. */
+export function changedLines(
+  diff: string,
+  { isNew, diffString }: Pick<Profile, "diffString"> & { isNew: boolean },
+): string {
+  // Two lines of headers come first.
+  const lines = diff
+    .split("\n")
+    .slice(2)
+    .filter((line) => /^[-+]/.test(line));
+  if (isNew) lines.unshift("-");
+  return (diffString === "lines" ? lines : lines.map((line) => `${line[0]} ${line.slice(1)}`)).join("\n");
+}
+
+function without(object: JsonObject, keys: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
+}

@@ -1,0 +1,141 @@
+// The schema by which Harbor reads the stream of this CLI, line by line: a line that does not fit is lost to it.
+import { isObject, type JsonObject } from "../../json/object.ts";
+import type { Rule } from "./rules.ts";
+import type { Line, Trial } from "./trials.ts";
+
+type Check = (value: unknown) => boolean;
+
+const text: Check = (value) => typeof value === "string";
+const integer: Check = (value) => Number.isInteger(value);
+const number: Check = (value) => typeof value === "number";
+const flag: Check = (value) => typeof value === "boolean";
+const anyObject: Check = isObject;
+const oneOf =
+  (...values: readonly string[]): Check =>
+  (value) =>
+    values.includes(value as string);
+/** Also null, and also missing. */
+const maybe =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || value === null || check(value);
+const fields =
+  (table: Readonly<Record<string, Check>>): Check =>
+  (value) =>
+    isObject(value) && Object.entries(table).every(([name, check]) => check(value[name]));
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+
+const message = fields({
+  role: oneOf("user", "assistant"),
+  content: listOf(fields({ type: oneOf("text"), text })),
+});
+const usage = fields({
+  inputTokens: integer,
+  outputTokens: integer,
+  cacheReadTokens: integer,
+  cacheWriteTokens: integer,
+  totalCost: maybe(number),
+  cost: maybe(number),
+});
+
+/** By type. What stands beside these fields is ignored. */
+const schema: Record<string, Readonly<Record<string, Check>>> = {
+  system: {
+    subtype: oneOf("init"),
+    apiKeySource: oneOf("env", "flag", "login"),
+    cwd: text,
+    session_id: text,
+    model: text,
+    permissionMode: text,
+  },
+  user: { message, session_id: text },
+  assistant: { message, session_id: text, model_call_id: maybe(text), timestamp_ms: maybe(integer) },
+  thinking: { subtype: oneOf("delta", "completed"), text: maybe(text), session_id: text, timestamp_ms: integer },
+  tool_call: {
+    subtype: oneOf("started", "completed"),
+    call_id: text,
+    tool_call: anyObject,
+    session_id: text,
+    model_call_id: text,
+    timestamp_ms: integer,
+  },
+  result: {
+    subtype: text,
+    duration_ms: integer,
+    duration_api_ms: integer,
+    is_error: flag,
+    result: text,
+    usage: maybe(usage),
+    session_id: text,
+    request_id: maybe(text),
+  },
+  interaction_query: {
+    subtype: maybe(text),
+    query_type: maybe(text),
+    session_id: text,
+    timestamp_ms: maybe(integer),
+    query: maybe(anyObject),
+    response: maybe(anyObject),
+  },
+};
+
+function faultOf({ number: at, value, text: line }: Line): string | undefined {
+  const table = schema[String(value?.["type"])];
+  if (!value || !table) return `line ${at} is of no known type: ${line.slice(0, 200)}`;
+  const wrong = Object.entries(table).filter(([name, check]) => !check(value[name]));
+  return wrong.length === 0
+    ? undefined
+    : `line ${at}: ${wrong.map(([name]) => name).join(", ")}: ${line.slice(0, 200)}`;
+}
+
+const linesOf = (type: string) => (trial: Trial) => {
+  const lines = trial.lines.filter(({ value }) =>
+    type === "" ? !value || !schema[String(value["type"])] : value?.["type"] === type,
+  );
+  return lines.map(faultOf).find((fault) => fault !== undefined);
+};
+
+/** It takes the first key with an object for the tool: nothing else beside it may be one. */
+function siblingFault(trial: Trial): string | undefined {
+  for (const { number: at, value } of trial.lines) {
+    const call: JsonObject = isObject(value?.["tool_call"]) ? value["tool_call"] : {};
+    const objects = Object.keys(call).filter((key) => isObject(call[key]));
+    if (objects.length > 1) return `line ${at}: ${objects.join(", ")}`;
+  }
+  return undefined;
+}
+
+const trial = "harbor" as const;
+const fits = (type: string, what: string): Rule => ({
+  id: `harbor.${type}`,
+  statement: `Harbor: every ${what} has the fields of its model, in their types.`,
+  trial,
+  check: linesOf(type),
+});
+
+export const harborRules: readonly Rule[] = [
+  {
+    id: "harbor.starts",
+    statement: "Harbor: --yolo --print --output-format=stream-json -- <instruction> runs to its end with exit code 0.",
+    trial,
+    check: ({ exit, timedOut, stderr }) =>
+      exit === 0 && !timedOut ? undefined : `exit code ${exit}; ${stderr.trim().slice(0, 200)}`,
+  },
+  { id: "harbor.types", statement: "Harbor: every line is of a type that it knows.", trial, check: linesOf("") },
+  fits("system", "system line is an init, with an apiKeySource of env, flag or login, and"),
+  fits("user", "user line"),
+  fits("assistant", "assistant line"),
+  fits("thinking", "thinking line"),
+  fits("tool_call", "tool_call line"),
+  {
+    id: "harbor.one-tool",
+    statement: "Harbor: beside the tool, nothing in a tool_call is an object.",
+    trial,
+    check: siblingFault,
+  },
+  fits("result", "result"),
+  fits("interaction_query", "interaction_query"),
+];

@@ -1,0 +1,77 @@
+// Examines a CLI by the rules, and reports by rule with evidence.
+import { type Fault, type Rule, rules } from "./rules.ts";
+import { type TrialOptions, Trials } from "./trials.ts";
+
+export type Verdict = {
+  rule: string;
+  statement: string;
+  status: "pass" | "fail" | "skip";
+  /** What was seen. */
+  evidence?: string;
+  /** How the CLI was started. */
+  arguments: readonly string[];
+};
+
+export type ConformanceReport = { command: readonly string[]; passes: boolean; verdicts: Verdict[] };
+
+/** `only`: ids of rules, or groups of them. */
+export async function examine(options: TrialOptions & { only: readonly string[] }): Promise<ConformanceReport> {
+  const trials = new Trials(options);
+  const verdicts: Verdict[] = [];
+  try {
+    for (const rule of chosenRules(options.only)) {
+      options.signal.throwIfAborted();
+      const trial = await trials.get(rule.trial);
+      const fault = await rule.check(trial, trials);
+      verdicts.push(verdictOf(rule, fault, trial.args));
+    }
+  } finally {
+    trials.end();
+  }
+  return { command: options.command, passes: verdicts.every(({ status }) => status !== "fail"), verdicts };
+}
+
+export function chosenRules(only: readonly string[]): readonly Rule[] {
+  if (only.length === 0) return rules;
+  return rules.filter(({ id }) => only.some((name) => id === name || id.startsWith(`${name}.`)));
+}
+
+function verdictOf({ id: rule, statement }: Rule, fault: Fault, args: readonly string[]): Verdict {
+  if (fault === undefined) return { rule, statement, status: "pass", arguments: args };
+  if (typeof fault === "string") return { rule, statement, status: "fail", evidence: fault, arguments: args };
+  return { rule, statement, status: "skip", evidence: fault.skip, arguments: args };
+}
+
+const marks = { pass: "ok", fail: "FAILED", skip: "skipped" };
+
+export function reportText({ command, verdicts, passes }: ConformanceReport): string {
+  const lines = verdicts.flatMap(({ rule, statement, status, evidence }) => [
+    `${marks[status].padEnd(8)} ${rule.padEnd(22)} ${statement}`,
+    ...(evidence === undefined ? [] : [`${" ".repeat(32)}${evidence.replaceAll("\n", " ")}`]),
+  ]);
+  const count = (status: Verdict["status"]) => verdicts.filter((each) => each.status === status).length;
+  const sum = `${count("pass")} hold, ${count("fail")} do not, ${count("skip")} could not be looked at.`;
+  return `${command.join(" ")}\n\n${lines.join("\n")}\n\n${passes ? "It conforms" : "It does not conform"}: ${sum}\n`;
+}
+
+export function reportJunit({ command, verdicts }: ConformanceReport): string {
+  const count = (status: Verdict["status"]) => verdicts.filter((each) => each.status === status).length;
+  const cases = verdicts.map(({ rule, statement, status, evidence = "" }) => {
+    const [group] = rule.split(".");
+    const head = `  <testcase classname=${quoted(`conformance.${group}`)} name=${quoted(`${rule}: ${statement}`)}`;
+    if (status === "pass") return `${head}/>`;
+    const inner =
+      status === "fail" ? `<failure message=${quoted(evidence)}/>` : `<skipped message=${quoted(evidence)}/>`;
+    return `${head}>${inner}</testcase>`;
+  });
+  const totals = `tests="${verdicts.length}" failures="${count("fail")}" skipped="${count("skip")}"`;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name=${quoted(`conformance of ${command.join(" ")}`)} ${totals}>\n${cases.join("\n")}\n</testsuite>\n`;
+}
+
+const named: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+/** XML takes no control characters, not even as a number. */
+function quoted(text: string): string {
+  const clean = text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd]/g, "\ufffd");
+  return `"${clean.replace(/[&<>"]/g, (each) => named[each]!).replace(/[\t\n\r]/g, " ")}"`;
+}

@@ -1,0 +1,312 @@
+// The rules of the protocol as a black box shows them: one row each, with the statement that it stands for.
+import { isObject } from "../../json/object.ts";
+import { harborRules } from "./harbor.ts";
+import { type Line, noteWord, prompt, sessionOf, type Trial, type TrialName, type Trials } from "./trials.ts";
+
+/** What was seen instead; `skip`: why it could not be looked at. Undefined: it holds. */
+export type Fault = string | { skip: string } | undefined;
+
+export type Rule = {
+  id: string;
+  /** What a program may rely on. */
+  statement: string;
+  trial: TrialName;
+  check(trial: Trial, trials: Trials): Fault | Promise<Fault>;
+};
+
+const typeOf = ({ value }: Line) => [value?.["type"], value?.["subtype"]].filter(Boolean).join("/");
+const shown = ({ number, text }: Line) => `line ${number}: ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`;
+const of = ({ lines }: Trial, type: string) => lines.filter((line) => typeOf(line).startsWith(type));
+const results = (trial: Trial) => of(trial, "result");
+const ended = ({ exit, signal }: Trial) => (signal ? `it died of ${signal}` : `exit code ${exit}`);
+const said = (trial: Trial) => `${ended(trial)}; stderr: ${trial.stderr.trim().slice(0, 200) || "empty"}`;
+
+const textOf = ({ value }: Line): string => {
+  const message = value?.["message"];
+  const content = isObject(message) && Array.isArray(message["content"]) ? message["content"] : [];
+  return content.map((part) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : "")).join("");
+};
+
+/** A run that must not succeed: it says so by its exit code, and by no line. */
+function fails(trial: Trial): Fault {
+  if (trial.timedOut) return "it did not end";
+  const good = results(trial).find(({ value }) => value?.["is_error"] === false);
+  if (good) return shown(good);
+  return trial.exit === 0 ? said(trial) : undefined;
+}
+
+function endsBySignal(trial: Trial, code: number): Fault {
+  if (!trial.wasSignalled) return { skip: "it ended before a signal could be sent" };
+  if (trial.timedOut || trial.endMs > 15_000) return `it still ran ${Math.round(trial.endMs)} ms after the signal`;
+  const good = results(trial).find(({ value }) => value?.["is_error"] === false);
+  if (good) return shown(good);
+  if (results(trial).length > 1) return `${results(trial).length} results`;
+  return trial.exit === code || trial.signal !== "" ? undefined : ended(trial);
+}
+
+function toolKeys(line: Line): string[] {
+  const call = line.value?.["tool_call"];
+  return isObject(call) ? Object.keys(call).filter((key) => key.endsWith("ToolCall")) : [];
+}
+
+function outcomeFault(line: Line): Fault {
+  const keys = toolKeys(line);
+  if (keys.length !== 1) return shown(line);
+  const call = (line.value!["tool_call"] as Record<string, unknown>)[keys[0]!];
+  if (!isObject(call) || !isObject(call["args"])) return shown(line);
+  if (line.value!["subtype"] !== "completed") return undefined;
+  return isObject(call["result"]) && Object.keys(call["result"]).length > 0 ? undefined : shown(line);
+}
+
+export const rules: readonly Rule[] = [
+  {
+    id: "stream.starts",
+    statement: "The program can be started and takes -p --force --output-format stream-json and a prompt.",
+    trial: "stream",
+    check: (trial) => trial.failure ?? (trial.lines.length === 0 ? said(trial) : undefined),
+  },
+  {
+    id: "stream.ends",
+    statement: "A run ends by itself once its work is done.",
+    trial: "stream",
+    check: (trial) => (trial.timedOut ? `it was ended after ${Math.round(trial.endMs / 1000)} s` : undefined),
+  },
+  {
+    id: "stream.lines",
+    statement: "Nothing but JSON objects, one on a line, is written to stdout, and every line is whole.",
+    trial: "stream",
+    check({ lines, stdout }) {
+      const wrong = lines.find(({ value }) => value === undefined);
+      if (wrong) return shown(wrong);
+      return stdout === "" || stdout.endsWith("\n") ? undefined : "the last line has no end";
+    },
+  },
+  {
+    id: "stream.init",
+    statement: "The first line is system/init with session_id, cwd, model, permissionMode and apiKeySource.",
+    trial: "stream",
+    check({ lines: [first] }) {
+      if (!first || typeOf(first) !== "system/init") return first ? shown(first) : "no line";
+      const keys = ["session_id", "cwd", "model", "permissionMode", "apiKeySource"];
+      const missing = keys.filter((key) => typeof first.value![key] !== "string");
+      return missing.length === 0 ? undefined : `without ${missing.join(", ")}: ${shown(first)}`;
+    },
+  },
+  {
+    id: "stream.prompt",
+    statement: "The prompt is repeated as a user line before anything is answered, and without delay.",
+    trial: "stream",
+    check({ lines }) {
+      const at = lines.findIndex((line) => typeOf(line) === "user");
+      if (at < 0 || textOf(lines[at]!) !== prompt) return at < 0 ? "no user line" : shown(lines[at]!);
+      const early = lines.slice(0, at).find((line) => /^(assistant|tool_call|result)/.test(typeOf(line)));
+      if (early) return shown(early);
+      const waited = Math.round(lines[at]!.atMs - lines[0]!.atMs);
+      return waited > 3000 ? `it came ${waited} ms after the first line` : undefined;
+    },
+  },
+  {
+    id: "stream.session",
+    statement: "Every line carries the session_id of the first.",
+    trial: "stream",
+    check(trial) {
+      const id = sessionOf(trial);
+      const other = trial.lines.find(({ value }) => value && value["session_id"] !== id);
+      return other && shown(other);
+    },
+  },
+  {
+    id: "stream.one-result",
+    statement: "There is exactly one result, and it is the last line.",
+    trial: "stream",
+    check(trial) {
+      const all = results(trial);
+      if (all.length !== 1) return `${all.length} results; ${said(trial)}`;
+      return trial.lines.at(-1) === all[0] ? undefined : shown(trial.lines.at(-1)!);
+    },
+  },
+  {
+    id: "stream.result-fields",
+    statement: "A success has is_error false, the durations as numbers, and the answer as text.",
+    trial: "stream",
+    check(trial) {
+      const [result] = results(trial);
+      if (!result) return "no result";
+      const { subtype, is_error: isError, duration_ms: ms, duration_api_ms: apiMs, result: text } = result.value!;
+      const isRight =
+        subtype === "success" &&
+        isError === false &&
+        typeof ms === "number" &&
+        typeof apiMs === "number" &&
+        typeof text === "string";
+      return isRight ? undefined : shown(result);
+    },
+  },
+  {
+    id: "stream.exit",
+    statement: "The exit code is 0 if and only if the result is a success.",
+    trial: "stream",
+    check(trial) {
+      const good = results(trial).some(({ value }) => value?.["is_error"] === false);
+      return good === (trial.exit === 0) ? undefined : `${good ? "a success" : "no success"}, and ${said(trial)}`;
+    },
+  },
+  {
+    id: "stream.text",
+    statement: "What the assistant lines say, joined, is the text of the result.",
+    trial: "stream",
+    check(trial) {
+      const [result] = results(trial);
+      if (!result) return "no result";
+      const spoken = of(trial, "assistant").map(textOf).join("");
+      const text = String(result.value!["result"]);
+      return spoken === text ? undefined : `said ${JSON.stringify(spoken)}, result ${JSON.stringify(text)}`;
+    },
+  },
+  {
+    id: "stream.pairs",
+    statement:
+      "Every call that starts is completed once, later, under the same call_id and tool; none is completed that did not start.",
+    trial: "stream",
+    check(trial) {
+      const open = new Map<unknown, string>();
+      for (const line of of(trial, "tool_call")) {
+        const id = line.value!["call_id"];
+        const tool = toolKeys(line).join();
+        const isStart = line.value!["subtype"] === "started";
+        if (isStart ? open.has(id) : open.get(id) !== tool) return shown(line);
+        if (isStart) open.set(id, tool);
+        else open.delete(id);
+      }
+      return open.size === 0 ? undefined : `never completed: ${[...open.keys()].join(", ")}`;
+    },
+  },
+  {
+    id: "stream.tools",
+    statement: "A tool_call holds one <name>ToolCall with args; completed, it has a result.",
+    trial: "stream",
+    check: (trial) =>
+      of(trial, "tool_call")
+        .map(outcomeFault)
+        .find((fault) => fault !== undefined),
+  },
+  {
+    id: "stream.works",
+    statement: "With --force the agent reads a file of its workspace when it is told to.",
+    trial: "stream",
+    check: (trial) =>
+      trial.stdout.includes(noteWord) ? undefined : `the word of the note is not in the output; ${said(trial)}`,
+  },
+  {
+    id: "stream.stderr",
+    statement: "A success leaves stderr empty.",
+    trial: "stream",
+    check: ({ exit, stderr }) => (exit === 0 && stderr.trim() !== "" ? stderr.trim().slice(0, 300) : undefined),
+  },
+  {
+    id: "partial.deltas",
+    statement:
+      "With --stream-partial-output, lines with timestamp_ms and without model_call_id are deltas: joined, they are the text of the result.",
+    trial: "partial",
+    check(trial) {
+      const [result] = results(trial);
+      if (!result) return "no result";
+      const deltas = of(trial, "assistant").filter(
+        ({ value }) => value!["timestamp_ms"] !== undefined && value!["model_call_id"] === undefined,
+      );
+      const text = String(result.value!["result"]);
+      if (deltas.length === 0 && text !== "") return "no deltas";
+      const joined = deltas.map(textOf).join("");
+      return joined === text ? undefined : `deltas ${JSON.stringify(joined)}, result ${JSON.stringify(text)}`;
+    },
+  },
+  {
+    id: "json.one-object",
+    statement: "--output-format json writes the result alone, as one object.",
+    trial: "json",
+    check(trial) {
+      const isOne = trial.lines.length === 1 && typeOf(trial.lines[0]!).startsWith("result/");
+      return isOne ? undefined : `${trial.lines.length} lines; ${said(trial)}`;
+    },
+  },
+  {
+    id: "text.answer",
+    statement: "--output-format text writes the answer, and nothing of the protocol.",
+    trial: "text",
+    check(trial) {
+      if (trial.exit !== 0 || trial.stdout.trim() === "") return said(trial);
+      const line = trial.lines.find(({ value }) => value?.["type"] !== undefined);
+      return line && shown(line);
+    },
+  },
+  {
+    id: "resume.session",
+    statement: "--resume <id> continues the session: its lines carry that id.",
+    trial: "resume",
+    async check(trial, trials) {
+      const id = sessionOf(await trials.get("stream"));
+      if (trial.exit !== 0) return said(trial);
+      return sessionOf(trial) === id ? undefined : `${sessionOf(trial)}, not ${id}`;
+    },
+  },
+  {
+    id: "resume.unknown",
+    statement: "A session that does not exist is an error, and none is made up.",
+    trial: "unknownSession",
+    check: fails,
+  },
+  {
+    id: "stdin.prompt",
+    statement: "Without a prompt as argument, stdin is the prompt.",
+    trial: "stdin",
+    check(trial) {
+      const user = of(trial, "user")[0];
+      if (trial.exit !== 0 || !user) return said(trial);
+      return textOf(user).trim() === prompt ? undefined : shown(user);
+    },
+  },
+  {
+    id: "stdin.open",
+    statement: "With a prompt as argument, a stdin that stays open holds nothing up.",
+    trial: "openStdin",
+    check: (trial) => (trial.timedOut ? "it did not end" : trial.exit === 0 ? undefined : said(trial)),
+  },
+  { id: "stdin.none", statement: "Without any prompt the run fails, and ends.", trial: "noPrompt", check: fails },
+  {
+    id: "flags.version",
+    statement: "--version prints a version and exits with 0.",
+    trial: "version",
+    check: (trial) => (trial.exit === 0 && /\d/.test(trial.stdout) ? undefined : said(trial)),
+  },
+  {
+    id: "flags.help",
+    statement: "--help names --output-format and --resume, and exits with 0.",
+    trial: "help",
+    check: (trial) =>
+      trial.exit === 0 && /--output-format/.test(trial.stdout) && /--resume/.test(trial.stdout)
+        ? undefined
+        : said(trial),
+  },
+  { id: "flags.unknown", statement: "An unknown flag is an error.", trial: "unknownFlag", check: fails },
+  { id: "flags.format", statement: "An unknown output format is an error.", trial: "unknownFormat", check: fails },
+  {
+    id: "trust.gate",
+    statement: "In a directory that nobody trusts, a run without --force writes nothing on stdout and exits with 1.",
+    trial: "untrusted",
+    check: (trial) =>
+      trial.stdout === "" && trial.exit === 1 ? undefined : `${trial.stdout.slice(0, 200)}; ${said(trial)}`,
+  },
+  {
+    id: "signals.int",
+    statement: "SIGINT ends a run within seconds: exit code 130, at most one result, and no success.",
+    trial: "interrupted",
+    check: (trial) => endsBySignal(trial, 130),
+  },
+  {
+    id: "signals.term",
+    statement: "SIGTERM ends a run within seconds: exit code 143, at most one result, and no success.",
+    trial: "terminated",
+    check: (trial) => endsBySignal(trial, 143),
+  },
+  ...harborRules,
+];

@@ -1,0 +1,175 @@
+// Trials: runs of the CLI that is examined, each as a program would start it, in a workspace of its own.
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
+import { Supervisor } from "../../process/supervisor.ts";
+
+export type Line = {
+  number: number;
+  text: string;
+  /** Undefined: this is not a JSON object. */
+  value: JsonObject | undefined;
+  /** Since the start. */
+  atMs: number;
+};
+
+export type Trial = {
+  args: readonly string[];
+  exit: number | null;
+  signal: string;
+  stdout: string;
+  stderr: string;
+  lines: readonly Line[];
+  timedOut: boolean;
+  /** The signal was sent while it ran. */
+  wasSignalled: boolean;
+  /** From the signal, or the start, to its end. */
+  endMs: number;
+  /** It could not be started. */
+  failure?: string;
+};
+
+export type TrialOptions = {
+  command: readonly string[];
+  env: NodeJS.ProcessEnv;
+  timeoutMs: number;
+  signal: AbortSignal;
+};
+
+type Plan = {
+  args: readonly string[];
+  input?: string;
+  keepOpen?: boolean;
+  env?: NodeJS.ProcessEnv;
+  send?: NodeJS.Signals;
+};
+
+/** The word in the note that the agent is asked to read. */
+export const noteWord = "quokka";
+export const prompt = "read note.txt";
+const longPrompt = "run sleep 20";
+export const unknownSession = "00000000-0000-4000-8000-000000000000";
+
+const stream = ["-p", "--force", "--output-format", "stream-json"];
+
+/** How each is started. `session`: that of the run before. */
+const plans = {
+  stream: () => ({ args: [...stream, prompt] }),
+  partial: () => ({ args: [...stream, "--stream-partial-output", prompt] }),
+  json: () => ({ args: ["-p", "--force", "--output-format", "json", prompt] }),
+  text: () => ({ args: ["-p", "--force", "--output-format", "text", prompt] }),
+  resume: (session) => ({ args: [...stream, "--resume", session, prompt] }),
+  unknownSession: () => ({ args: [...stream, "--resume", unknownSession, prompt] }),
+  stdin: () => ({ args: stream, input: `${prompt}\n` }),
+  openStdin: () => ({ args: [...stream, prompt], keepOpen: true }),
+  noPrompt: () => ({ args: stream, input: "" }),
+  version: () => ({ args: ["--version"] }),
+  help: () => ({ args: ["--help"] }),
+  unknownFlag: () => ({ args: [...stream, "--no-such-flag-exists", prompt] }),
+  unknownFormat: () => ({ args: ["-p", "--force", "--output-format", "nonsense", prompt] }),
+  untrusted: () => ({ args: ["-p", "--output-format", "stream-json", prompt] }),
+  interrupted: () => ({ args: [...stream, longPrompt], send: "SIGINT" }),
+  terminated: () => ({ args: [...stream, longPrompt], send: "SIGTERM" }),
+  // As its built-in agent for this CLI starts it.
+  harbor: () => ({ args: ["--yolo", "--print", "--output-format=stream-json", "--", prompt] }),
+} satisfies Record<string, (session: string) => Plan>;
+
+export type TrialName = keyof typeof plans;
+
+/** Runs what is asked for, once. */
+export class Trials {
+  readonly #options: TrialOptions;
+  readonly #done = new Map<TrialName, Promise<Trial>>();
+  readonly #base: string;
+
+  constructor(options: TrialOptions) {
+    this.#options = options;
+    this.#base = realpathSync(mkdtempSync(join(tmpdir(), "courser-conformance-")));
+  }
+
+  get(name: TrialName): Promise<Trial> {
+    const known = this.#done.get(name) ?? this.#run(name);
+    this.#done.set(name, known);
+    return known;
+  }
+
+  end(): void {
+    rmSync(this.#base, { recursive: true, force: true });
+  }
+
+  async #run(name: TrialName): Promise<Trial> {
+    const session = name === "resume" ? sessionOf(await this.get("stream")) : "";
+    const plan: Plan = plans[name](session);
+    // A resumed run continues where the first one was.
+    const cwd = join(this.#base, name === "resume" ? "stream" : name);
+    mkdirSync(cwd, { recursive: true });
+    writeFileSync(join(cwd, "note.txt"), `${noteWord}\n`);
+    return start(plan, cwd, this.#options);
+  }
+}
+
+export function sessionOf({ lines }: Trial): string {
+  const id = lines.map(({ value }) => value?.["session_id"]).find((each) => typeof each === "string");
+  return (id as string | undefined) ?? unknownSession;
+}
+
+async function start(plan: Plan, cwd: string, { command, env, timeoutMs, signal }: TrialOptions): Promise<Trial> {
+  const args = [...command.slice(1), ...plan.args];
+  const startedAt = performance.now();
+  const chunks: { text: string; atMs: number }[] = [];
+  let stderr = "";
+  let sentAt: number | undefined;
+  const supervisor = new Supervisor({
+    command: [command[0]!, ...args],
+    cwd,
+    env: { ...env, CURSOR_API_KEY: env["CURSOR_API_KEY"] ?? "conformance", ...plan.env },
+    ...(plan.input !== undefined && { input: plan.input }),
+    ...(plan.keepOpen && { keepOpen: true, input: "" }),
+    timeoutMs,
+    graceMs: 1000,
+    signal,
+    onOutput(name, chunk) {
+      if (name === "stderr") stderr += chunk.toString("utf8");
+      else chunks.push({ text: chunk.toString("utf8"), atMs: performance.now() - startedAt });
+      // In the middle of its work.
+      if (plan.send && sentAt === undefined && /"subtype":\s*"started"/.test(chunk.toString("utf8"))) {
+        sentAt = performance.now();
+        process.kill(supervisor.pid, plan.send);
+      }
+    },
+  });
+  const end = await supervisor.ended;
+  return {
+    args,
+    exit: end.exitCode,
+    signal: end.signal,
+    stdout: chunks.map(({ text }) => text).join(""),
+    stderr,
+    lines: linesOf(chunks),
+    timedOut: end.stopped === "timedOut",
+    wasSignalled: sentAt !== undefined,
+    endMs: performance.now() - (sentAt ?? startedAt),
+    ...(end.failure && { failure: end.failure.message }),
+  };
+}
+
+/** Each with the time at which it was whole. */
+function linesOf(chunks: readonly { text: string; atMs: number }[]): Line[] {
+  const lines: Line[] = [];
+  let open = "";
+  let last = 0;
+  const add = (text: string, atMs: number) => {
+    if (text.trim() === "") return;
+    const value = tryParse(text);
+    lines.push({ number: lines.length + 1, text, value: isObject(value) ? value : undefined, atMs });
+  };
+  for (const { text, atMs } of chunks) {
+    last = atMs;
+    const parts = (open + text).split("\n");
+    open = parts.pop()!;
+    for (const part of parts) add(part, atMs);
+  }
+  add(open, last);
+  return lines;
+}

@@ -1,0 +1,190 @@
+// A fake cursor-agent: plays a recording or a script in the stream of a version, with the fault that is asked for. It asks no
+// model and touches nothing, for who writes programs that read such a stream.
+import { readFileSync } from "node:fs";
+import { loadScript } from "../model/scripted.ts";
+import { UserError } from "../protocol/error-codes.ts";
+import type { AgentEvent } from "../protocol/event.ts";
+import type { Message, Part } from "../protocol/message.ts";
+import { inProfile } from "../protocol/profile-shapes.ts";
+import { profileOf, type VersionName, versions } from "../protocol/profiles.ts";
+import { rebuildEvents } from "../sdk/rebuild-events.ts";
+import { randomUuid } from "../store/chats/random-uuid.ts";
+import { eventsOf, parseRecording } from "./recording.ts";
+
+export type FakeOptions = {
+  version: VersionName;
+  /** A recording or a script; without one, a sample. */
+  file?: string | undefined;
+  prompt: string;
+  cwd: string;
+  /** The session that is resumed. */
+  sessionId?: string | undefined;
+};
+
+/** The events of one run: the first turn of a recording, or all replies of a script. */
+export async function fakeEvents({ version, file, prompt, cwd, sessionId }: FakeOptions): Promise<AgentEvent[]> {
+  const events = file === undefined ? await scripted(sample, "the sample") : await eventsIn(file);
+  const end = events.findIndex(({ type }) => type === "done" || type === "fail");
+  const id = sessionId ?? randomUuid();
+  const profile = profileOf(versions[version]);
+  return events.slice(0, end < 0 ? undefined : end + 1).flatMap((event): AgentEvent[] => {
+    const told = inProfile(event, profile);
+    if (!told) return [];
+    if (told.type === "init") {
+      const { policyHash: _, ...init } = told;
+      return [{ ...init, sessionId: id, cwd, apiKeySource: "login" }];
+    }
+    return told.type === "user" && prompt !== "" ? [{ ...told, text: prompt }] : [told];
+  });
+}
+
+const sample = JSON.stringify([
+  { text: "Let me look.", calls: [{ name: "Read", args: { path: "note.txt" } }] },
+  { text: ["The note says ", "hello."], usage: { inputTokens: 120, outputTokens: 24 } },
+]);
+
+async function eventsIn(file: string): Promise<AgentEvent[]> {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new UserError(
+      "FILE_UNREADABLE",
+      `--from ${file} cannot be read: ${(error as Error).message}. Give a recording (--record FILE) or a script.`,
+    );
+  }
+  if (/^\s*\{\s*"recording"\s*:/.test(text)) return [...eventsOf(parseRecording(text, file).lines)];
+  return scripted(text, file);
+}
+
+/** What the replies of a script look like in a stream; the results of their calls are made up. */
+async function scripted(text: string, file: string): Promise<AgentEvent[]> {
+  const provider = loadScript(text, file);
+  const messages: Message[] = [{ role: "user", parts: [{ type: "text", text: "go" }] }];
+  for (let number = 0; number < mostReplies; number++) {
+    const parts: Part[] = [];
+    const request = { model: "", system: "", tools: [], messages, signal: new AbortController().signal };
+    for await (const chunk of provider.stream(request)) if (chunk.type === "part") parts.push(chunk.part);
+    messages.push({ role: "assistant", parts });
+    const calls = parts.filter((part) => part.type === "tool_call");
+    if (calls.length === 0) break;
+    messages.push({
+      role: "user",
+      parts: calls.map(({ id }): Part => ({ type: "tool_result", id, text: "hello\n", isError: false })),
+    });
+  }
+  const now = Date.now();
+  const metadata = { id: randomUuid(), folder: "", title: "", mode: "default", createdAt: now, updatedAt: now };
+  const stored = messages.map((message, index) => ({ sequence: index + 1, turn: 1, at: now + index, message }));
+  const turns = [{ number: 1, prompt: "go", startedAt: now, status: "done" as const }];
+  const record = {
+    metadata: { ...metadata, model: "Auto", hasConversation: true },
+    messages: stored,
+    events: [],
+    turns,
+    problems: [],
+    wholeTurns: 1,
+  };
+  return rebuildEvents(record).flatMap(({ events }) => withResult(events, messages));
+}
+
+const mostReplies = 200;
+
+/** A script that was played to its end ended well. */
+function withResult(events: AgentEvent[], messages: readonly Message[]): AgentEvent[] {
+  const said = messages
+    .filter(({ role }) => role === "assistant")
+    .flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? [part.text] : [])))
+    .join("");
+  const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  const done: AgentEvent = {
+    type: "done",
+    text: said,
+    durationMs: 20,
+    apiDurationMs: 20,
+    requestId: randomUuid(),
+    usage,
+  };
+  return [...events.filter(({ type }) => type !== "done" && type !== "fail"), done];
+}
+
+/** What is written, and then: `hang`: it never ends; else its exit code, or the signal that it dies of. */
+export type FakePlan = { chunks: { text: string; afterMs: number }[]; end: "hang" | number | "SIGKILL" };
+
+type Fault = { help: string; apply(plan: FakePlan): FakePlan };
+
+const chunk = (text: string, afterMs = 0) => ({ text, afterMs });
+const middle = (chunks: readonly unknown[]) => Math.max(1, Math.floor(chunks.length / 2));
+const isResult = ({ text }: { text: string }) => /"type":\s*"result"/.test(text);
+
+/** Faults that were seen in the field, one at a time. */
+export const faults = {
+  hang: {
+    help: "stops in the middle and never ends",
+    apply: ({ chunks }) => ({ chunks: chunks.slice(0, middle(chunks)), end: "hang" }),
+  },
+  "hang-at-end": { help: "says its result and never exits", apply: ({ chunks }) => ({ chunks, end: "hang" }) },
+  crash: {
+    help: "dies in the middle of its work",
+    apply: ({ chunks }) => ({ chunks: chunks.slice(0, middle(chunks)), end: "SIGKILL" }),
+  },
+  "cut-line": {
+    help: "ends within its last line",
+    apply({ chunks }) {
+      const last = chunks.at(-1)!;
+      const half = { ...last, text: last.text.slice(0, Math.floor(last.text.length / 2)) };
+      return { chunks: [...chunks.slice(0, -1), half], end: 0 };
+    },
+  },
+  noise: {
+    help: "prints a line that is not part of the protocol",
+    apply: ({ chunks, end }) => ({ chunks: chunks.toSpliced(1, 0, chunk("(node:42) Warning: something\n")), end }),
+  },
+  "two-results": {
+    help: "says its result twice",
+    apply: ({ chunks, end }) => ({ chunks: [...chunks, ...chunks.slice(-1)], end }),
+  },
+  "no-result": {
+    help: "exits with 0 and says no result",
+    apply: ({ chunks }) => ({ chunks: chunks.filter((each) => !isResult(each)), end: 0 }),
+  },
+  slow: {
+    help: "waits before each line, four seconds before the second",
+    apply: ({ chunks, end }) => ({ chunks: chunks.map(({ text }, at) => chunk(text, at === 1 ? 4000 : 300)), end }),
+  },
+  "wrong-exit": {
+    help: "says that it succeeded, and exits with 3",
+    apply: ({ chunks, end }) => ({ chunks, end: end === 0 ? 3 : 0 }),
+  },
+  unpaired: {
+    help: "starts a call of a tool that never ends",
+    apply: ({ chunks, end }) => ({ chunks: chunks.filter(({ text }) => !text.includes('"subtype":"completed"')), end }),
+  },
+  "other-text": {
+    help: "says another text in its result than before",
+    apply: ({ chunks, end }) => ({
+      chunks: chunks.map((each) =>
+        isResult(each) ? { ...each, text: each.text.replace(/"result":"/, '"result":"Otherwise: ') } : each,
+      ),
+      end,
+    }),
+  },
+  "other-session": {
+    help: "changes its session in the middle",
+    apply: ({ chunks, end }) => ({
+      chunks: chunks.map((each, index) =>
+        index < middle(chunks)
+          ? each
+          : { ...each, text: each.text.replace(/"session_id":"[^"]*"/, '"session_id":"x"') },
+      ),
+      end,
+    }),
+  },
+} satisfies Record<string, Fault>;
+
+export type FaultName = keyof typeof faults;
+
+export function planOf(lines: readonly string[], exit: number, fault: FaultName | undefined): FakePlan {
+  const plan: FakePlan = { chunks: lines.map((line) => chunk(line)), end: exit };
+  return fault === undefined ? plan : faults[fault].apply(plan);
+}
