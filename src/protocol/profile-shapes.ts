@@ -38,7 +38,11 @@ const newerCommandArgs = [
 ];
 
 function argsIn(tool: string, args: JsonObject, { commandFields, globDirectory }: Profile): JsonObject {
-  if (tool === "shell" && commandFields === "first") return without(args, newerCommandArgs);
+  if (tool === "shell" && commandFields === "first") {
+    const { parsingResult } = args;
+    const parsed = isObject(parsingResult) ? { parsingResult: without(parsingResult, ["redirects"]) } : {};
+    return { ...without(args, newerCommandArgs), ...parsed };
+  }
   if (tool === "glob" && globDirectory === "always") return { targetDirectory: "", ...args };
   return args;
 }

@@ -58,7 +58,7 @@ export const testCommands: readonly Command[] = [
   {
     name: "conformance",
     ours: true,
-    operands: "-- <command...>",
+    operands: "<command...>",
     summary: "Check any cursor-agent-like CLI, as a black box, rule by rule",
     flags: [
       flag("Output", "--format <format>", "text (default), json or junit", { choices: ["text", "json", "junit"] }),

@@ -1,0 +1,174 @@
+// The fake cursor-agent and the rules that examine one, by the built CLI: ours passes all, and every fault is caught.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { profileOf, type VersionName, versions } from "../../src/protocol/profiles.ts";
+import { type FaultName, faults } from "../../src/testing/fake.ts";
+import { cli, createWorkspace, type Workspace } from "../support/run-cli.ts";
+
+let place: Workspace;
+beforeEach(() => {
+  place = createWorkspace({ "note.txt": "quokka\n" });
+});
+afterEach(() => place.remove());
+
+type Report = { passes: boolean; verdicts: { rule: string; status: string; evidence?: string }[] };
+
+async function examine(
+  command: readonly string[],
+  args: readonly string[] = [],
+): Promise<Report & { exit: number | null }> {
+  const run = await place.run(["conformance", "--format", "json", ...args, "--", process.execPath, cli, ...command], {
+    timeoutMs: 120_000,
+  });
+  return { ...(JSON.parse(run.stdout) as Report), exit: run.exit };
+}
+
+const failed = ({ verdicts }: Report) => verdicts.filter(({ status }) => status === "fail");
+
+it("ours passes every rule", { timeout: 180_000 }, async () => {
+  const report = await examine(["--model", "offline"]);
+  expect(failed(report)).toEqual([]);
+  expect(report.verdicts.filter(({ status }) => status === "skip")).toEqual([]);
+  expect([report.exit, report.passes, report.verdicts.length > 35]).toEqual([0, true, true]);
+});
+
+describe("every fault of the fake is caught by a rule", () => {
+  /** What the fake plays is the note of the trials. */
+  const script = () =>
+    place.file(
+      "script.json",
+      JSON.stringify([{ calls: [{ name: "Read", args: { path: "note.txt" } }] }, { text: "quokka" }]),
+    );
+  const examined = (fault?: FaultName) =>
+    examine(
+      ["fake", "--from", script(), ...(fault ? ["--fault", fault] : [])],
+      ["--rule", "stream", "--timeout", fault?.startsWith("hang") ? "6" : "60"],
+    );
+
+  it("and without one, the fake passes", async () => {
+    expect(failed(await examined())).toEqual([]);
+  });
+
+  const caughtBy: Record<FaultName, string> = {
+    hang: "stream.ends",
+    "hang-at-end": "stream.ends",
+    crash: "stream.one-result",
+    "cut-line": "stream.lines",
+    noise: "stream.lines",
+    "two-results": "stream.one-result",
+    "no-result": "stream.one-result",
+    slow: "stream.prompt",
+    "wrong-exit": "stream.exit",
+    unpaired: "stream.pairs",
+    "other-text": "stream.text",
+    "other-session": "stream.session",
+  };
+  it("whatever it is", { timeout: 180_000 }, async () => {
+    const names = Object.keys(faults) as FaultName[];
+    const work = async () => {
+      for (let fault = names.shift(); fault; fault = names.shift()) {
+        const report = await examined(fault);
+        const rules = failed(report).map(({ rule }) => rule);
+        expect([fault, report.exit, rules]).toEqual([fault, 1, expect.arrayContaining([caughtBy[fault]])]);
+        expect(failed(report).every(({ evidence }) => evidence)).toBe(true);
+      }
+    };
+    await Promise.all([work(), work(), work()]);
+  });
+});
+
+it("reports for people and as JUnit, and refuses what it does not know", async () => {
+  const command = ["--", process.execPath, cli, "fake", "--fault", "noise"];
+  const text = await place.run(["conformance", "--rule", "stream.lines", ...command]);
+  expect([text.exit, text.stdout]).toEqual([1, expect.stringContaining("FAILED   stream.lines")]);
+  expect(text.stdout).toContain("(node:42) Warning");
+  const junit = await place.run([
+    "conformance",
+    "--rule",
+    "stream.lines",
+    "--rule",
+    "flags",
+    "--format",
+    "junit",
+    ...command,
+  ]);
+  expect(junit.stdout).toMatch(/<testsuite [^>]*tests="5" failures="1"/);
+  expect(junit.stdout).toContain('<failure message="line 2: (node:42) Warning');
+  expect((await place.run(["conformance", "--rule", "nothing", "--", "x"])).stderr).toContain(
+    "neither a rule nor a group",
+  );
+  expect((await place.run(["conformance"])).stderr).toContain("needs the command");
+  const none = await place.run(["conformance", "--rule", "stream.starts", "--", "no-such-program-here"]);
+  expect([none.exit, none.stdout]).toEqual([1, expect.stringContaining("no-such-program-here")]);
+});
+
+describe("the fake", () => {
+  it.each(Object.keys(versions) as VersionName[])("plays a recording in the stream of %s", async (version) => {
+    const file = join(place.home, "run.jsonl");
+    const calls = [
+      { name: "Shell", args: { command: "exit 3" } },
+      { name: "Write", args: { path: "new.txt", contents: "one\n" } },
+      { name: "Read", args: { path: "note.txt" } },
+    ];
+    const env = { COURSER_COMPAT: versions[version] ?? "" };
+    const script = [{ text: "Look.", calls }, { text: "ok" }];
+    await place.play(script, ["--record", file]);
+    const shown = await place.run([
+      "fake",
+      "--profile",
+      version,
+      "--from",
+      file,
+      "-p",
+      "--output-format",
+      "stream-json",
+      "go",
+    ]);
+    // As our own CLI speaks when it is told to speak like that version.
+    const fresh = createWorkspace({ "note.txt": "quokka\n" });
+    try {
+      const real = await fresh.play(script, [], version === "2026.09" ? {} : { env });
+      const shapes = (run: typeof real) =>
+        run
+          .lines()
+          .map((line) => shapeOf(line))
+          .filter((shape) => !shape.startsWith('{type:"result"'));
+      expect(shapes(shown).sort()).toEqual(shapes(real).sort());
+    } finally {
+      fresh.remove();
+    }
+    const result = shown.lines().at(-1)!;
+    expect([shown.exit, "usage" in result]).toEqual([0, profileOf(versions[version]).usage]);
+  });
+
+  it("plays scripts, takes a prompt from stdin, and resumes what it is told", async () => {
+    const script = place.file("script.json", JSON.stringify([{ text: "Hello." }]));
+    const plain = await place.run(["fake", "--from", script, "-p"], { stdin: "hi\n" });
+    expect([plain.exit, plain.stdout]).toEqual([0, "Hello.\n"]);
+    const id = "11111111-2222-4333-8444-555555555555";
+    const resumed = await place.run([
+      "fake",
+      "--from",
+      script,
+      "-p",
+      "--output-format",
+      "stream-json",
+      "--resume",
+      id,
+      "hi",
+    ]);
+    expect(resumed.lines().map(({ session_id: session }) => session)).toEqual([id, id, id, id]);
+    writeFileSync(script, "{");
+    expect((await place.run(["fake", "--from", script, "-p", "hi"])).exit).toBe(1);
+    expect(readFileSync(join(place.path, "note.txt"), "utf8")).toBe("quokka\n");
+  });
+});
+
+/** The keys of a line and of what is in it, and the values that a version decides on. */
+function shapeOf(value: unknown, key = ""): string {
+  if (Array.isArray(value)) return `[${value.length > 0 ? shapeOf(value[0]) : ""}]`;
+  if (value !== null && typeof value === "object")
+    return `{${Object.entries(value).map(([name, inner]) => `${name}:${shapeOf(inner, name)}`)}}`;
+  return ["type", "subtype", "diffString", "linesRemoved"].includes(key) ? JSON.stringify(value) : typeof value;
+}
