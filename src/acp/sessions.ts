@@ -11,6 +11,7 @@ import { isChatId } from "../store/chats/layout.ts";
 import { listChats, metadataAtAGlance, shownTitle } from "../store/chats/list-chats.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
 import { readChat, readState } from "../store/chats/read-chat.ts";
+import { untilWritable } from "../store/chats/writer-lock.ts";
 import { configDir } from "../store/config-dir.ts";
 import type { AcpClient } from "./client.ts";
 import type { RpcCall } from "./rpc.ts";
@@ -24,8 +25,9 @@ const pageSize = 100;
 
 export class AcpSessions {
   readonly #open = new Map<string, AcpSession>();
-  /** Sessions that are being opened. */
-  readonly #beginning = new Set<Promise<AcpSession>>();
+  /** What is being done to sessions as a whole, by their id: the next thing waits for it. */
+  readonly #work = new Map<string, Promise<unknown>>();
+  #isOver = false;
   readonly #client: AcpClient;
   readonly #template: RunTemplate;
   readonly #host: RunHost;
@@ -36,22 +38,27 @@ export class AcpSessions {
     this.#host = parts.host;
   }
 
-  async new(params: JsonObject, { answered }: RpcCall): Promise<object> {
-    const id = randomUuid();
-    const session = await this.#begin(openParams(params), { type: "new", id }, { id, answered });
-    return { sessionId: id, ...session.state };
+  new(params: JsonObject, { answered }: RpcCall): Promise<object> {
+    return this.#oneByOne({ sessionId: randomUuid() }, async (id) => {
+      const session = await this.#begin(openParams(params), { type: "new", id }, { id, answered });
+      return { sessionId: id, ...session.state };
+    });
   }
 
   /** Tells all of it before the answer. */
-  async load(params: JsonObject, call: RpcCall): Promise<object> {
-    const { session, metadata } = await this.#resumed(params, call);
-    await session.replay(readChat(metadata.folder, { events: true }));
-    return { sessionId: session.id, ...session.state };
+  load(params: JsonObject, call: RpcCall): Promise<object> {
+    return this.#oneByOne(params, async (id) => {
+      const { session, metadata } = await this.#resumed(id, params, call);
+      await session.replay(readChat(metadata.folder, { events: true }));
+      return { sessionId: id, ...session.state };
+    });
   }
 
-  async resume(params: JsonObject, call: RpcCall): Promise<object> {
-    const { session } = await this.#resumed(params, call);
-    return { sessionId: session.id, ...session.state };
+  resume(params: JsonObject, call: RpcCall): Promise<object> {
+    return this.#oneByOne(params, async (id) => {
+      const { session } = await this.#resumed(id, params, call);
+      return { sessionId: id, ...session.state };
+    });
   }
 
   async prompt(params: JsonObject, { signal }: RpcCall): Promise<object> {
@@ -94,43 +101,65 @@ export class AcpSessions {
     };
   }
 
-  async close(params: JsonObject): Promise<object> {
-    const session = this.#named(params);
-    this.#open.delete(session.id);
-    await session.close();
-    return {};
+  close(params: JsonObject): Promise<object> {
+    return this.#oneByOne(params, async (id) => {
+      const session = this.#named(params);
+      this.#open.delete(id);
+      await session.close();
+      return {};
+    });
   }
 
   /** One that is not there is deleted already. */
-  async delete(params: JsonObject): Promise<object> {
-    const id = textParam(params, "sessionId").toLowerCase();
-    const session = this.#open.get(id);
-    this.#open.delete(id);
-    await session?.close();
-    const folder = isChatId(id) ? this.#folderOf(id, session?.workspace ?? "/") : undefined;
-    if (folder === undefined) return {};
-    const chats = withSubagents(this.#configDir, [metadataAtAGlance(folder)]);
-    await deleteChats(this.#configDir, chats, (message) => this.#client.log(message));
-    return {};
+  delete(params: JsonObject): Promise<object> {
+    return this.#oneByOne(params, async (id) => {
+      const session = this.#open.get(id);
+      this.#open.delete(id);
+      await session?.close();
+      const folder = isChatId(id) ? this.#folderOf(id, session?.workspace ?? "/") : undefined;
+      if (folder === undefined) return {};
+      const chats = withSubagents(this.#configDir, [metadataAtAGlance(folder)]);
+      await deleteChats(this.#configDir, chats, (message) => this.#client.log(message));
+      return {};
+    });
   }
 
   async end(): Promise<void> {
-    await Promise.allSettled(this.#beginning);
+    this.#isOver = true;
+    for (const session of this.#open.values()) session.cancel();
+    await Promise.allSettled(this.#work.values());
     await Promise.all([...this.#open.values()].map((session) => session.close()));
+  }
+
+  /** A chat has one writer, and who waits for it in the same process waits in vain. */
+  async #oneByOne(params: JsonObject, work: (id: string) => Promise<object>): Promise<object> {
+    const id = textParam(params, "sessionId").toLowerCase();
+    const before = this.#work.get(id);
+    const done = (async () => {
+      await before?.catch(() => {});
+      if (this.#isOver) throw new UserError("INTERRUPTED", "The client is gone.");
+      return work(id);
+    })();
+    this.#work.set(id, done);
+    try {
+      return await done;
+    } finally {
+      if (this.#work.get(id) === done) this.#work.delete(id);
+    }
   }
 
   get #configDir(): string {
     return configDir(this.#host.env);
   }
 
-  async #resumed(params: JsonObject, { answered }: RpcCall): Promise<{ session: AcpSession; metadata: ChatMetadata }> {
-    const id = textParam(params, "sessionId").toLowerCase();
+  async #resumed(id: string, params: JsonObject, { answered }: RpcCall) {
     const open = openParams(params);
     const folder = isChatId(id) ? this.#folderOf(id, open.cwd) : undefined;
     if (folder === undefined) throw unknownSession(id, this.#host.program);
     // Who loads a session that is open begins anew with it: other servers, another directory.
     await this.#open.get(id)?.close();
     this.#open.delete(id);
+    if (!this.#template.unkept) await untilWritable(folder); // other sessions go on meanwhile
     const metadata = metadataAtAGlance(folder);
     const mode = readState(folder, ["mode"]).get("mode");
     const session = await this.#begin(open, { type: "resume", id }, { id, answered, mode });
@@ -152,15 +181,9 @@ export class AcpSessions {
       // Those of the client come first: the first of a name is taken.
       mcpConfigs: [...(mcpConfig === undefined ? [] : [mcpConfig]), ...mcpConfigs],
     };
-    const beginning = AcpSession.begin(request, { ...parts, client: this.#client, host: this.#host });
-    this.#beginning.add(beginning);
-    try {
-      const session = await beginning;
-      this.#open.set(parts.id, session);
-      return session;
-    } finally {
-      this.#beginning.delete(beginning);
-    }
+    const session = await AcpSession.begin(request, { ...parts, client: this.#client, host: this.#host });
+    this.#open.set(parts.id, session);
+    return session;
   }
 
   #named(params: JsonObject): AcpSession {

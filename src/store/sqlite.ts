@@ -32,12 +32,12 @@ export interface Database {
 
 export const longestWaitMs = 5_000;
 
-/** Waits for other programs up to 5 s. What goes wrong, now or later, is told by `storeError`. */
-export function openDatabase(path: string, { readOnly = false } = {}): Database {
+/** Waits for other programs, up to 5 s unless told. What goes wrong, now or later, is told by `storeError`. */
+export function openDatabase(path: string, { readOnly = false, waitMs = longestWaitMs } = {}): Database {
   const { DatabaseSync } = library();
   try {
     return whenFree(() => {
-      const database = new DatabaseSync(path, { readOnly, timeout: longestWaitMs });
+      const database = new DatabaseSync(path, { readOnly, timeout: waitMs });
       try {
         database.exec("PRAGMA schema_version"); // the file is looked at only now
         return database;
@@ -45,15 +45,15 @@ export function openDatabase(path: string, { readOnly = false } = {}): Database 
         database.close();
         throw error;
       }
-    });
+    }, waitMs);
   } catch (error) {
     throw storeError(error, path);
   }
 }
 
 /** Some of the first locks ignore SQLite's own time limit. */
-export function whenFree<T>(open: () => T): T {
-  const deadline = Date.now() + longestWaitMs;
+export function whenFree<T>(open: () => T, waitMs = longestWaitMs): T {
+  const deadline = Date.now() + waitMs;
   while (true) {
     try {
       return open();

@@ -12,13 +12,26 @@ export interface WriterLock {
   free(): void;
 }
 
-/** Waits up to 5 s for another writer. */
-export function takeWriterLock(folder: string): WriterLock {
+/** For who has other things to do meanwhile: resolves when nobody else writes to the chat. Not where this process may be who does. */
+export async function untilWritable(folder: string): Promise<void> {
+  for (let waitedMs = 0; ; waitedMs += 100) {
+    try {
+      takeWriterLock(folder, { waitMs: 0 }).free();
+      return;
+    } catch (error) {
+      if (!(error instanceof UserError) || error.code !== "STORE_LOCKED" || waitedMs >= longestWaitMs) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** Waits up to 5 s for another writer, and nothing else happens in this process. */
+export function takeWriterLock(folder: string, { waitMs = longestWaitMs } = {}): WriterLock {
   const file = join(folder, "writer.lock");
   let database: Database | undefined;
   try {
     makePrivate(file);
-    database = openDatabase(file);
+    database = openDatabase(file, { waitMs });
     // Nothing is ever written, so nothing need be undone: no journal beside it.
     database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
     const held = database;
