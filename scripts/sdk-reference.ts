@@ -73,6 +73,7 @@ const types: [file: string, name: string][] = [
   ["protocol/event.ts", "Outcome"],
   ["protocol/event.ts", "Usage"],
   ["protocol/event.ts", "Denial"],
+  ["sdk/outcome.ts", "RunDenial"],
 ];
 
 /** As it is written, up to the end of the statement. */

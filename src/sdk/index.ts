@@ -43,6 +43,7 @@ export {
 export { openLive } from "./live/open-live.ts";
 export type { LiveEnd, LiveOptions, LiveSession } from "./live/session.ts";
 export {
+  type RunDenial,
   RunError,
   type RunFacts,
   type RunFailure,

@@ -12,6 +12,9 @@ import type { AgentDriver, RunLoss } from "./drivers/driver.ts";
  */
 export type RunOutcome = "success" | "error" | "cancelled" | "timeout" | "crashed";
 
+/** `name`: by the one list of names. `tool`: as the CLI says it. */
+export type RunDenial = Denial & { name: string };
+
 /** What every result tells. */
 export type RunFacts = {
   /** The whole answer; without success, what there was of it. */
@@ -29,7 +32,7 @@ export type RunFacts = {
   /** Replies of the model. */
   turns: number;
   /** Calls that were refused. */
-  denials: readonly Denial[];
+  denials: readonly RunDenial[];
   /** Of the process; null where a signal ended it. */
   exitCode: number | null;
   /** That ended the process; else empty. */

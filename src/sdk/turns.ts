@@ -1,14 +1,14 @@
 // The turns of one run: a CLI is started, its lines become events, and what came of it becomes one result.
 import { schemaProblem } from "../json/schema-check.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import type { AgentEvent, Denial } from "../protocol/event.ts";
+import type { AgentEvent } from "../protocol/event.ts";
 import type { TurnEnding } from "../protocol/run.ts";
 import { derived } from "../protocol/stream-json.ts";
 import { type Breach, BudgetWatch } from "./budget.ts";
 import { type CliEnd, startCli } from "./child.ts";
 import type { AgentDriver, DriverRequest, RunLoss } from "./drivers/driver.ts";
 import type { FoundCli } from "./find-cli.ts";
-import { judge, RunError, type RunFacts, type RunFailure, type RunResult } from "./outcome.ts";
+import { judge, type RunDenial, RunError, type RunFacts, type RunFailure, type RunResult } from "./outcome.ts";
 import {
   type AnswerSchema,
   type CheckedAnswer,
@@ -17,6 +17,7 @@ import {
   repairPrompt,
   withSchema,
 } from "./structured.ts";
+import { unifiedToolName } from "./tool-names.ts";
 
 /** Fixed for a whole run. */
 export type RunPlan = {
@@ -54,7 +55,7 @@ export class Turns {
   readonly #watch: BudgetWatch;
   readonly #startedAt: number;
   readonly #openCalls = new Map<string, Extract<AgentEvent, { type: "tool_start" }>>();
-  readonly #denials: Denial[] = [];
+  readonly #denials: RunDenial[] = [];
   #sessionId: string | undefined;
   #model: string | undefined;
   #segments: string[] = [];
@@ -211,7 +212,8 @@ export class Turns {
       case "done":
       case "fail":
         this.#ending = event;
-        this.#denials.push(...(event.denials ?? []));
+        for (const denial of event.denials ?? [])
+          this.#denials.push({ ...denial, name: unifiedToolName(this.#plan.driver.tool, denial.tool) });
         break;
     }
   }

@@ -305,6 +305,12 @@ describe("per driver: an option is a flag, a listed loss, or refused", () => {
     expect(() => start({ prompt: "go", tool: "gemini", resume: "x", fork: true })).toThrow(/cannot fork/);
   });
 
+  test("what Claude Code answers by a schema is the value, not its words", () => {
+    const request = { prompt: "", cwd: "/", permissionMode: "default", partial: false } as const;
+    const line = { type: "result", subtype: "success", is_error: false, result: "", structured_output: { a: 1 } };
+    expect(drivers.claude.decoder(request)(line).at(-1)).toMatchObject({ type: "done", structured: { a: 1 } });
+  });
+
   test("a schema goes to Codex as it is only where its vendor takes it", () => {
     const open = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
     expect(drivers.codex.takesSchema!(open)).toBe(false);
