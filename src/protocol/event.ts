@@ -47,7 +47,9 @@ export type Ending = {
   usage?: Usage & { totalCost?: number };
   /** Calls that were refused. */
   denials?: Denial[];
+  /** Commands that were left running. */
   background?: BackgroundWork[];
+  /** MCP servers that the run went without. */
   missingServers?: MissingServer[];
   /** Where a limit was given. */
   budget?: BudgetUse;
