@@ -26,6 +26,7 @@ import { serveFigures } from "./serve.ts";
 import { sessionTimes } from "./sessions.ts";
 import { storeFigures } from "./store.ts";
 import { terminalFigures } from "./terminal.ts";
+import { timelineFigures } from "./timeline.ts";
 
 type Options = {
   rounds: number;
@@ -79,6 +80,7 @@ const groups: Record<string, (folder: string, options: Options) => Promise<Line[
   adapter,
   mcp,
   terminal,
+  timeline,
   atOnce,
   serve,
   replay,
@@ -93,6 +95,31 @@ async function replay(folder: string, { rounds }: Options): Promise<Line[]> {
     { name: "recording a tool turn", value: figures.recording, limit: 1.1, unit: "×", better: "less", floor },
     { name: "replaying a tool turn", value: figures.replay, limit: 1.1, unit: "×", better: "less", floor },
     { name: "a recording, beside its stream", value: figures.size, limit: 3, unit: "×", better: "less" },
+  ];
+}
+
+async function timeline(_folder: string, { rounds }: Options): Promise<Line[]> {
+  const figures = await timelineFigures(Math.min(rounds, 5));
+  if (!figures) return [];
+  const of100 = "one of 100 events";
+  const of1000 = "one of 1,000 events";
+  return [
+    {
+      name: "rows in the page, session of 10,000 events",
+      value: figures.rows,
+      limit: 400,
+      unit: "rows",
+      better: "less",
+    },
+    {
+      name: "opening a session of 10,000 events",
+      value: figures.opening,
+      limit: 3,
+      unit: "×",
+      better: "less",
+      floor: of100,
+    },
+    { name: "scrolling it", value: figures.scrolling, limit: 1.5, unit: "×", better: "less", floor: of1000 },
   ];
 }
 

@@ -121,7 +121,7 @@ describe("TypeScript", () => {
   const examples = blocks.filter((each) => each.language === "ts" && !isMarkedNotRun(each));
   for (const block of examples) it(`${place(block)} ${block.name}`, () => runTypeScript(block));
 
-  it("is typed", () => expect(typeFaults(blocks.filter((each) => each.language === "ts"))).toBe(""));
+  it("is typed", () => expect(typeFaults(blocks.filter((each) => /^tsx?$/.test(each.language)))).toBe(""));
 });
 
 describe("files", () => {
@@ -193,7 +193,7 @@ describe("files", () => {
 describe("pages", () => {
   it("have only blocks of a kind that is checked, or that is shown as it is", () => {
     for (const block of blocks) {
-      expect(["bash", "json", "jsonc", "js", "ts", "text", "markdown"], place(block)).toContain(block.language);
+      expect(["bash", "json", "jsonc", "js", "ts", "tsx", "text", "markdown"], place(block)).toContain(block.language);
       if (block.language === "js") expect(isUsed(block), `${place(block)}: a command runs it`).toBe(true);
     }
   });

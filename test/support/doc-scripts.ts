@@ -1,6 +1,6 @@
 // TypeScript examples of the documentation: checked by the compiler all at once, and made into scripts that Node runs.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { transformSync } from "esbuild";
@@ -19,6 +19,7 @@ const entries: Record<string, string> = {
   "courser-agent/policy": "src/policy/index.ts",
   "courser-agent/hooks": "src/bridge/index.ts",
   "courser-agent/adapter": "src/adapter/index.ts",
+  "courser-agent/components": "src/studio/components/index.ts",
 };
 
 /** What the compiler says of the examples, with page and line in the place of its file. Empty: nothing. */
@@ -28,7 +29,9 @@ export function typeFaults(blocks: readonly Block[]): string {
     const paths = Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, [join(repository, file)]]));
     const compilerOptions = {
       target: "ES2023",
-      lib: ["ES2023"],
+      lib: ["ES2023", "DOM", "DOM.Iterable"],
+      jsx: "react-jsx",
+      jsxImportSource: "preact",
       module: "NodeNext",
       moduleResolution: "NodeNext",
       types: ["node"],
@@ -40,10 +43,16 @@ export function typeFaults(blocks: readonly Block[]): string {
       paths: { ...paths, "*": [join(repository, "node_modules/*")] },
     };
     writeFileSync(join(folder, "package.json"), '{"type":"module"}');
-    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*/*.ts"] }));
+    writeFileSync(
+      join(folder, "tsconfig.json"),
+      JSON.stringify({ compilerOptions, include: ["*.d.ts", "*/*.ts", "*/*.tsx"] }),
+    );
+    mkdirSync(join(folder, "node_modules"));
+    symlinkSync(join(repository, "node_modules/preact"), join(folder, "node_modules/preact"));
+    writeFileSync(join(folder, "css.d.ts"), 'declare module "courser-agent/components.css";');
     for (const [index, block] of blocks.entries()) {
       mkdirSync(join(folder, String(index)));
-      writeFileSync(join(folder, String(index), "example.ts"), `${block.text}\nexport {};\n`);
+      writeFileSync(join(folder, String(index), `example.${block.language}`), `${block.text}\nexport {};\n`);
     }
     execFileSync(
       process.execPath,
@@ -57,7 +66,7 @@ export function typeFaults(blocks: readonly Block[]): string {
     return "";
   } catch (error) {
     const { stdout = "" } = error as { stdout?: string };
-    return stdout.replace(/^(\d+)\/example\.ts\((\d+),/gm, (_, index: string, line: string) => {
+    return stdout.replace(/^(\d+)\/example\.tsx?\((\d+),/gm, (_, index: string, line: string) => {
       const block = blocks[Number(index)]!;
       return `${block.file}:${block.line + Number(line)}: (`;
     });

@@ -202,12 +202,10 @@ export class TimelineLog {
     this.#endText(undefined, event.at);
     const { callId, tool, args, description } = event;
     const startedAt = event.startedAt ?? (event.type === "tool_start" ? event.at : undefined);
-    const call: ToolCall = {
-      ...{ callId, tool, args, isRunning: true },
-      ...(description !== undefined && { description }),
-      ...(startedAt !== undefined && { startedAt }),
-      ...([...this.#asked.values()].includes(callId) && { isAsked: true }),
-    };
+    const call: ToolCall = { callId, tool, args, isRunning: true };
+    if (description !== undefined) call.description = description;
+    if (startedAt !== undefined) call.startedAt = startedAt;
+    if (this.#asked.size > 0 && [...this.#asked.values()].includes(callId)) call.isAsked = true;
     this.#calls.set(callId, this.#push({ type: "call", call }, event.at));
     this.#running.add(callId);
     if (this.#turn) this.#turn.calls++;
@@ -219,14 +217,17 @@ export class TimelineLog {
     const { callId, tool, args, outcome } = event;
     const endedAt = event.completedAt ?? event.at;
     this.#running.delete(callId);
-    this.#change(callId, ({ isRunning: _, isAsked: __, ...call }) => ({
-      ...call,
-      ...{ tool, args },
-      ...(event.description !== undefined && { description: event.description }),
-      ...(event.startedAt !== undefined && { startedAt: event.startedAt }),
-      ...(outcome && { outcome }),
-      ...(endedAt !== undefined && { endedAt }),
-    }));
+    this.#change(callId, (known) => {
+      const call: ToolCall = { callId, tool, args };
+      const { description = event.description, startedAt } = known;
+      if (description !== undefined) call.description = description;
+      if ((event.startedAt ?? startedAt) !== undefined) call.startedAt = event.startedAt ?? startedAt;
+      if (outcome) call.outcome = outcome;
+      if (endedAt !== undefined) call.endedAt = endedAt;
+      if (known.output !== undefined) call.output = known.output;
+      if (known.steps) call.steps = known.steps;
+      return call;
+    });
     const { startedAt } = this.#call(callId)!;
     if (!this.#turn) return;
     if (startedAt !== undefined && endedAt !== undefined) this.#turn.toolMs += Math.max(0, endedAt - startedAt);
@@ -285,16 +286,22 @@ export class TimelineLog {
   #change(callId: string, change: (call: ToolCall) => ToolCall): void {
     const index = this.#calls.get(callId);
     const block = index === undefined ? undefined : this.#blocks[index];
-    if (block?.type === "call") this.#replace(index!, { ...block, call: change(block.call) });
+    if (block?.type !== "call") return;
+    const { id, turn, at } = block;
+    const changed: Block = { type: "call", call: change(block.call), id, turn };
+    if (at !== undefined) changed.at = at;
+    this.#replace(index!, changed);
   }
 
+  /** `body` becomes the block: it is nobody else's. */
   #push(body: BlockBody, at: number | undefined): number {
-    const turn = this.#turn?.number ?? this.#turns.at(-1)?.number ?? this.#firstTurn - 1;
-    const id =
-      body.type === "user" && !body.isAside
-        ? `${this.#idPrefix}${turn}`
-        : `${this.#idPrefix}${turn}.${++this.#ordinal}`;
-    return this.#blocks.push({ id, turn, ...(at !== undefined && { at }), ...body }) - 1;
+    const turn = this.#turns.at(-1)?.number ?? this.#firstTurn - 1;
+    const block = body as Block;
+    const isPrompt = body.type === "user" && !body.isAside;
+    block.id = isPrompt ? this.#idPrefix + turn : `${this.#idPrefix}${turn}.${++this.#ordinal}`;
+    block.turn = turn;
+    if (at !== undefined) block.at = at;
+    return this.#blocks.push(block) - 1;
   }
 
   #replace(index: number, block: Block): void {

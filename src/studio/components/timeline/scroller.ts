@@ -79,12 +79,7 @@ export class Scroller {
 
   /** Draws what comes, once a frame. */
   follow(): () => void {
-    const stop = this.#log.subscribe(() => {
-      this.#frame ??= requestAnimationFrame(() => {
-        this.#frame = undefined;
-        this.#redraw();
-      });
-    });
+    const stop = this.#log.subscribe(() => this.#redrawSoon());
     return () => {
       stop();
       if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
@@ -95,7 +90,7 @@ export class Scroller {
   attach(element: HTMLElement): () => void {
     this.#element = element;
     // Pictures that are loaded, folds, and the width of the window change heights.
-    const observer = new ResizeObserver(() => this.settle());
+    const observer = new ResizeObserver(() => this.#measure() || this.#redrawSoon());
     observer.observe(element);
     observer.observe(element.querySelector(":scope > .cr-rows")!);
     return () => {
@@ -124,10 +119,15 @@ export class Scroller {
     return { first, last, before: this.#heights.offsetOf(first), after: total - this.#heights.offsetOf(last) };
   }
 
-  /** After drawing: measures, and puts the page where it was. */
+  /** After drawing: measures, puts the page where it was, and draws again where that was not enough. */
   settle(): void {
+    if (!this.#measure()) this.#redraw();
+  }
+
+  /** True: what is in the page is enough. */
+  #measure(): boolean {
     const element = this.#element;
-    if (!element) return;
+    if (!element) return true;
     for (const row of element.querySelectorAll<HTMLElement>(":scope > .cr-rows > [data-row]")) {
       const index = Number(row.dataset.row);
       if (index < this.#heights.count) this.#heights.set(index, row.getBoundingClientRect().height);
@@ -142,10 +142,18 @@ export class Scroller {
     } else {
       this.#scrollTo(this.#heights.offsetOf(this.#anchor.index) + this.#anchor.inner);
     }
-    if (this.#isCovered()) return;
+    if (this.#isCovered()) return true;
     // Drawn again only if that changes something: this is called by drawing.
     const next = this.range();
-    if (next.first !== first || next.last !== last) this.#redraw();
+    return next.first === first && next.last === last;
+  }
+
+  /** With the next frame. */
+  #redrawSoon(): void {
+    this.#frame ??= requestAnimationFrame(() => {
+      this.#frame = undefined;
+      this.#redraw();
+    });
   }
 
   scrolled(): void {
