@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Answer, ChoicesQuestion, PermissionQuestion, Question, QuestionAnswer } from "../../protocol/run.ts";
+import { wordsOfCall } from "../../view/call-words.ts";
 import { documentText } from "../../view/document-text.ts";
 import { Diff } from "./diff.tsx";
 import { Markdown } from "./text/markdown.tsx";
@@ -19,12 +20,18 @@ export type QuestionProps = {
 export function QuestionCard({ question, isInCard, ...rest }: QuestionProps) {
   const body = <Body question={question} {...rest} />;
   if (isInCard) return <div class="cr-question">{body}</div>;
+  const target = targetOf(question);
   return (
-    <div class="cr-card cr-waiting" role="group" aria-label={titleOf(question)}>
+    <div class="cr-card cr-waiting" role="group" aria-label={`${titleOf(question)} ${target}`.trim()}>
       <div class="cr-head">
         <b class="cr-name">{titleOf(question)}</b>
+        {target !== "" && (
+          <span class="cr-target">
+            <span>{target}</span>
+          </span>
+        )}
         <span class="cr-outcome">
-          <span class="cr-said">waits for you</span>
+          <span class="cr-said">{question.type === "permission" ? "wants permission" : "waits for you"}</span>
         </span>
       </div>
       <div class="cr-question">{body}</div>
@@ -32,8 +39,7 @@ export function QuestionCard({ question, isInCard, ...rest }: QuestionProps) {
   );
 }
 
-const titles: Record<Question["type"], string> = {
-  permission: "Permission",
+const titles: Record<Exclude<Question["type"], "permission">, string> = {
   choices: "Question",
   plan: "Plan",
   trust: "Trust",
@@ -42,8 +48,15 @@ const titles: Record<Question["type"], string> = {
 };
 
 function titleOf(question: Question): string {
+  if (question.type === "permission") return documentText(wordsOfCall(question.tool, question.args, undefined).name);
   if (question.type === "choices") return documentText(question.title) || titles.choices;
   return question.type === "plan" ? `Plan: ${documentText(question.name)}` : titles[question.type];
+}
+
+/** What a call is done to. */
+function targetOf(question: Question): string {
+  if (question.type !== "permission") return "";
+  return documentText(wordsOfCall(question.tool, question.args, undefined).target);
 }
 
 function Body({ question, ...rest }: QuestionProps) {
