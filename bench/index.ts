@@ -25,6 +25,7 @@ import { readingFigures } from "./sdk-reading.ts";
 import { serveFigures } from "./serve.ts";
 import { sessionTimes } from "./sessions.ts";
 import { storeFigures } from "./store.ts";
+import { studioFigures } from "./studio.ts";
 import { terminalFigures } from "./terminal.ts";
 import { timelineFigures } from "./timeline.ts";
 
@@ -83,6 +84,7 @@ const groups: Record<string, (folder: string, options: Options) => Promise<Line[
   timeline,
   atOnce,
   serve,
+  studio,
   replay,
   acp,
   size,
@@ -438,6 +440,35 @@ async function serve(folder: string, { rounds }: Options): Promise<Line[]> {
       limit: 50,
       unit: "",
       better: "more",
+    },
+  ];
+}
+
+async function studio(_folder: string, { rounds }: Options): Promise<Line[]> {
+  const { firstLoadKb, page } = await studioFigures(rounds);
+  const first: Line = { name: "studio, first load", value: firstLoadKb, limit: 80, unit: "kB", better: "less" };
+  if (!page) return [first];
+  const { open, scroll, mostRows } = page;
+  const opening = `of 100: ${open[100].toFixed(0)} ms`;
+  const scrolling = `of 1,000: ${scroll[1000].toFixed(0)} ms for 60 steps`;
+  return [
+    first,
+    {
+      name: "studio, opening 10,000 events",
+      value: open[10_000] / open[100],
+      limit: 3,
+      unit: "×",
+      better: "less",
+      floor: opening,
+    },
+    { name: "studio, rows in the page", value: mostRows, limit: 400, unit: "", better: "less" },
+    {
+      name: "studio, scrolling 10,000 events",
+      value: scroll[10_000] / scroll[1000],
+      limit: 1.5,
+      unit: "×",
+      better: "less",
+      floor: scrolling,
     },
   ];
 }
