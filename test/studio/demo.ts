@@ -83,6 +83,7 @@ function fixing(workspace: string) {
     }));
   return [
     {
+      delayMs: 900,
       thinking: "The test fails only sometimes, so something is not waited for. Where is the temporary file written?",
       text: "I will look at who writes the temporary file.",
       calls: [
@@ -92,6 +93,7 @@ function fixing(workspace: string) {
       ...usage(6200, 0, 180),
     },
     {
+      delayMs: 700,
       text: "The failure is a race: the server answers before the temporary file is flushed.",
       calls: [{ name: "Read", args: { path: join(workspace, "src/upload/store.ts") } }],
       ...usage(1400, 6200, 160),

@@ -39,7 +39,11 @@ export async function main(wanted: readonly string[]): Promise<void> {
         name: "studio-replay",
         path: `/sessions/cursor/${demo.finished.sessionId}/replay`,
         colorScheme: "dark",
-        before: (page) => page.getByRole("slider").fill("14"),
+        async before(page) {
+          await page.getByRole("slider").fill("17");
+          await page.getByRole("slider").blur();
+          await page.locator(".files-then button", { hasText: "store.ts" }).click();
+        },
       },
     ];
     for (const { name, before, ...options } of shots) {

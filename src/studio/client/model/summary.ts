@@ -45,7 +45,12 @@ export function turnNumbers(
 ): readonly TurnNumbers[] {
   const first = shown[0]?.number ?? Number.POSITIVE_INFINITY;
   const earlier = (figures ?? []).filter(({ turn }) => turn < first).map(numbersOf);
-  return earlier.length > 0 ? [...earlier, ...shown] : shown;
+  const now = Date.now();
+  return [...earlier, ...shown.map((turn) => (turn.state === "running" ? untilNow(turn, now) : turn))];
+}
+
+function untilNow(turn: TurnNumbers, now: number): TurnNumbers {
+  return { ...turn, durationMs: Math.max(0, now - (turn.startedAt ?? now)) };
 }
 
 function numbersOf({ turn, calls, durationMs, toolMs, usage, costUsd, outcome }: TurnFigures): TurnNumbers {

@@ -90,6 +90,7 @@ export class Conversation {
     const early: LogEntry[] = this.#early;
     this.#early = undefined;
     for (const entry of early) this.#apply(entry);
+    this.#askForContext();
   }
 
   /** Where the conversation stands on the disk by now: after it was rewound. */

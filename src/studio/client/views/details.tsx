@@ -45,12 +45,16 @@ export function Details({ subject, where }: { subject: Subject; where: Where }) 
         <>
           <section>
             <h3>Usage</h3>
-            <dl class="numbers">
-              <Figure name="Input" value={tokens(usage.inputTokens)} />
-              <Figure name="Cached" value={tokens(usage.cacheReadTokens)} />
-              <Figure name="Output" value={tokens(usage.outputTokens)} />
-              {spent > 0 && <Figure name="Cost" value={cost(spent)} />}
-            </dl>
+            {usage.inputTokens + usage.outputTokens > 0 ? (
+              <dl class="numbers">
+                <Figure name="Input" value={tokens(usage.inputTokens)} />
+                <Figure name="Cached" value={tokens(usage.cacheReadTokens)} />
+                <Figure name="Output" value={tokens(usage.outputTokens)} />
+                {spent > 0 && <Figure name="Cost" value={cost(spent)} />}
+              </dl>
+            ) : (
+              <p class="soft">{subject.isLive ? "Told at the end of the turn." : "Not told."}</p>
+            )}
             {context && <ContextMeter used={context.used} window={context.window} />}
           </section>
           <section>

@@ -107,7 +107,7 @@ export function Replay({ subject }: { subject: Subject }) {
               <p class="soft">Not there at this moment.</p>
             ) : (
               <div class="file-then">
-                <Code text={file.text} language={file.path} start={1} first={400} />
+                <Code text={file.text} language={file.path.split(".").at(-1)!} start={1} first={400} />
               </div>
             )}
           </section>
