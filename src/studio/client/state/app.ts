@@ -187,6 +187,19 @@ export async function answerQuestion(run: string, question: Question, answer: An
 
 export function runTitle(id: string): string {
   const run = runs.value.get(id);
-  const session = sessions.value?.find((each) => each.id === run?.sessionId);
-  return session?.title ?? run?.spec.prompt.text.split("\n")[0] ?? "A run";
+  return (
+    titleOf(
+      sessions.value?.find((each) => each.id === run?.sessionId),
+      run,
+    ) ?? "A run"
+  );
+}
+
+/** A chat that was just begun has no title yet, and may not even know its prompt. */
+export function titleOf(
+  session: { title: string } | undefined,
+  run: Pick<RunRecord, "spec"> | undefined,
+): string | undefined {
+  const prompt = run?.spec.prompt.text.split("\n")[0];
+  return session && session.title !== "New Agent" ? session.title : (prompt ?? session?.title);
 }

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { ListedSession, RunRecord } from "../../../serve/api.ts";
 import { Timeline, type TimelineControls } from "../../components/index.ts";
 import { baseName, cost, duration } from "../model/figures.ts";
-import { answerQuestion, questions, runs, sessions } from "../state/app.ts";
+import { answerQuestion, questions, runs, sessions, titleOf } from "../state/app.ts";
 import { Conversation } from "../state/conversation.ts";
 import { offer } from "../state/keys.ts";
 import { attempt, shownSheet } from "../state/layout.ts";
@@ -67,7 +67,7 @@ function subjectOf(conversation: Conversation): Subject {
     conversation,
     session,
     run,
-    title: session?.title ?? facts?.title ?? run?.spec.prompt.text.split("\n")[0] ?? "",
+    title: titleOf(session ?? facts, run) ?? "",
     agent: agentName(run?.spec.cli ?? session?.agent ?? (ref?.tool === "cursor" ? "courser" : (ref?.tool ?? ""))),
     workspace: run?.spec.request.workspace ?? session?.workspace ?? facts?.workspace,
     isLive: run?.state === "queued" || run?.state === "running",

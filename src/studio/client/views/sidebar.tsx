@@ -13,6 +13,7 @@ import {
   projects,
   questions,
   sessions,
+  titleOf,
 } from "../state/app.ts";
 import { isPaletteOpen } from "../state/layout.ts";
 import { addressOf, place } from "../state/router.ts";
@@ -281,7 +282,7 @@ function sessionItem(session: ListedSession, run: RunRecord | undefined, now: nu
   return {
     key: `${session.tool}-${session.id}`,
     href: addressOf({ type: "session", tool: session.tool, id: session.id, tab: "timeline" }),
-    title: session.title,
+    title: titleOf(session, run) ?? session.title,
     agent: agentName(session.agent),
     project: baseName(session.workspace ?? ""),
     state,
