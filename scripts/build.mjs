@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 import { cssText } from "./css-text.mjs";
@@ -209,6 +210,28 @@ async function warmCodeCache() {
         resolve();
       });
     });
+  /** An editor: a session, a prompt, and away. */
+  const warmAcp = () =>
+    new Promise((resolve) => {
+      const args = [join(dist, "courser.cjs"), "--force", "--model", "offline", "acp"];
+      const child = spawn(process.execPath, args, { cwd: home, env, stdio: ["pipe", "pipe", "ignore"] });
+      const timer = setTimeout(() => child.kill("SIGKILL"), 30_000);
+      let id = 0;
+      const ask = (method, params) =>
+        child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: ++id, method, params })}\n`);
+      createInterface({ input: child.stdout }).on("line", (line) => {
+        const { result } = JSON.parse(line);
+        if (result?.protocolVersion) ask("session/new", { cwd: home, mcpServers: [] });
+        else if (result?.sessionId)
+          ask("session/prompt", { sessionId: result.sessionId, prompt: [{ type: "text", text: "read a.txt" }] });
+        else if (result !== undefined) child.stdin.end();
+      });
+      child.on("close", () => {
+        clearTimeout(timer);
+        resolve();
+      });
+      ask("initialize", { protocolVersion: 1 });
+    });
   const run = ["-p", "--force", "--output-format", "stream-json", "--model"];
   try {
     writeFileSync(join(home, "a.txt"), "a\n");
@@ -228,6 +251,7 @@ async function warmCodeCache() {
     await warm(...run, "openai/warm", "hi");
     // Resumed, and in the sandbox where there is one.
     await warm("-p", "--trust", "--continue", "--model", "offline", "run touch c.txt");
+    await warmAcp();
     await warm("create-chat");
     await warm("ls");
     await warm("ls", "--search", "hi", "--format", "json");
