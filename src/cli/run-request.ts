@@ -14,6 +14,7 @@ import type { RunHost } from "../run/host.ts";
 import { realDirectory } from "../run/real-directory.ts";
 import { isChatId } from "../store/chats/layout.ts";
 import { didYouMean } from "../text/nearest.ts";
+import { systemErrorText } from "../text/system-error.ts";
 import { type FlagValues, flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { withoutSecrets, writeStderr } from "./stdout.ts";
@@ -244,12 +245,14 @@ function readSchema(given: string): unknown {
     if (!isInline && statSync(resolve(given)).size > longestSchema) throw new Error("it has more than 1 MiB");
     return JSON.parse(isInline ? given : readFileSync(resolve(given), "utf8").replace(/^\uFEFF/, ""));
   } catch (error) {
-    const { message } = error as Error;
     if (error instanceof SyntaxError)
-      throw new UserError("USAGE", `--json-schema${isInline ? "" : ` ${given}`}: this is not JSON: ${message}.`);
+      throw new UserError(
+        "USAGE",
+        `--json-schema${isInline ? "" : ` ${given}`} is not valid JSON. Example: --json-schema '{"type": "object"}'`,
+      );
     throw new UserError(
       "FILE_UNREADABLE",
-      `--json-schema ${given}: the file cannot be read: ${message}. A schema can also be given as it is: --json-schema '{"type": "object"}'`,
+      `--json-schema ${given}: the file cannot be read: ${systemErrorText(error)}. A schema can also be given as it is: --json-schema '{"type": "object"}'`,
     );
   }
 }

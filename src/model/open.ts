@@ -1,6 +1,7 @@
 // Opens what resolve.ts settled: a built-in model at once, a server with everything that talking to one takes.
 import { readFileSync } from "node:fs";
 import { UserError } from "../protocol/error-codes.ts";
+import { systemErrorText } from "../text/system-error.ts";
 import type { Provider } from "./provider.ts";
 import type { ResolvedModel } from "./resolve.ts";
 
@@ -48,7 +49,7 @@ function readScript(file: string): string {
   } catch (error) {
     throw new UserError(
       "FILE_UNREADABLE",
-      `The script ${file} cannot be read: ${(error as Error).message}. Give another with --model script:FILE.`,
+      `The script ${file} cannot be read: ${systemErrorText(error)}. Give another with --model script:FILE.`,
     );
   }
 }

@@ -341,12 +341,14 @@ function unknownModel(choice: ModelChoice, name: string): UserError {
     offlineModel.id,
   ];
   const prefix = name.includes("/") ? name.slice(0, name.indexOf("/")) : "";
-  const why = prefix
-    ? ` There is no vendor '${prefix}'; the vendors are ${vendors.map((row) => row.name).join(", ")}.`
-    : "";
   const near = nearestNames(name, [...known, ...models.flatMap((row) => row.aliases)], 3);
-  return new UserError(
-    "MODEL_UNKNOWN",
-    `Cannot use this model: ${name}. Available models: ${near.join(", ")}, … ('courser models' lists all).${why} Any other model is written as <vendor>/<model>.`,
-  );
+  if (prefix && findVendor(prefix))
+    return new UserError(
+      "MODEL_UNKNOWN",
+      `Cannot use this model: ${name}. The model's name is missing: write ${prefix}/<model>.`,
+    );
+  const why = prefix
+    ? `There is no vendor '${prefix}'; the vendors are ${vendors.map((row) => row.name).join(", ")}.`
+    : `Available models: ${near.join(", ")}, … ('courser models' lists all). Any other model is written as <vendor>/<model>.`;
+  return new UserError("MODEL_UNKNOWN", `Cannot use this model: ${name}. ${why}`);
 }

@@ -19,6 +19,7 @@ import { imageKind, largestImage } from "../protocol/image.ts";
 import type { Part } from "../protocol/message.ts";
 import type { CallableName, Prompt } from "../protocol/run.ts";
 import { oneLine } from "../text/one-line.ts";
+import { systemErrorText } from "../text/system-error.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 import type { RunServers } from "./mcp.ts";
 import type { Setup } from "./setup.ts";
@@ -120,7 +121,7 @@ function imagePart(path: string): Part {
     if (facts.size > largestImage) throw new Error(`it is larger than ${largestImage / 1_048_576} MiB`);
     bytes = readFileSync(path);
   } catch (error) {
-    throw refuse(`cannot be read: ${(error as Error).message}`);
+    throw refuse(`cannot be read: ${systemErrorText(error)}`);
   }
   const mime = imageKind(bytes);
   if (!mime) throw refuse("is not a PNG, JPEG, GIF or WebP picture");

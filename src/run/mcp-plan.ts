@@ -113,6 +113,8 @@ function checkNames(approved: NonNullable<McpSetup["approvedServers"]>, found: r
 export function unknownServer(name: string, names: readonly string[], prefix = ""): UserError {
   const near = nearestName(name, names);
   const known =
-    names.length > 0 ? ` There ${names.length === 1 ? "is" : "are"} ${names.join(", ")}.` : " None are configured.";
+    names.length > 0
+      ? ` There ${names.length === 1 ? "is" : "are"} ${names.join(", ")}.`
+      : " None are configured. To add one: courser mcp add <name> -- <command>";
   return new UserError("USAGE", `${prefix}unknown MCP server '${name}'.${near ? ` Did you mean ${near}?` : known}`);
 }

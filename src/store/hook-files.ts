@@ -58,7 +58,8 @@ export function readGivenHooks(given: string, cwd: string): { hooks: Hook[]; war
   const file = isText ? "--hooks" : resolve(given);
   const content = isText ? tryParse(given) : readJson(file);
   if (isText && !isObject(content)) throw new UserError("CONFIG_INVALID", `${file}: this is not a JSON object.`);
-  if (!isObject(content)) throw new UserError("FILE_UNREADABLE", `--hooks: ${file} does not exist.`);
+  if (!isObject(content))
+    throw new UserError("FILE_UNREADABLE", `--hooks: file not found: ${file}. Give a file, or the JSON itself.`);
   const warnings: string[] = [];
   const entries = readCursorHooks({ file, content, warnings });
   return { hooks: entries.map((entry) => ({ ...entry, level: "user", file, cwd })), warnings };

@@ -1,6 +1,7 @@
 // What a server's definition means here: variables filled in, the file of variables read, the environment as small as it can be.
 import { readFileSync, statSync } from "node:fs";
 import { basename, isAbsolute, join, resolve, sep } from "node:path";
+import { systemErrorText } from "../text/system-error.ts";
 import type { McpDefinition, McpServer } from "./mcp-servers.ts";
 
 export type VariableContext = { workspace: string; home: string; env: Readonly<Record<string, string | undefined>> };
@@ -127,7 +128,7 @@ function variablesIn(file: string): Record<string, string> {
     if (!stat.isFile() || stat.size > largestEnvFile) throw new Error("it is not a small text file");
     text = readFileSync(file, "utf8");
   } catch (error) {
-    throw new VariableProblem(`its "envFile" cannot be read: ${(error as Error).message}`);
+    throw new VariableProblem(`its "envFile" cannot be read: ${systemErrorText(error)}`);
   }
   const found: Record<string, string> = {};
   for (const line of text.split(/\r?\n/)) {

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { getSystemErrorName } from "node:util";
 import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
+import { systemErrorText } from "../text/system-error.ts";
 import { pause } from "./file-lock.ts";
 
 export type SqlValue = string | number | bigint | null | Uint8Array;
@@ -71,7 +72,7 @@ export function storeError(error: unknown, path: string): UserError {
     !Number.isNaN(primaryCode(error as SqliteFailure)) || /^E[A-Z0-9]+$/.test((error as SqliteFailure).code ?? "");
   if (!isKnown) throw error;
   const code = codeOf(error as SqliteFailure, path);
-  const said = (error as SqliteFailure).errstr ?? (error instanceof Error ? error.message : String(error));
+  const said = (error as SqliteFailure).errstr ?? systemErrorText(error);
   return new UserError(code, texts[code](path, said));
 }
 

@@ -5,6 +5,7 @@ import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent, Usage } from "../protocol/event.ts";
 import type { Part } from "../protocol/message.ts";
 import type { PermissionMode, RunRequest } from "../protocol/run.ts";
+import { systemErrorText } from "../text/system-error.ts";
 import type { Places } from "./normalise.ts";
 
 export const recordingVersion = 1;
@@ -98,7 +99,7 @@ export function readRecording(file: string): Recording {
   } catch (error) {
     throw new UserError(
       "FILE_UNREADABLE",
-      `The recording ${file} cannot be read: ${(error as Error).message}. Make one with --record FILE.`,
+      `The recording ${file} cannot be read: ${systemErrorText(error)}. Make one with --record FILE.`,
     );
   }
   return parseRecording(text, file);

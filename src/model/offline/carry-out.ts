@@ -87,8 +87,8 @@ function* perform(step: Step, desk: StepContext): Program {
       const result = yield* use(desk, "Glob", { pattern, path });
       if (result.isError) return failed(`find ${pattern}`, result);
       const sought = path === undefined ? pattern : `${pattern} in ${path}`;
-      if (isNothing(result)) return `No files match ${sought}.`;
-      return shows(desk, result.text, `Files that match ${sought}:`);
+      if (isNothing(result)) return step.asks ? `No: no files match ${sought}.` : `No files match ${sought}.`;
+      return shows(desk, result.text, `${step.asks ? "Yes. " : ""}Files that match ${sought}:`);
     }
     case "search":
       return yield* search(step, desk);
@@ -154,7 +154,7 @@ function* write(step: StepOf<"write">, desk: StepContext): Program {
   const path = step.path ?? (yield* freeName(desk));
   const result = yield* use(desk, "Write", { path, content, ...(!step.replaces && { onlyNew: true }) });
   if (result.isError && /already exists/.test(result.text))
-    return `I could not create ${path}: it already exists, and nothing was changed: say overwrite ${path} with '…' to replace it.`;
+    return `I could not create ${path}: it already exists. Nothing was changed. To replace it, say: overwrite ${path} with '…'`;
   if (result.isError) return failed(`write ${path}`, result);
   return `${step.isNew ? "Created" : "Updated"} ${path}${content === "" ? " (empty)" : ""}.`;
 }
@@ -252,13 +252,14 @@ const found: Record<StepOf<"search">["mode"], string> = {
   content: "Lines that contain",
 };
 
-function* search({ pattern, path, glob, mode, anyCase }: StepOf<"search">, desk: StepContext): Program {
+function* search({ pattern, path, glob, mode, anyCase, asks }: StepOf<"search">, desk: StepContext): Program {
   const result = yield* use(desk, "Grep", { pattern, path, glob, outputMode: mode, caseInsensitive: anyCase });
   const term = pattern.replace(/\\(?=[\\^$.*+?()[\]{}|])/g, "");
   if (result.isError) return failed(`search for ${term}`, result);
   const place = path ?? glob;
-  if (isNothing(result)) return `Nothing contains "${term}"${place === undefined ? "" : ` in ${place}`}.`;
-  return shows(desk, result.text, `${found[mode]} "${term}":`);
+  if (isNothing(result))
+    return `${asks ? "No: nothing" : "Nothing"} contains "${term}"${place === undefined ? "" : ` in ${place}`}.`;
+  return shows(desk, result.text, `${asks ? "Yes. " : ""}${found[mode]} "${term}":`);
 }
 
 function* run({ command, directory, done, undone }: StepOf<"run">, desk: StepContext): Program {

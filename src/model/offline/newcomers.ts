@@ -174,6 +174,7 @@ function deleted(pattern: string | undefined): ParsedSteps {
 const RUN = "run|execute|start|launch|do";
 
 const otherRows: Pattern[] = [
+  ["tree", () => [{ do: "find", pattern: "**/*" }]],
   ...["move|mv", "copy|cp"].map(
     (verb): Pattern => [
       `${verb} FILE to|into|in [the] [new] KEY folder|directory`,

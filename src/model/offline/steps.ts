@@ -32,7 +32,8 @@ export type Step =
   /** One of the project's own scripts. */
   | { do: "script"; name: string }
   | { do: "list"; path?: string | undefined }
-  | { do: "find"; pattern: string; path?: string | undefined }
+  /** `asks`: whether there is one; the answer begins with yes or no. */
+  | { do: "find"; pattern: string; path?: string | undefined; asks?: boolean }
   | {
       do: "search";
       pattern: string;
@@ -40,6 +41,7 @@ export type Step =
       path?: string;
       glob?: string;
       anyCase?: boolean;
+      asks?: boolean;
     }
   /** `done`, `undone`: what is said when it worked, and when it ended with 1 and printed nothing. */
   | { do: "run"; command: string; directory?: string | undefined; done?: string; undone?: string }

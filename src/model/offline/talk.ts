@@ -1,5 +1,6 @@
 // Talk: what is answered in words alone, from the conversation or from what the offline model is.
 import { GREETING } from "./clauses.ts";
+import { isProse } from "./commands.ts";
 import { looksLikePath } from "./phrases.ts";
 import { literalOf, matched, restore } from "./quotes.ts";
 import type { ParsedSteps, PromptContext } from "./steps.ts";
@@ -256,6 +257,8 @@ export function say(rest: string, scene: PromptContext, verb: string): ParsedSte
   )
     return undefined;
   if (isWish(words)) return undefined;
+  // "echo chambers are bad" is a sentence, not an order.
+  if (verb === "echo" && isProse(words)) return undefined;
   const text = restore(scene.masked, words)
     .trim()
     .replace(/(?<=\w)\.$/, "");

@@ -156,9 +156,14 @@ function understandClause(given: string, scene: PromptContext): ParsedSteps {
   const isSaid = intents?.[0] === "recall" && intents.at(-1) === "say";
   for (const form of new Set(isSaid ? [polite, trimmed] : [trimmed, polite])) {
     const found = form === words ? instruction(form, scene) : oneForm(form, scene);
-    if (found) return found;
+    if (found) return /^(?:is|are|does|do)\s/i.test(polite) ? found.map(asked) : found;
   }
   return undefined;
+}
+
+/** "does a.txt exist?" is answered with yes or no first. */
+function asked(step: Step): Step {
+  return step.do === "find" || step.do === "search" ? { ...step, asks: true } : step;
 }
 
 function oneForm(words: string, scene: PromptContext): ParsedSteps {

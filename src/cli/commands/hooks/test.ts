@@ -9,6 +9,7 @@ import { type HookEffect, type HookEventName, hookEvents, isHookEvent } from "..
 import { type Hook, repeatedBy } from "../../../store/hook-files.ts";
 import type { HookTraceLine } from "../../../store/hook-trace.ts";
 import { didYouMean } from "../../../text/nearest.ts";
+import { systemErrorText } from "../../../text/system-error.ts";
 import { visible } from "../../../text/visible.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
@@ -151,7 +152,7 @@ function payloadIn(file: string): JsonObject {
   try {
     text = readFileSync(file === "-" ? 0 : file, "utf8");
   } catch (error) {
-    throw new UserError("FILE_UNREADABLE", `The payload ${file} cannot be read: ${(error as Error).message}.`);
+    throw new UserError("FILE_UNREADABLE", `The payload ${file} cannot be read: ${systemErrorText(error)}.`);
   }
   const value = tryParse(text);
   if (!isObject(value)) throw new UserError("USAGE", `The payload ${file} is not a JSON object.`);

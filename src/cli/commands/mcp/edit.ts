@@ -87,5 +87,6 @@ function pairs(invocation: Invocation, flag: string, form: RegExp, shown: string
 }
 
 function usage({ name }: Invocation, why: string): UserError {
-  return new UserError("USAGE", `mcp add: ${why} Example: ${name} mcp add docs -- npx -y docs-server`);
+  const example = why.includes('"url"') ? "--url https://example.com/mcp" : "-- npx -y docs-server";
+  return new UserError("USAGE", `mcp add: ${why} Example: ${name} mcp add docs ${example}`);
 }

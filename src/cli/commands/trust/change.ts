@@ -21,7 +21,7 @@ export async function listTrusted(invocation: Invocation): Promise<number> {
 export async function addTrust(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "what is trusted");
   const config = configDir(invocation.env);
-  const folder = realDirectory(onePath(invocation, words), "The folder");
+  const folder = realDirectory(onePath(invocation, words), "trust add");
   const before = isTrusted(config, folder);
   if (!before && isWide(folder, homeDir(invocation.env))) {
     const question = `${folder} is not a project but holds many. Its settings, hooks and servers would count. Trust it?`;
@@ -36,7 +36,7 @@ export async function removeTrust(invocation: Invocation, words: readonly string
   refuseAgents(invocation, "what is trusted");
   // A folder that is gone can be forgotten as well.
   const given = resolve(onePath(invocation, words));
-  const folder = existsSync(given) ? realDirectory(given, "The folder") : given;
+  const folder = existsSync(given) ? realDirectory(given, "trust remove") : given;
   const changed = distrust(configDir(invocation.env), folder);
   if (wantsJson(invocation)) return answerJson({ path: folder, changed });
   return answer(changed ? `✓ No longer trusted: ${folder}\n` : `${folder} is not trusted, so nothing was changed.\n`);
