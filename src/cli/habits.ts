@@ -76,7 +76,6 @@ const wordHints: Record<string, (program: string) => string> = {
   chat: (program) => `To start: ${program}. Earlier chats: ${program} ls.`,
   history: (program) => `Earlier chats: ${program} ls.`,
   config: (program) => `Settings are in cli-config.json; rules: ${program} permissions list.`,
-  doctor: (program) => `Checks: ${program} hooks doctor, ${program} permissions lint, ${program} sandbox status.`,
   auth: (program) => `Keys: ${program} login, ${program} status.`,
   signin: (program) => `To save a key: ${program} login.`,
   signup: (program) => `There is no account: ${program} login saves a vendor's API key.`,

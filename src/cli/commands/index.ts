@@ -263,6 +263,7 @@ export const commands: readonly Command[] = [
   }),
   {
     name: "doctor",
+    ours: true,
     uses: ["workspace", "model", "api-key", "endpoint", "header", "insecure", "mcp-config"],
     summary: "Check everything that a run needs, and say what to type next",
     flags: [flag("Model", "--online", "Also ask the model for one answer"), textOrJson],

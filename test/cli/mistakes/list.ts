@@ -102,7 +102,7 @@ export const mistakes: Record<string, Mistake[]> = {
     { args: ["version"] },
     { args: ["exec", "fix it"] },
     { args: ["run"] },
-    { args: ["doctor"] },
+    { args: ["doctr"] },
     { args: ["help", "stauts"] },
     { args: ["help", "zzzzzz"] },
     { args: ["help", "sessions", "nosuch"] },
