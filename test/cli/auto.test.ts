@@ -216,7 +216,7 @@ describe("a model that fails, or calls what it may not", () => {
   test("a model that is not there, and no model at all for what was asked", async () => {
     expect((await auto(turnOf("hi"), ["--model", "nope"])).last).toMatchObject({ data: { code: "MODEL_UNKNOWN" } });
     expect((await auto(turnOf("write me an opera in three acts"))).last).toMatchObject({
-      data: { code: "NOT_AUTHENTICATED" },
+      data: { code: "OFFLINE_LIMIT" },
     });
   });
 });
