@@ -28,6 +28,7 @@ import { storeFigures } from "./store.ts";
 import { studioFigures } from "./studio.ts";
 import { terminalFigures } from "./terminal.ts";
 import { timelineFigures } from "./timeline.ts";
+import { programFigures } from "./terminal-program.ts";
 
 type Options = {
   rounds: number;
@@ -126,7 +127,9 @@ async function timeline(_folder: string, { rounds }: Options): Promise<Line[]> {
 }
 
 async function terminal(): Promise<Line[]> {
+async function terminal(_folder: string, { rounds }: Options): Promise<Line[]> {
   const { bytesAt, tickBytes, coreShare, idleFrames } = await terminalFigures();
+  const program = await programFigures(Math.min(rounds, 15));
   const floor = `after 100 lines: ${bytesAt[100].toFixed(0)} bytes`;
   return [
     {
@@ -146,6 +149,29 @@ async function terminal(): Promise<Line[]> {
       better: "less",
     },
     { name: "terminal, frames while nothing happens", value: idleFrames, limit: 0, unit: "", better: "less" },
+    {
+      name: "terminal, first paint",
+      value: program.firstPaint,
+      limit: 3.5,
+      unit: "× node -e 0",
+      better: "less",
+      floor: `node -e 0: ${program.nodeMs.toFixed(0)} ms`,
+    },
+    {
+      name: "terminal, 60 deltas a second, the whole program",
+      value: program.streamShare,
+      limit: 0.3,
+      unit: "of a core",
+      better: "less",
+    },
+    { name: "terminal, bytes in 5 s of nothing", value: program.idle.bytes, limit: 0, unit: "", better: "less" },
+    { name: "terminal, wake-ups in 5 s of nothing", value: program.idle.wakes, limit: 0, unit: "", better: "less" },
+    { name: "terminal, 10,000 events", value: program.sessionMb, limit: 120, unit: "MB", better: "less" },
+    ...program.peers.flatMap(({ name, firstOutputMs, idle }): Line[] => [
+      { name: `${name}, first output`, value: firstOutputMs / program.nodeMs, unit: "× node -e 0", better: "less" },
+      { name: `${name}, bytes in 5 s of nothing`, value: idle.bytes, unit: "", better: "less" },
+      { name: `${name}, wake-ups in 5 s of nothing`, value: idle.wakes, unit: "", better: "less" },
+    ]),
   ];
 }
 

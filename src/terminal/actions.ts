@@ -14,10 +14,10 @@ import { showChanges } from "./review.ts";
 const twiceMs = 1500;
 const pressed = new WeakMap<App, { action: AppAction; at: number }>();
 
-/** A hint for the footer comes back where there is something to say. */
-export function performAction(app: App, action: AppAction): string | undefined {
+/** A hint for the footer comes back where there is something to say. `isHinted`: the last one is still there, nothing else was pressed. */
+export function performAction(app: App, action: AppAction, { isHinted }: { isHinted: boolean }): string | undefined {
   const last = pressed.get(app);
-  const isSecond = last?.action === action && Date.now() - last.at < twiceMs;
+  const isSecond = isHinted && last?.action === action && Date.now() - last.at < twiceMs;
   const hint = actions[action](app, isSecond);
   // Only what announced it counts as the first of two.
   if (hint === undefined) pressed.delete(app);

@@ -14,11 +14,11 @@ import type { Editor } from "./editor/editor.ts";
 import { frameView, sessionFooter } from "./frame.ts";
 import { FrameClock } from "./frame-clock.ts";
 import { greetingLines } from "./greeting.ts";
+import { Handover } from "./handover.ts";
 import type { Key } from "./key.ts";
 import { type AppAction, appAction } from "./keymap.ts";
 import { complained, echoed, type Note, said, shownAsItIs } from "./notes.ts";
 import type { PagerOptions } from "./pager/pager.ts";
-import { Reader } from "./pager/reader.ts";
 import type { Painted, Palette } from "./painted.ts";
 import { type ListOptions, listPanel } from "./panels/list.ts";
 import type { Panel } from "./panels/panel.ts";
@@ -43,14 +43,13 @@ export class App implements Desk {
   #transcript: Transcript;
   readonly #clock = new FrameClock(() => this.#draw());
   readonly #panels = new PanelStack(() => this.redraw());
-  readonly #reader: Reader;
+  readonly #handover: Handover;
   /** What a command of the user's says while it runs. */
   #live: (columns: number) => readonly Painted[] = () => [];
   #hint = "";
   #opening: Promise<void> = Promise.resolve();
   #branch: string | undefined;
   #rendering: Rendering | undefined;
-  #lent = false;
   goal: Goal | undefined;
   #left: (code: number) => void = () => {};
   readonly done: Promise<number>;
@@ -61,7 +60,15 @@ export class App implements Desk {
     this.editor = parts.editor;
     this.toggles = parts.toggles;
     this.#transcript = this.#newTranscript();
-    this.#reader = new Reader(parts.palette, parts.tty, parts.start.output);
+    this.#handover = new Handover({
+      ...parts,
+      output: parts.start.output,
+      drawNow: () => this.#clock.now(),
+      returned: () => {
+        parts.attention.renew();
+        this.redraw();
+      },
+    });
     this.done = new Promise((resolve) => {
       this.#left = resolve;
     });
@@ -148,9 +155,11 @@ export class App implements Desk {
     const before = this.#clock.lastKeyAt;
     this.#clock.keyPressed();
     this.#parts.attention.seen();
-    if (this.#lent) return;
-    if (this.#reader.isOpen) this.#reader.press(key);
-    else if (this.#panels.takes(before)) this.#panels.front!.press(key);
+    if (this.#handover.isLent) return;
+    const isElsewhere = this.#handover.isReading || this.#panels.takes(before);
+    if (isElsewhere) this.#hint = "";
+    if (this.#handover.isReading) this.#handover.press(key);
+    else if (isElsewhere) this.#panels.front!.press(key);
     else this.#edit(key);
     this.redraw();
   }
@@ -192,13 +201,13 @@ export class App implements Desk {
   }
 
   #draw(): void {
-    if (this.#lent) return;
+    if (this.#handover.isLent) return;
     this.#clock.animate(
       this.#transcript.tickMs !== undefined || this.conversation.isWorking || this.#live(80).length > 0,
     );
     const { screen } = this.#parts;
-    if (this.#reader.isOpen) {
-      this.#reader.draw(screen.size);
+    if (this.#handover.isReading) {
+      this.#handover.draw();
       return;
     }
     screen.commit(this.#transcript.takeCommitted(screen.size.columns));
@@ -265,9 +274,7 @@ export class App implements Desk {
   }
 
   read(options: PagerOptions): Promise<void> {
-    const closed = this.#reader.open(options);
-    this.redraw();
-    return closed;
+    return this.#handover.read(options);
   }
 
   command(words: readonly string[]): Promise<CommandEnd> {
@@ -278,24 +285,12 @@ export class App implements Desk {
     return this.lend(() => this.#parts.start.interactive(words));
   }
 
-  /** The live region goes, the terminal is as we found it, and comes back with a new frame. */
-  async lend<Result>(work: () => Promise<Result>): Promise<Result> {
-    this.#clock.now(); // what was said before stands above
-    this.#parts.screen.clear();
-    this.#parts.tty.leave();
-    this.#lent = true;
-    try {
-      return await work();
-    } finally {
-      this.#parts.tty.enter();
-      this.#lent = false;
-      this.#parts.screen.forget();
-      this.redraw();
-    }
+  lend<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#handover.lend(work);
   }
 
   perform(action: AppAction): void {
-    this.#hint = performAction(this, action) ?? "";
+    this.#hint = performAction(this, action, { isHinted: this.#hint !== "" }) ?? "";
   }
 
   async shell(command: string): Promise<void> {
@@ -308,6 +303,7 @@ export class App implements Desk {
   }
 
   resumed(): void {
+    this.#parts.attention.renew();
     this.#parts.screen.forget();
     this.redraw();
   }
@@ -383,7 +379,7 @@ export class App implements Desk {
     this.#clock.stop();
     this.status.stop();
     this.#panels.cancelAll();
-    this.#reader.close();
+    this.#handover.close();
     await forgetForward(this);
     const { chatId } = this.conversation.facts;
     const { turn, request } = this.conversation;

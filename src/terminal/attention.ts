@@ -48,6 +48,12 @@ export class Attention {
     tty.setTitle(title);
   }
 
+  /** Another program had the terminal, and the title. */
+  renew(): void {
+    this.#title = "";
+    this.show(this.#state);
+  }
+
   /** Somebody is there again. */
   seen(): void {
     if (this.#state === "done") this.show("idle");

@@ -20,8 +20,8 @@ export interface Screen {
   resize(size: Size): void;
   /** Takes the live region away; the cursor stands where it began. What is drawn next begins there. */
   clear(): void;
-  /** Something else wrote to the terminal: the live region begins anew where the cursor is. */
-  forget(): void;
+  /** Something else wrote to the terminal: the live region begins anew where the cursor is, or where the window ends. */
+  forget(where?: "bottom"): void;
   readonly size: Size;
 }
 
@@ -65,6 +65,8 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
   let postponed: View | undefined;
   let isFull = false;
   let settling: NodeJS.Timeout | undefined;
+  /** How a live region begins where there was none. */
+  let start = "\r";
 
   function write(text: string): void {
     sentAt = Date.now();
@@ -128,11 +130,12 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
     const isFirst = shown.length === 0 && !isResized;
     if (isFirst && committed.length === 0 && lines.length === 0) return "";
     const text = [
-      isFirst ? "\r" : `${toTop()}\x1b[J`,
+      isFirst ? start : `${toTop()}\x1b[J`,
       ...committed.map((line) => `${line}\r\n`),
       lines.map(drawn).join("\r\n"),
     ].join("");
     isResized = false;
+    start = "\r\x1b[J";
     row = Math.max(0, lines.length - 1);
     return text;
   }
@@ -162,7 +165,8 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
     return by < 0 ? `\x1b[${-by}A` : "\n".repeat(by);
   }
 
-  function forget(): void {
+  function forget(where?: "bottom"): void {
+    start = where === "bottom" ? `\r\x1b[${size.rows}B\x1b[J` : "\r\x1b[J";
     shown = [];
     shownCursor = undefined;
     row = 0;

@@ -47,10 +47,10 @@ export function sendNow(app: App): void {
 }
 
 async function runCommand(app: App, command: SlashCommand, rest: string): Promise<void> {
+  await app.opened;
   if (command.name !== "quit") app.echo(`/${command.name} ${rest}`.trimEnd());
   if (command.needsIdle && app.conversation.isWorking)
     return app.complain(`/${command.name} waits until the turn has ended. Esc interrupts it.`);
-  await app.opened;
   await command.run(app, rest);
 }
 

@@ -133,9 +133,10 @@ export function openTty({ input, output, env, onSuspend, onResume }: TtyOptions)
     },
     suspend,
     setTitle(text) {
+      if (!isEntered) return;
       writeNow(`${hasTitle ? "" : pushTitle}\x1b]2;${oneLine(visible(text), 120)}\x1b\\`);
       hasTitle = true;
-      if (isEntered) guard?.changed(undo());
+      guard?.changed(undo());
     },
     alternate(on) {
       if (on === isAlternate) return;
@@ -150,4 +151,16 @@ export function openTty({ input, output, env, onSuspend, onResume }: TtyOptions)
       return { columns: output.columns || 80, rows: output.rows || 24 };
     },
   };
+}
+
+/** While another program has the terminal, Ctrl+C is that program's, though the whole group gets the signal. */
+export async function deafToInterrupts<Result>(work: () => Promise<Result>): Promise<Result> {
+  const ignore = () => {};
+  process.on("SIGINT", ignore).on("SIGQUIT", ignore);
+  try {
+    return await work();
+  } finally {
+    // One that came at the last moment is told of later.
+    setTimeout(() => process.off("SIGINT", ignore).off("SIGQUIT", ignore), 200).unref();
+  }
 }

@@ -17,7 +17,7 @@ export interface Pty {
   title(): string;
   /** Is it on the alternate screen? */
   isAlternate(): boolean;
-  type(text: string): void;
+  type(text: string | Buffer): void;
   /** Resolves when the screen (or, `in: "output"`, what was written) holds it. Rejects with the screen otherwise. */
   waitFor(
     wanted: string | RegExp,
@@ -129,7 +129,7 @@ export function openPty({ command, args = [], cwd, env, columns = 80, rows = 24,
     output: () => output,
     title: () => title,
     isAlternate: () => terminal.buffer.active.type === "alternate",
-    type: (text) => child.write(text),
+    type: (text) => child.write(text as string),
     async waitFor(wanted, { timeoutMs = 10_000, in: where = "screen" } = {}) {
       const until = Date.now() + timeoutMs;
       for (;;) {
