@@ -27,8 +27,8 @@ import { sessionTimes } from "./sessions.ts";
 import { storeFigures } from "./store.ts";
 import { studioFigures } from "./studio.ts";
 import { terminalFigures } from "./terminal.ts";
-import { timelineFigures } from "./timeline.ts";
 import { programFigures } from "./terminal-program.ts";
+import { timelineFigures } from "./timeline.ts";
 
 type Options = {
   rounds: number;
@@ -126,7 +126,6 @@ async function timeline(_folder: string, { rounds }: Options): Promise<Line[]> {
   ];
 }
 
-async function terminal(): Promise<Line[]> {
 async function terminal(_folder: string, { rounds }: Options): Promise<Line[]> {
   const { bytesAt, tickBytes, coreShare, idleFrames } = await terminalFigures();
   const program = await programFigures(Math.min(rounds, 15));

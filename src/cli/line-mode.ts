@@ -3,6 +3,7 @@ import { createInterface, type Interface } from "node:readline";
 import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { LiveRun } from "../protocol/run.ts";
+import { errorTextOf, outcomeGroupOf } from "../protocol/tool-calls.ts";
 import { shownTitle } from "../store/chats/list-chats.ts";
 import { configDir } from "../store/config-dir.ts";
 import { visible } from "../text/visible.ts";
@@ -54,7 +55,9 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
       while (!whole.signal.aborted) {
         text ??= await lines.next("\n> ");
         if (text === undefined || /^\/(quit|exit)$/.test(text.trim())) break;
+        const refusal = await notSent(text, run);
         if (text.trim() === "/help") show.line(await helpText(run));
+        else if (refusal !== undefined) show.line(refusal);
         else if (text.trim() !== "") {
           isAnswering = true;
           const ending = await run.send({ text, images }).ending;
@@ -92,6 +95,21 @@ async function resuming({ env, name }: Invocation, { chatId }: LiveRun, workspac
 
 async function follow(run: LiveRun, show: Screen): Promise<void> {
   for await (const { event, agent } of run.events()) if (agent === undefined) show.event(event);
+}
+
+/** What begins with a slash and is nothing that the run knows is never sent: why not comes back. */
+async function notSent(text: string, run: LiveRun): Promise<string | undefined> {
+  if (!text.trim().startsWith("/")) return undefined;
+  const { readTyped } = await import("../terminal/commands/index.ts");
+  const typed = readTyped(text, await run.names());
+  if (typed.type === "unknown") return typed.message;
+  if (typed.type === "prompt") return undefined;
+  return `/${typed.command.name} needs a terminal that can draw; this one says that it is ${process.env["TERM"] || "none"}.`;
+}
+
+function outcomeWords({ outcome }: Extract<AgentEvent, { type: "tool_end" }>): string {
+  const why = errorTextOf(outcome);
+  return `${outcomeGroupOf(outcome) === "refused" ? "refused" : "failed"}${why ? `: ${why}` : ""}`;
 }
 
 async function helpText(run: LiveRun): Promise<string> {
@@ -141,16 +159,16 @@ function createScreen(workspace: string): Screen {
         isSettled = false;
         break;
       case "text":
-        write(event.text);
+        write(visible(event.text));
         break;
       case "tool_start":
         line(callLine(event, workspace));
         break;
       case "tool_output":
-        write(event.chunk);
+        write(visible(event.chunk));
         break;
       case "tool_end":
-        if (event.outcome?.kind !== "success") line(`  ${event.outcome?.kind ?? "ended"}`);
+        if (outcomeGroupOf(event.outcome) !== "ok") line(`  ${visible(outcomeWords(event))}`);
         break;
       case "notice":
         line(event.kind === "warning" ? `Warning: ${visible(event.message)}` : `· ${visible(event.message)}`);

@@ -8,6 +8,7 @@ import { nextMode, setMode } from "./commands/model-and-mode.ts";
 import { chooseTurn } from "./commands/rewind.ts";
 import { editExternally } from "./external-editor.ts";
 import type { AppAction } from "./keymap.ts";
+import { blanks, type Painted, wrap } from "./painted.ts";
 import { showChanges } from "./review.ts";
 
 /** The second press counts only if it follows soon. */
@@ -37,6 +38,16 @@ function later(work: (app: App) => Promise<unknown>): Action {
 
 function placeOf({ env, conversation }: App): { env: NodeJS.ProcessEnv; cwd: string } {
   return { env, cwd: conversation.request.workspace };
+}
+
+function transcriptLines(
+  app: App,
+  events: readonly Recorded[],
+  { columns, isExpanded }: { columns: number; isExpanded: boolean },
+): Painted[] {
+  const transcript = app.transcriptOf({ isExpanded });
+  for (const recorded of events) transcript.event(recorded);
+  return transcript.takeCommitted(columns);
 }
 
 const actions: Readonly<Record<AppAction, Action>> = {
@@ -84,19 +95,20 @@ const actions: Readonly<Record<AppAction, Action>> = {
     await app.read({
       title: "The whole conversation",
       views: [
+        { key: "", label: "", lines: (columns) => transcriptLines(app, all, { columns, isExpanded: true }) },
+        { key: "e", label: "folded", lines: (columns) => transcriptLines(app, all, { columns, isExpanded: false }) },
         {
-          key: "",
-          label: "",
-          lines(columns) {
-            const transcript = app.expandedTranscript();
-            for (const recorded of all) transcript.event(recorded);
-            return transcript.takeCommitted(columns);
-          },
+          key: "r",
+          label: "raw events",
+          lines: (columns) => raw.flatMap((line) => wrap(app.palette.plain(line), columns, blanks(7))),
         },
-        { key: "r", label: "raw events", lines: () => raw.map((line) => app.palette.plain(line)) },
       ],
       from: "end",
-      copy: (text) => void copyText(text, placeOf(app)),
+      async copy(text) {
+        const copied = await copyText(text, placeOf(app));
+        if (copied.type === "copied") return "copied";
+        return app.copyByTerminal(text) ? "copied, if your terminal lets programs copy" : copied.message;
+      },
     });
   }),
   review: later(showChanges),

@@ -360,8 +360,8 @@ export class App implements Desk {
       if (how !== "quietly") this.#transcript.event(recorded);
   }
 
-  expandedTranscript(): Transcript {
-    return this.#parts.transcript({ isExpanded: true, rendering: this.#rendering });
+  transcriptOf({ isExpanded }: { isExpanded: boolean }): Transcript {
+    return this.#parts.transcript({ isExpanded, rendering: this.#rendering });
   }
 
   copyByTerminal(text: string): boolean {

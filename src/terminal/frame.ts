@@ -6,7 +6,7 @@ import { modeNames } from "./commands/model-and-mode.ts";
 import type { Desk } from "./desk.ts";
 import { footerLine, ruleLine } from "./footer.ts";
 import { linesOf, nothing, type Painted, type Palette, spread } from "./painted.ts";
-import type { Size, View } from "./view.ts";
+import { rightMargin, type Size, type View } from "./view.ts";
 
 export type FrameParts = {
   below: { view(size: Size): View };
@@ -35,7 +35,7 @@ function queueLines(queue: readonly { text: string }[], { soft }: Palette, colum
   const more = queue.length > mostQueued ? [soft(`  … and ${queue.length - mostQueued} more`)] : [];
   const hint = soft(`queued: ${queue.length} · enter sends now · ↑ takes back`);
   return [...more, ...shown].map((line, index, all) =>
-    spread(line, index === all.length - 1 ? hint : nothing, columns - 1),
+    spread(line, index === all.length - 1 ? hint : nothing, columns - rightMargin),
   );
 }
 
@@ -58,6 +58,6 @@ export function sessionFooter(
       right: "? keys",
     },
     palette,
-    size.columns - 1,
+    size.columns,
   );
 }

@@ -25,7 +25,7 @@ export class Handover {
 
   constructor(options: HandoverOptions) {
     this.#options = options;
-    this.#reader = new Reader(options.palette, options.tty, options.output);
+    this.#reader = new Reader(options.palette, options.tty, options.output, options.drawNow);
   }
 
   /** Another program has it: keys are not ours, and nothing is drawn. */

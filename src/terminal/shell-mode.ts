@@ -2,6 +2,7 @@
 import { Supervisor } from "../process/supervisor.ts";
 import type { App } from "./app.ts";
 import { join, linesOf, type Painted, spread } from "./painted.ts";
+import { rightMargin } from "./view.ts";
 
 const timeoutMs = 30_000;
 const liveLines = 8;
@@ -18,7 +19,11 @@ export async function runShellCommand(app: App, command: string): Promise<void> 
   let output = "";
   const abort = new AbortController();
   const head = (right: Painted, columns: number) =>
-    spread(join(palette.plain("  "), palette.bold("!      "), palette.plain(linesOf(command)[0]!)), right, columns - 1);
+    spread(
+      join(palette.plain("  "), palette.bold("!      "), palette.plain(linesOf(command)[0]!)),
+      right,
+      columns - rightMargin,
+    );
   const bar = (line: string) => join(palette.soft("         │ "), palette.withColours(line));
   app.setLive((columns) => [
     head(palette.soft(`${Math.floor((Date.now() - startedAt) / 1000)} s`), columns),

@@ -5,6 +5,8 @@ import { cli, type Workspace } from "../support/run-cli.ts";
 
 export interface Pty {
   readonly pid: number;
+  /** The emulator itself, for pictures. */
+  readonly terminal: xterm.Terminal;
   /** Rows that can be seen, without blanks at their ends. */
   screen(): Promise<string[]>;
   /** Everything from the beginning, rows that were wrapped joined to the line they were written as. */
@@ -109,6 +111,7 @@ export function openPty({ command, args = [], cwd, env, columns = 80, rows = 24,
   };
   return {
     pid: child.pid,
+    terminal,
     screen,
     scrollback,
     async styles(row) {

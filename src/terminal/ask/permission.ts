@@ -51,13 +51,13 @@ function choicesOf(question: PermissionQuestion, desk: Desk): Choice<Reply>[] {
   const choices: Choice<Reply>[] = [{ key: "y", label: "once", result: "once" }];
   if (!personOnly) {
     choices.push({ key: "s", label: "this session", result: "session" });
+    if (rules.length > 0)
+      choices.push({ key: "a", also: ["tab"], label: `always: ${rules.join(", ")}`, result: "always" });
   }
   choices.push({ key: "n", label: "no, and say why", result: "no" });
   const explained = question.needs[0];
   if (explained) choices.push({ key: "e", label: "explain", press: () => void explain(question, desk) });
   choices.push({ key: "d", label: "details", press: () => void showDetails(question, desk) });
-  if (!personOnly && rules.length > 0)
-    choices.push({ key: "a", also: ["tab"], label: `always: ${rules.join(", ")}`, result: "always" });
   return choices;
 }
 
@@ -88,7 +88,7 @@ function bodyOf(
   const head = spread(
     join(palette.plain("  "), palette.bold(cardName(tool).padEnd(6)), palette.plain(` ${target[0]}`)),
     palette.warn("wants permission"),
-    columns,
+    columns - 1,
   );
   const inside = (text: string, paint = palette.plain) => wrap(join(blanks(9), paint(text)), columns, blanks(9));
   const cwd = first?.cwd === undefined ? [] : inside(`in ${shortPath(first.cwd, home)}`, palette.soft);

@@ -56,15 +56,20 @@ export async function askByKey<Result>(
 
 const indent = 9;
 
-/** In columns where there is room, below each other where there is not. */
+/** Three, two or one beside each other, each column as wide as it must be. */
 function choiceLines(choices: readonly Choice<unknown>[], { palette }: Desk, columns: number): Painted[] {
   const texts = choices.map(({ key, label }) => join(palette.both("bold", "accent")(key), palette.plain(`  ${label}`)));
-  const width = Math.max(...texts.map((text) => widthOf(text))) + 4;
-  const perLine = Math.max(1, Math.floor((columns - indent) / width));
-  const lines: Painted[] = [];
-  for (let index = 0; index < texts.length; index += perLine) {
-    const row = texts.slice(index, index + perLine).map((text) => padded(text, width));
-    lines.push(...wrap(join(blanks(Math.min(indent, columns >> 2)), ...row), columns - 1));
+  const left = blanks(Math.min(indent, columns >> 2));
+  const room = columns - 1 - widthOf(left);
+  for (const count of [3, 2]) {
+    const widths = Array.from({ length: count }, (_, column) =>
+      Math.max(0, ...texts.filter((_text, index) => index % count === column).map((text) => widthOf(text) + 4)),
+    );
+    if (widths.reduce((sum, width) => sum + width, 0) - 4 > room) continue;
+    const rows = Array.from({ length: Math.ceil(texts.length / count) }, (_, row) =>
+      texts.slice(row * count, (row + 1) * count).map((text, column) => padded(text, widths[column]!)),
+    );
+    return rows.map((row) => cut(join(left, ...row), columns - 1));
   }
-  return lines;
+  return texts.flatMap((text) => wrap(join(left, text), columns - 1, left));
 }

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { realDirectory } from "../../run/real-directory.ts";
 import { dollars, tokenCount } from "../../view/numbers.ts";
 import type { Desk } from "../desk.ts";
-import { join, linesOf, nothing, type Painted, padded } from "../painted.ts";
+import { join, linesOf, nothing, type Painted, widthOf } from "../painted.ts";
 import { markdownLines } from "../transcript/markdown.ts";
 import type { SlashCommand } from "./command.ts";
 import { reopen } from "./resume-chat.ts";
@@ -66,7 +66,8 @@ async function showContext(desk: Desk): Promise<void> {
   const cells = parts.map(({ tokens, paint, sign }) =>
     paint(sign.repeat(Math.max(tokens > 0 ? 1 : 0, Math.round((tokens / use.window) * barWidth)))),
   );
-  const bar = padded(join(...cells), barWidth);
+  const filled = join(...cells);
+  const bar = join(filled, palette.soft("·".repeat(Math.max(0, barWidth - widthOf(filled)))));
   const percent = (tokens: number) => `${((tokens / use.window) * 100).toFixed(1).padStart(5)} %`;
   const line = (sign: Painted, name: string, tokens: number) =>
     join(

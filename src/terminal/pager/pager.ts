@@ -15,7 +15,8 @@ export type PagerOptions = {
   views: readonly [PageView, ...PageView[]];
   /** Where reading begins. */
   from?: "top" | "end";
-  copy?(text: string): void;
+  /** What came of it comes back, to be said. */
+  copy?(text: string): Promise<string>;
   /** Further keys, which close it. */
   keys?: Readonly<Record<string, { help: string; press(): void }>>;
 };
@@ -33,7 +34,10 @@ export class Pager {
   #search: Search = { isTyping: false, text: "" };
   #message = "";
 
-  constructor(palette: Palette, options: PagerOptions) {
+  readonly #changed: () => void;
+
+  constructor(palette: Palette, options: PagerOptions, changed: () => void) {
+    this.#changed = changed;
     this.#palette = palette;
     this.#options = options;
     this.#view = options.views[0];
@@ -71,8 +75,11 @@ export class Pager {
     else if (key.name === "n") this.#find(1);
     else if (key.name === "shift+n") this.#find(-1);
     else if (key.name === "c" && this.#options.copy) {
-      this.#options.copy(this.#lines.map(plainText).join("\n"));
-      this.#message = "copied";
+      this.#message = "copying …";
+      void this.#options.copy(this.#lines.map(plainText).join("\n")).then((message) => {
+        this.#message = message;
+        this.#changed();
+      });
     } else if (view) {
       this.#view = view === this.#view ? this.#options.views[0] : view;
       this.#columns = 0;

@@ -13,7 +13,10 @@ export class Reader {
   readonly #output: ScreenOutput;
   #open: { pager: Pager; screen: ReturnType<typeof createFullScreen>; closed(): void } | undefined;
 
-  constructor(palette: Palette, tty: Tty, output: ScreenOutput) {
+  readonly #changed: () => void;
+
+  constructor(palette: Palette, tty: Tty, output: ScreenOutput, changed: () => void) {
+    this.#changed = changed;
     this.#palette = palette;
     this.#tty = tty;
     this.#output = output;
@@ -28,7 +31,7 @@ export class Reader {
     if (this.#open) return Promise.resolve();
     return new Promise((closed) => {
       this.#tty.alternate(true);
-      const pager = new Pager(this.#palette, options);
+      const pager = new Pager(this.#palette, options, this.#changed);
       this.#open = { pager, screen: createFullScreen(this.#output), closed };
     });
   }

@@ -2,7 +2,7 @@
 import { fuzzyFilter } from "@earendil-works/pi-tui/dist/fuzzy.js";
 import type { Key } from "../key.ts";
 import { cut, join, type Painted, type Palette, padded, spread } from "../painted.ts";
-import type { Size, View } from "../view.ts";
+import { rightMargin, type Size, type View } from "../view.ts";
 import { createPanel, type Panel } from "./panel.ts";
 
 export type ListItem<Value> = {
@@ -95,7 +95,7 @@ export function listPanel<Value>(
     const name = isSelected ? palette.both("bold", "accent") : palette.plain;
     const sign = isSelected ? palette.accent(" › ") : palette.plain("   ");
     const labelled = detail === "" ? name(label) : padded(cut(name(label), width), width);
-    return spread(join(sign, labelled, palette.soft(detail)), palette.soft(note), columns - 1);
+    return spread(join(sign, labelled, palette.soft(detail)), palette.soft(note), columns - rightMargin);
   }
 
   return createPanel<Value>((close) => ({
