@@ -82,7 +82,7 @@ const actions: Readonly<Record<AppAction, Action>> = {
   },
   background(app, isSecond) {
     if (!app.conversation.isWorking) return undefined;
-    if (!isSecond) return "Ctrl+B again lets the running command go on in the background";
+    if (!isSecond) return "Ctrl+B again moves the running command to the background";
     void app.conversation.background().then((done) => {
       if (!done) app.say("No command is running that could go on by itself.");
     });

@@ -53,7 +53,7 @@ const appKeys = [
   ["session", "leave", "ctrl+d", "twice in an empty editor: leave"],
   ["session", "transcript", "ctrl+o", "the whole transcript"],
   ["session", "review", "ctrl+r", "what this session changed"],
-  ["session", "background", "ctrl+b", "twice: let the running command go on in the background"],
+  ["session", "background", "ctrl+b", "twice: move the running command to the background"],
   ["session", "resume", "ctrl+y", "in an empty editor, with nothing cut: another conversation"],
   ["session", "redraw", "ctrl+l", "draw the screen again"],
   ["session", "suspend", "ctrl+z", "suspend; fg comes back"],

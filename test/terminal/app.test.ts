@@ -282,8 +282,9 @@ describe("reading again", () => {
     expect(pty.isAlternate()).toBe(true);
     await pty.waitFor("│ l1");
     pty.type("/");
+    await pty.waitFor(/^\/ *$/m);
     send(pty, "what is it");
-    await pty.waitFor("what is it?");
+    await pty.waitFor("n N");
     pty.type("q");
     await ready(pty);
     expect(pty.isAlternate()).toBe(false);
