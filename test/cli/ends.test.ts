@@ -89,7 +89,8 @@ describe.concurrent("--max-time", () => {
     writeFileSync(join(workspace.config, "hooks.json"), JSON.stringify(hooks));
     return workspace;
   };
-  const ended = async (run: ReturnType<ReturnType<typeof place>["run"]>, within = 6000) => {
+  // What hangs would take a minute and a half; a slow machine takes its time.
+  const ended = async (run: ReturnType<ReturnType<typeof place>["run"]>, within = 20_000) => {
     const { exit, ms, lines, stderr } = await run;
     expect(stderr).toContain("[MAX_TIME]");
     expect(lines().filter(({ type }) => type === "result")).toMatchObject([{ error_code: "MAX_TIME" }]);
@@ -109,9 +110,9 @@ describe.concurrent("--max-time", () => {
     ended(hook(event).play(command, limit)),
   );
   test("a hook that hangs after the answer", async () => {
-    const { exit, ms } = await hook("sessionEnd").play(command, ["--max-time", "3s"]);
+    const { exit, ms } = await hook("sessionEnd").play(command, ["--max-time", "5s"]);
     expect(exit).toBe(0);
-    expect(ms).toBeLessThan(5500);
+    expect(ms).toBeLessThan(20_000);
   });
   test("a server that does not start", () => {
     const workspace = place();
@@ -154,7 +155,7 @@ describe.concurrent("--max-time", () => {
     const { exit, ms, stderr } = await place().play(much, limit, { onStart: unread });
     expect(exit).toBe(1);
     expect(stderr).toContain("[MAX_TIME]");
-    expect(ms).toBeLessThan(6000);
+    expect(ms).toBeLessThan(20_000);
   });
 });
 
@@ -170,7 +171,7 @@ describe.concurrent("a signal", () => {
   test.each([
     ["and a stalled reader", much],
     ["a stalled reader and a deaf command", [...much, ...deaf]],
-  ])("%s: over in about a second and a half", async (_name, script) => {
+  ])("%s: not waited for until the grace period is over", async (_name, script) => {
     let at = 0;
     const { exit, stderr } = await place().play(script, [], {
       onStart(child) {
@@ -181,7 +182,7 @@ describe.concurrent("a signal", () => {
         }, 1500);
       },
     });
-    expect(performance.now() - at).toBeLessThan(3500);
+    expect(performance.now() - at).toBeLessThan(5800); // the grace period is six seconds, one and a half is usual
     expect(exit).toBe(143);
     expect(stderr).toContain("[TERMINATED]");
   });
