@@ -117,13 +117,21 @@ function Line({ row, side, onLine }: LineProps) {
   const kind = kinds[row.sign];
   const Text = row.sign === "+" ? "ins" : row.sign === "-" ? "del" : "span";
   return (
-    <div class={`cr-change ${kind}`.trim()} data-line={number}>
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the button in it has the keys
+    <div
+      class={`cr-change ${kind}`.trim()}
+      data-line={number}
+      onClick={onLine && (() => getSelection()?.isCollapsed !== false && onLine(lineOf(row)))}
+    >
       {onLine && (
         <button
           type="button"
           class="cr-line-button"
           aria-label={`Comment on line ${number}`}
-          onClick={() => onLine(lineOf(row))}
+          onClick={(event) => {
+            event.stopPropagation();
+            onLine(lineOf(row));
+          }}
         >
           +
         </button>

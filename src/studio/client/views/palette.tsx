@@ -33,7 +33,7 @@ export function Palette() {
     }
     if (event.key === "Enter") {
       event.preventDefault();
-      pick(found[chosen.value]);
+      pick(choices(text.value)[chosen.value]); // what was typed may not be drawn yet
     }
   };
   return (

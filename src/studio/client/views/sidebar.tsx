@@ -1,5 +1,6 @@
 // All sessions of all agents, what runs on top; search and filters above them.
 import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { ListedSession, RunRecord, SessionState } from "../../../serve/api.ts";
 import { baseName, dayGroup, moment } from "../model/figures.ts";
@@ -52,16 +53,17 @@ export function Sidebar({ inSheet = false }: { inSheet?: boolean }) {
           </button>
         </div>
       )}
-      <Search onMove={() => list.current?.querySelector<HTMLElement>(".item")?.focus()} />
-      <div class="ways">
-        <a href="/new" class={type === "new" ? "chosen" : ""}>
-          New run
-        </a>
-        <a href="/inbox" class={type === "inbox" ? "chosen" : ""}>
-          Inbox
-          {waiting > 0 && <span class="badge">{waiting}</span>}
-        </a>
-      </div>
+      <Search onMove={() => list.current?.querySelector<HTMLElement>(".item")?.focus()}>
+        <div class="ways">
+          <a href="/new" class={type === "new" ? "chosen" : ""}>
+            New run
+          </a>
+          <a href="/inbox" class={type === "inbox" ? "chosen" : ""}>
+            Inbox
+            {waiting > 0 && <span class="badge">{waiting}</span>}
+          </a>
+        </div>
+      </Search>
       <div class="list" ref={list} onKeyDown={(event) => moveFocus(event, list.current!)}>
         <List />
       </div>
@@ -69,7 +71,7 @@ export function Sidebar({ inSheet = false }: { inSheet?: boolean }) {
   );
 }
 
-function Search({ onMove }: { onMove(): void }) {
+function Search({ onMove, children }: { onMove(): void; children: ComponentChildren }) {
   const isOpen = useSignal(false);
   const current = filter.value;
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
@@ -97,6 +99,7 @@ function Search({ onMove }: { onMove(): void }) {
           timer.current = setTimeout(() => change({ search }), 150);
         }}
       />
+      {children}
       <button
         type="button"
         class="quiet filters"
