@@ -279,12 +279,19 @@ async function createCheck(
   const now = createNormaliser(placesOf(setup.request, host.env));
   const sides = { recorded: createNormaliser(header.places), now };
   const describer = createDescriber(now, host.redact ?? ((text) => text));
-  const told = await instructionsNow(setup, recording);
+  // Who can answer may be known only once a host has spoken, and the prompt says whether anybody can.
+  let making: ReturnType<typeof instructionsNow> | undefined;
+  const instructions = async () => {
+    await host.ready;
+    making ??= instructionsNow(setup, recording);
+    return making;
+  };
   const whole = wholeRequests(recording);
   return async (number, prompt) => {
     const recorded = whole[number - 1]!;
     const changed = changedSince(recording, number, recorded);
     if (changed !== undefined || prompt === undefined) return changed;
+    const told = await instructions();
     const described = describer.request({ system: told.system, tools: told.tools, messages: [] });
     const expanded = await told.expand(prompt, recorded);
     const isAppended = header.request.appendSystemPrompt === request.appendSystemPrompt;

@@ -35,7 +35,7 @@ const change = (from: string, to: string) => writeFileSync(file, readFileSync(fi
 it("random runs replay byte for byte, in another workspace and home, and touch nothing", {
   timeout: 240_000,
 }, async () => {
-  const { faults, endings, sizes } = await campaign({ runs: 14, seed: 7, concurrency: 3 });
+  const { faults, endings, sizes } = await campaign({ runs: 10, seed: 7, concurrency: 3 });
   expect(faults).toEqual([]);
   expect(endings.size).toBeGreaterThan(2);
   expect(sizes[Math.floor(sizes.length / 2)]).toBeLessThan(3);
@@ -93,6 +93,17 @@ describe("the first request that differs", () => {
     const live = await replay(["--replay-tools", "live"]);
     expect([live.exit, resultOf(live).result]).toEqual([0, "ok"]);
   });
+});
+
+it("a host that sends several prompts gets each turn again", async () => {
+  const line = (text: string) => `${JSON.stringify({ type: "user", message: { role: "user", content: text } })}\n`;
+  const stdin = `${line("read a.txt")}${line("what is 2+2?")}`;
+  const hosted = [...stream, "--input-format", "stream-json", "--model"];
+  const run = await here.run([...hosted, "offline", "--record", file], { stdin });
+  expect(run.lines().filter(({ type }) => type === "result")).toHaveLength(2);
+  expect((await there.run([...hosted, `replay:${file}`], { stdin })).stdout).toBe(run.stdout);
+  const other = await there.run([...hosted, `replay:${file}`], { stdin: stdin.replace("2+2", "2+3") });
+  expect(resultOf(other).result).toMatch(/request 3: messages\[\d\] \(user\): recorded "what is 2\+2/);
 });
 
 it("with live tools, what is done is done again", async () => {
