@@ -31,6 +31,9 @@ const unusable: Readonly<Record<string, string>> = {
   "stream-partial-output": "It is over when the run has begun: see 'runs logs --follow'.",
   "input-format": "Further prompts are typed into 'runs attach'.",
   "output-last-message": "The answer is in 'runs list --format json'.",
+  record: "A chat becomes a recording afterwards: sessions export <id> --format recording.",
+  heartbeat: "See 'runs list' for what a run is doing.",
+  "max-silence": "Use --max-time.",
   "api-key": "Keys are not kept with a run. Set the vendor's variable, such as ANTHROPIC_API_KEY, or save it: login.",
   header: "Headers may hold keys, and are not kept with a run: name them in courser.json.",
 };

@@ -52,6 +52,9 @@ const ownFields: Readonly<Partial<Record<keyof RunRequest, FlagOf>>> = {
     ...(maxTimeMs === undefined ? [] : ["--max-time", `${maxTimeMs}ms`]),
     ...(maxCost === undefined ? [] : ["--max-cost", String(maxCost)]),
   ],
+  failOn: ({ failOn = [] }) => ["--fail-on", failOn.join(",")],
+  requiredServers: ({ requiredServers = [] }) => requiredServers.flatMap((name) => ["--require-mcp", name]),
+  price: ({ price }) => ["--price", price && `${price.input},${price.output}`],
   answerSchema: ({ answerSchema }) => ["--json-schema", JSON.stringify(answerSchema)],
 };
 
