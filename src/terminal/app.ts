@@ -201,7 +201,7 @@ export class App implements Desk {
   }
 
   #draw(): void {
-    if (this.#handover.isLent) return;
+    if (this.#handover.isLent || !this.#parts.tty.isOurs) return;
     this.#clock.animate(
       this.#transcript.tickMs !== undefined || this.conversation.isWorking || this.#live(80).length > 0,
     );

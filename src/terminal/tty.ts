@@ -18,6 +18,8 @@ export interface Tty {
   alternate(on: boolean): void;
   /** Asks for the background colour; the answer comes as a sequence of its own, see `darknessOf`. */
   askBackground(): void;
+  /** Raw mode is on: what is drawn stands where we think. Not while the shell has the terminal. */
+  readonly isOurs: boolean;
   readonly size: Size;
 }
 
@@ -146,6 +148,9 @@ export function openTty({ input, output, env, onSuspend, onResume }: TtyOptions)
     },
     askBackground() {
       writeNow(backgroundQuery);
+    },
+    get isOurs() {
+      return isEntered;
     },
     get size() {
       return { columns: output.columns || 80, rows: output.rows || 24 };
