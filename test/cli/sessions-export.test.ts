@@ -96,8 +96,8 @@ describe("export", () => {
     expect(json.messages[1].content[2]).toMatchObject({ type: "tool_use", name: "Read", input: { path: "a.txt" } });
     expect(json.messages[5].usage).toMatchObject({ inputTokens: 10, outputTokens: 5 });
     const html = (await workspace.run(["sessions", "export", id, "--format", "html"])).stdout;
-    expect(html).toContain("fix &lt;b&gt;it&lt;/b&gt;");
-    expect(html).toContain('<span class="added">+Hello</span>');
+    expect(html).toContain("fix &lt;b>it&lt;/b>");
+    expect(html).toContain("<ins>Hello</ins>");
   });
 
   it("writes a file that only its owner reads, whole or not at all", async () => {

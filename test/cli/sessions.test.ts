@@ -453,7 +453,7 @@ describe("help", () => {
     expect(topic.stdout).toMatch(/^Usage: courser export \[options\] <id>\n/);
     expect(topic.stdout).toContain("--format <format>");
     expect((await workspace.run(["help", "sessions"])).stdout).toMatch(/^ {2}export <id> +Write a chat/m);
-    expect((await workspace.run(["--help"])).stdout).toMatch(/^ {2}export <id> +Write a chat/m);
+    expect((await workspace.run(["help", "--all"])).stdout).toMatch(/^ {2}export <id> +Write a chat/m);
   });
 
   it.each(sessionCommands.map((command) => [command.name, command] as const))(
