@@ -31,6 +31,9 @@ type RecorderOptions = {
   redact(text: string): string;
 };
 
+const mostUnwritten = 64 * 1024;
+const longestUnwrittenMs = 500;
+
 type Event<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 
 export class Recorder {
@@ -49,6 +52,8 @@ export class Recorder {
   /** What comes before the model is known. */
   #waiting: RecordingLine[] = [];
   #hasHeader = false;
+  #unwritten = "";
+  #writtenAt = Date.now();
   #deltas: (DeltasLine & { now: number }) | undefined;
 
   /** Throws UserError where the file cannot be written. */
@@ -99,6 +104,7 @@ export class Recorder {
   end(): void {
     this.#endDeltas();
     this.#writeHeader();
+    this.#flush();
     closeSync(this.#file);
   }
 
@@ -222,8 +228,16 @@ export class Recorder {
     return redacted(header, redact);
   }
 
+  /** Lines go to the file together: each write would hold up the run. */
   #write(line: RecordingLine | RecordingHeader): void {
-    const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
+    this.#unwritten += `${JSON.stringify(line)}\n`;
+    if (this.#unwritten.length > mostUnwritten || Date.now() - this.#writtenAt > longestUnwrittenMs) this.#flush();
+  }
+
+  #flush(): void {
+    const bytes = Buffer.from(this.#unwritten);
+    this.#unwritten = "";
+    this.#writtenAt = Date.now();
     try {
       let offset = 0;
       while (offset < bytes.length) offset += writeSync(this.#file, bytes, offset);
