@@ -4,7 +4,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { startModelServer } from "../test/support/model-server.ts";
+import { modelServer } from "../src/testing/kit/model-server.ts";
 import { acpFigures } from "./acp.ts";
 import { adapterTimes } from "./adapter.ts";
 import { atOnceFigures } from "./at-once.ts";
@@ -281,7 +281,7 @@ async function start(folder: string, { rounds }: Options): Promise<Line[]> {
 
 async function turns(folder: string, { rounds, peers }: Options): Promise<Line[]> {
   const where = place(join(folder, "turns"));
-  const server = await startModelServer((request) => {
+  const server = await modelServer((request) => {
     const body = request.json as { messages?: { role: string; content: unknown }[] } | undefined;
     const asked = JSON.stringify(body?.messages?.findLast((message) => message.role === "user") ?? "");
     const answered = body?.messages?.at(-1)?.role === "tool";

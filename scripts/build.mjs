@@ -25,6 +25,7 @@ const libraries = [
   { hooks: "src/bridge/index.ts" },
   { index: "src/sdk/index.ts" },
   { adapter: "src/adapter/index.ts" },
+  { testing: "src/testing/kit/index.ts" },
 ];
 
 /** What every start loads; what print mode needs to say `init`; what a turn needs; both again where there are MCP servers. */

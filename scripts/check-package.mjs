@@ -18,6 +18,7 @@ import { createDecoder, type AgentEvent } from "courser-agent/protocol";
 import * as policy from "courser-agent/policy";
 import * as hooks from "courser-agent/hooks";
 import * as adapter from "courser-agent/adapter";
+import { expectRun, scriptedModel, workspace, type CliRun, type CourserMatchers } from "courser-agent/testing";
 const message: UnifiedMessage | null = parseCursorEvent('{"type":"user","message":{"role":"user","content":[]}}');
 const events: AgentEvent[] = createDecoder()({});
 // Options that may be undefined, as programs that compile with exactOptionalPropertyTypes have them.
@@ -26,6 +27,13 @@ export const options: StartOptions = { prompt: "", model, resume: model, cwd: mo
 export const sessions: Parameters<typeof listSessions>[0] = { cwd: model, tool: undefined };
 export const used: [typeof execute, typeof start, typeof listSessions, CursorEvent?, Run?] = [execute, start, listSessions];
 console.log(message?.role, events.length, Object.keys(policy).length > 0, Object.keys(hooks).length > 0, Object.keys(adapter).length > 0);
+const work = workspace({ "a.txt": "Hello" });
+const script = scriptedModel([{ calls: [{ name: "Read", args: { path: "a.txt" } }] }, { expect: "Hello", text: "Read." }]);
+const run: CliRun = await work.run("read", { model: script });
+expectRun(run).toHaveCalledTool("Read", { path: "a.txt" });
+expectRun(run).toHaveAnswered("Read.");
+work.remove();
+export type Matchers = CourserMatchers<void>;
 const { sharedObjects } = process.report.getReport() as { sharedObjects: string[] };
 console.log(sharedObjects.filter((path) => path.includes("sqlite")).length, "databases");
 `;
@@ -75,7 +83,8 @@ export async function checkPackage() {
     const installed = join(folder, "node_modules", name);
     mkdirSync(installed, { recursive: true });
     execFileSync("tar", ["-xzf", tarball, "--strip-components=1", "-C", installed]);
-    for (const name of ["@types", "preact"]) symlinkSync(bin(name), join(folder, "node_modules", name));
+    for (const name of ["@types", "preact", "@photostructure", "@vscode"])
+      symlinkSync(bin(name), join(folder, "node_modules", name));
     writeFileSync(join(folder, "package.json"), '{"type":"module"}');
     writeFileSync(join(folder, "program.ts"), program);
     // Without skipLibCheck: the package's own declarations must hold as well.

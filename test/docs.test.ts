@@ -13,6 +13,7 @@ import { parseJsonc } from "../src/store/jsonc.ts";
 import { serversIn } from "../src/store/mcp-servers.ts";
 import { loadSettings } from "../src/store/settings.ts";
 import { trust } from "../src/store/trust.ts";
+import { type ModelServer, modelServer } from "../src/testing/kit/model-server.ts";
 import { commandsIn } from "../src/worktrees/setup-commands.ts";
 import {
   anchorsOf,
@@ -27,7 +28,6 @@ import {
   readBlocks,
 } from "./support/doc-examples.ts";
 import { scriptOf, typeFaults } from "./support/doc-scripts.ts";
-import { type ModelServer, startModelServer } from "./support/model-server.ts";
 import { cli, createWorkspace, repository, type Workspace } from "./support/run-cli.ts";
 
 const pages = new Map(
@@ -71,7 +71,7 @@ const withModelMark = "run with a model";
 let server: ModelServer;
 const workspaces: Workspace[] = [];
 beforeAll(async () => {
-  server = await startModelServer(() => ({ text: "Done.", usage: { input: 1, output: 1 } }));
+  server = await modelServer(() => ({ text: "Done.", usage: { input: 1, output: 1 } }));
 });
 afterAll(async () => {
   for (const workspace of workspaces) workspace.remove();

@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type Answer, startModelServer } from "./support/model-server.ts";
+import { type Answer, modelServer } from "../src/testing/kit/model-server.ts";
 import { installed, plainEnv, started } from "./support/peer-cli.ts";
 
 const recordings = resolve(import.meta.dirname, "recordings/peers");
@@ -177,7 +177,7 @@ async function record(
   const place: Place = { workspace: join(folder, "work"), home: join(folder, "home"), url: "" };
   for (const path of [place.workspace, place.home]) mkdirSync(path);
   let turn = 0;
-  const server = await startModelServer((request) => {
+  const server = await modelServer((request) => {
     const { tools } = (request.json ?? {}) as { tools?: unknown[] };
     // Side questions (a title, a warm-up) have no tools.
     return tools?.length ? scenario.answer(peer, place, turn++) : { text: "ok" };

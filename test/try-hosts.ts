@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
-import { startModelServer, type ToolCallAnswer } from "./support/model-server.ts";
+import { modelServer, type ToolCallAnswer } from "../src/testing/kit/model-server.ts";
 import { installed, plainEnv, started } from "./support/peer-cli.ts";
 
 const repository = resolve(import.meta.dirname, "..");
@@ -115,7 +115,7 @@ async function tryHost(
   for (const own of ["courser", "courser-hook"]) symlinkSync(join(repository, `dist/${own}.cjs`), join(bin, own));
   trial.env = { ...plainEnv(), HOME: trial.home, PATH: [bin, process.env["PATH"]].join(delimiter) };
   const answers: unknown[] = [];
-  const server = await startModelServer((request) => {
+  const server = await modelServer((request) => {
     const { tools, messages, input } = (request.json ?? {}) as Record<string, unknown[]>;
     if (!tools?.length) return { text: "ok" };
     const said = JSON.stringify(messages ?? input);

@@ -4,6 +4,7 @@ import { UserError } from "../protocol/error-codes.ts";
 import { systemErrorText } from "../text/system-error.ts";
 import type { Provider } from "./provider.ts";
 import type { ResolvedModel } from "./resolve.ts";
+import type { ScriptPlace } from "./scripted.ts";
 
 export type ProviderOptions = {
   /** How often a model is asked again; default 3. */
@@ -23,6 +24,8 @@ export type ProviderOptions = {
   sessionId?: string;
   /** How many replies the conversation has had: a script goes on behind them. Default 0. */
   repliesGiven?: number;
+  /** Where the chat keeps how far it is in a script that continues when it is resumed. */
+  scriptPlace?: ScriptPlace;
 };
 
 export async function openProvider(resolved: ResolvedModel, options: ProviderOptions): Promise<Provider> {
@@ -31,7 +34,10 @@ export async function openProvider(resolved: ResolvedModel, options: ProviderOpt
       return (await import("./offline/index.ts")).offlineProvider;
     case "script": {
       const { loadScript } = await import("./scripted.ts");
-      return loadScript(readScript(resolved.modelId), resolved.modelId, options.repliesGiven);
+      return loadScript(readScript(resolved.modelId), resolved.modelId, {
+        ...(options.repliesGiven !== undefined && { repliesGiven: options.repliesGiven }),
+        ...(options.scriptPlace && { place: options.scriptPlace }),
+      });
     }
     case "replay":
       throw new UserError(

@@ -25,14 +25,21 @@ type ScriptedStep =
  */
 type ScriptedReply = { steps: ScriptedStep[]; usage: Usage; expect: string[]; summary: boolean; aside: boolean };
 
-type Script = { replies: ScriptedReply[]; loop: boolean };
+/** `continues`: a chat that is resumed goes on behind the replies that it was given. */
+type Script = { replies: ScriptedReply[]; loop: boolean; continues: boolean };
+
+/** How many replies of a script a chat was given, which it keeps. */
+export type ScriptPlace = { repliesGiven(file: string): number; keep(file: string, repliesGiven: number): void };
+
+type ScriptOptions = { repliesGiven?: number; place?: ScriptPlace };
 
 /** Throws UserError when the file is not a script. Plays on behind the replies that were given; a reply that fails is used up as well. */
-export function loadScript(text: string, file: string, repliesGiven = 0): Provider {
-  const { replies: all, loop } = readScript(text, file);
+export function loadScript(text: string, file: string, { repliesGiven = 0, place }: ScriptOptions = {}): Provider {
+  const { replies: all, loop, continues } = readScript(text, file);
   const replies = all.filter(({ aside }) => !aside);
   const asides = all.filter(({ aside }) => aside);
-  let next = repliesGiven;
+  const kept = continues ? place : undefined;
+  let next = kept?.repliesGiven(file) ?? repliesGiven;
   const replyAt = (number: number) => (loop ? replies[number % replies.length] : replies[number]);
   return {
     id: "script",
@@ -46,6 +53,7 @@ export function loadScript(text: string, file: string, repliesGiven = 0): Provid
       }
       while (request.purpose !== "summary" && replyAt(next)?.summary) next++;
       const number = next++;
+      kept?.keep(file, next);
       const reply = replyAt(number);
       if (!reply) {
         const has = replies.length === 1 ? "1 reply" : `${replies.length} replies`;
@@ -128,33 +136,39 @@ function readScript(text: string, file: string): Script {
   const complain: ReportProblem = (where, problem) => {
     throw new UserError("CONFIG_INVALID", `script ${file}, ${where}: ${problem}. See docs/scripted-model.md.`);
   };
-  const { entries, loop } = repliesIn(text.replace(/^\uFEFF/, ""), complain);
+  const { entries, loop, continues } = repliesIn(text.replace(/^\uFEFF/, ""), complain);
   if (entries.length === 0) complain("line 1", 'there are no replies; write for example [{"text": "Hello"}]');
   const replies = entries.map((entry) => readReply(entry, complain));
   if (replies.every(({ summary, aside }) => summary || aside))
     complain("line 1", 'every reply is a "summary" or "aside", so none is an answer');
-  return { replies, loop };
+  return { replies, loop, continues };
 }
 
+type ReplyEntries = Omit<Script, "replies"> & { entries: ReplyEntry[] };
+
 /** The three forms of a script: an array, an object with `replies`, or one reply a line. */
-function repliesIn(text: string, complain: ReportProblem): { entries: ReplyEntry[]; loop: boolean } {
+function repliesIn(text: string, complain: ReportProblem): ReplyEntries {
+  const plain = { loop: false, continues: false };
   if (text.trim() === "") complain("line 1", "the file is empty");
   const whole = wholeValue(text, complain);
-  if (whole === undefined) return { entries: linesOf(text, complain), loop: false };
+  if (whole === undefined) return { ...plain, entries: linesOf(text, complain) };
   const { value } = whole;
-  if (Array.isArray(value)) return { entries: placed(value, text, 1), loop: false };
+  if (Array.isArray(value)) return { ...plain, entries: placed(value, text, 1) };
   if (value === null || typeof value !== "object") {
     complain(
       "line 1",
       `a script is an array of replies, an object with "replies", or one reply a line, not ${kindOf(value)}`,
     );
   }
-  if (!("replies" in (value as object))) return { entries: [{ value, where: "line 1" }], loop: false };
-  const object = fields({ value, where: "line 1" }, ["replies", "loop"], complain);
+  if (!("replies" in (value as object))) return { ...plain, entries: [{ value, where: "line 1" }] };
+  const object = fields({ value, where: "line 1" }, ["replies", "loop", "continue"], complain);
   if (!Array.isArray(object.replies)) complain("line 1", `"replies" must be an array, not ${kindOf(object.replies)}`);
-  if (object.loop !== undefined && typeof object.loop !== "boolean")
-    complain("line 1", `"loop" must be true or false, not ${kindOf(object.loop)}`);
-  return { entries: placed(object.replies as unknown[], text, 2), loop: object.loop === true };
+  for (const field of ["loop", "continue"] as const) {
+    if (object[field] !== undefined && typeof object[field] !== "boolean")
+      complain("line 1", `"${field}" must be true or false, not ${kindOf(object[field])}`);
+  }
+  const entries = placed(object.replies as unknown[], text, 2);
+  return { entries, loop: object.loop === true, continues: object.continue === true };
 }
 
 /** The file as one value, comments allowed; undefined when its first line is a value of its own. */

@@ -26,7 +26,7 @@ import { agentModel, openProvider } from "./models.ts";
 import { openPermissions } from "./permissions.ts";
 import { RunReport } from "./run-report.ts";
 import { codeSearchAccess, serviceKeys, webAccess } from "./services.ts";
-import type { RunSession } from "./session.ts";
+import { type RunSession, scriptPlaceIn } from "./session.ts";
 import type { Setup } from "./setup.ts";
 import { perMode, type RunState } from "./state.ts";
 import { subagentContext } from "./subagents.ts";
@@ -75,7 +75,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
   const browser = request.browser
     ? (await import("./browser.ts")).openBrowser(setup, { state, processes, warn })
     : undefined;
-  const opened = openProvider(setup, model, { sessionId }).then((provider) => {
+  const opened = openProvider(setup, model, { sessionId, scriptPlace: scriptPlaceIn(session) }).then((provider) => {
     state.provider = provider;
     return state;
   });

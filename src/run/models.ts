@@ -55,7 +55,7 @@ function priceOf({ price, local, kind }: ResolvedModel): Price | undefined {
 export async function openProvider(
   { settings, host, request, model: own }: Setup,
   model: ResolvedModel,
-  options: Pick<ProviderOptions, "sessionId" | "repliesGiven"> = {},
+  options: Pick<ProviderOptions, "sessionId" | "repliesGiven" | "scriptPlace"> = {},
 ): Promise<Provider> {
   const { retries, timeoutMs, idleMs, fallbackModels } = settings.courser;
   const open = host.seams?.openProvider ?? createProvider;

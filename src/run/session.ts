@@ -1,5 +1,6 @@
 // Which conversation a run belongs to: a new chat, a resumed one, a copy of one, or one that nobody keeps.
 import type { Session } from "../agent/agent.ts";
+import type { ScriptPlace } from "../model/scripted.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { EventKeeper } from "../protocol/event-log.ts";
@@ -31,6 +32,9 @@ export async function findMcp(setup: Setup): Promise<McpPlan | undefined> {
   return planMcp({ ...setup, env: setup.host.env, mcpConfigs, approvedServers });
 }
 
+/** `script`: how far the chat is in a scripted model's replies. */
+type StateKey = "todos" | "mode" | "script";
+
 export type RunSession = {
   id: string;
   /** What the run may do: as its flags say, else as the chat was left. */
@@ -39,8 +43,8 @@ export type RunSession = {
   /** Absent where nothing is kept. */
   chat?: ChatWriter;
   /** What the chat was left with: the todo list, the mode. */
-  state(key: "todos" | "mode"): unknown;
-  saveState(key: "todos" | "mode", value: unknown): void;
+  state(key: StateKey): unknown;
+  saveState(key: StateKey, value: unknown): void;
   /** What a resumed chat tells whoever goes on with it. */
   warnings: string[];
   close(): void;
@@ -100,6 +104,17 @@ async function passingSession(setup: Setup, choice: ChatChoice): Promise<RunSess
     saveState: (key, value) => void state.set(key, value),
     warnings: [],
     close: () => {},
+  };
+}
+
+/** A script that is played on in a resumed chat; another file begins at its first reply. */
+export function scriptPlaceIn({ state, saveState }: Pick<RunSession, "state" | "saveState">): ScriptPlace {
+  return {
+    repliesGiven(file) {
+      const kept = state("script") as { file: string; repliesGiven: number } | undefined;
+      return kept?.file === file ? kept.repliesGiven : 0;
+    },
+    keep: (file, repliesGiven) => saveState("script", { file, repliesGiven }),
   };
 }
 

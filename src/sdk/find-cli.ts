@@ -97,7 +97,7 @@ function realFile(path: string): string | undefined {
 }
 
 /** The CLI of this package: beside the bundled library, or built from the source that this file is part of. */
-function ownCli(): string | undefined {
+export function ownCli(): string | undefined {
   const places = ["../courser.cjs", "../../dist/courser.cjs"].map((path) =>
     fileURLToPath(new URL(path, import.meta.url)),
   );

@@ -6,9 +6,9 @@ import { CursorAgentModelAdapter } from "../../src/adapter/adapter.ts";
 import type { ModelEntry } from "../../src/adapter/config.ts";
 import { runTurn, type TurnResult } from "../../src/adapter/run-turn.ts";
 import { createToolRouter } from "../../src/adapter/tools/router.ts";
+import { modelServer, type RecordedRequest } from "../../src/testing/kit/model-server.ts";
 import { keyOfProfile, providerAnswersFromCase } from "../model/model-driver.ts";
 import type { Case, CaseResult } from "../support/case.ts";
-import { type RecordedRequest, startModelServer } from "../support/model-server.ts";
 import { cli, createWorkspace } from "../support/run-cli.ts";
 import { type Fault, faultsWithWays, listOf, shownFaults } from "../support/ways.ts";
 
@@ -48,7 +48,7 @@ export async function runModelCaseByAdapter(given: Case): Promise<CaseResult> {
 
 async function play(given: Case, style: "turn" | "argument"): Promise<Seen> {
   const { config } = given;
-  const server = await startModelServer(providerAnswersFromCase(given));
+  const server = await modelServer(providerAnswersFromCase(given));
   const workspace = createWorkspace({ "README.md": "hello\n" });
   const executed: unknown[] = [];
   try {

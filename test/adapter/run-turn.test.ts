@@ -6,7 +6,7 @@ import type { ModelEntry } from "../../src/adapter/config.ts";
 import { type RuntimeEvent, runTurn } from "../../src/adapter/run-turn.ts";
 import { createExecTool } from "../../src/adapter/tools/exec.ts";
 import { type AdapterTool, createToolRouter } from "../../src/adapter/tools/router.ts";
-import { startModelServer } from "../support/model-server.ts";
+import { modelServer } from "../../src/testing/kit/model-server.ts";
 import { cli, createWorkspace } from "../support/run-cli.ts";
 import { adapterOf, hello, model, note, textOf } from "./support.ts";
 
@@ -132,7 +132,7 @@ describe("our CLI with turn JSON on stdin", () => {
   });
 
   test("a model behind a server is told the tools and the results as its wire has them", async () => {
-    const server = await startModelServer((request) =>
+    const server = await modelServer((request) =>
       request.json.messages.some((message: { role: string }) => message.role === "tool")
         ? { text: "It was noted." }
         : { toolCalls: [{ name: "note", args: { text: "x" } }] },

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hookEvents } from "../../src/protocol/hook-events.ts";
-import { startModelServer } from "../support/model-server.ts";
+import { modelServer } from "../../src/testing/kit/model-server.ts";
 import { createWorkspace, type Workspace } from "../support/run-cli.ts";
 import { converse, hasScript } from "../support/terminal.ts";
 import { hookPayloads } from "./hook-payloads.ts";
@@ -180,7 +180,7 @@ describe("in print mode", () => {
       sessionStart: [{ command: print({ additional_context: "The codeword is plum.", env: { CODEWORD: "plum" } }) }],
       preToolUse: [{ command: `echo "$CODEWORD $CURSOR_PROJECT_DIR" > '${seen}'` }],
     });
-    const server = await startModelServer([{ toolCalls: [{ name: "LS", args: {} }] }, { text: "ok" }]);
+    const server = await modelServer([{ toolCalls: [{ name: "LS", args: {} }] }, { text: "ok" }]);
     try {
       const args = ["-p", "--force", "-e", `${server.url}/v1`, "--model", "told", "go"];
       const run = await workspace.run(args, { env: { OPENAI_API_KEY: "test" } });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { answerOf } from "../../src/cli/terminal-human.ts";
-import { startModelServer } from "../support/model-server.ts";
+import { modelServer } from "../../src/testing/kit/model-server.ts";
 import { type CliRun, createWorkspace, type Workspace } from "../support/run-cli.ts";
 import { converse, hasScript } from "../support/terminal.ts";
 
@@ -123,7 +123,7 @@ describe("in print mode", () => {
   });
 
   it("the model is told of tools that can work: no questions where nobody answers", async () => {
-    const server = await startModelServer(() => ({ text: "hi", usage: { input: 1, output: 1 } }));
+    const server = await modelServer(() => ({ text: "hi", usage: { input: 1, output: 1 } }));
     try {
       const workspace = make([]);
       const ask = (args: readonly string[]) =>

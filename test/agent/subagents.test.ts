@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { UsageBudget } from "../../src/agent/usage-budget.ts";
-import { startModelServer } from "../support/model-server.ts";
+import { modelServer } from "../../src/testing/kit/model-server.ts";
 import { type CliOptions, type CliRun, createWorkspace, type Workspace } from "../support/run-cli.ts";
 
 const workspaces: Workspace[] = [];
@@ -294,7 +294,7 @@ describe("in the background", () => {
   });
 
   it("is looked at, waited for and ended by its id", async () => {
-    const server = await startModelServer(({ json }) => {
+    const server = await modelServer(({ json }) => {
       const last = JSON.stringify(json.messages.at(-1).content);
       if (last.includes("work, generalPurpose")) return { delayMs: 20_000, text: "too late" };
       const id =

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { startModelServer } from "../support/model-server.ts";
+import { modelServer } from "../../src/testing/kit/model-server.ts";
 import { type CliOptions, cli, createWorkspace } from "../support/run-cli.ts";
 
 const workspace = createWorkspace();
@@ -87,7 +87,7 @@ describe("a turn", () => {
       { role: "user", content: "and now?" },
       { role: "tool", name: "web", content: "an orphan" },
     ];
-    const server = await startModelServer(() => ({ text: "ok" }));
+    const server = await modelServer(() => ({ text: "ok" }));
     try {
       const { last } = await auto(JSON.stringify({ type: "turn", messages }), [
         "-e",
@@ -200,7 +200,7 @@ describe("a model that fails, or calls what it may not", () => {
 
   test("a reply that a server breaks off and begins again is told once", async () => {
     const begun = { choices: [{ index: 0, delta: { role: "assistant", content: "Hello" } }] };
-    const server = await startModelServer([
+    const server = await modelServer([
       { chunks: [`data: ${JSON.stringify(begun)}\n\n`], ending: "reset" },
       { text: ["Hel", "lo wor", "ld"] },
     ]);

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { trust } from "../../src/store/trust.ts";
-import { type ModelServer, startModelServer } from "../support/model-server.ts";
+import { type ModelServer, modelServer } from "../../src/testing/kit/model-server.ts";
 import { cli, createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
 
 type Commands = {
@@ -28,7 +28,7 @@ const chat = "0bae1f09-3bb0-49b8-9b9d-96a70ede533f";
 let server: ModelServer;
 const workspaces: Workspace[] = [];
 beforeAll(async () => {
-  server = await startModelServer(() => ({ text: ["Do", "ne."], usage: { input: 1, output: 1 } }));
+  server = await modelServer(() => ({ text: ["Do", "ne."], usage: { input: 1, output: 1 } }));
 });
 afterAll(async () => {
   for (const workspace of workspaces) workspace.remove();

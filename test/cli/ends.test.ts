@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { startModelServer } from "../support/model-server.ts";
+import { modelServer } from "../../src/testing/kit/model-server.ts";
 import { type CliOptions, cli, createWorkspace } from "../support/run-cli.ts";
 
 const places: { remove(): void }[] = [];
@@ -128,7 +128,7 @@ describe.concurrent("--max-time", () => {
       ]),
     ));
   test("a model that says nothing", async () => {
-    const server = await startModelServer([{ acceptOnly: true }]);
+    const server = await modelServer([{ acceptOnly: true }]);
     try {
       await ended(
         place().run(

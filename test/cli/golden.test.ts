@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { type Answer, startModelServer } from "../support/model-server.ts";
+import { type Answer, modelServer } from "../../src/testing/kit/model-server.ts";
 import { type CliRun, cli, createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
 
 type FileContent = string | { lines: number; first?: string; last?: string };
@@ -72,7 +72,7 @@ function runSample(workspace: Workspace, sample: Sample, env: Record<string, str
 }
 
 async function askServer(workspace: Workspace, answer: Answer): Promise<CliRun> {
-  const server = await startModelServer(() => answer);
+  const server = await modelServer(() => answer);
   try {
     const name = join(workspace.home, "cursor-agent"); // texts say the name that was typed
     symlinkSync(cli, name);

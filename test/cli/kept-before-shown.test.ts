@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { findChat } from "../../src/store/chats/find-chat.ts";
 import { readChat } from "../../src/store/chats/read-chat.ts";
-import { startModelServer } from "../support/model-server.ts";
+import { modelServer } from "../../src/testing/kit/model-server.ts";
 import { createWorkspace, type Workspace } from "../support/run-cli.ts";
 
 let space: Workspace;
@@ -40,7 +40,7 @@ describe("an answer that is cut off", () => {
     ["in its thoughts, by a limit", thoughts, { flags: ["--max-time", "1s"] }],
   ])("%s", async (_, said, { signal, flags = [] }) => {
     space = createWorkspace();
-    const server = await startModelServer(() => ({ chunks: beginning(said), ending: "silence" }));
+    const server = await modelServer(() => ({ chunks: beginning(said), ending: "silence" }));
     const whole = { thinking: said.thinking.join(""), text: said.text.join("") };
     const env = { ANTHROPIC_API_KEY: "test", ANTHROPIC_BASE_URL: `${server.url}/v1` };
     let seen = "";

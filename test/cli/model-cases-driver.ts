@@ -1,9 +1,9 @@
 // Runs a case of the group `model`: the built CLI against a model server that answers as the case says.
 import { existsSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { modelServer, type RecordedRequest } from "../../src/testing/kit/model-server.ts";
 import { keyOfProfile, providerAnswersFromCase } from "../model/model-driver.ts";
 import type { Case, CaseResult } from "../support/case.ts";
-import { type RecordedRequest, startModelServer } from "../support/model-server.ts";
 import { type CliRun, createWorkspace } from "../support/run-cli.ts";
 import { codeIn, type Fault, faultsWithWays, listOf, shownFaults } from "../support/ways.ts";
 
@@ -121,7 +121,7 @@ const safety = new Set([
 
 export async function runModelCase(given: Case): Promise<CaseResult> {
   const { config, expect, input } = given;
-  const server = await startModelServer(providerAnswersFromCase(given));
+  const server = await modelServer(providerAnswersFromCase(given));
   const workspace = createWorkspace({ "README.md": "hello\n", "src/app.ts": "export {};\n" });
   try {
     for (const [name, content] of Object.entries<any>(input["files"] ?? {})) {

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSy
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ModelServer, startModelServer } from "../support/model-server.ts";
+import { type ModelServer, modelServer } from "../../src/testing/kit/model-server.ts";
 import { cli, createWorkspace, type Workspace } from "../support/run-cli.ts";
 
 let place: Workspace;
@@ -283,7 +283,7 @@ describe("--input-format stream-json", () => {
 describe("--fallback-model", () => {
   let server: ModelServer;
   beforeAll(async () => {
-    server = await startModelServer((request) =>
+    server = await modelServer((request) =>
       request.model === "good"
         ? { text: "From the good one." }
         : { status: 404, body: { error: { message: "no such model" } } },

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { startModelServer } from "../support/model-server.ts";
+import { modelServer } from "../../src/testing/kit/model-server.ts";
 import { type CliRun, cli, createWorkspace, type Workspace } from "../support/run-cli.ts";
 
 const workspaces: Workspace[] = [];
@@ -402,7 +402,7 @@ describe("calls", () => {
     });
     mkdirSync(place.config, { recursive: true });
     writeFileSync(join(place.config, "auth.json"), JSON.stringify({ version: 1, keys: { x: { key: "hidden key" } } }));
-    const server = await startModelServer((request) =>
+    const server = await modelServer((request) =>
       request.json.messages.at(-1).role === "tool"
         ? { text: "ok" }
         : {
@@ -429,7 +429,7 @@ describe("calls", () => {
 
   it("piped data is data: no mention in it is followed", async () => {
     const place = workspace({ "a.txt": "content of a" });
-    const server = await startModelServer(() => ({ text: "ok" }));
+    const server = await modelServer(() => ({ text: "ok" }));
     try {
       const run = await place.run([...stream, "-e", `${server.url}/v1`, "--model", "m", "review", "-"], {
         stdin: "see @a.txt",

@@ -16,7 +16,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openChat } from "../../src/store/chats/open-chat.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
-import { startModelServer } from "../support/model-server.ts";
+import { modelServer } from "../../src/testing/kit/model-server.ts";
 import { createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
 
 const recordings = join(repository, "test/recordings/sessions");
@@ -192,7 +192,7 @@ describe("import", () => {
       });
       expect(report.losses.map((loss: { kind: string }) => loss.kind)).toContain("context");
 
-      const server = await startModelServer([{ text: "I remember." }]);
+      const server = await modelServer([{ text: "I remember." }]);
       try {
         const args = ["-p", "--trust", "--resume", report.id, "--model", "sonnet-4.5", "and now?"];
         const resumed = await workspace.run(args, { env: { ...vendor, ANTHROPIC_BASE_URL: `${server.url}/v1` } });

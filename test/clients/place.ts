@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { type Answer, type RecordedRequest, startModelServer } from "../support/model-server.ts";
+import { type Answer, modelServer, type RecordedRequest } from "../../src/testing/kit/model-server.ts";
 import { cli } from "../support/run-cli.ts";
 
 export type ClientPlace = {
@@ -31,7 +31,7 @@ export async function clientPlace(): Promise<ClientPlace> {
     writeFileSync(join(folder, "notes.txt"), "alpha\nbeta\n");
     return folder;
   };
-  const server = await startModelServer(answerTo);
+  const server = await modelServer(answerTo);
   return {
     workspace: freshWorkspace(),
     home,

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Message } from "../../src/protocol/message.ts";
-import { type Answer, type ModelServer, startModelServer } from "../support/model-server.ts";
+import { type Answer, type ModelServer, modelServer } from "../../src/testing/kit/model-server.ts";
 import { type Kind, kinds, modelOf, providerAt, type Reply, replyOf, requestFor, userSays } from "./reply.ts";
 
 const picture = { mime: "image/png", base64: "iVBORw0KGgo=" };
@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 async function ask(kind: Kind, answers: Answer[], more: Parameters<typeof requestFor>[1] = {}): Promise<Reply> {
-  server = await startModelServer(answers);
+  server = await modelServer(answers);
   return replyOf(await providerAt(server.url, kind), requestFor(modelOf[kind], more));
 }
 
@@ -73,7 +73,7 @@ describe.each(kinds)("%s", (kind) => {
   });
 
   it("hands a whole exchange back: thinking with its signature, calls, results, images", async () => {
-    server = await startModelServer([
+    server = await modelServer([
       { thinking: "Hm.", toolCalls: [{ id: "a", name: "Shell", args: { command: "ls" } }] },
       { text: "done" },
     ]);
@@ -184,7 +184,7 @@ describe.each(kinds)("%s", (kind) => {
   });
 
   it("stops reading when nobody listens any more", async () => {
-    server = await startModelServer([{ text: ["one ", "two"], ending: "silence" }]);
+    server = await modelServer([{ text: ["one ", "two"], ending: "silence" }]);
     const provider = await providerAt(server.url, kind);
     const heard: string[] = [];
     for await (const chunk of provider.stream(requestFor(modelOf[kind]))) {
@@ -196,7 +196,7 @@ describe.each(kinds)("%s", (kind) => {
   });
 
   it("ends at once when it is cancelled", async () => {
-    server = await startModelServer([{ acceptOnly: true }]);
+    server = await modelServer([{ acceptOnly: true }]);
     const provider = await providerAt(server.url, kind);
     const signal = AbortSignal.timeout(50);
     const reply = await replyOf(provider, requestFor(modelOf[kind], { signal }));
@@ -206,7 +206,7 @@ describe.each(kinds)("%s", (kind) => {
 
 describe("effort", () => {
   const sent = async (kind: Kind, model: string): Promise<any> => {
-    server = await startModelServer([{ text: "ok" }]);
+    server = await modelServer([{ text: "ok" }]);
     await replyOf(await providerAt(server.url, kind), requestFor(model, { effort: "high" }));
     return server.requests[0]!.json;
   };
@@ -259,7 +259,7 @@ describe("caching", () => {
   });
 
   it("names the session to OpenAI", async () => {
-    server = await startModelServer([{ text: "ok" }]);
+    server = await modelServer([{ text: "ok" }]);
     await replyOf(await providerAt(server.url, "openai", { sessionId: "session-1" }), requestFor("gpt-5"));
     expect(server.requests[0]!.json.prompt_cache_key).toBe("session-1");
   });

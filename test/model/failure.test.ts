@@ -1,8 +1,8 @@
 import { createServer } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { retryAfter } from "../../src/model/failure.ts";
-import { type Answer, type ModelServer, startModelServer } from "../support/model-server.ts";
-import { wires } from "../support/model-wires.ts";
+import { type Answer, type ModelServer, modelServer } from "../../src/testing/kit/model-server.ts";
+import { wires } from "../../src/testing/kit/model-wires.ts";
 import { type Kind, kinds, modelOf, providerAt, type Reply, replyOf, requestFor } from "./reply.ts";
 
 let server: ModelServer | undefined;
@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 
 async function ask(kind: Kind, answer: Answer, options: Parameters<typeof providerAt>[2] = {}): Promise<Reply> {
-  server = await startModelServer([answer]);
+  server = await modelServer([answer]);
   return replyOf(await providerAt(server.url, kind, options), requestFor(modelOf[kind]));
 }
 

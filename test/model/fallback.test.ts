@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type ModelCandidate, withRetries } from "../../src/model/fallback.ts";
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "../../src/model/provider.ts";
 import { UserError } from "../../src/protocol/error-codes.ts";
-import { type Answer, type ModelServer, startModelServer } from "../support/model-server.ts";
+import { type Answer, type ModelServer, modelServer } from "../../src/testing/kit/model-server.ts";
 import { modelOf, providerAt, replyOf, requestFor } from "./reply.ts";
 
 let server: ModelServer | undefined;
@@ -16,7 +16,7 @@ const kind = "openai-compatible";
 const ok: Answer = { text: "ok" };
 
 async function ask(answers: Answer[], options: Parameters<typeof providerAt>[2]) {
-  server = await startModelServer(answers);
+  server = await modelServer(answers);
   return replyOf(await providerAt(server.url, kind, options), requestFor(modelOf[kind]));
 }
 
@@ -77,7 +77,7 @@ describe("over the wire", () => {
   });
 
   it("sets a refused key aside and keeps to the next one", async () => {
-    server = await startModelServer((request) => (request.key === "key-a" ? { status: 401 } : ok));
+    server = await modelServer((request) => (request.key === "key-a" ? { status: 401 } : ok));
     const provider = await providerAt(server.url, kind, { keys: ["key-a", "key-b"], retries: 0 });
     const first = await replyOf(provider, requestFor("m"));
     expect(first.text).toBe("ok");
@@ -91,7 +91,7 @@ describe("over the wire", () => {
   });
 
   it("ends with the key error when every key is refused, and remembers it", async () => {
-    server = await startModelServer([{ status: 401, repeat: 9 }]);
+    server = await modelServer([{ status: 401, repeat: 9 }]);
     const provider = await providerAt(server.url, kind, { keys: ["key-a", "key-b"], retries: 3 });
     expect((await replyOf(provider, requestFor("m"))).error?.code).toBe("MODEL_AUTH_ERROR");
     expect((await replyOf(provider, requestFor("m"))).error?.code).toBe("MODEL_AUTH_ERROR");
@@ -99,7 +99,7 @@ describe("over the wire", () => {
   });
 
   it("uses another key while one is over its limit", async () => {
-    server = await startModelServer((request) => (request.key === "key-a" ? { status: 429 } : ok));
+    server = await modelServer((request) => (request.key === "key-a" ? { status: 429 } : ok));
     const reply = await replyOf(
       await providerAt(server.url, kind, { keys: ["key-a", "key-b"], retries: 0 }),
       requestFor("m"),
@@ -108,7 +108,7 @@ describe("over the wire", () => {
   });
 
   it("falls back to another model, visibly, and stays there", async () => {
-    server = await startModelServer((request) => (request.model === modelOf[kind] ? { status: 529 } : ok));
+    server = await modelServer((request) => (request.model === modelOf[kind] ? { status: 529 } : ok));
     const provider = await providerAt(server.url, kind, { retries: 0, fallbackModels: ["test/m2"] });
     const reply = await replyOf(provider, requestFor(modelOf[kind]));
     expect(reply.text).toBe("ok");
@@ -118,7 +118,7 @@ describe("over the wire", () => {
   });
 
   it("falls back from a model that its vendor does not know", async () => {
-    server = await startModelServer((request) => (request.model === modelOf[kind] ? { status: 404 } : ok));
+    server = await modelServer((request) => (request.model === modelOf[kind] ? { status: 404 } : ok));
     const provider = await providerAt(server.url, kind, { retries: 2, fallbackModels: ["test/m2"] });
     expect((await replyOf(provider, requestFor(modelOf[kind]))).text).toBe("ok");
     expect(server.requests).toHaveLength(2);

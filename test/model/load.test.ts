@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type ModelServer, startModelServer } from "../support/model-server.ts";
+import { type ModelServer, modelServer } from "../../src/testing/kit/model-server.ts";
 import { kinds, modelOf } from "./reply.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -28,7 +28,7 @@ console.log(JSON.stringify({ text, undici }));
 `;
 
 beforeAll(async () => {
-  server = await startModelServer(() => ({ text: "4" }));
+  server = await modelServer(() => ({ text: "4" }));
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
   await build({
     stdin: { contents: source, resolveDir: root, loader: "ts" },

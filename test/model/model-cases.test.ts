@@ -4,8 +4,8 @@ import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { pause } from "../../src/model/pause.ts";
 import { createProvider, resolveModel } from "../../src/model/resolve.ts";
+import { modelServer } from "../../src/testing/kit/model-server.ts";
 import type { Case } from "../support/case.ts";
-import { startModelServer } from "../support/model-server.ts";
 import { keyOfProfile, providerAnswersFromCase, translateEvents } from "./model-driver.ts";
 import { replyOf, requestFor } from "./reply.ts";
 
@@ -29,7 +29,7 @@ describe.concurrent("cases", () => {
   it.each(ours.map((given) => [given.id, given] as const))("%s", async (_, given) => {
     const { config, expect: wanted } = given;
     const profiles = (config["authProfiles"] as string[] | undefined) ?? ["default"];
-    const server = await startModelServer(providerAnswersFromCase(given));
+    const server = await modelServer(providerAnswersFromCase(given));
     try {
       const resolved = resolveModel({
         flag: "fake/m1",

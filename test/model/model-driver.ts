@@ -1,6 +1,7 @@
 // Turns the answers of a case of the group `model` into answers of the model server, for an OpenAI-compatible endpoint.
+
+import type { Answer, RecordedRequest, ToolCallAnswer } from "../../src/testing/kit/model-server.ts";
 import type { Case } from "../support/case.ts";
-import type { Answer, RecordedRequest, ToolCallAnswer } from "../support/model-server.ts";
 
 /** One entry of `input.provider`. */
 type CaseAnswer = {

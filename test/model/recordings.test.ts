@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startModelServer } from "../support/model-server.ts";
+import { modelServer } from "../../src/testing/kit/model-server.ts";
 import { type Kind, modelOf, providerAt, type Reply, replyOf, requestFor } from "./reply.ts";
 
 const recordings: [kind: Kind, file: string][] = [
@@ -18,7 +18,7 @@ function pieces(bytes: Buffer, size: number): Uint8Array[] {
 }
 
 async function play(kind: Kind, chunks: Uint8Array[]): Promise<Reply> {
-  const server = await startModelServer([{ chunks }]);
+  const server = await modelServer([{ chunks }]);
   try {
     return await replyOf(await providerAt(server.url, kind), requestFor(modelOf[kind]));
   } finally {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createRedactor } from "../../src/redact/redact.ts";
 import { redactedEnd, redactedStart } from "../../src/redact/shorten.ts";
-import { startModelServer } from "../support/model-server.ts";
+import { modelServer } from "../../src/testing/kit/model-server.ts";
 import { createWorkspace } from "../support/run-cli.ts";
 
 const key = "k7Qm2ZpX9vTb4RnW8sYd1GcJ6hLfE3uA";
@@ -36,7 +36,7 @@ describe("what is cut", () => {
 it("an error of a model's server shows no part of the key that it quotes", async () => {
   const space = createWorkspace();
   let at = 0;
-  const server = await startModelServer(() => {
+  const server = await modelServer(() => {
     const message = `${"a".repeat(at)} ${key} ${"b ".repeat(300)}`;
     return { status: 400, body: { type: "error", error: { type: "invalid_request_error", message } } };
   });

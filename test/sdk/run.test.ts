@@ -7,7 +7,7 @@ import { execute, executeCursor, executeCursorStreaming } from "../../src/sdk/ex
 import { RunError } from "../../src/sdk/outcome.ts";
 import { type StartOptions, start } from "../../src/sdk/run.ts";
 import type { UnifiedMessage } from "../../src/sdk/unified.ts";
-import { startModelServer } from "../support/model-server.ts";
+import { modelServer } from "../../src/testing/kit/model-server.ts";
 import { cli, createWorkspace } from "../support/run-cli.ts";
 
 const workspace = createWorkspace({ "a.txt": "hello\n" });
@@ -209,7 +209,7 @@ describe("an answer by schema", () => {
   });
 
   test("is asked for once more when it does not fit, in the same session, and the run has one end", async () => {
-    const server = await startModelServer([{ text: '{"verdict":"good"}' }, { text: '{"verdict":"bad","score":1}' }]);
+    const server = await modelServer([{ text: '{"verdict":"good"}' }, { text: '{"verdict":"bad","score":1}' }]);
     const model = { model: "loopback", extraArgs: ["-e", `${server.url}/v1`] };
     // What the CLI checks itself is less than what the program wants.
     const jsonSchema = { type: "object", required: ["verdict"] };

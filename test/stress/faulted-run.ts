@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { errorCodes } from "../../src/protocol/error-codes.ts";
+import { type Answer, modelServer } from "../../src/testing/kit/model-server.ts";
 import { aliveWith, until } from "../agent/process-support.ts";
 import { missingEvents } from "../store/shown-events.ts";
-import { type Answer, startModelServer } from "../support/model-server.ts";
 import { cli } from "../support/run-cli.ts";
 
 export type FaultedRun = {
@@ -42,7 +42,7 @@ export async function faultsOf(run: FaultedRun): Promise<{ faults: string[]; end
     mkdirSync(dirname(join(base, name)), { recursive: true });
     writeFileSync(join(base, name), text.replaceAll("BASE", base));
   }
-  const server = "answers" in run.model ? await startModelServer(run.model.answers) : undefined;
+  const server = "answers" in run.model ? await modelServer(run.model.answers) : undefined;
   if ("script" in run.model) writeFileSync(join(base, "script.json"), JSON.stringify(run.model.script));
   try {
     const model = server

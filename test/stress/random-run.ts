@@ -1,5 +1,5 @@
 // A run with faults, drawn at random: a model, what it calls, and what goes wrong around it.
-import type { Answer } from "../support/model-server.ts";
+import type { Answer } from "../../src/testing/kit/model-server.ts";
 import type { FaultedRun } from "./faulted-run.ts";
 
 /** The same numbers for the same seed. */

@@ -19,6 +19,7 @@ const entries: Record<string, string> = {
   "courser-agent/policy": "src/policy/index.ts",
   "courser-agent/hooks": "src/bridge/index.ts",
   "courser-agent/adapter": "src/adapter/index.ts",
+  "courser-agent/testing": "src/testing/kit/index.ts",
   "courser-agent/components": "src/studio/components/index.ts",
 };
 
@@ -48,7 +49,8 @@ export function typeFaults(blocks: readonly Block[]): string {
       JSON.stringify({ compilerOptions, include: ["*.d.ts", "*/*.ts", "*/*.tsx"] }),
     );
     mkdirSync(join(folder, "node_modules"));
-    symlinkSync(join(repository, "node_modules/preact"), join(folder, "node_modules/preact"));
+    for (const name of ["preact", "vitest"])
+      symlinkSync(join(repository, "node_modules", name), join(folder, "node_modules", name));
     writeFileSync(join(folder, "css.d.ts"), 'declare module "courser-agent/components.css";');
     for (const [index, block] of blocks.entries()) {
       mkdirSync(join(folder, String(index)));

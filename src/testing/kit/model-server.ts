@@ -60,11 +60,18 @@ export type RecordedRequest = {
 export interface ModelServer {
   /** Base for every wire: `${url}/v1`. */
   url: string;
+  /** What it was asked, in the order in which it came. */
   requests: readonly RecordedRequest[];
+  /** Variables by which programs find it in the place of Anthropic and OpenAI. */
+  env: Record<string, string>;
+  /** `courser.json` in which `anthropic`, `openai` (responses), `google` and `chat` (OpenAI's older wire) are this server. */
+  settings: { providers: Record<string, object> };
   stop(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
-export async function startModelServer(
+/** Answers one after the other, or as the function says. Listens on loopback, at a port that was free. */
+export async function modelServer(
   answers: readonly Answer[] | ((request: RecordedRequest) => Answer | Promise<Answer>),
 ): Promise<ModelServer> {
   const requests: RecordedRequest[] = [];
@@ -98,14 +105,24 @@ export async function startModelServer(
     server.once("error", reject);
     server.listen(0, "127.0.0.1", resolve);
   });
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      for (const socket of sockets) socket.destroy();
+    });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, requests, ...wayTo(`${url}/v1`), stop, [Symbol.asyncDispose]: stop };
+}
+
+const keyVariables = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"];
+
+function wayTo(baseUrl: string): Pick<ModelServer, "env" | "settings"> {
+  const keys = Object.fromEntries(keyVariables.map((name) => [name, "test"]));
+  const [anthropic, openai, google] = keyVariables.map((keyEnv) => ({ baseUrl, keyEnv }));
+  const chat = { type: "openai-compatible", baseUrl, keyEnv: keyVariables[1] };
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
+    env: { ...keys, ANTHROPIC_BASE_URL: baseUrl, OPENAI_BASE_URL: baseUrl },
+    settings: { providers: { anthropic: anthropic!, openai: openai!, google: google!, chat } },
   };
 }
 

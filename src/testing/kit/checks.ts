@@ -1,0 +1,176 @@
+// What a test can say about a run: each check answers whether it is so, and shows what there was instead.
+import type { ErrorCode } from "../../protocol/error-codes.ts";
+import type { RunEvent } from "../../sdk/run-event.ts";
+import type { Change, ChangedFile } from "./changes.ts";
+import { isMatch, shown } from "./match.ts";
+import { type CliRun, questionsIn, type ToolUse, toolCallsIn } from "./run-cli.ts";
+
+/** A run of `runCli`, or the events of one from elsewhere: the SDK's, a stored stream. */
+export type CheckedRun = CliRun | readonly RunEvent[];
+
+/** `sentence`: goes on after "Expected the run to", or "not to". `actual`: lines. */
+export type Finding = { pass: boolean; sentence: string; actual: readonly string[] };
+
+type Subject = Pick<CliRun, "events" | "result" | "toolCalls" | "questions"> & Partial<CliRun>;
+
+type Check<Given extends unknown[]> = (run: Subject, ...given: Given) => Finding;
+
+const checks = {
+  /** It ended by itself, said that it succeeded, and its exit code says so too. */
+  toHaveSucceeded(run) {
+    const pass = run.result?.type === "done" && (run.exitCode ?? 0) === 0 && !run.timedOut;
+    return { pass, sentence: "have succeeded", actual: endingOf(run) };
+  },
+
+  /** `code`: of the error. */
+  toHaveFailed(run, code?: ErrorCode | (string & {})) {
+    const failed = run.result?.type === "fail" || (run.exitCode !== undefined && run.exitCode !== 0);
+    const said = run.result?.type === "fail" ? run.result.code : /\[([A-Z_]+)\]\s*$/.exec(run.stderr ?? "")?.[1];
+    const pass = failed && (code === undefined || said === code);
+    return { pass, sentence: `have failed${code === undefined ? "" : ` with ${code}`}`, actual: endingOf(run) };
+  },
+
+  /** In what it answered: a part of it, or a pattern. */
+  toHaveAnswered(run, text: string | RegExp) {
+    const answer = run.result?.type === "done" ? run.result.text : undefined;
+    const pass = answer !== undefined && contains(answer, text);
+    return { pass, sentence: `have answered ${shown(text)}`, actual: endingOf(run) };
+  },
+
+  /**
+   * `args`: some of the arguments. Paths may be relative to where the run worked; a pattern fits text, a function says whether
+   * a value fits. `times`: exactly so often.
+   */
+  toHaveCalledTool(run, name: string, args?: unknown, { times, outcome }: { times?: number; outcome?: string } = {}) {
+    const found = run.toolCalls.filter(
+      (call) =>
+        call.name === name &&
+        (args === undefined || isMatch(args, call.args, run.cwd)) &&
+        (outcome === undefined || call.outcome === outcome),
+    );
+    const pass = times === undefined ? found.length > 0 : found.length === times;
+    const words = [
+      `have called ${name}`,
+      ...(args === undefined ? [] : [`with ${shown(args)}`]),
+      ...(outcome === undefined ? [] : [`that ended in ${outcome}`]),
+      ...(times === undefined ? [] : [times === 1 ? "once" : `${times} times`]),
+    ];
+    return { pass, sentence: words.join(" "), actual: listed("It called", run.toolCalls.map(callLine)) };
+  },
+
+  /** Exactly these, and no others: names, or names with what was done to them. Without any: some file. */
+  toHaveChangedFiles(run, files?: readonly string[] | Readonly<Record<string, Change>>) {
+    if (!run.changedFiles) throw new TypeError("toHaveChangedFiles needs a run of runCli(): events do not tell it.");
+    const changed = run.changedFiles;
+    const actual = listed("It changed", changed.map(changeLine));
+    if (files === undefined) return { pass: changed.length > 0, sentence: "have changed files", actual };
+    const wanted = Array.isArray(files)
+      ? (files as readonly string[]).map((path) => ({ path, change: undefined }))
+      : Object.entries(files as Record<string, Change>).map(([path, change]) => ({ path, change }));
+    const fits = ({ path, change }: ChangedFile) =>
+      wanted.some((each) => each.path === path && (each.change ?? change) === change);
+    const pass = changed.length === wanted.length && changed.every(fits);
+    const names = wanted.map(({ path, change }) => (change ? `${path} (${change})` : path));
+    return { pass, sentence: `have changed ${names.join(", ") || "no files"}`, actual };
+  },
+
+  /** A person, whether or not somebody answered. `text`: in the question. */
+  toHaveAsked(run, text?: string | RegExp) {
+    const pass = run.questions.some((question) => text === undefined || contains(question.text, text));
+    const asked = run.questions.map(({ kind, text }) => `${kind}: ${text}`);
+    return {
+      pass,
+      sentence: text === undefined ? "have asked" : `have asked ${shown(text)}`,
+      actual: listed("It asked", asked),
+    };
+  },
+
+  /** A call was refused. `tool`: its name. `why`: in the reason or the rule. */
+  toHaveBeenDenied(run, tool?: string, why?: string | RegExp) {
+    const denials = denialsOf(run);
+    const pass = denials.some(
+      ({ name, reason, rule = "" }) =>
+        (tool === undefined || name === tool) && (why === undefined || contains(reason, why) || contains(rule, why)),
+    );
+    const words = ["have been denied", ...(tool ? [tool] : []), ...(why ? [`because of ${shown(why)}`] : [])];
+    const lines = denials.map(({ name, reason }) => `${name}: ${reason}`);
+    return { pass, sentence: words.join(" "), actual: listed("It was denied", lines) };
+  },
+} satisfies Record<string, Check<never[]>>;
+
+export type Checks = typeof checks;
+export type CheckName = keyof Checks;
+/** What a check is given beside the run. */
+export type Given<Name extends CheckName> = Checks[Name] extends (run: Subject, ...given: infer Args) => Finding
+  ? Args
+  : never;
+
+export const checkNames = Object.keys(checks) as CheckName[];
+
+export function check(name: CheckName, received: unknown, given: readonly unknown[]): Finding {
+  const run = subjectOf(received);
+  if (!run)
+    throw new TypeError(`${name} needs what runCli() gave, or a list of events; it was given ${shown(received)}.`);
+  const finding = (checks[name] as (run: Subject, ...given: readonly unknown[]) => Finding)(run, ...given);
+  // Why it did not come so far is what one would look for next.
+  const isTold = run.result?.type === "done" || finding.actual.includes(endingOf(run)[0]!);
+  return isTold ? finding : { ...finding, actual: [...finding.actual, ...endingOf(run)] };
+}
+
+export function messageOf({ sentence, actual }: Finding, isNot: boolean): string {
+  return [`Expected the run ${isNot ? "not " : ""}to ${sentence}.`, ...actual].join("\n");
+}
+
+function subjectOf(received: unknown): Subject | undefined {
+  if (Array.isArray(received)) {
+    const events = received as RunEvent[];
+    const result = events.findLast((event) => event.type === "done" || event.type === "fail") as CliRun["result"];
+    return { events, result, toolCalls: toolCallsIn(events), questions: questionsIn(events) };
+  }
+  const isRun = typeof received === "object" && received !== null && "events" in received && "toolCalls" in received;
+  return isRun ? (received as CliRun) : undefined;
+}
+
+type NamedDenial = { name: string; reason: string; rule?: string };
+
+function denialsOf({ denials, result }: Subject): readonly NamedDenial[] {
+  return denials ?? (result?.denials ?? []).map((denial) => ({ ...denial, name: denial.tool }));
+}
+
+function contains(text: string, part: string | RegExp): boolean {
+  return typeof part === "string" ? text.includes(part) : part.test(text);
+}
+
+function endingOf(run: Subject): string[] {
+  const { result, exitCode, signal, timedOut, stderr, stdout } = run;
+  const lines: string[] = [];
+  if (result?.type === "done") lines.push(`It answered ${shown(result.text)}.`);
+  else if (result) lines.push(`It failed${result.code ? ` with ${result.code}` : ""}: ${result.message}`);
+  else lines.push("It ended without a result.");
+  if (timedOut) lines.push("It took too long, and was ended.");
+  else if (exitCode === null) lines.push(`It was ended by ${signal}.`);
+  else if (exitCode !== undefined) lines.push(`Its exit code was ${exitCode}.`);
+  for (const [name, text] of Object.entries({ stderr, ...(!result && { stdout }) }))
+    if (text?.trim()) lines.push(`${name}: ${ends(text.trim())}`);
+  return lines;
+}
+
+/** The end of a long text says most. */
+function ends(text: string): string {
+  return text.length > 600 ? `…${text.slice(-600)}` : text;
+}
+
+function listed(words: string, lines: readonly string[]): string[] {
+  if (lines.length === 0) return [`${words} nothing.`.replace("It was denied nothing.", "Nothing was denied.")];
+  const most = 20;
+  const more = lines.length > most ? [`  … and ${lines.length - most} more`] : [];
+  return [`${words}:`, ...lines.slice(0, most).map((line) => `  ${line}`), ...more];
+}
+
+function callLine({ name, args, outcome }: ToolUse): string {
+  return `${name} ${shown(args)} → ${outcome ?? "no end"}`;
+}
+
+function changeLine({ path, change }: ChangedFile): string {
+  return `${path} (${change})`;
+}

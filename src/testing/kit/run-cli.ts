@@ -1,0 +1,141 @@
+// Runs the CLI as a program would, and tells what happened in the words of a test.
+import { isObject, tryParse } from "../../json/object.ts";
+import { runProgram } from "../../process/run-program.ts";
+import { UserError } from "../../protocol/error-codes.ts";
+import type { AgentEvent } from "../../protocol/event.ts";
+import { createDecoder } from "../../protocol/stream-json.ts";
+import { drivers } from "../../sdk/drivers/index.ts";
+import { findCli, ownCli } from "../../sdk/find-cli.ts";
+import type { RunDenial } from "../../sdk/outcome.ts";
+import { createNamer, type RunEvent } from "../../sdk/run-event.ts";
+import { unifiedToolName } from "../../sdk/tool-names.ts";
+import { type ChangedFile, changesBetween, fingerprints } from "./changes.ts";
+import type { TestModel } from "./models.ts";
+
+export type CliOptions = {
+  /** Where it works. */
+  cwd?: string;
+  /** The whole environment; that of this process unless told. */
+  env?: Record<string, string | undefined>;
+  /** A name for `--model`, or a model of this kit. */
+  model?: string | Pick<TestModel, "args">;
+  /** Written to its input, which ends then. Without it the input is empty. */
+  stdin?: string;
+  /** After it the run is ended, and `timedOut`. Default: a minute. */
+  timeoutMs?: number;
+  signal?: AbortSignal;
+  /** Another CLI that speaks the same: a path, a name in PATH, or a program with its first arguments. Default: this package's. */
+  executable?: string | readonly string[];
+};
+
+/** A call of a tool. `name`: by the one list of names of the SDK. `outcome`: `success`, `error`, `rejected`, …; undefined: it has no end. */
+export type ToolUse = { name: string; args: unknown; callId: string; outcome: string | undefined; value: unknown };
+
+/** `text`: what was asked. `answer`: undefined, nobody did. */
+export type RunQuestion = { kind: string; text: string; query: unknown; answer: unknown };
+
+export interface CliRun {
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** Null: a signal ended it. */
+  readonly exitCode: number | null;
+  readonly signal: string;
+  readonly timedOut: boolean;
+  readonly durationMs: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Of `--output-format stream-json` and `json`; else none. */
+  readonly events: readonly RunEvent[];
+  /** How it said that it ended; undefined where it did not. */
+  readonly result: Extract<AgentEvent, { type: "done" | "fail" }> | undefined;
+  /** The answer, or why there is none. */
+  readonly text: string;
+  readonly sessionId: string | undefined;
+  readonly toolCalls: readonly ToolUse[];
+  readonly changedFiles: readonly ChangedFile[];
+  readonly denials: readonly RunDenial[];
+  readonly questions: readonly RunQuestion[];
+}
+
+/** Resolves also when the run fails; rejects when the program cannot be started. */
+export async function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliRun> {
+  const { cwd = process.cwd(), env = process.env, model, timeoutMs = 60_000, signal, stdin } = options;
+  const executable = options.executable ?? ownCli();
+  const cli = executable && (await findCli(drivers.cursor, { executable, env }, { withinMs: timeoutMs, signal }));
+  if (!cli) throw new UserError("CLI_NOT_FOUND", `There is no ${[executable].flat().join(" ") || "built CLI"} to run.`);
+  const named = typeof model === "string" ? ["--model", model] : (model?.args ?? []);
+  const given = [...named, ...args];
+  const before = fingerprints(cwd);
+  const end = await runProgram({
+    command: [...cli.words, ...given],
+    cwd,
+    env,
+    timeoutMs,
+    keepBytes: mostBytes,
+    ...(stdin !== undefined && { input: stdin }),
+    ...(signal && { signal }),
+  });
+  if (end.failure) throw new UserError("CLI_NOT_FOUND", `${cli.path} cannot be started: ${end.failure.message}`);
+  const stdout = end.stdout.toString("utf8");
+  const events = eventsIn(stdout, cli.isOurs);
+  const result = events.findLast((event) => event.type === "done" || event.type === "fail") as CliRun["result"];
+  return {
+    args: given,
+    cwd,
+    exitCode: end.exitCode,
+    signal: end.signal,
+    timedOut: end.timedOut,
+    durationMs: end.durationMs,
+    stdout,
+    stderr: end.stderr,
+    events,
+    result,
+    text: result?.type === "done" ? result.text : (result?.message ?? (events.length > 0 ? "" : stdout.trimEnd())),
+    sessionId: events.find((event) => event.type === "init")?.sessionId,
+    toolCalls: toolCallsIn(events),
+    changedFiles: changesBetween(before, fingerprints(cwd)),
+    denials: (result?.denials ?? []).map((denial) => ({ ...denial, name: unifiedToolName("cursor", denial.tool) })),
+    questions: questionsIn(events),
+  };
+}
+
+const mostBytes = 256 * 1024 * 1024;
+
+/** What is no JSON is no event. */
+function eventsIn(stdout: string, isOurs: boolean): RunEvent[] {
+  const decode = createDecoder();
+  const name = createNamer({ tool: "cursor", isOurs });
+  return stdout
+    .split("\n")
+    .map((line) => tryParse(line))
+    .filter(isObject)
+    .flatMap((line) => decode(line).map(name));
+}
+
+export function toolCallsIn(events: readonly RunEvent[]): ToolUse[] {
+  const calls = new Map<string, ToolUse>();
+  for (const event of events) {
+    if (event.type !== "tool_start" && event.type !== "tool_end") continue;
+    const { callId, name, args } = event;
+    const outcome = event.type === "tool_end" ? event.outcome : undefined;
+    calls.set(callId, { name, args, callId, outcome: outcome?.kind, value: outcome?.value });
+  }
+  return [...calls.values()];
+}
+
+export function questionsIn(events: readonly RunEvent[]): RunQuestion[] {
+  return events.flatMap((event) => {
+    if (event.type !== "ask") return [];
+    const answered = events.find((each) => each.type === "answer" && each.id === event.id);
+    const answer = answered?.type === "answer" ? answered.response : undefined;
+    const kind = event.kind.replace(/InteractionQuery$/, "");
+    return [{ kind, text: wordsOf(event.query), query: event.query, answer }];
+  });
+}
+
+/** The prompts of a question; of anything else that is asked, all of it. */
+function wordsOf(query: unknown): string {
+  const args = isObject(query) && isObject(query.args) ? query.args : undefined;
+  const prompts = Array.isArray(args?.questions) ? args.questions.filter(isObject).map(({ prompt }) => prompt) : [];
+  return prompts.length > 0 ? prompts.join("\n") : JSON.stringify(args ?? query);
+}

@@ -1,0 +1,79 @@
+// A folder to work in, with a home and a configuration of its own: nothing of this machine's user reaches the run.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fingerprints } from "./changes.ts";
+import type { ModelServer } from "./model-server.ts";
+import { type CliOptions, type CliRun, runCli } from "./run-cli.ts";
+import { temporaryFolder } from "./temporary.ts";
+
+/** Text and bytes as they are, anything else as JSON. */
+type Content = string | Uint8Array | object;
+
+export type WorkspaceOptions = {
+  /** Files of the configuration folder, such as `cli-config.json`, `courser.json`, `mcp.json`, `hooks.json`. */
+  config?: Record<string, Content>;
+  /** It is where the models `anthropic/…`, `openai/…`, `google/…` and `chat/…` are found. */
+  server?: Pick<ModelServer, "env" | "settings">;
+  /** More variables for its runs. */
+  env?: Record<string, string>;
+};
+
+export interface Workspace extends Disposable {
+  /** Real path of the folder that the agent works in. */
+  readonly path: string;
+  readonly home: string;
+  readonly config: string;
+  /** The whole environment of its runs. */
+  readonly env: Record<string, string>;
+  /** Returns the path of what it wrote. */
+  write(name: string, content: Content): string;
+  read(name: string): string;
+  /** Relative paths of all files, sorted; without `.git` and `node_modules`. */
+  files(): string[];
+  /** One prompt in print mode, in a trusted workspace, read as events. `args`: more flags, such as `--force`. */
+  run(prompt: string, options?: CliOptions & { args?: readonly string[] }): Promise<CliRun>;
+  /** Any command line. */
+  cli(args: readonly string[], options?: CliOptions): Promise<CliRun>;
+  remove(): void;
+}
+
+export function workspace(files: Record<string, Content> = {}, options: WorkspaceOptions = {}): Workspace {
+  const base = temporaryFolder("courser-test-");
+  const [path, home] = [join(base.path, "work"), join(base.path, "home")];
+  const config = join(home, ".cursor");
+  for (const folder of [path, config]) mkdirSync(folder, { recursive: true });
+  const env = { ...ownEnvironment(home), ...options.server?.env, ...options.env };
+  const made: Workspace = {
+    path,
+    home,
+    config,
+    env,
+    write: (name, content) => writeInto(path, name, content),
+    read: (name) => readFileSync(resolve(path, name), "utf8"),
+    files: () => [...fingerprints(path).keys()].sort(),
+    run: (prompt, { args = [], ...rest } = {}) =>
+      made.cli(["-p", "--trust", "--output-format", "stream-json", ...args, "--", prompt], rest),
+    cli: (args, { env: more, ...rest } = {}) => runCli(args, { cwd: path, ...rest, env: { ...env, ...more } }),
+    remove: base.remove,
+    [Symbol.dispose]: base.remove,
+  };
+  for (const [name, content] of Object.entries(files)) made.write(name, content);
+  const configured = { ...(options.server && { "courser.json": options.server.settings }), ...options.config };
+  for (const [name, content] of Object.entries(configured)) writeInto(config, name, content);
+  return made;
+}
+
+/** What programs need to start at all, and no key. */
+function ownEnvironment(home: string): Record<string, string> {
+  const passed = ["PATH", "SystemRoot", "ComSpec", "PATHEXT", "TEMP", "TMP", "TMPDIR"];
+  const kept = passed.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]!]]));
+  return { ...Object.fromEntries(kept), HOME: home, USERPROFILE: home, LANG: "C.UTF-8" };
+}
+
+function writeInto(folder: string, name: string, content: Content): string {
+  const file = resolve(folder, name);
+  mkdirSync(dirname(file), { recursive: true });
+  const isRaw = typeof content === "string" || content instanceof Uint8Array;
+  writeFileSync(file, isRaw ? content : `${JSON.stringify(content, null, 2)}\n`);
+  return file;
+}
