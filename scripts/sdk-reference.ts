@@ -126,7 +126,7 @@ function splitMembers(body: string): Member[] {
   let note = "";
   let rest = body.trim();
   while (rest !== "") {
-    const comment = /^\/\*\*([^]*?)\*\/\s*/.exec(rest);
+    const comment = /^\/\*\*([\s\S]*?)\*\/\s*/.exec(rest);
     if (comment) {
       note = oneLine(comment[1]!.replace(/^\s*\* ?/gm, " "));
       rest = rest.slice(comment[0].length);
@@ -168,7 +168,7 @@ function events(): string[][] {
   const rows: string[][] = [];
   let note = "";
   for (const part of body.split(/\n(?= {2}(?:\||\/\*\*))/).slice(1)) {
-    const comment = /^\s*\/\*\*([^]*?)\*\/$/.exec(part);
+    const comment = /^\s*\/\*\*([\s\S]*?)\*\/$/.exec(part);
     if (comment) {
       note = oneLine(comment[1]!);
       continue;
