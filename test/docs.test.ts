@@ -193,7 +193,9 @@ describe("files", () => {
 describe("pages", () => {
   it("have only blocks of a kind that is checked, or that is shown as it is", () => {
     for (const block of blocks) {
-      expect(["bash", "json", "jsonc", "js", "ts", "tsx", "text", "markdown"], place(block)).toContain(block.language);
+      expect(["bash", "json", "jsonc", "js", "ts", "tsx", "yaml", "text", "markdown"], place(block)).toContain(
+        block.language,
+      );
       if (block.language === "js") expect(isUsed(block), `${place(block)}: a command runs it`).toBe(true);
     }
   });
