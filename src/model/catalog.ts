@@ -17,8 +17,10 @@ export type VendorRow = {
   keyPrefix?: string;
   /** Variable that moves the server elsewhere. */
   baseUrlVariable?: string;
-  /** The model to take when only this vendor's key is known. */
+  /** The model to take when only this vendor's key is known … */
   defaultModel?: string;
+  /** … or its line: the newest of the catalog is taken. `*` stands for the version. */
+  defaultLine?: string;
   /** It runs on this machine. */
   local?: true;
   /** An OpenAI-compatible server that wants thinking back as `reasoning_content`; others refuse the field. */
@@ -30,26 +32,26 @@ export const vendors: readonly VendorRow[] = [
     kind: "anthropic",
     keyPrefix: "sk-ant-",
     baseUrlVariable: "ANTHROPIC_BASE_URL",
-    defaultModel: "claude-sonnet-4-5",
+    defaultLine: "claude-*-sonnet",
   }),
   vendor("openai", "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY", {
     kind: "openai",
     keyPrefix: "sk-proj-",
     baseUrlVariable: "OPENAI_BASE_URL",
-    defaultModel: "gpt-5",
+    defaultLine: "gpt-*",
   }),
   vendor(
     "google",
     "Google",
     "https://generativelanguage.googleapis.com/v1beta",
     "GOOGLE_GENERATIVE_AI_API_KEY GEMINI_API_KEY GOOGLE_API_KEY",
-    { kind: "google", keyPrefix: "AIza", defaultModel: "gemini-2.5-pro" },
+    { kind: "google", keyPrefix: "AIza", defaultLine: "gemini-*-pro" },
   ),
   vendor("openrouter", "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", {
     keyPrefix: "sk-or-",
-    defaultModel: "anthropic/claude-sonnet-4.5",
+    defaultLine: "claude-*-sonnet",
   }),
-  vendor("xai", "xAI", "https://api.x.ai/v1", "XAI_API_KEY", { keyPrefix: "xai-", defaultModel: "grok-4" }),
+  vendor("xai", "xAI", "https://api.x.ai/v1", "XAI_API_KEY", { keyPrefix: "xai-", defaultLine: "grok-*" }),
   vendor("deepseek", "DeepSeek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", {
     defaultModel: "deepseek-chat",
     takesThinking: true,
@@ -92,25 +94,22 @@ export type ModelRow = {
   thinks?: true;
 };
 
-/** The model of the documented samples, and ours where there is a key for it. */
-export const defaultModelId = "claude-4.5-sonnet";
-
 const K = 1_000;
 const M = 1_000_000;
 
 /** Prices and limits as the vendors publish them; the price of the first tier where there are several. */
 export const models: readonly ModelRow[] = [
-  claude("4.5", "sonnet", "sonnet-4.5 sonnet", 200 * K, [3, 15, 0.3, 3.75]),
+  claude("4.5", "sonnet", "sonnet-4.5", 200 * K, [3, 15, 0.3, 3.75]),
   claude("4.6", "sonnet", "sonnet-4.6", M, [3, 15, 0.3, 3.75]),
   claude("5", "sonnet", "sonnet-5", M, [2, 10, 0.2, 2.5]),
-  claude("5.5", "sonnet", "sonnet-5.5", M, [2, 10, 0.1, 2.5]),
+  claude("5.5", "sonnet", "sonnet-5.5 sonnet", M, [2, 10, 0.1, 2.5]),
   claude("4", "sonnet", "sonnet-4", 200 * K, [3, 15, 0.3, 3.75], "claude-sonnet-4-0"),
   claude("4.5", "opus", "opus-4.5", 200 * K, [5, 25, 0.5, 6.25]),
-  claude("4.6", "opus", "opus-4.6 opus", M, [5, 25, 0.5, 6.25]),
+  claude("4.6", "opus", "opus-4.6", M, [5, 25, 0.5, 6.25]),
   claude("4.7", "opus", "opus-4.7", M, [5, 25, 0.5, 6.25]),
   claude("4.8", "opus", "opus-4.8", M, [5, 25, 0.5, 6.25]),
   claude("5", "opus", "opus-5", M, [5, 25, 0.5, 6.25]),
-  claude("5.5", "opus", "opus-5.5", M, [4, 20, 0.2, 5]),
+  claude("5.5", "opus", "opus-5.5 opus", M, [4, 20, 0.2, 5]),
   claude("4.1", "opus", "opus-4.1", 200 * K, [15, 75, 1.5, 18.75]),
   claude("4.5", "haiku", "haiku-4.5 haiku", 200 * K, [1, 5, 0.1, 1.25]),
 
@@ -196,6 +195,32 @@ function suffixName(suffix: string, effort: Effort | undefined): string {
   const isLevel = effort && suffix !== "-thinking" && suffix !== "-thinking-fast";
   const level = isLevel ? ` ${effort[0]!.toUpperCase()}${effort.slice(1)}` : "";
   return suffix.includes("-thinking") ? `${level} (Thinking)` : level;
+}
+
+/** What --model would say to get the vendor's default; undefined: it has none. */
+export function defaultModelOf(vendor: VendorRow): string | undefined {
+  if (vendor.defaultModel) return `${vendor.name}/${vendor.defaultModel}`;
+  const newest = vendor.defaultLine === undefined ? undefined : newestOf(vendor.defaultLine);
+  if (!newest || newest.vendor === vendor.name) return newest?.id;
+  // Who passes on the models of others writes the version with a dot.
+  return `${vendor.name}/${newest.vendor}/${newest.model.replace(/-(\d+)-(\d+)$/, "-$1.$2")}`;
+}
+
+/** Of a line such as `claude-*-sonnet`: the model with the highest version. */
+function newestOf(line: string): ModelRow | undefined {
+  const [before = "", after = ""] = line.split("*");
+  const versionOf = ({ id }: ModelRow) => {
+    const version = id.slice(before.length, id.length - after.length);
+    const fits = id.startsWith(before) && id.endsWith(after) && /^\d+(?:\.\d+)?$/.test(version);
+    return fits ? version.split(".").map(Number) : undefined;
+  };
+  const older = ([major = 0, minor = 0]: number[], [otherMajor = 0, otherMinor = 0]: number[]) =>
+    major - otherMajor || minor - otherMinor;
+  const versions = models.flatMap((row) => {
+    const version = versionOf(row);
+    return version ? [{ row, version }] : [];
+  });
+  return versions.sort((one, other) => older(other.version, one.version))[0]?.row;
 }
 
 export function findVendor(name: string): VendorRow | undefined {

@@ -1,5 +1,5 @@
 // Which keys may be used for a vendor, and where they come from.
-import type { VendorRow } from "./catalog.ts";
+import { type VendorRow, vendors } from "./catalog.ts";
 import type { ApiKeySource, ModelChoice } from "./resolve.ts";
 
 export type KeyList = { all: string[]; source: ApiKeySource };
@@ -24,7 +24,8 @@ export function keyList(
 /** Readers want to know whether a key was given, also where a model answers that needs none. */
 export function givenSource({ apiKeyFlag, env }: ModelChoice): ApiKeySource {
   if (firstText(apiKeyFlag)) return "flag";
-  return firstText(env["CURSOR_API_KEY"]) ? "env" : "none";
+  const variables = ["CURSOR_API_KEY", ...vendors.flatMap((vendor) => vendor.keyVariables)];
+  return variables.some((name) => firstText(env[name])) ? "env" : "none";
 }
 
 /** A key of Cursor's own service, which is nothing for other vendors to see. */

@@ -3,7 +3,7 @@ import { UserError } from "../protocol/error-codes.ts";
 import { distanceBetween, nearestNames } from "../text/nearest.ts";
 import {
   autoModel,
-  defaultModelId,
+  defaultModelOf,
   findModel,
   findVendor,
   type ModelLine,
@@ -159,12 +159,11 @@ function atEndpoint(choice: ModelChoice, url: string, named: string | undefined)
 function byKeys(choice: ModelChoice, wanted: string | undefined): ResolvedModel {
   const byFlag = ownKey(choice.apiKeyFlag);
   const given = byFlag ?? foreignKey(choice);
-  const row = vendors.find((vendor) => vendor.defaultModel && hasOwnKey(choice, vendorRow(choice, vendor.name)!));
+  const row = vendors.find((vendor) => defaultModelOf(vendor) && hasOwnKey(choice, vendorRow(choice, vendor.name)!));
   const guessed =
-    given && vendors.find((vendor) => vendor.defaultModel && vendor.keyPrefix && given.startsWith(vendor.keyPrefix));
+    given && vendors.find((vendor) => defaultModelOf(vendor) && vendor.keyPrefix && given.startsWith(vendor.keyPrefix));
   const chosen = (byFlag && guessed) || row || guessed || (given ? findVendor("anthropic") : undefined);
-  if (chosen)
-    return byName(choice, chosen.name === "anthropic" ? defaultModelId : `${chosen.name}/${chosen.defaultModel}`);
+  if (chosen) return byName(choice, defaultModelOf(chosen)!);
   const endpoint = Object.entries(choice.endpoints ?? {}).find(
     ([, each]) => (each.models?.length ?? 0) > 0 && ready(choice, each),
   );

@@ -14,6 +14,8 @@ export type Profile = {
   readRules: boolean;
   /** `targetDirectory` of a glob: always, or when the model gave one. */
   globDirectory: "always" | "given";
+  /** `path` of a grep: the same. */
+  grepPath: "always" | "given";
   /** A unified diff; or changed lines only, with or without a blank after the sign. */
   diffString: "unified" | "spaced lines" | "lines";
   /** A new file counts as one empty line that was removed. */
@@ -33,6 +35,7 @@ const today: Profile = {
   commandFields: "all",
   readRules: true,
   globDirectory: "given",
+  grepPath: "always",
   diffString: "unified",
   newFileRemovesLine: false,
   extensions: true,
@@ -49,6 +52,7 @@ const profiles = {
     commandFields: "first",
     readRules: false,
     globDirectory: "always",
+    grepPath: "given",
     diffString: "spaced lines",
     newFileRemovesLine: true,
     extensions: false,

@@ -273,7 +273,7 @@ describe("authentication and extensions", () => {
     expect((await client.request("authenticate", { methodId: "cursor_login" })).result).toEqual({});
     const { result } = await client.request("session/new", { cwd: workspace.path, mcpServers: [] });
     const [, model] = result.configOptions;
-    expect([model.currentValue, model.options.length > 3]).toEqual(["claude-4.5-sonnet", true]);
+    expect([model.currentValue, model.options.length > 3]).toEqual(["claude-5.5-sonnet", true]);
     await client.request("logout", {});
     expect((await client.request("authenticate", { methodId: "cursor_login" })).error?.code).toBe(-32000);
   });

@@ -249,7 +249,7 @@ describe("status", () => {
       userInfo: { userId: "anthropic" },
       vendor: "anthropic",
       source: "ANTHROPIC_API_KEY",
-      model: "claude-4.5-sonnet",
+      model: "claude-5.5-sonnet",
       keys: [{ vendor: "anthropic", source: "ANTHROPIC_API_KEY" }],
     });
     expect(JSON.parse((await status(["--format=json", "--model=offline"])).stdout)).toMatchObject({

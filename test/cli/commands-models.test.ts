@@ -41,7 +41,7 @@ describe("models", () => {
     expect(lines.slice(0, 2)).toEqual(["Available models", ""]);
     expect(lines.slice(-2)).toEqual(["", expect.stringMatching(/^Tip: /)]);
     for (const line of lines.slice(2, -2)) expect(line).toMatch(/^\S+ - .+$/);
-    expect(lines).toContain("claude-4.5-sonnet - Claude 4.5 Sonnet  (current, default)");
+    expect(lines).toContain("claude-5.5-sonnet - Claude 5.5 Sonnet  (current, default)");
     for (const { id, name } of catalog) expect(stdout).toContain(`\n${id} - ${name}`);
     expect((await workspace.run(["--list-models"], { env: { ANTHROPIC_API_KEY: "k" } })).stdout).toBe(stdout);
   });
@@ -57,7 +57,7 @@ describe("models", () => {
     const list = await listed([], { OPENAI_API_KEY: "k" });
     for (const each of list.filter((one) => one.vendor !== null && one.id !== "offline"))
       expect(each.available, each.id).toBe(each.vendor === "openai");
-    expect(marked(list)).toEqual({ current: ["gpt-5"], default: ["gpt-5"] });
+    expect(marked(list)).toEqual({ current: ["gpt-5.5"], default: ["gpt-5.5"] });
     expect(list.find((each) => each.id === "claude-4.5-sonnet")).toEqual({
       id: "claude-4.5-sonnet",
       name: "Claude 4.5 Sonnet",
@@ -80,7 +80,7 @@ describe("models", () => {
     ["offline", ["--model", "offline"], "offline"],
   ])("the current model: %s", async (_, args, id) => {
     const keys = { ANTHROPIC_API_KEY: "k", OPENAI_API_KEY: "k", OPENROUTER_API_KEY: "k" };
-    expect(marked(await listed(args, keys))).toEqual({ current: [id], default: ["claude-4.5-sonnet"] });
+    expect(marked(await listed(args, keys))).toEqual({ current: [id], default: ["claude-5.5-sonnet"] });
     expect((await workspace.run(["models", ...args], { env: keys })).stdout).toMatch(
       new RegExp(`^${id} - .*current`, "m"),
     );
@@ -135,7 +135,7 @@ describe("about", () => {
     const version = (await workspace.run(["--version"])).stdout.trim();
     const { exit, stdout, stderr } = await workspace.run(["about"], { env: { ANTHROPIC_API_KEY: "k" } });
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
-    for (const value of [version, "Claude 4.5 Sonnet", process.platform, workspace.config])
+    for (const value of [version, "Claude 5.5 Sonnet", process.platform, workspace.config])
       expect(stdout).toContain(value);
   });
 

@@ -115,5 +115,9 @@ describe("keys", () => {
     expect(await source([], {})).toBe("none");
     expect(await source([], { CURSOR_API_KEY: "key_abc" })).toBe("env");
     expect(await source(["--api-key", "key_abc"], {})).toBe("flag");
+    expect(await source(["--model", "offline"], { ANTHROPIC_API_KEY: "sk-ant-x" })).toBe("env");
+    const script = workspace.file("script.json", JSON.stringify([{ text: "hi" }]));
+    expect(await source(["--model", `script:${script}`], { GEMINI_API_KEY: "k" })).toBe("env");
+    expect(await source(["--model", `script:${script}`], { GEMINI_API_KEY: " " })).toBe("none");
   });
 });

@@ -92,7 +92,7 @@ describe.concurrent("a web UI", { timeout: 60_000 }, () => {
     expect(textOf(sent)).toBe(preamble + conclusion);
     expect(sent.flatMap((each) => (each.kind === "tool" ? each.name : []))).toEqual(["read", "shell"]);
     const session = sent.find((each) => each.kind === "session")!;
-    expect(session).toMatchObject({ model: "Claude 4.5 Sonnet" });
+    expect(session).toMatchObject({ model: "Claude 5.5 Sonnet" });
     const again = await sendMessage({ place, cwd, prompt: prompts.count, sessionId: (session as { id: string }).id });
     expect(again.starts).toBe(1);
     expect(textOf(again.sent)).toBe("2 prompts");
@@ -127,7 +127,7 @@ describe.concurrent("an orchestrator", { timeout: 60_000 }, () => {
   it("finds the version, the login, and models with the current one", async () => {
     const found = await detect(place);
     expect(found.version).toMatch(/^\d{4}\.\d\d\.\d\d-[0-9a-f]{7}$/);
-    expect(found).toMatchObject({ loggedIn: true, current: "claude-4.5-sonnet" });
+    expect(found).toMatchObject({ loggedIn: true, current: "claude-5.5-sonnet" });
     expect(found.models).toContainEqual({ id: "claude-4.5-sonnet", name: "Claude 4.5 Sonnet" });
     expect(found.models.every(({ name }) => !name.includes("("))).toBe(true);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findModel, listModels, models, vendors } from "../../src/model/catalog.ts";
+import { defaultModelOf, findModel, findVendor, listModels, models, vendors } from "../../src/model/catalog.ts";
 import { costOf } from "../../src/model/prices.ts";
 
 describe("the catalog", () => {
@@ -22,6 +22,26 @@ describe("the catalog", () => {
       expect(row.price.cacheRead ?? 0, row.id).toBeLessThan(row.price.input);
     }
     for (const row of vendors) expect(URL.canParse(row.baseUrl), row.name).toBe(true);
+  });
+
+  it("takes the newest of its line as the default, which is what the bare name of a family means too", () => {
+    const newest = (line: RegExp) => {
+      const versions = models.flatMap(({ id }) => line.exec(id)?.[1] ?? []).map(Number);
+      return String(Math.max(...versions));
+    };
+    const sonnet = newest(/^claude-([\d.]+)-sonnet$/);
+    const defaults = Object.fromEntries(vendors.map((vendor) => [vendor.name, defaultModelOf(vendor)]));
+    expect(defaults).toMatchObject({
+      anthropic: `claude-${sonnet}-sonnet`,
+      openai: `gpt-${newest(/^gpt-([\d.]+)$/)}`,
+      google: `gemini-${newest(/^gemini-([\d.]+)-pro$/)}-pro`,
+      openrouter: `openrouter/anthropic/claude-sonnet-${sonnet}`,
+      xai: `grok-${newest(/^grok-([\d.]+)$/)}`,
+    });
+    for (const family of ["sonnet", "opus", "haiku"])
+      expect(findModel(family)?.row.id).toBe(`claude-${newest(new RegExp(`^claude-([\\d.]+)-${family}$`))}-${family}`);
+    for (const id of Object.values(defaults)) if (id && !id.includes("/")) expect(findModel(id)?.row.id).toBe(id);
+    expect(defaultModelOf(findVendor("ollama")!)).toBeUndefined();
   });
 
   it("gives an effort only to models that think", () => {

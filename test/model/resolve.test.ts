@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { defaultModelOf, findModel, findVendor } from "../../src/model/catalog.ts";
 import { type ModelChoice, resolveModel } from "../../src/model/resolve.ts";
 import { UserError } from "../../src/protocol/error-codes.ts";
 
@@ -14,6 +15,9 @@ const everyKey = {
   DASHSCOPE_API_KEY: "qw-1",
   ZAI_API_KEY: "za-1",
 };
+
+/** test/model/catalog.test.ts proves that it is the newest of its line. */
+const newest = findModel(defaultModelOf(findVendor("anthropic")!)!)!.row;
 
 function choose(flag: string | undefined, more: Partial<ModelChoice> = {}) {
   return resolveModel({ env: everyKey, ...(flag !== undefined && { flag }), ...more });
@@ -124,8 +128,8 @@ describe("ids never heard of", () => {
     "%s is the default model, which is said",
     (name) => {
       for (const choice of [choose(name), choose(undefined, { configModel: name })]) {
-        expect(choice).toMatchObject({ modelId: "claude-sonnet-4-5" });
-        expect(choice.notice).toContain("The default model answers: Claude 4.5 Sonnet.");
+        expect(choice).toMatchObject({ modelId: newest.model });
+        expect(choice.notice).toContain(`The default model answers: ${newest.name}.`);
       }
       expect(resolveModel({ flag: name, env: {} })).toMatchObject({ kind: "offline" });
       const env = { ...everyKey, COURSER_MODEL: "gpt-5" };
@@ -136,21 +140,21 @@ describe("ids never heard of", () => {
   );
 
   it("auto is what it says, and nothing is said of it", () => {
-    expect(choose("auto")).toMatchObject({ modelId: "claude-sonnet-4-5" });
+    expect(choose("auto")).toMatchObject({ modelId: newest.model });
     expect(choose("auto").notice).toBeUndefined();
   });
 });
 
 describe("without a name", () => {
   it.each<[string, Partial<ModelChoice>, string, string]>([
-    ["an Anthropic key", { env: anthropic }, "anthropic", "claude-sonnet-4-5"],
-    ["all keys", { env: everyKey }, "anthropic", "claude-sonnet-4-5"],
-    ["an OpenAI key", { env: { OPENAI_API_KEY: "k" } }, "openai", "gpt-5"],
-    ["a Gemini key", { env: { GEMINI_API_KEY: "k" } }, "google", "gemini-2.5-pro"],
-    ["an OpenRouter key", { env: { OPENROUTER_API_KEY: "k" } }, "openrouter", "anthropic/claude-sonnet-4.5"],
-    ["a saved key", { env: {}, keys: { openai: "k" } }, "openai", "gpt-5"],
-    ["CURSOR_API_KEY", { env: { CURSOR_API_KEY: "secret" } }, "anthropic", "claude-sonnet-4-5"],
-    ["a key that tells its vendor", { env: {}, apiKeyFlag: "sk-or-v1-x" }, "openrouter", "anthropic/claude-sonnet-4.5"],
+    ["an Anthropic key", { env: anthropic }, "anthropic", newest.model],
+    ["all keys", { env: everyKey }, "anthropic", newest.model],
+    ["an OpenAI key", { env: { OPENAI_API_KEY: "k" } }, "openai", "gpt-5.5"],
+    ["a Gemini key", { env: { GEMINI_API_KEY: "k" } }, "google", "gemini-3.1-pro-preview"],
+    ["an OpenRouter key", { env: { OPENROUTER_API_KEY: "k" } }, "openrouter", "anthropic/claude-sonnet-5.5"],
+    ["a saved key", { env: {}, keys: { openai: "k" } }, "openai", "gpt-5.5"],
+    ["CURSOR_API_KEY", { env: { CURSOR_API_KEY: "secret" } }, "anthropic", newest.model],
+    ["a key that tells its vendor", { env: {}, apiKeyFlag: "sk-or-v1-x" }, "openrouter", "anthropic/claude-sonnet-5.5"],
     ["nothing", { env: {} }, "offline", "offline"],
     ["a key of Cursor's own", { env: { CURSOR_API_KEY: "key_0123" } }, "offline", "offline"],
     ["a blank key", { env: { ANTHROPIC_API_KEY: "  " } }, "offline", "offline"],
@@ -170,7 +174,7 @@ describe("without a name", () => {
     expect(resolveModel({ env, flag: "sonnet-4", configModel: "opus-4.6" }).modelId).toBe("claude-sonnet-4-0");
     expect(resolveModel({ env, configModel: "opus-4.6" }).modelId).toBe("gpt-5");
     expect(resolveModel({ env: everyKey, configModel: "opus-4.6" }).modelId).toBe("claude-opus-4-6");
-    expect(resolveModel({ env: everyKey, configModel: "auto" }).modelId).toBe("claude-sonnet-4-5");
+    expect(resolveModel({ env: everyKey, configModel: "auto" }).modelId).toBe(newest.model);
   });
 });
 
@@ -183,7 +187,8 @@ describe("keys", () => {
       apiKeySource: "login",
     });
     expect(choose("sonnet-4.5", { env: { CURSOR_API_KEY: "c" } })).toMatchObject({ key: "c", apiKeySource: "env" });
-    expect(choose("offline")).toMatchObject({ apiKeySource: "none", keys: [] });
+    expect(choose("offline")).toMatchObject({ apiKeySource: "env", keys: [] });
+    expect(choose("offline", { env: {} })).toMatchObject({ apiKeySource: "none", keys: [] });
     expect(choose("ollama/x", { env: {} })).toMatchObject({ apiKeySource: "none", local: true });
   });
 

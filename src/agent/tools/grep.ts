@@ -1,6 +1,7 @@
 // Grep: lines that match a regular expression, the files that have them, or how many.
 import { join } from "node:path";
 import * as v from "valibot";
+import { profileOf } from "../../protocol/profiles.ts";
 import { lastPart, pathTest } from "../file-pattern.ts";
 import { absolutePath } from "../files.ts";
 import { type FoundRecord, namesIn, searchAt, searchRecords, withoutDot } from "../ripgrep.ts";
@@ -43,7 +44,9 @@ export const grep = tool({
   },
   wireArgs: (args, context) => ({
     pattern: args.pattern,
-    path: absolutePath(args.path ?? ".", context),
+    ...((args.path !== undefined || profileOf(context.compat).grepPath === "always") && {
+      path: absolutePath(args.path ?? ".", context),
+    }),
     ...(args.glob !== undefined && { glob: args.glob }),
     outputMode: args.outputMode ?? "content",
     caseInsensitive: args.caseInsensitive ?? false,
