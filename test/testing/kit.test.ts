@@ -72,6 +72,7 @@ describe("a run", () => {
     const work = made(files);
     const run = await work.run("paint", { model: scripted(everything), args: ["--force", "--deny", "Shell(rm)"] });
     expect(run).toHaveSucceeded();
+    expect({ ...run, exitCode: null, signal: "SIGKILL" }).not.toHaveSucceeded();
     expect(run).toHaveAnswered("Painted");
     expect(run.text).toBe("Painted.");
     expect(run).toHaveCalledTool("Read", { path: "a.txt" }, { times: 1, outcome: "success" });

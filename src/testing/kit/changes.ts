@@ -16,12 +16,20 @@ export function fingerprints(folder: string): Map<string, string> {
       const path = join(inside, entry.name);
       const name = relative(folder, path).replaceAll(sep, "/");
       if (entry.isDirectory()) visit(path);
-      else if (entry.isSymbolicLink()) found.set(name, `-> ${readlinkSync(path)}`);
-      else if (entry.isFile()) found.set(name, createHash("sha256").update(readFileSync(path)).digest("hex"));
+      else if (entry.isSymbolicLink() || entry.isFile()) found.set(name, contentOf(path, entry.isFile()));
     }
   };
   visit(folder);
   return found;
+}
+
+function contentOf(path: string, isFile: boolean): string {
+  try {
+    return isFile ? createHash("sha256").update(readFileSync(path)).digest("hex") : `-> ${readlinkSync(path)}`;
+  } catch (error) {
+    // Closed to us, or gone since it was listed.
+    return (error as NodeJS.ErrnoException).code ?? "unreadable";
+  }
 }
 
 export function changesBetween(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): ChangedFile[] {

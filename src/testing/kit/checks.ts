@@ -18,7 +18,7 @@ type Check<Given extends unknown[]> = (run: Subject, ...given: Given) => Finding
 const checks = {
   /** It ended by itself, said that it succeeded, and its exit code says so too. */
   toHaveSucceeded(run) {
-    const pass = run.result?.type === "done" && (run.exitCode ?? 0) === 0 && !run.timedOut;
+    const pass = run.result?.type === "done" && (run.exitCode === undefined || run.exitCode === 0) && !run.timedOut;
     return { pass, sentence: "have succeeded", actual: endingOf(run) };
   },
 
