@@ -166,12 +166,11 @@ describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there i
         [/Accept this plan/, "cheaper please\n"],
         [/Use chalk[\s\S]*Accept this plan/, "y\n"],
         [/Planned\.[\s\S]*> /, "/help\n"],
-        [/Subagents: \/generalPurpose \/explore \/shell[\s\S]*> /, "/quit\n"],
+        [/\/explore +Explores the code[^\n]*\(subagent\)[\s\S]*> /, "/quit\n"],
       ],
       workspace,
     );
     expect(exit, screen).toBe(0);
-    expect(screen).toContain("Subagents: ");
     expect(screen).toContain("│ Which wall?");
     expect(screen).toContain("│ 2. Paint");
     expect(readdirSync(join(workspace.config, "plans"))).toHaveLength(1);

@@ -82,7 +82,7 @@ describe("--json-schema", () => {
 
   it.each([
     ["nowhere.json", "FILE_UNREADABLE", /cannot be read/],
-    ["{", "USAGE", /not JSON/],
+    ["{", "USAGE", /not valid JSON/],
     ['{"properties":{"a":{"requierd":[]}}}', "USAGE", /#\/properties\/a\/requierd.*did you mean "required"/],
     ['{"$ref":"https://example.com/a"}', "USAGE", /external/],
   ])("%s stops the run before it begins", async (given, code, message) => {

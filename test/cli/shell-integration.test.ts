@@ -28,7 +28,7 @@ describe("completion", () => {
     expect(complete("courser", "sessions", "exp")).toEqual(["export"]);
     expect(complete("courser", "-p", "--out")).toEqual(["--output-format", "--output-last-message"]);
     expect(complete("courser", "--output-format", "s")).toEqual(["stream-json"]);
-    expect(complete("courser", "login", "--worktr")).toEqual([""]);
+    expect(complete("courser", "login", "--clou")).toEqual([""]);
   });
 
   it.skipIf(!has("zsh"))("is a script that zsh takes", () => {
