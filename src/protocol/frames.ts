@@ -141,6 +141,8 @@ export class FrameParser {
       return;
     }
     if (known.isIgnored) {
+      // Whatever its shape, it says whose stream this is.
+      if (typeof value.session_id === "string") this.#checkSession(value.session_id);
       frames.push({ kind: "frame", type, value });
       return;
     }
@@ -159,8 +161,11 @@ export class FrameParser {
   #checkLine(type: string, { check }: FrameType, line: JsonObject): void {
     const fault = commonFault(line) ?? check?.(line);
     if (fault) throw wrongShape(type, fault);
-    const sessionId = line.session_id as string | undefined;
-    if (sessionId === undefined || sessionId === this.#sessionId) return;
+    if (line.session_id !== undefined) this.#checkSession(line.session_id as string);
+  }
+
+  #checkSession(sessionId: string): void {
+    if (sessionId === this.#sessionId) return;
     if (this.#sessionId !== undefined) {
       throw new FrameError(
         "FRAME_SESSION",
