@@ -28,11 +28,12 @@ const libraries = [
   { testing: "src/testing/kit/index.ts" },
 ];
 
-/** What every start loads; what print mode needs to say `init`; what a turn needs; both again where there are MCP servers. */
+/** What every start loads; what print mode needs to say `init`; what a turn needs; what recording adds; both again where there are MCP servers. */
 const packs = {
   "start.cjs": "src/cli/main.ts",
   "print.cjs": "src/cli/print.ts",
   "turn.cjs": "src/run/assemble.ts",
+  "record.cjs": "src/testing/recorded-run.ts",
   "mcp-plan.cjs": "src/run/mcp-plan.ts",
   "mcp.cjs": "src/run/mcp.ts",
 };

@@ -1,9 +1,12 @@
 // Which names of environment variables say that the value is a secret.
 
-/** Names that say it. Letters have no case; `_` or a new word of camelCase bounds a word where it says so. */
+/** Words that mean other things inside of others, so they must stand by themselves: KEYBOARD, AUTHOR, PATH, SACRED. */
+const secretWords = new Set(
+  "KEY KEYS APIKEY APIKEYS PASS AUTH JWT PAT BEARER COOKIE COOKIES DSN PIN PW OTP SAS".split(" "),
+);
+
+/** Names that say it otherwise. Letters have no case. */
 const secretNames: readonly RegExp[] = [
-  // Words that mean other things inside of others: KEYBOARD, AUTHOR, PATH, SACRED.
-  /(^|_)(API_?KEYS?|KEYS?|PASS|AUTH|JWT|PAT|BEARER|COOKIES?|DSN|CRED[A-Z]*|PIN|PW|OTP|SAS)(_|$)/i,
   // Words that mean nothing else, wherever they stand: openaiApiKey, GITHUBTOKEN, VAULT_SECRETS_JSON.
   /(api_?key|access_?key|private_?key)$|token(?!i[sz])|secret(?!ar)|passw(or)?d|passphrase|credential/i,
   // What people call a password for short: DBPASS, MYSQL_PWD.
@@ -12,6 +15,9 @@ const secretNames: readonly RegExp[] = [
   /connection_?string|conn_?str(_|$)/i,
   /(^|_)((DATABASE|DB|REDIS|MONGO\w*|AMQP|POSTGRES\w*|MYSQL|BROKER|RABBITMQ)_UR[LI]|WEBHOOK(_URL)?)$/i,
 ];
+
+/** Each of these names holds one of them. Most names do not, and no pattern is compiled for those. */
+const hints = ["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "PWD", "CONN", "_UR", "WEBHOOK"];
 
 /** Names that look like these, and why they hold no secret. */
 const harmlessNames: readonly RegExp[] = [
@@ -29,9 +35,15 @@ const harmlessNames: readonly RegExp[] = [
 
 /** `value`: a name such as PROJECT_PWD may also say where something is. */
 export function isSecretName(name: string, value = ""): boolean {
+  const upper = name.toUpperCase();
+  const isHinted = () => hints.some((hint) => upper.includes(hint)) && secretNames.some((each) => each.test(name));
+  if (!upper.split("_").some(isSecretWord) && !isHinted()) return false;
   if (harmlessNames.some((each) => each.test(name))) return false;
-  if (/pwd$/i.test(name) && /^([/~.]|[A-Z]:)/i.test(value)) return false;
-  return secretNames.some((each) => each.test(name));
+  return !(/pwd$/i.test(name) && /^([/~.]|[A-Z]:)/i.test(value));
+}
+
+function isSecretWord(word: string): boolean {
+  return secretWords.has(word) || (word.startsWith("CRED") && /^[A-Z]+$/.test(word));
 }
 
 /** `scheme://name:password@host`, whatever the variable is called. */

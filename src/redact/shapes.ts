@@ -92,8 +92,7 @@ const table: readonly SecretShape[] = [
   { set: "upper", least: 26, prefixes: "API-", exact: true, check: "random" },
 ];
 
-/** `isPlain`: letters and digits only, as base64 is full of. `isRare`: so long and with marks in it that it is never chance. */
-type CompiledShape = Omit<SecretShape, "set"> & { set: CharacterSet; isPlain: boolean; isRare: boolean };
+type CompiledShape = Omit<SecretShape, "set"> & { set: CharacterSet };
 type CompiledShapes = { trigger: RegExp; shapes: Map<string, CompiledShape> };
 
 let compiled: CompiledShapes | undefined;
@@ -101,17 +100,12 @@ let compiled: CompiledShapes | undefined;
 function compile(): CompiledShapes {
   const shapes = new Map<string, CompiledShape>();
   for (const shape of table) {
-    for (const prefix of shape.prefixes.split(" "))
-      shapes.set(prefix, {
-        ...shape,
-        set: setOf(shape.set),
-        isPlain: /^[A-Za-z0-9]+$/.test(prefix),
-        isRare: prefix.length >= 4 && /[_-]/.test(prefix),
-      });
+    const known = { ...shape, set: setOf(shape.set) };
+    for (const prefix of shape.prefixes.split(" ")) shapes.set(prefix, known);
   }
   const longestFirst = [...shapes.keys()].sort((one, other) => other.length - one.length);
-  const escaped = longestFirst.map((prefix) => prefix.replace(/[.~=/]/g, "\\$&"));
-  return { shapes, trigger: new RegExp(`eyJ|Q~|:AA|\\.(?=[\\w-]{6}\\.[\\w-]{27})|${escaped.join("|")}`, "g") };
+  const escaped = longestFirst.join("|").replace(/[.~=/]/g, "\\$&");
+  return { shapes, trigger: new RegExp(`eyJ|Q~|:AA|\\.(?=[\\w-]{6}\\.[\\w-]{27})|${escaped}`, "g") };
 }
 
 /** `isSeam`: a terminal sequence was taken out right before this character. */
@@ -128,7 +122,7 @@ export function findShapes(text: string, isSeam: (at: number) => boolean): Span[
     const shape = shapes.get(prefix);
     let span: Span | undefined;
     if (!shape && prefix !== "eyJ") span = byTheMiddle(text, at, prefix);
-    else if (!startsWord(text, at, shape, isSeam)) continue;
+    else if (!startsWord(text, at, prefix, isSeam)) continue;
     else if (shape) span = tokenAt(text, at, prefix, shape);
     else if (at >= noTokenBefore) {
       noTokenBefore = runEnd(text, at, setOf("dotted"));
@@ -187,14 +181,13 @@ function byTheMiddle(text: string, at: number, middle: string): Span | undefined
  * A prefix in the middle of a longer run is chance: pictures and hashes hold every short word somewhere. The letter before
  * may end an escape instead: `\n`, `%20`, a colour. A name may be tied to a key with a dash: `turn-ghp_…`.
  */
-function startsWord(
-  text: string,
-  at: number,
-  { isPlain, isRare }: Pick<CompiledShape, "isPlain" | "isRare"> = { isPlain: true, isRare: false },
-  isSeam: (at: number) => boolean,
-): boolean {
+function startsWord(text: string, at: number, prefix: string, isSeam: (at: number) => boolean): boolean {
   const before = text.charCodeAt(at - 1);
+  // Letters and digits only, as base64 is full of.
+  const isPlain = /^[A-Za-z0-9]+$/.test(prefix);
   if (!isWordCharacter(before) && !(isPlain && (before === 43 || before === 47))) return true;
+  // So long and with marks in it that it is never chance.
+  const isRare = prefix.length >= 4 && /[_-]/.test(prefix);
   if (isRare && (before === 45 || before === 95)) return true;
   if (isSeam(at)) return true;
   // No escape ends in one of these.

@@ -36,7 +36,7 @@ export function decodedText(text: string): DecodedText | undefined {
 }
 
 /** Lines that programs make of a long word in base64 or hexadecimal, as the one word that they were. */
-const wrapped = /(?<=[A-Za-z0-9+/_-]{32})\r?\n[ \t]{0,16}(?=[A-Za-z0-9+/_=-]{2})/g;
+const wrapped = /(?=[\r\n])(?<=[A-Za-z0-9+/_-]{32})\r?\n[ \t]{0,16}(?=[A-Za-z0-9+/_=-]{2})/g;
 
 export function joinedLines(text: string): DecodedText | undefined {
   if (!text.includes("\n")) return undefined;

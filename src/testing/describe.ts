@@ -22,8 +22,10 @@ export type Describer = {
   message(message: Message): DescribedMessage;
 };
 
-/** `redact`: takes secrets out of a text. What is described is remembered: a conversation only grows. */
-export function createDescriber(normalise: Normaliser, redact: (text: string) => string): Describer {
+type Redact = ((text: string) => string) | undefined;
+
+/** `redact`: takes secrets out of a text, where it may hold some. What is described is remembered: a conversation only grows. */
+export function createDescriber(normalise: Normaliser, redact: Redact): Describer {
   const messages = new WeakMap<Message, DescribedMessage>();
   const systems = new Map<string, SystemPart[]>();
   const tools = new WeakMap<object, string>();
@@ -93,28 +95,27 @@ function keptPicture({ mime, base64 }: { mime: string; base64: string }) {
 }
 
 const modes = ["default", "force", "plan", "ask"] as const;
-let ownPrompts: Map<string, string> | undefined;
 
 /** Our own words are known by their name; the rest stands there as it was said. */
-function describeSystem(system: string, normalise: Normaliser, redact: (text: string) => string): SystemPart[] {
-  ownPrompts ??= namedPrompts();
-  for (const [text, name] of ownPrompts) {
-    if (!system.startsWith(text)) continue;
-    const rest = system.slice(text.length).replace(/^\n+/, "");
-    return [{ builtIn: name, digest: digestOf(text) }, ...(rest === "" ? [] : [describeText(redact(rest), normalise)])];
-  }
-  return [describeText(redact(system), normalise)];
+function describeSystem(system: string, normalise: Normaliser, redact: Redact): SystemPart[] {
+  const clean = redact ?? ((text: string) => text);
+  const own = ownPromptOf(system);
+  if (!own) return [describeText(clean(system), normalise)];
+  const rest = system.slice(own.text.length).replace(/^\n+/, "");
+  return [
+    { builtIn: own.name, digest: digestOf(own.text) },
+    ...(rest === "" ? [] : [describeText(clean(rest), normalise)]),
+  ];
 }
 
-/** Two modes may be told the same. */
-function namedPrompts(): Map<string, string> {
-  const named = new Map<string, string>();
+/** Two modes may be told the same: then it has the name of the first. */
+function ownPromptOf(system: string): { name: string; text: string } | undefined {
   for (const mode of modes)
     for (const headless of [true, false]) {
       const text = basePrompt({ mode, headless });
-      if (!named.has(text)) named.set(text, `${mode}, ${headless ? "headless" : "attended"}`);
+      if (system.startsWith(text)) return { name: `${mode}, ${headless ? "headless" : "attended"}`, text };
     }
-  return named;
+  return undefined;
 }
 
 function describeText(text: string, normalise: Normaliser): SystemPart {
@@ -122,7 +123,8 @@ function describeText(text: string, normalise: Normaliser): SystemPart {
 }
 
 /** Without secrets, and the same in every other way. */
-export function redacted<Value>(value: Value, redact: (text: string) => string): Value {
+export function redacted<Value>(value: Value, redact: Redact): Value {
+  if (!redact) return value;
   const text = JSON.stringify(value);
   const clean = redact(text);
   if (clean === text) return value;

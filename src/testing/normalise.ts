@@ -44,7 +44,19 @@ export function createNormaliser({ workspace, roots = [], home, config, temporar
   const names = new Map(paths.map(([path, name]) => [path, name]));
   const found = paths.map(([path]) => path.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)).join("|");
   const pattern = new RegExp(String.raw`(?<![\w.-])(?:${found})(?![\w.-])`, "g");
-  return (text) => text.replace(pattern, (path) => names.get(path)!).replace(uuid, "<id>");
+  // Most texts hold neither, which a plain search tells in a tenth of the time.
+  return (text) => {
+    const hasPath = paths.some(([path]) => text.includes(path));
+    const named = hasPath ? text.replace(pattern, (path) => names.get(path)!) : text;
+    return mayHoldId(named) ? named.replace(uuid, "<id>") : named;
+  };
+}
+
+/** Dashes where those of a UUID are. */
+function mayHoldId(text: string): boolean {
+  for (let at = text.indexOf("-"); at >= 0; at = text.indexOf("-", at + 1))
+    if (text[at + 5] === "-" && text[at + 10] === "-" && text[at + 15] === "-") return true;
+  return false;
 }
 
 /** The system prompt says where and when it is used. */

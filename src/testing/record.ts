@@ -11,9 +11,11 @@ import { isTrusted } from "../store/trust.ts";
 import { digestOf } from "../text/digest.ts";
 import { createDescriber, type DescribedRequest, type Describer, digestOfParts, redacted } from "./describe.ts";
 import { fingerprintOf } from "./fingerprint.ts";
+import { shortHeader } from "./head.ts";
 import { createNormaliser, type Normaliser, type Places, placesOf } from "./normalise.ts";
 import {
   type DeltasLine,
+  type EventLine,
   type KeptMessage,
   type RecordingHeader,
   type RecordingLine,
@@ -28,11 +30,19 @@ type RecorderOptions = {
   request: RunRequest;
   env: NodeJS.ProcessEnv;
   version: string;
-  redact(text: string): string;
+  redact: Redact;
 };
 
-const mostUnwritten = 64 * 1024;
+const mostUnwritten = 256;
 const longestUnwrittenMs = 500;
+
+type Redact = (text: string) => string;
+
+/** What lines are made with. What is described by one is remembered by it. */
+type LineMaker = { redact: Redact | undefined; describer: Describer };
+
+type Asked = { request: number; asked: ModelRequest };
+type Happening = Asked | ReplyLine | EventLine | DeltasLine;
 
 type Event<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 
@@ -40,26 +50,26 @@ export class Recorder {
   readonly #options: RecorderOptions;
   readonly #file: number;
   #places!: Places;
-  #describer!: Describer;
   #normalise!: Normaliser;
+  #plain!: LineMaker;
+  #redacting!: LineMaker;
   /** Of each agent, what it asked last. */
-  readonly #last = new Map<string, DescribedRequest>();
+  #last = new Map<string, DescribedRequest>();
   /** Replies by what they said. */
-  readonly #replies = new Map<string, number>();
+  #replies = new Map<string, number>();
   #requests = 0;
   #model: ResolvedModel | undefined;
   #init: Event<"init"> | undefined;
-  /** What comes before the model is known. */
-  #waiting: RecordingLine[] = [];
   #hasHeader = false;
-  #unwritten = "";
-  #writtenAt = Date.now();
+  /** What happened since the last write. Lines are made of it then: beside the run, not within it. */
+  #happened: Happening[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #failure: UserError | undefined;
   #deltas: (DeltasLine & { now: number }) | undefined;
 
   /** Throws UserError where the file cannot be written. */
   constructor(options: RecorderOptions) {
     this.#options = options;
-    this.#setPlaces(options.request.workspace);
     try {
       this.#file = openSync(options.file, "w", 0o600);
     } catch (error) {
@@ -82,15 +92,12 @@ export class Recorder {
       return;
     }
     this.#endDeltas();
-    const kept = redacted(event, this.#options.redact);
-    const digest = kept.type === "tool_end" ? { digest: digestOf(JSON.stringify(kept.outcome ?? null)) } : {};
-    this.#line({ event: kept, ...digest });
+    this.#add({ event });
   }
 
   /** The same provider, listened to. */
   wrap(provider: Provider, model: ResolvedModel): Provider {
     this.#model ??= model;
-    this.#writeHeader();
     const ask = (request: ModelRequest) => this.#ask(provider, request);
     return {
       get id() {
@@ -102,9 +109,9 @@ export class Recorder {
   }
 
   end(): void {
+    clearTimeout(this.#timer);
     this.#endDeltas();
-    this.#writeHeader();
-    this.#flush();
+    this.#write({ isLast: true });
     closeSync(this.#file);
   }
 
@@ -112,7 +119,12 @@ export class Recorder {
     const { request, env, redact } = this.#options;
     this.#places = placesOf({ ...request, workspace }, env);
     this.#normalise = createNormaliser(this.#places);
-    this.#describer = createDescriber(this.#normalise, redact);
+    const maker = (clean: Redact | undefined) => ({
+      redact: clean,
+      describer: createDescriber(this.#normalise, clean),
+    });
+    this.#plain = maker(undefined);
+    this.#redacting = maker(redact);
   }
 
   async *#ask(provider: Provider, request: ModelRequest): AsyncGenerator<ModelChunk> {
@@ -135,38 +147,17 @@ export class Recorder {
     }
   }
 
+  /** The list of messages goes on growing; a message does not change. */
   #request(request: ModelRequest): number {
     this.#endDeltas();
-    const { agent, purpose } = request;
-    const described = this.#describer.request(request);
-    const isMain = agent !== undefined && agent === this.#init?.sessionId;
-    const before = agent === undefined ? undefined : this.#last.get(agent);
-    if (agent !== undefined) this.#last.set(agent, described);
-    const kept = commonLength(before?.messages ?? [], described.messages);
     const number = ++this.#requests;
-    const line: RequestLine = {
-      request: number,
-      digest: described.digest,
-      ...(agent !== undefined && { agent: isMain ? "main" : agent }),
-      ...(purpose !== undefined && { purpose }),
-      ...(!isSame(before?.system, described.system) && { system: described.system }),
-      ...(!isSame(before?.tools, described.tools) && { tools: described.tools }),
-      messages: { kept, added: described.messages.slice(kept).map((message) => this.#added(message)) },
-    };
-    this.#line(line);
+    this.#add({ request: number, asked: { ...request, messages: [...request.messages] } });
     return number;
-  }
-
-  #added({ role, digest, parts }: DescribedRequest["messages"][number]): KeptMessage {
-    const reply = role === "assistant" ? this.#replies.get(digest) : undefined;
-    return reply === undefined ? { role, digest, parts } : { role, digest, reply };
   }
 
   #reply(line: ReplyLine): void {
     this.#endDeltas();
-    const kept = redacted(line, this.#options.redact);
-    this.#replies.set(digestOfParts(kept.parts, this.#normalise), kept.reply);
-    this.#line(kept);
+    this.#add(line);
   }
 
   #delta({ type, text, at = 0 }: Event<"text" | "thinking">): void {
@@ -178,66 +169,38 @@ export class Recorder {
     this.#deltas.now = at;
   }
 
-  /** A secret may have come in pieces: then it is one piece that it left. */
   #endDeltas(): void {
     if (!this.#deltas) return;
     const { now: _, ...line } = this.#deltas;
     this.#deltas = undefined;
-    const text = this.#options.redact(line.text);
-    if (text === line.text) this.#line(line);
-    else this.#line({ ...line, text, sizes: [text.length], at: line.at.slice(0, 1) });
+    this.#add(line);
   }
 
-  #line(line: RecordingLine): void {
-    if (this.#hasHeader) this.#write(line);
-    else this.#waiting.push(line);
+  /** What happened is written together: each write would hold up the run. */
+  #add(happening: Happening): void {
+    if (this.#failure) throw this.#failure;
+    this.#happened.push(happening);
+    if (this.#happened.length > mostUnwritten) this.#write();
+    else this.#timer ??= setTimeout(() => this.#writeInTime(), longestUnwrittenMs).unref();
   }
 
-  #writeHeader(): void {
-    if (this.#hasHeader || !this.#init) return;
+  /** Nobody waits for a timer: the run learns of a failure with what happens next. */
+  #writeInTime(): void {
+    try {
+      this.#write();
+    } catch (error) {
+      this.#failure = error as UserError;
+    }
+  }
+
+  /** Before the model is known, there is no first line. */
+  #write({ isLast = false } = {}): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (!this.#init || (!this.#model && !isLast) || this.#happened.length === 0) return;
+    const happened = this.#happened.splice(0);
+    const bytes = Buffer.from(this.#textOf(happened, this.#init));
     this.#hasHeader = true;
-    this.#write(this.#header(this.#init));
-    for (const line of this.#waiting.splice(0)) this.#write(line);
-  }
-
-  #header({ sessionId, permissionMode, model: shown }: Event<"init">): RecordingHeader {
-    const { request, version, redact } = this.#options;
-    const { workspace: _workspace, roots: _roots, chat, ...rest } = request;
-    const asked = chat?.type === "resume" ? { chat, ...rest } : rest;
-    const places = this.#places;
-    const model = this.#model;
-    const displayName = model?.displayName ?? shown ?? "";
-    const header: RecordingHeader = {
-      recording: recordingVersion,
-      version,
-      recordedAt: new Date().toISOString(),
-      chatId: sessionId,
-      mode: permissionMode as PermissionMode,
-      trusted: request.trust === true || isTrusted(places.config, places.workspace),
-      request: withoutEmpty(asked),
-      places,
-      model: {
-        id: model?.id ?? "",
-        displayName,
-        contextTokens: model?.contextTokens ?? 0,
-        ...(model?.price && { price: model.price }),
-        ...(model?.effort && { effort: model.effort }),
-      },
-      workspace: fingerprintOf(places.workspace),
-    };
-    return redacted(header, redact);
-  }
-
-  /** Lines go to the file together: each write would hold up the run. */
-  #write(line: RecordingLine | RecordingHeader): void {
-    this.#unwritten += `${JSON.stringify(line)}\n`;
-    if (this.#unwritten.length > mostUnwritten || Date.now() - this.#writtenAt > longestUnwrittenMs) this.#flush();
-  }
-
-  #flush(): void {
-    const bytes = Buffer.from(this.#unwritten);
-    this.#unwritten = "";
-    this.#writtenAt = Date.now();
     try {
       let offset = 0;
       while (offset < bytes.length) offset += writeSync(this.#file, bytes, offset);
@@ -248,6 +211,85 @@ export class Recorder {
       );
     }
   }
+
+  /** One look at everything tells that there is no secret in it, as there mostly is none. Else each line is redacted by itself. */
+  #textOf(happened: readonly Happening[], init: Event<"init">): string {
+    const [last, replies] = [new Map(this.#last), new Map(this.#replies)];
+    const textBy = (maker: LineMaker) => {
+      const lines: object[] = happened.map((each) => this.#line(each, maker));
+      if (!this.#hasHeader) lines.unshift(redacted(this.#header(init), maker.redact));
+      return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+    };
+    const plain = textBy(this.#plain);
+    if (this.#options.redact(plain) === plain) return plain;
+    [this.#last, this.#replies] = [last, replies];
+    return textBy(this.#redacting);
+  }
+
+  #line(happening: Happening, { redact, describer }: LineMaker): RecordingLine {
+    if ("asked" in happening) return this.#requestLine(happening, describer);
+    if ("deltas" in happening) return redactedDeltas(happening, redact);
+    const line = redacted(happening, redact);
+    if ("reply" in line) this.#replies.set(digestOfParts(line.parts, this.#normalise), line.reply);
+    else if (line.event.type === "tool_end")
+      return { ...line, digest: digestOf(JSON.stringify(line.event.outcome ?? null)) };
+    return line;
+  }
+
+  #requestLine({ request, asked }: Asked, describer: Describer): RequestLine {
+    const { agent, purpose } = asked;
+    const described = describer.request(asked);
+    const isMain = agent !== undefined && agent === this.#init?.sessionId;
+    const before = agent === undefined ? undefined : this.#last.get(agent);
+    if (agent !== undefined) this.#last.set(agent, described);
+    const kept = commonLength(before?.messages ?? [], described.messages);
+    return {
+      request,
+      digest: described.digest,
+      ...(agent !== undefined && { agent: isMain ? "main" : agent }),
+      ...(purpose !== undefined && { purpose }),
+      ...(!isSame(before?.system, described.system) && { system: described.system }),
+      ...(!isSame(before?.tools, described.tools) && { tools: described.tools }),
+      messages: { kept, added: described.messages.slice(kept).map((message) => this.#added(message)) },
+    };
+  }
+
+  #added({ role, digest, parts }: DescribedRequest["messages"][number]): KeptMessage {
+    const reply = role === "assistant" ? this.#replies.get(digest) : undefined;
+    return reply === undefined ? { role, digest, parts } : { role, digest, reply };
+  }
+
+  #header(init: Event<"init">): object {
+    const { request, version } = this.#options;
+    const { workspace: _workspace, roots: _roots, chat, ...rest } = request;
+    const places = this.#places;
+    const model = this.#model;
+    const header: RecordingHeader = {
+      recording: recordingVersion,
+      version,
+      recordedAt: new Date().toISOString(),
+      chatId: init.sessionId,
+      mode: init.permissionMode as PermissionMode,
+      trusted: request.trust === true || isTrusted(places.config, places.workspace),
+      request: withoutEmpty(chat?.type === "resume" ? { chat, ...rest } : rest),
+      places,
+      model: {
+        id: model?.id ?? "",
+        displayName: model?.displayName ?? init.model ?? "",
+        contextTokens: model?.contextTokens ?? 0,
+        ...(model?.price && { price: model.price }),
+        ...(model?.effort && { effort: model.effort }),
+      },
+      workspace: fingerprintOf(places.workspace),
+    };
+    return shortHeader(header, init);
+  }
+}
+
+/** A secret may have come in pieces: then it is one piece that it left. */
+function redactedDeltas(line: DeltasLine, redact: Redact | undefined): DeltasLine {
+  const text = redact?.(line.text) ?? line.text;
+  return text === line.text ? line : { ...line, text, sizes: [text.length], at: line.at.slice(0, 1) };
 }
 
 /** From chunks to the line of a reply. */

@@ -6,6 +6,7 @@ import type { AgentEvent, Usage } from "../protocol/event.ts";
 import type { Part } from "../protocol/message.ts";
 import type { PermissionMode, RunRequest } from "../protocol/run.ts";
 import { systemErrorText } from "../text/system-error.ts";
+import { wholeHeader } from "./head.ts";
 import type { Places } from "./normalise.ts";
 
 export const recordingVersion = 1;
@@ -128,7 +129,7 @@ export function parseRecording(text: string, file: string): Recording {
       1,
       `its format is version ${first.value["recording"]}, this program reads version ${recordingVersion}`,
     );
-  const header = first.value as RecordingHeader;
+  const header = wholeHeader(first.value, initOf(rest));
   const missing = headerFields.find((name) => header[name] === undefined);
   if (missing) return refuse(1, `"${missing}" is missing`);
   const lines: RecordingLine[] = [];
@@ -144,6 +145,14 @@ export function parseRecording(text: string, file: string): Recording {
   }
   if (lines.length === 0) return refuse(2, "nothing follows the first line");
   return { file, header, lines, requests, replies };
+}
+
+/** The run says so itself, in one of its first events. */
+function initOf(lines: readonly { value: unknown }[]): Extract<AgentEvent, { type: "init" }> | undefined {
+  const found = lines.find(
+    ({ value }) => isObject(value) && isObject(value["event"]) && value["event"]["type"] === "init",
+  );
+  return found && (found.value as { event: Extract<AgentEvent, { type: "init" }> }).event;
 }
 
 const headerFields = ["chatId", "mode", "request", "places", "model"] as const;
