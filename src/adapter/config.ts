@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { nearestName } from "../text/nearest.ts";
 import { shownValue } from "../text/one-line.ts";
+import { systemErrorText } from "../text/system-error.ts";
 
 /** One entry of `models`, as it is written. */
 export type ModelEntry = {
@@ -119,7 +120,7 @@ export function loadConfig(path = "openclaw.json"): AdapterConfig {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    const why = (error as NodeJS.ErrnoException).code === "ENOENT" ? "does not exist" : (error as Error).message;
+    const why = (error as NodeJS.ErrnoException).code === "ENOENT" ? "it does not exist" : systemErrorText(error);
     throw new UserError(
       "CONFIG_UNREADABLE",
       `${path} cannot be read: ${why}. Give the path of your openclaw.json, or the config as an object.`,

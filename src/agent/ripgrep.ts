@@ -78,11 +78,12 @@ export async function searchRecords(
   args: readonly string[],
   { records, keep }: SearchReader,
   context: SearchContext,
-): Promise<{ records: Iterable<FoundRecord>; cut: boolean }> {
+): Promise<{ records: Iterable<FoundRecord>; cut: boolean; unread: string[] }> {
   const root = holdFolder(search);
   try {
     const start = moment();
     const output = await runRipgrep([...visibility(search.folder), ...args, "--", search.start], root.at(""), context);
+    const unread = unreadIn(output, search, context);
     const kept = new Map<string, boolean>();
     for (const { file } of records(output.text))
       if (!kept.has(file)) kept.set(file, keep(file) && isVisible(file, search, context));
@@ -97,6 +98,7 @@ export async function searchRecords(
         yield* again?.found ?? [];
       })(),
       cut: output.cut || again?.cut === true,
+      unread,
     };
   } finally {
     root.close();
@@ -136,8 +138,8 @@ async function searchHeld(
   return { found, cut };
 }
 
-/** `cut`: there was more, and the last record may be half. */
-type SearchOutput = { text: string; cut: boolean };
+/** `cut`: there was more, and the last record may be half. `said`: of what could not be read. */
+type SearchOutput = { text: string; cut: boolean; said: string };
 
 const mostBytes = 8 * 1024 * 1024;
 const mostMs = 60_000;
@@ -147,7 +149,7 @@ async function runRipgrep(args: readonly string[], cwd: string, context: Runs): 
   const chunks: Buffer[] = [];
   let size = 0;
   const running = context.processes.start({
-    command: [ripgrepPath(), "--no-config", "--color=never", "--no-messages", ...args],
+    command: [ripgrepPath(), "--no-config", "--color=never", "--no-ignore-messages", ...args],
     cwd,
     signal: context.signal,
     timeoutMs: mostMs,
@@ -163,22 +165,52 @@ async function runRipgrep(args: readonly string[], cwd: string, context: Runs): 
   const end = await running.ended;
   const cut = size >= mostBytes || end.timedOut;
   if (end.cancelled && !cut) throw failure("The search was cancelled.");
-  // 1: nothing found. 2 with messages about files silenced: the pattern is at fault.
-  if (end.exitCode === 2 && end.stderr.trim() !== "") throw failure(end.stderr.trim());
-  return { text: Buffer.concat(chunks).toString("utf8"), cut };
+  // 1: nothing found. 2: some files could not be read; or, said before any is looked at, the pattern is at fault.
+  const said = end.stderr.trim();
+  if (end.exitCode === 2 && said !== "" && !/^rg: [./]|\(os error \d+\)/.test(said)) throw failure(said);
+  return { text: Buffer.concat(chunks).toString("utf8"), cut, said };
+}
+
+/** What this user may not read, without "./". Throws where that is the very place that was to be searched. */
+function unreadIn({ said }: SearchOutput, search: Search, place: Reads): string[] {
+  const gone = new Set(["2", "20", "40"]); // ENOENT, ENOTDIR, ELOOP: it went away while ripgrep looked
+  const unread = said.split("\n").flatMap((line) => {
+    const [, file, code] = /^rg: (.+?): .*\(os error (\d+)\)$/.exec(line) ?? [];
+    return file === undefined || gone.has(code!) ? [] : withoutDot(file);
+  });
+  if (unread.includes(withoutDot(search.start)))
+    throw describe({ code: "EACCES" }, join(search.folder, search.start), "read");
+  return unread.filter((file) => isVisible(file, search, place)).sort();
+}
+
+const mostUnread = 5;
+
+/** For the end of a result: a model that is not told takes what it may not read for empty. */
+export function unreadNote(unread: readonly string[]): string {
+  if (unread.length === 0) return "";
+  const more = unread.length > mostUnread ? ` and ${unread.length - mostUnread} more` : "";
+  return `\n[Permission denied, not searched: ${unread.slice(0, mostUnread).join(", ")}${more}]`;
 }
 
 /** The files below the start that no ignore file hides, in path order, relative to the search's folder, without "./". */
-export async function listFiles(search: Search, context: Runs & Reads): Promise<{ files: string[]; cut: boolean }> {
+export async function listFiles(
+  search: Search,
+  context: Runs & Reads,
+): Promise<{ files: string[]; cut: boolean; unread: string[] }> {
   const root = holdFolder(search);
   try {
     const start = moment();
     const args = [...visibility(search.folder), "--files", "--null", "--", search.start];
-    const { text, cut } = await runRipgrep(args, root.at(""), context);
-    const listed = namesIn(text).filter((file) => isVisible(file, search, context));
+    const output = await runRipgrep(args, root.at(""), context);
+    const unread = unreadIn(output, search, context);
+    const listed = namesIn(output.text).filter((file) => isVisible(file, search, context));
     const settled = settledFolders(listed, root, start);
     const isThere = presenceIn(search.folder);
-    return { files: listed.filter((file) => settled.has(dirname(file)) || isThere(file)).sort(), cut };
+    return {
+      files: listed.filter((file) => settled.has(dirname(file)) || isThere(file)).sort(),
+      cut: output.cut,
+      unread,
+    };
   } finally {
     root.close();
   }

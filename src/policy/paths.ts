@@ -1,6 +1,7 @@
 // Paths: where they really lead, what is inside, and the protected ones that no wildcard covers.
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { systemErrorText } from "../text/system-error.ts";
 import { fold } from "./glob.ts";
 import { protectedLink } from "./hard-links.ts";
 import {
@@ -39,7 +40,7 @@ export function resolvePath(
     // `new/../file` is there as soon as `new` is.
     return !isKnown && real === walked ? { given, real, isNew: true } : { given, real };
   } catch (error) {
-    return { problem: `${given} cannot be resolved (${(error as NodeJS.ErrnoException).code ?? "unknown cause"})` };
+    return { problem: `${given} cannot be resolved (${systemErrorText(error)})` };
   }
 }
 

@@ -18,6 +18,7 @@ import {
 import { dirname } from "node:path";
 import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
+import { systemErrorText } from "../text/system-error.ts";
 import { withFileLock } from "./file-lock.ts";
 import { deepest, JsonTextError, parseJsonc } from "./jsonc.ts";
 
@@ -109,7 +110,7 @@ function readBytes(file: string): Buffer | undefined {
   } catch (error) {
     if (error instanceof UserError) throw error;
     if (["ENOENT", "ENOTDIR"].includes(codeOf(error))) return undefined;
-    throw unreadable(file, codeOf(error));
+    throw unreadable(file, systemErrorText(error));
   }
 }
 

@@ -1,6 +1,8 @@
 // Which workspaces the user trusts: a marker for each, outside the workspace.
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { UserError } from "../protocol/error-codes.ts";
+import { systemErrorText } from "../text/system-error.ts";
 import { inheritHooks } from "./hook-trust.ts";
 import { realOf, replaceFile } from "./json-file.ts";
 import { projectDir } from "./project.ts";
@@ -35,8 +37,12 @@ export function trustedFolders(configDir: string): string[] {
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
-  } catch {
-    return [];
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return [];
+    throw new UserError(
+      "FILE_UNREADABLE",
+      `${folder}, where trust is kept, cannot be read: ${systemErrorText(error)}. Correct its owner and mode (chmod u+rwx).`,
+    );
   }
 }
 

@@ -28,6 +28,8 @@ export type CliOptions = {
   /** Called with the child once it runs, to send signals or to read slowly. */
   onStart?(child: import("node:child_process").ChildProcess): void;
   name?: string;
+  /** The user and group to become, where the tests run as root. */
+  user?: number;
 };
 
 export interface Workspace {
@@ -81,6 +83,7 @@ export function runCli(args: readonly string[], options: CliOptions): Promise<Cl
     cwd: options.cwd,
     env: options.env,
     stdio: ["pipe", "pipe", "pipe"],
+    ...(options.user !== undefined && { uid: options.user, gid: options.user }),
   });
   child.stdin.on("error", () => {});
   if (options.stdin !== "open") child.stdin.end(options.stdin ?? "");

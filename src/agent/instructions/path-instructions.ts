@@ -13,7 +13,7 @@ import {
   mostInstructionBytes,
   readInstruction,
 } from "./project.ts";
-import { statOrNothing } from "./read-text.ts";
+import { isClosed, statOrNothing } from "./read-text.ts";
 import { listRules, type ProjectRule } from "./rules.ts";
 
 export type PathInstructions = {
@@ -138,7 +138,8 @@ export function foldersTo(target: RootedPath, isInRepository: boolean): string[]
     if (name === "") continue;
     folder = join(folder, name);
     // A repository inside a repository was cloned there; a submodule has a .git file and belongs to the project.
-    if (foreignFolders.has(name) || (isInRepository && isFolder(join(folder, ".git")))) break;
+    // Into one that is closed to this user nobody gets: the tool says so, once.
+    if (foreignFolders.has(name) || isClosed(folder) || (isInRepository && isFolder(join(folder, ".git")))) break;
     folders.push(folder);
   }
   return folders;

@@ -1,5 +1,15 @@
 // Small text files read once, safely: bounded, regular, and only where their links may lead.
-import { closeSync, type Dirent, readdirSync, readSync, realpathSync, type Stats, statSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  type Dirent,
+  readdirSync,
+  readSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from "node:fs";
 import { isInside, shownPath } from "../../policy/paths.ts";
 import { wholeLength } from "../../process/bounded-bytes.ts";
 import { openRegularFile } from "../folder-handle.ts";
@@ -82,6 +92,16 @@ export function statOrNothing(path: string): Stats | undefined {
     return statSync(path, { throwIfNoEntry: false });
   } catch {
     return undefined;
+  }
+}
+
+/** Nothing below it can be reached by this user. */
+export function isClosed(folder: string): boolean {
+  try {
+    accessSync(folder, constants.X_OK);
+    return false;
+  } catch (error) {
+    return problemOf(error).type === "problem";
   }
 }
 

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { profileOf } from "../../protocol/profiles.ts";
 import { pathTest } from "../file-pattern.ts";
 import { absolutePath } from "../files.ts";
-import { listFiles, searchAt } from "../ripgrep.ts";
+import { listFiles, searchAt, unreadNote } from "../ripgrep.ts";
 import { fittingLines, pathArgument, pathSpellings, tool } from "./define.ts";
 import { failure } from "./tool.ts";
 
@@ -64,7 +64,10 @@ export const glob = tool({
     const { text, left } = fittingLines(spelled, context.resultLimit);
     const hidden = matching.length - files.length + left;
     const note = hidden > 0 || listed.cut ? `\n[${hidden} more files omitted. Use a narrower pattern or path.]` : "";
-    return { outcome: { kind: "success", value }, text: (text || "No files match.") + note };
+    return {
+      outcome: { kind: "success", value },
+      text: (text || "No files match.") + note + unreadNote(listed.unread),
+    };
   },
 });
 

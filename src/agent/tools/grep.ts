@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { profileOf } from "../../protocol/profiles.ts";
 import { lastPart, pathTest } from "../file-pattern.ts";
 import { absolutePath } from "../files.ts";
-import { type FoundRecord, namesIn, searchAt, searchRecords, withoutDot } from "../ripgrep.ts";
+import { type FoundRecord, namesIn, searchAt, searchRecords, unreadNote, withoutDot } from "../ripgrep.ts";
 import { fittingLines, pathArgument, pathSpellings, tool } from "./define.ts";
 import { failure, ToolFailure } from "./tool.ts";
 
@@ -78,7 +78,8 @@ export const grep = tool({
     const { text, left } = fittingLines(lines, context.resultLimit);
     const isCut = left > 0 || output.cut || result.clientTruncated;
     const note = isCut ? "\n[Not all results are shown. Use a narrower pattern, path or glob.]" : "";
-    return { outcome: { kind: "success", value }, text: (text || "No matches.") + note };
+    const unread = unreadNote(output.unread);
+    return { outcome: { kind: "success", value }, text: (text || "No matches.") + note + unread };
   },
 });
 

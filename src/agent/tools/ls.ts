@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { pathTest } from "../file-pattern.ts";
 import { absolutePath } from "../files.ts";
 import { entriesAt } from "../folder-handle.ts";
-import { isVisible, listFiles, searchAt } from "../ripgrep.ts";
+import { isVisible, listFiles, searchAt, unreadNote } from "../ripgrep.ts";
 import { fittingLines, pathArgument, pathSpellings, tool } from "./define.ts";
 import { failure } from "./tool.ts";
 
@@ -45,7 +45,8 @@ export const ls = tool({
     const { text, left } = fittingLines(tree.lines(path), context.resultLimit);
     const isPartial = left > 0 || listed.cut;
     const note = isPartial ? "\n[The listing is truncated. List a subdirectory, or use Glob.]" : "";
-    return { outcome: { kind: "success", value: { directoryTreeRoot: tree.onWire(path) } }, text: text + note };
+    const outcome = { kind: "success" as const, value: { directoryTreeRoot: tree.onWire(path) } };
+    return { outcome, text: text + note + unreadNote(listed.unread) };
   },
 });
 

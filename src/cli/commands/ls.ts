@@ -66,7 +66,10 @@ async function listedChats(invocation: Invocation, { configDir, workspace }: Ses
     });
     return hits.map(({ metadata, snippet }) => ({ chat: metadata, snippet }));
   }
-  const chats = listChats(configDir, flags.has("all") ? {} : { workspace });
+  const chats = listChats(
+    configDir,
+    flags.has("all") ? { onUnreadable: (problem) => writeStderr(`Warning: ${problem}\n`) } : { workspace },
+  );
   return chats.map((chat) => ({ chat }));
 }
 

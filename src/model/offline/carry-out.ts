@@ -1,6 +1,16 @@
 // Carry out: steps -> tool calls one after another, and the answer in words at the end.
 import { sayings } from "./arithmetic.ts";
-import { contentIn, failed, isFailure, isNothing, type Program, type StepContext, shows, use } from "./desk.ts";
+import {
+  contentIn,
+  failed,
+  isFailure,
+  isNothing,
+  type Program,
+  type StepContext,
+  shows,
+  unreadSentence,
+  use,
+} from "./desk.ts";
 import { changeLines, doEach, measure, runScript, showOrSet } from "./project-work.ts";
 import type { Content, Step, StepOf, Todo } from "./steps.ts";
 import { afterCall } from "./todos.ts";
@@ -87,7 +97,7 @@ function* perform(step: Step, desk: StepContext): Program {
       const result = yield* use(desk, "Glob", { pattern, path });
       if (result.isError) return failed(`find ${pattern}`, result);
       const sought = path === undefined ? pattern : `${pattern} in ${path}`;
-      if (isNothing(result)) return step.asks ? `No: no files match ${sought}.` : `No files match ${sought}.`;
+      if (isNothing(result)) return `${step.asks ? "No: no" : "No"} files match ${sought}.${unreadSentence(result)}`;
       return shows(desk, result.text, `${step.asks ? "Yes. " : ""}Files that match ${sought}:`);
     }
     case "search":
@@ -258,7 +268,7 @@ function* search({ pattern, path, glob, mode, anyCase, asks }: StepOf<"search">,
   if (result.isError) return failed(`search for ${term}`, result);
   const place = path ?? glob;
   if (isNothing(result))
-    return `${asks ? "No: nothing" : "Nothing"} contains "${term}"${place === undefined ? "" : ` in ${place}`}.`;
+    return `${asks ? "No: nothing" : "Nothing"} contains "${term}"${place === undefined ? "" : ` in ${place}`}.${unreadSentence(result)}`;
   return shows(desk, result.text, `${asks ? "Yes. " : ""}${found[mode]} "${term}":`);
 }
 

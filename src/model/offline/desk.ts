@@ -27,7 +27,19 @@ export function* use(desk: StepContext, name: string, args: Record<string, unkno
 }
 
 export function isNothing({ text }: ToolOutcome): boolean {
-  return /^(?:no (?:files|matches)\b.*)?$/i.test(text.trim());
+  return /^(?:no (?:files|matches)\b.*)?$/i.test(withoutUnread(text).trim());
+}
+
+const unread = /\n\[(Permission denied, not searched: .*)\]\s*$/;
+
+export function withoutUnread(text: string): string {
+  return text.replace(unread, "");
+}
+
+/** What the tool was not allowed to look at, as a sentence to add; else nothing. */
+export function unreadSentence({ text }: ToolOutcome): string {
+  const said = unread.exec(text)?.[1];
+  return said === undefined ? "" : ` ${said}.`;
 }
 
 export function isFailure(report: string): boolean {

@@ -1,6 +1,16 @@
 // Work on a project: lines and values of files, how large they are, files of a kind, the project's own scripts.
 import { isObject, tryParse } from "../../json/object.ts";
-import { contentIn, failed, isNothing, type Program, type StepContext, shows, use } from "./desk.ts";
+import {
+  contentIn,
+  failed,
+  isNothing,
+  type Program,
+  type StepContext,
+  shows,
+  unreadSentence,
+  use,
+  withoutUnread,
+} from "./desk.ts";
 import type { LineChoice, StepOf } from "./steps.ts";
 
 /** The whole text, or what is to be said instead. */
@@ -151,15 +161,18 @@ export function* doEach({ act, pattern, path }: StepOf<"each">, desk: StepContex
   const result = yield* use(desk, "Glob", { pattern, path });
   if (result.isError) return failed(`find ${pattern}`, result);
   const sought = pattern.replace(/^\*\*\//, "");
-  const files = isNothing(result) ? [] : result.text.trim().split("\n");
+  const files = isNothing(result) ? [] : withoutUnread(result.text).trim().split("\n");
   if (act === "count") {
     desk.shown = String(files.length);
     const where = path === undefined ? "here" : `in ${path}`;
     const what = sought === "*" ? "" : ` that ${files.length === 1 ? "matches" : "match"} ${sought}`;
     const count = `${files.length} file${files.length === 1 ? "" : "s"}`;
-    return desk.bare ? desk.shown : `There ${files.length === 1 ? "is" : "are"} ${count}${what} ${where}.`;
+    return desk.bare
+      ? desk.shown
+      : `There ${files.length === 1 ? "is" : "are"} ${count}${what} ${where}.${unreadSentence(result)}`;
   }
-  if (files.length === 0) return `No files match ${sought}. Files that git ignores are not looked at.`;
+  if (files.length === 0)
+    return `No files match ${sought}. Files that git ignores are not looked at.${unreadSentence(result)}`;
   // A list that was cut, or a remark of the tool, is not a list of names.
   if (files.length > mostDeleted || files.some((file) => /^[[(]/.test(file)))
     return `I could not delete them all: more than ${mostDeleted} files match ${sought}.`;
@@ -168,7 +181,7 @@ export function* doEach({ act, pattern, path }: StepOf<"each">, desk: StepContex
     const gone = yield* use(desk, "Delete", { path: path === undefined ? file : `${path}/${file}` });
     said.push(gone.isError ? failed(`delete ${file}`, gone) : `Deleted ${file}.`);
   }
-  return said.join("\n");
+  return `${said.join("\n")}${unreadSentence(result)}`;
 }
 
 const LOCKS: Record<string, string> = {

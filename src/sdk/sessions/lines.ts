@@ -3,6 +3,7 @@ import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { tryParse } from "../../json/object.ts";
 import { UserError } from "../../protocol/error-codes.ts";
+import { systemErrorText } from "../../text/system-error.ts";
 import type { SessionFile } from "./session.ts";
 
 const pieceBytes = 1 << 20;
@@ -100,7 +101,7 @@ function open(path: string): number {
   try {
     if (statSync(path).isFile()) return openSync(path, "r");
   } catch (error) {
-    const why = (error as NodeJS.ErrnoException).code === "ENOENT" ? "does not exist" : (error as Error).message;
+    const why = (error as NodeJS.ErrnoException).code === "ENOENT" ? "it does not exist" : systemErrorText(error);
     throw new UserError("FILE_UNREADABLE", `${path}: the session cannot be read: ${why}.`);
   }
   throw new UserError("FILE_UNREADABLE", `${path}: the session cannot be read: it is not a file.`);

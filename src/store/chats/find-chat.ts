@@ -84,10 +84,10 @@ export function findResumed(configDir: string, wanted: string, workspace: string
   try {
     return findChat(configDir, wanted, workspace, program);
   } catch (error) {
-    if (!(error instanceof UserError) || !isChatId(id)) throw error;
+    if (!(error instanceof UserError) || error.code !== "SESSION_NOT_FOUND" || !isChatId(id)) throw error;
     throw new UserError(
       error.code,
-      `${error.message}. To start one under this id: ${program} --resume-or-new ${id} "…"`,
+      `${error.message.replace(/\.$/, "")}. To start one under this id: ${program} --resume-or-new ${id} "…"`,
     );
   }
 }

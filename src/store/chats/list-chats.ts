@@ -2,19 +2,20 @@
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join, sep } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
+import { systemErrorText } from "../../text/system-error.ts";
 import { storeError } from "../sqlite.ts";
 import type { ChatMetadata } from "./chat.ts";
 import { chatsDir, isChatId, projectId, storeFile } from "./layout.ts";
 import { changedAt, readMetadata } from "./read-chat.ts";
 import { metadataFields, readMetadataFile } from "./transcript-files.ts";
 
+/** `onUnreadable`: of a folder of chats, with why. Without it, one that cannot be read ends the listing. */
+export type ListOptions = { workspace?: string; parent?: string; onUnreadable?: (problem: string) => void };
+
 /** Newest first; those of one workspace, or all. Chats of subagents only where their parent is asked for. */
-export function listChats(
-  configDir: string,
-  { workspace, parent }: { workspace?: string; parent?: string } = {},
-): ChatMetadata[] {
+export function listChats(configDir: string, { workspace, parent, onUnreadable }: ListOptions = {}): ChatMetadata[] {
   const found: ChatMetadata[] = [];
-  for (const folder of folders(configDir, workspace)) {
+  for (const folder of folders(configDir, workspace, onUnreadable)) {
     // The quick way first: thousands of chats are listed in a moment.
     const metadata = readMetadataFile(folder) ?? (isChat(folder) ? metadataAtAGlance(folder) : undefined);
     if (!metadata || metadata.parent !== parent) continue;
@@ -34,13 +35,21 @@ export function projects(configDir: string, workspace?: string): string[] {
 }
 
 /** The names of chats in one of them. What else lies there is passed over: other programs keep things there too. */
-export function idsIn(project: string): string[] {
-  return unlessMissing(project, () => readdirSync(project)).filter(isChatId);
+export function idsIn(project: string, onUnreadable?: ListOptions["onUnreadable"]): string[] {
+  try {
+    return unlessMissing(project, () => readdirSync(project)).filter(isChatId);
+  } catch (error) {
+    if (!onUnreadable || !(error instanceof UserError)) throw error;
+    onUnreadable(error.message);
+    return [];
+  }
 }
 
 /** Every folder with the name of a chat. Put together by hand: `join` takes longer than looking at the disk. */
-export function folders(configDir: string, workspace?: string): string[] {
-  return projects(configDir, workspace).flatMap((project) => idsIn(project).map((id) => `${project}${sep}${id}`));
+export function folders(configDir: string, workspace?: string, onUnreadable?: ListOptions["onUnreadable"]): string[] {
+  return projects(configDir, workspace).flatMap((project) =>
+    idsIn(project, onUnreadable).map((id) => `${project}${sep}${id}`),
+  );
 }
 
 /** What a list shows of a chat: from the small file beside its store, which is opened only where that file says too little. */
@@ -94,6 +103,11 @@ function unlessMissing<Entry>(folder: string, list: () => Entry[]): Entry[] {
     return list();
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return [];
+    if (["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? ""))
+      throw new UserError(
+        "FILE_UNREADABLE",
+        `The chats in ${folder} cannot be read: ${systemErrorText(error)}. Correct its owner and mode (chmod u+rwx).`,
+      );
     throw storeError(error, folder);
   }
 }

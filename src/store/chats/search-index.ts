@@ -92,7 +92,7 @@ function refresh(database: Database, configDir: string, watch: IndexWatch): void
   const stale: StaleChat[] = [];
   for (const project of projects(configDir)) {
     const name = basename(project);
-    for (const id of idsIn(project)) {
+    for (const id of idsIn(project, watch.onNotice)) {
       // Within the configuration directory, which may be moved as a whole.
       const chatPath = `${name}/${id}`;
       const folder = `${project}${sep}${id}`;

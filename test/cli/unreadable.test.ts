@@ -1,0 +1,110 @@
+// What a user may not read is said: it is neither empty, nor does nothing match, nor is there a word of the system's.
+import { execFileSync } from "node:child_process";
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createWorkspace, type Workspace } from "../support/run-cli.ts";
+import { orSkipped } from "../support/skipping.ts";
+
+const user = 65_534;
+const notRoot = process.getuid?.() !== 0 && "only root becomes another user";
+const raw = /\bE[A-Z]{4,}\b|os error/;
+
+let workspace: Workspace;
+const run = (...args: string[]) => workspace.run(args, { user });
+const ask = async (prompt: string) => (await run("-p", "--trust", prompt)).stdout.trim();
+
+/** Root's, with nothing for others. */
+function close(path: string): void {
+  chownSync(path, 0, 0);
+  chmodSync(path, 0o700);
+}
+
+function open(path: string): void {
+  chownSync(path, user, user);
+}
+
+describe.skipIf(notRoot)(orSkipped("without the right to read", notRoot), { timeout: 60_000 }, () => {
+  beforeAll(() => {
+    workspace = createWorkspace({ "open/a.txt": "alpha\n", "shut/b.txt": "alpha\n", "secret.txt": "alpha\n" });
+    chmodSync(dirname(workspace.path), 0o755);
+    execFileSync("chown", ["-R", `${user}:${user}`, workspace.path, workspace.home]);
+    close(join(workspace.path, "shut"));
+    close(join(workspace.path, "secret.txt"));
+  });
+  afterAll(() => workspace?.remove());
+
+  it("folders and searches tell what they could not look at", async () => {
+    expect(await ask("list the files")).toContain("[Permission denied, not searched: shut]");
+    expect(await ask("search for alpha")).toMatch(
+      /a\.txt\n1:alpha\n\[Permission denied, not searched: secret\.txt, shut\]/,
+    );
+    expect(await ask("which files contain zzz")).toBe(
+      'Nothing contains "zzz". Permission denied, not searched: secret.txt, shut.',
+    );
+    expect(await ask("how many txt files are there?")).toBe(
+      "There are 2 files that match *.txt here. Permission denied, not searched: shut.",
+    );
+  });
+
+  it("what was named itself fails, with one message", async () => {
+    for (const prompt of ["list the files in shut", "search for alpha in shut", "search for alpha in secret.txt"]) {
+      const { stdout, stderr } = await run("-p", "--trust", prompt);
+      expect(stdout).toMatch(/^I could not .*: Permission denied: this user may not read .*\.\n$/);
+      expect(stderr).toBe("");
+    }
+    const { stdout, stderr } = await run("-p", "--trust", "read shut/b.txt");
+    expect(stdout).toContain("cannot be resolved (permission denied)");
+    expect(stderr).not.toMatch(/Warning|left out/);
+  });
+
+  it("one unreadable folder of chats is one warning, and the others are listed", async () => {
+    const chats = join(workspace.config, "chats");
+    const other = join(chats, "0".repeat(32));
+    mkdirSync(other);
+    close(other);
+    for (const args of [
+      ["ls", "--all"],
+      ["ls", "--search", "alpha"],
+    ]) {
+      const { exit, stdout, stderr } = await run(...args);
+      expect(exit).toBe(0);
+      expect(stdout).toContain("search for alpha");
+      expect(stderr).toMatch(/^(Warning|Note): The chats in .* cannot be read: permission denied\. .*\n$/);
+    }
+    close(chats);
+    for (const args of [
+      ["ls"],
+      ["ls", "--all"],
+      ["ls", "--search", "alpha"],
+      ["-p", "--resume", crypto.randomUUID(), "hi"],
+    ]) {
+      const { exit, stdout, stderr } = await run(...args);
+      expect({ exit, stdout }).toEqual({ exit: 1, stdout: "" });
+      expect(stderr).toMatch(/^Error: The chats in .* cannot be read: permission denied\. .*\[FILE_UNREADABLE\]\n$/);
+    }
+    open(chats);
+  });
+
+  it("files of the configuration are named, with the reason in words", async () => {
+    for (const [file, ...args] of [
+      ["mcp.json", "mcp", "list"],
+      ["cli-config.json", "permissions", "list"],
+      ["hooks.json", "hooks", "list"],
+      ["hooks.json", "hooks", "doctor"],
+    ] as const) {
+      const path = join(workspace.config, file);
+      writeFileSync(path, "{}");
+      close(path);
+      const { stdout, stderr } = await run(...args);
+      expect(stdout + stderr).toMatch(new RegExp(`${file}:? exists but cannot be read: permission denied`));
+      expect(stdout + stderr).not.toMatch(raw);
+      chownSync(path, user, user);
+    }
+    const imported = await run("sessions", "import", "secret.txt");
+    expect(imported.stderr).toMatch(/secret\.txt: the session cannot be read: permission denied\. \[FILE_UNREADABLE\]/);
+    close(join(workspace.config, "projects"));
+    expect((await run("trust")).stderr).toMatch(/projects, where trust is kept, cannot be read: permission denied/);
+    open(join(workspace.config, "projects"));
+  });
+});
