@@ -15,7 +15,7 @@ import { createPalette } from "./painted.ts";
 import { createScreen, doesReflow } from "./screen.ts";
 import type { TerminalStart } from "./start.ts";
 import { createTranscript } from "./transcript/index.ts";
-import { openTty } from "./tty.ts";
+import { marksPastes, openTty } from "./tty.ts";
 
 /** What comes so early was typed before raw mode, which spells Enter in another way. */
 const typedAheadMs = 50;
@@ -89,7 +89,7 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
     palette.setDark(isDark);
     app.redraw();
   };
-  const keyboard = createKeyboard((key) => app.press(key), { onAnswer });
+  const keyboard = createKeyboard((key) => app.press(key), { onAnswer, hasMarks: marksPastes(env) });
   const startedAt = Date.now();
   const onData = (chunk: Buffer) => {
     const isTypedAhead = Date.now() - startedAt < typedAheadMs;
@@ -99,6 +99,7 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
   const onResize = () => app.resized(tty.size);
   tty.enter();
   app.paint();
+  void keepHeapSmall();
   // Shades are used only where it is known what they stand on.
   if (depth === 24 && dark === undefined) tty.askBackground();
   input.on("data", onData).on("end", onEnd).on("error", onEnd).resume();
@@ -114,4 +115,13 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
     keyboard.close();
     tty.leave();
   }
+}
+
+/**
+ * A session that is open all day shall be small. The young generation of the heap would grow to more than what lives in it and
+ * in the old one together; as it was at the start, it costs a tenth more processor time, and a fifth less memory.
+ */
+async function keepHeapSmall(): Promise<void> {
+  const { setFlagsFromString } = await import("node:v8");
+  setFlagsFromString("--semi-space-growth-factor=1");
 }

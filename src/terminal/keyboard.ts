@@ -12,6 +12,8 @@ export interface Keyboard {
 export type KeyboardOptions = {
   /** What the terminal said by itself: answers to questions (colours, attributes, cursor) and focus. Never text. */
   onAnswer?(sequence: string): void;
+  /** The terminal marks what is pasted: see `marksPastes`. */
+  hasMarks?: boolean;
   /** How long an ESC may wait for the rest of a sequence before it is the Escape key. */
   escapeMs?: number;
 };
@@ -24,11 +26,14 @@ const brokenMs = 500;
 const longestAnswer = 4096;
 
 /**
- * A paste is one key, whatever it holds, also where its end comes byte by byte. Terminals without bracketed paste send the
- * pasted text as if it were typed: so text with a line break before its end, in one chunk, is a paste as well, and never several
- * Enters. One line break at the end of a chunk is Enter (people type ahead), and so are line breaks alone.
+ * A paste is one key, whatever it holds, also where its end comes byte by byte. What is not marked was typed, however much of it
+ * comes at once: people type ahead, programs type for them. Terminals that mark nothing send a paste as if it were typed: there,
+ * text with a line break before its end, in one chunk, is a paste as well, and never several Enters.
  */
-export function createKeyboard(onKey: (key: Key) => void, { onAnswer, escapeMs = 50 }: KeyboardOptions = {}): Keyboard {
+export function createKeyboard(
+  onKey: (key: Key) => void,
+  { onAnswer, hasMarks = true, escapeMs = 50 }: KeyboardOptions = {},
+): Keyboard {
   const decoder = new StringDecoder("utf8");
   let pending = ""; // the beginning of a sequence
   let isSwallowing = false; // inside an answer that is too long to keep
@@ -102,8 +107,9 @@ export function createKeyboard(onKey: (key: Key) => void, { onAnswer, escapeMs =
   /** Between two control characters, which are keys: text that was typed, or pasted. */
   function typeRun(run: string): void {
     for (const part of run.split(/([\x00-\x08\x0b\x0c\x0e-\x1f\x7f])/)) {
-      if (isPasted(part)) emit({ type: "paste", text: pastedText(part) });
-      else for (const character of characters(part)) emit(typedKey(character));
+      if (!hasMarks && isPasted(part)) emit({ type: "paste", text: pastedText(part) });
+      // Lines of a program that types end like this; nobody presses Enter and Ctrl+J in one moment.
+      else for (const character of characters(part.replaceAll("\r\n", "\r"))) emit(typedKey(character));
     }
   }
 
@@ -182,8 +188,7 @@ function* characters(run: string): Iterable<string> {
   if (/^[\x00-\x7f]*$/.test(run)) yield* run;
   else {
     segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
-    // A carriage return and a line feed are one grapheme, and two keys.
-    for (const { segment } of segmenter.segment(run)) segment === "\r\n" ? yield* segment : yield segment;
+    for (const { segment } of segmenter.segment(run)) yield segment;
   }
 }
 

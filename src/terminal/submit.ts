@@ -5,12 +5,28 @@ import { readTyped, type SlashCommand } from "./commands/index.ts";
 import type { Pressed } from "./editor/editor.ts";
 import { runShellCommand } from "./shell-mode.ts";
 
-export function submitText(app: App, { text, images, shell }: Extract<Pressed, { type: "submit" }>): void {
-  if (shell) {
-    guard(app, () => runShellCommand(app, text));
+/** What runs of what was sent. What is sent after it waits for it: `/clear` and a prompt may come in one burst of keys. */
+const running = new WeakMap<App, Promise<void>>();
+
+export function submitText(app: App, sent: Extract<Pressed, { type: "submit" }>): void {
+  if (sent.shell) {
+    void guarded(app, () => runShellCommand(app, sent.text));
     return;
   }
-  guard(app, async () => {
+  const typed = readTyped(sent.text, app.conversation.names);
+  const before = running.get(app);
+  if (typed.type === "command" ? typed.command.isBeside : !before) {
+    void take(app, sent);
+    return;
+  }
+  const work = (before ? before.then(() => take(app, sent)) : take(app, sent)).finally(() => {
+    if (running.get(app) === work) running.delete(app);
+  });
+  running.set(app, work);
+}
+
+function take(app: App, { text, images }: Extract<Pressed, { type: "submit" }>): Promise<void> {
+  return guarded(app, async () => {
     let typed = readTyped(text, app.conversation.names);
     if (typed.type === "unknown") {
       // A server may have brought its prompts since then.
@@ -55,9 +71,11 @@ async function runCommand(app: App, command: SlashCommand, rest: string): Promis
 }
 
 /** A mistake of the user's is told; a bug of ours is not hidden. */
-function guard(app: App, work: () => Promise<void>): void {
-  void work().catch((error: unknown) => {
+async function guarded(app: App, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
     if (error instanceof UserError) return app.complain(error.message);
     app.complain(`This went wrong, and should not have: ${error instanceof Error ? error.stack : String(error)}`);
-  });
+  }
 }

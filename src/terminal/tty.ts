@@ -34,6 +34,8 @@ export type TtyOptions = {
 };
 
 const pasteOn = "\x1b[?2004h";
+/** These terminals know no marks around a paste: consoles, and GNU screen, whose name tmux takes as well. */
+const marksNothing = /^(linux|vt\d|ansi|cons|sun|eterm|cygwin|screen)/;
 /** Keys that differ only in modifiers: the newer protocol on its own stack, the older one for those that lack it. */
 const keysOn = "\x1b[>1u\x1b[>4;2m";
 const pushTitle = "\x1b[22;2t";
@@ -43,6 +45,12 @@ const alternateOff = "\x1b[?1049l";
 const modesOff = "\x1b[?2026l\x1b[?7h\x1b[?25h\x1b[?2004l\x1b[>4m\x1b[<u";
 const titleOff = "\x1b]2;\x1b\\\x1b[23;2t";
 const backgroundQuery = "\x1b]11;?\x1b\\";
+
+/** Does the terminal say where a paste begins and ends? */
+export function marksPastes(env: TtyOptions["env"]): boolean {
+  if (process.platform === "win32" && !env["WT_SESSION"] && !env["TERM_PROGRAM"]) return false;
+  return env["TMUX"] !== undefined || !marksNothing.test(env["TERM"] ?? "");
+}
 
 export function openTty({ input, output, env, onSuspend, onResume }: TtyOptions): Tty {
   let isEntered = false;

@@ -85,6 +85,18 @@ describe("typing", () => {
     await pty.waitFor("Four lines.");
   });
 
+  it("takes keys that come in one burst as if they were typed, in order", async () => {
+    const { pty } = await start([{ text: "First." }, { expect: ["hello"], text: "In a new chat." }]);
+    await ready(pty);
+    await pty.waitFor(/^ courser {2}Script · /m);
+    pty.type("/plan\rone\r");
+    await pty.waitFor("First.");
+    await pty.waitFor(/^ plan · /m);
+    await pty.waitFor(/Done in/);
+    pty.type("/usage\r/clear\rhello\r");
+    await pty.waitFor(/tokens out[\s\S]*^› \/clear$[\s\S]*^ courser {2}Script · [\s\S]*^› hello$[\s\S]*First\./m);
+  });
+
   it("steers what runs, takes it back, and sends it now by a second Enter", async () => {
     const script = [
       shell("sleep 0.8"),

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Key } from "../../src/terminal/key.ts";
 import { createKeyboard } from "../../src/terminal/keyboard.ts";
+import { marksPastes } from "../../src/terminal/tty.ts";
 import { processorMs } from "./editor-kit.ts";
 
 function keysOf(...chunks: (string | Uint8Array)[]): string[] {
@@ -129,18 +130,15 @@ describe("the keyboard", () => {
   it("splits a burst into its keys, in order", () => {
     expect(keysOf("ab\x1b[Ac\x7f\r")).toEqual(["a", "b", "up", "c", "backspace", "enter"]);
     expect(keysOf("\r\r\r")).toEqual(["enter", "enter", "enter"]);
+    expect(keysOf("/a\r/b\r\n")).toEqual(["/", "a", "enter", "/", "b", "enter"]);
+    expect(keysOf("a\nb")).toEqual(["a", "ctrl+j", "b"]); // a line more, and nothing is sent
   });
 
   it("takes a paste whole, also where its marks are cut anywhere", () => {
     const bytes = "x\x1b[200~one\r\ntwo\rthree\x1b[201~\ry";
     const keys = ["x", 'paste "one\\ntwo\\nthree"', "enter", "y"];
     expect(keysOf(...bytes)).toEqual(keys);
-    for (let cut = 1; cut < bytes.length; cut++) {
-      const got = keysOf(bytes.slice(0, cut), bytes.slice(cut));
-      // "\ry" in one piece is a line break with text after it, which no key press gives
-      expect(got.join(" ")).toContain('paste "one\\ntwo\\nthree"');
-      expect(got[0]).toBe("x");
-    }
+    for (let cut = 1; cut < bytes.length; cut++) expect(keysOf(bytes.slice(0, cut), bytes.slice(cut))).toEqual(keys);
     expect(keysOf("\x1b[200~a\nb\x1b[201~\r")).toEqual(['paste "a\\nb"', "enter"]);
   });
 
@@ -151,10 +149,23 @@ describe("the keyboard", () => {
   });
 
   it("takes text with a line break inside for a paste where the terminal marks none", () => {
-    expect(keysOf("one\rtwo\rthree")).toEqual(['paste "one\\ntwo\\nthree"']);
-    expect(keysOf("one\r\ntwo\r\n")).toEqual(['paste "one\\ntwo\\n"']);
-    expect(keysOf("one\r")).toEqual(["o", "n", "e", "enter"]);
-    expect(keysOf("\x15one\rtwo\x01x\r")).toEqual(["ctrl+u", 'paste "one\\ntwo"', "ctrl+a", "x", "enter"]);
+    const unmarked = (text: string) => {
+      const { keys, keyboard } = listen({ hasMarks: false });
+      keyboard.feed(text);
+      keyboard.close();
+      return keys;
+    };
+    expect(unmarked("one\rtwo\rthree")).toEqual(['paste "one\\ntwo\\nthree"']);
+    expect(unmarked("one\r\ntwo\r\n")).toEqual(['paste "one\\ntwo\\n"']);
+    expect(unmarked("one\r")).toEqual(["o", "n", "e", "enter"]);
+    expect(unmarked("\x15one\rtwo\x01x\r")).toEqual(["ctrl+u", 'paste "one\\ntwo"', "ctrl+a", "x", "enter"]);
+  });
+
+  it("knows which terminals mark pastes", () => {
+    const marks = (TERM: string, more = {}) => marksPastes({ TERM, WT_SESSION: "1", ...more });
+    expect(["xterm-256color", "tmux-256color", "alacritty"].map((name) => marks(name))).toEqual([true, true, true]);
+    expect(["linux", "vt220", "screen.xterm-256color"].map((name) => marks(name))).toEqual([false, false, false]);
+    expect(marks("screen-256color", { TMUX: "/tmp/tmux-0/default,1,0" })).toBe(true);
   });
 
   it("takes a lone ESC for the Escape key after a short time, and not before", async () => {

@@ -13,6 +13,8 @@ export type SlashCommand = {
   group: CommandGroup;
   /** It ends or replaces the run: not while a turn works. */
   needsIdle?: boolean;
+  /** It waits for nothing that was typed before it, and nothing waits for it. */
+  isBeside?: boolean;
   run(desk: Desk, rest: string): void | Promise<void>;
 };
 

@@ -24,6 +24,7 @@ export const contextCommands: readonly SlashCommand[] = [
     operands: "<question>",
     help: "Ask something beside the conversation, which keeps nothing of it",
     group: "Context",
+    isBeside: true,
     run: askAside,
   },
   {

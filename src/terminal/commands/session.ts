@@ -107,7 +107,7 @@ export const sessionCommands: readonly SlashCommand[] = [
     run: login,
   },
   { name: "logout", help: "Forget saved keys", group: "Session", run: shows("logout") },
-  { name: "quit", aliases: ["exit"], help: "Leave", group: "Session", run: (desk) => desk.leave() },
+  { name: "quit", aliases: ["exit"], help: "Leave", group: "Session", isBeside: true, run: (desk) => desk.leave() },
 ];
 
 async function resume(desk: Desk, rest: string): Promise<void> {
