@@ -30,6 +30,11 @@ const steps: readonly Step[] = [
   { typed: "/hooks", wanted: "There are no hooks here" },
   { typed: "/mcp", wanted: "No MCP servers are configured" },
   { typed: "/mcp add x", wanted: "/mcp knows list, list-tools" },
+  { typed: "/plugin", wanted: "No plugins are installed" },
+  { typed: "/plugin buy x", wanted: "/plugin knows list, add, update, remove, enable, disable." },
+  { typed: "/plugin add ../desk-plugin --yes", wanted: "It counts from the next chat on" },
+  { typed: "/plugin disable desk-plugin", wanted: /desk-plugin[\s\S]*It counts from the next chat on/ },
+  { typed: "/plugin remove desk-plugin", wanted: "Removed the plugin desk-plugin" },
   { typed: "/skills", wanted: /› \/greet +Says hello +skill/, keys: leave },
   { typed: "/commands", wanted: /› \/tidy +Tidies the folder +command/, keys: enter, ends: /^› \/tidy ?$/m },
   { typed: "\x15/agents", wanted: /\/explore .*subagent/, keys: leave },
@@ -48,12 +53,13 @@ const steps: readonly Step[] = [
   { typed: "/statusline off", wanted: "The status line is gone." },
   { typed: "/setup-terminal", wanted: "New line: Shift+Enter" },
   { typed: "/status", wanted: /Not logged in/ },
+  { typed: "/feedback", wanted: "Open an issue" },
   { typed: "/update", wanted: /npm install|update/i },
   { typed: "/open", wanted: /code opens / },
   { typed: "/config", wanted: /Settings are read at the next start: .*cli-config\.json/ },
   { typed: "/help", wanted: "Keys and commands", keys: "q" },
   { typed: "/help rename", wanted: /\/rename <name> +Give this chat a name/ },
-  { typed: "/login nobody", wanted: "unknown vendor 'nobody'" },
+  { typed: "/login nobody", wanted: /unknown vendor 'nobody'[\s\S]*Ask, or type/ },
   { typed: "/logout", wanted: "Nothing to remove" },
   // modes and models
   { typed: "/plan", wanted: /^ plan · /m },
@@ -67,6 +73,9 @@ const steps: readonly Step[] = [
   { typed: "/debug", wanted: /^ debug, run everything · /m, ends: "Debug mode is on" },
   { typed: "/debug", wanted: "Debug mode is off." },
   { typed: "/model", wanted: /› auto +Auto/, keys: leave },
+  ...["opus", "sonnet", "haiku", "gpt", "gemini", "grok"].map(
+    (name): Step => ({ typed: `/${name}`, wanted: new RegExp(`^ › \\S*${name}\\S* `, "m"), keys: leave }),
+  ),
   { typed: "/shell echo $((6*7))", wanted: "│ 42" },
   { typed: "/shell", wanted: /^! /m, keys: leave },
   // a conversation
@@ -111,6 +120,9 @@ beforeAll(() => {
     writeFileSync(join(bin, program), `#!/bin/sh\n[ ${program} = xclip ] && cat > /dev/null\nexit 0\n`);
     chmodSync(join(bin, program), 0o755);
   }
+  const plugin = join(workspace.path, "../desk-plugin");
+  mkdirSync(join(plugin, ".cursor-plugin"), { recursive: true });
+  writeFileSync(join(plugin, ".cursor-plugin/plugin.json"), JSON.stringify({ name: "desk-plugin", version: "1.0.0" }));
   const first = { init: "AGENTS.md:", review: "Review", rule: ".mdc", command: "$ARGUMENTS", skill: "SKILL.md" };
   const heard = (name: string, expected: string) => ({ expect: expected, text: `I heard ${name}.` });
   const script = [

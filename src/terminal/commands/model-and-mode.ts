@@ -13,6 +13,18 @@ export const modeNames: Readonly<Record<PermissionMode, string>> = {
   force: "run everything",
 };
 
+/** Each is a way into the list of models. */
+const modelFamilies = { opus: "Opus", sonnet: "Sonnet", haiku: "Haiku", gpt: "GPT", gemini: "Gemini", grok: "Grok" };
+
+const familyCommands = Object.entries(modelFamilies).map(
+  ([name, label]): SlashCommand => ({
+    name,
+    help: `Choose among the ${label} models`,
+    group: "Model and mode",
+    run: (desk) => chooseModel(desk, name),
+  }),
+);
+
 export const modelAndModeCommands: readonly SlashCommand[] = [
   {
     name: "model",
@@ -21,6 +33,7 @@ export const modelAndModeCommands: readonly SlashCommand[] = [
     group: "Model and mode",
     run: chooseModel,
   },
+  ...familyCommands,
   {
     name: "plan",
     operands: "[prompt]",

@@ -20,6 +20,14 @@ export const projectCommands: readonly SlashCommand[] = [
     run: mcp,
   },
   {
+    name: "plugin",
+    aliases: ["plugins"],
+    operands: "[list|add|update|remove|enable|disable] [name or source]",
+    help: "Plugins, and what each brings",
+    group: "Project",
+    run: plugin,
+  },
+  {
     name: "sandbox",
     operands: "[status|enable|disable|reset]",
     help: "Where commands run, and what they can reach",
@@ -32,6 +40,7 @@ export const projectCommands: readonly SlashCommand[] = [
     operands: "[command]",
     help: "Run a command of your own, as after !",
     group: "Project",
+    isBeside: true,
     run: (desk, rest) => desk.shell(rest),
   },
   { name: "skills", help: "Skills that /name calls", group: "Project", run: (desk) => showNames(desk, "skill") },
@@ -76,18 +85,35 @@ async function showNames(desk: Desk, ...kinds: readonly CallableName["kind"][]):
   if (chosen !== undefined) desk.write(`/${chosen} `);
 }
 
-const mcpVerbs = ["list", "list-tools", "login", "logout", "enable", "disable"];
+/** Of our own commands: what only looks, what asks back and gets the terminal for it, what sets something. */
+const verbs = {
+  mcp: { looks: ["list", "list-tools"], asks: ["login"], sets: ["logout", "enable", "disable"] },
+  plugin: { looks: ["list"], asks: ["add", "update"], sets: ["remove", "enable", "disable"] },
+} as const;
 
-async function mcp(desk: Desk, rest: string): Promise<void> {
-  const [verb = "list", ...names] = rest.split(/\s+/).filter(Boolean);
-  if (!mcpVerbs.includes(verb))
-    return desk.complain(
-      `/mcp knows ${mcpVerbs.join(", ")}. To add or remove a server: ${desk.program} mcp add, ${desk.program} mcp remove.`,
-    );
-  if (verb === "login") await desk.interactive(["mcp", verb, ...names]);
-  else desk.show((await desk.command(["mcp", verb, ...names])).text);
-  if (verb !== "list" && verb !== "list-tools")
-    desk.say("Servers are started anew with the next chat: /clear, or /resume.");
+async function runVerb(desk: Desk, name: keyof typeof verbs, rest: string, hint = ""): Promise<void> {
+  const [verb = "list", ...words] = rest.split(/\s+/).filter(Boolean);
+  const { looks, asks, sets }: Record<"looks" | "asks" | "sets", readonly string[]> = verbs[name];
+  if (![looks, asks, sets].some((known) => known.includes(verb)))
+    return desk.complain(`/${name} knows ${[...looks, ...asks, ...sets].join(", ")}.${hint}`);
+  const command = [name, verb, ...words];
+  const code = asks.includes(verb) ? await desk.interactive(command) : await shown(desk, command);
+  if (code === 0 && !looks.includes(verb)) desk.say("It counts from the next chat on: /clear, or /resume.");
+}
+
+async function shown(desk: Desk, command: readonly string[]): Promise<number> {
+  const { code, text } = await desk.command(command);
+  desk.show(text);
+  return code;
+}
+
+function mcp(desk: Desk, rest: string): Promise<void> {
+  const { program } = desk;
+  return runVerb(desk, "mcp", rest, ` To add or remove a server: ${program} mcp add, ${program} mcp remove.`);
+}
+
+function plugin(desk: Desk, rest: string): Promise<void> {
+  return runVerb(desk, "plugin", rest);
 }
 
 async function sandbox(desk: Desk, rest: string): Promise<void> {

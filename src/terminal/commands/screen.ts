@@ -57,6 +57,19 @@ export const screenCommands: readonly SlashCommand[] = [
     group: "Screen",
     run: shows("status"),
   },
+  {
+    name: "feedback",
+    help: "Where to say what is wrong, and what helps there",
+    group: "Screen",
+    run: (desk) =>
+      desk.show(
+        [
+          "  Nothing is sent from here. Open an issue in the repository that you have Courser from, with what you did and what you saw.",
+          `  What helps: /about; '${desk.program} doctor'; the chat by /export chat.md, with keys and tokens left out;`,
+          `  or the run itself, to be replayed: ${desk.program} -p --record run.jsonl "…"`,
+        ].join("\n"),
+      ),
+  },
   { name: "update", help: "How to update", group: "Screen", run: shows("update") },
   {
     name: "config",
