@@ -16,20 +16,29 @@ export function wholeHeader(written: Fields, init: Init | undefined): RecordingH
 }
 
 /** What a header says unless it says something else. */
-function expected({ places }: Fields, init: Init | undefined): Fields {
+function expected({ places, request }: Fields, init: Init | undefined): Fields {
   const home = isObject(places) ? places["home"] : undefined;
+  const asked = isObject(request) ? request : {};
   return {
     ...(init && { chatId: init.sessionId, mode: init.permissionMode as PermissionMode }),
-    trusted: false,
+    trusted: asked["trust"] === true,
     // As print mode has it.
-    request: { approvedServerCalls: "allow", unlistedCommands: "sandbox" },
+    request: { approvedServerCalls: "allow", unlistedCommands: "sandbox", single: true },
     places: {
       ...(init && { workspace: init.cwd }),
       ...(typeof home === "string" && { config: `${home}/.cursor` }),
       temporary: "/tmp",
     },
-    model: init?.model === undefined ? {} : { displayName: init.model },
+    model: {
+      ...(typeof asked["model"] === "string" && { id: asked["model"] }),
+      ...(init?.model !== undefined && { displayName: init.model }),
+    },
   };
+}
+
+/** The provider of a reply that names none: `script` of `script:FILE`, `openai` of `openai/gpt-5`. */
+export function usualProvider(modelId: string): string {
+  return /^[^:/]*/.exec(modelId)![0];
 }
 
 function without(given: object, usual: Fields): object {

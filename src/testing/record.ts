@@ -11,7 +11,7 @@ import { isTrusted } from "../store/trust.ts";
 import { digestOf } from "../text/digest.ts";
 import { createDescriber, type DescribedRequest, type Describer, digestOfParts, redacted } from "./describe.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import { shortHeader } from "./head.ts";
+import { shortHeader, usualProvider } from "./head.ts";
 import { createNormaliser, type Normaliser, type Places, placesOf } from "./normalise.ts";
 import {
   type DeltasLine,
@@ -23,6 +23,7 @@ import {
   type ReplyPart,
   type RequestLine,
   recordingVersion,
+  toolsText,
 } from "./recording.ts";
 
 type RecorderOptions = {
@@ -216,7 +217,7 @@ export class Recorder {
   #textOf(happened: readonly Happening[], init: Event<"init">): string {
     const [last, replies] = [new Map(this.#last), new Map(this.#replies)];
     const textBy = (maker: LineMaker) => {
-      const lines: object[] = happened.map((each) => this.#line(each, maker));
+      const lines: object[] = happened.map((each) => writtenLine(this.#line(each, maker)));
       if (!this.#hasHeader) lines.unshift(redacted(this.#header(init), maker.redact));
       return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
     };
@@ -230,8 +231,12 @@ export class Recorder {
     if ("asked" in happening) return this.#requestLine(happening, describer);
     if ("deltas" in happening) return redactedDeltas(happening, redact);
     const line = redacted(happening, redact);
-    if ("reply" in line) this.#replies.set(digestOfParts(line.parts, this.#normalise), line.reply);
-    else if (line.event.type === "tool_end")
+    if ("reply" in line) {
+      this.#replies.set(digestOfParts(line.parts, this.#normalise), line.reply);
+      const { provider, ...rest } = line;
+      return provider === usualProvider(this.#model?.id ?? "") ? rest : line;
+    }
+    if (line.event.type === "tool_end")
       return { ...line, digest: digestOf(JSON.stringify(line.event.outcome ?? null)) };
     return line;
   }
@@ -261,7 +266,7 @@ export class Recorder {
 
   #header(init: Event<"init">): object {
     const { request, version } = this.#options;
-    const { workspace: _workspace, roots: _roots, chat, ...rest } = request;
+    const { workspace: _workspace, roots: _roots, chat, single = false, ...rest } = request;
     const places = this.#places;
     const model = this.#model;
     const header: RecordingHeader = {
@@ -271,7 +276,7 @@ export class Recorder {
       chatId: init.sessionId,
       mode: init.permissionMode as PermissionMode,
       trusted: request.trust === true || isTrusted(places.config, places.workspace),
-      request: withoutEmpty(chat?.type === "resume" ? { chat, ...rest } : rest),
+      request: withoutEmpty({ ...(chat?.type === "resume" && { chat }), ...rest, single }),
       places,
       model: {
         id: model?.id ?? "",
@@ -284,6 +289,10 @@ export class Recorder {
     };
     return shortHeader(header, init);
   }
+}
+
+function writtenLine(line: RecordingLine): object {
+  return "request" in line && line.tools ? { ...line, tools: toolsText(line.tools) } : line;
 }
 
 /** A secret may have come in pieces: then it is one piece that it left. */

@@ -6,7 +6,7 @@ import type { AgentEvent, Usage } from "../protocol/event.ts";
 import type { Part } from "../protocol/message.ts";
 import type { PermissionMode, RunRequest } from "../protocol/run.ts";
 import { systemErrorText } from "../text/system-error.ts";
-import { wholeHeader } from "./head.ts";
+import { usualProvider, wholeHeader } from "./head.ts";
 import type { Places } from "./normalise.ts";
 
 export const recordingVersion = 1;
@@ -58,7 +58,7 @@ export type RequestLine = {
   agent?: string;
   purpose?: string;
   system?: SystemPart[];
-  /** The digest of each, by name. */
+  /** The digest of each, by name; written as one text, `Read 2bd4e2, …`. */
   tools?: Record<string, string>;
   messages: { kept: number; added: KeptMessage[] };
 };
@@ -138,13 +138,29 @@ export function parseRecording(text: string, file: string): Recording {
   for (const { number, value } of rest) {
     const fault = faultOf(value, requests, replies);
     if (fault !== undefined) return refuse(number, fault);
-    const line = value as RecordingLine;
+    const line = wholeLine(value as RecordingLine, header);
     lines.push(line);
     if ("request" in line) requests.push(line);
     if ("reply" in line) replies.set(line.reply, line);
   }
   if (lines.length === 0) return refuse(2, "nothing follows the first line");
   return { file, header, lines, requests, replies };
+}
+
+/** As it is written. A name has no blank in it. */
+export function toolsText(tools: Readonly<Record<string, string>>): string {
+  return Object.entries(tools)
+    .map((tool) => tool.join(" "))
+    .join(", ");
+}
+
+function wholeLine(line: RecordingLine, { model }: RecordingHeader): RecordingLine {
+  if ("reply" in line && model.id) return { provider: usualProvider(model.id), ...line };
+  if (!("request" in line)) return line;
+  const tools: unknown = line.tools;
+  if (typeof tools !== "string") return line;
+  const pairs = tools.split(", ").map((tool) => tool.split(" ") as [string, string]);
+  return { ...line, tools: tools === "" ? {} : Object.fromEntries(pairs) };
 }
 
 /** The run says so itself, in one of its first events. */
