@@ -215,6 +215,9 @@ export async function main(argv: readonly string[]): Promise<number> {
   for (const fault of faults) console.log(fault);
   for (const [ending, count] of [...endings].sort()) console.log(`${count}\t${ending}`);
   const middle = sizes[Math.floor(sizes.length / 2)]?.toFixed(2);
-  console.log(`recording / stream: median ${middle}, most ${sizes.at(-1)?.toFixed(2)}; faults: ${faults.length}`);
+  const above = sizes.filter((size) => size > 3).length;
+  console.log(
+    `recording / stream: median ${middle}, most ${sizes.at(-1)?.toFixed(2)}, above 3: ${above} of ${sizes.length}; faults: ${faults.length}`,
+  );
   return faults.length === 0 ? 0 : 1;
 }

@@ -38,7 +38,8 @@ it("random runs replay byte for byte, in another workspace and home, and touch n
   const { faults, endings, sizes } = await campaign({ runs: 10, seed: 7, concurrency: 3 });
   expect(faults).toEqual([]);
   expect(endings.size).toBeGreaterThan(2);
-  expect(sizes[Math.floor(sizes.length / 2)]).toBeLessThan(3);
+  // A run that fails at once is the worst: 3, and a little more where paths are long.
+  expect(Math.max(...sizes)).toBeLessThan(3.5);
 });
 
 describe("the first request that differs", () => {
@@ -127,6 +128,23 @@ it("keeps no secret, and shows the redacted original", async () => {
   const shown = await there.run(["replay", file, "--output-format", "stream-json"]);
   const marker = /key=(.+?)\\n/.exec(shown.stdout)![1]!;
   expect(shown.stdout).toBe(run.stdout.replaceAll(key, marker));
+});
+
+it("of a run that is killed, keeps what was written until then", async () => {
+  const waits = [{ text: "Let me wait.", calls: [{ name: "Shell", args: { command: "sleep 20" } }] }];
+  await here.play(waits, ["--record", file], {
+    onStart(child) {
+      const timer = setInterval(() => {
+        if (!existsSync(file) || !readFileSync(file, "utf8").includes("tool_start")) return;
+        clearInterval(timer);
+        child.kill("SIGKILL");
+      }, 50);
+      child.on("exit", () => clearInterval(timer));
+    },
+  });
+  const shown = await there.run(["replay", file, "--output-format", "stream-json"]);
+  expect(shown.stdout).toContain("Let me wait.");
+  expect(shown.stdout).toContain("sleep 20");
 });
 
 it("refuses a damaged file with its line", async () => {
