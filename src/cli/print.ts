@@ -12,6 +12,7 @@ import type { Invocation } from "./main.ts";
 import { openRunByFlags } from "./open-run.ts";
 import { answerText, type OutputFormat } from "./outputs.ts";
 import { createReporter, type Reporter } from "./reporter.ts";
+import { createRetryLines } from "./retry-lines.ts";
 import { durationFlag, limitsOf, runHost, runRequest } from "./run-request.ts";
 import { watchForTheEnd } from "./shutdown.ts";
 import { hasUnreadStdin, readPrompt } from "./stdin.ts";
@@ -60,6 +61,7 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
         beat: (line, text) => (format === "stream-json" ? reporter.line(line) : writeStderr(`${text}\n`)),
         stop: (error) => abort.abort(error),
       });
+      const retries = isVerbose ? createRetryLines((text) => writeStderr(`${text}\n`)) : undefined;
       const follow = async () => {
         for await (const recorded of run.events()) {
           const { event, agent } = recorded;
@@ -67,6 +69,7 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
           if (event.type === "init") workspace = event.cwd; // a worktree, where one was asked for
           reporter.emit(recorded);
           if (agent === undefined) debug.event(event);
+          if (agent === undefined) retries?.event(event);
           if (isVerbose && agent === undefined && event.type === "tool_start")
             writeStderr(`${redactedStart(callLine(event, workspace), 160, withoutSecrets)}\n`);
           await reporter.ready();

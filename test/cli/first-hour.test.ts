@@ -92,6 +92,29 @@ it("permissions remove takes rules out of both lists", async () => {
   expect(await workspace.run(["permissions", "remove", "Shell(npm test)"])).toMatchObject({ exit: 2 });
 });
 
+describe("runs that fail once they are set up", () => {
+  const kinds = async (args: string[]) => {
+    const run = await workspace.run(["-p", "--trust", "--output-format", "stream-json", ...args, "hi"]);
+    expect(run.exit).toBe(1);
+    const lines = run.lines();
+    expect(lines.at(-1)).toMatchObject({ is_error: true, session_id: lines[0]!["session_id"] });
+    return lines.map(({ type, subtype }) => [type, subtype].filter(Boolean).join("/"));
+  };
+
+  it("have begun: init comes first, whoever failed", async () => {
+    const script = workspace.file(
+      "script.json",
+      JSON.stringify([{ error: { code: "MODEL_AUTH_ERROR", message: "no" } }]),
+    );
+    const [first, ...rest] = await kinds(["--model", `script:${script}`]);
+    expect([first, rest.at(-1)]).toEqual(["system/init", "result/error"]);
+    // Read when the run is put together, which is after it is set up.
+    workspace.file("../home/.cursor/hooks.json", "{");
+    const [begun, ...then] = await kinds(["--model", "offline"]);
+    expect([begun, then.at(-1)]).toEqual(["system/init", "result/error"]);
+  });
+});
+
 describe("keys", () => {
   it("that the vendor refuses are not saved", async () => {
     const server = createServer((_, response) => response.writeHead(401).end("{}")).listen(0, "127.0.0.1");

@@ -194,7 +194,7 @@ describe("list and doctor", () => {
       ["project", "untrusted", "preToolUse"],
       ["user", "runs", "stop"],
       ["claude project", "untrusted", "stop"],
-      ["codex project", "foreign", "stop"],
+      ["codex project", "codex only", "stop"],
     ]);
     const { stdout } = await hooks("list");
     expect(stdout).toContain("  preToolUse  true  (matcher Shell)\n");
@@ -254,7 +254,11 @@ describe("list and doctor", () => {
     const alone = await place.run(["hooks", "init", "one"], { env });
     expect(alone.stdout).toContain("Note: courser-hook, which runs it, was not found.");
     await place.run(["hooks", "install", "one", "--hosts", "cursor"], { env });
-    expect((await place.run(["hooks", "doctor"], { env })).stdout).toContain("courser-hook, which should run");
+    const told = await place.run(["hooks", "doctor"], { env });
+    expect(told.stdout.match(/courser-hook, which should run/g), told.stdout).toHaveLength(1);
+    expect(told.stdout).toMatch(
+      /hooks\.sessionStart\[0\] and 4 more: .*\n {2}Type: courser install\n5 hooks, 1 to fix\./,
+    );
     place.script("node_modules/.bin/courser-hook", "#!/bin/sh\n");
     expect((await place.run(["hooks", "init", "two"], { env })).stdout).not.toContain("Note");
     expect(await place.run(["hooks", "doctor"], { env })).toMatchObject({ exit: 0 });

@@ -6,8 +6,8 @@ import { type HookFile, hookFiles } from "../../../store/hook-paths.ts";
 import { isApproved } from "../../../store/hook-trust.ts";
 import { configFileOf, type HooksContext } from "./context.ts";
 
-/** `runs`: it is fired. The others: why it is not. `foreign`: only another host reads it. */
-export type HookState = "runs" | "not approved" | "untrusted" | "foreign";
+/** `runs`: it is fired. The others: why it is not. `codex only`: Courser does not read it. */
+export type HookState = "runs" | "not approved" | "untrusted" | "codex only";
 
 export type FoundFile = {
   level: string;
@@ -25,15 +25,15 @@ export type FoundFile = {
 export function findHooks(context: HooksContext): FoundFile[] {
   const own = hookFiles(context).flatMap((file) => lookAt(file, context));
   const codex = installHosts.find((host) => host.name === "codex")!;
-  const foreign = (["project", "user"] as const).flatMap((scope) => {
+  const ofCodex = (["project", "user"] as const).flatMap((scope) => {
     const file = configFileOf(codex, context, scope);
     // Its files have Claude's shape.
     const level = { level: "claude project" as const, format: "claude" as const, file, cwd: context.workspace };
     return lookAt({ ...level, ofProject: false }, context).map((found): FoundFile => {
-      return { ...found, level: `codex ${scope}`, host: "codex", state: "foreign" };
+      return { ...found, level: `codex ${scope}`, host: "codex", state: "codex only" };
     });
   });
-  return [...own, ...foreign];
+  return [...own, ...ofCodex];
 }
 
 function lookAt(file: HookFile, context: HooksContext): FoundFile[] {

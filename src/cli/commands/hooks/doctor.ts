@@ -8,23 +8,42 @@ import { hostFindings } from "./check-hosts.ts";
 import { type HooksContext, hooksContext, shownFile } from "./context.ts";
 
 /** A `problem` keeps a hook from doing its work; a `note` is worth knowing. */
-export type HookFinding = { kind: "problem" | "note"; file?: string; entry?: string; message: string; advice: string };
+export type HookFinding = {
+  kind: "problem" | "note";
+  file?: string;
+  entry?: string;
+  /** Further entries of the file with the same fault: one script is in many. */
+  also?: string[];
+  message: string;
+  advice: string;
+};
 
 export async function checkHooks(invocation: Invocation): Promise<number> {
   const context = hooksContext(invocation);
   const files = findHooks(context);
-  const findings = [
+  const findings = once([
     ...files.flatMap((file) => [...stateFindings(file, invocation.name), ...entryFindings(file, context)]),
     ...files.flatMap(duplicates),
     ...twiceInCursor(files),
     ...(await hostFindings(files, context)),
-  ];
+  ]);
   const problems = findings.filter(({ kind }) => kind === "problem").length;
   const hooks = files.reduce((sum, file) => sum + file.hooks.length, 0);
   const code = wantsJson(invocation)
     ? await answerJson({ files: files.length, hooks, problems, findings })
     : await answer(textOf(findings, hooks, context));
   return code === 0 && problems > 0 ? 1 : code;
+}
+
+function once(findings: readonly HookFinding[]): HookFinding[] {
+  const kept = new Map<string, HookFinding>();
+  for (const { entry, ...finding } of findings) {
+    const key = JSON.stringify(finding);
+    const first = kept.get(key);
+    if (!first) kept.set(key, { ...finding, ...(entry !== undefined && { entry }) });
+    else if (entry !== undefined && first.entry !== entry) first.also = [...(first.also ?? []), entry];
+  }
+  return [...kept.values()];
 }
 
 function stateFindings({ file, state, problem, warnings }: FoundFile, name: string): HookFinding[] {
@@ -81,7 +100,7 @@ function duplicates({ file, hooks }: FoundFile): HookFinding[] {
 function twiceInCursor(files: readonly FoundFile[]): HookFinding[] {
   const scripts = new Map<string, Set<string>>();
   for (const { host, state, hooks } of files) {
-    if (state === "foreign") continue;
+    if (state === "codex only") continue;
     for (const { command } of hooks) {
       const script = /([^/"' ]+)["']? --host (?:cursor|claude)$/.exec(command ?? "")?.[1];
       if (script !== undefined) scripts.set(script, (scripts.get(script) ?? new Set()).add(host));
@@ -99,8 +118,9 @@ function twiceInCursor(files: readonly FoundFile[]): HookFinding[] {
 function textOf(findings: readonly HookFinding[], hooks: number, context: HooksContext): string {
   const checked = hooks === 1 ? "1 hook" : `${hooks} hooks`;
   const problems = findings.filter(({ kind }) => kind === "problem").length;
-  const rows = findings.map(({ kind, file, entry, message, advice }) => {
-    const where = [file === undefined ? "" : shownFile(file, context), entry ?? ""].filter(Boolean).join(" ");
+  const rows = findings.map(({ kind, file, entry, also, message, advice }) => {
+    const entries = also ? `${entry} and ${also.length} more` : (entry ?? "");
+    const where = [file === undefined ? "" : shownFile(file, context), entries].filter(Boolean).join(" ");
     return `${kind === "problem" ? "✗" : "·"} ${where === "" ? "" : `${where}: `}${message}\n  ${advice}`;
   });
   const end = problems === 0 ? `✓ ${checked}, no problems found.` : `${checked}, ${problems} to fix.`;

@@ -40,7 +40,7 @@ const states: Record<HookState, (name: string) => string> = {
   runs: () => "",
   "not approved": (name) => `: does not run, it is new or has changed. Look at it, then type: ${name} --trust`,
   untrusted: (name) => `: does not run, this workspace is not trusted. Look at it, then type: ${name} --trust`,
-  foreign: () => ": read by Codex only, which runs what you trusted there with /hooks",
+  "codex only": () => ": read by Codex only, which runs what you trusted there with /hooks",
 };
 
 type ListContext = { context: HooksContext; name: string; running: readonly Hook[] };

@@ -81,7 +81,7 @@ const silent: HookAnswer = { reasons: [], messages: [], context: [] };
 
 const whyNot: Record<HookState, string | undefined> = {
   runs: undefined,
-  foreign: undefined,
+  "codex only": undefined,
   "not approved": "it is new or has changed since it was approved (--trust runs it)",
   untrusted: "this workspace is not trusted (--trust runs it)",
 };
@@ -134,7 +134,7 @@ function toolOf(fields: JsonObject): { tool?: string; names?: string[] } {
 }
 
 function isFor({ host, state }: FoundFile, wanted: string): boolean {
-  return wanted === "courser" ? state !== "foreign" : host === wanted;
+  return wanted === "courser" ? state !== "codex only" : host === wanted;
 }
 
 /** By its own name, or by Claude's. */
