@@ -157,7 +157,8 @@ export class Scroller {
   }
 
   scrolled(): void {
-    const element = this.#element!;
+    const element = this.#element;
+    if (!element) return; // the browser tells of it a frame later: the timeline may be gone
     const top = element.scrollTop;
     const isUp = top < this.#lastTop - 1;
     const rest = element.scrollHeight - element.clientHeight - top;
