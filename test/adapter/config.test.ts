@@ -88,7 +88,7 @@ test("a file is read; one that is missing or broken is told by name", async () =
   const file = join(folder, "openclaw.json");
   writeFileSync(file, `\ufeff${JSON.stringify({ models: { a: model("answer") } })}`);
   expect((await tell(new CursorAgentModelAdapter(loadConfig(file)))).text).toBe("Hello world");
-  expect(() => loadConfig(join(folder, "none.json"))).toThrow(/none\.json cannot be read: does not exist/);
+  expect(() => loadConfig(join(folder, "none.json"))).toThrow(/none\.json cannot be read: it does not exist/);
   writeFileSync(file, "{");
   expect(() => loadConfig(file)).toThrow(/openclaw\.json is not JSON/);
   writeFileSync(file, "{}");
