@@ -151,7 +151,7 @@ describe("reading", () => {
   const notRoot = process.getuid?.() !== 0 && "only root becomes another user";
   it.skipIf(notRoot)(orSkipped("works in a folder where nothing can be written, log or not", notRoot), async () => {
     const id = nextId();
-    const child = await startChild({ kind: "write", chat: { ...place, id }, events: 50, bytes: 10 });
+    const child = await startChild({ kind: "write", chat: { ...place, id }, events: 5_000, bytes: 10 });
     await child.said(/^kept 45$/);
     child.process.kill("SIGKILL");
     await child.ended;
