@@ -54,22 +54,30 @@ function literalText(given: string, scene: PromptContext): string | undefined {
   return isDescription(given) || /[\uE000-\uF8FF]/.test(given) ? undefined : given;
 }
 
-type Compiled = { test: RegExp; steps: Pattern[1] };
-
 /** The steps of the first pattern that fits. */
 export function firstFitting(patterns: readonly Pattern[]): (words: string, scene: PromptContext) => ParsedSteps {
-  let compiled: Compiled[] | undefined;
+  const compiled = new Map<string, RegExp>();
   return (words, scene) => {
-    compiled ??= patterns.map(([pattern, steps]) => ({ test: compile(pattern), steps }));
     // Every word of a pattern ends in a blank, the last one too.
     const given = `${words.trim().replace(/\s+/g, " ")} `;
-    for (const { test, steps } of compiled) {
+    for (const [pattern, steps] of patterns) {
+      if (!mayBegin(pattern, given)) continue;
+      const test = compiled.get(pattern) ?? compile(pattern);
+      compiled.set(pattern, test);
       const values = slotsIn(test.exec(given), scene);
       const found = values && steps(values, scene);
       if (found) return found;
     }
     return undefined;
   };
+}
+
+/** By the first words of both: a regular expression costs more than this look, and most patterns do not fit. */
+function mayBegin(pattern: string, given: string): boolean {
+  const [first = ""] = pattern.split(" ", 1);
+  if (!/^[a-z'_|-]+$/.test(first)) return true;
+  const text = given.toLowerCase();
+  return first.split("|").some((words) => text.startsWith(`${words.replaceAll("_", " ")} `));
 }
 
 function compile(pattern: string): RegExp {
