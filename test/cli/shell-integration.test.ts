@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { orSkipped } from "../support/skipping.ts";
 
 const cli = resolve(import.meta.dirname, "../../dist/courser.cjs");
 const home = mkdtempSync(join(tmpdir(), "courser-shell-"));
@@ -31,7 +32,7 @@ describe("completion", () => {
     expect(complete("courser", "login", "--clou")).toEqual([""]);
   });
 
-  it.skipIf(!has("zsh"))("is a script that zsh takes", () => {
+  it.skipIf(!has("zsh"))(orSkipped("is a script that zsh takes", !has("zsh") && "there is no zsh here"), () => {
     const { stdout } = courser("completion", "zsh");
     const taken = spawnSync(
       "zsh",
@@ -45,7 +46,7 @@ describe("completion", () => {
     expect(taken.stdout.trim()).toBe("_courser");
   });
 
-  it.skipIf(!has("fish"))("completes in fish", () => {
+  it.skipIf(!has("fish"))(orSkipped("completes in fish", !has("fish") && "there is no fish here"), () => {
     const script = join(home, "completion.fish");
     writeFileSync(script, courser("completion", "fish").stdout);
     const taken = spawnSync("fish", ["--no-config", "-c", `source ${script}; complete -C 'courser sess'`], {

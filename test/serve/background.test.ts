@@ -6,6 +6,7 @@ import { attachRun } from "../../src/serve/attached-run.ts";
 import { startHosts } from "../../src/serve/launcher.ts";
 import { newRun } from "../../src/serve/new-run.ts";
 import { cli } from "../support/run-cli.ts";
+import { orSkipped } from "../support/skipping.ts";
 import { converse, hasScript } from "../support/terminal.ts";
 import { TestService, until } from "./service-support.ts";
 
@@ -165,30 +166,36 @@ it("attached, it is a LiveRun: events once and in order, questions answered, pro
   expect(new Set(seen.filter((text) => text.length > 6)).size).toBe(seen.filter((text) => text.length > 6).length);
 });
 
-it.skipIf(!hasScript)("on a terminal: choose a run, answer it, tell it more, leave it", async () => {
-  workspace.file("c.txt", "x");
-  const id = await background(
-    [{ calls: [{ name: "Delete", args: { path: "c.txt" } }] }, { text: "It is gone." }],
-    "remove c",
-  );
-  await until(async () => (await service.fleet.run(id))!.open > 0, "the question");
-  const { screen } = await converse(
-    "-b",
-    [
-      [/Which run\?/, "1\r"],
-      [/Allow\?/, "y\r"],
-      [/gone[\s\S]*\n> /, "once more\r"],
-      [/Allow\?/, "n\r"], // a script begins anew with each run
-      [/gone[\s\S]*\n> /, "/detach\r"],
-    ],
-    workspace,
-  );
-  expect(screen).toContain("Delete wants permission");
-  expect(screen).toContain("The run is over: finished.");
-  expect((await service.fleet.run(id))!.state).toBe("finished");
-  const [latest] = await service.fleet.runs({ limit: 1 });
-  expect(latest).toMatchObject({
-    agent: (await service.fleet.run(id))!.agent,
-    spec: { prompt: { text: "once more" } },
-  });
-});
+it.skipIf(!hasScript)(
+  orSkipped(
+    "on a terminal: choose a run, answer it, tell it more, leave it",
+    !hasScript && "there is no `script` here",
+  ),
+  async () => {
+    workspace.file("c.txt", "x");
+    const id = await background(
+      [{ calls: [{ name: "Delete", args: { path: "c.txt" } }] }, { text: "It is gone." }],
+      "remove c",
+    );
+    await until(async () => (await service.fleet.run(id))!.open > 0, "the question");
+    const { screen } = await converse(
+      "-b",
+      [
+        [/Which run\?/, "1\r"],
+        [/Allow\?/, "y\r"],
+        [/gone[\s\S]*\n> /, "once more\r"],
+        [/Allow\?/, "n\r"], // a script begins anew with each run
+        [/gone[\s\S]*\n> /, "/detach\r"],
+      ],
+      workspace,
+    );
+    expect(screen).toContain("Delete wants permission");
+    expect(screen).toContain("The run is over: finished.");
+    expect((await service.fleet.run(id))!.state).toBe("finished");
+    const [latest] = await service.fleet.runs({ limit: 1 });
+    expect(latest).toMatchObject({
+      agent: (await service.fleet.run(id))!.agent,
+      spec: { prompt: { text: "once more" } },
+    });
+  },
+);
