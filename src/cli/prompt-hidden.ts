@@ -10,6 +10,10 @@ export function promptShown(question: string): Promise<string> {
   return readLine(question, writeStderr);
 }
 
+export async function promptYes(question: string): Promise<boolean> {
+  return /^(y|yes)$/i.test((await promptShown(`${question} [y]es, [n]o: `)).trim());
+}
+
 async function readLine(question: string, echo: (text: string) => void): Promise<string> {
   const { stdin } = process;
   stdin.setRawMode(true); // before the question: who types at once is not shown either

@@ -12,6 +12,6 @@ export async function confirmed({ line, name }: Invocation, question: string, su
       `'${line.command}' asks first, and there is no terminal to ask on. To do it without asking: ${name} ${sure}`,
     );
   }
-  const { promptShown } = await import("../prompt-hidden.ts");
-  return /^(y|yes)$/i.test((await promptShown(`${question} [y]es, [n]o: `)).trim());
+  const { promptYes } = await import("../prompt-hidden.ts");
+  return promptYes(question);
 }

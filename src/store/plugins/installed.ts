@@ -19,11 +19,6 @@ export function installedFolder(configDir: string, name: string): string {
   return join(pluginsDir(configDir), "installed", name);
 }
 
-/** Asked at every start: a look, no reading. */
-export function hasPlugins(configDir: string): boolean {
-  return existsSync(pluginsDir(configDir));
-}
-
 /** Those given for this run, the user's own in `plugins/local`, and the installed ones. Of two with one name, the first counts. */
 export function loadPlugins(configDir: string, given: readonly string[] = []): Plugins {
   const found: Plugins = { plugins: given.map((folder) => readPlugin(folder, "flag")), warnings: [] };

@@ -32,11 +32,8 @@ async function askFirst({ env, name }: Invocation, chats: readonly ChatMetadata[
       `'sessions delete' asks first, and there is no terminal to ask on. To delete without asking: ${name} sessions delete ${chats.map((chat) => chat.id).join(" ")} --yes`,
     );
   }
-  const { promptShown } = await import("../../prompt-hidden.ts");
+  const { promptYes } = await import("../../prompt-hidden.ts");
   const { rows } = chatLines(chats, { home: homeDir(env), now: Date.now() });
   writeStderr(`${rows.join("\n")}\n`);
-  const typed = await promptShown(
-    `Delete ${chats.length === 1 ? "this chat" : `these ${chats.length} chats`}? [y]es, [n]o: `,
-  );
-  return /^(y|yes)$/i.test(typed.trim());
+  return promptYes(`Delete ${chats.length === 1 ? "this chat" : `these ${chats.length} chats`}?`);
 }

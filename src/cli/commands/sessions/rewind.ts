@@ -160,9 +160,9 @@ async function isSure(task: RewindTask, planned: RestoreResult, question: string
   if (task.options.sure) return true;
   const { isatty } = await import("node:tty");
   if (!isatty(0)) return true;
-  const { promptShown } = await import("../../prompt-hidden.ts");
+  const { promptYes } = await import("../../prompt-hidden.ts");
   writeStderr(listOf(planned, task));
-  return /^(y|yes)$/i.test((await promptShown(`${question} [y]es, [n]o: `)).trim());
+  return promptYes(question);
 }
 
 function reportOf({ steps, left }: RestoreResult, task: RewindTask): string {
