@@ -23,7 +23,7 @@ function openScreen() {
     once: () => {},
   };
   const screen = createScreen(out, size);
-  const transcript = createTranscript({ palette, workspace: "/work", now: () => now });
+  const transcript = createTranscript({ palette, workspace: "/repo", now: () => now });
   return {
     transcript,
     draw() {
@@ -65,7 +65,7 @@ export async function terminalFigures(): Promise<TerminalFigures> {
     for (let index = 0; index < lines; index++) {
       for (const event of call(
         "read",
-        { path: `/work/src/file-${index % 90}.ts` },
+        { path: `/repo/src/file-${index % 90}.ts` },
         success({ content: "", totalLines: 10 }),
       ))
         view.transcript.event(event);

@@ -37,7 +37,7 @@ function session(): Recorded[] {
     }),
     ...call(
       "edit",
-      { path: `/work/file${turn}` },
+      { path: `/repo/file${turn}` },
       success({ linesAdded: 1, linesRemoved: 0, diffString: `@@ -1,0 +1,1 @@\n+line ${turn}\n` }),
       { id: `e${turn}` },
     ),

@@ -103,13 +103,13 @@ describe("what the model says", () => {
 describe("calls", () => {
   it("are a line each, with the outcome at the right", async () => {
     const lines = await shown([
-      ...call("read", { path: "/work/src/a.ts" }, success({ content: "a\nb\n", totalLines: 3 })),
+      ...call("read", { path: "/repo/src/a.ts" }, success({ content: "a\nb\n", totalLines: 3 })),
       ...call(
         "grep",
-        { pattern: "x", path: "/work/src" },
+        { pattern: "x", path: "/repo/src" },
         success({ workspaceResults: { w: { content: { matches: [{}], totalMatchedLines: 3 } } } }),
       ),
-      ...call("ls", { path: "/work" }, success({ directoryTreeRoot: { childrenDirs: [{}], childrenFiles: [{}, {}] } })),
+      ...call("ls", { path: "/repo" }, success({ directoryTreeRoot: { childrenDirs: [{}], childrenFiles: [{}, {}] } })),
       ...call("webFetch", { url: "https://example.com/a" }, success({ markdown: "x".repeat(2400) }), { ms: 1500 }),
       ...call("someTool", { query: "q" }, success({})),
     ]);
@@ -125,7 +125,7 @@ describe("calls", () => {
   it("open with a diff: numbers, signs, and the words that changed", async () => {
     const edit = call(
       "edit",
-      { path: "/work/a.ts" },
+      { path: "/repo/a.ts" },
       success({
         linesAdded: 1,
         linesRemoved: 1,
@@ -158,8 +158,8 @@ describe("calls", () => {
       ),
       ...call(
         "read",
-        { path: "/work/x" },
-        { kind: "fileNotFound", value: { path: "/work/x", error: "File not found" } },
+        { path: "/repo/x" },
+        { kind: "fileNotFound", value: { path: "/repo/x", error: "File not found" } },
       ),
     ]);
     expect(lines.map((line) => line.replace(/ {3,}/g, "   "))).toEqual([
@@ -210,7 +210,7 @@ describe("calls", () => {
       ms: 34_000,
     });
     const inner = [1, 2, 3, 4, 5, 6, 7].flatMap((at) =>
-      call("read", { path: `/work/${at}.ts` }, success({ totalLines: at, content: "x" }), { agent: "A", id: `r${at}` }),
+      call("read", { path: `/repo/${at}.ts` }, success({ totalLines: at, content: "x" }), { agent: "A", id: `r${at}` }),
     );
     const lines = await shown([task[0]!, ...inner, task[1]!]);
     expect(lines[0]).toMatch(/^ {2}Task {3}Look {2}by explore +7 calls · 34 s$/);
@@ -259,7 +259,7 @@ describe("a turn", () => {
       { event: { type: "thinking", text: "Hm", at: 1000 } },
       { event: { type: "thinking_end", text: "Hm", at: 5000 } },
       ...said("Yes."),
-      ...call("edit", { path: "/work/a" }, success({ linesAdded: 0, linesRemoved: 0, diffString: "" })),
+      ...call("edit", { path: "/repo/a" }, success({ linesAdded: 0, linesRemoved: 0, diffString: "" })),
       { event: { type: "notice", kind: "warning", message: "Careful." } },
       { event: { type: "retry", attempt: 1, discards: false, reason: "overloaded", delayMs: 2000 } },
       { event: done },
