@@ -4,7 +4,7 @@ import type { Recorded } from "../../src/protocol/run.ts";
 import { createPalette, type Painted, plainText } from "../../src/terminal/painted.ts";
 import { createTranscript, type Transcript, type TranscriptOptions } from "../../src/terminal/transcript/index.ts";
 
-export const workspace = "/work";
+export const workspace = "/repo";
 
 /** A call from start to end. */
 export function call(

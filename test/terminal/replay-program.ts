@@ -19,7 +19,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   });
   const size = () => ({ columns: process.stdout.columns ?? 80, rows: process.stdout.rows ?? 24 });
   const screen = createScreen(process.stdout, size());
-  const transcript = createTranscript({ palette, workspace: "/work", home: "/home/me" });
+  const transcript = createTranscript({ palette, workspace: "/repo", home: "/home/me" });
   const draw = () => {
     const { columns, rows } = size();
     screen.commit(transcript.takeCommitted(columns));
