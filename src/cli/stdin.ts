@@ -1,6 +1,7 @@
 // Where the prompt comes from: the words of the command line, stdin, or both.
 import { fstatSync } from "node:fs";
 import { UserError } from "../protocol/error-codes.ts";
+import { systemErrorText } from "../text/system-error.ts";
 import type { Invocation } from "./main.ts";
 
 /** `data`: what was piped beside typed words. It is told to the model as it is: nothing in it is a command or a mention. */
@@ -49,7 +50,7 @@ async function readAll(signal: AbortSignal, name: string): Promise<string> {
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof UserError) throw error;
-    throw new UserError("USAGE", `stdin cannot be read: ${(error as Error).message}. Give the prompt as an argument.`);
+    throw new UserError("USAGE", `stdin cannot be read: ${systemErrorText(error)}. Give the prompt as an argument.`);
   } finally {
     signal.removeEventListener("abort", stop);
   }

@@ -9,6 +9,7 @@ import { inProfile } from "../protocol/profile-shapes.ts";
 import { profileOf, type VersionName, versions } from "../protocol/profiles.ts";
 import { rebuildEvents } from "../sdk/rebuild-events.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
+import { systemErrorText } from "../text/system-error.ts";
 import { eventsOf, parseRecording } from "./recording.ts";
 
 export type FakeOptions = {
@@ -50,7 +51,7 @@ async function eventsIn(file: string): Promise<AgentEvent[]> {
   } catch (error) {
     throw new UserError(
       "FILE_UNREADABLE",
-      `--from ${file} cannot be read: ${(error as Error).message}. Give a recording (--record FILE) or a script.`,
+      `--from ${file} cannot be read: ${systemErrorText(error)}. Give a recording (--record FILE) or a script.`,
     );
   }
   if (/^\s*\{\s*"recording"\s*:/.test(text)) return [...eventsOf(parseRecording(text, file).lines)];

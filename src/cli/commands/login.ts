@@ -5,6 +5,7 @@ import { UserError } from "../../protocol/error-codes.ts";
 import { authFile, readKeys, removeKeys, saveKey } from "../../store/auth.ts";
 import { configDir } from "../../store/config-dir.ts";
 import { didYouMean } from "../../text/nearest.ts";
+import { systemErrorText } from "../../text/system-error.ts";
 import { flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { writeStderr } from "../stdout.ts";
@@ -155,10 +156,7 @@ async function readStdin(): Promise<string> {
     return text;
   } catch (error) {
     if (error instanceof UserError) throw error;
-    throw new UserError(
-      "USAGE",
-      `stdin cannot be read: ${(error as Error).message}. Give the key with --api-key <key>.`,
-    );
+    throw new UserError("USAGE", `stdin cannot be read: ${systemErrorText(error)}. Give the key with --api-key <key>.`);
   } finally {
     clearTimeout(waiting);
   }
