@@ -237,6 +237,7 @@ export class AttachedRun implements LiveRun {
         this.#conclude(entry.end);
         break;
       case "leased":
+      case "checkpoint":
       case "losses":
         break;
     }

@@ -13,7 +13,37 @@ export const cliNames = ["courser", "cursor", "claude", "codex", "gemini"] as co
 export type CliName = (typeof cliNames)[number];
 
 /** What a run shall be: plain data without a secret. Keys come from the environment of the host. */
-export type RunSpec = { cli: CliName; request: RunRequest; prompt: Prompt };
+export type RunSpec = {
+  cli: CliName;
+  request: RunRequest;
+  prompt: Prompt;
+  /** Where its files come from. Without: `request.workspace` as it lies on the worker's disk. */
+  source?: WorkspaceSource;
+  placement?: Placement;
+  /** `continue`: the next worker goes on from the last step that was kept. `interrupt`, unless told: the run is over. */
+  onWorkerLoss?: "continue" | "interrupt";
+};
+
+/** What a worker makes the workspace of a run from. */
+export type WorkspaceSource =
+  /** A repository at a path, in a bundle or behind a URL; its default branch unless told. */
+  | { type: "git"; from: string; ref?: string }
+  /** A copy of a folder on the worker's disk. */
+  | { type: "folder"; path: string }
+  /** A .tar.gz that was put into the fleet. */
+  | { type: "archive"; object: string };
+
+export const priorities = ["high", "normal", "low"] as const;
+export type Priority = (typeof priorities)[number];
+
+/** Which workers may take a run, and when. */
+export type Placement = {
+  /** `default` unless told. */
+  pool?: string;
+  /** All of them must be labels of the worker. */
+  labels?: Readonly<Record<string, string>>;
+  priority?: Priority;
+};
 
 /** `agent`: the conversation that it belongs to. One run of it at a time. */
 export type NewRun = { id: string; agent: string; spec: RunSpec; name?: string };
@@ -57,6 +87,10 @@ export type RunEnd = {
   usage?: Usage;
   costUsd?: number;
   denials?: Denial[];
+  /** The object with what was changed, as `git diff --binary` tells it. */
+  patch?: string;
+  /** The branch that holds it, where the workspace came from a repository that could be written to. */
+  branch?: string;
 };
 
 export type AgentRecord = {
@@ -79,6 +113,8 @@ export type Entry =
   | { type: "leased"; worker: string; attempt: number }
   /** As `Recorded`: deltas have no number. */
   | { type: "event"; number?: number; agent?: string; event: AgentEvent }
+  /** The objects from which another worker can go on from here: the chat, and the workspace as it was. */
+  | { type: "checkpoint"; chat: string; workspace?: string }
   /** What could not be carried over to its CLI. */
   | { type: "losses"; losses: readonly RunLoss[] }
   | { type: "question"; question: Question }
@@ -113,6 +149,10 @@ export type LeaseOptions = {
   run?: string;
   /** None where so many runs have hosts already. */
   most?: number;
+  /** Only runs for this pool; `default` unless told. */
+  pool?: string;
+  /** What the worker can say of itself: a run that asks for more is not for it. */
+  labels?: Readonly<Record<string, string>>;
 };
 
 export type ListOptions = { agent?: string; states?: readonly RunState[]; limit?: number; before?: string };
@@ -161,6 +201,10 @@ export interface Fleet {
   deleteAgent(id: string): Promise<void>;
   /** Logs of runs that ended before `time` are dropped; what became of them is kept. How many comes back. */
   prune(time: number): Promise<number>;
+  /** Keeps bytes for a run, under a name of its own: a checkpoint, a patch, an archive. Gone with the log of the run. */
+  put(run: string, name: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
+  /** Undefined: there is nothing of that name. */
+  get(run: string, name: string): Promise<AsyncIterable<Uint8Array> | undefined>;
   /** Resolves when something has changed since the last call. */
   changed(signal: AbortSignal): Promise<void>;
   close(): void;

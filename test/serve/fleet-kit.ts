@@ -1,7 +1,9 @@
 // What every engine of the fleet must do. `open` gives connections to one fleet, as different processes would have them.
+import { randomBytes } from "node:crypto";
+import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Entry, Fleet, Lease, LogEntry, NewRun, RunEnd } from "../../src/serve/fleet.ts";
+import type { Entry, Fleet, Lease, LeaseOptions, LogEntry, NewRun, Placement, RunEnd } from "../../src/serve/fleet.ts";
 
 export type FleetUnderTest = { connect(): Promise<Fleet>; remove(): Promise<void> };
 
@@ -22,6 +24,12 @@ function said(text: string): Entry {
 async function readAll(entries: AsyncIterable<LogEntry>): Promise<LogEntry[]> {
   const all: LogEntry[] = [];
   for await (const entry of entries) all.push(entry);
+  return all;
+}
+
+async function collected(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
+  const all: Uint8Array[] = [];
+  for await (const piece of bytes) all.push(piece);
   return all;
 }
 
@@ -72,6 +80,51 @@ export function fleetKit(name: string, open: () => Promise<FleetUnderTest>, { ru
       expect(given.map((lease) => lease?.run)).toEqual(["run-1", "run-2", undefined]);
       expect(await other.lease({ worker: "w", ttlMs, run: "run-1" })).toBeUndefined();
       expect(await other.waiting()).toMatchObject({ count: 1, hosted: 2 });
+    });
+
+    it("gives a worker what its pool and its labels are for, the most urgent first", async () => {
+      const placed = (number: number, placement: Placement) => {
+        const run = newRun(number);
+        return fleet.enqueue({ ...run, spec: { ...run.spec, placement } });
+      };
+      await placed(1, { priority: "low" });
+      await placed(2, {});
+      await placed(3, { priority: "high", labels: { gpu: "yes", os: "linux" } });
+      await placed(4, { pool: "builds" });
+      await placed(5, { priority: "high" });
+      const taken = async (own: Partial<LeaseOptions>) => (await other.lease({ worker: "w", ttlMs, ...own }))?.run;
+      expect(await taken({ pool: "builds" })).toBe("run-4");
+      expect(await taken({ pool: "builds" })).toBeUndefined();
+      expect(await taken({ labels: { gpu: "yes" } })).toBe("run-5");
+      expect(await taken({ labels: { gpu: "yes", os: "linux", more: "x" } })).toBe("run-3");
+      expect([await taken({}), await taken({}), await taken({})]).toEqual(["run-2", "run-1", undefined]);
+    });
+
+    it("keeps bytes for a run, whole, as long as its log", async () => {
+      await fleet.enqueue(newRun(1));
+      const whole = randomBytes(3_000_000);
+      async function* pieces() {
+        for (let at = 0; at < whole.length; at += 70_000) yield whole.subarray(at, at + 70_000);
+      }
+      const read = async (name: string) => {
+        const bytes = await other.get("run-1", name);
+        return bytes && Buffer.concat(await collected(bytes));
+      };
+      expect(await read("patch")).toBeUndefined();
+      await fleet.put("run-1", "patch", pieces());
+      expect((await read("patch"))?.equals(whole)).toBe(true);
+      await fleet.put("run-1", "patch", Readable.from([Buffer.from("again")]));
+      expect(String(await read("patch"))).toBe("again");
+      async function* broken() {
+        yield whole;
+        throw new Error("cut off");
+      }
+      await expect(fleet.put("run-1", "half", broken())).rejects.toThrow();
+      expect(await read("half")).toBeUndefined();
+      const lease = await leased();
+      await fleet.finish(lease, ended, lease.position, 0);
+      await fleet.prune(Date.now() + 1000);
+      expect(await read("patch")).toBeUndefined();
     });
 
     it("gives a run that its host let go of to the next, and refuses what the former host writes", async () => {

@@ -1,8 +1,9 @@
 // The fleet of one machine: a SQLite file that any number of processes use at once. What a method was given is committed when
 // it resolves; every write is one transaction, so that a killed process leaves a whole step or none.
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import { randomUuid } from "../../store/chats/random-uuid.ts";
+import type { SqlValue } from "../../store/sqlite.ts";
 import { collapsed } from "../../text/one-line.ts";
 import { cut } from "../../text/width.ts";
 import {
@@ -19,6 +20,7 @@ import {
   type RunRecord,
 } from "../fleet.ts";
 import { Changes } from "./changes.ts";
+import { ObjectFiles } from "./object-files.ts";
 import {
   countWaiting,
   isFree,
@@ -41,11 +43,13 @@ export function openSqliteFleet(file: string): Fleet {
 class SqliteFleet implements Fleet {
   readonly #tables: FleetTables;
   readonly #changes: Changes;
+  readonly #objects: ObjectFiles;
   #seen = 0;
 
   constructor(file: string) {
     this.#tables = new FleetTables(file);
     this.#changes = new Changes(dirname(file));
+    this.#objects = new ObjectFiles(join(dirname(file), "objects"));
   }
 
   async enqueue({ id, agent, spec, name }: NewRun): Promise<RunRecord> {
@@ -78,15 +82,17 @@ class SqliteFleet implements Fleet {
     return lease;
   }
 
-  #take({ worker, ttlMs, run, most }: LeaseOptions): Lease | undefined {
+  #take({ worker, ttlMs, run, most, pool = "default", labels = {} }: LeaseOptions): Lease | undefined {
     const tables = this.#tables;
     const now = awakeMs();
     if (most !== undefined && countWaiting(tables, now).hosted >= most) return undefined;
-    const found = tables.row(
-      `SELECT number, id, attempts FROM runs WHERE ${isFree} AND (?2 IS NULL OR id = ?2) ORDER BY number LIMIT 1`,
-      now,
-      run ?? null,
+    const free = tables.rows(
+      `SELECT number, id, attempts, spec ->> '$.placement.labels' AS labels FROM runs
+       WHERE ${isFree} AND (?2 IS NULL OR id = ?2) AND coalesce(spec ->> '$.placement.pool', 'default') = ?3
+       ORDER BY ${byPriority}, number`,
+      ...[now, run ?? null, pool],
     );
+    const found = free.find((row) => isSubset(row["labels"], labels));
     if (!found) return undefined;
     const number = Number(found["number"]);
     const attempt = Number(found["attempts"]) + 1;
@@ -240,23 +246,33 @@ class SqliteFleet implements Fleet {
   }
 
   async deleteAgent(id: string): Promise<void> {
-    this.#write((tables) => {
+    const runs = this.#write((tables) => {
       if (readAgent(tables, id)?.isBusy)
         throw new UserError("AGENT_BUSY", `The agent ${id} is busy with a run. Cancel it first.`);
+      const deleted = tables.rows("SELECT id FROM runs WHERE agent = ?", id).map((row) => String(row["id"]));
       for (const table of ["entries", "messages", "questions"])
         tables.run(`DELETE FROM ${table} WHERE run IN (SELECT number FROM runs WHERE agent = ?)`, id);
       tables.run("DELETE FROM runs WHERE agent = ?", id);
       tables.run("DELETE FROM agents WHERE id = ?", id);
+      return deleted;
     });
+    for (const run of runs) this.#objects.drop(run);
   }
 
   async prune(time: number): Promise<number> {
-    return this.#write((tables) => {
-      const old = "SELECT number FROM runs WHERE ended < ? AND pruned = 0";
-      tables.run(`DELETE FROM entries WHERE run IN (${old})`, time);
-      return tables.run("UPDATE runs SET pruned = 1 WHERE ended < ? AND pruned = 0", time).changes;
+    const pruned = this.#write((tables) => {
+      const old = "FROM runs WHERE ended < ? AND pruned = 0";
+      const runs = tables.rows(`SELECT id ${old}`, time).map((row) => String(row["id"]));
+      tables.run(`DELETE FROM entries WHERE run IN (SELECT number ${old})`, time);
+      tables.run("UPDATE runs SET pruned = 1 WHERE ended < ? AND pruned = 0", time);
+      return runs;
     });
+    for (const run of pruned) this.#objects.drop(run);
+    return pruned.length;
   }
+
+  put = (run: string, name: string, bytes: AsyncIterable<Uint8Array>) => this.#objects.put(run, name, bytes);
+  get = async (run: string, name: string) => this.#objects.get(run, name);
 
   async changed(signal: AbortSignal): Promise<void> {
     await this.#changes.after(this.#seen, signal, { patient: true });
@@ -326,6 +342,13 @@ class SqliteFleet implements Fleet {
     this.#changes.tell();
     return result;
   }
+}
+
+const byPriority = `CASE spec ->> '$.placement.priority' WHEN 'high' THEN 0 WHEN 'low' THEN 2 ELSE 1 END`;
+
+function isSubset(wanted: SqlValue | undefined, labels: Readonly<Record<string, string>>): boolean {
+  if (typeof wanted !== "string") return true;
+  return Object.entries(JSON.parse(wanted) as Record<string, string>).every(([key, value]) => labels[key] === value);
 }
 
 function messageIn(text: unknown): Message {

@@ -80,6 +80,7 @@ function createTranslator({ id }: RunRecord): (entry: Entry) => readonly Told[] 
       case "question":
       case "question_closed":
         return [["interaction_update", entry]];
+      case "checkpoint":
       case "losses":
       case "prompt_ended":
       case "reply":

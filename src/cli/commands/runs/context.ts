@@ -1,9 +1,8 @@
 // Where commands about background runs look, and how they name a run.
 import { UserError } from "../../../protocol/error-codes.ts";
-import { openSqliteFleet } from "../../../serve/engines/sqlite.ts";
-import { fleetFile } from "../../../serve/engines/sqlite-tables.ts";
 import type { Fleet, RunRecord } from "../../../serve/fleet.ts";
 import { type Launch, mostAtOnce } from "../../../serve/launcher.ts";
+import { openFleet } from "../../../serve/open-fleet.ts";
 import { configDir } from "../../../store/config-dir.ts";
 import type { Invocation } from "../../main.ts";
 
@@ -13,7 +12,8 @@ export function launchOf({ env }: Pick<Invocation, "env">): Launch {
 
 /** The fleet is closed behind the work. */
 export async function withFleet<T>(invocation: Invocation, work: (fleet: Fleet) => Promise<T>): Promise<T> {
-  const fleet = openSqliteFleet(fleetFile(configDir(invocation.env)));
+  const { env } = invocation;
+  const fleet = await openFleet(undefined, { configDir: configDir(env), env });
   try {
     return await work(fleet);
   } finally {

@@ -144,6 +144,7 @@ function applyEntry(logged: LogEntry): void {
         changeRun(id, { state: entry.end.outcome, end: entry.end, endedAt: at, open: 0 });
         loadSessionsSoon();
         break;
+      case "checkpoint":
       case "losses":
       case "prompt_ended":
       case "reply":
