@@ -54,7 +54,7 @@ export async function startInBackground(invocation: Invocation, fleet: Fleet): P
   const launch = launchOf(invocation);
   // From here, so that it has the environment of this shell. Where there is no room it waits, and has that of who starts it.
   await startHosts(fleet, launch, run.id);
-  if (!readService(launch.configDir)) startService(launch);
+  if (launch.fleetUrl === undefined && !readService(launch.configDir)) startService(launch);
   return run;
 }
 

@@ -11,6 +11,7 @@ export type FlagGroup =
   | "Sessions"
   | "Limits"
   | "Proof"
+  | "Fleet"
   | "General";
 
 export type Flag = {
@@ -171,6 +172,25 @@ export const flags: readonly Flag[] = [
     "--replay-on-mismatch <what>",
     "At the first request that differs from the recording: stop (default) or continue",
     { choices: ["stop", "continue"] },
+  ),
+  flag(
+    "Fleet",
+    "--fleet <url>",
+    "Runs that workers on any machine take, instead of this machine's own: nats://… (or COURSER_FLEET), local",
+  ),
+  flag(
+    "Fleet",
+    "--source <source>",
+    "Files for a run of a fleet: upload (default: this workspace), git, git:URL#REF, folder:PATH or none",
+  ),
+  flag("Fleet", "--pool <name>", "Workers that may take the run (default: default)"),
+  flag("Fleet", "--label <key=value>...", "Only workers that have this label (repeatable)"),
+  flag("Fleet", "--priority <priority>", "high, normal (default) or low", { choices: ["high", "normal", "low"] }),
+  flag(
+    "Fleet",
+    "--on-worker-loss <what>",
+    "When a worker dies: interrupt (default: the run is over), or continue (another one goes on)",
+    { choices: ["interrupt", "continue"] },
   ),
   flag("General", "-v, --version", "Print the version"),
   flag("General", "-h, --help", "Show this help, or a command's"),

@@ -9,18 +9,25 @@ import { readTokens } from "../store/mcp-logins.ts";
 
 /** From the command line, from the environment, saved by `login`, and from the variables and headers of configured endpoints. */
 export function secretsInUse(argv: readonly string[], env: NodeJS.ProcessEnv): string[] {
-  return [...flagSecrets(argv), ...secretValues(env), ...savedSecrets(env)];
+  return [...flagSecrets(argv), ...secretValues(env), ...loginOf(env["COURSER_FLEET"] ?? ""), ...savedSecrets(env)];
 }
 
 /** Without the parser: it may be the parser that failed. */
 export function flagSecrets(argv: readonly string[]): string[] {
   return argv.flatMap((word, index) => {
-    const [, flag, inside] = /^(--api-key|--header|-H|--mcp-config)(?:=(.*))?$/s.exec(word) ?? [];
+    const [, flag, inside] = /^(--api-key|--header|-H|--mcp-config|--fleet)(?:=(.*))?$/s.exec(word) ?? [];
     const value = flag === undefined ? undefined : (inside ?? argv[index + 1]);
     if (value === undefined) return [];
     if (flag === "--mcp-config") return serverSecrets(value);
+    if (flag === "--fleet") return loginOf(value);
     return flag === "--api-key" ? [value] : [value.replace(/^[^:]*:\s*(?:Bearer\s+)?/i, "")];
   });
+}
+
+/** `nats://token@host`, `nats://user:password@host`: what stands there in the place of a secret. */
+function loginOf(url: string): string[] {
+  const [, login] = /^[a-z]+:\/\/([^\s/@]+)@/i.exec(url) ?? [];
+  return login === undefined ? [] : [login.replace(/^[^:]*:/, "")];
 }
 
 /** Of servers that were given as JSON: what their headers hold, and variables whose names say so. */

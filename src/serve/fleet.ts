@@ -30,8 +30,8 @@ export type WorkspaceSource =
   | { type: "git"; from: string; ref?: string }
   /** A copy of a folder on the worker's disk. */
   | { type: "folder"; path: string }
-  /** A .tar.gz that was put into the fleet. */
-  | { type: "archive"; object: string };
+  /** A .tar.gz that was put into the fleet, for this run or for another that has the same files. */
+  | { type: "archive"; object: string; run?: string };
 
 export const priorities = ["high", "normal", "low"] as const;
 export type Priority = (typeof priorities)[number];

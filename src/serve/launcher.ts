@@ -13,6 +13,8 @@ export type Launch = {
   program: readonly string[];
   /** Most runs that have hosts at once. */
   most: number;
+  /** Of a fleet whose runs are taken by workers, wherever they are: none is started here. */
+  fleetUrl?: string;
 };
 
 /** A host must say that it is there within this time, and again and again. */
@@ -22,7 +24,7 @@ export const mostAtOnce = 8;
 /** The run, where it is given, else all that there is room for. How many were started comes back. */
 export async function startHosts(fleet: Fleet, launch: Launch, run?: string): Promise<number> {
   let started = 0;
-  while (true) {
+  while (launch.fleetUrl === undefined) {
     const options = { worker: `pid ${process.pid}`, ttlMs: leaseMs, most: launch.most };
     const lease = await fleet.lease({ ...options, ...(run !== undefined && { run }) });
     if (!lease) return started;
@@ -33,6 +35,7 @@ export async function startHosts(fleet: Fleet, launch: Launch, run?: string): Pr
     started++;
     if (run !== undefined) return started;
   }
+  return started;
 }
 
 /** Where no service watches over the queue, whoever ends a run sees to the next ones. */
@@ -41,12 +44,21 @@ export async function startHostsUnserved(fleet: Fleet, launch: Launch): Promise<
 }
 
 function startHost({ run, token, position }: Lease, { configDir, env, program }: Launch): number | undefined {
-  const words = [...program, "worker", "start", "--single-use", "--lease", `${run}:${position}:${token}`];
+  const words = [
+    ...program,
+    "worker",
+    "start",
+    "--fleet",
+    "local",
+    "--single-use",
+    "--lease",
+    `${run}:${position}:${token}`,
+  ];
   return startDetached(words, { cwd: parse(process.execPath).root, env: detachedEnv(env), log: logFile(configDir) });
 }
 
 export function startService({ configDir, env, program }: Omit<Launch, "most">): number | undefined {
-  const words = [...program, "serve", "--until-idle"];
+  const words = [...program, "serve", "--fleet", "local", "--until-idle"];
   return startDetached(words, { cwd: parse(process.execPath).root, env: detachedEnv(env), log: logFile(configDir) });
 }
 

@@ -4,16 +4,26 @@ import type { Fleet, RunRecord } from "../../../serve/fleet.ts";
 import { type Launch, mostAtOnce } from "../../../serve/launcher.ts";
 import { openFleet } from "../../../serve/open-fleet.ts";
 import { configDir } from "../../../store/config-dir.ts";
+import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 
-export function launchOf({ env }: Pick<Invocation, "env">): Launch {
-  return { configDir: configDir(env), env, program: [process.execPath, process.argv[1]!], most: mostAtOnce };
+/** `--fleet`, else COURSER_FLEET. Undefined: this machine's own, which `local` means too. */
+export function fleetUrl({ line: { flags }, env }: Pick<Invocation, "line" | "env">): string | undefined {
+  const given = flagText(flags, "fleet") ?? env["COURSER_FLEET"];
+  return given === "" || given === "local" ? undefined : given;
+}
+
+export function launchOf(invocation: Pick<Invocation, "line" | "env">): Launch {
+  const { env } = invocation;
+  const url = fleetUrl(invocation);
+  const program = [process.execPath, process.argv[1]!];
+  return { configDir: configDir(env), env, program, most: mostAtOnce, ...(url !== undefined && { fleetUrl: url }) };
 }
 
 /** The fleet is closed behind the work. */
 export async function withFleet<T>(invocation: Invocation, work: (fleet: Fleet) => Promise<T>): Promise<T> {
   const { env } = invocation;
-  const fleet = await openFleet(undefined, { configDir: configDir(env), env });
+  const fleet = await openFleet(fleetUrl(invocation), { configDir: configDir(env), env });
   try {
     return await work(fleet);
   } finally {
