@@ -96,6 +96,7 @@ async function replay(folder: string, { rounds }: Options): Promise<Line[]> {
   const floor = `offline tool turn: ${figures.plainMs.toFixed(0)} ms`;
   return [
     { name: "recording a tool turn", value: figures.recording, limit: 1.1, unit: "×", better: "less", floor },
+    { name: "recording a tool turn, CPU", value: figures.recordingCpu, limit: 1.1, unit: "×", better: "less" },
     { name: "replaying a tool turn", value: figures.replay, limit: 1.1, unit: "×", better: "less", floor },
     { name: "a recording, beside its stream", value: figures.size, limit: 3, unit: "×", better: "less" },
   ];
@@ -554,7 +555,7 @@ function fillWorkspace({ workspace, config }: Place): void {
 
 async function memory(program: Program): Promise<number> {
   const peaks: number[] = [];
-  for (let index = 0; index < 5; index++) peaks.push((await runOnce(program, { memory: true })).peakMb);
+  for (let index = 0; index < 5; index++) peaks.push((await runOnce(program, { usage: true })).peakMb);
   return median(peaks);
 }
 

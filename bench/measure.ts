@@ -1,4 +1,4 @@
-// Measuring programs from outside: wall time, time to the first line, peak memory; interleaved, medians.
+// Measuring programs from outside: wall time, time to the first line, peak memory, CPU time; interleaved, medians.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 
@@ -12,15 +12,17 @@ export type Program = {
 export type Sample = {
   wallMs: number;
   firstLineMs: number;
+  /** Of programs of Node, where it was asked for: the largest process, and all of them together. */
   peakMb: number;
+  cpuMs: number;
   exit: number | null;
   stdout: string;
   stderr: string;
 };
 
-export function runOnce(program: Program, options: { memory?: boolean } = {}): Promise<Sample> {
-  const env = options.memory
-    ? { ...program.env, NODE_OPTIONS: `--require=${join(import.meta.dirname, "peak-memory.cjs")}` }
+export function runOnce(program: Program, options: { usage?: boolean } = {}): Promise<Sample> {
+  const env = options.usage
+    ? { ...program.env, NODE_OPTIONS: `--require=${join(import.meta.dirname, "own-usage.cjs")}` }
     : program.env;
   const started = performance.now();
   const child = spawn(program.command, program.args, {
@@ -31,7 +33,7 @@ export function runOnce(program: Program, options: { memory?: boolean } = {}): P
   let firstLineMs = Number.NaN;
   let stdout = "";
   let stderr = "";
-  let peak = "";
+  let usage = "";
   child.stdout!.on("data", (chunk: Buffer) => {
     if (Number.isNaN(firstLineMs)) firstLineMs = performance.now() - started;
     stdout += chunk.toString();
@@ -40,7 +42,7 @@ export function runOnce(program: Program, options: { memory?: boolean } = {}): P
     stderr += chunk.toString();
   });
   child.stdio[3]!.on("data", (chunk: Buffer) => {
-    peak += chunk.toString();
+    usage += chunk.toString();
   });
   const timer = setTimeout(() => child.kill("SIGKILL"), 60_000);
   return new Promise((resolve, reject) => {
@@ -51,19 +53,28 @@ export function runOnce(program: Program, options: { memory?: boolean } = {}): P
     });
     child.on("close", (exit) => {
       clearTimeout(timer);
-      // A launcher that spawns reports more than once: the largest process counts.
-      const peakMb = Math.max(...peak.split("\n").filter(Boolean).map(Number), 0);
-      resolve({ wallMs, firstLineMs, peakMb, exit, stdout, stderr });
+      // A launcher that spawns reports more than once.
+      const reports = usage
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => line.split(" ").map(Number) as [number, number]);
+      const peakMb = Math.max(...reports.map(([megabytes]) => megabytes), 0);
+      const cpuMs = reports.reduce((sum, [, milliseconds]) => sum + milliseconds, 0);
+      resolve({ wallMs, firstLineMs, peakMb, cpuMs, exit, stdout, stderr });
     });
   });
 }
 
 /** Rounds in which every program runs once, so that a busy moment hits all alike. The first round is not counted. */
-export async function interleave(programs: Record<string, Program>, rounds: number): Promise<Record<string, Sample[]>> {
+export async function interleave(
+  programs: Record<string, Program>,
+  rounds: number,
+  options: { usage?: boolean } = {},
+): Promise<Record<string, Sample[]>> {
   const samples: Record<string, Sample[]> = Object.fromEntries(Object.keys(programs).map((name) => [name, []]));
   for (let round = -1; round < rounds; round++) {
     for (const [name, program] of Object.entries(programs)) {
-      const sample = await runOnce(program);
+      const sample = await runOnce(program, options);
       if (sample.exit !== 0) throw new Error(`${name} ended with ${sample.exit}: ${sample.stderr.slice(0, 500)}`);
       if (round >= 0) samples[name]!.push(sample);
     }

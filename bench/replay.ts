@@ -5,7 +5,7 @@ import { interleave, median, type Program, runOnce } from "./measure.ts";
 
 const cli = resolve(import.meta.dirname, "../dist/courser.cjs");
 
-export type ReplayFigures = { recording: number; replay: number; size: number; plainMs: number };
+export type ReplayFigures = { recording: number; recordingCpu: number; replay: number; size: number; plainMs: number };
 
 export async function replayFigures(
   { workspace, env }: { workspace: string; env: Record<string, string> },
@@ -29,8 +29,15 @@ export async function replayFigures(
       replay: run("--model", `replay:${file}`),
     },
     rounds,
+    { usage: true },
   );
-  const wall = (name: string) => median(samples[name]!.map((sample) => sample.wallMs));
-  const plainMs = wall("plain");
-  return { recording: wall("recording") / plainMs, replay: wall("replay") / plainMs, size, plainMs };
+  const middle = (name: string, of: "wallMs" | "cpuMs") => median(samples[name]!.map((sample) => sample[of]));
+  const plainMs = middle("plain", "wallMs");
+  return {
+    recording: middle("recording", "wallMs") / plainMs,
+    recordingCpu: middle("recording", "cpuMs") / middle("plain", "cpuMs"),
+    replay: middle("replay", "wallMs") / plainMs,
+    size,
+    plainMs,
+  };
 }

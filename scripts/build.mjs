@@ -33,7 +33,7 @@ const packs = {
   "start.cjs": "src/cli/main.ts",
   "print.cjs": "src/cli/print.ts",
   "turn.cjs": "src/run/assemble.ts",
-  "record.cjs": "src/testing/recorded-run.ts",
+  "record.cjs": ["src/testing/recorded-run.ts", "src/testing/line-writer.ts"],
   "mcp-plan.cjs": "src/run/mcp-plan.ts",
   "mcp.cjs": "src/run/mcp.ts",
 };

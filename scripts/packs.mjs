@@ -8,10 +8,11 @@
 export function packChunks(metafile, code, packs) {
   const outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [nameOf(path), output]));
   const placeOf = new Map();
-  for (const [pack, module] of Object.entries(packs)) {
-    const [entry] = [...outputs].find(([, { entryPoint }]) => entryPoint === module);
-    for (const name of closureOf(entry, outputs)) if (!placeOf.has(name)) placeOf.set(name, pack);
-  }
+  for (const [pack, modules] of Object.entries(packs))
+    for (const module of [modules].flat()) {
+      const [entry] = [...outputs].find(([, { entryPoint }]) => entryPoint === module);
+      for (const name of closureOf(entry, outputs)) if (!placeOf.has(name)) placeOf.set(name, pack);
+    }
   const files = new Map(Object.keys(packs).map((pack) => [pack, []]));
   for (const [name, text] of code) {
     const linked = text.replace(/require\("\.\/([^"]+\.cjs)"\)/g, (whole, wanted) =>

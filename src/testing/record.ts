@@ -1,70 +1,33 @@
-// The recorder: writes a run to a file while it works. It stands where events are shown and where the model is asked, and
-// changes nothing.
+// The recorder: keeps what happens in a run and writes it to a file. It stands where events are shown and where the model is
+// asked, and changes nothing. Lines are made of what happened beside the run, by what is loaded then.
 import { closeSync, openSync, writeSync } from "node:fs";
 import type { ModelChunk, ModelRequest, Provider } from "../model/provider.ts";
-import { ModelError } from "../model/provider.ts";
 import type { ResolvedModel } from "../model/resolve.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
-import type { PermissionMode, Recorded, RunRequest } from "../protocol/run.ts";
-import { isTrusted } from "../store/trust.ts";
-import { digestOf } from "../text/digest.ts";
-import { createDescriber, type DescribedRequest, type Describer, digestOfParts, redacted } from "./describe.ts";
+import type { Recorded } from "../protocol/run.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import { shortHeader, usualProvider } from "./head.ts";
-import { createNormaliser, type Normaliser, type Places, placesOf } from "./normalise.ts";
-import {
-  type DeltasLine,
-  type EventLine,
-  type KeptMessage,
-  type RecordingHeader,
-  type RecordingLine,
-  type ReplyLine,
-  type ReplyPart,
-  type RequestLine,
-  recordingVersion,
-  toolsText,
-} from "./recording.ts";
+import type { Begun, Happening, LineOptions, LineWriter } from "./line-writer.ts";
+import type { DeltasLine, ReplyLine, ReplyPart } from "./recording.ts";
 
-type RecorderOptions = {
-  file: string;
-  request: RunRequest;
-  env: NodeJS.ProcessEnv;
-  version: string;
-  redact: Redact;
-};
+type RecorderOptions = LineOptions & { file: string };
 
 const mostUnwritten = 256;
 const longestUnwrittenMs = 500;
-
-type Redact = (text: string) => string;
-
-/** What lines are made with. What is described by one is remembered by it. */
-type LineMaker = { redact: Redact | undefined; describer: Describer };
-
-type Asked = { request: number; asked: ModelRequest };
-type Happening = Asked | ReplyLine | EventLine | DeltasLine;
 
 type Event<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 
 export class Recorder {
   readonly #options: RecorderOptions;
   readonly #file: number;
-  #places!: Places;
-  #normalise!: Normaliser;
-  #plain!: LineMaker;
-  #redacting!: LineMaker;
-  /** Of each agent, what it asked last. */
-  #last = new Map<string, DescribedRequest>();
-  /** Replies by what they said. */
-  #replies = new Map<string, number>();
   #requests = 0;
-  #model: ResolvedModel | undefined;
-  #init: Event<"init"> | undefined;
-  #hasHeader = false;
-  /** What happened since the last write. Lines are made of it then: beside the run, not within it. */
+  #begun: Partial<Begun> = {};
+  #writer: LineWriter | undefined;
+  /** What happened since the last write. */
   #happened: Happening[] = [];
   #timer: NodeJS.Timeout | undefined;
+  /** One write after the other. */
+  #written: Promise<void> = Promise.resolve();
   #failure: UserError | undefined;
   #deltas: (DeltasLine & { now: number }) | undefined;
 
@@ -84,10 +47,7 @@ export class Recorder {
   /** Every event of the run, as it is shown. Those of subagents and live output are no part of the stream. */
   watch({ event, agent }: Recorded): void {
     if (agent !== undefined || event.type === "tool_output") return;
-    if (event.type === "init") {
-      this.#init = event;
-      this.#setPlaces(event.cwd); // it may be a worktree of its own
-    }
+    if (event.type === "init") Object.assign(this.#begun, { init: event, at: new Date() });
     if ((event.type === "text" || event.type === "thinking") && event.at !== undefined) {
       this.#delta(event);
       return;
@@ -98,7 +58,7 @@ export class Recorder {
 
   /** The same provider, listened to. */
   wrap(provider: Provider, model: ResolvedModel): Provider {
-    this.#model ??= model;
+    this.#begun.model ??= model;
     const ask = (request: ModelRequest) => this.#ask(provider, request);
     return {
       get id() {
@@ -109,23 +69,11 @@ export class Recorder {
     };
   }
 
-  end(): void {
-    clearTimeout(this.#timer);
+  async end(): Promise<void> {
     this.#endDeltas();
-    this.#write({ isLast: true });
+    await this.#writeSoon({ isLast: true });
     closeSync(this.#file);
-  }
-
-  #setPlaces(workspace: string): void {
-    const { request, env, redact } = this.#options;
-    this.#places = placesOf({ ...request, workspace }, env);
-    this.#normalise = createNormaliser(this.#places);
-    const maker = (clean: Redact | undefined) => ({
-      redact: clean,
-      describer: createDescriber(this.#normalise, clean),
-    });
-    this.#plain = maker(undefined);
-    this.#redacting = maker(redact);
+    if (this.#failure) throw this.#failure;
   }
 
   async *#ask(provider: Provider, request: ModelRequest): AsyncGenerator<ModelChunk> {
@@ -140,6 +88,7 @@ export class Recorder {
       }
       ending = {};
     } catch (error) {
+      const { ModelError } = await import("../model/provider.ts"); // whoever asks a model has it loaded; `init` does not wait for it
       if (error instanceof ModelError && !request.signal.aborted)
         ending = { error: { code: error.code, message: error.message } };
       throw error;
@@ -152,6 +101,8 @@ export class Recorder {
   #request(request: ModelRequest): number {
     this.#endDeltas();
     const number = ++this.#requests;
+    const { init } = this.#begun;
+    if (init) this.#begun.workspace ??= fingerprintOf(init.cwd);
     this.#add({ request: number, asked: { ...request, messages: [...request.messages] } });
     return number;
   }
@@ -181,27 +132,28 @@ export class Recorder {
   #add(happening: Happening): void {
     if (this.#failure) throw this.#failure;
     this.#happened.push(happening);
-    if (this.#happened.length > mostUnwritten) this.#write();
-    else this.#timer ??= setTimeout(() => this.#writeInTime(), longestUnwrittenMs).unref();
+    if (this.#happened.length > mostUnwritten) void this.#writeSoon();
+    else this.#timer ??= setTimeout(() => void this.#writeSoon(), longestUnwrittenMs).unref();
   }
 
-  /** Nobody waits for a timer: the run learns of a failure with what happens next. */
-  #writeInTime(): void {
-    try {
-      this.#write();
-    } catch (error) {
-      this.#failure = error as UserError;
-    }
+  /** Nobody waits for it within the run, which learns of a failure with what happens next. */
+  #writeSoon(when = { isLast: false }): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#written = this.#written
+      .then(() => this.#write(when))
+      .catch((error: unknown) => {
+        this.#failure ??= error as UserError;
+      });
+    return this.#written;
   }
 
   /** Before the model is known, there is no first line. */
-  #write({ isLast = false } = {}): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (!this.#init || (!this.#model && !isLast) || this.#happened.length === 0) return;
-    const happened = this.#happened.splice(0);
-    const bytes = Buffer.from(this.#textOf(happened, this.#init));
-    this.#hasHeader = true;
+  async #write({ isLast }: { isLast: boolean }): Promise<void> {
+    const begun = this.#begun;
+    if (this.#failure || !isBegun(begun) || (!begun.model && !isLast) || this.#happened.length === 0) return;
+    this.#writer ??= new (await import("./line-writer.ts")).LineWriter(this.#options, begun);
+    const bytes = Buffer.from(this.#writer.text(this.#happened.splice(0)));
     try {
       let offset = 0;
       while (offset < bytes.length) offset += writeSync(this.#file, bytes, offset);
@@ -212,93 +164,10 @@ export class Recorder {
       );
     }
   }
-
-  /** One look at everything tells that there is no secret in it, as there mostly is none. Else each line is redacted by itself. */
-  #textOf(happened: readonly Happening[], init: Event<"init">): string {
-    const [last, replies] = [new Map(this.#last), new Map(this.#replies)];
-    const textBy = (maker: LineMaker) => {
-      const lines: object[] = happened.map((each) => writtenLine(this.#line(each, maker)));
-      if (!this.#hasHeader) lines.unshift(redacted(this.#header(init), maker.redact));
-      return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
-    };
-    const plain = textBy(this.#plain);
-    if (this.#options.redact(plain) === plain) return plain;
-    [this.#last, this.#replies] = [last, replies];
-    return textBy(this.#redacting);
-  }
-
-  #line(happening: Happening, { redact, describer }: LineMaker): RecordingLine {
-    if ("asked" in happening) return this.#requestLine(happening, describer);
-    if ("deltas" in happening) return redactedDeltas(happening, redact);
-    const line = redacted(happening, redact);
-    if ("reply" in line) {
-      this.#replies.set(digestOfParts(line.parts, this.#normalise), line.reply);
-      const { provider, ...rest } = line;
-      return provider === usualProvider(this.#model?.id ?? "") ? rest : line;
-    }
-    if (line.event.type === "tool_end")
-      return { ...line, digest: digestOf(JSON.stringify(line.event.outcome ?? null)) };
-    return line;
-  }
-
-  #requestLine({ request, asked }: Asked, describer: Describer): RequestLine {
-    const { agent, purpose } = asked;
-    const described = describer.request(asked);
-    const isMain = agent !== undefined && agent === this.#init?.sessionId;
-    const before = agent === undefined ? undefined : this.#last.get(agent);
-    if (agent !== undefined) this.#last.set(agent, described);
-    const kept = commonLength(before?.messages ?? [], described.messages);
-    return {
-      request,
-      digest: described.digest,
-      ...(agent !== undefined && { agent: isMain ? "main" : agent }),
-      ...(purpose !== undefined && { purpose }),
-      ...(!isSame(before?.system, described.system) && { system: described.system }),
-      ...(!isSame(before?.tools, described.tools) && { tools: described.tools }),
-      messages: { kept, added: described.messages.slice(kept).map((message) => this.#added(message)) },
-    };
-  }
-
-  #added({ role, digest, parts }: DescribedRequest["messages"][number]): KeptMessage {
-    const reply = role === "assistant" ? this.#replies.get(digest) : undefined;
-    return reply === undefined ? { role, digest, parts } : { role, digest, reply };
-  }
-
-  #header(init: Event<"init">): object {
-    const { request, version } = this.#options;
-    const { workspace: _workspace, roots: _roots, chat, single = false, ...rest } = request;
-    const places = this.#places;
-    const model = this.#model;
-    const header: RecordingHeader = {
-      recording: recordingVersion,
-      version,
-      recordedAt: new Date().toISOString(),
-      chatId: init.sessionId,
-      mode: init.permissionMode as PermissionMode,
-      trusted: request.trust === true || isTrusted(places.config, places.workspace),
-      request: withoutEmpty({ ...(chat?.type === "resume" && { chat }), ...rest, single }),
-      places,
-      model: {
-        id: model?.id ?? "",
-        displayName: model?.displayName ?? init.model ?? "",
-        contextTokens: model?.contextTokens ?? 0,
-        ...(model?.price && { price: model.price }),
-        ...(model?.effort && { effort: model.effort }),
-      },
-      workspace: fingerprintOf(places.workspace),
-    };
-    return shortHeader(header, init);
-  }
 }
 
-function writtenLine(line: RecordingLine): object {
-  return "request" in line && line.tools ? { ...line, tools: toolsText(line.tools) } : line;
-}
-
-/** A secret may have come in pieces: then it is one piece that it left. */
-function redactedDeltas(line: DeltasLine, redact: Redact | undefined): DeltasLine {
-  const text = redact?.(line.text) ?? line.text;
-  return text === line.text ? line : { ...line, text, sizes: [text.length], at: line.at.slice(0, 1) };
+function isBegun(begun: Partial<Begun>): begun is Begun {
+  return begun.init !== undefined;
 }
 
 /** From chunks to the line of a reply. */
@@ -358,20 +227,4 @@ class ReplyCollector {
 
 function emptyDeltas() {
   return { text: { text: "", sizes: [] as number[] }, thinking: { text: "", sizes: [] as number[] } };
-}
-
-function commonLength(before: readonly { digest: string }[], now: readonly { digest: string }[]): number {
-  let length = 0;
-  while (length < before.length && before[length]!.digest === now[length]?.digest) length++;
-  return length;
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return one === other || JSON.stringify(one) === JSON.stringify(other);
-}
-
-/** Lists and objects with nothing in them say nothing. */
-function withoutEmpty<Given extends object>(given: Given): Given {
-  const isEmpty = (value: unknown) => typeof value === "object" && value !== null && Object.keys(value).length === 0;
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => !isEmpty(value))) as Given;
 }

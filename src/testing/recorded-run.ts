@@ -1,6 +1,5 @@
 // A run that is recorded while it works.
 import { resolve } from "node:path";
-import { createProvider } from "../model/resolve.ts";
 import type { LiveRun, RunRequest } from "../protocol/run.ts";
 import type { RunHost } from "../run/host.ts";
 import { openRun } from "../run/live-run.ts";
@@ -10,7 +9,9 @@ import { Recorder } from "./record.ts";
 export async function recordedRun(file: string, request: RunRequest, host: RunHost): Promise<LiveRun> {
   const { env, version, redact = same } = host;
   const recorder = new Recorder({ file: resolve(file), request, env, version, redact });
-  const open = host.seams?.openProvider ?? createProvider;
+  // What the run loads after `init` is not loaded before.
+  const open =
+    host.seams?.openProvider ?? (async (...how) => (await import("../model/resolve.ts")).createProvider(...how));
   const run = await openRun(request, {
     ...host,
     watch: (recorded) => recorder.watch(recorded),
@@ -22,7 +23,7 @@ export async function recordedRun(file: string, request: RunRequest, host: RunHo
   return withEnd(run, () => recorder.end());
 }
 
-function withEnd(run: LiveRun, end: () => void): LiveRun {
+function withEnd(run: LiveRun, end: () => Promise<void>): LiveRun {
   return new Proxy(run, {
     get(target, name) {
       if (name === "close") return () => target.close().finally(end);

@@ -1,12 +1,23 @@
 // A short digest of a text: tells a change, and protects from nobody.
 
-/** 48 bits of two multiplicative hashes, which cost a tenth of SHA-256. */
+const encoder = new TextEncoder();
+
+/**
+ * 48 bits of two multiplicative hashes, four bytes at a time: a run begins and ends cold, and what it is told is hashed in a
+ * tenth of the time that loading SHA-256 takes.
+ */
 export function digestOf(text: string): string {
-  let [one, other] = [0xdeadbeef, 0x41c6ce57];
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    one = Math.imul(one ^ code, 2654435761);
-    other = Math.imul(other ^ code, 1597334677);
+  const bytes = encoder.encode(text);
+  const words = new Int32Array(bytes.buffer, 0, bytes.length >> 2);
+  let [one, other] = [0xdeadbeef ^ bytes.length, 0x41c6ce57];
+  for (const word of words) {
+    // Multiplying carries upwards only: the shift brings what is above down again.
+    one = Math.imul(one ^ (one >>> 15) ^ word, 2654435761);
+    other = Math.imul(other ^ (other >>> 13) ^ word, 1597334677);
+  }
+  for (let index = words.length << 2; index < bytes.length; index++) {
+    one = Math.imul(one ^ (one >>> 15) ^ bytes[index]!, 2654435761);
+    other = Math.imul(other ^ (other >>> 13) ^ bytes[index]!, 1597334677);
   }
   one = Math.imul(one ^ (one >>> 16), 2246822507) ^ Math.imul(other ^ (other >>> 13), 3266489909);
   other = Math.imul(other ^ (other >>> 16), 2246822507) ^ Math.imul(one ^ (one >>> 13), 3266489909);

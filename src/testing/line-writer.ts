@@ -1,0 +1,177 @@
+// From what happened in a run to the lines of its recording: what is said once is not said again, and no secret is written.
+import type { ModelRequest } from "../model/provider.ts";
+import type { ResolvedModel } from "../model/resolve.ts";
+import type { AgentEvent } from "../protocol/event.ts";
+import type { PermissionMode, RunRequest } from "../protocol/run.ts";
+import { isTrusted } from "../store/trust.ts";
+import { digestOf } from "../text/digest.ts";
+import { createDescriber, type DescribedRequest, type Describer, digestOfParts, redacted } from "./describe.ts";
+import { fingerprintOf } from "./fingerprint.ts";
+import { shortHeader, usualProvider } from "./head.ts";
+import { createNormaliser, type Normaliser, type Places, placesOf } from "./normalise.ts";
+import {
+  type DeltasLine,
+  type EventLine,
+  type KeptMessage,
+  type RecordingHeader,
+  type RecordingLine,
+  type ReplyLine,
+  type RequestLine,
+  recordingVersion,
+  toolsText,
+  type WorkspaceFingerprint,
+} from "./recording.ts";
+
+export type LineOptions = {
+  request: RunRequest;
+  env: NodeJS.ProcessEnv;
+  version: string;
+  redact: Redact;
+};
+
+type Redact = (text: string) => string;
+type Init = Extract<AgentEvent, { type: "init" }>;
+
+type Asked = { request: number; asked: ModelRequest };
+export type Happening = Asked | ReplyLine | EventLine | DeltasLine;
+
+/** How the run began: before anything was done in its workspace. `model` is not known of a run that never asked one. */
+export type Begun = {
+  init: Init;
+  at: Date;
+  model?: ResolvedModel | undefined;
+  workspace?: WorkspaceFingerprint | undefined;
+};
+
+/** What lines are made with. What is described by one is remembered by it. */
+type LineMaker = { redact: Redact | undefined; describer: Describer };
+
+/** What it wrote before tells what the next lines need not say. */
+export class LineWriter {
+  readonly #options: LineOptions;
+  readonly #begun: Begun;
+  readonly #places: Places;
+  readonly #normalise: Normaliser;
+  readonly #plain: LineMaker;
+  readonly #redacting: LineMaker;
+  /** Of each agent, what it asked last. */
+  #last = new Map<string, DescribedRequest>();
+  /** Replies by what they said. */
+  #replies = new Map<string, number>();
+  #hasHeader = false;
+
+  constructor(options: LineOptions, begun: Begun) {
+    this.#options = options;
+    this.#begun = begun;
+    this.#places = placesOf({ ...options.request, workspace: begun.init.cwd }, options.env); // it may be a worktree of its own
+    this.#normalise = createNormaliser(this.#places);
+    const maker = (redact: Redact | undefined) => ({ redact, describer: createDescriber(this.#normalise, redact) });
+    this.#plain = maker(undefined);
+    this.#redacting = maker(options.redact);
+  }
+
+  /** One look at everything tells that there is no secret in it, as there mostly is none. Else each line is redacted by itself. */
+  text(happened: readonly Happening[]): string {
+    const [last, replies] = [new Map(this.#last), new Map(this.#replies)];
+    const textBy = (maker: LineMaker) => {
+      const lines: object[] = happened.map((each) => writtenLine(this.#line(each, maker)));
+      if (!this.#hasHeader) lines.unshift(redacted(this.#header(), maker.redact));
+      return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+    };
+    const plain = textBy(this.#plain);
+    const isClean = this.#options.redact(plain) === plain;
+    if (!isClean) [this.#last, this.#replies] = [last, replies];
+    const text = isClean ? plain : textBy(this.#redacting);
+    this.#hasHeader = true;
+    return text;
+  }
+
+  #line(happening: Happening, { redact, describer }: LineMaker): RecordingLine {
+    if ("asked" in happening) return this.#requestLine(happening, describer);
+    if ("deltas" in happening) return redactedDeltas(happening, redact);
+    const line = redacted(happening, redact);
+    if ("reply" in line) {
+      this.#replies.set(digestOfParts(line.parts, this.#normalise), line.reply);
+      const { provider, ...rest } = line;
+      return provider === usualProvider(this.#begun.model?.id ?? "") ? rest : line;
+    }
+    if (line.event.type === "tool_end")
+      return { ...line, digest: digestOf(JSON.stringify(line.event.outcome ?? null)) };
+    return line;
+  }
+
+  #requestLine({ request, asked }: Asked, describer: Describer): RequestLine {
+    const { agent, purpose } = asked;
+    const described = describer.request(asked);
+    const isMain = agent !== undefined && agent === this.#begun.init.sessionId;
+    const before = agent === undefined ? undefined : this.#last.get(agent);
+    if (agent !== undefined) this.#last.set(agent, described);
+    const kept = commonLength(before?.messages ?? [], described.messages);
+    return {
+      request,
+      digest: described.digest,
+      ...(agent !== undefined && { agent: isMain ? "main" : agent }),
+      ...(purpose !== undefined && { purpose }),
+      ...(!isSame(before?.system, described.system) && { system: described.system }),
+      ...(!isSame(before?.tools, described.tools) && { tools: described.tools }),
+      messages: { kept, added: described.messages.slice(kept).map((message) => this.#added(message)) },
+    };
+  }
+
+  #added({ role, digest, parts }: DescribedRequest["messages"][number]): KeptMessage {
+    const reply = role === "assistant" ? this.#replies.get(digest) : undefined;
+    return reply === undefined ? { role, digest, parts } : { role, digest, reply };
+  }
+
+  #header(): object {
+    const { request, version } = this.#options;
+    const { init, at, model, workspace } = this.#begun;
+    const { workspace: _workspace, roots: _roots, chat, single = false, ...rest } = request;
+    const places = this.#places;
+    const header: RecordingHeader = {
+      recording: recordingVersion,
+      version,
+      recordedAt: at.toISOString(),
+      chatId: init.sessionId,
+      mode: init.permissionMode as PermissionMode,
+      trusted: request.trust === true || isTrusted(places.config, places.workspace),
+      request: withoutEmpty({ ...(chat?.type === "resume" && { chat }), ...rest, single }),
+      places,
+      model: {
+        id: model?.id ?? "",
+        displayName: model?.displayName ?? init.model ?? "",
+        contextTokens: model?.contextTokens ?? 0,
+        ...(model?.price && { price: model.price }),
+        ...(model?.effort && { effort: model.effort }),
+      },
+      workspace: workspace ?? fingerprintOf(places.workspace),
+    };
+    return shortHeader(header, init);
+  }
+}
+
+function writtenLine(line: RecordingLine): object {
+  return "request" in line && line.tools ? { ...line, tools: toolsText(line.tools) } : line;
+}
+
+/** A secret may have come in pieces: then it is one piece that it left. */
+function redactedDeltas(line: DeltasLine, redact: Redact | undefined): DeltasLine {
+  const text = redact?.(line.text) ?? line.text;
+  return text === line.text ? line : { ...line, text, sizes: [text.length], at: line.at.slice(0, 1) };
+}
+
+function commonLength(before: readonly { digest: string }[], now: readonly { digest: string }[]): number {
+  let length = 0;
+  while (length < before.length && before[length]!.digest === now[length]?.digest) length++;
+  return length;
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** Lists and objects with nothing in them say nothing. */
+function withoutEmpty<Given extends object>(given: Given): Given {
+  const isEmpty = (value: unknown) => typeof value === "object" && value !== null && Object.keys(value).length === 0;
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => !isEmpty(value))) as Given;
+}
