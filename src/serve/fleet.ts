@@ -153,6 +153,8 @@ export type LeaseOptions = {
   pool?: string;
   /** What the worker can say of itself: a run that asks for more is not for it. */
   labels?: Readonly<Record<string, string>>;
+  /** Waits for a run as long as this lasts, woken by its engine. Without: none is an answer at once. */
+  wait?: AbortSignal;
 };
 
 export type ListOptions = { agent?: string; states?: readonly RunState[]; limit?: number; before?: string };
@@ -160,7 +162,7 @@ export type ListOptions = { agent?: string; states?: readonly RunState[]; limit?
 export interface Fleet {
   /** The same id again changes nothing. Refused (AGENT_BUSY) while another run of its agent is not over. */
   enqueue(run: NewRun): Promise<RunRecord>;
-  /** The oldest run that has no host: waiting, or its host has not renewed its lease in time. */
+  /** The most urgent run that has no host, of those the oldest: it waits, or its host has not renewed its lease in time. */
   lease(options: LeaseOptions): Promise<Lease | undefined>;
   /** False: it is somebody else's, or over. */
   renew(lease: Lease): Promise<boolean>;

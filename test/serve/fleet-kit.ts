@@ -100,6 +100,19 @@ export function fleetKit(name: string, open: () => Promise<FleetUnderTest>, { ru
       expect([await taken({}), await taken({}), await taken({})]).toEqual(["run-2", "run-1", undefined]);
     });
 
+    it("lets a worker wait for a run, and wakes it for the next or for one that was lost", async () => {
+      const stop = new AbortController();
+      const waiting = other.lease({ worker: "w", ttlMs: 100, wait: stop.signal });
+      await sleep(20);
+      await fleet.enqueue(newRun(1));
+      expect((await waiting)?.run).toBe("run-1");
+      const heir = await fleet.lease({ worker: "heir", ttlMs, wait: stop.signal });
+      expect(heir?.run).toBe("run-1");
+      const nothing = other.lease({ worker: "w", ttlMs, wait: stop.signal });
+      stop.abort();
+      expect(await nothing).toBeUndefined();
+    });
+
     it("keeps bytes for a run, whole, as long as its log", async () => {
       await fleet.enqueue(newRun(1));
       const whole = randomBytes(3_000_000);

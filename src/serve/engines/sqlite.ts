@@ -75,11 +75,16 @@ class SqliteFleet implements Fleet {
   }
 
   async lease(options: LeaseOptions): Promise<Lease | undefined> {
-    // Whoever is woken by a change looks for work: no lock is taken, and nobody woken, where there is none.
-    if (countWaiting(this.#tables, awakeMs()).count === 0) return undefined;
-    const lease = this.#tables.transact(() => this.#take(options));
-    if (lease) this.#changes.tell();
-    return lease;
+    while (true) {
+      const seen = this.#changes.count;
+      // Whoever is woken by a change looks for work: no lock is taken, and nobody woken, where there is none.
+      const { count, nextMs } = countWaiting(this.#tables, awakeMs());
+      const lease = count === 0 ? undefined : this.#tables.transact(() => this.#take(options));
+      if (lease) this.#changes.tell();
+      if (lease || !options.wait || options.wait.aborted) return lease;
+      const soon = nextMs === undefined ? [] : [AbortSignal.timeout(nextMs + 5)];
+      await this.#changes.after(seen, AbortSignal.any([options.wait, ...soon]), { patient: true });
+    }
   }
 
   #take({ worker, ttlMs, run, most, pool = "default", labels = {} }: LeaseOptions): Lease | undefined {
