@@ -2,8 +2,11 @@
 import { resolve } from "node:path";
 import { runProgram } from "../process/run-program.ts";
 import { UserError } from "../protocol/error-codes.ts";
+import type { RunRequest } from "../protocol/run.ts";
 import { runTerminal } from "../terminal/index.ts";
+import type { TerminalStart } from "../terminal/start.ts";
 import { flagList } from "./flags.ts";
+import { hasScreen } from "./has-screen.ts";
 import type { Invocation } from "./main.ts";
 import { runHost, settledRequest } from "./run-request.ts";
 
@@ -22,19 +25,21 @@ export async function startTerminal(invocation: Invocation): Promise<number> {
   for (const flag of printFlags) {
     if (line.flags.has(flag)) throw new UserError("USAGE", `--${flag} needs print mode: ${name} -p --${flag} …`);
   }
-  // What can only print lines gets lines.
-  if (env["TERM"] === "dumb" || !env["TERM"]) return (await import("./line-mode.ts")).runLineMode(invocation);
+  if (!hasScreen(env)) return (await import("./line-mode.ts")).runLineMode(invocation);
   const request = await settledRequest(invocation, "terminal");
-  const program = [process.execPath, process.argv[1]!];
   const prompt = line.words.join(" ");
   const images = flagList(line.flags, "image").map((path) => resolve(path));
-  return runTerminal({
+  return runTerminal({ ...terminalStart(invocation, request), ...(prompt !== "" && { prompt }), images });
+}
+
+export function terminalStart(invocation: Invocation, request: RunRequest): TerminalStart {
+  const { env } = invocation;
+  const program = [process.execPath, process.argv[1]!];
+  return {
     request,
     host: runHost(invocation),
     input: process.stdin,
     output: process.stdout,
-    ...(prompt !== "" && { prompt }),
-    images,
     async command(words) {
       const { stdout, stderr, exitCode } = await runProgram({
         command: [...program, ...words],
@@ -55,5 +60,5 @@ export async function startTerminal(invocation: Invocation): Promise<number> {
       const streams = { inheritStreams: true, plain: true, leftovers: "ignore" } as const;
       return (await new Supervisor({ command, cwd: request.workspace, env, ...streams }).ended).exitCode ?? 1;
     },
-  });
+  };
 }

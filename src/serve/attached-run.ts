@@ -91,9 +91,9 @@ export class AttachedRun implements LiveRun {
     this.#tell({ type: "interrupt", ...(why !== undefined && { reason: why }) });
   }
 
-  /** Ends the run for everybody. */
-  async stop(reason: string): Promise<void> {
-    await this.#fleet.cancel(this.#run.id, reason);
+  /** Ends the run for everybody. False: it was over. */
+  async stop(reason: string): Promise<boolean> {
+    return this.#fleet.cancel(this.#run.id, reason);
   }
 
   async background(callId: string): Promise<boolean> {

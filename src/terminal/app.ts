@@ -91,6 +91,7 @@ export class App implements Desk {
       request,
       { ...host, human },
       { event: (recorded) => this.#event(recorded), changed: () => this.redraw() },
+      parts.start.attachment,
     );
   }
 
@@ -145,7 +146,7 @@ export class App implements Desk {
     }
     this.#branch = this.#parts.branch();
     if (how !== "quietly") this.commit(greetingLines(this, { branch: this.#branch }));
-    if (request.chat?.type === "resume") await this.#showHistory("before", how);
+    if (request.chat?.type === "resume" && !this.conversation.attachment) await this.#showHistory("before", how);
     this.#parts.attention.show("idle", basename(request.workspace));
     this.redraw();
     return undefined;
@@ -382,12 +383,12 @@ export class App implements Desk {
     this.#handover.close();
     await forgetForward(this);
     const { chatId } = this.conversation.facts;
-    const { turn, request } = this.conversation;
+    const { turn, request, attachment } = this.conversation;
     await this.conversation.close();
     const { screen } = this.#parts;
     if (turn > 0) await this.#transcript.load(); // what waits to be shown is not lost
     screen.commit(this.#transcript.takeCommitted(this.size.columns));
-    if (chatId !== undefined && turn > 0 && !request.unkept)
+    if (!attachment && chatId !== undefined && turn > 0 && !request.unkept)
       screen.commit([this.palette.soft(`Resume with: ${this.program} --resume ${chatId}`)]);
     screen.clear();
   }

@@ -13,6 +13,7 @@ import type {
 } from "../protocol/run.ts";
 import type { RunHost } from "../run/host.ts";
 import { openRun } from "../run/live-run.ts";
+import type { Attachment } from "./start.ts";
 
 /** Typed while a turn ran, and not yet told. */
 type Queued = { text: string; sent: Sent };
@@ -39,6 +40,10 @@ type Listeners = {
 export class Conversation {
   readonly #host: RunHost;
   readonly #listeners: Listeners;
+  /** Until another run takes its place. */
+  #attachment: Attachment | undefined;
+  /** The turn that runs was begun by somebody else. */
+  #isInTurn = false;
   #run: LiveRun | undefined;
   #followed: Promise<void> | undefined;
   #request: RunRequest;
@@ -61,10 +66,11 @@ export class Conversation {
   names: readonly CallableName[] = [];
   exitCode = 0;
 
-  constructor(request: RunRequest, host: RunHost, listeners: Listeners) {
+  constructor(request: RunRequest, host: RunHost, listeners: Listeners, attachment?: Attachment) {
     this.#request = request;
     this.#host = host;
     this.#listeners = listeners;
+    this.#attachment = attachment;
     this.facts = factsOf(request);
   }
 
@@ -80,8 +86,13 @@ export class Conversation {
     return this.#host;
   }
 
+  /** The run that goes on when this terminal is left. */
+  get attachment(): Attachment | undefined {
+    return this.#attachment;
+  }
+
   get isWorking(): boolean {
-    return this.#sent.some(({ sent }) => sent.state === "told");
+    return this.#isInTurn || this.#sent.some(({ sent }) => sent.state === "told");
   }
 
   get queue(): readonly { text: string }[] {
@@ -109,18 +120,20 @@ export class Conversation {
 
   /** Opens the run that was asked for; another one first ends the one before it. Throws UserError. */
   async open(request: RunRequest = this.#request): Promise<void> {
+    if (this.#run) this.#attachment = undefined;
     await this.close();
     this.#request = request;
     this.facts = factsOf(request);
     this.#firstNumber = undefined;
     this.#running.clear();
     this.#forget();
-    const run = await openRun(request, this.#host);
+    const run = this.#attachment?.open(this.#host.human) ?? (await openRun(request, this.#host));
     this.#run = run;
     this.facts.chatId = run.chatId;
     this.#followed = this.#follow(run);
     // What hooks and servers need to be asked is asked before the first prompt; what fails is told by the first turn.
-    await this.refreshNames();
+    const named = this.refreshNames();
+    if (!this.#attachment) await named; // whoever hosts it may have other things to do
     for (const prompt of this.#early.splice(0)) this.submit(prompt);
     void this.refresh();
   }
@@ -129,6 +142,7 @@ export class Conversation {
     const [run, followed] = [this.#run, this.#followed];
     this.#run = undefined;
     this.#sent = [];
+    this.#isInTurn = false;
     await run?.close();
     await followed;
   }
@@ -170,7 +184,8 @@ export class Conversation {
 
   async setModel({ id, name }: { id: string; name: string }, effort?: ReasoningEffort): Promise<void> {
     await this.#run?.setModel(id, effort);
-    this.#request = { ...this.#request, model: id, ...(effort !== undefined && { effort }) };
+    const { effort: _before, ...request } = this.#request;
+    this.#request = { ...request, model: id, ...(effort !== undefined && { effort }) };
     this.facts = { ...this.facts, model: name };
     void this.refresh();
     this.#listeners.changed();
@@ -216,12 +231,21 @@ export class Conversation {
   async #follow(run: LiveRun): Promise<void> {
     for await (const recorded of run.events()) {
       if (recorded.agent === undefined) this.#learn(recorded.event);
+      if (this.#attachment && recorded.agent === undefined) this.#watch(recorded.event);
       if (recorded.number !== undefined && recorded.agent === undefined) {
         this.#firstNumber ??= recorded.number;
         this.#lastNumber = recorded.number;
       }
       this.#listeners.event(recorded);
     }
+  }
+
+  #watch(event: AgentEvent): void {
+    if (event.type === "init") this.facts = { ...this.facts, chatId: event.sessionId };
+    if (event.type === "user") this.#isInTurn = true;
+    if (event.type !== "done" && event.type !== "fail") return;
+    this.#isInTurn = false;
+    this.startedAt = undefined;
   }
 
   #learn(event: AgentEvent): void {

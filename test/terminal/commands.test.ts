@@ -76,6 +76,13 @@ const steps: readonly Step[] = [
   ...["opus", "sonnet", "haiku", "gpt", "gemini", "grok"].map(
     (name): Step => ({ typed: `/${name}`, wanted: new RegExp(`^ › \\S*${name}\\S* `, "m"), keys: leave }),
   ),
+  { typed: "/max-mode", wanted: "Script answers with high effort from now on." },
+  { typed: "/fast", wanted: "Script answers with low effort from now on." },
+  { typed: "/fast off", wanted: "Effort is left to the model again." },
+  // not here, but in a background run: see attached.test.ts
+  { typed: "/detach", wanted: /not a background run[\s\S]*courser persist/ },
+  { typed: "/stop", wanted: /not a background run[\s\S]*Esc interrupts/ },
+  { typed: "/background", wanted: "What shall be done in the background?" },
   { typed: "/shell echo $((6*7))", wanted: "│ 42" },
   { typed: "/shell", wanted: /^! /m, keys: leave },
   // a conversation

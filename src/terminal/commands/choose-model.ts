@@ -47,6 +47,13 @@ export async function chooseModel(desk: Desk, words: string): Promise<void> {
   );
 }
 
+/** Of the model that answers now; without one, as it is by itself. */
+export async function setEffort(desk: Desk, effort: ReasoningEffort | undefined): Promise<void> {
+  const { request, facts } = desk.conversation;
+  const shown = modelItems(desk).find(({ note }) => note === "current")?.value.id;
+  await desk.conversation.setModel({ id: request.model ?? shown ?? autoModel.id, name: facts.model }, effort);
+}
+
 /** `auto` first, then what can be used, then what needs a key. */
 function modelItems(desk: Desk): ListItem<Choice>[] {
   const { env, conversation } = desk;

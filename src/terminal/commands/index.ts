@@ -8,6 +8,7 @@ import type { SlashCommand } from "./command.ts";
 
 export type { SlashCommand };
 
+import { backgroundCommand } from "./background.ts";
 import { contextCommands } from "./context.ts";
 import { goalCommand } from "./goal.ts";
 import { modelAndModeCommands } from "./model-and-mode.ts";
@@ -33,6 +34,7 @@ const helpCommand: SlashCommand = {
 
 export const slashCommands: readonly SlashCommand[] = [
   ...sessionCommands,
+  backgroundCommand,
   ...modelAndModeCommands,
   ...contextCommands,
   goalCommand,
@@ -54,7 +56,8 @@ export type Typed =
 
 /** `names`: what the run itself expands. */
 export function readTyped(text: string, names: readonly CallableName[]): Typed {
-  if (text.trimStart().startsWith("&")) return { type: "unknown", message: noCloud };
+  const [, away] = /^\s*&([\s\S]*)$/.exec(text) ?? [];
+  if (away !== undefined) return { type: "command", command: backgroundCommand, rest: away.trim() };
   const match = /^\/([^\s/]*)(?:\s+([\s\S]*))?$/.exec(text.trim());
   // `/usr/bin …` is a path, not a command.
   if (!match) return { type: "prompt" };
@@ -65,10 +68,6 @@ export function readTyped(text: string, names: readonly CallableName[]): Typed {
     ? { type: "command", command, rest: rest.trim() }
     : { type: "unknown", message: unknown(name!, names) };
 }
-
-/** What the original sends to its cloud. */
-const noCloud =
-  "There is no cloud here, so & sends nothing. For runs that outlive the terminal: courser -b, and 'courser serve' for other programs.";
 
 /** Nobody else can take our names; but whoever wrote a `/review` of their own wants that one. */
 function isOurs({ name, kind }: CallableName): boolean {

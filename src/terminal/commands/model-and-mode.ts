@@ -1,7 +1,7 @@
 // Commands about who answers and what it may do.
-import type { PermissionMode } from "../../protocol/run.ts";
+import type { PermissionMode, ReasoningEffort } from "../../protocol/run.ts";
 import type { Desk } from "../desk.ts";
-import { chooseModel } from "./choose-model.ts";
+import { chooseModel, setEffort } from "./choose-model.ts";
 import type { SlashCommand } from "./command.ts";
 import { debugCommand } from "./debug.ts";
 import { reopen } from "./resume-chat.ts";
@@ -34,6 +34,8 @@ export const modelAndModeCommands: readonly SlashCommand[] = [
     run: chooseModel,
   },
   ...familyCommands,
+  effortCommand("max-mode", "high", "Think as long as it takes; again: as before"),
+  effortCommand("fast", "low", "Answer sooner, think less; again: as before"),
   {
     name: "plan",
     operands: "[prompt]",
@@ -73,6 +75,28 @@ export const modelAndModeCommands: readonly SlashCommand[] = [
     run: autoReview,
   },
 ];
+
+/** A second time leaves it to the model again. */
+function effortCommand(name: string, effort: ReasoningEffort, help: string): SlashCommand {
+  return {
+    name,
+    operands: "[on|off]",
+    help,
+    group: "Model and mode",
+    async run(desk, rest) {
+      const { request } = desk.conversation;
+      if (rest !== "" && rest !== "on" && rest !== "off")
+        return desk.complain(`'${rest}' is not one of on, off: /${name} [on|off]`);
+      const isOn = rest === "" ? request.effort !== effort : rest === "on";
+      await setEffort(desk, isOn ? effort : undefined);
+      desk.say(
+        isOn
+          ? `${desk.conversation.facts.model} answers with ${effort} effort from now on.`
+          : "Effort is left to the model again.",
+      );
+    },
+  };
+}
 
 /** A second time leaves the mode again. */
 function switchMode(desk: Desk, mode: PermissionMode, prompt: string): void {

@@ -30,6 +30,20 @@ export const sessionCommands: readonly SlashCommand[] = [
     run: resume,
   },
   {
+    name: "detach",
+    help: "Leave a background run alone",
+    group: "Session",
+    isBeside: true,
+    run: detach,
+  },
+  {
+    name: "stop",
+    help: "End a background run",
+    group: "Session",
+    isBeside: true,
+    run: stop,
+  },
+  {
     name: "fork",
     aliases: ["branch", "duplicate"],
     help: "Go on in a copy of this chat",
@@ -180,4 +194,19 @@ export async function copy(desk: Desk, text: string, what: string): Promise<void
 async function login(desk: Desk, vendor: string): Promise<void> {
   const code = await desk.interactive(["login", ...(vendor === "" ? [] : [vendor])]);
   if (code === 0) desk.say("/model chooses who answers here.");
+}
+
+const notInBackground =
+  "This chat is not a background run: it is kept, and can be resumed, but works only while you are here.";
+
+function detach(desk: Desk): void {
+  if (desk.conversation.attachment) desk.leave();
+  else desk.complain(`${notInBackground} To begin one that goes on: ${desk.program} persist "…"`);
+}
+
+async function stop(desk: Desk): Promise<void> {
+  const { attachment } = desk.conversation;
+  if (!attachment) return desk.complain(`${notInBackground} Esc interrupts the turn.`);
+  const isTold = await attachment.stop("The run was stopped by its user.");
+  desk.say(isTold ? "The run was told to end." : "The run is over. What you type now begins the next one.");
 }

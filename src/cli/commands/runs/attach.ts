@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import { type AttachedRun, attachRun } from "../../../serve/attached-run.ts";
 import type { Fleet, RunRecord } from "../../../serve/fleet.ts";
 import { startHosts } from "../../../serve/launcher.ts";
+import { hasScreen } from "../../has-screen.ts";
 import type { Invocation } from "../../main.ts";
 import { terminalHuman } from "../../terminal-human.ts";
 import { type TerminalLines, terminalLines } from "../../terminal-question.ts";
@@ -18,11 +19,12 @@ export async function attachTo(invocation: Invocation, fleet: Fleet, record: Run
   refuseAgents(invocation, "what people answer");
   const { isatty } = await import("node:tty");
   const isTerminal = isatty(0) && isatty(1);
+  if (isTerminal && hasScreen(invocation.env)) return attachScreen(invocation, fleet, record);
   const terminal = isTerminal ? createInterface({ input: process.stdin, output: process.stdout }) : undefined;
   const lines = terminal && terminalLines(terminal);
   const screen = createRunScreen(record.spec.request.workspace, (text) => process.stdout.write(text));
   const run = attachRun(fleet, record, {
-    start: ({ id }) => startHosts(fleet, launchOf(invocation), id),
+    start: starter(invocation, fleet),
     ...(lines && { human: terminalHuman(lines, screen.line) }),
   });
   const followed = follow(run, screen);
@@ -36,9 +38,41 @@ export async function attachTo(invocation: Invocation, fleet: Fleet, record: Run
     await followed;
   }
   const now = await fleet.run(run.runId);
-  if (terminal)
-    screen.line(now?.end ? `The run is over: ${now.end.outcome}.` : `${run.runId} goes on in the background.`);
-  return now?.end && now.end.outcome !== "finished" ? 1 : 0;
+  if (terminal) screen.line(lastWords(invocation, now ?? record));
+  return exitCodeAfter(now);
+}
+
+/** On the whole screen, as a run of the terminal's own. */
+async function attachScreen(invocation: Invocation, fleet: Fleet, record: RunRecord): Promise<number> {
+  const { terminalStart } = await import("../../terminal.ts");
+  const { runTerminal } = await import("../../../terminal/index.ts");
+  let run: AttachedRun | undefined;
+  await runTerminal({
+    ...terminalStart(invocation, record.spec.request),
+    attachment: {
+      open(human) {
+        run = attachRun(fleet, record, { start: starter(invocation, fleet), ...(human && { human }) });
+        return run;
+      },
+      stop: async (reason) => (await run?.stop(reason)) === true,
+    },
+  });
+  const now = await fleet.run(run?.runId ?? record.id);
+  process.stdout.write(`${lastWords(invocation, now ?? record)}\n`);
+  return exitCodeAfter(now);
+}
+
+function starter(invocation: Invocation, fleet: Fleet) {
+  return ({ id }: RunRecord) => startHosts(fleet, launchOf(invocation), id);
+}
+
+function lastWords({ name }: Invocation, { id, end }: RunRecord): string {
+  if (end) return `The run is over: ${end.outcome}.`;
+  return `${id} goes on in the background. To see it again: ${name} runs attach ${id.slice(0, 12)}`;
+}
+
+function exitCodeAfter(run: RunRecord | undefined): number {
+  return run?.end && run.end.outcome !== "finished" ? 1 : 0;
 }
 
 async function follow(run: AttachedRun, screen: ReturnType<typeof createRunScreen>): Promise<void> {
