@@ -26,7 +26,7 @@ const mayImport: Record<string, readonly string[]> = {
   // Of `serve` the types of its answers, and nothing that runs.
   "studio/client": ["text", "json", "protocol", "view", "studio/components", "serve"],
   export: ["text", "json", "protocol", "redact", "view", "studio/components", "store", "sdk"],
-  serve: ["text", "json", "protocol", "redact", "process", "store", "sdk", "export"],
+  serve: ["text", "json", "protocol", "redact", "view", "process", "policy", "store", "worktrees", "sdk", "export"],
   adapter: ["text", "json", "protocol", "redact", "process", "policy", "net", "web", "sdk"],
   worktrees: ["json", "protocol", "process", "policy", "store"],
   run: [
@@ -81,6 +81,7 @@ const mayImport: Record<string, readonly string[]> = {
     "json",
     "protocol",
     "redact",
+    "view",
     "process",
     "policy",
     "store",

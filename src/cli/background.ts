@@ -1,10 +1,12 @@
 // `-b`: a run that outlives this command. Its id is all that is printed. Without a prompt: a choice among those there are.
 import { UserError } from "../protocol/error-codes.ts";
+import type { RunRequest } from "../protocol/run.ts";
 import { untrusted } from "../run/setup.ts";
 import type { Fleet, RunRecord } from "../serve/fleet.ts";
-import { startHosts, startService } from "../serve/launcher.ts";
+import { type Launch, startHosts, startService } from "../serve/launcher.ts";
 import { newRun } from "../serve/new-run.ts";
-import { configDir, homeDir } from "../store/config-dir.ts";
+import { FileSender, refuseLocalFiles, type SourceChoice } from "../serve/send-files.ts";
+import { homeDir } from "../store/config-dir.ts";
 import { readService } from "../store/service-file.ts";
 import { isTrusted } from "../store/trust.ts";
 import { answer } from "./commands/answer.ts";
@@ -12,8 +14,9 @@ import { refuseAgents } from "./commands/refuse-agents.ts";
 import { launchOf, withFleet } from "./commands/runs/context.ts";
 import { flagList } from "./flags.ts";
 import type { Invocation } from "./main.ts";
-import { settledRequest } from "./run-request.ts";
+import { fleetRequest, placementFlags, sourceChoice, withImages } from "./placement.ts";
 import { readPrompt } from "./stdin.ts";
+import { writeStderr } from "./stdout.ts";
 
 export async function runInBackground(invocation: Invocation): Promise<number> {
   const { isatty } = await import("node:tty");
@@ -43,19 +46,37 @@ export async function startInBackground(invocation: Invocation, fleet: Fleet): P
   const { flags } = invocation.line;
   for (const [name, why] of Object.entries(unusable))
     if (flags.has(name)) throw new UserError("USAGE", `--${name} cannot be used with a background run. ${why}`);
-  const request = await settledRequest(invocation, "print");
-  if (!request.force && !request.trust && !isTrusted(configDir(invocation.env), request.workspace))
-    throw untrusted(request.workspace);
+  const launch = launchOf(invocation);
+  const choice = sourceChoice(invocation);
+  const request = trustedRequest(await fleetRequest(invocation, choice), choice, launch);
   const { text, data } = await readPrompt(invocation, new AbortController().signal);
   const { resolve } = await import("node:path");
   const images = flagList(flags, "image").map((path) => resolve(path));
   const prompt = { text, ...(data !== undefined && { data }), ...(images.length > 0 && { images }) };
-  const run = await fleet.enqueue(newRun({ cli: "courser", request, prompt }));
-  const launch = launchOf(invocation);
+  const queued = newRun({
+    cli: "courser",
+    request,
+    prompt: launch.fleetUrl === undefined ? prompt : withImages(prompt),
+    ...placementFlags(invocation),
+  });
+  const sender = new FileSender(fleet, { env: invocation.env, onSent: (line) => writeStderr(`${line}\n`) });
+  const source = await sender.sourceFor(queued.id, request.workspace, choice);
+  const run = await fleet.enqueue({ ...queued, spec: { ...queued.spec, ...(source && { source }) } });
   // From here, so that it has the environment of this shell. Where there is no room it waits, and has that of who starts it.
   await startHosts(fleet, launch, run.id);
   if (launch.fleetUrl === undefined && !readService(launch.configDir)) startService(launch);
   return run;
+}
+
+/** Who sends a folder that is trusted here trusts it there too. What comes from elsewhere is for the worker to judge. */
+export function trustedRequest(request: RunRequest, choice: SourceChoice, { configDir, fleetUrl }: Launch): RunRequest {
+  if (fleetUrl !== undefined) refuseLocalFiles(request, choice);
+  const isHere =
+    choice.type === "upload" || choice.type === "repository" || (choice.type === "none" && fleetUrl === undefined);
+  if (!isHere || request.trust) return request;
+  if (isTrusted(configDir, request.workspace)) return choice.type === "none" ? request : { ...request, trust: true };
+  if (request.force) return request;
+  throw untrusted(request.workspace);
 }
 
 async function choose(invocation: Invocation, fleet: Fleet): Promise<number> {

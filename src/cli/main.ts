@@ -67,6 +67,8 @@ async function dispatch(invocation: Invocation): Promise<number> {
 
   await refuseAlmostCommands(invocation);
   if (line.flags.has("background")) return (await import("./background.ts")).runInBackground(invocation);
+  if (line.flags.has("fleet"))
+    throw new UserError("USAGE", `--fleet is for runs in the background. Type: ${invocation.name} -b --fleet … "…"`);
   if (line.flags.has("print") || !(await onTerminal())) return (await import("./print.ts")).runPrint(invocation);
   // Without an id there is a choice to make first.
   if (line.flags.get("resume") === true) return (await import("./commands/ls.ts")).ls(invocation);

@@ -7,7 +7,7 @@ import { visible } from "../text/visible.ts";
 import { secretsInUse } from "./secrets-in-use.ts";
 
 export interface Sink {
-  write(text: string): void;
+  write(text: string | Uint8Array): void;
   /** Resolves when the reader has caught up enough for more, or is not waited for any longer. */
   ready(unless?: AbortSignal): Promise<void> | undefined;
   /** Resolves when everything is out; after an abort also when the reader takes nothing for a while. Is everything out? */
@@ -53,8 +53,8 @@ export function openStdout(onClosed = () => {}, onFailed: (fault: UserError) => 
   };
 
   // process.stdout takes 5 ms to make. The first lines fit a pipe's buffer, so they go out directly.
-  const writeNow = (text: string): boolean => {
-    const bytes = Buffer.from(text);
+  const writeNow = (text: string | Uint8Array): boolean => {
+    const bytes = typeof text === "string" ? Buffer.from(text) : text;
     if (!isFile && sent + bytes.length > directBytes) return false;
     try {
       let offset = 0;

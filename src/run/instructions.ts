@@ -1,5 +1,4 @@
 // What the agent of a run is told: the system prompt for each mode, skills, subagents, and prompts with their mentions expanded.
-import { readFileSync, statSync } from "node:fs";
 import { release } from "node:os";
 import { resolve } from "node:path";
 import {
@@ -14,13 +13,11 @@ import {
 import { callableSubagents, findSubagents, subagentSection } from "../agent/subagents/definitions.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import type { TurnPrompt } from "../agent/turn.ts";
-import { UserError } from "../protocol/error-codes.ts";
-import { imageKind, largestImage } from "../protocol/image.ts";
 import type { Part } from "../protocol/message.ts";
 import type { CallableName, Prompt } from "../protocol/run.ts";
 import { oneLine } from "../text/one-line.ts";
-import { systemErrorText } from "../text/system-error.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
+import { readImage } from "./images.ts";
 import type { RunServers } from "./mcp.ts";
 import type { Setup } from "./setup.ts";
 import { perMode, type RunState } from "./state.ts";
@@ -97,7 +94,7 @@ export async function loadInstructions(setup: Setup, parts: InstructionParts) {
 /** What the user typed, what the model is told, and what came along for hooks. */
 function promptParts({ text, data, images = [] }: Prompt, { parts, attachments }: ExpandedPrompt) {
   const pictures = images.map(
-    (image): Part => (typeof image === "string" ? imagePart(image) : { type: "image", ...image }),
+    (image): Part => ({ type: "image", ...(typeof image === "string" ? readImage(image) : image) }),
   );
   const piped: Part[] = data === undefined ? [] : [{ type: "text", text: data }];
   const files = attachments.flatMap(({ type, path }) =>
@@ -109,21 +106,4 @@ function promptParts({ text, data, images = [] }: Prompt, { parts, attachments }
     parts: [...parts, ...piped, ...pictures],
     attachments: [...files, ...given],
   };
-}
-
-function imagePart(path: string): Part {
-  const refuse = (why: string) =>
-    new UserError("FILE_UNREADABLE", `The image ${path} ${why}. Give another with --image <path>.`);
-  let bytes: Buffer;
-  try {
-    const facts = statSync(path);
-    if (!facts.isFile()) throw new Error("it is not a file");
-    if (facts.size > largestImage) throw new Error(`it is larger than ${largestImage / 1_048_576} MiB`);
-    bytes = readFileSync(path);
-  } catch (error) {
-    throw refuse(`cannot be read: ${systemErrorText(error)}`);
-  }
-  const mime = imageKind(bytes);
-  if (!mime) throw refuse("is not a PNG, JPEG, GIF or WebP picture");
-  return { type: "image", mime, base64: bytes.toString("base64") };
 }

@@ -35,6 +35,22 @@ export const runCommands: readonly InnerCommand[] = [
     examples: ["runs logs 0bae --follow", "runs logs 0bae --format json"],
     load: async () => (await import("./logs.ts")).showLog,
   },
+  {
+    name: "show",
+    summary: "Show one run: its place, its worker, its cost and what came of it",
+    operands: "[run]",
+    flags: [textOrJson],
+    load: async () => (await import("./show.ts")).showRun,
+  },
+  {
+    name: "patch",
+    summary: "Print what a run of a fleet changed, for git apply",
+    operands: "[run]",
+    uses: ["workspace"],
+    flags: [flag("Sessions", "--apply", "Apply it in this directory instead")],
+    examples: ["runs patch 0bae | git apply", "runs patch 0bae --apply"],
+    load: async () => (await import("./patch.ts")).showPatch,
+  },
   stop,
   {
     name: "answer",

@@ -43,7 +43,7 @@ export function runJson({
   sessionId,
   end,
 }: RunRecord): object {
-  const { cli, request, prompt } = spec;
+  const { cli, request, prompt, source, placement } = spec;
   return {
     id,
     agent,
@@ -52,6 +52,8 @@ export function runJson({
     cli,
     workspace: request.workspace,
     prompt: prompt.text,
+    ...(source && { source }),
+    ...(placement && { placement }),
     createdAt,
     startedAt: startedAt ?? null,
     endedAt: endedAt ?? null,

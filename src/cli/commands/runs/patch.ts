@@ -1,0 +1,72 @@
+// What a run changed, as a patch: printed for `git apply`, or applied here.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { UserError } from "../../../protocol/error-codes.ts";
+import { type Fleet, isOver, type RunRecord } from "../../../serve/fleet.ts";
+import { git } from "../../../worktrees/git.ts";
+import { flagText } from "../../flags.ts";
+import type { Invocation } from "../../main.ts";
+import { openStdout } from "../../stdout.ts";
+import { answer } from "../answer.ts";
+import { refuseAgents } from "../refuse-agents.ts";
+import { chosenRun, withFleet } from "./context.ts";
+
+export function showPatch(invocation: Invocation, words: readonly string[]): Promise<number> {
+  return withFleet(invocation, async (fleet) => {
+    const run = await chosenRun(fleet, words, invocation);
+    const patch = await patchOf(fleet, run);
+    if (!patch) throw noPatch(run, invocation.name);
+    if (!invocation.line.flags.has("apply")) return print(patch);
+    refuseAgents(invocation, "what is changed outside of their workspace");
+    return apply(patch, run, invocation);
+  });
+}
+
+/** Undefined: there is none. Empty where nothing was changed. */
+export async function patchOf(fleet: Fleet, { id, end }: RunRecord): Promise<Buffer | undefined> {
+  const pieces = end?.patch === undefined ? undefined : await fleet.get(id, end.patch);
+  if (!pieces) return undefined;
+  const all: Uint8Array[] = [];
+  for await (const piece of pieces) all.push(piece);
+  return Buffer.concat(all);
+}
+
+/** As it is: a patch of files in another encoding must not be made into text. */
+async function print(patch: Buffer): Promise<number> {
+  let exitCode = 0;
+  const stdout = openStdout(() => {
+    exitCode = 141;
+  });
+  stdout.write(patch);
+  await stdout.flush();
+  return exitCode;
+}
+
+/** In a folder inside of a repository, the paths of the patch begin there. */
+async function apply(patch: Buffer, run: RunRecord, { env, line }: Invocation): Promise<number> {
+  const cwd = flagText(line.flags, "workspace") ?? process.cwd();
+  if (patch.length === 0) return answer(`${run.id} changed nothing.\n`);
+  const call = { cwd, env };
+  const prefix = (await git(["rev-parse", "--show-prefix"], call)).trim();
+  const folder = mkdtempSync(join(tmpdir(), "courser-patch-"));
+  try {
+    const file = join(folder, "patch");
+    writeFileSync(file, patch, { mode: 0o600 });
+    await git(["apply", "--whitespace=nowarn", ...(prefix === "" ? [] : [`--directory=${prefix}`]), file], call);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return answer(`✓ Applied what ${run.id} changed.\n`);
+}
+
+function noPatch(run: RunRecord, program: string): UserError {
+  const why = !isOver(run.state)
+    ? "It is not over yet."
+    : run.isPruned
+      ? "What it did is not kept any more."
+      : run.spec.source === undefined
+        ? `It worked in ${run.spec.request.workspace} itself: look there.`
+        : "It ended before there was one.";
+  return new UserError("RUN_NOT_FOUND", `${run.id} has no patch. ${why} More about it: ${program} runs show ${run.id}`);
+}

@@ -1,0 +1,70 @@
+// Flags of a run for a fleet: where its files come from, which workers may take it, what becomes of it when one dies.
+import { isAbsolute, resolve } from "node:path";
+import { UserError } from "../protocol/error-codes.ts";
+import type { Prompt, RunRequest } from "../protocol/run.ts";
+import { readImage } from "../run/images.ts";
+import type { Placement, RunSpec } from "../serve/fleet.ts";
+import { readSource, type SourceChoice } from "../serve/send-files.ts";
+import { fleetUrl } from "./commands/runs/context.ts";
+import { type FlagValues, flagList, flagText } from "./flags.ts";
+import type { Invocation } from "./main.ts";
+import { settledRequest } from "./run-request.ts";
+
+/** Runs of this machine work where they were asked for, unless told. */
+export function sourceChoice(invocation: Pick<Invocation, "line" | "env">): SourceChoice {
+  const given = flagText(invocation.line.flags, "source");
+  if (given !== undefined) return readSource(given);
+  return { type: fleetUrl(invocation) === undefined ? "none" : "upload" };
+}
+
+export function placementFlags(
+  invocation: Pick<Invocation, "line" | "env">,
+): Pick<RunSpec, "placement" | "onWorkerLoss"> {
+  const { flags } = invocation.line;
+  const pool = flagText(flags, "pool");
+  const labels = labelsOf(flagList(flags, "label"));
+  const priority = flagText(flags, "priority") as Placement["priority"];
+  if (fleetUrl(invocation) === undefined && (pool !== undefined || labels))
+    throw new UserError(
+      "USAGE",
+      `--${pool === undefined ? "label" : "pool"} chooses among workers of a fleet: --fleet nats://…`,
+    );
+  const placement = { ...(pool !== undefined && { pool }), ...(labels && { labels }), ...(priority && { priority }) };
+  const loss = flagText(flags, "on-worker-loss") as RunSpec["onWorkerLoss"];
+  return { ...(Object.keys(placement).length > 0 && { placement }), ...(loss && { onWorkerLoss: loss }) };
+}
+
+export function labelsOf(words: readonly string[]): Record<string, string> | undefined {
+  if (words.length === 0) return undefined;
+  return Object.fromEntries(
+    words.map((word) => {
+      const [, key, value] = /^([\w./-]+)=(.*)$/s.exec(word) ?? [];
+      if (key === undefined)
+        throw new UserError("USAGE", `--label '${word}' is not key=value. Example: --label os=linux`);
+      return [key, value!];
+    }),
+  );
+}
+
+/** The workspace of a run that works on another machine's disk need not be here. */
+export async function fleetRequest(invocation: Invocation, choice: SourceChoice): Promise<RunRequest> {
+  const given = flagText(invocation.line.flags, "workspace");
+  const isElsewhere = choice.type === "none" && fleetUrl(invocation) !== undefined && given !== undefined;
+  if (!isElsewhere) return settledRequest(invocation, "print");
+  if (!isAbsolute(given))
+    throw new UserError(
+      "USAGE",
+      `--workspace '${given}' must be an absolute path with --source none: it lies on the worker's disk.`,
+    );
+  const flags: FlagValues = new Map([...invocation.line.flags].filter(([name]) => name !== "workspace"));
+  return {
+    ...(await settledRequest({ ...invocation, line: { ...invocation.line, flags } }, "print")),
+    workspace: resolve(given),
+  };
+}
+
+/** Pictures travel as they are. */
+export function withImages({ images, ...prompt }: Prompt): Prompt {
+  if (!images) return prompt;
+  return { ...prompt, images: images.map((image) => (typeof image === "string" ? readImage(image) : image)) };
+}

@@ -1,0 +1,113 @@
+// From the files that a user means to the source that a worker makes a workspace from: this folder, a repository, or neither.
+import { isAbsolute } from "node:path";
+import { UserError } from "../protocol/error-codes.ts";
+import type { RunRequest } from "../protocol/run.ts";
+import { holdsLogin } from "../redact/secret-names.ts";
+import { git, tryGit } from "../worktrees/git.ts";
+import type { Fleet, WorkspaceSource } from "./fleet.ts";
+import { describeUpload, type Upload, uploadWorkspace } from "./upload/index.ts";
+
+/** `upload`: the workspace as it is here. `repository`: the commit it is at, from where it was cloned. `none`: as it lies on the worker's disk. */
+export type SourceChoice = WorkspaceSource | { type: "upload" | "repository" | "none" };
+
+/** `upload`, `git`, `git:URL#REF`, `folder:PATH`, `none`. Throws UserError; `given`: how it was named. */
+export function readSource(text: string, given = "--source"): SourceChoice {
+  if (text === "upload" || text === "none") return { type: text };
+  if (text === "git") return { type: "repository" };
+  const [, kind, rest = ""] = /^(git|folder):(.+)$/s.exec(text) ?? [];
+  if (kind === "folder") {
+    if (!isAbsolute(rest))
+      throw new UserError("USAGE", `${given} '${text}': the folder must be an absolute path, on the worker's disk.`);
+    return { type: "folder", path: rest };
+  }
+  if (kind === "git") return repositoryAt(rest, given);
+  throw new UserError(
+    "USAGE",
+    `${given} '${text}' is not a source. It may be upload, git, git:URL#REF, folder:PATH or none.`,
+  );
+}
+
+function repositoryAt(text: string, given: string): WorkspaceSource {
+  const [, from = text, ref] = /^(.*?)(?:#([^#]*))?$/s.exec(text) ?? [];
+  if (holdsLogin(from))
+    throw new UserError(
+      "USAGE",
+      `${given}: the address of the repository holds a login, and no secret is sent to a fleet. Leave it out: workers have credentials of their own.`,
+    );
+  return { type: "git", from, ...(ref !== undefined && ref !== "" && { ref }) };
+}
+
+/** What names files of this machine cannot be sent along. */
+export function refuseLocalFiles(request: RunRequest, choice: SourceChoice): void {
+  const isFile = (given: string) => !/^\s*\{/.test(given);
+  const wrong = [
+    ...(request.roots?.length ? ["--add-dir"] : []),
+    ...(request.pluginDirs?.length ? ["--plugin-dir"] : []),
+    ...(request.mcpConfigs?.some(isFile) ? ["--mcp-config with a file (the JSON itself can be)"] : []),
+    ...(request.hooks?.some(isFile) ? ["--hooks with a file (the JSON itself can be)"] : []),
+    ...(request.chat?.type === "resume" ? ["--resume"] : []),
+  ];
+  if (wrong.length > 0 && choice.type !== "none")
+    throw new UserError(
+      "USAGE",
+      `Cannot be sent to a fleet: ${wrong.join(", ")}. It is of this machine, and workers have others.`,
+    );
+}
+
+export type SendOptions = {
+  env: NodeJS.ProcessEnv;
+  signal?: AbortSignal;
+  /** What was sent, in words. */
+  onSent?(line: string): void;
+};
+
+/** Sends each workspace once, however many runs have it. */
+export class FileSender {
+  readonly #fleet: Fleet;
+  readonly #options: SendOptions;
+  readonly #sent = new Map<string, Promise<Upload>>();
+
+  constructor(fleet: Fleet, options: SendOptions) {
+    this.#fleet = fleet;
+    this.#options = options;
+  }
+
+  /** `run`: the one that is about to be queued. Undefined: no source. */
+  async sourceFor(run: string, workspace: string, choice: SourceChoice): Promise<WorkspaceSource | undefined> {
+    if (choice.type === "none") return undefined;
+    if (choice.type === "repository") return this.#repository(workspace);
+    if (choice.type !== "upload") return choice as WorkspaceSource;
+    const sending = this.#sent.get(workspace) ?? this.#upload(run, workspace);
+    this.#sent.set(workspace, sending);
+    try {
+      return (await sending).source;
+    } catch (error) {
+      this.#sent.delete(workspace);
+      throw error;
+    }
+  }
+
+  async #upload(run: string, workspace: string): Promise<Upload> {
+    const upload = await uploadWorkspace(this.#fleet, run, workspace, this.#options);
+    this.#options.onSent?.(describeUpload(workspace, upload));
+    return upload;
+  }
+
+  /** A commit that no remote branch holds is on no worker. */
+  async #repository(workspace: string): Promise<WorkspaceSource> {
+    const call = { ...this.#options, cwd: workspace };
+    const { stdout: from, problem } = await tryGit(["remote", "get-url", "origin"], call);
+    if (problem !== undefined)
+      throw new UserError(
+        "USAGE",
+        `${workspace} has no remote "origin" to fetch from. Name the repository: --source git:URL#REF`,
+      );
+    const ref = (await git(["rev-parse", "HEAD"], call)).trim();
+    if ((await git(["branch", "--remotes", "--contains", ref], call)).trim() === "")
+      throw new UserError(
+        "USAGE",
+        `The commit ${ref.slice(0, 10)} was not pushed. Push it, or send the files: --source upload`,
+      );
+    return { ...repositoryAt(from.trim(), "--source git"), ref } as WorkspaceSource;
+  }
+}

@@ -1,0 +1,77 @@
+// Which files of a workspace are sent to a fleet: what git would take, and nothing that looks like a secret.
+import { lstatSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { holdsSecrets } from "../../policy/secret-files.ts";
+import { UserError } from "../../protocol/error-codes.ts";
+import { byteSize } from "../../view/numbers.ts";
+import { entries, type GitCall, git, tryGit } from "../../worktrees/git.ts";
+import type { TarEntry } from "./tar.ts";
+
+export type FilesToSend = {
+  files: readonly TarEntry[];
+  bytes: number;
+  /** Left out by their names. */
+  secrets: readonly string[];
+  /** Left out: repositories of their own, and what is neither a file nor a link. */
+  others: readonly string[];
+};
+
+export const mostFiles = 50_000;
+export const mostBytes = 256 * 1024 * 1024;
+
+/** Throws UserError for a workspace that is too large to be sent. */
+export async function filesToSend(workspace: string, call: Omit<GitCall, "cwd">): Promise<FilesToSend> {
+  const files: TarEntry[] = [];
+  const sizes: { path: string; size: number }[] = [];
+  const secrets: string[] = [];
+  const others: string[] = [];
+  let bytes = 0;
+  for (const path of await pathsOf({ ...call, cwd: workspace })) {
+    if (holdsSecrets(path)) {
+      secrets.push(path);
+      continue;
+    }
+    const stat = lstatSync(join(workspace, path), { throwIfNoEntry: false });
+    if (!stat) continue; // git knows it, and it was deleted
+    if (!stat.isFile() && !stat.isSymbolicLink()) {
+      others.push(path);
+      continue;
+    }
+    files.push({ path, kind: stat.isFile() ? "file" : "link", isExecutable: (stat.mode & 0o100) !== 0 });
+    bytes += stat.size;
+    sizes.push({ path, size: stat.size });
+  }
+  if (files.length > mostFiles || bytes > mostBytes) throw tooLarge(workspace, { count: files.length, bytes, sizes });
+  return { files, bytes, secrets, others };
+}
+
+/** What git has of the folder, and what it would add. A folder that is not in a repository has its .gitignore heeded as well. */
+async function pathsOf(call: GitCall): Promise<string[]> {
+  const inside = await tryGit(["rev-parse", "--is-inside-work-tree"], call);
+  if (inside.problem === undefined)
+    return entries(await git(["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"], call));
+  const folder = mkdtempSync(join(tmpdir(), "courser-upload-"));
+  try {
+    await git(["init", "--quiet", "--bare", folder], call);
+    const at = { ...call, variables: { GIT_DIR: folder, GIT_WORK_TREE: call.cwd } };
+    return entries(await git(["ls-files", "-z", "--others", "--exclude-standard"], at));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function tooLarge(
+  workspace: string,
+  { count, bytes, sizes }: { count: number; bytes: number; sizes: { path: string; size: number }[] },
+): UserError {
+  const largest = sizes
+    .sort((one, other) => other.size - one.size)
+    .slice(0, 3)
+    .map(({ path, size }) => `${path} (${byteSize(size)})`);
+  return new UserError(
+    "USAGE",
+    `${workspace} is too large to be sent: ${count} files, ${byteSize(bytes)}; at most ${mostFiles} files and ${byteSize(mostBytes)}. ` +
+      `The largest: ${largest.join(", ")}. Name in .gitignore what is not needed, or let workers fetch it: --source git`,
+  );
+}
