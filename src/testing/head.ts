@@ -30,15 +30,11 @@ function expected({ places, request }: Fields, init: Init | undefined): Fields {
       temporary: "/tmp",
     },
     model: {
+      contextTokens: 128_000, // of models that nothing is known of
       ...(typeof asked["model"] === "string" && { id: asked["model"] }),
       ...(init?.model !== undefined && { displayName: init.model }),
     },
   };
-}
-
-/** The provider of a reply that names none: `script` of `script:FILE`, `openai` of `openai/gpt-5`. */
-export function usualProvider(modelId: string): string {
-  return /^[^:/]*/.exec(modelId)![0];
 }
 
 function without(given: object, usual: Fields): object {

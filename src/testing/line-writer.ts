@@ -7,7 +7,7 @@ import { isTrusted } from "../store/trust.ts";
 import { digestOf } from "../text/digest.ts";
 import { createDescriber, type DescribedRequest, type Describer, digestOfParts, redacted } from "./describe.ts";
 import { fingerprintOf } from "./fingerprint.ts";
-import { shortHeader, usualProvider } from "./head.ts";
+import { shortHeader } from "./head.ts";
 import { createNormaliser, type Normaliser, type Places, placesOf } from "./normalise.ts";
 import {
   type DeltasLine,
@@ -18,9 +18,9 @@ import {
   type ReplyLine,
   type RequestLine,
   recordingVersion,
-  toolsText,
   type WorkspaceFingerprint,
 } from "./recording.ts";
+import { SaidBefore } from "./short-lines.ts";
 
 export type LineOptions = {
   request: RunRequest;
@@ -58,11 +58,13 @@ export class LineWriter {
   #last = new Map<string, DescribedRequest>();
   /** Replies by what they said. */
   #replies = new Map<string, number>();
+  readonly #said: SaidBefore;
   #hasHeader = false;
 
   constructor(options: LineOptions, begun: Begun) {
     this.#options = options;
     this.#begun = begun;
+    this.#said = new SaidBefore(begun.model?.id ?? "");
     this.#places = placesOf({ ...options.request, workspace: begun.init.cwd }, options.env); // it may be a worktree of its own
     this.#normalise = createNormaliser(this.#places);
     const maker = (redact: Redact | undefined) => ({ redact, describer: createDescriber(this.#normalise, redact) });
@@ -73,17 +75,20 @@ export class LineWriter {
   /** One look at everything tells that there is no secret in it, as there mostly is none. Else each line is redacted by itself. */
   text(happened: readonly Happening[]): string {
     const [last, replies] = [new Map(this.#last), new Map(this.#replies)];
-    const textBy = (maker: LineMaker) => {
-      const lines: object[] = happened.map((each) => writtenLine(this.#line(each, maker)));
-      if (!this.#hasHeader) lines.unshift(redacted(this.#header(), maker.redact));
-      return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
-    };
-    const plain = textBy(this.#plain);
-    const isClean = this.#options.redact(plain) === plain;
+    const { redact } = this.#options;
+    const plain = this.#lines(happened, this.#plain);
+    const whole = plain.map((line) => JSON.stringify(line)).join("\n");
+    const isClean = redact(whole) === whole;
     if (!isClean) [this.#last, this.#replies] = [last, replies];
-    const text = isClean ? plain : textBy(this.#redacting);
+    const lines = isClean ? plain : this.#lines(happened, this.#redacting);
+    const written = lines.map((line) => this.#said.shortened(line));
+    if (!this.#hasHeader) written.unshift(redacted(this.#header(), redact));
     this.#hasHeader = true;
-    return text;
+    return written.map((line) => `${JSON.stringify(line)}\n`).join("");
+  }
+
+  #lines(happened: readonly Happening[], maker: LineMaker): RecordingLine[] {
+    return happened.map((each) => this.#line(each, maker));
   }
 
   #line(happening: Happening, { redact, describer }: LineMaker): RecordingLine {
@@ -92,8 +97,7 @@ export class LineWriter {
     const line = redacted(happening, redact);
     if ("reply" in line) {
       this.#replies.set(digestOfParts(line.parts, this.#normalise), line.reply);
-      const { provider, ...rest } = line;
-      return provider === usualProvider(this.#begun.model?.id ?? "") ? rest : line;
+      return line;
     }
     if (line.event.type === "tool_end")
       return { ...line, digest: digestOf(JSON.stringify(line.event.outcome ?? null)) };
@@ -148,10 +152,6 @@ export class LineWriter {
     };
     return shortHeader(header, init);
   }
-}
-
-function writtenLine(line: RecordingLine): object {
-  return "request" in line && line.tools ? { ...line, tools: toolsText(line.tools) } : line;
 }
 
 /** A secret may have come in pieces: then it is one piece that it left. */

@@ -6,8 +6,9 @@ import type { AgentEvent, Usage } from "../protocol/event.ts";
 import type { Part } from "../protocol/message.ts";
 import type { PermissionMode, RunRequest } from "../protocol/run.ts";
 import { systemErrorText } from "../text/system-error.ts";
-import { usualProvider, wholeHeader } from "./head.ts";
+import { wholeHeader } from "./head.ts";
 import type { Places } from "./normalise.ts";
+import { SaidBefore } from "./short-lines.ts";
 
 export const recordingVersion = 1;
 
@@ -135,32 +136,17 @@ export function parseRecording(text: string, file: string): Recording {
   const lines: RecordingLine[] = [];
   const requests: RequestLine[] = [];
   const replies = new Map<number, ReplyLine>();
+  const said = new SaidBefore(header.model.id);
   for (const { number, value } of rest) {
     const fault = faultOf(value, requests, replies);
     if (fault !== undefined) return refuse(number, fault);
-    const line = wholeLine(value as RecordingLine, header);
+    const line = said.whole(value as RecordingLine);
     lines.push(line);
     if ("request" in line) requests.push(line);
     if ("reply" in line) replies.set(line.reply, line);
   }
   if (lines.length === 0) return refuse(2, "nothing follows the first line");
   return { file, header, lines, requests, replies };
-}
-
-/** As it is written. A name has no blank in it. */
-export function toolsText(tools: Readonly<Record<string, string>>): string {
-  return Object.entries(tools)
-    .map((tool) => tool.join(" "))
-    .join(", ");
-}
-
-function wholeLine(line: RecordingLine, { model }: RecordingHeader): RecordingLine {
-  if ("reply" in line && model.id) return { provider: usualProvider(model.id), ...line };
-  if (!("request" in line)) return line;
-  const tools: unknown = line.tools;
-  if (typeof tools !== "string") return line;
-  const pairs = tools.split(", ").map((tool) => tool.split(" ") as [string, string]);
-  return { ...line, tools: tools === "" ? {} : Object.fromEntries(pairs) };
 }
 
 /** The run says so itself, in one of its first events. */

@@ -1,0 +1,107 @@
+// Lines of a recording: written without what the lines before them say, read as if it stood there.
+import type { AgentEvent } from "../protocol/event.ts";
+import type { DeltasLine, RecordingLine, ReplyLine, RequestLine } from "./recording.ts";
+
+type Event<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
+type Written = Record<string, unknown>;
+
+/** What the end of a call says as its beginning did. */
+const ofTheCall = ["tool", "args", "modelCallId", "startedAt"] as const;
+
+/** What was said so far. One for a file that is written or read, line by line. */
+export class SaidBefore {
+  readonly #calls = new Map<string, Event<"tool_start">>();
+  #deltas: DeltasLine | undefined;
+  /** Since the prompt. */
+  #text = "";
+  readonly #provider: string;
+
+  constructor(modelId: string) {
+    this.#provider = usualProvider(modelId);
+  }
+
+  shortened(line: RecordingLine): object {
+    if ("request" in line) return line.tools ? { ...line, tools: toolsText(line.tools) } : line;
+    if ("reply" in line) return line.provider === this.#provider ? without(line, ["provider"]) : line;
+    if (!("event" in line)) return this.#noted(line);
+    const { event, ...rest } = line;
+    const written = { event: this.#without(event), ...rest };
+    this.#noted(line);
+    return written;
+  }
+
+  whole(line: RecordingLine): RecordingLine {
+    if ("request" in line) return withTools(line);
+    if ("reply" in line && this.#provider !== "") return { provider: this.#provider, ...line } satisfies ReplyLine;
+    if (!("event" in line)) return this.#noted(line);
+    return this.#noted({ ...line, event: this.#with(line.event) });
+  }
+
+  #without(event: AgentEvent): object {
+    const { type, ...rest } = event;
+    if (type === "tool_end") {
+      const start = this.#calls.get(event.callId);
+      const isSame = start && ofTheCall.every((name) => JSON.stringify(start[name]) === JSON.stringify(event[name]));
+      return isSame ? { type, ...without(rest, ofTheCall) } : event;
+    }
+    const known = this.#known(event);
+    return known !== undefined && known === (event as { text?: string }).text
+      ? { type, ...without(rest, ["text"]) }
+      : event;
+  }
+
+  #with(event: AgentEvent): AgentEvent {
+    if (event.type === "tool_end") {
+      const start = this.#calls.get(event.callId);
+      if (event.tool !== undefined || !start) return event;
+      const call = Object.fromEntries(ofTheCall.flatMap((name) => (name in start ? [[name, start[name]]] : [])));
+      const { type, callId, ...rest } = event;
+      return { type, callId, ...call, ...rest } as Event<"tool_end">;
+    }
+    const known = this.#known(event);
+    const { type, ...rest } = event;
+    return known !== undefined && (event as { text?: string }).text === undefined
+      ? ({ type, text: known, ...rest } as AgentEvent)
+      : event;
+  }
+
+  /** The text that the event has, unless it says another. */
+  #known({ type }: AgentEvent): string | undefined {
+    if (type === "text_end") return this.#deltas?.deltas === "text" ? this.#deltas.text : undefined;
+    return type === "done" ? this.#text : undefined;
+  }
+
+  #noted<Line extends RecordingLine>(line: Line): Line {
+    if ("deltas" in line) this.#deltas = line;
+    if (!("event" in line)) return line;
+    const { event } = line;
+    if (event.type === "user") this.#text = "";
+    if (event.type === "text_end") this.#text += event.text;
+    if (event.type === "tool_start") this.#calls.set(event.callId, event);
+    if (event.type === "tool_end") this.#calls.delete(event.callId);
+    return line;
+  }
+}
+
+/** The provider of a reply that names none: `script` of `script:FILE`, `openai` of `openai/gpt-5`. */
+function usualProvider(modelId: string): string {
+  return /^[^:/]*/.exec(modelId)![0];
+}
+
+/** A name has no blank in it. */
+function toolsText(tools: Readonly<Record<string, string>>): string {
+  return Object.entries(tools)
+    .map((tool) => tool.join(" "))
+    .join(", ");
+}
+
+function withTools(line: RequestLine): RequestLine {
+  const tools: unknown = line.tools;
+  if (typeof tools !== "string") return line;
+  const pairs = tools.split(", ").map((tool) => tool.split(" ") as [string, string]);
+  return { ...line, tools: tools === "" ? {} : Object.fromEntries(pairs) };
+}
+
+function without(given: object, names: readonly string[]): Written {
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !names.includes(name)));
+}
