@@ -537,7 +537,7 @@ describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there i
   it("ls lets arrow keys choose, and goes on with that chat", async () => {
     const { screen, exit } = await type("ls --trust", [
       [asked, "\x1b[B\x1b[B"],
-      [/> .*Sums/, "\r"],
+      [/› .*Sums/, "\r"],
       [/Ask, or type/, "what was my last question?\r"],
       [/last question\?[\s\S]*1\+1[\s\S]*Done in/, "/quit\r"],
     ]);

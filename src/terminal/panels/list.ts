@@ -12,6 +12,8 @@ export type ListItem<Value> = {
   detail?: string;
   /** At the right edge. */
   note?: string;
+  /** What is typed is looked for here; in label and detail unless told. */
+  words?: string;
 };
 
 export type ListOptions<Value> = {
@@ -53,7 +55,7 @@ export function listPanel<Value>(
   function narrowed(): readonly ListItem<Value>[] {
     return filter === ""
       ? options.items
-      : fuzzyFilter([...options.items], filter, ({ label, detail = "" }) => `${label} ${detail}`);
+      : fuzzyFilter([...options.items], filter, ({ label, detail = "", words }) => words ?? `${label} ${detail}`);
   }
 
   function setFilter(text: string): void {
