@@ -31,7 +31,7 @@ it("goes on while nobody looks, and is the same conversation for whoever comes b
   first.type(`/detach${enter}`);
   expect(await first.ended).toBe(0);
   const words = (await first.scrollback()).join("\n");
-  const [, id] = /(run-[0-9a-f-]{36}) goes on in the background\. To see it again: \S+ runs attach (run-\w{8})/.exec(
+  const [, id] = /(run-[0-9a-f-]{36}) keeps running in the background\. To reattach: \S+ runs attach (run-\w{8})/.exec(
     words,
   )!;
   expect((await service.over(id!)).end).toMatchObject({ outcome: "finished", text: "I ask first.It is gone." });
@@ -41,12 +41,12 @@ it("goes on while nobody looks, and is the same conversation for whoever comes b
   const shown = (await again.scrollback()).join("\n");
   for (const part of ["› remove a.txt", "I ask first.", "› and hurry"]) expect(shown).toContain(part);
   again.type(`/stop${enter}`);
-  await again.waitFor("The run is over. What you type now begins the next one.");
+  await again.waitFor("The run is already over. Your next prompt starts a new one.");
   again.type(`once more${enter}`); // the script begins anew
   await allow(again);
   await again.waitFor(/once more[\s\S]*It is gone[\s\S]*Done in/, { in: "scrollback" });
   again.type(`& in a copy${enter}`);
-  await again.waitFor(/run-[0-9a-f-]{36} works on it/, { in: "scrollback" });
+  await again.waitFor(/Started run-[0-9a-f-]{36}/, { in: "scrollback" });
   again.type(`/detach${enter}`);
   expect(await again.ended).toBe(0);
   expect((await again.scrollback()).join("\n")).toContain("The run is over: finished.");

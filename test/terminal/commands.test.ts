@@ -76,13 +76,13 @@ const steps: readonly Step[] = [
   ...["opus", "sonnet", "haiku", "gpt", "gemini", "grok"].map(
     (name): Step => ({ typed: `/${name}`, wanted: new RegExp(`^ › \\S*${name}\\S* `, "m"), keys: leave }),
   ),
-  { typed: "/max-mode", wanted: "Script answers with high effort from now on." },
-  { typed: "/fast", wanted: "Script answers with low effort from now on." },
-  { typed: "/fast off", wanted: "Effort is left to the model again." },
+  { typed: "/max-mode", wanted: "Script now uses high effort." },
+  { typed: "/fast", wanted: "Script now uses low effort." },
+  { typed: "/fast off", wanted: "Effort is back to the model's default." },
   // not here, but in a background run: see attached.test.ts
   { typed: "/detach", wanted: /not a background run[\s\S]*courser persist/ },
   { typed: "/stop", wanted: /not a background run[\s\S]*Esc interrupts/ },
-  { typed: "/background", wanted: "What shall be done in the background?" },
+  { typed: "/background", wanted: "A prompt is missing" },
   { typed: "/shell echo $((6*7))", wanted: "│ 42" },
   { typed: "/shell", wanted: /^! /m, keys: leave },
   // a conversation

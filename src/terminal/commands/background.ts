@@ -6,14 +6,14 @@ import type { SlashCommand } from "./command.ts";
 export const backgroundCommand: SlashCommand = {
   name: "background",
   operands: "<prompt>",
-  help: "A copy of this chat works on it in the background (& prompt)",
+  help: "Run a prompt in the background, in a copy of this chat (& prompt)",
   group: "Session",
   async run(desk, prompt) {
-    if (prompt === "") return desk.complain("What shall be done in the background? Type: & run the tests and fix them");
+    if (prompt === "") return desk.complain("A prompt is missing. Example: & run the tests and fix what fails");
     const { code, text } = await desk.command(["-b", ...flagsOf(desk), "--", prompt]);
     if (code !== 0) return desk.complain(text.trim());
     const id = text.trim();
-    desk.say(`${id} works on it. To see it: ${desk.program} runs attach ${id.slice(0, 12)}`);
+    desk.say(`Started ${id}. To watch it: ${desk.program} runs attach ${id.slice(0, 12)}`);
   },
 };
 

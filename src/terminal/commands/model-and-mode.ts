@@ -34,8 +34,8 @@ export const modelAndModeCommands: readonly SlashCommand[] = [
     run: chooseModel,
   },
   ...familyCommands,
-  effortCommand("max-mode", "high", "Think as long as it takes; again: as before"),
-  effortCommand("fast", "low", "Answer sooner, think less; again: as before"),
+  effortCommand("max-mode", "high", "High reasoning effort; again: the model's default"),
+  effortCommand("fast", "low", "Low reasoning effort; again: the model's default"),
   {
     name: "plan",
     operands: "[prompt]",
@@ -90,9 +90,7 @@ function effortCommand(name: string, effort: ReasoningEffort, help: string): Sla
       const isOn = rest === "" ? request.effort !== effort : rest === "on";
       await setEffort(desk, isOn ? effort : undefined);
       desk.say(
-        isOn
-          ? `${desk.conversation.facts.model} answers with ${effort} effort from now on.`
-          : "Effort is left to the model again.",
+        isOn ? `${desk.conversation.facts.model} now uses ${effort} effort.` : "Effort is back to the model's default.",
       );
     },
   };

@@ -31,14 +31,14 @@ export const sessionCommands: readonly SlashCommand[] = [
   },
   {
     name: "detach",
-    help: "Leave a background run alone",
+    help: "Leave a background run; it keeps running",
     group: "Session",
     isBeside: true,
     run: detach,
   },
   {
     name: "stop",
-    help: "End a background run",
+    help: "Stop a background run",
     group: "Session",
     isBeside: true,
     run: stop,
@@ -197,16 +197,16 @@ async function login(desk: Desk, vendor: string): Promise<void> {
 }
 
 const notInBackground =
-  "This chat is not a background run: it is kept, and can be resumed, but works only while you are here.";
+  "This is not a background run: it is saved and can be resumed, but runs only while the terminal is open.";
 
 function detach(desk: Desk): void {
   if (desk.conversation.attachment) desk.leave();
-  else desk.complain(`${notInBackground} To begin one that goes on: ${desk.program} persist "…"`);
+  else desk.complain(`${notInBackground} To start one: ${desk.program} persist "…"`);
 }
 
 async function stop(desk: Desk): Promise<void> {
   const { attachment } = desk.conversation;
   if (!attachment) return desk.complain(`${notInBackground} Esc interrupts the turn.`);
   const isTold = await attachment.stop("The run was stopped by its user.");
-  desk.say(isTold ? "The run was told to end." : "The run is over. What you type now begins the next one.");
+  desk.say(isTold ? "The run was told to stop." : "The run is already over. Your next prompt starts a new one.");
 }

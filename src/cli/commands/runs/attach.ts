@@ -68,7 +68,7 @@ function starter(invocation: Invocation, fleet: Fleet) {
 
 function lastWords({ name }: Invocation, { id, end }: RunRecord): string {
   if (end) return `The run is over: ${end.outcome}.`;
-  return `${id} goes on in the background. To see it again: ${name} runs attach ${id.slice(0, 12)}`;
+  return `${id} keeps running in the background. To reattach: ${name} runs attach ${id.slice(0, 12)}`;
 }
 
 function exitCodeAfter(run: RunRecord | undefined): number {
