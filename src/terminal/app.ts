@@ -170,6 +170,7 @@ export class App implements Desk {
     const outcome = this.editor.press(key);
     this.#hint = outcome.type === "handled" ? "" : this.#hint;
     if (outcome.type === "submit") submitText(this, outcome);
+    else if (outcome.type === "mode") this.conversation.setSkill(outcome.skill);
     else if (outcome.type === "unhandled" && key.type === "key") {
       const action = appAction(key.name);
       if (key.name === "enter") sendNow(this);

@@ -62,6 +62,8 @@ export class Conversation {
   /** The text of the last answer, and the id of its request, for copying. */
   lastAnswer = "";
   lastRequestId = "";
+  /** Goes with every prompt, until another mode is chosen. */
+  skill: string | undefined;
   /** What a `/name` may be beside our own commands. */
   names: readonly CallableName[] = [];
   exitCode = 0;
@@ -153,9 +155,14 @@ export class Conversation {
     if (!run) this.#early.push(prompt);
     else {
       const isSteering = this.isWorking && (prompt.images ?? []).length === 0;
-      this.#hand(prompt.text, isSteering ? run.steer(prompt.text) : run.send(prompt));
+      this.#hand(prompt.text, isSteering ? run.steer(prompt.text) : run.send(this.#withSkill(prompt)));
     }
     this.#listeners.changed();
+  }
+
+  #withSkill(prompt: Prompt): Prompt {
+    const isNamed = this.names.some(({ name, kind }) => kind === "skill" && name === this.skill);
+    return isNamed && !prompt.text.startsWith("/") ? { ...prompt, text: `/${this.skill} ${prompt.text}` } : prompt;
   }
 
   /** The last thing that was queued, taken back; undefined where everything has been told. */
@@ -176,7 +183,13 @@ export class Conversation {
     return last !== undefined && (await this.#run?.background(last[0])) === true;
   }
 
+  setSkill(skill: string): void {
+    this.skill = skill;
+    this.#listeners.changed();
+  }
+
   setMode(mode: PermissionMode): void {
+    this.skill = undefined;
     this.#run?.setMode(mode);
     this.facts = { ...this.facts, mode };
     this.#listeners.changed();

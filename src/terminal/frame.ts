@@ -40,12 +40,13 @@ function queueLines(queue: readonly { text: string }[], { soft }: Palette, colum
 }
 
 export function sessionFooter(
-  { conversation: { facts, isWorking, queue, request }, palette, size }: Desk,
+  { conversation: { facts, isWorking, queue, request, skill = "" }, palette, size }: Desk,
   { goal, branch, isAsking }: { goal: Goal | undefined; branch: string | undefined; isAsking: boolean },
 ): Painted {
   const { context, model, mode } = facts;
   const isDebugging = request.appendSystemPrompt?.includes(debugMethod) === true;
-  const modes = [isDebugging ? "debug" : "", isDebugging && mode === "default" ? "" : modeNames[mode]];
+  const isNamed = isDebugging || skill !== "";
+  const modes = [skill, isDebugging ? "debug" : "", isNamed && mode === "default" ? "" : modeNames[mode]];
   return footerLine(
     {
       mode: modes.filter(Boolean).join(", "),

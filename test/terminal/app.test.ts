@@ -136,6 +136,35 @@ describe("typing", () => {
     expect((await pty.scrollback()).join("\n")).not.toContain("Not asked");
   });
 
+  it("Alt+Enter on a skill makes it the mode for every prompt, until another mode is chosen", async () => {
+    const skill = "---\nname: haiku-only\ndescription: Answers in verse\n---\nSeventeen syllables.";
+    const { pty } = await start(
+      [
+        { expect: "Seventeen syllables.", text: "First verse." },
+        { expect: "again\n</skill>", text: "Second verse." },
+        { expect: "plain", text: "Prose." },
+      ],
+      { files: { ".cursor/skills/haiku-only/SKILL.md": skill } },
+    );
+    await ready(pty);
+    await pty.waitFor(/^ courser {2}Script/m);
+    pty.type("/haiku-o");
+    await pty.waitFor("Answers in verse");
+    pty.type("\x1b\r");
+    await pty.waitFor(/^ haiku-only, run everything · /m);
+    send(pty, "a pond");
+    await pty.waitFor("First verse.");
+    send(pty, "again");
+    await pty.waitFor("Second verse.");
+    send(pty, "/agent");
+    await pty.waitFor(/^ agent · /m);
+    send(pty, "plain");
+    await pty.waitFor("Prose.");
+    expect((await pty.scrollback()).filter((line) => line.startsWith("› "))).toEqual(
+      expect.arrayContaining(["› /haiku-only a pond", "› /haiku-only again", "› plain"]),
+    );
+  });
+
   it("runs a command of the user's own after !", async () => {
     const { pty } = await start([]);
     await ready(pty);

@@ -133,7 +133,7 @@ function helpRow(typed: Painted, help: Painted, columns: number): Painted[] {
 /** For the editor's popup. */
 export function commandChoices(
   names: readonly CallableName[],
-): { name: string; description: string; needsArgument?: boolean }[] {
+): { name: string; description: string; needsArgument?: boolean; isSkill?: boolean }[] {
   const others = names.filter((each) => !isOurs(each));
   const ours = slashCommands.filter(({ name }) => !others.some((each) => each.name === name));
   return [
@@ -142,6 +142,10 @@ export function commandChoices(
       description: help,
       ...(operands?.startsWith("<") && { needsArgument: true }),
     })),
-    ...others.map(({ name, kind, description }) => ({ name: `/${name}`, description: description ?? kind })),
+    ...others.map(({ name, kind, description }) => ({
+      name: `/${name}`,
+      description: description ?? kind,
+      ...(kind === "skill" && { isSkill: true }),
+    })),
   ];
 }

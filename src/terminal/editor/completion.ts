@@ -1,8 +1,11 @@
 // Completion: what is being named at the cursor, an `@` path or a `/` command, and the choices for it.
 import { bestMatches, type Candidate, candidate } from "./fuzzy.ts";
 
-/** `name` with its slash. `needsArgument`: Enter completes it, and sends it only when more was typed. */
-export type Command = { name: string; description: string; needsArgument?: boolean };
+/**
+ * `name` with its slash. `needsArgument`: Enter completes it, and sends it only when more was typed. `isSkill`: Alt+Enter makes
+ * it the mode for every prompt that follows.
+ */
+export type Command = { name: string; description: string; needsArgument?: boolean; isSkill?: boolean };
 
 export type CompletionSources = {
   commands(): readonly Command[];
@@ -10,7 +13,7 @@ export type CompletionSources = {
   files(): Promise<readonly string[]>;
 };
 
-export type Choice = { value: string; detail: string; isFolder?: boolean; needsArgument?: boolean };
+export type Choice = { value: string; detail: string; isFolder?: boolean; needsArgument?: boolean; isSkill?: boolean };
 
 /** What stands between `start` and the cursor is to be replaced. */
 export type Query = { kind: "file" | "command"; start: number; query: string };
@@ -38,6 +41,7 @@ export function commandChoices(query: string, commands: readonly Command[]): Cho
     value: command.name,
     detail: command.description,
     ...(command.needsArgument ? { needsArgument: true } : {}),
+    ...(command.isSkill ? { isSkill: true } : {}),
   }));
 }
 

@@ -24,10 +24,11 @@ export type EditorOptions = {
   onChange?(): void;
 };
 
-/** `shell`: the text is a command for the shell. */
+/** `shell`: the text is a command for the shell. `mode`: a skill was chosen for every prompt that follows. */
 export type Pressed =
   | { type: "handled" }
   | { type: "unhandled" }
+  | { type: "mode"; skill: string }
   | { type: "submit"; text: string; images: Image[]; shell: boolean };
 
 export interface Editor {
@@ -252,7 +253,10 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     if (name === "up" || name === "ctrl+p") popup = choose(open, -1);
     else if (name === "down" || name === "ctrl+n") popup = choose(open, 1);
     else if (name === "tab") take();
-    else if (name === "enter") {
+    else if (name === "alt+enter" && choice.isSkill) {
+      take("");
+      return { type: "mode", skill: choice.value.slice(1) };
+    } else if (name === "enter") {
       const isTyped = choice.value === (query.kind === "command" ? `/${query.query}` : query.query);
       if (isTyped && !choice.isFolder) return undefined;
       const isReady = query.kind === "command" && !choice.needsArgument;
