@@ -51,7 +51,7 @@ export class BudgetWatch {
         this.#usage = sum(this.#usage, event.usage ?? this.#spent);
         this.#spent = undefined;
         this.#isReplying = false;
-        if (event.costUsd !== undefined) this.costUsd = (this.costUsd ?? 0) + event.costUsd;
+        this.costUsd = added(this.costUsd, event.costUsd ?? event.usage?.totalCost);
         break;
     }
     return this.breach();
@@ -81,4 +81,8 @@ export class BudgetWatch {
 
 function sum(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
   return one && other ? addUsage(one, other) : (one ?? other);
+}
+
+function added(sum: number | undefined, more: number | undefined): number | undefined {
+  return more === undefined ? sum : (sum ?? 0) + more;
 }

@@ -30,7 +30,7 @@ export function failedEnd(error: UserError, run: RunRecord, outcome: "error" | "
 /** What all turns used up. */
 export function addEndings(end: RunEnd, endings: readonly TurnEnding[]): RunEnd {
   const usages = endings.flatMap(({ usage }) => usage ?? []);
-  const costs = endings.flatMap(({ costUsd }) => costUsd ?? []);
+  const costs = endings.flatMap(({ costUsd, usage }) => costUsd ?? usage?.totalCost ?? []);
   const denials = endings.flatMap((ending) => ending.denials ?? []);
   return {
     ...end,

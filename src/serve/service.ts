@@ -14,7 +14,7 @@ import { loopbackHosts } from "./http/guard.ts";
 import { readPage } from "./http/page.ts";
 import { createApp } from "./http/route.ts";
 import { type HttpOptions, type HttpService, listen } from "./http/server.ts";
-import { startHosts } from "./launcher.ts";
+import { keepHosts } from "./keep-hosts.ts";
 import { routes } from "./routes/index.ts";
 
 export type ServiceOptions = {
@@ -59,7 +59,7 @@ export async function runService(context: ServeContext, options: ServiceOptions)
   options.onListening({ host: options.host, port, token });
   try {
     await fleet.prune(Date.now() - keptMs);
-    await watchRuns(context, idle, stop.signal);
+    await keepHosts(fleet, context, stop.signal, ({ isBusy }) => (isBusy ? idle?.stop() : idle?.begin()));
   } finally {
     idle?.stop();
     forgetService(configDir, process.pid);
@@ -115,24 +115,6 @@ function answers({ host, port, token }: ServiceInfo): Promise<boolean> {
     asked.on("error", () => resolve(false));
     asked.end();
   });
-}
-
-/** Woken by changes alone; a clock runs only while a run has a host that could be lost. */
-async function watchRuns(context: ServeContext, idle: IdleWatch | undefined, signal: AbortSignal): Promise<void> {
-  const { fleet } = context;
-  while (!signal.aborted) {
-    await startHosts(fleet, context);
-    const { count, hosted, nextMs } = await fleet.waiting();
-    if (count + hosted > 0) idle?.stop();
-    else idle?.begin();
-    const round = new AbortController();
-    const wake = () => round.abort();
-    signal.addEventListener("abort", wake, { once: true });
-    const timer = nextMs === undefined ? undefined : setTimeout(wake, nextMs + 50);
-    await fleet.changed(round.signal);
-    clearTimeout(timer);
-    signal.removeEventListener("abort", wake);
-  }
 }
 
 /** Ends a service that nobody needs. */

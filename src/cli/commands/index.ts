@@ -9,7 +9,7 @@ import { permissionCommands } from "./permissions/index.ts";
 import { pluginCommands } from "./plugin/index.ts";
 import { persistCommands, runCommands } from "./runs/index.ts";
 import { sandboxCommands } from "./sandbox/index.ts";
-import { serveFlags, studioFlags, workerCommands } from "./serve-flags.ts";
+import { batchFlags, serveFlags, studioFlags, workerCommands } from "./serve-flags.ts";
 import { anyFormat, exportCommand, listFlags, sessionCommands } from "./sessions/index.ts";
 import { testCommands } from "./test-commands.ts";
 import { trustCommands } from "./trust/index.ts";
@@ -227,6 +227,35 @@ export const commands: readonly Command[] = [
     commands: runCommands,
     inner: "list",
   }),
+  {
+    name: "batch",
+    ours: true,
+    uses: [
+      "fleet",
+      "source",
+      "pool",
+      "label",
+      "priority",
+      "on-worker-loss",
+      "model",
+      "force",
+      "trust",
+      "workspace",
+      "worktree",
+      "max-turns",
+      "max-time",
+      "fail-on",
+    ],
+    operands: "<file>",
+    summary: "Carry out a file of runs, a JSON line each; results as JSON lines, resumable",
+    flags: batchFlags,
+    examples: [
+      "batch tasks.jsonl --output results.jsonl",
+      "batch tasks.jsonl --output results.jsonl --concurrency 8 --max-cost 20",
+      "batch tasks.jsonl --output results.jsonl --retry-failed",
+    ],
+    load: async () => (await import("./batch/index.ts")).batch,
+  },
   {
     ...outer({
       name: "persist",

@@ -1,5 +1,5 @@
-// Flags of `serve`, and the commands of `worker`: read by the parser at every start, so nothing heavy is here.
-import { flag } from "../flags.ts";
+// Flags of `serve` and `batch`, and the commands of `worker`: read by the parser at every start, so nothing heavy is here.
+import { flag, textOrJson } from "../flags.ts";
 import type { InnerCommand } from "./inner-command.ts";
 
 const port = flag("General", "--port <port>", "Port to listen on (default: a free one)");
@@ -15,6 +15,18 @@ export const serveFlags = [
     "Let --host be an address that others can reach; needs a password in COURSER_SERVE_PASSWORD",
   ),
   flag("General", "--until-idle", "Exit when no run is left and nobody has asked for a while"),
+];
+
+export const batchFlags = [
+  flag(
+    "Output",
+    "--output <file>",
+    "Where results go, a JSON line a run (default: stdout); what is there is not done again",
+  ),
+  flag("Run", "--concurrency <n>", "How many runs at once (default: 4; with --fleet 100)"),
+  flag("Run", "--retry-failed", "Also run those again that failed before"),
+  flag("Limits", "--max-cost <usd>", "Begin no more runs when all together have cost so much"),
+  textOrJson,
 ];
 
 export const workerCommands: readonly InnerCommand[] = [

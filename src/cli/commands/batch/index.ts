@@ -1,0 +1,250 @@
+// `batch`: a file of runs, a line each, carried out so many at once; results as lines, and a summary. It can be stopped and
+// started again at any moment: what is done is not done twice.
+import { readFileSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { UserError } from "../../../protocol/error-codes.ts";
+import type { RunRequest } from "../../../protocol/run.ts";
+import { shellLine } from "../../../sdk/shell-line.ts";
+import type { NewRun } from "../../../serve/fleet.ts";
+import { FileSender, type SourceChoice } from "../../../serve/send-files.ts";
+import { systemErrorText } from "../../../text/system-error.ts";
+import { counted, dollars, duration } from "../../../view/numbers.ts";
+import { trustedRequest } from "../../background.ts";
+import { flagText } from "../../flags.ts";
+import type { Invocation } from "../../main.ts";
+import { placementFlags, sourceChoice, withImages } from "../../placement.ts";
+import { limitsOf, runHost, runRequest } from "../../run-request.ts";
+import { openStdout, withoutSecrets, writeStderr } from "../../stdout.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
+import { refuseAgents } from "../refuse-agents.ts";
+import { launchOf, withFleet } from "../runs/context.ts";
+import { type BatchContext, type BatchItem, type BatchRun, readItems, readLine } from "./lines.ts";
+import { createProgress, firstLine } from "./progress.ts";
+import { openResults, streamResults } from "./results.ts";
+import { Batch, type BatchEnd } from "./run-batch.ts";
+
+const usualConcurrency = 4;
+/** Workers decide how many run at once; so many are in their queue. */
+const fleetConcurrency = 100;
+const mostBytes = 512 * 1024 * 1024;
+
+export async function batch(invocation: Invocation): Promise<number> {
+  refuseAgents(invocation, "what runs beside them");
+  const { line } = invocation;
+  const [file, ...more] = line.words;
+  if (file === undefined || more.length > 0)
+    throw new UserError("USAGE", `'batch' takes one file, or - for stdin. Type: ${invocation.name} batch tasks.jsonl`);
+  const output = flagText(line.flags, "output");
+  if (wantsJson(invocation) && output === undefined)
+    throw new UserError(
+      "USAGE",
+      "--format json is for the summary: the results need a file of their own, --output FILE.",
+    );
+  const plan = planOf(invocation, file);
+  const bytes = readInput(file);
+  const items = readItems(bytes, plan.context, plan.check);
+  return withFleet(invocation, async (fleet) => {
+    const stdout = output === undefined ? openStdout(() => leave.abort()) : undefined;
+    const results = output === undefined ? streamResults((text) => stdout!.write(text)) : openResults(resolve(output));
+    const { stop, leave, release } = watchSignals(() => work);
+    const { isatty } = await import("node:tty");
+    const sender = new FileSender(fleet, {
+      env: invocation.env,
+      signal: leave.signal,
+      onSent: (text) => work.say(text),
+    });
+    const work = new Batch(
+      {
+        fleet,
+        launch: plan.launch,
+        items,
+        results,
+        concurrency: plan.concurrency,
+        ...(plan.maxCost !== undefined && { maxCost: plan.maxCost }),
+        retryFailed: line.flags.has("retry-failed"),
+        prepare: (item, names) => prepare(item, names),
+        stop: stop.signal,
+        leave: leave.signal,
+      },
+      (counts) => createProgress(counts, { isTerminal: isatty(2) }),
+    );
+    const prepare = (item: BatchItem, names: { id: string; agent: string }) =>
+      plan.prepare(readLine(bytes.toString("utf8", item.start, item.end), plan.context), names, sender);
+    let end: BatchEnd | undefined;
+    try {
+      end = await work.work();
+    } finally {
+      results.close(end !== undefined && end.notStarted + end.left.length === 0);
+      release();
+      await stdout?.flush();
+    }
+    return tell(end, invocation, { output, isStopped: stop.signal.aborted });
+  });
+}
+
+type Plan = {
+  context: BatchContext;
+  launch: ReturnType<typeof launchOf>;
+  concurrency: number;
+  maxCost?: number;
+  check(run: BatchRun): void;
+  prepare(run: BatchRun, names: { id: string; agent: string }, sender: FileSender): Promise<NewRun>;
+};
+
+/** What the command line says of every run, and what a line says beyond it. */
+function planOf(invocation: Invocation, file: string): Plan {
+  const { flags } = invocation.line;
+  const { maxCost, ...limits } = limitsOf(flags);
+  const { chat: _chat, limits: _limits, ...base } = runRequest(invocation, "print");
+  const usual = { ...base, ...(Object.keys(limits).length > 0 && { limits }) };
+  const launch = launchOf(invocation);
+  const placed = placementFlags(invocation);
+  const source = sourceChoice(invocation);
+  const concurrency = concurrencyOf(flagText(flags, "concurrency"), launch.fleetUrl !== undefined);
+  const folder = file === "-" ? process.cwd() : dirname(resolve(file));
+  const isChecked = new Set<string>();
+  const requestOf = (run: BatchRun): { request: RunRequest; choice: SourceChoice } => {
+    const choice = run.source ?? source;
+    const request = { ...usual, ...run.request };
+    const key = `${choice.type} ${request.workspace} ${request.force} ${request.trust}`;
+    if (!isChecked.has(key) && isLocal(choice, launch)) refuseMissing(request.workspace);
+    isChecked.add(key);
+    return { request: trustedRequest(request, choice, launch), choice };
+  };
+  return {
+    context: { folder, workspace: base.workspace },
+    launch: { ...launch, most: Math.max(launch.most, concurrency) },
+    concurrency,
+    ...(maxCost !== undefined && { maxCost }),
+    check(run) {
+      requestOf(run);
+      if (launch.fleetUrl === undefined && (run.placement?.pool !== undefined || run.placement?.labels))
+        throw new UserError("USAGE", "Pools and labels are for workers of a fleet: --fleet nats://…");
+    },
+    async prepare(run, names, sender) {
+      const { request: wanted, choice } = requestOf(run);
+      const request = await inOwnWorktree(wanted, invocation);
+      const found = await sender.sourceFor(names.id, request.workspace, choice);
+      const placement = { ...placed.placement, ...run.placement };
+      return {
+        ...names,
+        ...(run.name !== undefined && { name: run.name }),
+        spec: {
+          cli: run.cli,
+          request,
+          prompt: launch.fleetUrl === undefined ? run.prompt : withImages(run.prompt),
+          ...placed,
+          ...(Object.keys(placement).length > 0 && { placement }),
+          ...(run.onWorkerLoss && { onWorkerLoss: run.onWorkerLoss }),
+          ...(found && { source: found }),
+        },
+      };
+    },
+  };
+}
+
+async function inOwnWorktree(request: RunRequest, invocation: Invocation): Promise<RunRequest> {
+  if (!request.worktree) return request;
+  const { inWorktree } = await import("../../../run/worktree.ts");
+  return (await inWorktree(request, runHost(invocation))).request;
+}
+
+function isLocal({ type }: SourceChoice, { fleetUrl }: { fleetUrl?: string }): boolean {
+  return type === "upload" || type === "repository" || (type === "none" && fleetUrl === undefined);
+}
+
+function refuseMissing(workspace: string): void {
+  if (!statSync(workspace, { throwIfNoEntry: false })?.isDirectory())
+    throw new UserError("USAGE", `Its workspace ${workspace} is not a directory.`);
+}
+
+function concurrencyOf(text: string | undefined, isRemote: boolean): number {
+  if (text === undefined) return isRemote ? fleetConcurrency : usualConcurrency;
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
+  throw new UserError("USAGE", `--concurrency '${text}' is not a number from 1 to 9999. Example: --concurrency 4`);
+}
+
+function readInput(file: string): Buffer {
+  try {
+    if (file !== "-" && statSync(file).size > mostBytes) throw new Error("it is larger than 512 MiB");
+    return readFileSync(file === "-" ? 0 : file);
+  } catch (error) {
+    throw new UserError("FILE_UNREADABLE", `${file} cannot be read: ${systemErrorText(error)}.`);
+  }
+}
+
+/** The first Ctrl+C lets what runs end; the second, and whatever else ends a program, does not wait. */
+function watchSignals(work: () => Batch) {
+  const stop = new AbortController();
+  const leave = new AbortController();
+  const leaveNow = () => {
+    stop.abort();
+    leave.abort();
+  };
+  const interrupt = () => {
+    if (stop.signal.aborted) return leaveNow();
+    stop.abort();
+    const { running } = work().counts;
+    if (running === 0) return leaveNow();
+    work().say(`Stopping. Waiting for ${counted(running, "run")}; Ctrl+C again leaves them alone.`);
+  };
+  const listeners = [["SIGINT", interrupt] as const, ["SIGTERM", leaveNow] as const, ["SIGHUP", leaveNow] as const];
+  for (const [name, listener] of listeners) process.on(name, listener);
+  return {
+    stop,
+    leave,
+    release() {
+      for (const [name, listener] of listeners) process.off(name, listener);
+    },
+  };
+}
+
+/** The exit code comes back: 0 only where every run passed. */
+async function tell(
+  end: BatchEnd,
+  invocation: Invocation,
+  { output, isStopped }: { output: string | undefined; isStopped: boolean },
+): Promise<number> {
+  const isWhole = end.passed === end.total;
+  const exitCode = isWhole ? 0 : isStopped ? 130 : 1;
+  const { left, ...rest } = end;
+  if (wantsJson(invocation)) await answerJson({ ...rest, stillRunning: left, output: resolve(output!) });
+  else {
+    const text = withoutSecrets(summary(end, invocation, output));
+    if (output === undefined) writeStderr(text);
+    else await answer(text);
+  }
+  return exitCode;
+}
+
+const shownFailures = 10;
+
+function summary(end: BatchEnd, { name }: Invocation, output: string | undefined): string {
+  const { total, passed, failed, notStarted, left, costUsd, unpriced, durationMs, failures } = end;
+  const parts = [
+    `${passed} passed`,
+    `${failed} failed`,
+    ...(left.length > 0 ? [`${left.length} still running`] : []),
+    ...(notStarted > 0 ? [`${notStarted} not started`] : []),
+  ];
+  const cost =
+    costUsd > 0 ? `${dollars(costUsd)}${unpriced > 0 ? ` and ${counted(unpriced, "run")} of unknown cost` : ""}, ` : "";
+  const again = `${name} ${shellLine(process.argv.slice(2).filter((word) => word !== "--retry-failed"))}`;
+  const lines = [
+    `${counted(total, "run")}: ${parts.join(", ")}. ${cost}${duration(durationMs)}.`,
+    ...failures
+      .slice(0, shownFailures)
+      .map(
+        ({ id, line, outcome, code, text }) =>
+          `  ✗ ${id} (line ${line}) ${outcome}: ${firstLine(text)}${code === undefined ? "" : ` [${code}]`}`,
+      ),
+    ...(failures.length > shownFailures ? [`  and ${failed - shownFailures} more`] : []),
+    ...(end.isOverBudget ? ["--max-cost was reached: no more runs were begun."] : []),
+    ...(left.length > 0 ? [`They go on by themselves. To stop them: ${name} runs stop ${left.join(" ")}`] : []),
+    ...(notStarted + left.length > 0 && output !== undefined ? [`To go on: ${again}`] : []),
+    ...(notStarted + left.length === 0 && failed > 0 && output !== undefined
+      ? [`To run those that failed again: ${again} --retry-failed`]
+      : []),
+  ];
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,154 @@
+// The lines of a batch: each is a run. All of them are checked before the first one begins; what is kept of them is where they
+// lie in the file, so that a long batch costs no more memory than its file.
+import { createHash } from "node:crypto";
+import { resolve } from "node:path";
+import { type Check, either, fields, listOf, oneOf, text } from "../../../json/checks.ts";
+import { isObject } from "../../../json/object.ts";
+import { UserError } from "../../../protocol/error-codes.ts";
+import type { Prompt, RunRequest } from "../../../protocol/run.ts";
+import { checkRequest } from "../../../run/request.ts";
+import { cliNames, priorities, type RunSpec } from "../../../serve/fleet.ts";
+import { readSource, type SourceChoice } from "../../../serve/send-files.ts";
+
+/** `id`: its own, or made from what the line says. `number`: of the line, from 1. */
+export type BatchItem = { id: string; number: number; start: number; end: number };
+
+/** A line, read. `request` holds what it says itself. */
+export type BatchRun = Pick<RunSpec, "cli" | "placement" | "onWorkerLoss"> & {
+  name?: string;
+  prompt: Prompt;
+  request: Partial<RunRequest>;
+  source?: SourceChoice;
+};
+
+const nonEmpty: Check = (value) => (typeof value === "string" && value.trim() !== "" ? undefined : "must be a text");
+const image = either(text, fields({ mime: text, base64: text }, ["mime", "base64"]));
+const prompt = either(nonEmpty, fields({ text: nonEmpty, data: text, images: listOf(image) }, ["text"]));
+const identifier: Check = (value) =>
+  (typeof value === "string" && value !== "") || typeof value === "number" ? undefined : "must be a text or a number";
+const source = either(
+  text,
+  fields({ type: oneOf("git"), from: text, ref: text }, ["type", "from"]),
+  fields({ type: oneOf("folder"), path: text }, ["type", "path"]),
+);
+const labels: Check = (value) =>
+  isObject(value) && Object.values(value).every((each) => typeof each === "string")
+    ? undefined
+    : "must be an object of texts";
+
+/** What a line has beside the fields of a RunRequest. */
+const ownFields = {
+  id: identifier,
+  prompt,
+  images: listOf(image),
+  cli: oneOf(...cliNames),
+  name: text,
+  source,
+  pool: text,
+  labels,
+  priority: oneOf(...priorities),
+  onWorkerLoss: oneOf("continue", "interrupt"),
+  mode: oneOf("default", "force", "plan", "ask", "agent"),
+};
+
+const checkOwn = fields(ownFields, ["prompt"]);
+
+export type BatchContext = {
+  /** Where paths of the file begin. */
+  folder: string;
+  /** Of a line that names none. */
+  workspace: string;
+};
+
+/** What one says. Throws UserError. */
+export function readLine(line: string, { folder, workspace }: BatchContext): BatchRun {
+  const value = parse(line);
+  const own = Object.fromEntries(Object.entries(value).filter(([name]) => name in ownFields));
+  const fault = checkOwn(own);
+  if (fault !== undefined) throw new UserError("USAGE", `${fault.startsWith('"') ? "" : "It "}${fault}.`);
+  const { id: _id, prompt, images, cli, name, source, pool, labels, priority, onWorkerLoss, mode } = own as any;
+  const rest = Object.fromEntries(Object.entries(value).filter(([field]) => !(field in ownFields)));
+  const place = typeof value["workspace"] === "string" ? resolve(folder, value["workspace"]) : workspace;
+  const permission =
+    mode === "force" ? { force: true } : mode === undefined || mode === "default" ? {} : { mode: mode as "plan" };
+  const request = { ...rest, ...permission, ...(value["workspace"] !== undefined && { workspace: place }) };
+  checkRequest({ ...request, workspace: place });
+  const asked: Prompt = typeof prompt === "string" ? { text: prompt } : prompt;
+  const pictures = [...(asked.images ?? []), ...(images ?? [])].map(
+    (each: string | { mime: string; base64: string }) => (typeof each === "string" ? resolve(folder, each) : each),
+  );
+  const placement = { ...(pool !== undefined && { pool }), ...(labels && { labels }), ...(priority && { priority }) };
+  return {
+    cli: cli ?? "courser",
+    prompt: { ...asked, ...(pictures.length > 0 && { images: pictures }) },
+    request,
+    ...(name !== undefined && { name }),
+    ...(source !== undefined && { source: typeof source === "string" ? readSource(source, '"source"') : source }),
+    ...(Object.keys(placement).length > 0 && { placement }),
+    ...(onWorkerLoss && { onWorkerLoss }),
+  };
+}
+
+function parse(line: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (error) {
+    throw new UserError("USAGE", `It is not JSON: ${(error as Error).message}.`);
+  }
+  if (!isObject(value)) throw new UserError("USAGE", 'It must be an object, such as {"prompt": "…"}.');
+  return value;
+}
+
+const mostFaults = 10;
+
+/** `check`: what else must hold for a line. Throws one UserError that names every line with a fault. */
+export function readItems(bytes: Buffer, context: BatchContext, check: (run: BatchRun) => void): BatchItem[] {
+  const items: BatchItem[] = [];
+  const numbers = new Map<string, number>();
+  const faults: string[] = [];
+  for (const { number, start, end } of linesOf(bytes)) {
+    const line = bytes.toString("utf8", start, end);
+    try {
+      check(readLine(line, context));
+      const given = (JSON.parse(line) as { id?: string | number }).id;
+      const same = given === undefined ? undefined : numbers.get(String(given));
+      if (same !== undefined) throw new UserError("USAGE", `Its id ${JSON.stringify(given)} is that of line ${same}.`);
+      const id = given === undefined ? madeId(line, numbers) : String(given);
+      numbers.set(id, number);
+      items.push({ id, number, start, end });
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      faults.push(`line ${number}: ${error.message}`);
+    }
+  }
+  if (faults.length > 0) throw faulty(faults);
+  if (items.length === 0) throw new UserError("USAGE", 'There are no runs in it. A line is a run: {"prompt": "…"}');
+  return items;
+}
+
+function faulty(faults: readonly string[]): UserError {
+  const shown = faults.slice(0, mostFaults).map((fault) => `\n  ${fault}`);
+  const more = faults.length > mostFaults ? `\n  and ${faults.length - mostFaults} more` : "";
+  const count = faults.length === 1 ? "A line is wrong" : `${faults.length} lines are wrong`;
+  return new UserError("USAGE", `${count}, and no run was begun:${shown.join("")}${more}`);
+}
+
+/** The same line twice is two runs. */
+function madeId(line: string, taken: ReadonlyMap<string, number>): string {
+  const id = createHash("sha256").update(line.trim()).digest("hex").slice(0, 12);
+  for (let count = 1; ; count++) {
+    const each = count === 1 ? id : `${id}-${count}`;
+    if (!taken.has(each)) return each;
+  }
+}
+
+function* linesOf(bytes: Buffer): Generator<{ number: number; start: number; end: number }> {
+  let start = bytes.subarray(0, 3).toString("latin1") === "\u00ef\u00bb\u00bf" ? 3 : 0;
+  for (let number = 1; start < bytes.length; number++) {
+    const newline = bytes.indexOf(10, start);
+    const end = newline < 0 ? bytes.length : newline;
+    if (bytes.toString("utf8", start, end).trim() !== "") yield { number, start, end };
+    start = end + 1;
+  }
+}

@@ -1,0 +1,85 @@
+// How far a batch is, on stderr: a bar on a terminal, which is drawn over; elsewhere a line for each run that is over.
+import { visible } from "../../../text/visible.ts";
+import { cut } from "../../../text/width.ts";
+import { dollars, duration } from "../../../view/numbers.ts";
+import { writeStderr } from "../../stdout.ts";
+import type { BatchResult } from "./results.ts";
+
+export type BatchCounts = {
+  total: number;
+  passed: number;
+  failed: number;
+  /** Taken by a host, and not over. */
+  running: number;
+  costUsd: number;
+  startedAt: number;
+  /** How many were over before this start. */
+  earlier: number;
+};
+
+export interface BatchProgress {
+  /** Something began. */
+  update(): void;
+  ended(result: BatchResult): void;
+  say(line: string): void;
+  close(): void;
+}
+
+const everyMs = 200;
+const barWidth = 24;
+
+export function createProgress(counts: BatchCounts, { isTerminal }: { isTerminal: boolean }): BatchProgress {
+  if (!isTerminal)
+    return {
+      update() {},
+      ended: (result) => writeStderr(`${endedLine(result, counts)}\n`),
+      say: (line) => writeStderr(`${line}\n`),
+      close() {},
+    };
+  const draw = () => writeStderr(`\r${cut(barLine(counts), (process.stderr.columns ?? 80) - 1)}\u001b[K`);
+  const above = (line: string) => {
+    writeStderr(`\r\u001b[K${line}\n`);
+    draw();
+  };
+  const timer = setInterval(draw, everyMs);
+  return {
+    update: draw,
+    ended: (result) => (result.outcome === "success" ? draw() : above(endedLine(result, counts))),
+    say: above,
+    close() {
+      clearInterval(timer);
+      writeStderr("\r\u001b[K");
+    },
+  };
+}
+
+export function barLine({ total, passed, failed, running, costUsd, startedAt, earlier }: BatchCounts): string {
+  const over = passed + failed;
+  const filled = Math.round((over / total) * barWidth);
+  const bar = `${"█".repeat(filled)}${"░".repeat(barWidth - filled)}`;
+  const spent = Date.now() - startedAt;
+  const here = over - earlier;
+  const left = here > 0 && over < total ? `about ${duration((spent / here) * (total - over))} left` : "";
+  const parts = [
+    `${bar} ${over}/${total}`,
+    failed > 0 ? `${failed} failed` : "",
+    running > 0 ? `${running} running` : "",
+    costUsd > 0 ? dollars(costUsd) : "",
+    duration(spent),
+    left,
+  ];
+  return parts.filter((part) => part !== "").join(" · ");
+}
+
+function endedLine(result: BatchResult, { passed, failed, total }: BatchCounts): string {
+  const { id, outcome, durationMs, costUsd, code, text } = result;
+  const cost = costUsd === undefined ? "" : ` ${dollars(costUsd)}`;
+  const head = `${outcome === "success" ? "✓" : "✗"} ${passed + failed}/${total} ${visible(id)} ${duration(durationMs)}${cost}`;
+  return outcome === "success"
+    ? head
+    : `${head} ${outcome}: ${firstLine(text)}${code === undefined ? "" : ` [${code}]`}`;
+}
+
+export function firstLine(text: string): string {
+  return cut(visible(text.trim().split("\n")[0] ?? ""), 160);
+}

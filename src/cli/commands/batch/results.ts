@@ -1,0 +1,125 @@
+// The output of a batch: a line for each run that is over, in the order of their ends, and beside it, until all are, what it takes
+// to go on. A line is written at once or not at all; half of one, from a machine that failed, is cut off.
+import { closeSync, ftruncateSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { hostname } from "node:os";
+import { tryParse } from "../../../json/object.ts";
+import { UserError } from "../../../protocol/error-codes.ts";
+import type { Denial, Usage } from "../../../protocol/event.ts";
+import { randomUuid } from "../../../store/chats/random-uuid.ts";
+import { isAlive } from "../../../store/file-lock.ts";
+import { readJson, replaceFile } from "../../../store/json-file.ts";
+import { systemErrorText } from "../../../text/system-error.ts";
+
+export type BatchResult = {
+  id: string;
+  line: number;
+  run: string;
+  /** From 1; `--retry-failed` counts on. */
+  attempt: number;
+  outcome: "success" | "error" | "cancelled";
+  /** The answer; without success, why there is none. */
+  text: string;
+  code?: string;
+  sessionId?: string;
+  usage?: Usage;
+  costUsd?: number;
+  durationMs: number;
+  turns: number;
+  denials?: Denial[];
+  /** What was changed, where the run had files of its own; too large a patch is only counted. */
+  patch?: string;
+  patchBytes?: number;
+  branch?: string;
+};
+
+/** What is known of a line that was written by an earlier start. */
+export type EarlierResult = Pick<BatchResult, "outcome" | "attempt" | "costUsd">;
+
+type State = { batch: string; pid: number; host: string };
+
+export interface BatchResults {
+  /** Runs of this batch are named after it. */
+  readonly batch: string;
+  /** By id; of several lines the last one counts. */
+  readonly earlier: ReadonlyMap<string, EarlierResult>;
+  add(result: BatchResult): void;
+  /** `isComplete`: there is nothing to go on with. */
+  close(isComplete: boolean): void;
+}
+
+/** Throws UserError: the file cannot be written, or another batch writes it. */
+export function openResults(file: string): BatchResults {
+  const state = `${file}.state`;
+  const batch = claim(file, state);
+  let output: number;
+  const earlier = new Map<string, EarlierResult>();
+  try {
+    output = openSync(file, "a+");
+    readEarlier(file, output, earlier);
+  } catch (error) {
+    rmSync(state, { force: true });
+    throw new UserError("OUTPUT_FAILED", `${file} cannot be written: ${systemErrorText(error)}.`);
+  }
+  return {
+    batch,
+    earlier,
+    add(result) {
+      const bytes = Buffer.from(`${JSON.stringify(result)}\n`);
+      try {
+        if (writeSync(output, bytes) < bytes.length) throw new Error("not everything was written");
+      } catch (error) {
+        throw new UserError("OUTPUT_FAILED", `${file} cannot be written: ${systemErrorText(error)}.`);
+      }
+    },
+    close(isComplete) {
+      closeSync(output);
+      if (isComplete) rmSync(state, { force: true });
+    },
+  };
+}
+
+/** To a stream that nobody can read again. */
+export function streamResults(write: (line: string) => void): BatchResults {
+  return {
+    batch: randomUuid(),
+    earlier: new Map(),
+    add: (result) => write(`${JSON.stringify(result)}\n`),
+    close: () => {},
+  };
+}
+
+function claim(file: string, state: string): string {
+  const known = readJson(state) as Partial<State> | undefined;
+  const { pid } = known ?? {};
+  if (pid !== undefined && pid !== process.pid && known?.host === hostname() && isAlive(pid))
+    throw new UserError(
+      "STORE_LOCKED",
+      `Another batch writes ${file} (process ${pid}). Wait for it, or name another file; if that process is something else, delete ${state}`,
+    );
+  const batch = typeof known?.batch === "string" ? known.batch : randomUuid();
+  try {
+    replaceFile(state, `${JSON.stringify({ batch, pid: process.pid, host: hostname() } satisfies State)}\n`);
+  } catch (error) {
+    throw new UserError("OUTPUT_FAILED", `${state} cannot be written: ${systemErrorText(error)}.`);
+  }
+  return batch;
+}
+
+function readEarlier(file: string, output: number, earlier: Map<string, EarlierResult>): void {
+  const bytes = readFileSync(file);
+  const whole = bytes.lastIndexOf(10) + 1;
+  if (whole < bytes.length) ftruncateSync(output, whole);
+  for (let start = 0; start < whole; ) {
+    const end = bytes.indexOf(10, start);
+    const result = tryParse(bytes.toString("utf8", start, end)) as Partial<BatchResult> | undefined;
+    if (typeof result?.id !== "string" || typeof result.outcome !== "string")
+      throw new Error("it holds something else than results of a batch. Name another file");
+    const { id, outcome, attempt = 1, costUsd } = result;
+    earlier.set(id, {
+      outcome,
+      attempt,
+      ...(costUsd !== undefined && { costUsd: costUsd + (earlier.get(id)?.costUsd ?? 0) }),
+    });
+    start = end + 1;
+  }
+}

@@ -1,0 +1,206 @@
+// Carries out the lines of a batch, so many at once, until all are over, the money is spent or somebody stops it.
+import { createHash } from "node:crypto";
+import { UserError } from "../../../protocol/error-codes.ts";
+import type { Fleet, NewRun, RunRecord } from "../../../serve/fleet.ts";
+import type { Launch } from "../../../serve/launcher.ts";
+import { ManyRuns } from "../../../serve/many-runs.ts";
+import { patchOf } from "../runs/patch.ts";
+import type { BatchItem } from "./lines.ts";
+import type { BatchCounts, BatchProgress } from "./progress.ts";
+import type { BatchResult, BatchResults, EarlierResult } from "./results.ts";
+
+export type BatchPlan = {
+  fleet: Fleet;
+  launch: Launch;
+  items: readonly BatchItem[];
+  results: BatchResults;
+  concurrency: number;
+  maxCost?: number;
+  retryFailed: boolean;
+  /** What a line becomes, with its files sent and its worktree made. */
+  prepare(item: BatchItem, names: { id: string; agent: string }): Promise<NewRun>;
+  /** No more runs begin. */
+  stop: AbortSignal;
+  /** Those that run are not waited for either. */
+  leave: AbortSignal;
+};
+
+export type Failure = Pick<BatchResult, "id" | "line" | "run" | "outcome" | "code" | "text">;
+
+export type BatchEnd = {
+  total: number;
+  passed: number;
+  failed: number;
+  notStarted: number;
+  /** Left alone while they run. */
+  left: readonly string[];
+  costUsd: number;
+  /** Passed or failed, and nobody knows what they cost. */
+  unpriced: number;
+  durationMs: number;
+  isOverBudget: boolean;
+  /** Of this start, and no more than are shown. */
+  failures: readonly Failure[];
+};
+
+const mostPatchBytes = 1024 * 1024;
+const mostFailures = 100;
+
+export class Batch {
+  readonly counts: BatchCounts;
+  readonly #plan: BatchPlan;
+  readonly #progress: BatchProgress;
+  readonly #failures: Failure[] = [];
+  readonly #running = new Set<string>();
+  #unpriced = 0;
+  #many: ManyRuns | undefined;
+
+  constructor(plan: BatchPlan, progress: (counts: BatchCounts) => BatchProgress) {
+    const { items, results, retryFailed } = plan;
+    this.#plan = plan;
+    const earlier = items.flatMap(({ id }) => results.earlier.get(id) ?? []);
+    const passed = earlier.filter(({ outcome }) => outcome === "success").length;
+    const failed = retryFailed ? 0 : earlier.length - passed;
+    this.counts = {
+      total: items.length,
+      passed,
+      failed,
+      running: 0,
+      costUsd: earlier.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0),
+      startedAt: Date.now(),
+      earlier: passed + failed,
+    };
+    this.#progress = progress(this.counts);
+  }
+
+  get isOverBudget(): boolean {
+    return this.#plan.maxCost !== undefined && this.counts.costUsd >= this.#plan.maxCost;
+  }
+
+  say(line: string): void {
+    this.#progress.say(line);
+  }
+
+  /** Rejects with what keeps runs from being begun or results from being written; what was written is whole. */
+  async work(): Promise<BatchEnd> {
+    const { fleet, launch, leave, items, concurrency } = this.#plan;
+    const { counts } = this;
+    const many = await ManyRuns.open(fleet, launch, {
+      onStarted: (run) => {
+        this.#running.add(run);
+        counts.running = this.#running.size;
+        this.#progress.update();
+      },
+    });
+    this.#many = many;
+    const left = new Promise<void>((resolve) => leave.addEventListener("abort", () => resolve(), { once: true }));
+    const queue = this.#pending(items);
+    let failure: Error | undefined;
+    const lane = async () => {
+      for (const { item, attempt } of queue) {
+        try {
+          await this.#carryOut(item, attempt);
+        } catch (error) {
+          failure ??= error as Error;
+        }
+        if (failure) return;
+      }
+    };
+    const lanes = Array.from({ length: Math.min(concurrency, items.length) }, lane);
+    await Promise.race([Promise.all(lanes), left]);
+    const unfinished = many.unfinished;
+    await many.close();
+    this.#progress.close();
+    if (failure) throw failure;
+    return this.#end(unfinished);
+  }
+
+  /** One after the other, to whoever has time, as long as more may begin. */
+  *#pending(items: readonly BatchItem[]): Generator<{ item: BatchItem; attempt: number }> {
+    const { results, stop, retryFailed } = this.#plan;
+    for (const item of items) {
+      const earlier = results.earlier.get(item.id);
+      if (isDone(earlier, retryFailed)) continue;
+      if (stop.aborted || this.isOverBudget) return;
+      yield { item, attempt: (earlier?.attempt ?? 0) + 1 };
+    }
+  }
+
+  async #carryOut(item: BatchItem, attempt: number): Promise<void> {
+    const { results, prepare, fleet, leave } = this.#plan;
+    const names = namesOf(results.batch, item.id, attempt);
+    // One that is there was begun by an earlier start: its files need not be sent again.
+    const known = await fleet.run(names.id);
+    const run = known ? { id: known.id, agent: known.agent, spec: known.spec } : await prepare(item, names);
+    const record = await this.#many!.run(run);
+    if (leave.aborted) return;
+    const result = await resultOf(fleet, record, item, attempt);
+    results.add(result);
+    this.#count(result);
+    this.#running.delete(record.id);
+    this.counts.running = this.#running.size;
+    this.#progress.ended(result);
+  }
+
+  #count({ id, line, run, outcome, code, text, costUsd }: BatchResult): void {
+    const { counts } = this;
+    if (outcome === "success") counts.passed++;
+    else counts.failed++;
+    if (costUsd === undefined) this.#unpriced++;
+    else counts.costUsd += costUsd;
+    if (outcome !== "success" && this.#failures.length < mostFailures)
+      this.#failures.push({ id, line, run, outcome, ...(code !== undefined && { code }), text });
+  }
+
+  #end(left: readonly string[]): BatchEnd {
+    const { total, passed, failed, costUsd, startedAt } = this.counts;
+    return {
+      total,
+      passed,
+      failed,
+      notStarted: total - passed - failed - left.length,
+      left,
+      costUsd,
+      unpriced: this.#unpriced,
+      durationMs: Date.now() - startedAt,
+      isOverBudget: this.isOverBudget && passed + failed < total,
+      failures: this.#failures,
+    };
+  }
+}
+
+function isDone(earlier: EarlierResult | undefined, retryFailed: boolean): boolean {
+  return earlier !== undefined && (earlier.outcome === "success" || !retryFailed);
+}
+
+/** The same names at every start, so that a run that goes on is found again. */
+function namesOf(batch: string, id: string, attempt: number): { id: string; agent: string } {
+  const hex = createHash("sha256").update(`${batch}\n${id}\n${attempt}`).digest("hex");
+  const uuid = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)];
+  return { id: `run-${uuid.join("-")}`, agent: `bc-${uuid.join("-")}` };
+}
+
+async function resultOf(fleet: Fleet, run: RunRecord, item: BatchItem, attempt: number): Promise<BatchResult> {
+  const { end } = run;
+  if (!end) throw new UserError("NO_RESULT", `${run.id} is over without a result.`);
+  const { outcome, text, code, durationMs, turns, usage, costUsd, denials, branch } = end;
+  const patch = await patchOf(fleet, run);
+  return {
+    id: item.id,
+    line: item.number,
+    run: run.id,
+    attempt,
+    outcome: outcome === "finished" ? "success" : outcome,
+    text,
+    ...(code !== undefined && { code }),
+    ...(run.sessionId !== undefined && { sessionId: run.sessionId }),
+    ...(usage && { usage }),
+    ...(costUsd !== undefined && { costUsd }),
+    durationMs,
+    turns,
+    ...(denials && { denials }),
+    ...(patch && { patchBytes: patch.length }),
+    ...(patch && patch.length <= mostPatchBytes && { patch: patch.toString("utf8") }),
+    ...(branch !== undefined && { branch }),
+  };
+}
