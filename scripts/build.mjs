@@ -19,6 +19,8 @@ import { startTinyModel } from "./tiny-model.mjs";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const dist = join(root, "dist");
 const target = "node20";
+/** Loaded by those alone who have installed them: what fleets on NATS need. */
+const optionalPackages = ["@nats-io/*"];
 /** What is built together shares chunks. Hook scripts start often and pay for each file, so the bridge stands alone. */
 const libraries = [
   { protocol: "src/protocol/index.ts", policy: "src/policy/index.ts" },
@@ -66,7 +68,7 @@ async function bundleCli() {
     chunkNames: "[name]-[hash]",
     minify: true,
     legalComments: "none",
-    external: ["@vscode/ripgrep"],
+    external: ["@vscode/ripgrep", ...optionalPackages],
     // Node 20 loads a whole HTTP client with its first `Headers`; the packages are given ours.
     inject: ["src/net/headers.ts"],
     plugins: [lightPackages, cssText, pdfReaderBeside("pdfjs.js")],
@@ -138,6 +140,7 @@ async function bundleLibraries() {
       outdir: join(dist, "lib"),
       chunkNames: "[name]-[hash]",
       legalComments: "none",
+      external: optionalPackages,
       plugins: [pdfReaderBeside("pdfjs.mjs")],
       logLevel: "warning",
     });

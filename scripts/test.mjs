@@ -11,6 +11,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const systemPackages = [
   { name: "bubblewrap", file: "/usr/bin/bwrap" },
   { name: "chromium", file: "/usr/bin/chromium" },
+  { name: "nats-server", file: "/usr/sbin/nats-server" },
 ];
 
 installSystemPackages();

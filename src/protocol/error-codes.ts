@@ -40,6 +40,11 @@ export const errorCodes = {
   AGENT_ARCHIVED: { exit: 1 },
   LEASE_LOST: { exit: 1 },
   QUESTION_CLOSED: { exit: 1 },
+  FLEET_UNREACHABLE: { exit: 1, retry: true },
+  FLEET_REFUSED: { exit: 1 },
+  FLEET_UNSUITABLE: { exit: 1 },
+  FLEET_FULL: { exit: 1 },
+  FLEET_CLIENT_MISSING: { exit: 1 },
 
   MODEL_UNKNOWN: { exit: 1 },
   MODEL_AUTH_ERROR: { exit: 1 },

@@ -1,0 +1,60 @@
+// The address of a fleet: nats://[user:password@ | token@]host[:port][,host…][?prefix=P&replicas=N], or tls://… the same way.
+// Files with credentials are named by variables, so that no address tells of them.
+import { UserError } from "../../../protocol/error-codes.ts";
+
+export type Address = {
+  servers: string[];
+  isTls: boolean;
+  user?: string;
+  password?: string;
+  token?: string;
+  /** Several fleets share a server under different ones. */
+  prefix: string;
+  /** How many servers of a cluster keep each message. */
+  replicas: number;
+  files: { creds?: string; ca?: string; cert?: string; key?: string };
+};
+
+const settings = ["prefix", "replicas"];
+
+export function isFleetAddress(url: string): boolean {
+  return /^(nats|tls):\/\//.test(url);
+}
+
+export function readAddress(url: string, env: NodeJS.ProcessEnv): Address {
+  const [, scheme, login, hosts, query] = /^(nats|tls):\/\/(?:([^@/?]*)@)?([^@/?]+)\/?(?:\?(.*))?$/.exec(url) ?? [];
+  if (hosts === undefined)
+    throw new UserError(
+      "USAGE",
+      `'${withoutLogin(url)}' is not the address of a fleet, such as nats://127.0.0.1:4222, or nats://a:4222,b:4222 for a cluster.`,
+    );
+  const options = new URLSearchParams(query);
+  for (const name of options.keys())
+    if (!settings.includes(name))
+      throw new UserError("USAGE", `The address of a fleet has no '${name}'. It may have: ${settings.join(", ")}.`);
+  const prefix = options.get("prefix") ?? "courser";
+  if (!/^[\w-]{1,32}$/.test(prefix))
+    throw new UserError("USAGE", `The prefix of a fleet is a word of letters, digits, - and _; '${prefix}' is not.`);
+  const replicas = Number(options.get("replicas") ?? 1);
+  if (![1, 3, 5].includes(replicas))
+    throw new UserError("USAGE", "The replicas of a fleet are 1, 3 or 5: as many servers of the cluster keep it.");
+  const [user, password] = login?.split(":").map(decodeURIComponent) ?? [];
+  return {
+    servers: hosts.split(","),
+    isTls: scheme === "tls",
+    ...(password !== undefined ? { user: user!, password } : user ? { token: user } : {}),
+    prefix,
+    replicas,
+    files: Object.fromEntries(
+      (["creds", "ca", "cert", "key"] as const).flatMap((name) => {
+        const file = env[`COURSER_FLEET_${name.toUpperCase()}`];
+        return file ? [[name, file]] : [];
+      }),
+    ),
+  };
+}
+
+/** For people: what may be read over somebody's shoulder. */
+export function withoutLogin(url: string): string {
+  return url.replace(/^(\w+:\/\/)[^@/?]*@/, "$1");
+}

@@ -1,0 +1,359 @@
+// JetStream as the server of a fleet. What is sent is sent again until the server has answered; it stores each message once, by its
+// id. Readers are told what was stored by the stream itself (republish): no consumer is kept for them.
+import type { StoredMsg } from "@nats-io/jetstream";
+import type { Msg, MsgHdrs } from "@nats-io/transport-node";
+import { randomUuid } from "../../../store/chats/random-uuid.ts";
+import type { Connected } from "./connect.ts";
+import { fleetError, isClosed, isPassing, isWrongSequence, unreachable } from "./errors.ts";
+import { lastWord } from "./keys.ts";
+import { type Pulled, pullNext, pullNow } from "./pulls.ts";
+import {
+  type Heard,
+  type Lane,
+  type NewsKind,
+  type PublishOptions,
+  Refused,
+  type Server,
+  type Stored,
+  type StreamName,
+  type Work,
+} from "./server.ts";
+
+const headHeader = "Courser-Head";
+const idHeader = "Nats-Msg-Id";
+/** An answer takes so long at most; then the question is put again. */
+const answerMs = 5000;
+/** Who asks is told that the server is away after this time. */
+const patienceMs = 60_000;
+const clockGoodMs = 30_000;
+const pullMs = 20_000;
+/** Headers are counted with the data. */
+const headersBytes = 32 * 1024;
+const mostInPull = 500;
+export const ackWaitMs = 15_000;
+const nanoseconds = 1_000_000;
+
+export class JetStream implements Server {
+  readonly #connected: Connected;
+  readonly #clockKey = `clock.${randomUuid()}`;
+  readonly #gapListeners = new Set<() => void>();
+  readonly #lanes = new Set<Lane>();
+  #clock: { offset: number; takenAt: number } | undefined;
+  foundAgainAt = 0;
+
+  constructor(connected: Connected) {
+    this.#connected = connected;
+    void this.#watchConnection();
+  }
+
+  get maxBytes(): number {
+    return (this.#connected.connection.info?.max_payload ?? 1_048_576) - headersBytes;
+  }
+
+  publish(stream: StreamName, key: string, data: string, { head, after }: PublishOptions = {}): Promise<number> {
+    const { jetstream, names, packages } = this.#connected;
+    const id = randomUuid();
+    const subject = names.subject(stream, key);
+    return this.#again(async () => {
+      const headers = packages.transport.headers();
+      if (head !== undefined) headers.set(headHeader, head);
+      const expect = after === undefined ? {} : { expect: { lastSubjectSequence: after } };
+      try {
+        return (
+          await jetstream.publish(subject, data, { msgID: id, headers, timeout: answerMs, retries: 1, ...expect })
+        ).seq;
+      } catch (error) {
+        if (!isWrongSequence(error)) throw error;
+        // Was it ours, stored before, with an answer that never came?
+        const last = await this.#last(stream, key);
+        if (last && idOf(last) === id) return last.seq;
+        throw new Refused();
+      }
+    });
+  }
+
+  async last(stream: StreamName, key: string): Promise<Stored | undefined> {
+    const found = await this.#again(() => this.#last(stream, key));
+    return found ? this.#stored(stream, found) : undefined;
+  }
+
+  range(
+    stream: StreamName,
+    filter: string,
+    from: number,
+    { to = Number.MAX_SAFE_INTEGER, most = Number.MAX_SAFE_INTEGER }: { to?: number; most?: number } = {},
+  ): Promise<Stored[]> {
+    return this.#again(() => this.#range(stream, filter, from, to, most));
+  }
+
+  async #range(stream: StreamName, filter: string, from: number, to: number, most: number): Promise<Stored[]> {
+    const { manager, names, packages, connection } = this.#connected;
+    const { AckPolicy, DeliverPolicy } = packages.jetstream;
+    const name = names.stream(stream);
+    const consumer = await manager.consumers.add(name, {
+      ack_policy: AckPolicy.None,
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: Math.max(1, from),
+      filter_subject: names.subject(stream, filter),
+      inactive_threshold: answerMs * nanoseconds,
+      mem_storage: true,
+      num_replicas: 1,
+    });
+    const all: Stored[] = [];
+    let pending = consumer.num_pending;
+    while (pending > 0 && all.length < most) {
+      const source = { stream: name, consumer: consumer.name };
+      const batch = Math.min(pending, most - all.length, mostInPull, Math.max(1, to - from + 1));
+      const page = await pullNow(connection, source, batch, answerMs);
+      for (const each of page) if (each.sequence <= to) all.push(this.#pulled(stream, each));
+      const last = page.at(-1);
+      if (!last || last.sequence >= to) break;
+      pending = last.pending;
+    }
+    void manager.consumers.delete(name, consumer.name).catch(() => {}); // it would go by itself
+    return all;
+  }
+
+  watch(
+    stream: StreamName,
+    filter: string,
+    { onMessage, onGap }: { onMessage(message: Heard): void; onGap(): void },
+  ): { close(): void } {
+    const { connection, names } = this.#connected;
+    const subscription = connection.subscribe(names.live(stream, filter), {
+      callback: (error, message) => {
+        if (error) onGap();
+        else onMessage(this.#heard(stream, message));
+      },
+    });
+    this.#gapListeners.add(onGap);
+    return {
+      close: () => {
+        this.#gapListeners.delete(onGap);
+        subscription.unsubscribe();
+      },
+    };
+  }
+
+  async keys(stream: StreamName, filter: string): Promise<string[]> {
+    const { manager, names } = this.#connected;
+    const options = { subjects_filter: names.subject(stream, filter) };
+    const info = await this.#again(() => manager.streams.info(names.stream(stream), options));
+    return Object.keys(info.state.subjects ?? {}).map((subject) => names.keyOf(stream, subject));
+  }
+
+  async end(stream: StreamName): Promise<number> {
+    const { manager, names } = this.#connected;
+    return (await this.#again(() => manager.streams.info(names.stream(stream)))).state.last_seq;
+  }
+
+  async purge(stream: StreamName, filter: string, keep?: number): Promise<void> {
+    const { manager, names } = this.#connected;
+    const options = { filter: names.subject(stream, filter), ...(keep !== undefined && { keep }) };
+    await this.#again(() => manager.streams.purge(names.stream(stream), options));
+  }
+
+  async addLane(lane: Lane): Promise<void> {
+    if (this.#lanes.has(lane)) return;
+    const { manager, names, packages } = this.#connected;
+    await this.#again(() =>
+      manager.consumers.add(names.stream("work"), {
+        durable_name: consumerOf(lane),
+        ack_policy: packages.jetstream.AckPolicy.Explicit,
+        ack_wait: ackWaitMs * nanoseconds,
+        filter_subject: names.subject("work", `${lane}.*`),
+        max_ack_pending: -1,
+        max_waiting: 10_000,
+      }),
+    );
+    this.#lanes.add(lane);
+  }
+
+  async pull(lanes: readonly Lane[], wait?: AbortSignal): Promise<Work | undefined> {
+    const { connection, names } = this.#connected;
+    const sources = lanes.map((lane) => ({ stream: names.stream("work"), consumer: consumerOf(lane) }));
+    for (const source of sources) {
+      const [message] = await this.#again(() => pullNow(connection, source, 1, answerMs));
+      if (message) return workIn(message);
+    }
+    if (!wait || wait.aborted) return undefined;
+    const giveBack = ({ reply }: Pulled) => connection.publish(reply, "-NAK");
+    const message = await pullNext(connection, sources, { waitMs: pullMs, signal: wait, giveBack });
+    return message && workIn(message);
+  }
+
+  /** For the time that the consumer grants anyway a sign of life will do; another one is told as a delay. */
+  hold(handle: string, ms: number): void {
+    const delay = `-NAK ${JSON.stringify({ delay: Math.ceil(ms) * nanoseconds })}`;
+    try {
+      this.#connected.connection.publish(handle, ms === ackWaitMs ? "+WPI" : delay);
+    } catch {} // closed
+  }
+
+  giveBack = (handle: string) => this.#settle(handle, "-NAK");
+  done = (handle: string) => this.#settle(handle, "+ACK");
+
+  async #settle(handle: string, how: string): Promise<void> {
+    const { connection } = this.#connected;
+    await this.#again(() => connection.request(handle, how, { timeout: answerMs }));
+  }
+
+  async now(): Promise<number> {
+    if (!this.#clock || performance.now() - this.#clock.takenAt > clockGoodMs) {
+      await this.publish("lease", this.#clockKey, "");
+      const stored = await this.last("lease", this.#clockKey);
+      // The answer took its time: this is never ahead of the server.
+      const takenAt = performance.now();
+      this.#clock = { offset: (stored?.at ?? 0) - takenAt, takenAt };
+    }
+    return performance.now() + this.#clock.offset;
+  }
+
+  tellNews(kind: NewsKind): void {
+    const { connection, names } = this.#connected;
+    try {
+      connection.publish(names.news(kind));
+    } catch {} // closed
+  }
+
+  onNews(kind: NewsKind, listener: () => void): { close(): void } {
+    const { connection, names } = this.#connected;
+    const subscription = connection.subscribe(names.news(kind), { callback: listener });
+    this.#gapListeners.add(listener);
+    return {
+      close: () => {
+        this.#gapListeners.delete(listener);
+        subscription.unsubscribe();
+      },
+    };
+  }
+
+  async putObject(name: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+    const { objects, where } = this.#connected;
+    const { error, source } = guarded(bytes);
+    try {
+      await objects.put({ name }, source);
+    } catch (failure) {
+      throw error() ?? fleetError(failure, where);
+    }
+    if (error()) {
+      await this.dropObject(name);
+      throw error();
+    }
+  }
+
+  async getObject(name: string): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const { objects, where } = this.#connected;
+    const found = await this.#again(() => objects.get(name));
+    if (!found) return undefined;
+    return (async function* () {
+      for await (const piece of found.data as unknown as AsyncIterable<Uint8Array>) yield piece;
+      const error = await found.error;
+      if (error) throw fleetError(error, where);
+    })();
+  }
+
+  async dropObject(name: string): Promise<void> {
+    await this.#connected.objects.delete(name).catch(() => {});
+  }
+
+  close(): void {
+    void this.#connected.connection.close();
+    this.#wakeAll();
+  }
+
+  /** Until it goes well. What is passing is tried again, as long as somebody may have the patience. */
+  async #again<T>(work: () => Promise<T>): Promise<T> {
+    const { where, connection } = this.#connected;
+    const deadline = performance.now() + patienceMs;
+    for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
+      try {
+        return await work();
+      } catch (error) {
+        if (error instanceof Refused) throw error;
+        if (isClosed(error) || connection.isClosed()) throw unreachable(where, "the connection was closed");
+        if (!isPassing(error) || performance.now() > deadline) throw fleetError(error, where);
+      }
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  }
+
+  async #watchConnection(): Promise<void> {
+    for await (const { type } of this.#connected.connection.status()) {
+      if (type !== "reconnect") continue;
+      this.#clock = undefined;
+      void this.now()
+        .then((now) => (this.foundAgainAt = now))
+        .catch(() => {});
+      this.#wakeAll();
+    }
+  }
+
+  #wakeAll(): void {
+    for (const each of [...this.#gapListeners]) each();
+  }
+
+  async #last(stream: StreamName, key: string): Promise<StoredMsg | null> {
+    const { manager, names } = this.#connected;
+    return manager.direct.getMessage(names.stream(stream), { last_by_subj: names.subject(stream, key) });
+  }
+
+  #stored(stream: StreamName, { subject, seq, time, data, header }: StoredMsg): Stored {
+    const key = this.#connected.names.keyOf(stream, subject);
+    return { key, sequence: seq, at: time.getTime(), data, ...headIn(header) };
+  }
+
+  #pulled(stream: StreamName, { subject, sequence, at, data, headers }: Pulled): Stored {
+    return { key: this.#connected.names.keyOf(stream, subject), sequence, at, data, ...headIn(headers) };
+  }
+
+  #heard(stream: StreamName, { subject, data, headers }: Msg): Heard {
+    return {
+      key: this.#connected.names.keyOfLive(stream, subject),
+      sequence: Number(headers?.get("Nats-Sequence")),
+      previous: Number(headers?.get("Nats-Last-Sequence")),
+      at: 0,
+      data,
+      ...headIn(headers),
+    };
+  }
+}
+
+function headIn(headers: MsgHdrs | undefined): { head?: string } {
+  const head = headers?.get(headHeader);
+  return head ? { head } : {};
+}
+
+function idOf({ header }: StoredMsg): string | undefined {
+  return header?.get(idHeader);
+}
+
+function consumerOf(lane: Lane): string {
+  return lane.replaceAll(".", "_").replaceAll("=", "-");
+}
+
+function workIn({ subject, reply }: Pulled): Work {
+  return { run: lastWord(subject), handle: reply };
+}
+
+/** The store must not take a source that broke off for one that ended. */
+function guarded(bytes: AsyncIterable<Uint8Array>): {
+  source: ReadableStream<Uint8Array>;
+  error(): Error | undefined;
+} {
+  let broken: Error | undefined;
+  const iterator = bytes[Symbol.asyncIterator]();
+  const source = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await iterator.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        broken = error as Error;
+        controller.error(error);
+      }
+    },
+  });
+  return { source, error: () => broken };
+}

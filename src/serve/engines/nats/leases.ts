@@ -1,0 +1,229 @@
+// Leases: which run a worker gets, and for how long. The server hands out each run to one worker, and again when nobody has said for
+// the time of the lease that it is held; whose it is stands in the log of the run, written behind the last message or not at all.
+import { UserError } from "../../../protocol/error-codes.ts";
+import { randomUuid } from "../../../store/chats/random-uuid.ts";
+import type { Lease, LeaseOptions, Placement } from "../../fleet.ts";
+import { byUrgency, isForAnybody, laneOf, lastWord, word } from "./keys.ts";
+import type { RunLogs } from "./log.ts";
+import { type Last, ownerOf, positionOf, type Standing, standing, taken, tokenOf } from "./rules.ts";
+import type { Lane, Server, Work } from "./server.ts";
+
+/** A run that somebody else hosts is looked at again a little after its host could be lost. */
+const laterMs = 10;
+const lookAgainMs = 5000;
+
+type Sign = { ttlMs: number };
+type Labels = Readonly<Record<string, string>>;
+
+export class Leases {
+  readonly #server: Server;
+  readonly #logs: RunLogs;
+  readonly #labelsOf = new Map<Lane, Labels>();
+
+  constructor(server: Server, logs: RunLogs) {
+    this.#server = server;
+    this.#logs = logs;
+  }
+
+  /** There is a run to be handed out. The same again changes nothing. */
+  async offer(run: string, placement: Placement | undefined): Promise<void> {
+    const lane = laneOf(placement);
+    if (!this.#labelsOf.has(lane)) {
+      await this.#server.addLane(lane);
+      const labels = placement?.labels ?? {};
+      if (!(await this.#server.last("state", `lane.${lane}`)))
+        await this.#server
+          .publish("state", `lane.${lane}`, JSON.stringify(labels))
+          .then(() => this.#server.tellNews("lanes"));
+      this.#labelsOf.set(lane, labels);
+    }
+    const key = `${lane}.${word(run)}`;
+    if (!(await this.#server.last("work", key))) await this.#server.publish("work", key, "");
+    this.#server.tellNews("runs");
+  }
+
+  /** Its host let go of it. A message that nobody holds may be put off: another takes its place. */
+  async offerAgain(run: string, handle: string | undefined, placement: Placement | undefined): Promise<void> {
+    if (handle !== undefined) {
+      await this.#server.giveBack(handle);
+      this.#server.tellNews("runs");
+      return;
+    }
+    await this.#server.purge("work", `*.*.*.${word(run)}`);
+    await this.offer(run, placement);
+  }
+
+  /** It is over. */
+  async withdraw(run: string, handle: string | undefined): Promise<void> {
+    if (handle === undefined) await this.#server.purge("work", `*.*.*.${word(run)}`);
+    else await this.#server.done(handle);
+    this.#server.tellNews("runs");
+  }
+
+  async next(options: LeaseOptions): Promise<{ lease: Lease; last: Last } | undefined> {
+    const { wait, pool = "default", labels = {} } = options;
+    while (true) {
+      const lanes = await this.#lanesFor(pool, labels);
+      const found = await this.#fromLanes(lanes, options);
+      if (found || !wait || wait.aborted) return found;
+    }
+  }
+
+  async #fromLanes(lanes: readonly Lane[], options: LeaseOptions): Promise<{ lease: Lease; last: Last } | undefined> {
+    const stop = new AbortController();
+    const end = () => stop.abort();
+    // A lane that did not exist a moment ago may be for this worker.
+    const news = options.wait && this.#server.onNews("lanes", end);
+    options.wait?.addEventListener("abort", end);
+    if (options.wait?.aborted) end();
+    try {
+      if (lanes.length === 0 && options.wait) await aborted(stop.signal, lookAgainMs);
+      if (lanes.length === 0) return undefined;
+      while (true) {
+        const work = await this.#server.pull(lanes, options.wait && stop.signal);
+        if (!work) return undefined;
+        const lease = await this.take(work.run, work.handle, options);
+        if (lease) return lease;
+        if (options.most !== undefined && (await this.waiting()).hosted >= options.most) return undefined;
+      }
+    } finally {
+      news?.close();
+      options.wait?.removeEventListener("abort", end);
+    }
+  }
+
+  /** Undefined: it is somebody else's, or over, or there is no room. */
+  async take(
+    run: string,
+    handle: Work["handle"] | undefined,
+    { worker, ttlMs, most }: LeaseOptions,
+  ): Promise<{ lease: Lease; last: Last } | undefined> {
+    while (true) {
+      const last = await this.#logs.last(run);
+      const now = await this.#server.now();
+      const stands = await this.#standing(run, last, now);
+      if (stands.is === "over") {
+        await this.withdraw(run, handle);
+        return undefined;
+      }
+      if (stands.is === "hosted") {
+        if (handle !== undefined) this.#server.hold(handle, stands.leftMs + laterMs);
+        return undefined;
+      }
+      const owner = randomUuid();
+      const sign = await this.#sign(run, owner, ttlMs);
+      const isRoom = most === undefined || (await this.#signsBefore(sign)) < most;
+      const written = isRoom ? await this.#claim(run, last, { worker, owner, ttlMs, now }) : undefined;
+      if (!written) {
+        await this.forget(run, owner);
+        if (isRoom) continue;
+        if (handle !== undefined) this.#server.hold(handle, laterMs);
+        return undefined;
+      }
+      if (handle !== undefined) this.#server.hold(handle, ttlMs);
+      if (last.head.owner !== undefined) await this.forget(run, last.head.owner);
+      const lease = { run, token: tokenOf(owner, handle), position: positionOf(written), ttlMs };
+      return { lease, last: written };
+    }
+  }
+
+  async #claim(
+    run: string,
+    last: Last,
+    { worker, owner, ttlMs, now }: { worker: string; owner: string; ttlMs: number; now: number },
+  ): Promise<Last | undefined> {
+    const head = taken(last.head, { owner, ttlMs, now });
+    try {
+      return await this.#logs.write(run, [{ type: "leased", worker, attempt: head.attempts }], head, last.sequence);
+    } catch (error) {
+      if (error instanceof UserError && error.code === "LEASE_LOST") return undefined;
+      throw error;
+    }
+  }
+
+  async renew({ run, token, ttlMs }: Lease, handle: string | undefined): Promise<boolean> {
+    const { head } = await this.#logs.last(run);
+    if (head.state !== "running" || head.owner !== ownerOf(token)) return false;
+    await this.#sign(run, ownerOf(token), ttlMs);
+    if (handle !== undefined) this.#server.hold(handle, ttlMs);
+    return true;
+  }
+
+  /** A host that is no more gives no sign. */
+  async forget(run: string, owner: string): Promise<void> {
+    await this.#server.purge("lease", signOf(run, owner));
+  }
+
+  async waiting(): Promise<{ count: number; hosted: number; nextMs?: number }> {
+    const [work, signs, now] = await Promise.all([
+      this.#server.keys("work", "*.*.*.*"),
+      this.#server.keys("lease", "run.*.*"),
+      this.#server.now(),
+    ]);
+    const runs = new Set(work.map(lastWord));
+    const hosts = new Set(
+      signs.map((key) => lastWord(key.slice(0, key.lastIndexOf(".")))).filter((run) => runs.has(run)),
+    );
+    const stands = await Promise.all(
+      [...hosts].map(async (run) => this.#standing(run, await this.#logs.last(run), now)),
+    );
+    const left = stands.flatMap((each) => (each.is === "hosted" ? [each.leftMs] : []));
+    const next = left.length > 0 ? { nextMs: Math.max(0, Math.min(...left)) } : {};
+    return { count: runs.size - left.length, hosted: left.length, ...next };
+  }
+
+  async #standing(run: string, last: Last, now: number): Promise<Standing> {
+    const { owner, state } = last.head;
+    const sign =
+      owner !== undefined && state === "running" ? await this.#server.last("lease", signOf(run, owner)) : undefined;
+    return standing(last, { renewedAt: sign?.at, now, foundAgainAt: this.#server.foundAgainAt });
+  }
+
+  /** A sign of life of the host. */
+  #sign(run: string, owner: string, ttlMs: number): Promise<number> {
+    return this.#server.publish("lease", signOf(run, owner), JSON.stringify({ ttlMs } satisfies Sign));
+  }
+
+  /** How many hosts gave theirs before this one: all of them see the same order. */
+  async #signsBefore(sequence: number): Promise<number> {
+    const signs = await this.#server.range("lease", "run.*.*", 1, { to: sequence - 1 });
+    const now = await this.#server.now();
+    return signs.filter(({ at, data }) => at + (JSON.parse(Buffer.from(data).toString()) as Sign).ttlMs > now).length;
+  }
+
+  async #lanesFor(pool: string, labels: Labels): Promise<Lane[]> {
+    const keys = await this.#server.keys("state", `lane.${word(pool)}.*.*`);
+    const lanes = keys.map((key) => key.slice("lane.".length) as Lane);
+    const wanted = await Promise.all(lanes.map(async (lane) => ({ lane, labels: await this.#labels(lane) })));
+    return wanted
+      .filter((lane) => Object.entries(lane.labels).every(([name, value]) => labels[name] === value))
+      .map(({ lane }) => lane)
+      .sort(byUrgency);
+  }
+
+  async #labels(lane: Lane): Promise<Labels> {
+    if (isForAnybody(lane)) return {};
+    const known = this.#labelsOf.get(lane);
+    if (known) return known;
+    const stored = await this.#server.last("state", `lane.${lane}`);
+    const labels = stored ? (JSON.parse(Buffer.from(stored.data).toString()) as Labels) : {};
+    this.#labelsOf.set(lane, labels);
+    return labels;
+  }
+}
+
+function signOf(run: string, owner: string): string {
+  return `run.${word(run)}.${owner}`;
+}
+
+function aborted(signal: AbortSignal, mostMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, mostMs);
+    const end = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end, { once: true });
+  });
+}

@@ -1,0 +1,108 @@
+// The log of a run: one message a write, each written behind the last one that the writer knows of, or refused by the server.
+import { UserError } from "../../../protocol/error-codes.ts";
+import type { Entry, LogEntry } from "../../fleet.ts";
+import { lastWord, word } from "./keys.ts";
+import type { Payloads } from "./payloads.ts";
+import { type Head, type Last, mostEntries, neverWritten, positionAt, sequenceAt } from "./rules.ts";
+import { Refused, type Server, type Stored } from "./server.ts";
+import { tail } from "./tail.ts";
+
+type Batch = { at: number; entries: Entry[] };
+type WrittenHead = Head & { entries: number };
+
+export class RunLogs {
+  readonly #server: Server;
+  readonly #payloads: Payloads;
+
+  constructor(server: Server, payloads: Payloads) {
+    this.#server = server;
+    this.#payloads = payloads;
+  }
+
+  async last(run: string): Promise<Last> {
+    const stored = await this.#server.last("log", word(run));
+    return stored ? lastIn(stored) : neverWritten;
+  }
+
+  /** With what stands in the last message. */
+  async lastEntries(run: string): Promise<{ last: Last; entries: Entry[] }> {
+    const stored = await this.#server.last("log", word(run));
+    if (!stored) return { last: neverWritten, entries: [] };
+    const batch = await this.#payloads.unpack<Batch>(run, stored.data);
+    return { last: lastIn(stored), entries: batch?.entries ?? [] };
+  }
+
+  /** All of it or nothing. Throws LEASE_LOST where another message came first. */
+  async write(run: string, entries: readonly Entry[], head: Head, after: number): Promise<Last> {
+    const batch: Batch = { at: Date.now(), entries: [...entries] };
+    const data = await this.#payloads.pack(run, batch);
+    const written: WrittenHead = { ...head, entries: entries.length };
+    try {
+      const sequence = await this.#server.publish("log", word(run), data, { head: JSON.stringify(written), after });
+      return { sequence, at: batch.at, entries: entries.length, head };
+    } catch (error) {
+      if (error instanceof Refused) throw leaseLost(run);
+      throw error;
+    }
+  }
+
+  async entries(run: string, from: number, limit: number): Promise<LogEntry[]> {
+    const found: LogEntry[] = [];
+    for (let sequence = sequenceAt(from); found.length < limit; ) {
+      const page = await this.#server.range("log", word(run), sequence, { most: Math.min(limit + 1, mostEntries) });
+      for (const stored of page) found.push(...(await this.#unpacked(stored, from)));
+      if (page.length === 0) break;
+      sequence = page.at(-1)!.sequence + 1;
+    }
+    return found.slice(0, limit);
+  }
+
+  async *follow(run: string, from: number, signal: AbortSignal): AsyncGenerator<LogEntry> {
+    // The message of `from` may hold more than was read of it.
+    const options = { filter: word(run), from: Math.max(0, sequenceAt(from) - 1), signal };
+    for await (const stored of tail(this.#server, "log", options)) yield* await this.#unpacked(stored, from);
+  }
+
+  async *followAll(from: number, signal: AbortSignal): AsyncGenerator<LogEntry> {
+    const options = { filter: "*", from: Math.max(0, sequenceAt(from) - 1), isWhole: true, signal };
+    for await (const stored of tail(this.#server, "log", options)) yield* await this.#unpacked(stored, from);
+  }
+
+  async end(): Promise<number> {
+    return positionAt((await this.#server.end("log")) + 1, 0) - 1;
+  }
+
+  /** The last message stays, and says that the others are gone. */
+  async prune(run: string): Promise<void> {
+    const { last, entries } = await this.lastEntries(run);
+    const { sequence } = await this.write(run, entries, { ...last.head, isPruned: true }, last.sequence);
+    if (sequence > 0) await this.#server.purge("log", word(run), 1);
+  }
+
+  async drop(run: string): Promise<void> {
+    await this.#server.purge("log", word(run));
+  }
+
+  async #unpacked(stored: Stored, from: number): Promise<LogEntry[]> {
+    if (headIn(stored).isPruned) return [];
+    const run = lastWord(stored.key);
+    const batch = await this.#payloads.unpack<Batch>(run, stored.data);
+    if (!batch) return [];
+    return batch.entries
+      .map((entry, index) => ({ position: positionAt(stored.sequence, index), run, at: batch.at, entry }))
+      .filter(({ position }) => position > from);
+  }
+}
+
+function lastIn(stored: Stored): Last {
+  const { entries, ...head } = headIn(stored);
+  return { sequence: stored.sequence, at: stored.at, entries, head };
+}
+
+function headIn({ head }: Stored): WrittenHead {
+  return JSON.parse(head!) as WrittenHead;
+}
+
+export function leaseLost(run: string): UserError {
+  return new UserError("LEASE_LOST", `The run ${run} has another host by now, or is over.`);
+}

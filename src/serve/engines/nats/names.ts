@@ -1,0 +1,44 @@
+// What a fleet is called on its server: its streams and their subjects. Several fleets share a server under different prefixes.
+import type { NewsKind, StreamName } from "./server.ts";
+
+export class Names {
+  readonly prefix: string;
+
+  constructor(prefix: string) {
+    this.prefix = prefix;
+  }
+
+  /** `runs` and `state` are buckets of key and value, for the tools that show them. */
+  stream(name: StreamName): string {
+    return isBucket(name) ? `KV_${this.prefix}_${name}` : `${this.prefix}_${name}`;
+  }
+
+  subject(name: StreamName, key: string): string {
+    return isBucket(name) ? `$KV.${this.prefix}_${name}.${key}` : `${this.prefix}.${name}.${key}`;
+  }
+
+  /** What was stored is told again under this subject: a stream tells refused messages to nobody. */
+  live(name: StreamName, key: string): string {
+    return `${this.prefix}.live.${name}.${key}`;
+  }
+
+  keyOf(name: StreamName, subject: string): string {
+    return subject.slice(this.subject(name, "").length);
+  }
+
+  keyOfLive(name: StreamName, subject: string): string {
+    return subject.slice(this.live(name, "").length);
+  }
+
+  news(kind: NewsKind): string {
+    return `${this.prefix}.news.${kind}`;
+  }
+
+  get objects(): string {
+    return `${this.prefix}_objects`;
+  }
+}
+
+export function isBucket(name: StreamName): boolean {
+  return name === "runs" || name === "state";
+}

@@ -1,0 +1,115 @@
+// Pulls: asks a consumer for messages, for one or for many, now or as soon as there is one.
+import type { MsgHdrs, NatsConnection } from "@nats-io/transport-node";
+
+export type Pulled = {
+  subject: string;
+  /** Where to say what became of it. */
+  reply: string;
+  sequence: number;
+  /** By the clock of the server. */
+  at: number;
+  /** How many are still to come. */
+  pending: number;
+  data: Uint8Array;
+  headers?: MsgHdrs;
+};
+
+type Source = { stream: string; consumer: string };
+
+/** What is there now, at most so many. */
+export function pullNow(
+  connection: NatsConnection,
+  source: Source,
+  batch: number,
+  timeoutMs: number,
+): Promise<Pulled[]> {
+  return new Promise((resolve, reject) => {
+    const got: Pulled[] = [];
+    const end = (error?: Error) => {
+      clearTimeout(timer);
+      subscription.unsubscribe();
+      if (error) reject(error);
+      else resolve(got);
+    };
+    const silent = () => end(Object.assign(new Error("the server is silent"), { name: "TimeoutError" }));
+    let timer = setTimeout(silent, timeoutMs);
+    const subscription = ask(connection, [source], { batch, no_wait: true }, (message, status) => {
+      if (status !== undefined) {
+        if (status === 503) return end(Object.assign(new Error("no server answers"), { name: "NoRespondersError" }));
+        return end();
+      }
+      got.push(message!);
+      clearTimeout(timer);
+      if (got.length === batch || message!.pending === 0) end();
+      else timer = setTimeout(silent, timeoutMs);
+    });
+  });
+}
+
+/** The next of any of these; undefined after `waitMs`, and when the signal is aborted. `giveBack`: one that came too late. */
+export function pullNext(
+  connection: NatsConnection,
+  sources: readonly Source[],
+  { waitMs, signal, giveBack }: { waitMs: number; signal: AbortSignal; giveBack(message: Pulled): void },
+): Promise<Pulled | undefined> {
+  return new Promise((resolve) => {
+    let isSettled = false;
+    const end = (message?: Pulled) => {
+      if (isSettled) return;
+      isSettled = true;
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+      // Until the server has heard of it, it may hand out more.
+      void subscription.drain().catch(() => {});
+      resolve(message);
+    };
+    const onAbort = () => end();
+    const timer = setTimeout(end, waitMs + 1000);
+    const expires = waitMs * 1_000_000;
+    const subscription = ask(connection, sources, { batch: 1, expires }, (message, status) => {
+      if (!message) {
+        // Too many wait already, or nobody is there: the caller asks again when the time is over.
+        if (status === 404 || status === 408) end();
+      } else if (isSettled) giveBack(message);
+      else end(message);
+    });
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) end();
+  });
+}
+
+function ask(
+  connection: NatsConnection,
+  sources: readonly Source[],
+  request: object,
+  onAnswer: (message: Pulled | undefined, status: number | undefined) => void,
+): { unsubscribe(): void; drain(): Promise<void> } {
+  const inbox = `_INBOX.${globalThis.crypto.randomUUID().replaceAll("-", "")}`;
+  const subscription = connection.subscribe(inbox, {
+    callback: (error, message) => {
+      if (error) return onAnswer(undefined, 503);
+      const status = message.headers?.code;
+      if (status) return status === 100 ? undefined : onAnswer(undefined, status);
+      onAnswer(delivered(message.subject, message.reply ?? "", message.data, message.headers), undefined);
+    },
+  });
+  for (const { stream, consumer } of sources)
+    connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, JSON.stringify(request), { reply: inbox });
+  return subscription;
+}
+
+/** $JS.ACK.[domain.account.]stream.consumer.delivered.sequence.sequence-of-consumer.time.pending[.random] */
+function delivered(subject: string, reply: string, data: Uint8Array, headers: MsgHdrs | undefined): Pulled {
+  const words = reply.split(".");
+  const base = words.length > 9 ? 6 : 4;
+  const number = (index: number) => Number(words[base + index]);
+  return {
+    subject,
+    reply,
+    sequence: number(1),
+    at: Math.floor(number(3) / 1_000_000),
+    pending: number(4),
+    data,
+    ...(headers && { headers }),
+  };
+}

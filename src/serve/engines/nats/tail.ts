@@ -1,0 +1,65 @@
+// tail: the messages of a stream from a sequence on, those that are there and those to come, each once and in order. The server
+// tells of new ones; what it did not tell (the connection was away, a reader was too slow) is read.
+import type { Heard, Server, Stored, StreamName } from "./server.ts";
+
+const pageSize = 500;
+/** Who hears nothing for so long looks whether there was nothing to hear. */
+const lookAgainMs = 15_000;
+
+/** `isWhole`: the filter lets everything through, so that no sequence is left out. */
+export async function* tail(
+  server: Server,
+  stream: StreamName,
+  { filter, from, isWhole = false, signal }: { filter: string; from: number; isWhole?: boolean; signal: AbortSignal },
+): AsyncGenerator<Stored> {
+  const heard: Heard[] = [];
+  let isBehind = true;
+  let wake = () => {};
+  const tell = () => wake();
+  const watching = server.watch(stream, filter, {
+    onMessage: (message) => {
+      heard.push(message);
+      tell();
+    },
+    onGap: () => {
+      isBehind = true;
+      tell();
+    },
+  });
+  let last = from;
+  try {
+    while (!signal.aborted) {
+      const next = heard.shift();
+      if (next && next.sequence <= last) continue;
+      if (next && (isWhole ? next.sequence !== last + 1 : next.previous > last)) isBehind = true;
+      if (next && !isBehind) {
+        last = next.sequence;
+        yield next;
+      } else if (isBehind) {
+        isBehind = false;
+        const page = await server.range(stream, filter, last + 1, { most: pageSize });
+        for (const each of page) {
+          last = each.sequence;
+          yield each;
+          if (signal.aborted) return;
+        }
+        if (page.length === pageSize) isBehind = true;
+      } else {
+        let timer: NodeJS.Timeout | undefined;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          signal.addEventListener("abort", tell, { once: true });
+          timer = setTimeout(() => {
+            isBehind = true;
+            resolve();
+          }, lookAgainMs);
+          if (heard.length > 0 || isBehind || signal.aborted) resolve();
+        });
+        clearTimeout(timer);
+        signal.removeEventListener("abort", tell);
+      }
+    }
+  } finally {
+    watching.close();
+  }
+}
