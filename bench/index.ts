@@ -1,6 +1,6 @@
 // `npm run bench`: what Courser promises about time and size, each as a ratio to a floor measured in the same run.
-//   npm run bench -- [--rounds N] [--quick] [--json FILE] [--plot FILE] [--only WORD] [--peer NAME=COMMAND …]
-// A peer is a command line that answers the prompt it is given as its last argument; {url} stands for the model server.
+//   npm run bench -- [--rounds N] [--quick] [--json FILE] [--plot FILE] [--only WORD]
+//   npm run bench -- --peers DIR [--rounds N]   Courser beside the agents that are installed in DIR: bench/peers/
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -35,7 +35,8 @@ type Options = {
   json?: string;
   plot?: string;
   only?: string;
-  peers: [name: string, command: string][];
+  /** Where other agents are installed. */
+  peers?: string;
 };
 type Line = Bar & { floor?: string };
 
@@ -43,6 +44,12 @@ const cli = resolve(import.meta.dirname, "../dist/courser.cjs");
 
 export async function main(argv: readonly string[]): Promise<number> {
   const options = parse(argv);
+  if (options.peers !== undefined)
+    return (await import("./peers/index.ts")).comparePeers({
+      folder: resolve(options.peers),
+      rounds: options.rounds,
+      argv,
+    });
   const folder = mkdtempSync(join(tmpdir(), "courser-bench-"));
   const lines: Line[] = [];
   try {
@@ -280,7 +287,7 @@ async function start(folder: string, { rounds }: Options): Promise<Line[]> {
   ];
 }
 
-async function turns(folder: string, { rounds, peers }: Options): Promise<Line[]> {
+async function turns(folder: string, { rounds }: Options): Promise<Line[]> {
   const where = place(join(folder, "turns"));
   const server = await modelServer((request) => {
     const body = request.json as { messages?: { role: string; content: unknown }[] } | undefined;
@@ -303,16 +310,6 @@ async function turns(folder: string, { rounds, peers }: Options): Promise<Line[]
       text: agent("text turn"),
       tool: agent("tool turn"),
     };
-    for (const [name, command] of peers) {
-      const [program, ...args] = command.replaceAll("{url}", url).split(" ");
-      for (const prompt of ["text turn", "tool turn"])
-        programs[`${name}, ${prompt}`] = {
-          command: program!,
-          args: [...args, prompt],
-          cwd: where.workspace,
-          env: { ...where.env, OPENAI_API_KEY: "bench", OPENAI_BASE_URL: url },
-        };
-    }
     const samples = await interleave(programs, rounds);
     const floor = median(samples["floor"]!.map((sample) => sample.wallMs));
     const wall = (name: string) => median(samples[name]!.map((sample) => sample.wallMs)) / floor;
@@ -329,16 +326,6 @@ async function turns(folder: string, { rounds, peers }: Options): Promise<Line[]
       { name: "tool turn, loopback model", value: wall("tool"), limit: 6, unit: "×", better: "less" },
       { name: "peak memory, tool turn", value: await memory(programs["tool"]!), limit: 90, unit: "MB", better: "less" },
       { name: "first request", value: bytes / 1000, limit: 12, unit: "kB", better: "less" },
-      ...peers.flatMap(([name]) =>
-        ["text turn", "tool turn"].map(
-          (prompt): Line => ({
-            name: `${name}, ${prompt}`,
-            value: wall(`${name}, ${prompt}`),
-            unit: "×",
-            better: "less",
-          }),
-        ),
-      ),
     ];
   } finally {
     await server.stop();
@@ -584,7 +571,7 @@ function table(lines: readonly Line[]): string {
 }
 
 function parse(argv: readonly string[]): Options {
-  const options: Options = { rounds: 15, peers: [] };
+  const options: Options = { rounds: 15 };
   for (let index = 0; index < argv.length; index++) {
     const word = argv[index]!;
     const value = () => argv[++index] ?? "";
@@ -593,7 +580,7 @@ function parse(argv: readonly string[]): Options {
     else if (word === "--json") options.json = value();
     else if (word === "--plot") options.plot = value();
     else if (word === "--only") options.only = value();
-    else if (word === "--peer") options.peers.push(value().split(/=(.*)/s).slice(0, 2) as [string, string]);
+    else if (word === "--peers") options.peers = value();
     else throw new Error(`unknown option ${word}`);
   }
   return options;

@@ -20,7 +20,15 @@ export type Sample = {
   stderr: string;
 };
 
-export function runOnce(program: Program, options: { usage?: boolean } = {}): Promise<Sample> {
+export type MeasureOptions = {
+  usage?: boolean;
+  /** It may leave others behind: they are not waited for, and end with it. */
+  ownGroup?: boolean;
+  /** Called with its id as soon as it runs. */
+  started?(pid: number): void;
+};
+
+export function runOnce(program: Program, options: MeasureOptions = {}): Promise<Sample> {
   const env = options.usage
     ? { ...program.env, NODE_OPTIONS: `--require=${join(import.meta.dirname, "own-usage.cjs")}` }
     : program.env;
@@ -28,8 +36,15 @@ export function runOnce(program: Program, options: { usage?: boolean } = {}): Pr
   const child = spawn(program.command, program.args, {
     cwd: program.cwd,
     env,
-    stdio: ["ignore", "pipe", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", options.usage ? "pipe" : "ignore"],
+    detached: options.ownGroup ?? false,
   });
+  const endGroup = () => {
+    try {
+      if (options.ownGroup) process.kill(-child.pid!, "SIGKILL");
+    } catch {} // nobody is left
+  };
+  if (child.pid !== undefined) options.started?.(child.pid);
   let firstLineMs = Number.NaN;
   let stdout = "";
   let stderr = "";
@@ -41,18 +56,24 @@ export function runOnce(program: Program, options: { usage?: boolean } = {}): Pr
   child.stderr!.on("data", (chunk: Buffer) => {
     stderr += chunk.toString();
   });
-  child.stdio[3]!.on("data", (chunk: Buffer) => {
+  child.stdio[3]?.on("data", (chunk: Buffer) => {
     usage += chunk.toString();
   });
-  const timer = setTimeout(() => child.kill("SIGKILL"), 60_000);
+  const timer = setTimeout(() => (options.ownGroup ? endGroup() : child.kill("SIGKILL")), 60_000);
   return new Promise((resolve, reject) => {
     let wallMs = 0;
     child.on("error", reject);
     child.on("exit", () => {
       wallMs = performance.now() - started;
+      // A daemon may hold the pipes open.
+      const letGo = () => {
+        for (const pipe of [child.stdout!, child.stderr!]) pipe.destroy();
+      };
+      if (options.ownGroup) setTimeout(letGo, 500).unref();
     });
     child.on("close", (exit) => {
       clearTimeout(timer);
+      endGroup();
       // A launcher that spawns reports more than once.
       const reports = usage
         .split("\n")
@@ -69,7 +90,7 @@ export function runOnce(program: Program, options: { usage?: boolean } = {}): Pr
 export async function interleave(
   programs: Record<string, Program>,
   rounds: number,
-  options: { usage?: boolean } = {},
+  options: MeasureOptions = {},
 ): Promise<Record<string, Sample[]>> {
   const samples: Record<string, Sample[]> = Object.fromEntries(Object.keys(programs).map((name) => [name, []]));
   for (let round = -1; round < rounds; round++) {

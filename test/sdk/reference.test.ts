@@ -1,7 +1,9 @@
 // The pages that are made from the source are as the source makes them.
+
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { type Figures, peersPlot, withPeers } from "../../bench/peers/report.ts";
 import { reference } from "../../scripts/sdk-reference.ts";
 import { repository } from "../support/run-cli.ts";
 
@@ -19,7 +21,8 @@ test("every option and every field of a result has its words", () => {
   expect(rows.filter((row) => / \|\s+\|$/.test(row))).toEqual([]);
 });
 
-test("docs/peers.svg is drawn from docs/peers.json: npm run peers-plot", async () => {
-  const { peersPlot } = await import("../../scripts/peers-plot.mjs" as string);
-  expect(read("docs/peers.svg")).toBe(peersPlot(JSON.parse(read("docs/peers.json"))));
+test("docs/peers.svg and the end of docs/benchmarks.md say what docs/peers.json does: npm run bench -- --peers DIR", () => {
+  const figures = JSON.parse(read("docs/peers.json")) as Figures;
+  expect(read("docs/peers.svg")).toBe(peersPlot(figures));
+  expect(read("docs/benchmarks.md")).toBe(withPeers(read("docs/benchmarks.md"), figures));
 });
