@@ -45,6 +45,8 @@ const mayImport: Record<string, readonly string[]> = {
   ],
   // A recorded run is put together like any other, and a replayed one makes the requests that it would make today: from run/ down.
   testing: ["text", "json", "protocol", "redact", "process", "store", "model", "agent", "run", "sdk"],
+  // Agents are run as anybody runs them, through sdk/; the sandbox of agent/ holds the scripts of tasks.
+  eval: ["text", "json", "protocol", "process", "store", "agent", "sdk"],
   terminal: [
     "text",
     "json",
@@ -99,6 +101,7 @@ const mayImport: Record<string, readonly string[]> = {
     "terminal",
     "acp",
     "testing",
+    "eval",
   ],
 };
 
@@ -242,6 +245,7 @@ describe("architecture", () => {
       "web",
       "export",
       "serve",
+      "eval",
       "protocol",
       "json",
       "text",

@@ -63,6 +63,7 @@ export const errorCodes = {
 
   RECORDING_INVALID: { exit: 1 },
   REPLAY_DIVERGED: { exit: 1 },
+  TASK_INVALID: { exit: 1 },
 
   PROMPT_BLOCKED: { exit: 1 },
   PROMPT_TOO_LARGE: { exit: 1 },

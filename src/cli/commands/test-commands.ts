@@ -1,5 +1,5 @@
-// The commands that make agents testable: replay, fake, conformance.
-import { flag } from "../flags.ts";
+// The commands that make agents testable: replay, fake, conformance, eval.
+import { flag, textOrJson } from "../flags.ts";
 import type { Command } from "./index.ts";
 
 const faultNames = [
@@ -67,5 +67,37 @@ export const testCommands: readonly Command[] = [
     ],
     examples: ["conformance -- cursor-agent", "conformance --format junit -- courser --model offline > report.xml"],
     load: async () => (await import("./conformance.ts")).conformance,
+  },
+  {
+    name: "eval",
+    ours: true,
+    uses: ["model", "effort", "api-key", "endpoint", "sandbox", "max-turns", "replay-on-mismatch"],
+    operands: "<taskdir...>",
+    summary: "Run an agent on tasks in Harbor's form, and verify what it did",
+    flags: [
+      flag("Proof", "--attempts <number>", "Attempts at each task (default: 1)"),
+      flag("Proof", "--concurrency <number>", "Attempts at a time (default: the number of cores, at most 4)"),
+      flag("Proof", "--agent <agent>", "Who works: cli (default), oracle (the task's solution) or noop (nobody)", {
+        choices: ["cli", "oracle", "noop"],
+      }),
+      flag("Proof", "--oracle", "Same as --agent oracle"),
+      flag("Proof", "--check", "Check the tasks: the solution must pass, doing nothing must not"),
+      flag("Proof", "--save-recordings", "Keep a recording of each attempt that passes, in its task"),
+      flag("Proof", "--keep", "Leave the directories of the attempts, and name them"),
+      flag(
+        "Output",
+        "-o, --output <directory>",
+        "Keep results.json, junit.xml, preds.jsonl, streams and patches there",
+      ),
+      flag("Output", "--junit <file>", "Write the results as JUnit"),
+      flag("Output", "--preds <file>", "Write the patches as SWE-bench predictions"),
+      textOrJson,
+    ],
+    examples: [
+      "eval tasks --model sonnet --attempts 3 --output results",
+      "eval tasks --check",
+      "eval tasks --model replay --junit eval.xml",
+    ],
+    load: async () => (await import("./eval.ts")).evalTasks,
   },
 ];

@@ -1,4 +1,5 @@
 // Examines a CLI by the rules, and reports by rule with evidence.
+import { xmlAttribute } from "../../text/xml.ts";
 import { type Fault, type Rule, rules } from "./rules.ts";
 import { type TrialOptions, Trials } from "./trials.ts";
 
@@ -58,20 +59,14 @@ export function reportJunit({ command, verdicts }: ConformanceReport): string {
   const count = (status: Verdict["status"]) => verdicts.filter((each) => each.status === status).length;
   const cases = verdicts.map(({ rule, statement, status, evidence = "" }) => {
     const [group] = rule.split(".");
-    const head = `  <testcase classname=${quoted(`conformance.${group}`)} name=${quoted(`${rule}: ${statement}`)}`;
+    const head = `  <testcase classname=${xmlAttribute(`conformance.${group}`)} name=${xmlAttribute(`${rule}: ${statement}`)}`;
     if (status === "pass") return `${head}/>`;
     const inner =
-      status === "fail" ? `<failure message=${quoted(evidence)}/>` : `<skipped message=${quoted(evidence)}/>`;
+      status === "fail"
+        ? `<failure message=${xmlAttribute(evidence)}/>`
+        : `<skipped message=${xmlAttribute(evidence)}/>`;
     return `${head}>${inner}</testcase>`;
   });
   const totals = `tests="${verdicts.length}" failures="${count("fail")}" skipped="${count("skip")}"`;
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name=${quoted(`conformance of ${command.join(" ")}`)} ${totals}>\n${cases.join("\n")}\n</testsuite>\n`;
-}
-
-const named: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-
-/** XML takes no control characters, not even as a number. */
-function quoted(text: string): string {
-  const clean = text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd]/g, "\ufffd");
-  return `"${clean.replace(/[&<>"]/g, (each) => named[each]!).replace(/[\t\n\r]/g, " ")}"`;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name=${xmlAttribute(`conformance of ${command.join(" ")}`)} ${totals}>\n${cases.join("\n")}\n</testsuite>\n`;
 }

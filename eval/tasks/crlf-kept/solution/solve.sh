@@ -1,0 +1,3 @@
+#!/bin/bash
+set -e
+sed -i 's/timeout=30/timeout=60/' settings.ini

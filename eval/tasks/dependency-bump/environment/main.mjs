@@ -1,0 +1,3 @@
+import { money } from "#format";
+
+console.log(money(1234.5));

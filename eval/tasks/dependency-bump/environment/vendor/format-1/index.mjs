@@ -1,0 +1,1 @@
+export const money = (amount) => `EUR ${amount.toFixed(2)}`;

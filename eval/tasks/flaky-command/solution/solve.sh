@@ -1,0 +1,3 @@
+#!/bin/bash
+set -e
+until ./download.sh; do :; done

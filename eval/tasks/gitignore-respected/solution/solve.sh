@@ -1,0 +1,3 @@
+#!/bin/bash
+set -e
+git ls-files | xargs sed -i 's#http://#https://#g'

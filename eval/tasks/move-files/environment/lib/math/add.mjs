@@ -1,0 +1,3 @@
+import { unit } from "../../config/unit.mjs";
+
+export const add = (a, b) => a + b * unit;

@@ -1,0 +1,3 @@
+import { add } from "./math/add.mjs";
+
+export const total = (numbers) => numbers.reduce(add, 0);

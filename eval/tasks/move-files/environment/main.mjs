@@ -1,0 +1,3 @@
+import { total } from "./lib/total.mjs";
+
+console.log(total([1, 2, 3]));

@@ -1,0 +1,4 @@
+export function signUp(address) {
+  if (!/^[^@\s]+@[^@\s]+$/.test(address)) throw new Error("not an address");
+  return `signUp:${address}`;
+}

@@ -1,0 +1,3 @@
+#!/bin/bash
+set -e
+grep --quiet '"license": "MIT"' package.json

@@ -1,0 +1,2 @@
+export const readAll = () => "read";
+export const writeAll = () => "write";

@@ -1,0 +1,7 @@
+export function fetchUser(id) {
+  return { id, name: `user ${id}` };
+}
+
+export function fetchUserAgent() {
+  return "courser-eval/1";
+}

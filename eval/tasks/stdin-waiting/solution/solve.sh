@@ -1,0 +1,3 @@
+#!/bin/bash
+set -e
+printf 'Ada\n36\n' | node register.mjs

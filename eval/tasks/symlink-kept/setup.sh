@@ -1,0 +1,3 @@
+#!/bin/bash
+set -e
+ln -s configs/b.conf current.conf

@@ -1,0 +1,3 @@
+#!/bin/bash
+set -e
+sed -i 's/old/new/' '日本語/naïve café 🎉.txt'

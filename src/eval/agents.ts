@@ -1,0 +1,140 @@
+// Who works on a task: an agent CLI with a model, the task's own solution, or nobody. One row each; another way to run an
+// agent, on another machine for example, is one more.
+import { appendFileSync, copyFileSync, existsSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { start } from "../sdk/run.ts";
+import { configDir } from "../store/config-dir.ts";
+import { type AttemptFolders, bringScripts, withOwnPaths } from "./folders.ts";
+import type { ScriptRunner } from "./scripts.ts";
+import type { Task } from "./task.ts";
+import { reasonIn } from "./verify.ts";
+
+/** What is to be known of the work, whoever did it. */
+export type AgentReport = {
+  /** It could not even begin, and the attempt says nothing about the agent. */
+  fault?: string;
+  /** It began, and did not end well. */
+  failure?: string;
+  model?: string;
+  sessionId?: string;
+  steps: number;
+  inputTokens: number;
+  outputTokens: number;
+  costUsd?: number;
+  denials: readonly { tool: string; reason: string }[];
+  /** Where a replayed run is not as it was recorded. */
+  differences: readonly string[];
+};
+
+export type AgentChoice =
+  | { type: "cli"; model: string; args: readonly string[]; executable: readonly string[] }
+  | { type: "oracle" }
+  | { type: "noop" };
+
+export type Work = {
+  task: Task;
+  folders: AttemptFolders;
+  scripts: ScriptRunner;
+  env: NodeJS.ProcessEnv;
+  confined: boolean;
+  signal: AbortSignal;
+  /** Where a recording of the run is written. */
+  record?: string;
+};
+
+const nothing: AgentReport = { steps: 0, inputTokens: 0, outputTokens: 0, denials: [], differences: [] };
+
+export function runAgent(agent: AgentChoice, work: Work): Promise<AgentReport> {
+  switch (agent.type) {
+    case "cli":
+      return runCli(agent, work);
+    case "oracle":
+      return runSolution(work);
+    case "noop":
+      return Promise.resolve(nothing);
+  }
+}
+
+async function runSolution({ task, folders, scripts, signal }: Work): Promise<AgentReport> {
+  if (!existsSync(join(task.folder, "solution", "solve.sh")))
+    return { ...nothing, fault: "it has no solution/solve.sh" };
+  const solution = bringScripts(task, folders, "solution");
+  const { exitCode, timedOut, output } = await scripts.run(join(solution, "solve.sh"), task.solution, signal);
+  if (timedOut)
+    return { ...nothing, failure: `solution/solve.sh took longer than ${task.solution.timeoutMs / 1000} s` };
+  if (exitCode === 0) return { ...nothing, steps: 1 };
+  return { ...nothing, failure: `solution/solve.sh ended with exit code ${exitCode}: ${reasonIn(output)}` };
+}
+
+async function runCli({ model, args, executable }: AgentChoice & { type: "cli" }, work: Work): Promise<AgentReport> {
+  const { task, folders, env, confined, signal, record } = work;
+  writeConfig(work, model);
+  const answers = broughtModel(model, folders);
+  const differences: string[] = [];
+  const run = start({
+    prompt: withOwnPaths(task.instruction, task, folders),
+    cwd: folders.work,
+    executable,
+    model: answers,
+    ...(task.mode && { mode: task.mode }),
+    trust: true,
+    partial: false,
+    sandbox: confined,
+    // What is confined needs no one to ask; what is not would be refused.
+    permissionMode: confined ? "default" : "force",
+    timeoutMs: task.agent.timeoutMs,
+    idleMs: task.agent.timeoutMs,
+    ...(Object.keys(task.mcpServers).length > 0 && { mcpServers: task.mcpServers }),
+    extraArgs: [...args, ...(record === undefined ? [] : ["--record", record])],
+    env: { ...without(env), ...task.agent.env, HOME: folders.home, CURSOR_CONFIG_DIR: folders.config },
+    signal,
+    // As Harbor keeps it, for verifiers that look at what was done.
+    onStdout: (chunk) => appendFileSync(join(folders.logs, "agent", "cursor-cli.txt"), chunk),
+  });
+  for await (const event of run.events)
+    if (event.type === "notice" && event.kind === "replay") differences.push(event.message);
+  const end = await run.result;
+  writeFileSync(join(folders.logs, "agent", "answer.txt"), end.text);
+  const failure = end.outcome === "success" ? undefined : `${end.error.message} [${end.error.code}]`;
+  const usage = end.usage as (typeof end.usage & { totalCost?: number }) | undefined;
+  const costUsd = usage?.totalCost ?? end.costUsd;
+  return {
+    ...(failure !== undefined && (end.turns === 0 ? { fault: failure } : { failure })),
+    ...(end.model !== undefined && { model: end.model }),
+    ...(end.sessionId !== undefined && { sessionId: end.sessionId }),
+    steps: end.turns,
+    inputTokens: usage ? usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens : 0,
+    outputTokens: usage?.outputTokens ?? 0,
+    ...(costUsd !== undefined && { costUsd }),
+    denials: end.denials.map(({ tool, reason }) => ({ tool, reason })),
+    differences,
+  };
+}
+
+/** Nothing of the user's reaches the run but who answers it: keys, and what is known of models. */
+function writeConfig({ task, folders, env }: Work, model: string): void {
+  const permissions = {
+    allow: ["Write(**)"],
+    // An agent that can read the task has read its tests.
+    deny: [`Read(${task.folder}/**)`],
+  };
+  writeFileSync(join(folders.config, "cli-config.json"), JSON.stringify({ version: 1, permissions }));
+  if (/^(script|replay):/.test(model)) return;
+  for (const name of ["auth.json", "courser.json"]) {
+    const file = join(configDir(env), name);
+    if (existsSync(file)) symlinkSync(file, join(folders.config, name));
+  }
+}
+
+/** A recording names its model: beside the attempt, that is the same everywhere. */
+function broughtModel(model: string, { base }: AttemptFolders): string {
+  const file = /^script:(.*)$/s.exec(model)?.[1];
+  if (file === undefined) return model;
+  copyFileSync(file, join(base, "script.json"));
+  return `script:${join(base, "script.json")}`;
+}
+
+/** What would lead a run to other folders than its own. */
+function without(env: NodeJS.ProcessEnv): Record<string, string | undefined> {
+  return { ...env, XDG_CONFIG_HOME: undefined, COURSER_EXIT_WITH_PARENT: undefined, CURSOR_AGENT: undefined };
+}

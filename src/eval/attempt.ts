@@ -1,0 +1,155 @@
+// One attempt at a task, from plain data to plain data: copy, set up, work, look at the difference, verify.
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { explainError } from "../protocol/error-codes.ts";
+import { type AgentChoice, type AgentReport, runAgent } from "./agents.ts";
+import { type AttemptFolders, makeFolders, readIfThere, removeFolders } from "./folders.ts";
+import { takeSnapshot } from "./patch.ts";
+import { createScriptRunner } from "./scripts.ts";
+import type { Task } from "./task.ts";
+import { reasonIn, type Verdict, verify } from "./verify.ts";
+
+export type Attempt = {
+  task: Task;
+  agent: AgentChoice;
+  /** From 1 on. */
+  number: number;
+  /** How it is told from others of its task: a number, or the name of a recording. */
+  label: string;
+  confined: boolean;
+  /** Why it is not made at all. */
+  skip?: string;
+  /** Where what happened is kept: stream, answer, patch, words of the verifier, recording. */
+  output?: string;
+  /** Where a recording is put if it passes. */
+  recordTo?: string;
+  /** Leave its folders. */
+  keep?: boolean;
+};
+
+/** `error`: nothing can be said of the agent, the task or this machine is at fault. */
+export type Status = "passed" | "failed" | "error" | "skipped";
+
+export type AttemptResult = {
+  task: string;
+  attempt: string;
+  status: Status;
+  reward?: number;
+  /** Undefined where it passed and nothing was odd. */
+  why?: string;
+  durationMs: number;
+  agent: AgentReport;
+  patch: string;
+  /** Where its folders are, if they were left. */
+  folder?: string;
+};
+
+const idle: AgentReport = { steps: 0, inputTokens: 0, outputTokens: 0, denials: [], differences: [] };
+
+/** Never rejects, unless it is cancelled. */
+export async function runAttempt(
+  attempt: Attempt,
+  { env, signal }: { env: NodeJS.ProcessEnv; signal: AbortSignal },
+): Promise<AttemptResult> {
+  const { task, label, skip } = attempt;
+  const startedAt = performance.now();
+  const named = { task: task.name, attempt: label, agent: idle, patch: "" };
+  if (skip !== undefined) return { ...named, status: "skipped", why: skip, durationMs: 0 };
+  let folders: AttemptFolders | undefined;
+  try {
+    folders = makeFolders(task);
+    const made = await carryOut(attempt, { folders, env, signal });
+    signal.throwIfAborted();
+    const durationMs = Math.round(performance.now() - startedAt);
+    const result = { ...named, ...made, durationMs, ...(attempt.keep && { folder: folders.base }) };
+    keepOutput(attempt, folders, result);
+    return result;
+  } catch (error) {
+    signal.throwIfAborted();
+    const durationMs = Math.round(performance.now() - startedAt);
+    return { ...named, status: "error", why: explainError(error).message, durationMs };
+  } finally {
+    if (folders && !attempt.keep) removeFolders(folders);
+  }
+}
+
+type Place = { folders: AttemptFolders; env: NodeJS.ProcessEnv; signal: AbortSignal };
+type Made = Pick<AttemptResult, "status" | "reward" | "why" | "agent" | "patch">;
+
+async function carryOut({ task, agent, confined, ...wishes }: Attempt, { folders, env, signal }: Place): Promise<Made> {
+  const scripts = createScriptRunner(folders, { env, confined });
+  const record = agent.type === "cli" && (wishes.output ?? wishes.recordTo) ? recordingIn(folders) : undefined;
+  try {
+    const setup = join(task.folder, "setup.sh");
+    if (existsSync(setup)) {
+      const { exitCode, timedOut, output } = await scripts.run(broughtSetup(setup, folders), task.setup, signal);
+      const why = timedOut ? "took too long" : `ended with exit code ${exitCode}: ${reasonIn(output)}`;
+      if (exitCode !== 0) return { status: "error", why: `setup.sh ${why}`, agent: idle, patch: "" };
+    }
+    const snapshot = await takeSnapshot(folders, env);
+    const report = await runAgent(agent, {
+      ...{ task, folders, scripts, env, confined, signal },
+      ...(record !== undefined && { record }),
+    });
+    const patch = await snapshot.patch();
+    if (report.fault !== undefined) return { status: "error", why: report.fault, agent: report, patch };
+    const verdict = await verify(task, { folders, scripts, signal });
+    writeFileSync(join(folders.logs, "verifier", "output.txt"), verdict.output);
+    return { ...judge(report, verdict), agent: report, patch };
+  } finally {
+    await scripts.end();
+  }
+}
+
+/** The reward decides, as in Harbor: also where the agent ran out of time with its work done. */
+function judge(
+  { failure, differences }: AgentReport,
+  { reward, fault, output }: Verdict,
+): Pick<Made, "status" | "reward" | "why"> {
+  if (reward === undefined) return { status: "error", why: fault ?? "the verifier said nothing" };
+  const notes = [...(failure === undefined ? [] : [failure]), ...differences.slice(0, 1)];
+  if (reward >= 1) return { status: "passed", reward, ...(notes.length > 0 && { why: notes.join(" ") }) };
+  const said = reasonIn(output) || `the reward is ${reward}`;
+  return { status: "failed", reward, why: [said, ...notes].join(" · ") };
+}
+
+/** In the attempt's folders, where a confined script can read it. */
+function broughtSetup(file: string, folders: AttemptFolders): string {
+  const target = join(folders.home, "setup.sh");
+  copyFileSync(file, target);
+  return target;
+}
+
+function recordingIn({ base }: AttemptFolders): string {
+  return join(base, "recording.jsonl");
+}
+
+/** Without what is of this machine, and of this attempt alone. Lengths and digests stay right: paths and platform are not compared. */
+function portable(recording: string, { base }: AttemptFolders): string {
+  const same = base.replace(/[^/-]{6}$/, "000000");
+  return recording.replaceAll(base, same).replace(/(?<=\\nPlatform: )\w+ [^\\]*?(?=;|\\n)/g, process.platform);
+}
+
+function keepOutput({ output, recordTo, task, label }: Attempt, folders: AttemptFolders, result: AttemptResult): void {
+  const recording = recordingIn(folders);
+  if (recordTo !== undefined && result.status === "passed" && existsSync(recording)) {
+    mkdirSync(dirname(recordTo), { recursive: true });
+    writeFileSync(recordTo, portable(readFileSync(recording, "utf8"), folders));
+  }
+  if (output === undefined) return;
+  const folder = join(output, task.name, label);
+  mkdirSync(folder, { recursive: true });
+  const { patch, ...told } = result;
+  writeFileSync(join(folder, "patch.diff"), patch);
+  writeFileSync(join(folder, "result.json"), `${JSON.stringify(told, null, 2)}\n`);
+  const kept = {
+    "stream.jsonl": join(folders.logs, "agent", "cursor-cli.txt"),
+    "answer.txt": join(folders.logs, "agent", "answer.txt"),
+    "verifier.txt": join(folders.logs, "verifier", "output.txt"),
+    "recording.jsonl": recording,
+  };
+  for (const [name, file] of Object.entries(kept)) {
+    const text = readIfThere(file);
+    if (text !== undefined) writeFileSync(join(folder, name), text);
+  }
+}

@@ -1,0 +1,103 @@
+// The environment of a task where there are no containers: a folder that is copied. Of a Dockerfile, what only copies is
+// understood, and everything else is refused with its line.
+import { existsSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { UserError } from "../protocol/error-codes.ts";
+
+/** `from`: relative to `environment/`; `to`: relative to the workspace. */
+export type Copy = { from: string; to: string };
+
+export type Environment = {
+  /** Where the workspace would be in a container; instruction and scripts may name it. */
+  workdir?: string;
+  copies: readonly Copy[];
+};
+
+/** Without a Dockerfile, all that is in `environment/`. */
+export function readEnvironment(folder: string): Environment {
+  const base = join(folder, "environment");
+  const compose = ["docker-compose.yaml", "docker-compose.yml"].find((name) => existsSync(join(base, name)));
+  if (compose) throw refused(folder, `environment/${compose} needs containers, and there are none here`);
+  if (!existsSync(base)) return { copies: [] };
+  const file = join(base, "Dockerfile");
+  if (!existsSync(file)) return { copies: [{ from: ".", to: "." }] };
+  return readDockerfile(readFileSync(file, "utf8"), (line, why) =>
+    refused(folder, `environment/Dockerfile, line ${line}: ${why}`),
+  );
+}
+
+type Refuse = (line: number, why: string) => UserError;
+
+export function readDockerfile(text: string, refuse: Refuse): Environment {
+  let workdir = "/";
+  const copies: { from: string; to: string; line: number }[] = [];
+  for (const { words, line, shown } of instructionsIn(text)) {
+    const [name = "", ...operands] = words;
+    switch (name.toUpperCase()) {
+      case "FROM":
+        if (operands.some((word) => /^as$/i.test(word)))
+          throw refuse(line, "builds of several stages are not supported");
+        break;
+      case "WORKDIR":
+        workdir = posix.resolve(workdir, operands[0] ?? "/");
+        break;
+      case "COPY": {
+        const option = operands.find((word) => word.startsWith("--"));
+        if (option) throw refuse(line, `COPY ${option} is not supported`);
+        if (operands.length < 2) throw refuse(line, "COPY needs what to copy, and where to");
+        if (operands.some((word) => /[*?$]/.test(word))) throw refuse(line, "patterns and variables are not supported");
+        const to = operands.at(-1)!;
+        const isFolder = operands.length > 2 || to.endsWith("/") || to === ".";
+        for (const from of operands.slice(0, -1)) {
+          const target = posix.resolve(workdir, to);
+          // A folder is copied by what is in it; a file, under its name.
+          copies.push({ from, to: isFolder ? `${target}/` : target, line });
+        }
+        break;
+      }
+      default:
+        throw refuse(line, `only FROM, WORKDIR and COPY can be followed without a container, not: ${shown}`);
+    }
+  }
+  return {
+    ...(workdir !== "/" && { workdir }),
+    copies: copies.map(({ from, to, line }) => {
+      const inside = posix.relative(workdir, to) || ".";
+      if (inside.startsWith("..")) throw refuse(line, `${to} is outside the directory to work in, ${workdir}`);
+      if (posix.normalize(from).startsWith("..")) throw refuse(line, `${from} is outside environment/`);
+      return { from: posix.normalize(from).replace(/^\/+/, "") || ".", to: to.endsWith("/") ? `${inside}/` : inside };
+    }),
+  };
+}
+
+/** Comments are left out, and lines that end in `\` go on. */
+function* instructionsIn(text: string): Generator<{ words: string[]; line: number; shown: string }> {
+  let open = "";
+  let start = 0;
+  for (const [index, each] of text.split(/\r?\n/).entries()) {
+    if (each.trim() === "" || each.trim().startsWith("#")) continue;
+    if (open === "") start = index + 1;
+    if (each.endsWith("\\")) {
+      open += `${each.slice(0, -1)} `;
+      continue;
+    }
+    const shown = (open + each).trim();
+    open = "";
+    yield { words: wordsOf(shown), line: start, shown };
+  }
+}
+
+/** `COPY ["a b", "c"]` has its operands as JSON. */
+function wordsOf(instruction: string): string[] {
+  const [, name, list] = /^(\w+)\s+(\[.*\])$/.exec(instruction) ?? [];
+  if (name === undefined) return instruction.split(/\s+/);
+  try {
+    return [name, ...(JSON.parse(list!) as unknown[]).map(String)];
+  } catch {
+    return instruction.split(/\s+/);
+  }
+}
+
+function refused(folder: string, why: string): UserError {
+  return new UserError("TASK_INVALID", `The task ${folder} cannot be used: ${why}.`);
+}

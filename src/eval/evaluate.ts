@@ -1,0 +1,80 @@
+// Runs attempts, so many at a time, and sums up what came of them.
+import { type Attempt, type AttemptResult, runAttempt, type Status } from "./attempt.ts";
+import { meanPassAtK } from "./pass-at-k.ts";
+
+export type Evaluation = {
+  results: AttemptResult[];
+  summary: Summary;
+};
+
+export type Summary = Record<Status, number> & {
+  tasks: number;
+  attempts: number;
+  /** By k, where tasks had that many attempts. */
+  passAt: Record<string, number>;
+  inputTokens: number;
+  outputTokens: number;
+  costUsd?: number;
+  denials: number;
+  steps: number;
+  durationMs: number;
+};
+
+export type Progress = { started(attempt: Attempt): void; ended(attempt: Attempt, result: AttemptResult): void };
+
+export type EvaluateOptions = {
+  env: NodeJS.ProcessEnv;
+  signal: AbortSignal;
+  concurrency: number;
+  progress?: Progress;
+};
+
+/** Rejects only when it is cancelled; then every attempt has ended. */
+export async function evaluate(attempts: readonly Attempt[], options: EvaluateOptions): Promise<Evaluation> {
+  const { env, signal, concurrency, progress } = options;
+  const startedAt = performance.now();
+  const results: AttemptResult[] = [];
+  const waiting = [...attempts.entries()];
+  const work = async () => {
+    while (!signal.aborted) {
+      const next = waiting.shift();
+      if (!next) return;
+      const [index, attempt] = next;
+      progress?.started(attempt);
+      results[index] = await runAttempt(attempt, { env, signal });
+      progress?.ended(attempt, results[index]);
+    }
+  };
+  const workers = await Promise.allSettled(Array.from({ length: Math.min(concurrency, attempts.length) }, work));
+  signal.throwIfAborted();
+  for (const worker of workers) if (worker.status === "rejected") throw worker.reason;
+  return { results, summary: summaryOf(results, Math.round(performance.now() - startedAt)) };
+}
+
+export function summaryOf(results: readonly AttemptResult[], durationMs: number): Summary {
+  const count = (status: Status) => results.filter((each) => each.status === status).length;
+  const sum = (of: (result: AttemptResult) => number) => results.reduce((total, each) => total + of(each), 0);
+  const made = results.filter(({ status }) => status !== "skipped");
+  const tasks = [...new Set(made.map(({ task }) => task))].map((name) => {
+    const own = made.filter(({ task }) => task === name);
+    return { attempts: own.length, passed: own.filter(({ status }) => status === "passed").length };
+  });
+  const most = Math.max(0, ...tasks.map(({ attempts }) => attempts));
+  const ks = Array.from({ length: most }, (_, index) => index + 1);
+  const costs = results.flatMap(({ agent }) => agent.costUsd ?? []);
+  return {
+    tasks: new Set(results.map(({ task }) => task)).size,
+    attempts: results.length,
+    passed: count("passed"),
+    failed: count("failed"),
+    error: count("error"),
+    skipped: count("skipped"),
+    passAt: Object.fromEntries(ks.map((k) => [k, meanPassAtK(tasks, k)!])),
+    inputTokens: sum(({ agent }) => agent.inputTokens),
+    outputTokens: sum(({ agent }) => agent.outputTokens),
+    ...(costs.length > 0 && { costUsd: costs.reduce((total, each) => total + each, 0) }),
+    denials: sum(({ agent }) => agent.denials.length),
+    steps: sum(({ agent }) => agent.steps),
+    durationMs,
+  };
+}

@@ -1,0 +1,15 @@
+// pass@k: how likely at least one of k attempts passes, estimated without bias from n attempts of which c passed.
+
+export function passAtK(attempts: number, passed: number, k: number): number {
+  if (attempts - passed < k) return 1;
+  let allFail = 1;
+  for (let index = attempts - passed + 1; index <= attempts; index++) allFail *= 1 - k / index;
+  return 1 - allFail;
+}
+
+/** The mean over tasks, each given by its attempts and how many of them passed; only those with at least k attempts can tell. */
+export function meanPassAtK(tasks: readonly { attempts: number; passed: number }[], k: number): number | undefined {
+  const told = tasks.filter(({ attempts }) => attempts >= k);
+  if (told.length === 0) return undefined;
+  return told.reduce((sum, { attempts, passed }) => sum + passAtK(attempts, passed, k), 0) / told.length;
+}

@@ -1,0 +1,47 @@
+// What an attempt changed in its workspace, as a patch: by a repository beside it, so that one inside is not touched.
+import { join } from "node:path";
+import { runProgram } from "../process/run-program.ts";
+import { UserError } from "../protocol/error-codes.ts";
+import type { AttemptFolders } from "./folders.ts";
+import { identity } from "./scripts.ts";
+
+export interface Snapshot {
+  /** Since it was taken. Files that the workspace's .gitignore names are left out. */
+  patch(): Promise<string>;
+}
+
+export async function takeSnapshot({ base, work }: AttemptFolders, env: NodeJS.ProcessEnv): Promise<Snapshot> {
+  const folder = join(base, "snapshot.git");
+  const git = async (...args: string[]) => {
+    const place = [`--git-dir=${folder}`, `--work-tree=${work}`];
+    const end = await runProgram({
+      command: ["git", ...place, ...settings, ...args],
+      cwd: work,
+      env: { PATH: env["PATH"], ...identity, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null" },
+      timeoutMs: 120_000,
+      keepBytes: mostBytes,
+      plain: true,
+    });
+    if (end.exitCode === 0) return end.stdout.toString("utf8");
+    const why = end.failure?.message ?? end.stderr.trim().split("\n")[0];
+    throw new UserError(
+      "GIT_FAILED",
+      `git ${args[0]} failed: ${why}. Git must be installed: the patch is made with it.`,
+    );
+  };
+  await git("init", "--quiet");
+  await git("add", "--all");
+  const tree = (await git("write-tree")).trim();
+  return {
+    async patch() {
+      await git("add", "--all");
+      return git("diff-index", "--cached", "--patch", "--binary", "--no-ext-diff", "--no-textconv", tree);
+    },
+  };
+}
+
+const mostBytes = 64 * 1024 * 1024;
+const settings = ["core.autocrlf=false", "core.fsmonitor=false", "core.hooksPath=/dev/null"].flatMap((each) => [
+  "-c",
+  each,
+]);

@@ -1,0 +1,63 @@
+// Which attempts an evaluation is made of: so many for each task, or one for each of its recordings.
+import { join } from "node:path";
+import type { AgentChoice } from "./agents.ts";
+import type { Attempt } from "./attempt.ts";
+import type { Task } from "./task.ts";
+
+export type EvaluationWishes = {
+  agent: "oracle" | "noop" | "cli";
+  /** `replay`: each task's own recordings, with live tools. `script`: its script.json. Else as `--model` takes it. */
+  model: string;
+  /** How the CLI is started. */
+  executable: readonly string[];
+  /** Further flags for it. */
+  args: readonly string[];
+  onMismatch: "stop" | "continue";
+  attempts: number;
+  confined: boolean;
+  output?: string;
+  /** Keep a recording of every attempt that passes, in its task. */
+  record: boolean;
+  keep: boolean;
+};
+
+export function planAttempts(tasks: readonly Task[], wishes: EvaluationWishes): Attempt[] {
+  return tasks.flatMap((task) =>
+    choicesFor(task, wishes).map(({ label, agent, skip }, index) => ({
+      task,
+      agent,
+      number: index + 1,
+      label,
+      confined: wishes.confined,
+      ...(skip !== undefined && { skip }),
+      ...(wishes.output !== undefined && { output: wishes.output }),
+      ...(wishes.record && { recordTo: join(task.folder, "recordings", `${fileName(wishes.model)}.jsonl`) }),
+      ...(wishes.keep && { keep: true }),
+    })),
+  );
+}
+
+type Choice = Pick<Attempt, "label" | "agent" | "skip">;
+
+function choicesFor(task: Task, { agent, model, executable, args, onMismatch, attempts }: EvaluationWishes): Choice[] {
+  const numbers = Array.from({ length: attempts }, (_, index) => `${index + 1}`);
+  if (agent !== "cli") return numbers.map((label) => ({ label, agent: { type: agent } }));
+  const cli = (given: string, more: readonly string[] = []): AgentChoice => ({
+    ...{ type: "cli", model: given, executable },
+    args: [...args, ...more],
+  });
+  if (model === "script") {
+    const skip = task.script === undefined ? { skip: "it has no script.json" } : {};
+    return numbers.map((label) => ({ label, agent: cli(`script:${task.script}`), ...skip }));
+  }
+  if (model !== "replay") return numbers.map((label) => ({ label, agent: cli(model) }));
+  const recordings = Object.entries(task.recordings);
+  if (recordings.length === 0) return [{ label: "1", agent: cli("replay:"), skip: "it has no recordings" }];
+  const live = ["--replay-tools", "live", "--replay-on-mismatch", onMismatch];
+  return recordings.map(([label, file]) => ({ label, agent: cli(`replay:${file}`, live) }));
+}
+
+/** `openai/gpt-5` is no name for a file. */
+function fileName(model: string): string {
+  return model.replace(/[^\w.-]+/g, "-");
+}

@@ -1,0 +1,111 @@
+// What came of an evaluation, for people and for programs: a table, JUnit, predictions in SWE-bench's form.
+
+import { oneLine } from "../text/one-line.ts";
+import { padded } from "../text/width.ts";
+import { xmlAttribute } from "../text/xml.ts";
+import type { AttemptResult } from "./attempt.ts";
+import type { Evaluation, Summary } from "./evaluate.ts";
+
+const marks = { passed: "ok", failed: "FAILED", error: "ERROR", skipped: "skipped" };
+
+type Column = { title: string; of(result: AttemptResult): string; right?: true };
+
+const columns: readonly Column[] = [
+  { title: "", of: ({ status }) => marks[status] },
+  { title: "task", of: ({ task }) => task },
+  { title: "attempt", of: ({ attempt }) => attempt },
+  { title: "time", of: ({ durationMs }) => seconds(durationMs), right: true },
+  { title: "steps", of: ({ agent }) => String(agent.steps), right: true },
+  { title: "tokens", of: ({ agent }) => tokens(agent.inputTokens + agent.outputTokens), right: true },
+  { title: "cost", of: ({ agent }) => dollars(agent.costUsd), right: true },
+  { title: "denied", of: ({ agent }) => String(agent.denials.length), right: true },
+];
+
+export function reportText({ results, summary }: Evaluation): string {
+  const rows = [columns.map(({ title }) => title), ...results.map((result) => columns.map(({ of }) => of(result)))];
+  const widths = columns.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => (columns[column]!.right ? cell.padStart(widths[column]!) : padded(cell, widths[column]!)))
+      .join("  ")
+      .trimEnd();
+  const reasons = (result: AttemptResult | undefined) =>
+    result?.why === undefined ? [] : [`${" ".repeat(widths[0]! + 2)}${oneLine(result.why, 300)}`];
+  const lines = rows.flatMap((row, index) => [line(row), ...reasons(results[index - 1])]);
+  return `${lines.join("\n")}\n\n${summaryLine(summary)}\n`;
+}
+
+export function summaryLine(summary: Summary): string {
+  const { tasks, passed, failed, error, skipped, passAt, inputTokens, outputTokens, costUsd, denials, durationMs } =
+    summary;
+  const counts = [
+    `${passed} passed`,
+    `${failed} failed`,
+    ...(error > 0 ? [`${error} could not be judged`] : []),
+    ...(skipped > 0 ? [`${skipped} skipped`] : []),
+  ];
+  const passes = Object.entries(passAt).map(([k, share]) => `pass@${k} ${percent(share)}`);
+  const used = [
+    `${tokens(inputTokens + outputTokens)} tokens`,
+    ...(costUsd === undefined ? [] : [dollars(costUsd)]),
+    ...(denials > 0 ? [`${denials} denied`] : []),
+    seconds(durationMs),
+  ];
+  return `${tasks} ${tasks === 1 ? "task" : "tasks"}: ${counts.join(", ")}. ${[...passes, ...used].join(", ")}.`;
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+function tokens(count: number): string {
+  return count < 10_000 ? String(count) : `${Math.round(count / 1000)}k`;
+}
+
+function dollars(cost: number | undefined): string {
+  if (cost === undefined) return "";
+  return cost === 0 ? "$0" : `$${cost.toFixed(cost < 0.1 ? 4 : 2)}`;
+}
+
+export function reportJunit({ results, summary }: Evaluation): string {
+  const cases = results.map((result) => {
+    const { task, attempt, status, why = "", durationMs } = result;
+    const names = `classname=${xmlAttribute(`eval.${task}`)} name=${xmlAttribute(`${task} #${attempt}`)}`;
+    const head = `  <testcase ${names} time="${(durationMs / 1000).toFixed(3)}"`;
+    if (status === "passed") return `${head}/>`;
+    const kind = { failed: "failure", error: "error", skipped: "skipped" }[status];
+    return `${head}><${kind} message=${xmlAttribute(why)}/></testcase>`;
+  });
+  const { attempts, failed, error, skipped, durationMs } = summary;
+  const totals = `tests="${attempts}" failures="${failed}" errors="${error}" skipped="${skipped}"`;
+  const time = `time="${(durationMs / 1000).toFixed(3)}"`;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="eval" ${totals} ${time}>\n${cases.join("\n")}\n</testsuite>\n`;
+}
+
+/** A line an attempt; who takes only one for each task takes the first. */
+export function predictions({ results }: Evaluation, model: string): string {
+  return results
+    .filter(({ status }) => status !== "skipped")
+    .map(({ task, patch, agent }) => ({
+      instance_id: task,
+      model_name_or_path: agent.model ?? model,
+      model_patch: patch,
+    }))
+    .map((line) => `${JSON.stringify(line)}\n`)
+    .join("");
+}
+
+export function resultsJson({ results, summary }: Evaluation, settings: object): string {
+  const told = results.map(({ patch: _, ...result }) => result);
+  return `${JSON.stringify({ ...settings, summary, results: told }, null, 2)}\n`;
+}
+
+/** 0: all passed. 5: it ran, and not everything did. 1: of some attempt nothing can be said. */
+export function exitCodeOf({ error, failed, passed }: Summary): number {
+  if (error > 0) return 1;
+  return failed > 0 || passed === 0 ? 5 : 0;
+}

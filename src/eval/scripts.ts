@@ -1,0 +1,111 @@
+// Runs the scripts of a task (setup, solution, tests) in the sandbox, where they can write the folders of their attempt
+// and nothing else.
+import { totalmem } from "node:os";
+import { createProcessRunner, toolEnvironment } from "../agent/process.ts";
+import { createSandbox, planSandbox, type Sandbox } from "../agent/sandbox/index.ts";
+import type { AttemptFolders } from "./folders.ts";
+import type { Phase } from "./task.ts";
+
+export type ScriptEnd = {
+  exitCode: number | null;
+  timedOut: boolean;
+  /** What it said, both streams, within bounds. */
+  output: string;
+};
+
+export interface ScriptRunner {
+  run(file: string, phase: Phase, signal: AbortSignal): Promise<ScriptEnd>;
+  end(): Promise<void>;
+}
+
+export type ScriptOptions = { env: NodeJS.ProcessEnv; confined: boolean };
+
+const keepBytes = 256 * 1024;
+
+export function createScriptRunner(folders: AttemptFolders, { env, confined }: ScriptOptions): ScriptRunner {
+  const processes = createProcessRunner({ env });
+  const own = { HOME: folders.home, ...identity };
+  const sandboxes = new Map<string, Sandbox>();
+  return {
+    async run(file, phase, signal) {
+      const given = valuesOf(phase.env, env);
+      const names = Object.keys(given);
+      const sandbox = confined ? (sandboxes.get(`${names}`) ?? openSandbox(folders, { env, names })) : undefined;
+      if (sandbox) sandboxes.set(`${names}`, sandbox);
+      const problem = await sandbox?.problem();
+      if (problem) return { exitCode: null, timedOut: false, output: problem };
+      const end = await processes.run({
+        command: ["bash", file],
+        cwd: folders.work,
+        env: { ...toolEnvironment(env), ...own, ...given },
+        ...(sandbox && { sandbox }),
+        timeoutMs: phase.timeoutMs,
+        signal,
+        keepBytes,
+      });
+      return { exitCode: end.exitCode, timedOut: end.timedOut, output: end.interleaved };
+    },
+    async end() {
+      await processes.endAll();
+      await Promise.all([...sandboxes.values()].map((sandbox) => sandbox.end()));
+    },
+  };
+}
+
+/** For commits; the home of an attempt has no configuration of git. */
+export const identity = {
+  GIT_AUTHOR_NAME: "Eval",
+  GIT_AUTHOR_EMAIL: "eval@example.com",
+  GIT_COMMITTER_NAME: "Eval",
+  GIT_COMMITTER_EMAIL: "eval@example.com",
+};
+
+/** Why scripts cannot be confined here; undefined: they can. */
+export async function sandboxProblem(env: NodeJS.ProcessEnv, folder: string): Promise<string | undefined> {
+  const folders = { base: folder, home: folder, config: folder };
+  const sandbox = openSandbox(folders, { env, names: [] });
+  try {
+    return await sandbox.problem();
+  } finally {
+    await sandbox.end();
+  }
+}
+
+function openSandbox(
+  { base, home, config }: Pick<AttemptFolders, "base" | "home" | "config">,
+  { env, names }: { env: NodeJS.ProcessEnv; names: string[] },
+): Sandbox {
+  const plan = planSandbox(
+    {
+      mode: "enabled",
+      type: "workspace_readwrite",
+      readwritePaths: [],
+      readonlyPaths: [],
+      readBoundary: "system",
+      readPaths: [],
+      tmpWrite: true,
+      sharedBuildCache: false,
+      network: { default: "deny", allow: [], deny: [] },
+      environment: names,
+      limits: {},
+      warnings: [],
+    },
+    // All of the attempt: setup makes repositories in the folder to work in, which a workspace's own commands may not.
+    {
+      workspace: base,
+      roots: [],
+      home,
+      configDir: config,
+      rules: [],
+      totalMemoryMb: Math.floor(totalmem() / 1_048_576),
+    },
+  );
+  return createSandbox({ plan, processes: createProcessRunner({ env }), env });
+}
+
+/** `${NAME}` and `${NAME:-otherwise}` stand for variables of ours. */
+function valuesOf(env: Readonly<Record<string, string>>, ours: NodeJS.ProcessEnv): Record<string, string> {
+  const value = (text: string) =>
+    text.replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, name: string, otherwise = "") => ours[name] ?? otherwise);
+  return Object.fromEntries(Object.entries(env).map(([name, text]) => [name, value(text)]));
+}

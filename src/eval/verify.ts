@@ -1,0 +1,45 @@
+// Runs tests/test.sh after an attempt, and reads its reward: /logs/verifier/reward.txt or reward.json, else its exit code.
+import { join } from "node:path";
+import { isObject, tryParse } from "../json/object.ts";
+import { type AttemptFolders, bringScripts, readIfThere } from "./folders.ts";
+import type { ScriptRunner } from "./scripts.ts";
+import type { Task } from "./task.ts";
+
+/** `reward` undefined: the verifier did not say, and `fault` says why. */
+export type Verdict = { reward?: number; fault?: string; output: string };
+
+export async function verify(
+  task: Task,
+  { folders, scripts, signal }: { folders: AttemptFolders; scripts: ScriptRunner; signal: AbortSignal },
+): Promise<Verdict> {
+  const tests = bringScripts(task, folders, "tests");
+  const { exitCode, timedOut, output } = await scripts.run(join(tests, "test.sh"), task.verifier, signal);
+  if (timedOut) return { fault: `tests/test.sh took longer than ${task.verifier.timeoutMs / 1000} s`, output };
+  const written = readReward(join(folders.logs, "verifier"));
+  if (written) return { ...written, output };
+  // What could not be run at all has judged nothing.
+  if (exitCode === null || exitCode === 126 || exitCode === 127)
+    return { fault: `tests/test.sh could not be run: ${reasonIn(output) || `exit code ${exitCode}`}`, output };
+  return { reward: exitCode === 0 ? 1 : 0, output };
+}
+
+function readReward(folder: string): Pick<Verdict, "reward" | "fault"> | undefined {
+  const json = readIfThere(join(folder, "reward.json"));
+  if (json !== undefined) {
+    const rewards = tryParse(json);
+    const numbers = isObject(rewards) ? Object.values(rewards).filter((each) => typeof each === "number") : [];
+    if (!isObject(rewards) || numbers.length === 0) return { fault: "reward.json is not an object of numbers" };
+    const own = rewards["reward"];
+    return { reward: typeof own === "number" ? own : numbers.reduce((sum, each) => sum + each, 0) / numbers.length };
+  }
+  const text = readIfThere(join(folder, "reward.txt"))?.trim();
+  if (text === undefined) return undefined;
+  return /^-?\d+(\.\d+)?$/.test(text) ? { reward: Number(text) } : { fault: `reward.txt says '${text.slice(0, 40)}'` };
+}
+
+/** The line that says why: an error where there is one, else the last. */
+export function reasonIn(output: string): string {
+  const lines = output.split("\n").map((line) => line.trim());
+  const error = lines.find((line) => /^(\w*(Error|Exception)\b.*:|(error|fatal):|not ok\b|FAIL)/.test(line));
+  return error ?? lines.findLast((line) => line !== "") ?? "";
+}
