@@ -130,7 +130,7 @@ describe("differences", () => {
   });
 
   it("flags are those that the drivers use", () => {
-    const [, claude, cursor] = row("text as it comes");
+    const [, claude, cursor] = row("streamed text");
     const partial = { prompt: "", cwd: "/", permissionMode: "default", partial: true } as const;
     const used = (column: number) => columns[column]!.driver.command(partial, columns[column]!.cli).args;
     expect(used(2)).toContain(words(claude!)[0]);
