@@ -33,17 +33,33 @@ const mostInPull = 500;
 export const ackWaitMs = 15_000;
 const nanoseconds = 1_000_000;
 
+/** What is known of the connection, by everybody who uses it. */
+type Known = {
+  clock?: { offset: number; takenAt: number } | undefined;
+  /** It was lost, and is there again: by the clock that is read next. */
+  isFoundAgain: boolean;
+  foundAgainAt: number;
+  lanes: Set<Lane>;
+  onGap: Set<() => void>;
+};
+
 export class JetStream implements Server {
   readonly #connected: Connected;
+  readonly #known: Known;
+  readonly #patienceMs: number;
   readonly #clockKey = `clock.${randomUuid()}`;
-  readonly #gapListeners = new Set<() => void>();
-  readonly #lanes = new Set<Lane>();
-  #clock: { offset: number; takenAt: number } | undefined;
-  foundAgainAt = 0;
+  readonly patient: Server;
 
-  constructor(connected: Connected) {
+  constructor(connected: Connected, known?: Known) {
     this.#connected = connected;
-    void this.#watchConnection();
+    this.#known = known ?? { isFoundAgain: false, foundAgainAt: 0, lanes: new Set(), onGap: new Set() };
+    this.#patienceMs = known ? Infinity : patienceMs;
+    this.patient = known ? this : new JetStream(connected, this.#known);
+    if (!known) void this.#watchConnection();
+  }
+
+  get foundAgainAt(): number {
+    return this.#known.foundAgainAt;
   }
 
   get maxBytes(): number {
@@ -126,10 +142,10 @@ export class JetStream implements Server {
         else onMessage(this.#heard(stream, message));
       },
     });
-    this.#gapListeners.add(onGap);
+    this.#known.onGap.add(onGap);
     return {
       close: () => {
-        this.#gapListeners.delete(onGap);
+        this.#known.onGap.delete(onGap);
         subscription.unsubscribe();
       },
     };
@@ -154,7 +170,7 @@ export class JetStream implements Server {
   }
 
   async addLane(lane: Lane): Promise<void> {
-    if (this.#lanes.has(lane)) return;
+    if (this.#known.lanes.has(lane)) return;
     const { manager, names, packages } = this.#connected;
     await this.#again(() =>
       manager.consumers.add(names.stream("work"), {
@@ -166,7 +182,7 @@ export class JetStream implements Server {
         max_waiting: 10_000,
       }),
     );
-    this.#lanes.add(lane);
+    this.#known.lanes.add(lane);
   }
 
   async pull(lanes: readonly Lane[], wait?: AbortSignal): Promise<Work | undefined> {
@@ -178,7 +194,13 @@ export class JetStream implements Server {
     }
     if (!wait || wait.aborted) return undefined;
     const giveBack = ({ reply }: Pulled) => connection.publish(reply, "-NAK");
-    const message = await pullNext(connection, sources, { waitMs: pullMs, signal: wait, giveBack });
+    // A server that was away has forgotten who waits.
+    const gap = new AbortController();
+    const end = () => gap.abort();
+    this.#known.onGap.add(end);
+    const signal = AbortSignal.any([wait, gap.signal]);
+    const message = await pullNext(connection, sources, { waitMs: pullMs, signal, giveBack });
+    this.#known.onGap.delete(end);
     return message && workIn(message);
   }
 
@@ -199,14 +221,17 @@ export class JetStream implements Server {
   }
 
   async now(): Promise<number> {
-    if (!this.#clock || performance.now() - this.#clock.takenAt > clockGoodMs) {
+    const known = this.#known;
+    if (!known.clock || performance.now() - known.clock.takenAt > clockGoodMs) {
       await this.publish("lease", this.#clockKey, "");
       const stored = await this.last("lease", this.#clockKey);
       // The answer took its time: this is never ahead of the server.
       const takenAt = performance.now();
-      this.#clock = { offset: (stored?.at ?? 0) - takenAt, takenAt };
+      known.clock = { offset: (stored?.at ?? 0) - takenAt, takenAt };
+      if (known.isFoundAgain) known.foundAgainAt = takenAt + known.clock.offset;
+      known.isFoundAgain = false;
     }
-    return performance.now() + this.#clock.offset;
+    return performance.now() + known.clock.offset;
   }
 
   tellNews(kind: NewsKind): void {
@@ -219,10 +244,10 @@ export class JetStream implements Server {
   onNews(kind: NewsKind, listener: () => void): { close(): void } {
     const { connection, names } = this.#connected;
     const subscription = connection.subscribe(names.news(kind), { callback: listener });
-    this.#gapListeners.add(listener);
+    this.#known.onGap.add(listener);
     return {
       close: () => {
-        this.#gapListeners.delete(listener);
+        this.#known.onGap.delete(listener);
         subscription.unsubscribe();
       },
     };
@@ -265,7 +290,7 @@ export class JetStream implements Server {
   /** Until it goes well. What is passing is tried again, as long as somebody may have the patience. */
   async #again<T>(work: () => Promise<T>): Promise<T> {
     const { where, connection } = this.#connected;
-    const deadline = performance.now() + patienceMs;
+    const deadline = performance.now() + this.#patienceMs;
     for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
       try {
         return await work();
@@ -281,16 +306,14 @@ export class JetStream implements Server {
   async #watchConnection(): Promise<void> {
     for await (const { type } of this.#connected.connection.status()) {
       if (type !== "reconnect") continue;
-      this.#clock = undefined;
-      void this.now()
-        .then((now) => (this.foundAgainAt = now))
-        .catch(() => {});
+      this.#known.clock = undefined;
+      this.#known.isFoundAgain = true;
       this.#wakeAll();
     }
   }
 
   #wakeAll(): void {
-    for (const each of [...this.#gapListeners]) each();
+    for (const each of [...this.#known.onGap]) each();
   }
 
   async #last(stream: StreamName, key: string): Promise<StoredMsg | null> {

@@ -34,7 +34,7 @@ export class RunLogs {
 
   /** All of it or nothing. Throws LEASE_LOST where another message came first. */
   async write(run: string, entries: readonly Entry[], head: Head, after: number): Promise<Last> {
-    const batch: Batch = { at: Date.now(), entries: [...entries] };
+    const batch: Batch = { at: Math.round(await this.#server.now()), entries: [...entries] };
     const data = await this.#payloads.pack(run, batch);
     const written: WrittenHead = { ...head, entries: entries.length };
     try {

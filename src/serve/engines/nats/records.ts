@@ -62,7 +62,7 @@ export class Records {
       };
       return { ...(kept ?? fresh), updatedAt: now, latestRun: id };
     });
-    const made: Made = { id, agent, spec, createdAt: Math.round(now) };
+    const made: Made = { id, agent, spec, createdAt: now };
     const data = await this.#payloads.pack(id, made, { keep: true });
     await this.#server.publish("state", `of.${word(agent)}.${word(id)}`, "");
     await this.#server.publish("runs", `run.${word(id)}`, data, { after: 0 }).catch(notRefused);

@@ -33,6 +33,8 @@ export type PublishOptions = {
 export type NewsKind = "runs" | "lanes";
 
 export interface Server {
+  /** The same server for those who wait until it is back, however long it is away. Others are told that it is away. */
+  readonly patient: Server;
   /** Largest data of one message. */
   readonly maxBytes: number;
   /** Stored once, however often it must be sent. The sequence comes back. */
@@ -64,7 +66,7 @@ export interface Server {
 
   /** The clock of the server, not ahead of it. */
   now(): Promise<number>;
-  /** When the server was found again, by its clock; 0: it was never lost. */
+  /** When the server was found again, by its clock; 0: it was never lost. Known after `now`. */
   readonly foundAgainAt: number;
 
   /** Wakes everybody who waits for news of this kind. */
