@@ -7,7 +7,7 @@ import { type Launch, startHosts, startService } from "../serve/launcher.ts";
 import { newRun } from "../serve/new-run.ts";
 import { FileSender, refuseLocalFiles, type SourceChoice } from "../serve/send-files.ts";
 import { homeDir } from "../store/config-dir.ts";
-import { readService } from "../store/service-file.ts";
+import { readService, serviceFile } from "../store/service-file.ts";
 import { isTrusted } from "../store/trust.ts";
 import { answer } from "./commands/answer.ts";
 import { refuseAgents } from "./commands/refuse-agents.ts";
@@ -64,7 +64,7 @@ export async function startInBackground(invocation: Invocation, fleet: Fleet): P
   const run = await fleet.enqueue({ ...queued, spec: { ...queued.spec, ...(source && { source }) } });
   // From here, so that it has the environment of this shell. Where there is no room it waits, and has that of who starts it.
   await startHosts(fleet, launch, run.id);
-  if (launch.fleetUrl === undefined && !readService(launch.configDir)) startService(launch);
+  if (launch.fleetUrl === undefined && !readService(serviceFile(launch.configDir))) startService(launch);
   return run;
 }
 

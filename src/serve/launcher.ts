@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join, parse } from "node:path";
 import { startDetached } from "../process/detached.ts";
-import { readService } from "../store/service-file.ts";
+import { readService, serviceFile } from "../store/service-file.ts";
 import type { Fleet, Lease } from "./fleet.ts";
 
 /** What it takes to start this program again. */
@@ -40,7 +40,7 @@ export async function startHosts(fleet: Fleet, launch: Launch, run?: string): Pr
 
 /** Where no service watches over the queue, whoever ends a run sees to the next ones. */
 export async function startHostsUnserved(fleet: Fleet, launch: Launch): Promise<number> {
-  return readService(launch.configDir) ? 0 : startHosts(fleet, launch);
+  return readService(serviceFile(launch.configDir)) ? 0 : startHosts(fleet, launch);
 }
 
 function startHost({ run, token, position }: Lease, { configDir, env, program }: Launch): number | undefined {

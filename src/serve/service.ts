@@ -8,6 +8,7 @@ import {
   readKilledService,
   readService,
   type ServiceInfo,
+  serviceFile,
 } from "../store/service-file.ts";
 import type { ServeContext } from "./context.ts";
 import { loopbackHosts } from "./http/guard.ts";
@@ -21,6 +22,8 @@ export type ServiceOptions = {
   host: string;
   /** 0: a free one. */
   port: number;
+  /** That of several services which stand for one; else a new one. */
+  token?: string;
   /** A way in beside the token, for who listens beyond this machine. */
   password?: string;
   /** Leaves when there is nothing to do. */
@@ -36,14 +39,15 @@ const idleMs = 60_000;
 
 /** Resolves when the service has ended. */
 export async function runService(context: ServeContext, options: ServiceOptions): Promise<void> {
-  const { configDir, fleet, version } = context;
-  const running = await runningService(configDir);
+  const { configDir, fleet, fleetUrl, version } = context;
+  const file = serviceFile(configDir, fleetUrl);
+  const running = await runningService(file);
   if (running) throw runsAlready(running);
-  const silent = readService(configDir);
+  const silent = readService(file);
   const stop = new AbortController();
   const end = () => stop.abort();
   options.signal.addEventListener("abort", end, { once: true });
-  const { http, token } = await listenAgain(readKilledService(configDir), options, {
+  const { http, token } = await listenAgain(readKilledService(file), options, {
     hosts: options.host === "127.0.0.1" ? loopbackHosts : [...loopbackHosts, nameOf(options.host)],
     app: createApp(routes, context),
     page: readPage(context.pageDir),
@@ -52,19 +56,30 @@ export async function runService(context: ServeContext, options: ServiceOptions)
   const idle = options.untilIdle ? new IdleWatch(() => http.open > 0, end) : undefined;
   const { port } = http;
   const info = { pid: process.pid, host: options.host, port, token, startedAt: Date.now(), version };
-  if (!claimService(configDir, info, silent?.pid)) {
+  if (!claimService(file, info, silent?.pid)) {
     await http.close();
-    throw runsAlready(readService(configDir));
+    throw runsAlready(readService(file));
   }
   options.onListening({ host: options.host, port, token });
   try {
     await fleet.prune(Date.now() - keptMs);
-    await keepHosts(fleet, context, stop.signal, ({ isBusy }) => (isBusy ? idle?.stop() : idle?.begin()));
+    const watched = ({ isBusy }: { isBusy: boolean }) => (isBusy ? idle?.stop() : idle?.begin());
+    if (fleetUrl === undefined) await keepHosts(fleet, context, stop.signal, watched);
+    else await untilStopped(stop.signal, idle);
   } finally {
     idle?.stop();
-    forgetService(configDir, process.pid);
+    forgetService(file, process.pid);
     await http.close();
   }
+}
+
+/** Workers see to the runs of a fleet. */
+function untilStopped(signal: AbortSignal, idle: IdleWatch | undefined): Promise<void> {
+  idle?.begin();
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
 }
 
 /**
@@ -73,7 +88,7 @@ export async function runService(context: ServeContext, options: ServiceOptions)
  */
 async function listenAgain(
   killed: ServiceInfo | undefined,
-  { host, port, password }: ServiceOptions,
+  { host, port, password, token: given }: ServiceOptions,
   rest: Pick<HttpOptions, "hosts" | "app" | "page" | "onAnswered">,
 ): Promise<{ http: HttpService; token: string }> {
   const open = async (port: number, token: string) => {
@@ -83,17 +98,17 @@ async function listenAgain(
   const isSame = killed?.host === host && (port === 0 || port === killed.port);
   if (isSame) {
     try {
-      return await open(killed.port, killed.token);
+      return await open(killed.port, given ?? killed.token);
     } catch (error) {
       if (port !== 0 || !(error instanceof UserError)) throw error;
     }
   }
-  return open(port, randomBytes(32).toString("base64url"));
+  return open(port, given ?? randomBytes(32).toString("base64url"));
 }
 
 /** The one that answers. */
-export async function runningService(configDir: string): Promise<ServiceInfo | undefined> {
-  const running = readService(configDir);
+export async function runningService(file: string): Promise<ServiceInfo | undefined> {
+  const running = readService(file);
   return running && (await answers(running)) ? running : undefined;
 }
 

@@ -1,6 +1,7 @@
-// serve.json: where the service of this user listens, and the token that it wants. Owner-only.
+// serve.json: where the service of this user listens, and the token that it wants. Owner-only. A service over a fleet has a file
+// of its own, one for each fleet.
 import { readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { isAlive, withFileLock } from "./file-lock.ts";
 import { makeFolder, readJson, replaceFile } from "./json-file.ts";
 
@@ -13,24 +14,32 @@ export type ServiceInfo = {
   version: string;
 };
 
-export function serviceFile(configDir: string): string {
-  return join(configDir, "serve.json");
+/** `fleetUrl`: of the fleet that it serves. */
+export function serviceFile(configDir: string, fleetUrl?: string): string {
+  if (fleetUrl === undefined) return join(configDir, "serve.json");
+  const address = fleetUrl.replace(/\/\/[^/@]*@/g, "//").replace(/[^\w.-]+/g, "_");
+  return join(fleetServices(configDir), `${address.slice(0, 100)}.json`);
+}
+
+/** Where those of fleets lie. */
+export function fleetServices(configDir: string): string {
+  return join(configDir, "services");
 }
 
 /** Undefined: none runs. */
-export function readService(configDir: string): ServiceInfo | undefined {
-  const info = readInfo(configDir);
+export function readService(file: string): ServiceInfo | undefined {
+  const info = readInfo(file);
   return info && isRunning(info) ? info : undefined;
 }
 
 /** What a service that was killed left behind. One that ended in order leaves nothing. */
-export function readKilledService(configDir: string): ServiceInfo | undefined {
-  const info = readInfo(configDir);
+export function readKilledService(file: string): ServiceInfo | undefined {
+  const info = readInfo(file);
   return info && !isRunning(info) ? info : undefined;
 }
 
-function readInfo(configDir: string): ServiceInfo | undefined {
-  const info = readJson(serviceFile(configDir)) as Partial<ServiceInfo> | undefined;
+function readInfo(file: string): ServiceInfo | undefined {
+  const info = readJson(file) as Partial<ServiceInfo> | undefined;
   const isWhole = typeof info?.pid === "number" && typeof info.port === "number" && typeof info.token === "string";
   return isWhole ? (info as ServiceInfo) : undefined;
 }
@@ -49,11 +58,10 @@ function isZombie(pid: number): boolean {
 }
 
 /** False: another one was quicker. `gone`: the process of one that is known not to answer. */
-export function claimService(configDir: string, info: ServiceInfo, gone?: number): boolean {
-  const file = serviceFile(configDir);
-  makeFolder(configDir);
+export function claimService(file: string, info: ServiceInfo, gone?: number): boolean {
+  makeFolder(dirname(file));
   return withFileLock(`${file}.lock`, () => {
-    const other = readService(configDir);
+    const other = readService(file);
     if (other && other.pid !== gone && other.pid !== info.pid) return false;
     replaceFile(file, `${JSON.stringify(info, null, 2)}\n`);
     return true;
@@ -61,6 +69,6 @@ export function claimService(configDir: string, info: ServiceInfo, gone?: number
 }
 
 /** Unless another one runs by now. */
-export function forgetService(configDir: string, pid: number): void {
-  if (readJson(serviceFile(configDir))?.["pid"] === pid) rmSync(serviceFile(configDir), { force: true });
+export function forgetService(file: string, pid: number): void {
+  if (readJson(file)?.["pid"] === pid) rmSync(file, { force: true });
 }

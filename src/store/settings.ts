@@ -7,7 +7,7 @@ import { type CourserSettings, readCourserSettings } from "./courser-settings.ts
 import { readJson } from "./json-file.ts";
 import { mcpLoginFile } from "./mcp-paths.ts";
 import { type AutoRun, cliConfigFile, counts, readRuleFiles, reportMisspelt, rulesIn } from "./rule-files.ts";
-import { serviceFile } from "./service-file.ts";
+import { fleetServices, serviceFile } from "./service-file.ts";
 
 export type ApprovalMode = "allowlist" | "auto-review" | "unrestricted";
 
@@ -89,7 +89,8 @@ export function projectDenyRules(configDir: string, workspace: string): Rule[] {
 
 /** Rules like any other, so that every tool and every explanation knows them: saved keys, and the token by which it could answer itself, are kept from the agent. */
 export function builtInRules(configDir: string): Rule[] {
-  return [authFile(configDir), mcpLoginFile(configDir), serviceFile(configDir)].map((file) => ({
+  const services = join(fleetServices(configDir), "**");
+  return [authFile(configDir), mcpLoginFile(configDir), serviceFile(configDir), services].map((file) => ({
     verdict: "deny",
     kind: "Read",
     pattern: file,

@@ -145,6 +145,7 @@ describe("permissions list", () => {
       [`Read(${workspace.config}/auth.json)`, true],
       [`Read(${workspace.config}/mcp-auth.json)`, true],
       [`Read(${workspace.config}/serve.json)`, true],
+      [`Read(${workspace.config}/services/**)`, true],
       ["Shell(ls)", true],
       ["Shell(make)", true],
     ]);

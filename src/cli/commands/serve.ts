@@ -1,15 +1,15 @@
 // `serve`: the service on this machine. Prints where it listens; the token is in serve.json.
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UserError } from "../../protocol/error-codes.ts";
 import { runService } from "../../serve/service.ts";
 import { configDir } from "../../store/config-dir.ts";
+import { serviceFile } from "../../store/service-file.ts";
 import { flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { watchForTheEnd } from "../shutdown.ts";
-import { openStdout } from "../stdout.ts";
+import { openStdout, withoutSecrets } from "../stdout.ts";
 import { refuseAgents } from "./refuse-agents.ts";
-import { launchOf, withFleet } from "./runs/context.ts";
+import { fleetUrl, launchOf, withFleet } from "./runs/context.ts";
 
 const loopback = ["127.0.0.1", "localhost"];
 const shortestPassword = 16;
@@ -20,8 +20,9 @@ export function serve(invocation: Invocation): Promise<number> {
   refuseAgents(invocation, "who can reach this machine");
   return serveUntilStopped(invocation, ({ host, port }) => {
     const address = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-    const file = join(configDir(invocation.env), "serve.json");
-    return `Serving on ${address}, token in ${file}\nThe API: /openapi.json. The page: ${invocation.name} studio. Ctrl+C ends the service; runs go on.\n`;
+    const url = fleetUrl(invocation);
+    const what = url === undefined ? "" : ` runs of ${withoutSecrets(url)}`;
+    return `Serving${what} on ${address}, token in ${serviceFile(configDir(invocation.env), url)}\nThe API: /openapi.json. The page: ${invocation.name} studio. Ctrl+C ends the service; runs go on.\n`;
   });
 }
 
@@ -34,6 +35,7 @@ export async function serveUntilStopped(
   const port = portOf(flagText(flags, "port"));
   const host = flagText(flags, "host") ?? "127.0.0.1";
   const password = passwordFor(host, invocation);
+  const token = givenToken(invocation);
   const abort = new AbortController();
   const watch = watchForTheEnd(abort, { env: invocation.env });
   const launch = launchOf(invocation);
@@ -45,6 +47,7 @@ export async function serveUntilStopped(
         host: loopback.includes(host) ? "127.0.0.1" : host,
         port,
         ...(password !== undefined && { password }),
+        ...(token !== undefined && { token }),
         untilIdle: flags.has("until-idle"),
         signal: abort.signal,
         onListening: (at) => stdout.write(told(at)),
@@ -53,6 +56,18 @@ export async function serveUntilStopped(
   );
   await served.finally(() => watch.stop());
   return 0;
+}
+
+/** Services over one fleet may share a token, so that a client may speak to any of them. */
+function givenToken({ env }: Invocation): string | undefined {
+  const token = env["COURSER_SERVE_TOKEN"];
+  delete env["COURSER_SERVE_TOKEN"]; // nothing that is started from here may see it
+  if (token === undefined || token === "") return undefined;
+  if (/^[\w-]{32,}$/.test(token)) return token;
+  throw new UserError(
+    "USAGE",
+    "COURSER_SERVE_TOKEN must have 32 letters, digits, - or _ or more. To make one: openssl rand -hex 32",
+  );
 }
 
 function portOf(text: string | undefined): number {

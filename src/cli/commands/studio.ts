@@ -1,17 +1,21 @@
 // `studio`: the page over all sessions and runs of this machine, in the browser. Uses the service that runs, else is one.
 import { configDir } from "../../store/config-dir.ts";
+import { serviceFile } from "../../store/service-file.ts";
 import type { Invocation } from "../main.ts";
 import { openBrowser } from "../open-browser.ts";
 import { writeStderr } from "../stdout.ts";
 import { answer } from "./answer.ts";
 import { refuseAgents } from "./refuse-agents.ts";
+import { fleetUrl } from "./runs/context.ts";
 import { serveUntilStopped } from "./serve.ts";
 
 export async function studio(invocation: Invocation): Promise<number> {
   refuseAgents(invocation, "who can reach this machine");
   const { flags } = invocation.line;
   const { runningService } = await import("../../serve/service.ts");
-  const running = flags.has("port") ? undefined : await runningService(configDir(invocation.env));
+  const running = flags.has("port")
+    ? undefined
+    : await runningService(serviceFile(configDir(invocation.env), fleetUrl(invocation)));
   if (!running)
     return serveUntilStopped(invocation, (at) => shown(at, invocation, "Ctrl+C ends the service; runs go on."));
   if (running.version !== invocation.version)

@@ -85,7 +85,7 @@ export function runView(run: RunRecord): v.InferOutput<typeof runShape> {
     ...(end && { durationMs: end.durationMs, result: end.text }),
     ...(end?.code !== undefined && { errorCode: end.code }),
     questions: open,
-    git: { branches: [] },
+    git: { branches: end?.branch === undefined ? [] : [{ name: end.branch }] },
     ...(sessionId !== undefined && { sessionId }),
   };
 }

@@ -1,13 +1,13 @@
-// REST v1, as the original's cloud agents speak it, over the runs of this machine. Beyond it: `workspace` and `cli`.
+// REST v1, as the original's cloud agents speak it, over the runs of this machine or of a fleet. Beyond it: `workspace`, `cli`, `source`.
 import * as v from "valibot";
 import type { RunRequest } from "../../protocol/run.ts";
 import { listModels } from "../../sdk/detect.ts";
 import { beginRun, type ServeContext } from "../context.ts";
-import { type AgentRecord, cliNames, isOver, type NewRun, type RunRecord } from "../fleet.ts";
+import { type AgentRecord, cliNames, isOver, type NewRun, priorities, type RunRecord } from "../fleet.ts";
 import { type Call, HttpError, type Route, route } from "../http/route.ts";
 import { followUp, newRun } from "../new-run.ts";
+import { type GivenPlace, placeRun } from "../place-run.ts";
 import { sumUsage } from "../run-end.ts";
-import { trustedWorkspace } from "../workspaces.ts";
 import {
   agentShape,
   agentView,
@@ -32,10 +32,8 @@ const agentPage = v.object({
   includeArchived: v.optional(v.picklist(["true", "false"]), "true"),
 });
 
-/** Fields of the original that mean a machine of its own, a repository or a service. Asking for them is an error. */
+/** Fields of the original that mean a service of its own. Asking for them is an error. */
 const unsupported = [
-  "repos",
-  "env",
   "envVars",
   "workOnCurrentBranch",
   "autoCreatePR",
@@ -48,8 +46,16 @@ const modelShape = v.object({ id: v.string(), params: v.optional(v.array(v.unkno
 
 const newAgent = v.looseObject({
   prompt: promptShape,
-  /** Ours: a trusted folder of this machine. */
-  workspace: v.string(),
+  /** Ours: a trusted folder of this machine. Needed, unless a fleet is told where the files come from. */
+  workspace: v.optional(v.string()),
+  /** Over a fleet: where the files come from, as `--source` says it; or, as the original, one repository. */
+  source: v.optional(v.string()),
+  repos: v.optional(v.array(v.object({ url: v.string(), startingRef: v.optional(v.string()) }))),
+  /** Over a fleet: which workers. */
+  env: v.optional(v.object({ type: v.string(), name: v.optional(v.string()) })),
+  labels: v.optional(v.record(v.string(), v.string())),
+  priority: v.optional(v.picklist(priorities)),
+  onWorkerLoss: v.optional(v.picklist(["continue", "interrupt"])),
   /** Ours: which agent CLI. */
   cli: v.optional(v.picklist(cliNames), "courser"),
   model: v.optional(modelShape),
@@ -76,21 +82,18 @@ export const restRoutes: readonly Route[] = [
       201: { description: "Created", schema: v.object({ agent: agentShape, run: runShape }) },
       ...failures(400, 403, 409),
     },
-    async handle({ context, body }) {
-      refuseUnsupported(body);
-      const { fleet, configDir } = context;
+    async handle({ context, body, signal }) {
+      refuseUnsupported(body, context);
+      const { fleet } = context;
       if (body.agentId !== undefined && (await fleet.agent(body.agentId)))
         throw new HttpError(409, "agent_id_conflict", `There is an agent ${body.agentId} already.`);
-      const request: RunRequest = {
-        workspace: trustedWorkspace(configDir, body.workspace),
-        ...requestOf(body),
-        ...(body.force && { force: true }),
-      };
+      const request: RunRequest = { workspace: "", ...requestOf(body), ...(body.force && { force: true }) };
       const names = {
         ...(body.agentId !== undefined && { agent: body.agentId }),
         ...(body.name !== undefined && { name: body.name }),
       };
-      const run = await beginRun(context, newRun({ cli: body.cli, request, prompt: promptOf(body.prompt) }, names));
+      const asked = newRun({ cli: body.cli, request, prompt: promptOf(body.prompt) }, names);
+      const run = await beginRun(context, await placeRun(context, asked, placeOf(body), signal));
       return { status: 201, body: { agent: agentView((await fleet.agent(run.agent))!), run: runView(run) } };
     },
   }),
@@ -166,7 +169,7 @@ export const restRoutes: readonly Route[] = [
     body: newFollowUp,
     replies: { 201: { description: "Created", schema: v.object({ run: runShape }) }, ...failures(400, 404, 409) },
     async handle(call) {
-      refuseUnsupported(call.body);
+      refuseUnsupported(call.body, call.context);
       const run = await nextRun(call.context, await agentOf(call), call.body);
       return { status: 201, body: { run: runView(await beginRun(call.context, run)) } };
     },
@@ -290,13 +293,32 @@ function promptOf({ text, images = [] }: v.InferOutput<typeof promptShape>): New
   };
 }
 
-function refuseUnsupported(body: Record<string, unknown>): void {
-  const named = unsupported.filter((field) => body[field] !== undefined);
+function placeOf(body: v.InferOutput<typeof newAgent>): GivenPlace {
+  const { workspace, source, repos = [], env, labels, priority, onWorkerLoss } = body;
+  if (repos.length > 1) throw new HttpError(400, "invalid_request", "One repository for a run.");
+  if (repos[0] && source !== undefined) throw new HttpError(400, "invalid_request", '"repos" or "source", not both.');
+  if (env && env.type !== "pool")
+    throw new HttpError(400, "unsupported_field", 'Of "env" there is {"type": "pool", "name"}.');
+  const ref = repos[0]?.startingRef === undefined ? "" : `#${repos[0].startingRef}`;
+  return {
+    ...(workspace !== undefined && { workspace }),
+    ...(source !== undefined && { source }),
+    ...(repos[0] && { source: `git:${repos[0].url}${ref}` }),
+    ...(env?.name !== undefined && { pool: env.name }),
+    ...(labels && { labels }),
+    ...(priority && { priority }),
+    ...(onWorkerLoss && { onWorkerLoss }),
+  };
+}
+
+function refuseUnsupported(body: Record<string, unknown>, { fleetUrl }: ServeContext): void {
+  const here = fleetUrl === undefined ? [...unsupported, "repos", "env"] : unsupported;
+  const named = here.filter((field) => body[field] !== undefined);
   if (named.length > 0)
     throw new HttpError(
       400,
       "unsupported_field",
-      `Not here: ${named.join(", ")}. Runs work in "workspace" on this machine.`,
+      `Not here: ${named.join(", ")}.${fleetUrl === undefined ? ' Runs work in "workspace" on this machine.' : ""}`,
     );
 }
 

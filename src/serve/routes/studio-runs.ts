@@ -4,10 +4,11 @@ import { readControlLine } from "../../protocol/control-lines.ts";
 import type { RunRequest } from "../../protocol/run.ts";
 import { beginRun, type ServeContext } from "../context.ts";
 import { fileChanges } from "../file-changes.ts";
-import { cliNames, type Message, type RunRecord, runStates } from "../fleet.ts";
+import { cliNames, type Message, type Placement, priorities, type RunRecord, runStates } from "../fleet.ts";
 import { HttpError, type Route, route } from "../http/route.ts";
 import { followUp, newRun } from "../new-run.ts";
-import { trustedWorkspace } from "../workspaces.ts";
+import { patchOf } from "../patch.ts";
+import { placeRun } from "../place-run.ts";
 import { lastEventOf } from "./rest.ts";
 import { failures } from "./rest-shapes.ts";
 
@@ -33,7 +34,13 @@ const prompt = v.object({
 /** A file on this machine is named by nobody but who sits at it: pictures come as data. */
 const newStudioRun = v.strictObject({
   cli: v.optional(v.picklist(cliNames), "courser"),
-  workspace: v.string(),
+  workspace: v.optional(v.string()),
+  /** Over a fleet: where the files come from, and which workers. */
+  source: v.optional(v.string()),
+  pool: v.optional(v.string()),
+  labels: v.optional(v.record(v.string(), v.string())),
+  priority: v.optional(v.picklist(priorities)),
+  onWorkerLoss: v.optional(v.picklist(["continue", "interrupt"])),
   prompt,
   name: v.optional(v.pipe(v.string(), v.maxLength(200))),
   model: v.optional(v.string()),
@@ -78,14 +85,28 @@ export const studioRunRoutes: readonly Route[] = [
     summary: "Start a run in a trusted workspace: new, resumed or forked",
     body: newStudioRun,
     replies: { 201: { description: "The run", schema: runView }, ...failures(400, 403, 409) },
-    async handle({ context, body }) {
-      const { cli, prompt: asked, name, session, workspace, ...rest } = body;
-      const request = { ...rest, workspace: trustedWorkspace(context.configDir, workspace), ...chatOf(session) };
+    async handle({ context, body, signal }) {
+      const { cli, prompt: asked, name, session, ...more } = body;
+      const { workspace, source, pool, labels, priority, onWorkerLoss, ...rest } = more;
+      const request = { ...rest, workspace: "", ...chatOf(session) };
       const run = newRun(
         { cli, request: request as RunRequest, prompt: promptOf(asked) },
         name === undefined ? {} : { name },
       );
-      return { status: 201, body: await beginRun(context, run) };
+      const place = { workspace, source, onWorkerLoss, ...defined({ pool, labels, priority }) };
+      return { status: 201, body: await beginRun(context, await placeRun(context, run, place, signal)) };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/runs/:id/patch",
+    summary: "What a run with files of its own changed, as git diff tells it",
+    replies: { 200: { description: "The patch", type: "text/x-diff" }, ...failures(404) },
+    async handle({ context, params }) {
+      const run = await runOf(context, params);
+      const patch = await patchOf(context.fleet, run);
+      if (!patch) throw new HttpError(404, "not_found", "The run has no patch.");
+      return { status: 200, download: { name: `${run.id}.patch`, type: "text/x-diff", text: patch.toString("utf8") } };
     },
   }),
   route({
@@ -246,4 +267,8 @@ function messageOf(body: Record<string, unknown>): Message {
   if (line.type === "mode" && line.mode === "force")
     throw new HttpError(403, "forbidden", "Only who starts a run may let it do everything: start it with force.");
   return line;
+}
+
+function defined(placement: { [Field in keyof Placement]: Placement[Field] | undefined }): Placement {
+  return Object.fromEntries(Object.entries(placement).filter(([, value]) => value !== undefined));
 }

@@ -187,8 +187,13 @@ export const studioSessionRoutes: readonly Route[] = [
     method: "get",
     path: "/api/workspaces",
     summary: "Folders that runs may be started in: those that are trusted",
-    replies: { 200: { description: "Real paths", schema: v.object({ items: v.array(v.string()) }) } },
-    handle: async ({ context }) => ({ status: 200, body: { items: trustedFolders(context.configDir) } }),
+    replies: {
+      200: { description: "Real paths", schema: v.object({ items: v.array(v.string()), isFleet: v.boolean() }) },
+    },
+    handle: async ({ context: { configDir, fleetUrl } }) => ({
+      status: 200,
+      body: { items: trustedFolders(configDir), isFleet: fleetUrl !== undefined },
+    }),
   }),
   route({
     method: "post",

@@ -4,7 +4,7 @@ import { UserError } from "../../../protocol/error-codes.ts";
 import type { Fleet, NewRun, RunRecord } from "../../../serve/fleet.ts";
 import type { Launch } from "../../../serve/launcher.ts";
 import { ManyRuns } from "../../../serve/many-runs.ts";
-import { patchOf } from "../runs/patch.ts";
+import { patchOf } from "../../../serve/patch.ts";
 import type { BatchItem } from "./lines.ts";
 import type { BatchCounts, BatchProgress } from "./progress.ts";
 import type { BatchResult, BatchResults, EarlierResult } from "./results.ts";

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../../../protocol/error-codes.ts";
-import { type Fleet, isOver, type RunRecord } from "../../../serve/fleet.ts";
+import { isOver, type RunRecord } from "../../../serve/fleet.ts";
+import { patchOf } from "../../../serve/patch.ts";
 import { git } from "../../../worktrees/git.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
@@ -21,15 +22,6 @@ export function showPatch(invocation: Invocation, words: readonly string[]): Pro
     refuseAgents(invocation, "what is changed outside of their workspace");
     return apply(patch, run, invocation);
   });
-}
-
-/** Undefined: there is none. Empty where nothing was changed. */
-export async function patchOf(fleet: Fleet, { id, end }: RunRecord): Promise<Buffer | undefined> {
-  const pieces = end?.patch === undefined ? undefined : await fleet.get(id, end.patch);
-  if (!pieces) return undefined;
-  const all: Uint8Array[] = [];
-  for await (const piece of pieces) all.push(piece);
-  return Buffer.concat(all);
 }
 
 /** As it is: a patch of files in another encoding must not be made into text. */

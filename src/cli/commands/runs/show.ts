@@ -1,5 +1,6 @@
 // One background run: what it was to do, where it works, and what came of it.
 import type { Fleet, RunRecord, WorkspaceSource } from "../../../serve/fleet.ts";
+import { patchOf } from "../../../serve/patch.ts";
 import { homeDir } from "../../../store/config-dir.ts";
 import { shortPath } from "../../../text/short-path.ts";
 import { visible } from "../../../text/visible.ts";
@@ -7,7 +8,6 @@ import { byteSize, counted, dollars, duration, tokenCount } from "../../../view/
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { chosenRun, withFleet } from "./context.ts";
-import { patchOf } from "./patch.ts";
 import { runJson, stateOf } from "./run-lines.ts";
 
 export function showRun(invocation: Invocation, words: readonly string[]): Promise<number> {

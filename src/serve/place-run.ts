@@ -1,0 +1,54 @@
+// Where a run that a client asks for shall work: in a trusted folder of this machine, or, over a fleet, where a worker makes
+// a workspace from the files that are sent or named.
+import { basename, isAbsolute } from "node:path";
+import { UserError } from "../protocol/error-codes.ts";
+import type { ServeContext } from "./context.ts";
+import type { NewRun, Placement, RunSpec } from "./fleet.ts";
+import { FileSender, readSource, type SourceChoice } from "./send-files.ts";
+import { trustedWorkspace } from "./workspaces.ts";
+
+export type GivenPlace = Placement & {
+  workspace?: string | undefined;
+  /** As `--source` spells it. */
+  source?: string | undefined;
+  onWorkerLoss?: RunSpec["onWorkerLoss"] | undefined;
+};
+
+/** `run` as it is to be queued; its `request.workspace` is what comes of this. Throws UserError. */
+export async function placeRun(
+  { fleet, fleetUrl, configDir, env }: ServeContext,
+  run: NewRun,
+  given: GivenPlace,
+  signal: AbortSignal,
+): Promise<NewRun> {
+  const { workspace, source, onWorkerLoss, ...rest } = given;
+  const placement = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as Placement;
+  const isPlaced = Object.keys(placement).length > 0;
+  if (fleetUrl === undefined && (isPlaced || source !== undefined))
+    throw new UserError(
+      "USAGE",
+      "Sources, pools, labels and priorities are for a service over a fleet: serve --fleet nats://…",
+    );
+  const choice: SourceChoice = fleetUrl === undefined ? { type: "none" } : readSource(source ?? "upload", '"source"');
+  const isHere = fleetUrl === undefined || choice.type === "upload" || choice.type === "repository";
+  const folder = isHere ? trustedWorkspace(configDir, workspace ?? "") : placeOnWorker(workspace, choice);
+  const sent = await new FileSender(fleet, { env, signal }).sourceFor(run.id, folder, choice);
+  const spec: RunSpec = {
+    ...run.spec,
+    // Who sends a folder that is trusted here trusts it there too.
+    request: { ...run.spec.request, workspace: folder, ...(isHere && sent && { trust: true }) },
+    ...(sent && { source: sent }),
+    ...(isPlaced && { placement }),
+    ...(onWorkerLoss && { onWorkerLoss }),
+  };
+  return { ...run, spec };
+}
+
+/** A name for people, where the worker chooses the folder itself. */
+function placeOnWorker(workspace: string | undefined, choice: SourceChoice): string {
+  if (workspace !== undefined && isAbsolute(workspace)) return workspace;
+  if (workspace !== undefined || choice.type === "none")
+    throw new UserError("CWD_MISSING", "The workspace must be the absolute path of a directory on the worker's disk.");
+  const from = choice.type === "git" ? choice.from : choice.type === "folder" ? choice.path : "";
+  return `/${basename(from).replace(/\.git$/, "") || "workspace"}`;
+}
