@@ -14,6 +14,7 @@ export const exporters = {
   json: async () => jsonExport,
   "stream-json": async () => streamJsonExport,
   html: async () => (await import("./html.tsx")).htmlExport,
+  atif: async () => (await import("./atif.ts")).atifExport,
 } satisfies Record<string, () => Promise<Exporter>>;
 
 export type ExportFormat = keyof typeof exporters;

@@ -102,5 +102,5 @@ describe("text of strangers", () => {
   });
 
   it("every format is a row of the table", () =>
-    expect(exportFormats).toEqual(["markdown", "json", "stream-json", "html"]));
+    expect(exportFormats).toEqual(["markdown", "json", "stream-json", "html", "atif"]));
 });

@@ -135,14 +135,14 @@ export const studioSessionRoutes: readonly Route[] = [
   route({
     method: "get",
     path: "/api/sessions/:tool/:id/export",
-    summary: "A chat as a file: markdown, json, stream-json or html",
+    summary: "A chat as a file: markdown, json, stream-json, html or atif",
     query: v.object({ format: v.optional(v.picklist(exportFormats), "markdown") }),
     replies: { 200: { description: "The file, to be saved", type: "application/octet-stream" }, ...failures(400, 404) },
     async handle({ context, params, query }) {
       const id = ownChat(params);
       const record = readChat(findChat(context.configDir, id, ""), { events: true });
       const exporter = await exporters[query.format as ExportFormat]();
-      const ending = { markdown: "md", json: "json", "stream-json": "jsonl", html: "html" }[
+      const ending = { markdown: "md", json: "json", "stream-json": "jsonl", html: "html", atif: "atif.json" }[
         query.format as ExportFormat
       ];
       const text = [...exporter(record)].join("");

@@ -170,13 +170,14 @@ const formats: Readonly<Record<string, string>> = {
   html: "html",
   json: "json",
   jsonl: "stream-json",
+  "atif.json": "atif",
 };
 
 async function exportChat(desk: Desk, rest: string): Promise<void> {
   const { chatId } = desk.conversation.facts;
   if (chatId === undefined) return desk.complain("There is nothing to export yet.");
   const file = rest === "" ? `chat-${chatId.slice(0, 8)}.md` : rest;
-  const format = formats[/\.(\w+)$/.exec(file)?.[1] ?? ""] ?? "markdown";
+  const format = formats[/\.(atif\.json|\w+)$/.exec(file)?.[1] ?? ""] ?? "markdown";
   const { code, text } = await desk.command(["export", chatId, "--format", format, "--output", file]);
   if (code === 0) desk.say(`Written to ${file}.`);
   else desk.complain(text.trim());

@@ -1,4 +1,4 @@
-// Writes a chat as Markdown, JSON, stream-json, HTML or a recording: to stdout, or to a file that is whole or not there.
+// Writes a chat as Markdown, JSON, stream-json, HTML, ATIF or a recording: to stdout, or to a file that is whole or not there.
 import { resolve } from "node:path";
 import { exporters } from "../../../export/index.ts";
 import { readWhatIsLeft } from "../../../store/chats/read-chat.ts";

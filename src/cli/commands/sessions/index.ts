@@ -16,11 +16,11 @@ export const anyFormat = flag("Output", "--format <format>", "Output format: tex
 /** Also a command of its own. */
 export const exportCommand: InnerCommand = {
   name: "export",
-  summary: "Write a chat as Markdown, JSON, stream-json, HTML or a recording",
+  summary: "Write a chat as Markdown, JSON, stream-json, HTML, ATIF or a recording",
   operands: "<id>",
   flags: [
-    flag("Output", "--format <format>", "markdown (default), json, stream-json, html or recording", {
-      choices: ["markdown", "json", "stream-json", "html", "recording"],
+    flag("Output", "--format <format>", "markdown (default), json, stream-json, html, atif or recording", {
+      choices: ["markdown", "json", "stream-json", "html", "atif", "recording"],
     }),
     flag("Output", "-o, --output <file>", "Write to a file instead of stdout"),
   ],

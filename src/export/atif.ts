@@ -1,0 +1,225 @@
+// A chat as a trajectory in Harbor's Agent Trajectory Interchange Format, ATIF-v1.7: for tools that compare and train agents.
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isObject } from "../json/object.ts";
+import type { AgentEvent } from "../protocol/event.ts";
+import { isPrompt, type Message, textOf } from "../protocol/message.ts";
+import type { ChatRecord, StoredMessage } from "../store/chats/chat.ts";
+import { isChatId } from "../store/chats/layout.ts";
+import { readWhatIsLeft } from "../store/chats/read-chat.ts";
+
+type Content = { type: "text"; text: string } | { type: "image"; source: { media_type: string; path: string } };
+
+type Metrics = { prompt_tokens: number; completion_tokens: number; cached_tokens: number; cost_usd?: number };
+
+type ObservedResult = {
+  source_call_id?: string;
+  content: string | Content[];
+  subagent_trajectory_ref?: { trajectory_id: string; session_id: string }[];
+};
+
+type Step = {
+  step_id: number;
+  timestamp?: string;
+  source: "system" | "user" | "agent";
+  model_name?: string;
+  message: string | Content[];
+  reasoning_content?: string;
+  tool_calls?: { tool_call_id: string; function_name: string; arguments: object }[];
+  observation?: { results: ObservedResult[] };
+  metrics?: Metrics;
+  llm_call_count?: number;
+};
+
+export type Trajectory = {
+  schema_version: "ATIF-v1.7";
+  session_id: string;
+  trajectory_id: string;
+  agent: { name: string; version: string; model_name?: string };
+  steps: Step[];
+  notes?: string;
+  final_metrics: {
+    total_prompt_tokens: number;
+    total_completion_tokens: number;
+    total_cached_tokens: number;
+    total_cost_usd?: number;
+    total_steps: number;
+  };
+  subagent_trajectories?: Trajectory[];
+};
+
+export function* atifExport(record: ChatRecord): Generator<string> {
+  yield `${JSON.stringify(trajectoryOf(record, new Set()), null, 2)}\n`;
+}
+
+/** `seen`: chats that are in it already; an id stands for one trajectory only. */
+function trajectoryOf(record: ChatRecord, seen: Set<string>): Trajectory {
+  const { metadata, problems } = record;
+  seen.add(metadata.id);
+  const subagents = subagentsOf(record, seen);
+  const steps = stepsOf(record, subagents.ofCall);
+  const endings = record.events.flatMap(({ event }) => (isEnding(event) ? [metricsOf(event)] : []));
+  const sum = (of: (metrics: Metrics) => number) => endings.reduce((total, each) => total + (each ? of(each) : 0), 0);
+  const costs = endings.flatMap((metrics) => metrics?.cost_usd ?? []);
+  return {
+    schema_version: "ATIF-v1.7",
+    session_id: metadata.id,
+    trajectory_id: metadata.id,
+    // Which version wrote a chat is not kept in it.
+    agent: { name: "courser", version: "unknown", ...(metadata.model !== undefined && { model_name: metadata.model }) },
+    steps,
+    ...(problems.length > 0 && { notes: problems.map(({ message }) => message).join("\n") }),
+    final_metrics: {
+      total_prompt_tokens: sum((metrics) => metrics.prompt_tokens),
+      total_completion_tokens: sum((metrics) => metrics.completion_tokens),
+      total_cached_tokens: sum((metrics) => metrics.cached_tokens),
+      ...(costs.length > 0 && { total_cost_usd: costs.reduce((total, each) => total + each, 0) }),
+      total_steps: steps.length,
+    },
+    ...(subagents.trajectories.length > 0 && { subagent_trajectories: subagents.trajectories }),
+  };
+}
+
+/** A prompt and a reply are a step each; results of tools stand with the reply that called them. */
+function stepsOf(record: ChatRecord, subagents: ReadonlyMap<string, string>): Step[] {
+  const steps: Omit<Step, "step_id">[] = [];
+  const models = modelsOf(record);
+  const callers = new Map<string, Omit<Step, "step_id">>();
+  const endings = new Map(
+    record.events.flatMap(({ event, turn }) => (isEnding(event) ? [[turn, event] as const] : [])),
+  );
+  const turns = [...new Set([...record.messages.map(({ turn }) => turn), ...endings.keys()])].sort((a, b) => a - b);
+  for (const turn of turns) {
+    for (const stored of record.messages.filter((each) => each.turn === turn)) {
+      const { message, at } = stored;
+      const base = at === undefined ? {} : { timestamp: new Date(at).toISOString() };
+      if (message.role === "assistant") {
+        const step = { ...base, ...replyStep(message, models.get(turn)) };
+        for (const { tool_call_id } of step.tool_calls ?? []) callers.set(tool_call_id, step);
+        steps.push(step);
+      } else if (isPrompt(message)) steps.push({ ...base, source: "user", message: contentOf(message) });
+      else observe(stored, callers, subagents);
+    }
+    const ending = endings.get(turn);
+    if (!ending) continue;
+    const metrics = metricsOf(ending);
+    const last = steps.findLast(({ source }) => source === "agent");
+    // The usage of a turn stands at its last reply, as in the other exports: it is not kept for each.
+    if (last && metrics && last.metrics === undefined) last.metrics = metrics;
+    if (ending.type === "fail") {
+      const base = ending.at === undefined ? {} : { timestamp: new Date(ending.at).toISOString() };
+      steps.push({ ...base, source: "system", message: `Error: ${ending.message}` });
+    }
+  }
+  if (steps.length === 0) steps.push({ source: "system", message: "Nothing was said in this chat." });
+  return steps.map((step, index) => ({ step_id: index + 1, ...step }));
+}
+
+function replyStep(message: Message, model: string | undefined): Omit<Step, "step_id"> {
+  const thoughts = message.parts.map((part) => (part.type === "thinking" ? part.text : "")).join("");
+  const calls = message.parts.flatMap((part) =>
+    part.type === "tool_call"
+      ? [{ tool_call_id: part.id, function_name: part.name, arguments: argumentsOf(part.args) }]
+      : [],
+  );
+  return {
+    source: "agent",
+    ...(model !== undefined && { model_name: model }),
+    message: textOf(message),
+    ...(thoughts !== "" && { reasoning_content: thoughts }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+    llm_call_count: 1,
+  };
+}
+
+/** What a model wrote instead of an object is kept as it is. */
+function argumentsOf(args: unknown): object {
+  return isObject(args) ? args : { value: args };
+}
+
+function observe(
+  { message }: StoredMessage,
+  callers: ReadonlyMap<string, Omit<Step, "step_id">>,
+  subagents: ReadonlyMap<string, string>,
+): void {
+  for (const part of message.parts) {
+    if (part.type !== "tool_result") continue;
+    const step = callers.get(part.id);
+    if (!step) continue; // of a call that is lost
+    const pictures = (part.images ?? []).map(pictureOf);
+    const child = subagents.get(part.id);
+    step.observation ??= { results: [] };
+    step.observation.results.push({
+      source_call_id: part.id,
+      content: pictures.length > 0 ? [{ type: "text", text: part.text }, ...pictures] : part.text,
+      ...(child !== undefined && { subagent_trajectory_ref: [{ trajectory_id: child, session_id: child }] }),
+    });
+  }
+}
+
+function contentOf(message: Message): string | Content[] {
+  const pictures = message.parts.flatMap((part) => (part.type === "image" ? [pictureOf(part)] : []));
+  return pictures.length > 0 ? [{ type: "text", text: textOf(message) }, ...pictures] : textOf(message);
+}
+
+const pictureTypes = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+
+/** The format refers to pictures; a data URL is an address that takes them along. Of other types it knows none. */
+function pictureOf({ mime, base64 }: { mime: string; base64: string }): Content {
+  if (!pictureTypes.includes(mime)) return { type: "text", text: `(a picture of the type ${mime})` };
+  return { type: "image", source: { media_type: mime, path: `data:${mime};base64,${base64}` } };
+}
+
+type Ending = Extract<AgentEvent, { type: "done" | "fail" }>;
+
+function isEnding(event: AgentEvent): event is Ending {
+  return event.type === "done" || event.type === "fail";
+}
+
+function metricsOf({ usage, costUsd }: Ending): Metrics | undefined {
+  if (!usage) return undefined;
+  const cost = usage.totalCost ?? costUsd;
+  return {
+    prompt_tokens: usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
+    completion_tokens: usage.outputTokens,
+    cached_tokens: usage.cacheReadTokens,
+    ...(cost !== undefined && { cost_usd: cost }),
+  };
+}
+
+/** Which model answered in a turn: that of its beginning, else that of the turn before. */
+function modelsOf({ events, turns, metadata }: ChatRecord): Map<number, string> {
+  const begun = new Map(
+    events.flatMap(({ event, turn }) =>
+      event.type === "init" && event.model !== undefined ? [[turn, event.model] as const] : [],
+    ),
+  );
+  let last = metadata.model;
+  const models = new Map<number, string>();
+  for (const number of new Set([...begun.keys(), ...turns.map((turn) => turn.number)])) {
+    last = begun.get(number) ?? last;
+    if (last !== undefined) models.set(number, last);
+  }
+  return models;
+}
+
+/** Chats of subagents lie beside that of their parent; a call of Task says which one it was. */
+function subagentsOf(
+  record: ChatRecord,
+  seen: Set<string>,
+): { trajectories: Trajectory[]; ofCall: Map<string, string> } {
+  const ofCall = new Map<string, string>();
+  const trajectories: Trajectory[] = [];
+  for (const { event } of record.events) {
+    if (event.type !== "tool_end" || event.tool !== "task") continue;
+    const value = event.outcome?.value;
+    const id = isObject(value) ? value["agentId"] : undefined;
+    if (typeof id !== "string" || !isChatId(id)) continue;
+    const folder = join(dirname(record.metadata.folder), id);
+    const isKnown = trajectories.some(({ trajectory_id }) => trajectory_id === id);
+    if (!isKnown && (seen.has(id) || !existsSync(folder))) continue;
+    ofCall.set(event.callId, id);
+    if (!isKnown) trajectories.push(trajectoryOf(readWhatIsLeft(folder, { events: true }), seen));
+  }
+  return { trajectories, ofCall };
+}
