@@ -12,6 +12,7 @@ const systemPackages = [
   { name: "bubblewrap", file: "/usr/bin/bwrap" },
   { name: "chromium", file: "/usr/bin/chromium" },
   { name: "nats-server", file: "/usr/sbin/nats-server" },
+  { name: "iproute2", file: "/usr/sbin/ip" },
 ];
 
 installSystemPackages();

@@ -36,11 +36,14 @@ const nanoseconds = 1_000_000;
 /** What is known of the connection, by everybody who uses it. */
 type Known = {
   clock?: { offset: number; takenAt: number } | undefined;
+  isAway: boolean;
   /** It was lost, and is there again: by the clock that is read next. */
   isFoundAgain: boolean;
   foundAgainAt: number;
   lanes: Set<Lane>;
   onGap: Set<() => void>;
+  /** Of questions that were put to a server that is away now. */
+  onLost: Set<(error: Error) => void>;
 };
 
 export class JetStream implements Server {
@@ -52,7 +55,14 @@ export class JetStream implements Server {
 
   constructor(connected: Connected, known?: Known) {
     this.#connected = connected;
-    this.#known = known ?? { isFoundAgain: false, foundAgainAt: 0, lanes: new Set(), onGap: new Set() };
+    this.#known = known ?? {
+      isAway: false,
+      isFoundAgain: false,
+      foundAgainAt: 0,
+      lanes: new Set(),
+      onGap: new Set(),
+      onLost: new Set(),
+    };
     this.#patienceMs = known ? Infinity : patienceMs;
     this.patient = known ? this : new JetStream(connected, this.#known);
     if (!known) void this.#watchConnection();
@@ -291,9 +301,10 @@ export class JetStream implements Server {
   async #again<T>(work: () => Promise<T>): Promise<T> {
     const { where, connection } = this.#connected;
     const deadline = performance.now() + this.#patienceMs;
-    for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 1000)) {
+    for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 500)) {
       try {
-        return await work();
+        if (this.#known.isAway) throw awayError();
+        return await this.#unlessLost(work());
       } catch (error) {
         if (error instanceof Refused) throw error;
         if (isClosed(error) || connection.isClosed()) throw unreachable(where, "the connection was closed");
@@ -303,9 +314,23 @@ export class JetStream implements Server {
     }
   }
 
+  /** An answer from a server that was lost never comes. */
+  #unlessLost<T>(answer: Promise<T>): Promise<T> {
+    const { onLost } = this.#known;
+    return new Promise((resolve, reject) => {
+      onLost.add(reject);
+      answer.then(resolve, reject).finally(() => onLost.delete(reject));
+    });
+  }
+
   async #watchConnection(): Promise<void> {
     for await (const { type } of this.#connected.connection.status()) {
+      if (type === "disconnect") {
+        this.#known.isAway = true;
+        for (const reject of [...this.#known.onLost]) reject(awayError());
+      }
       if (type !== "reconnect") continue;
+      this.#known.isAway = false;
       this.#known.clock = undefined;
       this.#known.isFoundAgain = true;
       this.#wakeAll();
@@ -340,6 +365,10 @@ export class JetStream implements Server {
       ...headIn(headers),
     };
   }
+}
+
+function awayError(): Error {
+  return Object.assign(new Error("the connection was lost"), { name: "ConnectionError" });
 }
 
 function headIn(headers: MsgHdrs | undefined): { head?: string } {

@@ -3,7 +3,7 @@
 import { UserError } from "../../../protocol/error-codes.ts";
 import { randomUuid } from "../../../store/chats/random-uuid.ts";
 import type { Lease, LeaseOptions, Placement } from "../../fleet.ts";
-import { byUrgency, isForAnybody, laneOf, lastWord, word } from "./keys.ts";
+import { byUrgency, isForAnybody, laneOf, lastWord, textOf, word } from "./keys.ts";
 import type { RunLogs } from "./log.ts";
 import { type Last, ownerOf, positionOf, type Standing, standing, taken, tokenOf } from "./rules.ts";
 import type { Lane, Server, Work } from "./server.ts";
@@ -11,6 +11,8 @@ import type { Lane, Server, Work } from "./server.ts";
 /** A run that somebody else hosts is looked at again a little after its host could be lost. */
 const laterMs = 10;
 const lookAgainMs = 5000;
+/** So many runs are looked at one by one. */
+const fewRuns = 500;
 
 type Sign = { ttlMs: number };
 type Labels = Readonly<Record<string, string>>;
@@ -161,15 +163,18 @@ export class Leases {
       this.#server.now(),
     ]);
     const runs = new Set(work.map(lastWord));
-    const hosts = new Set(
-      signs.map((key) => lastWord(key.slice(0, key.lastIndexOf(".")))).filter((run) => runs.has(run)),
-    );
+    const hosts = new Set(signs.map((key) => textOf(key.split(".")[1]!)).filter((run) => runs.has(run)));
+    // Those that nobody hosts are believed to wait; where they are few, they are looked at.
+    const looked = [...runs].filter((run) => hosts.has(run) || runs.size - hosts.size <= fewRuns);
     const stands = await Promise.all(
-      [...hosts].map(async (run) => this.#standing(run, await this.#logs.last(run), now)),
+      looked.map(async (run) => ({ run, ...(await this.#standing(run, await this.#logs.last(run), now)) })),
     );
+    const over = stands.filter(({ is }) => is === "over");
+    // A server that was killed may have forgotten that it deleted a message.
+    for (const { run } of over) await this.#server.purge("work", `*.*.*.${word(run)}`);
     const left = stands.flatMap((each) => (each.is === "hosted" ? [each.leftMs] : []));
     const next = left.length > 0 ? { nextMs: Math.max(0, Math.min(...left)) } : {};
-    return { count: runs.size - left.length, hosted: left.length, ...next };
+    return { count: runs.size - over.length - left.length, hosted: left.length, ...next };
   }
 
   async #standing(run: string, last: Last, now: number): Promise<Standing> {

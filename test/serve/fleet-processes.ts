@@ -1,0 +1,269 @@
+// `npm run test:fleet -- [--runs N] [--kills N] [--lease MS] [--restarts N]`: workers of a fleet on a real NATS server, killed and
+// frozen past their leases at random, the server killed and started again. None may be lost, none end twice, no zombie may write.
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { build } from "esbuild";
+import type { Fleet } from "../../src/serve/fleet.ts";
+import { openFleet } from "../../src/serve/open-fleet.ts";
+import type { Network } from "../support/cut-network.ts";
+import { NatsServer } from "../support/nats-server.ts";
+import { newRun } from "./fleet-kit.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+
+export type FleetReport = {
+  runs: number;
+  kills: number;
+  freezes: number;
+  restarts: number;
+  /** Runs that never ended. */
+  lost: number;
+  /** Results beyond the first. */
+  twice: number;
+  /** Events of somebody who was not the host. */
+  zombieEvents: number;
+  /** Events whose writer was told that they are kept, and are not. */
+  unkept: number;
+  /** Writes that were refused because the run was somebody else's. */
+  refused: number;
+  /** Runs that more than one worker had. */
+  continued: number;
+  /** From the death of a worker until another had its run, in leases: the longest. */
+  longestWait: number;
+};
+
+/** The program of a worker, made once. */
+export async function hostProgram(): Promise<{ file: string; remove(): void }> {
+  mkdirSync(join(root, "node_modules/.cache"), { recursive: true });
+  const folder = mkdtempSync(join(root, "node_modules/.cache/fleet-host-"));
+  const file = join(folder, "host.mjs");
+  await build({
+    stdin: {
+      contents:
+        'import { main } from "./fleet-host.ts"; process.exitCode = await main(process.argv.slice(2)); process.exit();',
+      resolveDir: import.meta.dirname,
+      loader: "ts",
+    },
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    packages: "external",
+    outfile: file,
+    logLevel: "warning",
+  });
+  return { file, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+export type HostOptions = {
+  url: string;
+  name: string;
+  ttlMs: number;
+  events: number;
+  pauseMs: number;
+  skewMs?: number;
+};
+
+export class HostProcess {
+  readonly name: string;
+  readonly child: ChildProcess;
+  readonly ready: Promise<void>;
+  readonly written: { run: string; position: number }[] = [];
+  refused = 0;
+
+  /** `inside`: what it is started by, such as a network of its own. */
+  constructor(
+    file: string,
+    { url, name, ttlMs, events, pauseMs, skewMs = 0 }: HostOptions,
+    inside: readonly string[] = [],
+  ) {
+    this.name = name;
+    const [command, ...args] = [
+      ...inside,
+      process.execPath,
+      file,
+      url,
+      name,
+      ...[ttlMs, events, pauseMs, skewMs].map(String),
+    ];
+    this.child = spawn(command!, args, { stdio: ["ignore", "pipe", "inherit"] });
+    this.ready = new Promise((resolve) => {
+      createInterface({ input: this.child.stdout! }).on("line", (line) => {
+        const [what, run, position] = line.split(" ");
+        if (what === "ready") resolve();
+        if (what === "refused") this.refused++;
+        if (what === "wrote") this.written.push({ run: run!, position: Number(position) });
+      });
+      this.child.on("exit", () => resolve());
+    });
+  }
+
+  async end(signal: NodeJS.Signals): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const gone = new Promise((resolve) => this.child.once("close", resolve));
+    this.child.kill(signal);
+    await gone;
+  }
+}
+
+export async function stressFleet({
+  runs,
+  kills,
+  restarts,
+  leaseMs,
+}: {
+  runs: number;
+  kills: number;
+  restarts: number;
+  leaseMs: number;
+}): Promise<FleetReport> {
+  const [server, program] = await Promise.all([NatsServer.start(), hostProgram()]);
+  const url = server.url();
+  const fleet = await openFleet(url, { configDir: "/nowhere", env: {} });
+  const all: HostProcess[] = [];
+  const killedAt = new Map<string, number>();
+  let started = 0;
+  let freezes = 0;
+  // Half of the workers have clocks that are an hour wrong.
+  const start = async () => {
+    const name = `worker-${started++}`;
+    const skewMs = ((started % 4) - 2) * 3_600_000 * (started % 2);
+    const host = new HostProcess(program.file, { url, name, ttlMs: leaseMs, events: 5, pauseMs: leaseMs / 20, skewMs });
+    all.push(host);
+    await host.ready;
+    return host;
+  };
+  const ids = Array.from({ length: runs }, (_, number) => `run-${number}`);
+  const living = await Promise.all([1, 2, 3, 4].map(start));
+  try {
+    const isOver = async () => (await fleet.waiting()).count + (await fleet.waiting()).hosted === 0;
+    const killer = async () => {
+      for (let killed = 0; killed < kills; killed++) {
+        await sleep(leaseMs * (0.2 + Math.random() * 0.6));
+        if (await isOver()) return;
+        const index = Math.floor(Math.random() * living.length);
+        const host = living[index]!;
+        if (killed % 2 === 1) {
+          freezes++;
+          host.child.kill("SIGSTOP");
+          await sleep(leaseMs * 1.6);
+          host.child.kill("SIGCONT");
+          continue;
+        }
+        killedAt.set(host.name, Date.now());
+        await host.end("SIGKILL");
+        living[index] = await start();
+      }
+    };
+    let restarted = 0;
+    const restarter = async () => {
+      for (; restarted < restarts; restarted++) {
+        await sleep(leaseMs * (1 + Math.random()));
+        await server.kill("SIGKILL");
+        await sleep(leaseMs * 0.2);
+        await server.start();
+      }
+    };
+    const enqueueing = (async () => {
+      for (let number = 0; number < runs; number++) await fleet.enqueue(newRun(number));
+    })();
+    await Promise.all([enqueueing, killer(), restarter()]);
+    const deadline = Date.now() + 60_000 + runs * leaseMs;
+    while (!(await isOver()) && Date.now() < deadline) await sleep(100);
+    await Promise.all(living.map((host) => host.end("SIGTERM")));
+    const report = await inspect(fleet, ids, { all, killedAt, leaseMs });
+    return { runs, kills: killedAt.size, freezes, restarts: restarted, ...report };
+  } finally {
+    await Promise.all(all.map((host) => host.end("SIGKILL")));
+    fleet.close();
+    await server.remove();
+    program.remove();
+  }
+}
+
+/** A worker is cut off from the server while it hosts a run, longer than its lease, and comes back. */
+export async function partitionFleet(network: Network, leaseMs: number): Promise<FleetReport> {
+  const [server, program] = await Promise.all([NatsServer.start({ host: network.host }), hostProgram()]);
+  const fleet = await openFleet(server.url(), { configDir: "/nowhere", env: {} });
+  const all: HostProcess[] = [];
+  try {
+    const inner = await network.open(server.port);
+    const work = { ttlMs: leaseMs, events: 10, pauseMs: leaseMs / 5 };
+    const cutOff = { ...work, url: `nats://${inner.host}:${inner.port}`, name: "cut-off" };
+    all.push(new HostProcess(program.file, cutOff, network.inside));
+    await all[0]!.ready;
+    const ids = ["run-0", "run-1", "run-2"];
+    await fleet.enqueue(newRun(0));
+    while (all[0]!.written.length === 0) await sleep(20);
+    const cutAt = Date.now();
+    network.cut();
+    all.push(new HostProcess(program.file, { ...work, url: server.url(), name: "other" }));
+    for (const number of [1, 2]) await fleet.enqueue(newRun(number));
+    while ((await fleet.run("run-0"))!.attempts < 2) await sleep(20);
+    network.mend();
+    while ((await fleet.waiting()).count + (await fleet.waiting()).hosted > 0) await sleep(50);
+    // Until the one that was cut off has learnt it.
+    for (const until = Date.now() + 40_000; all[0]!.refused === 0 && Date.now() < until; ) await sleep(50);
+    const killedAt = new Map([["cut-off", cutAt]]);
+    return {
+      ...{ runs: ids.length, kills: 0, freezes: 0, restarts: 0 },
+      ...(await inspect(fleet, ids, { all, killedAt, leaseMs })),
+    };
+  } finally {
+    await Promise.all(all.map((host) => host.end("SIGKILL")));
+    fleet.close();
+    await server.remove();
+    program.remove();
+    network.close();
+  }
+}
+
+type Happened = { all: HostProcess[]; killedAt: Map<string, number>; leaseMs: number };
+
+async function inspect(
+  fleet: Fleet,
+  ids: readonly string[],
+  { all, killedAt, leaseMs }: Happened,
+): Promise<Omit<FleetReport, "runs" | "kills" | "freezes" | "restarts">> {
+  const found = { lost: 0, twice: 0, zombieEvents: 0, unkept: 0, continued: 0, longestWait: 0 };
+  const kept = new Set<string>();
+  for (const id of ids) {
+    const run = await fleet.run(id);
+    const log = await fleet.entries(id, 0, 10_000);
+    const results = log.filter(({ entry }) => entry.type === "result").length;
+    if (run?.state !== "finished" || results === 0) found.lost++;
+    found.twice += Math.max(0, results - 1);
+    let host = "";
+    let deadSince: number | undefined;
+    for (const { position, at, entry } of log) {
+      kept.add(`${id} ${position}`);
+      if (entry.type === "leased") {
+        host = `${entry.worker}/${entry.attempt}`;
+        if (entry.attempt === 2) found.continued++;
+        if (deadSince !== undefined) found.longestWait = Math.max(found.longestWait, (at - deadSince) / leaseMs);
+        deadSince = killedAt.get(entry.worker);
+      }
+      if (entry.type === "event" && entry.event.type === "text_end" && entry.event.text !== host) found.zombieEvents++;
+    }
+    if (log.at(-1)?.entry.type !== "result" || run?.end?.text !== host) found.zombieEvents++;
+  }
+  for (const { written } of all)
+    for (const { run, position } of written) if (!kept.has(`${run} ${position}`)) found.unkept++;
+  return { ...found, refused: all.reduce((sum, { refused }) => sum + refused, 0) };
+}
+
+export async function main(argv: readonly string[]): Promise<number> {
+  const numberOf = (name: string, otherwise: number) =>
+    Number(argv[argv.indexOf(name) + 1 || argv.length] ?? otherwise);
+  const report = await stressFleet({
+    runs: numberOf("--runs", 200),
+    kills: numberOf("--kills", 20),
+    restarts: numberOf("--restarts", 1),
+    leaseMs: numberOf("--lease", 2000),
+  });
+  console.log(JSON.stringify(report));
+  return report.lost + report.twice + report.zombieEvents + report.unkept === 0 ? 0 : 1;
+}

@@ -1,0 +1,54 @@
+// Workers of a fleet as processes: killed, frozen, cut off; their server killed. The long form: npm run test:fleet -- --runs 1000
+import { describe, expect, it } from "vitest";
+import { Namespace, noNamespaces, StallingProxy } from "../support/cut-network.ts";
+import { noNatsServer } from "../support/nats-server.ts";
+import { orSkipped } from "../support/skipping.ts";
+import { partitionFleet, stressFleet } from "./fleet-processes.ts";
+
+const nothingWrong = { lost: 0, twice: 0, zombieEvents: 0, unkept: 0 };
+const noNetwork = noNatsServer || noNamespaces();
+
+describe.concurrent("a fleet of processes", () => {
+  it.skipIf(noNatsServer)(
+    orSkipped(
+      "workers are killed, and frozen past their leases: each run ends once, soon after its host",
+      noNatsServer,
+    ),
+    async () => {
+      const report = await stressFleet({ runs: 40, kills: 4, restarts: 0, leaseMs: 1500 });
+      expect(report).toMatchObject(nothingWrong);
+      expect(report.continued).toBeGreaterThan(0);
+      expect(report.longestWait).toBeLessThan(1.5);
+    },
+    60_000,
+  );
+
+  it.skipIf(noNatsServer)(
+    orSkipped("the server is killed and started again: nothing that it had taken is lost", noNatsServer),
+    async () => {
+      expect(await stressFleet({ runs: 30, kills: 0, restarts: 2, leaseMs: 1000 })).toMatchObject(nothingWrong);
+    },
+    60_000,
+  );
+
+  it.skipIf(noNetwork)(
+    orSkipped(
+      "a worker is cut off, in a network of its own: another goes on, and what it wrote meanwhile is refused",
+      noNetwork,
+    ),
+    async () => {
+      const report = await partitionFleet(new Namespace(), 1000);
+      expect(report).toMatchObject({ ...nothingWrong, refused: 1, continued: 1 });
+    },
+    90_000,
+  );
+
+  it.skipIf(noNatsServer)(
+    orSkipped("a worker is cut off by a connection that stalls: the same", noNatsServer),
+    async () => {
+      const report = await partitionFleet(new StallingProxy(), 1000);
+      expect(report).toMatchObject({ ...nothingWrong, refused: 1, continued: 1 });
+    },
+    90_000,
+  );
+});
