@@ -31,7 +31,11 @@ export async function runHosted(invocation: Invocation, print: PrintRun): Promis
   const input = openInputLines();
   const host = new Host(input, print.abort.signal);
   try {
-    const opened = await print.open({ human: host, ready: host.greeted });
+    const opened = await print.open({
+      human: host,
+      ready: host.greeted,
+      heldCall: (call, agent) => host.hold(call, agent),
+    });
     const { resolve } = await import("node:path");
     const images = flagList(invocation.line.flags, "image").map((path) => resolve(path));
     try {
@@ -71,6 +75,8 @@ class Host implements Human {
   readonly #ended: Promise<void>;
   readonly #asked = new Map<string, { question: Question; answer(answer: Answer): void }>();
   readonly #sent = new Map<string, Sent>();
+  /** Calls that wait for the host's word. */
+  readonly #held = new Map<string, () => void>();
   readonly #early: (ControlLine | PromptLine)[] = [];
   readonly #input: InputLines;
   #can: ReadonlySet<HostAbility> | undefined;
@@ -98,6 +104,8 @@ class Host implements Human {
       this.#hasEnded = true;
       for (const { answer } of this.#asked.values())
         answer({ type: "no", reason: "The input ended before there was an answer." });
+      // Whoever held the calls is gone: they do not run.
+      if (this.#held.size > 0) this.#opened?.run.interrupt("The host ended its input while a call waited for it.");
       greet();
       finish();
     };
@@ -138,6 +146,15 @@ class Host implements Human {
       this.#tell({ subtype: "question", question });
       if (signal.aborted) stop();
     });
+  }
+
+  /** Undefined: the host holds no calls. */
+  hold(call: string, agent: string | undefined): Promise<void> | undefined {
+    if (!this.#can?.has("hold_calls")) return undefined;
+    const key = heldKey(call, agent);
+    const released = new Promise<void>((resolve) => this.#held.set(key, resolve));
+    if (this.#hasEnded) this.#opened?.run.interrupt("The host ended its input while a call waited for it.");
+    return released.finally(() => this.#held.delete(key));
   }
 
   /** Until the input has ended and everything is answered, or the run was stopped. */
@@ -208,6 +225,9 @@ class Host implements Human {
       case "background":
         this.#reply(line, () => run.background(line.call));
         break;
+      case "run_call":
+        this.#held.get(heldKey(line.call, line.agent))?.();
+        break;
       case "compact":
       case "context":
       case "names":
@@ -252,6 +272,10 @@ class Host implements Human {
   #replied(id: string | undefined, outcome: object): void {
     if (id !== undefined && this.#can) this.#tell({ subtype: "reply", id, ...outcome });
   }
+}
+
+function heldKey(call: string, agent = ""): string {
+  return `${agent}/${call}`;
 }
 
 function endOf(

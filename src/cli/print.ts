@@ -34,7 +34,7 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
   watch.cut = async (error) => process.exit(await failedBeforeRun(error, format, invocation.name));
   const print: PrintRun = {
     abort,
-    async open({ human, ready }) {
+    async open({ human, ready, heldCall }) {
       const request = withoutTimeLimit(runRequest(invocation, "print"));
       const debug = createDebug(flags.has("debug"));
       const beats = await heartbeats(flags);
@@ -43,6 +43,7 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
         ...(beats && { waiting: beats.waiting }),
         ...(human && { human }),
         ...(ready && { ready }),
+        ...(heldCall && { heldCall }),
         signal: abort.signal,
         ...(await answerFile(invocation)),
         ...(flags.has("debug") && { debug: debug.say }),
@@ -118,7 +119,7 @@ function withoutTimeLimit({ limits: { maxTimeMs, ...limits } = {}, ...request }:
 /** What both kinds of print mode share. */
 export interface PrintRun {
   abort: AbortController;
-  open(host: Pick<RunHost, "human" | "ready">): Promise<OpenedPrint>;
+  open(host: Pick<RunHost, "human" | "ready" | "heldCall">): Promise<OpenedPrint>;
 }
 
 export type OpenedPrint = {

@@ -5,8 +5,8 @@ import type { Answer, PermissionMode, Question, ReasoningEffort } from "./run.ts
 
 export const controlVersion = 1;
 
-/** What a host can do. `trust`: be asked for it before `init`. */
-export const hostAbilities = ["answer", "trust", "tool_output", "subagents"] as const;
+/** What a host can do. `trust`: be asked for it before `init`. `hold_calls`: no call runs before the host has said so. */
+export const hostAbilities = ["answer", "trust", "tool_output", "subagents", "hold_calls"] as const;
 export type HostAbility = (typeof hostAbilities)[number];
 
 /** From the host. `id`: what a reply, or the end of its turn, names; prompts need none. */
@@ -19,6 +19,8 @@ export type ControlLine =
   | { type: "model"; model: string; effort?: ReasoningEffort; id?: string }
   | { type: "answer"; question: string; hash: string; answer: Answer }
   | { type: "background"; call: string; id?: string }
+  /** A call that was held may run. `agent`: the subagent that made it. */
+  | { type: "run_call"; call: string; agent?: string }
   | { type: "compact" | "context" | "names"; id?: string }
   | { type: "rewind"; turn: number; id?: string }
   | { type: "aside"; text: string; id?: string };
@@ -70,6 +72,8 @@ const lines: Readonly<Record<ControlLine["type"] | "cancel", Check>> = {
   },
   background: ({ call, id }) =>
     isText(call) ? { type: "background", call, ...idOf(id) } : '"call" must be the id of a call',
+  run_call: ({ call, agent }) =>
+    isText(call) ? { type: "run_call", call, ...(isText(agent) && { agent }) } : '"call" must be the id of a call',
   compact: ({ id }) => ({ type: "compact", ...idOf(id) }),
   context: ({ id }) => ({ type: "context", ...idOf(id) }),
   names: ({ id }) => ({ type: "names", ...idOf(id) }),

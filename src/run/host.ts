@@ -23,6 +23,8 @@ export type RunHost = {
   ready?: Promise<unknown>;
   /** Ends the run, with its reason. */
   signal?: AbortSignal;
+  /** Where calls are held: resolves when whoever keeps the log elsewhere has kept the start of this one. */
+  heldCall?(callId: string, agent: string | undefined): Promise<void> | undefined;
   /** Takes the secrets of this process out of a text. */
   redact?(text: string): string;
   /**

@@ -224,6 +224,7 @@ class OpenRun implements LiveRun {
       for await (const event of assembled.turn(item.prompt, abort.signal)) {
         take(event);
         await this.#log.ready();
+        if (event.type === "tool_start") await this.#held(event.callId, undefined, abort.signal);
       }
     } catch (error) {
       const reason: unknown = abort.signal.aborted ? abort.signal.reason : error;
@@ -316,12 +317,21 @@ class OpenRun implements LiveRun {
       },
       watch: (agent, event, number) => {
         this.#log.show({ agent, ...(number !== undefined && { number }), event });
-        return this.#log.ready();
+        const held = event.type === "tool_start" && this.#turn;
+        return held ? this.#held(event.callId, agent, held.abort.signal) : this.#log.ready();
       },
       warn: (message) => this.notice("warning", message),
     });
     setup.host.debug?.("the agent is ready");
     return assembled;
+  }
+
+  /** Throws when the turn was stopped before the call could run. */
+  async #held(callId: string, agent: string | undefined, signal: AbortSignal): Promise<void> {
+    const held = this.#parts.setup.host.heldCall?.(callId, agent);
+    if (!held) return this.#log.ready();
+    await Promise.race([held, aborted(signal)]);
+    signal.throwIfAborted();
   }
 
   #settle({ state }: Assembled): AgentEvent[] {
@@ -353,4 +363,11 @@ class OpenRun implements LiveRun {
     }
     return Promise.all(taken.map(({ prompt }) => expand(prompt, signal)));
   }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
 }

@@ -109,7 +109,10 @@ export const executeChecks = {
 } satisfies Record<keyof AnyOptions | keyof ExecuteCallbacks | "sessionId", Check>;
 
 type LiveOnly = Exclude<keyof LiveOptions, keyof AnyOptions>;
-const liveOnly = { human: object, subagents: flag, toolOutput: flag } satisfies Record<LiveOnly, Check>;
+const liveOnly = { human: object, subagents: flag, toolOutput: flag, holdCalls: flag } satisfies Record<
+  LiveOnly,
+  Check
+>;
 const notLive = ["prompt", "images", "schema", "jsonSchema", "budget", "timeoutMs", "partial", "keepEvents"] as const;
 type NotLive = (typeof notLive)[number] | "resultGraceMs" | "canUseTool";
 export const liveChecks = Object.fromEntries(

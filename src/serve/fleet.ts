@@ -113,8 +113,11 @@ export type Entry =
   | { type: "leased"; worker: string; attempt: number }
   /** As `Recorded`: deltas have no number. */
   | { type: "event"; number?: number; agent?: string; event: AgentEvent }
-  /** The objects from which another worker can go on from here: the chat, and the workspace as it was. */
-  | { type: "checkpoint"; chat: string; workspace?: string }
+  /**
+   * The objects from which another worker can go on: the chat, and the workspace as it was. They hold everything up to the
+   * entry at `position`, and what the host was told up to `heard`.
+   */
+  | { type: "checkpoint"; chat: string; workspace?: string; position?: number; heard?: number }
   /** What could not be carried over to its CLI. */
   | { type: "losses"; losses: readonly RunLoss[] }
   | { type: "question"; question: Question }
@@ -131,7 +134,7 @@ export type LogEntry = { position: number; run: string; at: number; entry: Entry
 
 /** To the host of a run. `id`: what a reply or the end of a prompt names. */
 export type Message =
-  | Exclude<ControlLine, { type: "hello" | "answer" }>
+  | Exclude<ControlLine, { type: "hello" | "answer" | "run_call" }>
   | { type: "prompt"; prompt: Prompt; id?: string }
   | { type: "answer"; question: string; hash: string; answer: Answer }
   | { type: "cancel"; reason: string };

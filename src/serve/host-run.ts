@@ -1,30 +1,45 @@
 // hostRun: carries out one run in this process. It owns the pipes of the agent CLI, writes what happens into the log, hears
 // what others say, and ends the run exactly once, whatever happens.
+import { realpathSync } from "node:fs";
+import { happensWithin } from "../process/clock.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import type { Answer, Human, Question, Sent, TurnEnding } from "../protocol/run.ts";
+import type { Recorded, Sent, TurnEnding } from "../protocol/run.ts";
 import { openLive } from "../sdk/live/open-live.ts";
 import type { LiveSession } from "../sdk/live/session.ts";
-import type { Fleet, Lease, Message, RunEnd, RunRecord } from "./fleet.ts";
+import { chatFolder } from "../store/chats/layout.ts";
+import type { Fleet, Heard, Lease, RunEnd, RunRecord } from "./fleet.ts";
 import { liveOptions } from "./live-options.ts";
+import { obey, type SessionMessage } from "./obey.ts";
 import { addEndings, endOf, failedEnd } from "./run-end.ts";
 import { RunLogWriter } from "./run-log-writer.ts";
+import { RunQuestions } from "./run-questions.ts";
+import { Checkpoints } from "./worker/checkpoint.ts";
+import { again, type Continuation, continuationPrompt, joined, readContinuation } from "./worker/continuation.ts";
+import { clearAway, type Premises, type PreparedRun, prepareRun } from "./worker/prepare-run.ts";
+import { changesMade } from "./worker/workspace.ts";
 
-export type HostOptions = {
+export type HostOptions = Premises & {
   /** How this program is started. */
   program: readonly string[];
   /** Ends the run. Its reason is a UserError. */
   signal: AbortSignal;
+  /** This host leaves: a run that can go on elsewhere is given back, others end. */
+  leave?: AbortSignal;
 };
 
+/** `given back`: another host goes on. `lost`: another one has it already. */
+export type HostedEnd = RunEnd | "given back" | "lost";
+
 /** Resolves when the run is over, or is somebody else's. Rejects with what keeps the log from being written. */
-export async function hostRun(fleet: Fleet, lease: Lease, options: HostOptions): Promise<void> {
+export async function hostRun(fleet: Fleet, lease: Lease, options: HostOptions): Promise<HostedEnd> {
   const run = await fleet.run(lease.run);
-  if (!run || !(await fleet.renew(lease))) return;
+  if (!run || !(await fleet.renew(lease))) return "lost";
   const host = new RunHost(fleet, lease, run, options);
-  await host.work();
+  return host.work();
 }
 
-type SessionMessage = Exclude<Message, { type: "cancel" | "answer" }>;
+/** How long a host that leaves waits for what it hands on. */
+const lastCheckpointMs = 4000;
 
 class RunHost {
   readonly #fleet: Fleet;
@@ -34,7 +49,7 @@ class RunHost {
   readonly #writer: RunLogWriter;
   /** Ends what this host does, and why. */
   readonly #stop = new AbortController();
-  readonly #asked = new Map<string, (answer: Answer) => void>();
+  readonly #questions = new RunQuestions((entry) => this.#writer.add(entry));
   readonly #sent = new Map<string, Sent>();
   readonly #endings: TurnEnding[] = [];
   readonly #awaitingEnding: (() => void)[] = [];
@@ -46,6 +61,16 @@ class RunHost {
   #open = 0;
   #change: () => void = () => {};
   #lost: UserError | undefined;
+  #end: RunEnd | undefined;
+  #isLeaving = false;
+  #prepared: PreparedRun | undefined;
+  #checkpoints: Checkpoints | undefined;
+  /** What a lost host left. */
+  #continuation: Continuation | undefined;
+  /** The prompt that this host began with. */
+  #first: Sent | undefined;
+  /** Makes what is shown one run with what the lost host showed. */
+  #join: ((recorded: Recorded) => Recorded | undefined) | undefined;
 
   constructor(fleet: Fleet, lease: Lease, run: RunRecord, options: HostOptions) {
     this.#fleet = fleet;
@@ -55,22 +80,49 @@ class RunHost {
     this.#writer = new RunLogWriter(fleet, lease, (error) => this.#lose(error));
   }
 
-  async work(): Promise<void> {
-    const { signal } = this.#options;
+  async work(): Promise<HostedEnd> {
+    const { signal, leave, configDir } = this.#options;
     const abort = () => this.#stop.abort(signal.reason);
+    const hurry = () => void this.#leave();
     signal.addEventListener("abort", abort, { once: true });
+    leave?.addEventListener("abort", hurry, { once: true });
     if (signal.aborted) abort();
+    if (leave?.aborted) hurry();
     const renewing = setInterval(() => void this.#renew(), this.#lease.ttlMs / 3);
     try {
-      const end = (await this.#endBefore()) ?? (await this.#carryOut());
+      const before = await this.#endBefore();
+      const end = before ?? (this.#end ? undefined : await this.#carryOut());
       // Whatever prompts there still are: nobody is left to answer them.
       if (end) await this.#finish(end, Number.MAX_SAFE_INTEGER);
     } finally {
       clearInterval(renewing);
       signal.removeEventListener("abort", abort);
+      leave?.removeEventListener("abort", hurry);
       this.#stop.abort();
+      this.#checkpoints?.close();
+      if (this.#prepared) clearAway(this.#prepared, { end: this.#end, chatId: this.#session?.chatId, configDir });
     }
     if (this.#lost && this.#lost.code !== "LEASE_LOST") throw this.#lost;
+    if (this.#end) return this.#end;
+    if (this.#lost || !this.#isLeaving) return "lost";
+    await this.#fleet.release(this.#lease, this.#writer.position);
+    return "given back";
+  }
+
+  /** Another host could take it over in the middle. */
+  get #canGoOn(): boolean {
+    const { cli, request, onWorkerLoss } = this.#run.spec;
+    return cli === "courser" && onWorkerLoss === "continue" && !request.unkept;
+  }
+
+  async #leave(): Promise<void> {
+    const why = new UserError("TERMINATED", "The worker was told to end before the run was over.");
+    if (this.#canGoOn) {
+      await happensWithin(Promise.resolve(this.#checkpoints?.last()), lastCheckpointMs);
+      this.#isLeaving = true;
+      await this.#writer.close();
+    }
+    this.#stop.abort(why);
   }
 
   async #renew(): Promise<void> {
@@ -83,14 +135,21 @@ class RunHost {
     this.#stop.abort(error);
   }
 
-  /** A run that another host had begun is not begun again: nobody knows what of it was done. */
+  /** A run that another host had begun is not begun again, unless it is to go on: nobody knows what of it was done. */
   async #endBefore(): Promise<RunEnd | undefined> {
     const { cancelReason } = this.#run;
     if (cancelReason !== undefined)
       return failedEnd(new UserError("INTERRUPTED", cancelReason), this.#run, "cancelled");
     if (this.#run.attempts === 1) return undefined;
-    const log = await this.#fleet.entries(this.#run.id, 0, this.#run.attempts + 1);
-    if (log.every(({ entry }) => entry.type === "leased")) return undefined;
+    this.#continuation = await readContinuation(this.#fleet, this.#run.id);
+    if (!this.#continuation) return undefined;
+    this.#join = joined(this.#continuation);
+    this.#endings.push(...this.#continuation.endings);
+    for (const entry of this.#continuation.owed) this.#writer.add(entry);
+    if (this.#canGoOn) return undefined;
+    // It was only not told that it is over.
+    if (this.#continuation.isAnswered && (await this.#finish(endOf(this.#endings, this.#run, undefined), 0)).isFinished)
+      return undefined;
     const why =
       "The process that hosted this run ended without a word. What it had begun is not begun again; resume the session to go on.";
     return failedEnd(new UserError("TERMINATED", why), this.#run, "error");
@@ -111,22 +170,64 @@ class RunHost {
   async #converse(): Promise<RunEnd | undefined> {
     let session: LiveSession;
     try {
-      const options = liveOptions(this.#run.spec, this.#options.program);
-      session = await openLive({ ...options, human: this.#human(), signal: this.#stop.signal });
+      session = await this.#openSession();
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
+      if (this.#isLeaving) return undefined;
       return failedEnd(error, this.#run, this.#stop.signal.aborted ? "cancelled" : "error");
     }
     if (session.losses.length > 0) this.#writer.add({ type: "losses", losses: session.losses });
     const shown = this.#show(session);
-    this.#follow(session.send(this.#run.spec.prompt), undefined);
+    if (!this.#continuation?.isAnswered) this.#first = session.send(this.#firstPrompt());
+    if (this.#first) this.#follow(this.#first, undefined);
     this.#session = session;
     for (const message of this.#early.splice(0)) this.#obey(session, message);
     const isEnded = await this.#untilEnded(session);
     await session.close();
     await shown;
     const { error } = await session.ended;
-    return isEnded ? undefined : this.#endNow(error);
+    return isEnded || this.#isLeaving ? undefined : this.#endNow(error);
+  }
+
+  async #openSession(): Promise<LiveSession> {
+    const { program, disk, configDir, sandbox } = this.#options;
+    const { signal } = this.#stop;
+    const premises = { disk, configDir, ...(sandbox && { sandbox }) };
+    const prepared = await prepareRun(this.#fleet, this.#run, this.#continuation, { premises, signal });
+    this.#prepared = prepared;
+    const options = liveOptions(prepared.spec, program);
+    const { cli, request } = prepared.spec;
+    if (cli === "courser" && !request.unkept && (this.#canGoOn || prepared.workspace))
+      this.#checkpoints = this.#keepCheckpoints(prepared);
+    return openLive({ ...options, holdCalls: this.#canGoOn, human: this.#questions, signal });
+  }
+
+  #keepCheckpoints({ folder, workspace, spec: { request } }: PreparedRun): Checkpoints {
+    const { configDir } = this.#options;
+    return new Checkpoints({
+      fleet: this.#fleet,
+      run: this.#run.id,
+      attempt: this.#run.attempts,
+      folder,
+      chat: () => this.#session && chatFolder(configDir, realpathSync(request.workspace), this.#session.chatId),
+      ...(workspace && { states: workspace.states }),
+      position: async () => {
+        await this.#writer.flush();
+        return this.#writer.position;
+      },
+      heard: () => this.#heard,
+      add: (entry) => this.#writer.add(entry),
+      onProblem: (message) => this.#notice("checkpoint", message),
+    });
+  }
+
+  #notice(kind: string, message: string): void {
+    this.#writer.event({ event: { type: "notice", kind, message, at: Date.now() } });
+  }
+
+  #firstPrompt() {
+    if (!this.#continuation) return this.#run.spec.prompt;
+    return continuationPrompt(this.#run, this.#continuation, this.#prepared?.workspace?.path);
   }
 
   /** True: the end is written while the session is still there, since prompts may come until then. False: it is over. */
@@ -156,28 +257,66 @@ class RunHost {
     return endOf(this.#endings, this.#run, error);
   }
 
-  async #finish(end: RunEnd, heard: number): Promise<{ isFinished: boolean }> {
+  async #finish(known: RunEnd, heard: number): Promise<{ isFinished: boolean }> {
+    const end = { ...known, ...(await this.#changes()) };
     await this.#writer.flush();
-    if (this.#lost) return { isFinished: false };
+    if (this.#lost || this.#isLeaving) return { isFinished: false };
     try {
-      return { isFinished: await this.#fleet.finish(this.#lease, end, this.#writer.position, heard) };
+      const isFinished = await this.#fleet.finish(this.#lease, end, this.#writer.position, heard);
+      if (isFinished) this.#end = end;
+      return { isFinished };
     } catch (error) {
       this.#lose(error as UserError);
       return { isFinished: false };
     }
   }
 
+  /** What the run did to a workspace of the worker's own: kept before the run is over, with its chat. */
+  async #changes(): Promise<Pick<RunEnd, "patch" | "branch">> {
+    const workspace = this.#prepared?.workspace;
+    if (!workspace || this.#lost || this.#isLeaving) return {};
+    try {
+      await this.#checkpoints?.last();
+      return await changesMade(this.#fleet, this.#run, workspace);
+    } catch (error) {
+      this.#notice("patch", `What the run changed could not be kept: ${(error as Error).message}`);
+      return {};
+    }
+  }
+
   async #show(session: LiveSession): Promise<void> {
     for await (const recorded of session.events()) {
-      this.#writer.event(recorded);
+      const shown = this.#join ? this.#join(recorded) : recorded;
+      if (shown) this.#writer.event(shown);
       const { event, agent } = recorded;
+      this.#watchCalls(session, recorded);
       if (agent === undefined && (event.type === "done" || event.type === "fail")) {
         this.#endings.push(event);
+        this.#checkpoints?.touch();
         for (const wake of this.#awaitingEnding.splice(0)) wake();
       }
     }
     this.#isShown = true;
     for (const wake of this.#awaitingEnding.splice(0)) wake();
+  }
+
+  /** The start of a call is in the log before it runs, and no checkpoint is made while one does. */
+  #watchCalls(session: LiveSession, { agent, event }: Recorded): void {
+    if (!this.#canGoOn) return;
+    if (agent !== undefined) {
+      if (event.type === "done" || event.type === "fail") this.#checkpoints?.end(agent);
+      else this.#checkpoints?.begin(agent);
+    }
+    if (event.type === "tool_start") void this.#letRun(session, event.callId, agent);
+    if (event.type === "tool_end") this.#checkpoints?.end(`${agent ?? ""}/${event.callId}`);
+  }
+
+  async #letRun(session: LiveSession, callId: string, agent: string | undefined): Promise<void> {
+    await this.#writer.flush();
+    await this.#checkpoints?.free();
+    if (this.#lost || this.#isLeaving) return;
+    this.#checkpoints?.begin(`${agent ?? ""}/${callId}`);
+    session.runCall(callId, agent);
   }
 
   #endingShown(): Promise<void> {
@@ -186,9 +325,11 @@ class RunHost {
 
   /** Answers and the end are heard from the first moment; the rest, when there is a session. */
   async #hear(signal: AbortSignal): Promise<void> {
-    for await (const { number, message } of this.#fleet.hear(this.#lease, 0, signal)) {
+    for await (const heard of this.#fleet.hear(this.#lease, 0, signal)) {
+      const { number, message } = heard;
+      if (this.#isHeardBefore(heard)) continue;
       if (message.type === "cancel") this.#stop.abort(new UserError("INTERRUPTED", message.reason));
-      else if (message.type === "answer") this.#asked.get(message.question)?.(message.answer);
+      else if (message.type === "answer") this.#questions.answer(message.question, message.answer);
       else if (this.#session) this.#obey(this.#session, message);
       else this.#early.push(message);
       this.#heard = number;
@@ -196,41 +337,25 @@ class RunHost {
     }
   }
 
+  /** By a host that was lost, which has seen to it, or cannot any more. */
+  #isHeardBefore(heard: Heard): boolean {
+    const verdict = this.#continuation ? again(this.#continuation, heard) : "obey";
+    if (verdict === "obey") return false;
+    const id = "id" in heard.message ? heard.message.id : undefined;
+    const error = "The worker that was asked for this was lost.";
+    if (verdict === "fail" && id !== undefined) this.#writer.add({ type: "reply", id, error, code: "LEASE_LOST" });
+    if (verdict === "told" && id !== undefined && this.#first) this.#follow(this.#first, id);
+    this.#heard = heard.number;
+    this.#change();
+    return true;
+  }
+
   #obey(session: LiveSession, message: SessionMessage): void {
-    switch (message.type) {
-      case "prompt":
-        this.#follow(session.send(message.prompt), message.id);
-        break;
-      case "steer":
-        this.#follow(session.steer(message.text), message.id);
-        break;
-      case "interrupt":
-        session.interrupt(message.reason);
-        break;
-      case "withdraw":
-        this.#reply(message, async () => (await this.#sent.get(message.prompt)?.withdraw()) ?? false);
-        break;
-      case "mode":
-        this.#reply({}, async () => session.setMode(message.mode));
-        break;
-      case "model":
-        this.#reply(message, () => session.setModel(message.model, message.effort));
-        break;
-      case "background":
-        this.#reply(message, () => session.background(message.call));
-        break;
-      case "compact":
-      case "context":
-      case "names":
-        this.#reply(message, () => session[message.type]());
-        break;
-      case "rewind":
-        this.#reply(message, () => session.rewind(message.turn));
-        break;
-      case "aside":
-        this.#reply(message, () => session.aside(message.text));
-        break;
-    }
+    obey(session, message, {
+      follow: (sent, id) => this.#follow(sent, id),
+      reply: (id, work) => this.#reply(id, work),
+      withdraw: async (prompt) => (await this.#sent.get(prompt)?.withdraw()) ?? false,
+    });
   }
 
   #follow(sent: Sent, id: string | undefined): void {
@@ -252,7 +377,7 @@ class RunHost {
   }
 
   /** What was asked for before the end is answered before it: it counts as open. */
-  #reply({ id }: { id?: string }, work: () => Promise<unknown>): void {
+  #reply(id: string | undefined, work: () => Promise<unknown>): void {
     this.#open++;
     const told = (outcome: { value?: unknown; error?: string; code?: string }) => {
       if (id !== undefined) this.#writer.add({ type: "reply", id, ...outcome });
@@ -263,28 +388,5 @@ class RunHost {
       (value) => told(value === undefined ? {} : { value }),
       (error: Error) => told({ error: error.message, code: error instanceof UserError ? error.code : "INTERNAL" }),
     );
-  }
-
-  #human(): Human {
-    return {
-      answers: ["permission", "choices", "plan", "trust", "server", "hooks"],
-      ask: (question, signal) => this.#ask(question, signal),
-    };
-  }
-
-  #ask(question: Question, signal: AbortSignal): Promise<Answer> {
-    return new Promise((resolve) => {
-      const close = (answer: Answer, told?: Answer) => {
-        if (!this.#asked.delete(question.id)) return;
-        signal.removeEventListener("abort", withdrawn);
-        this.#writer.add({ type: "question_closed", question: question.id, ...(told && { answer: told }) });
-        resolve(answer);
-      };
-      const withdrawn = () => close({ type: "no", reason: "Nobody waits for the answer any more." });
-      this.#asked.set(question.id, (answer) => close(answer, answer));
-      signal.addEventListener("abort", withdrawn, { once: true });
-      this.#writer.add({ type: "question", question });
-      if (signal.aborted) withdrawn();
-    });
   }
 }

@@ -16,6 +16,7 @@ export class RunLogWriter {
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
   #isLost = false;
+  #isClosed = false;
   position: number;
 
   /** `onLost`: nothing more can be written, and why. */
@@ -27,6 +28,7 @@ export class RunLogWriter {
   }
 
   event({ number, agent, event }: Recorded): void {
+    if (this.#isClosed) return;
     const last = this.#waiting.at(-1);
     const joined = last?.type === "event" && last.agent === agent ? joinDeltas(last.event, event) : undefined;
     const entry: Entry = {
@@ -43,8 +45,16 @@ export class RunLogWriter {
   }
 
   add(entry: Entry): void {
+    if (this.#isClosed) return;
     this.#waiting.push(entry);
     void this.flush();
+  }
+
+  /** What came so far is written, and nothing after it. */
+  async close(): Promise<void> {
+    const written = this.flush();
+    this.#isClosed = true;
+    await written;
   }
 
   /** Resolves when everything so far is in the log, or never will be. */

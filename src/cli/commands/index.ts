@@ -9,10 +9,11 @@ import { permissionCommands } from "./permissions/index.ts";
 import { pluginCommands } from "./plugin/index.ts";
 import { persistCommands, runCommands } from "./runs/index.ts";
 import { sandboxCommands } from "./sandbox/index.ts";
-import { batchFlags, serveFlags, studioFlags, workerCommands } from "./serve-flags.ts";
+import { batchFlags, serveFlags, studioFlags } from "./serve-flags.ts";
 import { anyFormat, exportCommand, listFlags, sessionCommands } from "./sessions/index.ts";
 import { testCommands } from "./test-commands.ts";
 import { trustCommands } from "./trust/index.ts";
+import { workerCommands } from "./worker/index.ts";
 import { worktreeCommands } from "./worktrees/index.ts";
 
 export type Command = Omit<InnerCommand, "load"> & {
@@ -286,8 +287,8 @@ export const commands: readonly Command[] = [
   },
   outer({
     name: "worker",
-    summary: "Carry out runs that were queued",
-    examples: ["worker start --single-use"],
+    summary: "Carry out runs of a fleet on this machine",
+    examples: ["worker start --fleet nats://127.0.0.1:4222 --concurrency 4", "worker debug"],
     commands: workerCommands,
   }),
   {

@@ -1,6 +1,5 @@
-// Flags of `serve` and `batch`, and the commands of `worker`: read by the parser at every start, so nothing heavy is here.
+// Flags of `serve` and `batch`: read by the parser at every start, so nothing heavy is here.
 import { flag, textOrJson } from "../flags.ts";
-import type { InnerCommand } from "./inner-command.ts";
 
 const port = flag("General", "--port <port>", "Port to listen on (default: a free one)");
 
@@ -27,17 +26,4 @@ export const batchFlags = [
   flag("Run", "--retry-failed", "Also run those again that failed before"),
   flag("Limits", "--max-cost <usd>", "Begin no more runs when all together have cost so much"),
   textOrJson,
-];
-
-export const workerCommands: readonly InnerCommand[] = [
-  {
-    name: "start",
-    summary: "Take a run that waits, carry it out and exit",
-    flags: [
-      flag("General", "--single-use", "Exit after one run, which is the only way so far"),
-      flag("General", "--lease <lease>", "A run that was taken for this worker", { hidden: true }),
-    ],
-    examples: ["worker start --single-use"],
-    load: async () => (await import("./worker.ts")).startWorker,
-  },
 ];

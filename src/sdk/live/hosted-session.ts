@@ -103,6 +103,10 @@ export class HostedSession extends OpenSession implements LiveSession {
     return (await this.#ask({ type: "background", call: callId })) === true;
   }
 
+  runCall(call: string, agent?: string): void {
+    this.#say({ type: "run_call", call, ...(agent !== undefined && { agent }) });
+  }
+
   setMode(mode: PermissionMode): void {
     this.#say({ type: "mode", mode });
   }

@@ -1,6 +1,7 @@
 // What a run asks, put to the human of this side: an answer for each, and none for what nobody waits for any more.
 import { type HostAbility, hostAbilities } from "../../protocol/control-lines.ts";
 import type { Answer, Human, Question } from "../../protocol/run.ts";
+import type { LiveOptions } from "./session.ts";
 
 export class Questions {
   readonly #human: Human | undefined;
@@ -46,7 +47,11 @@ export class Questions {
 /** What a host of this human can do. */
 export function abilitiesOf(
   human: Human | undefined,
-  { subagents = true, toolOutput = true }: { subagents?: boolean | undefined; toolOutput?: boolean | undefined },
+  {
+    subagents = true,
+    toolOutput = true,
+    holdCalls = false,
+  }: Pick<LiveOptions, "subagents" | "toolOutput" | "holdCalls">,
 ): HostAbility[] {
   const kinds = human ? (human.answers ?? ["permission", "trust"]) : [];
   const can: Record<HostAbility, boolean> = {
@@ -54,6 +59,7 @@ export function abilitiesOf(
     trust: kinds.includes("trust"),
     tool_output: toolOutput,
     subagents,
+    hold_calls: holdCalls,
   };
   return hostAbilities.filter((ability) => can[ability]);
 }

@@ -15,6 +15,8 @@ export interface LiveSession extends LiveRun {
   readonly losses: readonly RunLoss[];
   /** Never rejects. Resolves when the process, and all that it started, is gone. */
   readonly ended: Promise<LiveEnd>;
+  /** With `holdCalls`: the call may run. `agent`: the subagent that made it. */
+  runCall(callId: string, agent?: string): void;
 }
 
 /** How the process ended: where there is one for each turn, the last of them. `error`: it was not closed, it failed. */
@@ -57,6 +59,8 @@ export type LiveOptions = Pick<
   subagents?: boolean | undefined;
   /** False: without the output of commands as it comes. */
   toolOutput?: boolean | undefined;
+  /** Each call waits for `runCall`. Only where one process of ours serves the session; elsewhere calls run as they come. */
+  holdCalls?: boolean | undefined;
 };
 
 export abstract class OpenSession {

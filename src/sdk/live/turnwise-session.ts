@@ -83,6 +83,9 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
       this.#notice("queue", `${waiting} queued ${waiting === 1 ? "prompt stays" : "prompts stay"} queued.`);
   }
 
+  /** Calls of other CLIs cannot be held. */
+  runCall(): void {}
+
   setMode(mode: PermissionMode): void {
     this.#modeFor(mode);
     this.#isModeNew = true;

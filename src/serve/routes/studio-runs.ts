@@ -1,6 +1,6 @@
 // The studio's side of live runs: start, speak to, answer, stop; and one stream over all of them.
 import * as v from "valibot";
-import { readControlLine } from "../../protocol/control-lines.ts";
+import { type ControlLine, readControlLine } from "../../protocol/control-lines.ts";
 import type { RunRequest } from "../../protocol/run.ts";
 import { beginRun, type ServeContext } from "../context.ts";
 import { fileChanges } from "../file-changes.ts";
@@ -258,7 +258,7 @@ function messageOf(body: Record<string, unknown>): Message {
     return { type: "prompt", prompt: promptOf(output.prompt), ...(output.id !== undefined && { id: output.id }) };
   }
   const line = readControlLine(body);
-  if (typeof line !== "object" || line.type === "hello" || line.type === "answer")
+  if (typeof line !== "object" || isOfHost(line))
     throw new HttpError(
       400,
       "invalid_request",
@@ -271,4 +271,9 @@ function messageOf(body: Record<string, unknown>): Message {
 
 function defined(placement: { [Field in keyof Placement]: Placement[Field] | undefined }): Placement {
   return Object.fromEntries(Object.entries(placement).filter(([, value]) => value !== undefined));
+}
+
+/** What only the process that hosts a run may say. */
+function isOfHost(line: ControlLine): line is Exclude<ControlLine, Message> {
+  return line.type === "hello" || line.type === "answer" || line.type === "run_call";
 }

@@ -1,8 +1,9 @@
 // Copies a chat into a new one, whole or up to a turn. The chat itself is only read: another run may be using it.
-import { copyFileSync, existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import { storeError } from "../sqlite.ts";
+import { copyStore } from "./carry-chat.ts";
 import type { ChatMetadata, ChatRecord, ChatWriter } from "./chat.ts";
 import { openStore } from "./connection.ts";
 import { notWhole } from "./damage.ts";
@@ -11,8 +12,7 @@ import { isChatId, storeFile } from "./layout.ts";
 import { createChat, openChat } from "./open-chat.ts";
 import { makeFolder } from "./private-files.ts";
 import { randomUuid } from "./random-uuid.ts";
-import { readChat, withStore } from "./read-chat.ts";
-import { quoted } from "./tables.ts";
+import { readChat } from "./read-chat.ts";
 import { writeMetadata } from "./transcript-files.ts";
 import { metaText } from "./writer.ts";
 import { lockHolder } from "./writer-lock.ts";
@@ -69,12 +69,7 @@ export function forkChat(configDir: string, folder: string, { id, upToTurn, onLo
 function openCopy(folder: string, metadata: ChatMetadata): ChatWriter {
   makeFolder(metadata.folder);
   const file = `${storeFile(metadata.folder)}.${process.pid}.new`;
-  withStore(folder, (store) => {
-    // Into an empty file, so that nobody else may read it. This may be tried twice.
-    writeFileSync(file, "", { mode: 0o600 });
-    store.rollBack();
-    store.exec(`VACUUM chat INTO ${quoted(file)}`);
-  });
+  copyStore(folder, file);
   makeOwn(file, metadata);
   writeMetadata(metadata);
   renameSync(file, storeFile(metadata.folder));

@@ -18,7 +18,7 @@ import type { DoctorContext } from "./context.ts";
 import type { Finding } from "./index.ts";
 import { checkModel } from "./model.ts";
 
-type Check = (context: DoctorContext) => Finding[] | Promise<Finding[]>;
+export type Check = (context: DoctorContext) => Finding[] | Promise<Finding[]>;
 
 const ok = (message: string): Finding => ({ level: "ok", message });
 const warning = (message: string, next?: string): Finding => ({ level: "warning", message, ...(next && { next }) });
@@ -131,19 +131,29 @@ async function checkTools({ invocation: { env }, workspace }: DoctorContext): Pr
   ];
 }
 
-async function checkSandbox({ settings, configDir, workspace, home, invocation }: DoctorContext): Promise<Finding[]> {
-  const cliConfig = settings instanceof Error ? {} : settings.raw;
-  const sandboxSettings = loadSandboxSettings({ configDir, workspace, cliConfig });
-  const warnings = sandboxSettings.warnings.map((message) => warning(message));
-  if (sandboxSettings.mode === "disabled") return [ok("disabled by the configuration"), ...warnings];
-  const place = { workspace, roots: [], home, configDir, rules: [], totalMemoryMb: 1024 };
-  const processes = createProcessRunner({ env: invocation.env });
-  const sandbox = createSandbox({ plan: planSandbox(sandboxSettings, place), processes, env: invocation.env });
-  const fault = await sandbox.problem();
+async function checkSandbox(context: DoctorContext): Promise<Finding[]> {
+  const { mode, warnings: told, fault } = await sandboxState(context);
+  const warnings = told.map((message) => warning(message));
+  if (mode === "disabled") return [ok("disabled by the configuration"), ...warnings];
   if (!fault) return [ok("commands run confined"), ...warnings];
-  const next = process.platform === "linux" ? "apt install bubblewrap" : `${invocation.name} help sandbox`;
-  const finding = sandboxSettings.mode === "enabled" ? problem : warning;
+  const next = process.platform === "linux" ? "apt install bubblewrap" : `${context.invocation.name} help sandbox`;
+  const finding = mode === "enabled" ? problem : warning;
   return [finding(`${fault} Without it, print mode refuses commands that no rule allows.`, next), ...warnings];
+}
+
+/** What is configured, and what keeps it from working here. */
+export async function sandboxState({ settings, configDir, workspace, home, invocation: { env } }: DoctorContext) {
+  const cliConfig = settings instanceof Error ? {} : settings.raw;
+  const configured = loadSandboxSettings({ configDir, workspace, cliConfig });
+  const { mode, warnings } = configured;
+  if (mode === "disabled") return { mode, warnings };
+  const place = { workspace, roots: [], home, configDir, rules: [], totalMemoryMb: 1024 };
+  const sandbox = createSandbox({
+    plan: planSandbox(configured, place),
+    processes: createProcessRunner({ env }),
+    env,
+  });
+  return { mode, warnings, fault: await sandbox.problem() };
 }
 
 function checkServers(context: DoctorContext): Finding[] {

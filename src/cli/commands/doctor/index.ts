@@ -3,7 +3,7 @@ import { visible } from "../../../text/visible.ts";
 import type { Invocation } from "../../main.ts";
 import { withoutSecrets } from "../../stdout.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
-import { checks } from "./checks.ts";
+import { type Check, checks } from "./checks.ts";
 import { contextOf } from "./context.ts";
 
 /** `problem`: no run can begin, or none as it is configured. `next`: what to type. */
@@ -11,7 +11,16 @@ export type Finding = { level: "ok" | "warning" | "problem"; message: string; ne
 
 const signs = { ok: "✓", warning: "!", problem: "✗" };
 
-export async function doctor(invocation: Invocation): Promise<number> {
+export function doctor(invocation: Invocation): Promise<number> {
+  return tellFindings(invocation, checks, { isJson: wantsJson(invocation) });
+}
+
+/** `facts`: what else there is to say, for programs. */
+export async function tellFindings(
+  invocation: Invocation,
+  checks: Readonly<Record<string, Check>>,
+  { isJson, facts = {} }: { isJson: boolean; facts?: object },
+): Promise<number> {
   const context = contextOf(invocation);
   const found: (Finding & { area: string })[] = [];
   for (const [area, check] of Object.entries(checks)) {
@@ -22,8 +31,8 @@ export async function doctor(invocation: Invocation): Promise<number> {
     }
   }
   const usable = !found.some(({ level }) => level === "problem");
-  const exitCode = wantsJson(invocation)
-    ? await answerJson(JSON.parse(withoutSecrets(JSON.stringify({ usable, findings: found }))) as object)
+  const exitCode = isJson
+    ? await answerJson(JSON.parse(withoutSecrets(JSON.stringify({ usable, ...facts, findings: found }))) as object)
     : await answer(withoutSecrets(visible(report(found, usable))));
   return exitCode || (usable ? 0 : 1);
 }

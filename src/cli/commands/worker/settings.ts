@@ -1,0 +1,65 @@
+// What the flags of a worker say.
+import { hostname } from "node:os";
+import { join, resolve } from "node:path";
+import { UserError } from "../../../protocol/error-codes.ts";
+import { homeDir } from "../../../store/config-dir.ts";
+import { flagList, flagText } from "../../flags.ts";
+import type { Invocation } from "../../main.ts";
+import { labelsOf } from "../../placement.ts";
+
+export type WorkerSettings = {
+  name: string;
+  pool?: string;
+  labels: Readonly<Record<string, string>>;
+  concurrency: number;
+  singleUse: boolean;
+  idleMs?: number;
+  graceMs: number;
+  leaseMs?: number;
+  dataDir: string;
+  keepFailed: boolean;
+};
+
+const mostConcurrency = 256;
+
+export function workerSettings({ line: { flags }, env }: Invocation): WorkerSettings {
+  const pool = flagText(flags, "pool");
+  const name = flagText(flags, "name") ?? `${hostname()}-${process.pid}`;
+  if (!/^[\w.@:-]{1,128}$/.test(name)) throw wrong("--name", name, "letters, digits and . _ - @ :");
+  if (pool !== undefined && !/^[\w-]{1,64}$/.test(pool)) throw wrong("--pool", pool, "letters, digits, - and _");
+  const idle = seconds(flagText(flags, "idle-release-timeout"), "--idle-release-timeout");
+  const lease = seconds(flagText(flags, "lease-time"), "--lease-time");
+  return {
+    name,
+    ...(pool !== undefined && { pool }),
+    labels: labelsOf(flagList(flags, "label")) ?? {},
+    concurrency: concurrencyOf(flagText(flags, "concurrency")),
+    singleUse: flags.has("single-use"),
+    // 0 is never, as with the original.
+    ...(idle && { idleMs: idle }),
+    graceMs: seconds(flagText(flags, "grace"), "--grace") ?? 25_000,
+    ...(lease && { leaseMs: lease }),
+    dataDir: dataDirOf(flagText(flags, "data-dir"), env),
+    keepFailed: flags.has("keep-failed"),
+  };
+}
+
+export function dataDirOf(given: string | undefined, env: NodeJS.ProcessEnv): string {
+  if (given !== undefined) return resolve(given);
+  return join(env["XDG_CACHE_HOME"] || join(homeDir(env), ".cache"), "courser", "worker");
+}
+
+function concurrencyOf(text = "1"): number {
+  if (/^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= mostConcurrency) return Number(text);
+  throw wrong("--concurrency", text, `a number from 1 to ${mostConcurrency}`);
+}
+
+function seconds(text: string | undefined, flag: string): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,7}(\.\d{1,3})?$/.test(text)) return Number(text) * 1000;
+  throw wrong(flag, text, "a number of seconds");
+}
+
+function wrong(flag: string, value: string, what: string): UserError {
+  return new UserError("USAGE", `${flag} '${value}' must be ${what}.`);
+}

@@ -1,0 +1,122 @@
+// `worker start`: carries out runs of a fleet on this machine, until it is told to leave. It has no terminal; what a run has to
+// say goes into the log of the run.
+import { exitCodeOf, UserError } from "../../../protocol/error-codes.ts";
+import type { Fleet, RunEnd } from "../../../serve/fleet.ts";
+import { hostRun } from "../../../serve/host-run.ts";
+import { leaseMs, leaseOf, startHostsUnserved } from "../../../serve/launcher.ts";
+import { work } from "../../../serve/worker/loop.ts";
+import { listenForManagement, managementAddress } from "../../../serve/worker/management.ts";
+import type { Premises } from "../../../serve/worker/prepare-run.ts";
+import { WorkerStats } from "../../../serve/worker/stats.ts";
+import { flagText } from "../../flags.ts";
+import type { Invocation } from "../../main.ts";
+import { watchForTheEnd } from "../../shutdown.ts";
+import { writeStderr } from "../../stdout.ts";
+import { refuseAgents } from "../refuse-agents.ts";
+import { launchOf, withFleet } from "../runs/context.ts";
+import { type WorkerSettings, workerSettings } from "./settings.ts";
+
+export async function startWorker(invocation: Invocation): Promise<number> {
+  const { flags } = invocation.line;
+  const settings = workerSettings(invocation);
+  const address = flagText(flags, "management-addr");
+  const management = address === undefined ? undefined : managementAddress(address);
+  const lease = flagText(flags, "lease");
+  if (lease !== undefined) return withFleet(invocation, (fleet) => hostOne(fleet, lease, settings, invocation));
+  refuseAgents(invocation, "what this machine carries out");
+  const premises = { ...premisesOf(settings, invocation), ...(await sandboxHere(invocation)) };
+  return withFleet(invocation, (fleet) => workUntilToldToLeave(fleet, { settings, premises, management, invocation }));
+}
+
+function premisesOf({ dataDir, keepFailed }: WorkerSettings, invocation: Invocation): Premises {
+  const { configDir, env } = launchOf(invocation);
+  return { configDir, disk: { dataDir, env, keepFailed } };
+}
+
+/** Absent where the owner of this machine has switched it off: then runs need none. */
+async function sandboxHere(invocation: Invocation): Promise<Pick<Premises, "sandbox">> {
+  const [{ sandboxState }, { contextOf }] = await Promise.all([
+    import("../doctor/checks.ts"),
+    import("../doctor/context.ts"),
+  ]);
+  const { mode, fault } = await sandboxState(contextOf(invocation));
+  if (mode === "disabled") return {};
+  return { sandbox: fault ? "refused" : "enabled" };
+}
+
+type Working = {
+  settings: WorkerSettings;
+  premises: Premises;
+  management: { host: string; port: number } | undefined;
+  invocation: Invocation;
+};
+
+async function workUntilToldToLeave(
+  fleet: Fleet,
+  { settings, premises, management, invocation }: Working,
+): Promise<number> {
+  const { name, pool = "default", concurrency, singleUse } = settings;
+  const stats = new WorkerStats({ name, pool, version: invocation.version, concurrency });
+  const say = (line: string) => writeStderr(`${new Date().toISOString()} ${line}\n`);
+  await fleet.waiting(); // a fleet that cannot be asked is told now
+  const listening = management && (await listenForManagement(management, stats));
+  const signals = watchSignals(say);
+  const at = listening ? `, http://${listening.host}:${listening.port}/metrics` : "";
+  say(`worker ${name}: pool ${pool}, ${concurrency} at once${at}`);
+  try {
+    const { program } = launchOf(invocation);
+    const last = await work(fleet, stats, {
+      ...settings,
+      leaseMs: settings.leaseMs ?? leaseMs,
+      ...premises,
+      program,
+      ...signals,
+      onLine: say,
+    });
+    if (!singleUse) say(`worker ${name}: ${stats.endedAll} runs, leaving`);
+    return singleUse && typeof last === "object" ? exitOf(last) : singleUse && last === "lost" ? 1 : 0;
+  } finally {
+    await listening?.close();
+  }
+}
+
+/** A run that failed makes a worker of one run fail, with the code that the run would have had. */
+function exitOf({ outcome, code = "INTERNAL" }: RunEnd): number {
+  if (outcome === "finished") return 0;
+  return exitCodeOf(code as Parameters<typeof exitCodeOf>[0]) || 1;
+}
+
+/** The first signal drains, the second ends what runs. What stalls then is cut. */
+function watchSignals(say: (line: string) => void): { drain: AbortSignal; end: AbortSignal } {
+  const drain = new AbortController();
+  const end = new AbortController();
+  const told = (name: string) => {
+    if (drain.signal.aborted) {
+      say(`${name} again: ending what runs`);
+      setTimeout(() => process.exit(exitCodeOf("TERMINATED")), mostEndMs).unref();
+      end.abort();
+    } else say(`${name}: no more runs are taken; once more to end those that run`);
+    drain.abort();
+  };
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => told(name));
+  return { drain: drain.signal, end: end.signal };
+}
+
+const mostEndMs = 12_000;
+
+/** The host of a run that was taken for it, as the service starts it. */
+async function hostOne(fleet: Fleet, given: string, settings: WorkerSettings, invocation: Invocation): Promise<number> {
+  const lease = leaseOf(given);
+  if (!lease) throw new UserError("USAGE", `--lease '${given}' is not a lease.`);
+  const launch = launchOf(invocation);
+  const abort = new AbortController();
+  const watch = watchForTheEnd(abort, { env: invocation.env });
+  try {
+    const premises = premisesOf(settings, invocation);
+    await hostRun(fleet, lease, { ...premises, program: launch.program, signal: abort.signal });
+    await startHostsUnserved(fleet, launch);
+  } finally {
+    watch.stop();
+  }
+  return 0;
+}

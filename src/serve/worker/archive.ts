@@ -1,0 +1,82 @@
+// Unpacks the archive of a workspace: .tar.gz, within bounds, and with nothing in it that leads out of its folder.
+import { mkdirSync } from "node:fs";
+import { posix } from "node:path";
+import { Readable, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import { UserError } from "../../protocol/error-codes.ts";
+import { systemErrorText } from "../../text/system-error.ts";
+
+export type ArchiveLimits = { files: number; bytes: number };
+
+const limits: ArchiveLimits = { files: 200_000, bytes: 4 * 1024 ** 3 };
+/** So deep a path may go. */
+const mostDepth = 100;
+
+/** Throws UserError: what is unsafe or too much in it is not left out, it makes the archive unusable. */
+export async function unpackArchive(
+  bytes: AsyncIterable<Uint8Array>,
+  folder: string,
+  most: ArchiveLimits = limits,
+): Promise<void> {
+  const { unpackTar } = await import("modern-tar/fs");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  let files = 0;
+  let size = 0;
+  const counted = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length;
+      done(size > most.bytes + files * 1024 ? tooLarge(most) : null, chunk);
+    },
+  });
+  let fault: UserError | undefined;
+  const unpack = unpackTar(folder, {
+    maxDepth: mostDepth,
+    filter({ name, linkname, type, size: length }) {
+      files++;
+      fault ??= files > most.files || length > most.bytes ? tooLarge(most) : undefined;
+      fault ??= faultOf(name, type === "symlink" || type === "link" ? { type, linkname } : undefined);
+      if (fault) throw fault;
+      return type === "file" || type === "directory" || type === "symlink" || type === "link";
+    },
+  });
+  try {
+    await pipeline(Readable.from(bytes), createGunzip(), counted, unpack);
+  } catch (error) {
+    if (fault) throw fault;
+    if (error instanceof UserError) throw error;
+    if ((error as NodeJS.ErrnoException).code === "ENOSPC") throw error; // told by who knows which disk it is
+    throw new UserError(
+      "FILE_UNREADABLE",
+      `The archive of the workspace cannot be unpacked: ${systemErrorText(error)}.`,
+    );
+  }
+}
+
+function faultOf(
+  name: string,
+  link: { type: "symlink" | "link"; linkname?: string | undefined } | undefined,
+): UserError | undefined {
+  if (leadsOut(name)) return unsafe(`the path ${JSON.stringify(name)}`);
+  if (!link) return undefined;
+  const { type, linkname = "" } = link;
+  const target = type === "symlink" ? posix.join(posix.dirname(name), linkname) : linkname;
+  return posix.isAbsolute(linkname) || leadsOut(target) ? unsafe(`a link to ${JSON.stringify(linkname)}`) : undefined;
+}
+
+function leadsOut(path: string): boolean {
+  if (path.includes("\0") || path.includes("\\") || posix.isAbsolute(path) || /^[a-z]:/i.test(path)) return true;
+  const plain = posix.normalize(path);
+  return plain === ".." || plain.startsWith("../");
+}
+
+function unsafe(what: string): UserError {
+  return new UserError("USAGE", `The archive of the workspace holds ${what}, which leads out of its folder.`);
+}
+
+function tooLarge({ files, bytes }: ArchiveLimits): UserError {
+  return new UserError(
+    "USAGE",
+    `The archive of the workspace is too large: at most ${files} files and ${bytes} bytes.`,
+  );
+}

@@ -1,0 +1,210 @@
+// What a lost host left of a run: where another one can go on, what it must bring to an end first, and what the model is told.
+import type { AgentEvent } from "../../protocol/event.ts";
+import type { Prompt, Recorded, TurnEnding } from "../../protocol/run.ts";
+import type { Entry, Fleet, Heard, LogEntry, RunRecord } from "../fleet.ts";
+
+type ToolStart = Extract<AgentEvent, { type: "tool_start" }>;
+type Checkpoint = Extract<Entry, { type: "checkpoint" }>;
+
+/** A call that the chat of the checkpoint knows nothing of. */
+export type LaterCall = { tool: string; args: unknown; outcome?: string };
+
+export type Continuation = {
+  checkpoint?: Checkpoint;
+  /** Of the last event that has one, those that are owed among them. */
+  lastNumber: number;
+  sessionId?: string;
+  /** Turns that were answered. */
+  endings: TurnEnding[];
+  /** The last turn is over: there is nothing to go on with but prompts that came later. */
+  isAnswered: boolean;
+  /** What the log still owes: an end for each call, text and question. */
+  owed: Entry[];
+  later: LaterCall[];
+  /** Prompts and requests that are over. */
+  settled: ReadonlySet<string>;
+  /** Prompts that the chat of the checkpoint holds. */
+  told: readonly string[];
+};
+
+const pageSize = 500;
+const interruption =
+  "Interrupted: the worker was lost while this call was running. It may or may not have taken effect, and is not run again.";
+
+/** Undefined: no host has begun it yet. */
+export async function readContinuation(fleet: Fleet, run: string): Promise<Continuation | undefined> {
+  const log: LogEntry[] = [];
+  for (let from = 0; ; ) {
+    const page = await fleet.entries(run, from, pageSize);
+    // Deltas are only looked at where they come last.
+    log.push(...page);
+    if (page.length < pageSize) break;
+    from = page.at(-1)!.position;
+  }
+  return continuationOf(log);
+}
+
+export function continuationOf(log: readonly LogEntry[]): Continuation | undefined {
+  if (log.every(({ entry }) => entry.type === "leased" || entry.type === "losses")) return undefined;
+  const checkpoint = log
+    .map(({ entry }) => entry)
+    .findLast((entry): entry is Checkpoint => entry.type === "checkpoint");
+  const known = checkpoint?.position ?? 0;
+  const open = new Map<string, { start: ToolStart; agent: string | undefined }>();
+  const later = new Map<string, LaterCall>();
+  const questions = new Set<string>();
+  const settled = new Set<string>();
+  const told: string[] = [];
+  const endings: TurnEnding[] = [];
+  let sessionId: string | undefined;
+  let lastNumber = 0;
+  let isAnswered = false;
+  let pieces: { text: string; thinking: string } = { text: "", thinking: "" };
+  for (const { position, entry } of log) {
+    if (entry.type === "question") questions.add(entry.question.id);
+    if (entry.type === "question_closed") questions.delete(entry.question);
+    if (entry.type === "prompt_ended" || entry.type === "reply") settled.add(entry.id);
+    if (entry.type !== "event") continue;
+    const { event, agent, number } = entry;
+    const key = event.type === "tool_start" || event.type === "tool_end" ? `${agent ?? ""}/${event.callId}` : "";
+    if (event.type === "tool_start") {
+      open.set(key, { start: event, agent });
+      if (position > known && agent === undefined) later.set(key, { tool: event.tool, args: event.args });
+    }
+    if (event.type === "tool_end") {
+      open.delete(key);
+      const call = later.get(key);
+      if (call) call.outcome = event.outcome?.kind ?? "unknown";
+    }
+    if (agent !== undefined) continue;
+    lastNumber = Math.max(lastNumber, number ?? 0);
+    if (event.type === "text" || event.type === "thinking") pieces[event.type] += event.text;
+    else if (number !== undefined) pieces = { text: "", thinking: "" };
+    if (event.type === "init") sessionId = event.sessionId;
+    if (event.type === "user") {
+      isAnswered = false;
+      if (position <= known) told.push(event.text);
+    }
+    if (event.type === "done" || event.type === "fail") {
+      isAnswered = true;
+      endings.push(event);
+    }
+  }
+  const owed = owedEntries({ open: [...open.values()], pieces, questions, lastNumber });
+  return {
+    ...(checkpoint && { checkpoint }),
+    ...(sessionId !== undefined && { sessionId }),
+    lastNumber: lastNumber + owed.filter((entry) => entry.type === "event" && entry.number !== undefined).length,
+    endings,
+    isAnswered,
+    owed,
+    later: [...later.values()],
+    settled,
+    told,
+  };
+}
+
+type Left = {
+  open: readonly { start: ToolStart; agent: string | undefined }[];
+  pieces: { text: string; thinking: string };
+  questions: ReadonlySet<string>;
+  lastNumber: number;
+};
+
+function owedEntries({ open, pieces, questions, lastNumber }: Left): Entry[] {
+  const at = Date.now();
+  let number = lastNumber;
+  const event = (event: AgentEvent): Entry => ({ type: "event", number: ++number, event });
+  const entries: Entry[] = [...questions].map((question) => ({ type: "question_closed", question }));
+  if (pieces.thinking !== "") entries.push(event({ type: "thinking_end", text: pieces.thinking, cut: true, at }));
+  if (pieces.text !== "") entries.push(event({ type: "text_end", text: pieces.text, cut: true }));
+  for (const { start, agent } of open) {
+    const { type: _start, ...call } = start;
+    const value = { errorMessage: interruption, error: interruption, message: interruption };
+    const end: AgentEvent = { ...call, type: "tool_end", outcome: { kind: "error", value }, at };
+    entries.push(agent === undefined ? event(end) : { type: "event", agent, event: end });
+  }
+  return entries;
+}
+
+/** With `workspace` its files are those of the checkpoint; without, as they lie. */
+export function continuationPrompt(
+  run: RunRecord,
+  { checkpoint, later }: Continuation,
+  workspace: string | undefined,
+): Prompt {
+  const lines = [
+    "The worker that carried out this run was lost. Another worker goes on with it.",
+    ...(workspace === undefined
+      ? ["The files of the workspace are as they were left: look before you rely on them."]
+      : [
+          `The workspace is now ${workspace}, with its files as they were ${checkpoint ? "after the last step that is in this conversation" : "at the start"}.`,
+        ]),
+  ];
+  if (later.length > 0) {
+    const fate = workspace === undefined ? "may be there" : "are undone";
+    lines.push(
+      `These calls were made since then. They are not run again; their changes to the workspace ${fate}, and what they did elsewhere may have happened, so check before you repeat one:`,
+      ...later.map(({ tool, args, outcome }) => `- ${tool} ${shown(args)}: ${outcome ?? "interrupted"}`),
+    );
+  }
+  const note = lines.join("\n");
+  if (checkpoint) return { text: `${note}\nGo on with the task from there.` };
+  return { ...run.spec.prompt, data: [run.spec.prompt.data, note].filter(Boolean).join("\n\n") };
+}
+
+function shown(args: unknown): string {
+  const text = JSON.stringify(args) ?? "";
+  return text.length > 400 ? `${text.slice(0, 400)} …` : text;
+}
+
+/** What the lost host was told and need not be done again is passed over; what waits for a word from it gets one. */
+export function again(
+  { settled, told, checkpoint }: Continuation,
+  { number, message }: Heard,
+): "obey" | "pass" | "told" | "fail" {
+  const id = "id" in message ? message.id : undefined;
+  if (id !== undefined && settled.has(id)) return "pass";
+  // An answer to what nobody asks any more finds nobody.
+  if (message.type === "cancel" || message.type === "answer") return "obey";
+  if (number > (checkpoint?.heard ?? 0)) return "obey";
+  switch (message.type) {
+    case "prompt":
+      return told.includes(message.prompt.text) ? "told" : "obey";
+    case "steer":
+      return told.includes(message.text) ? "told" : "obey";
+    case "mode":
+    case "model":
+    case "context":
+    case "names":
+    case "aside":
+      return "obey";
+    case "interrupt":
+    case "withdraw":
+    case "background":
+    case "compact":
+    case "rewind":
+      return id === undefined ? "pass" : "fail";
+  }
+}
+
+/** A run that goes on is one run for its readers: one init, one prompt, numbers that grow. Undefined: nothing is shown. */
+export function joined({
+  lastNumber,
+  sessionId,
+  checkpoint,
+}: Continuation): (recorded: Recorded) => Recorded | undefined {
+  let offset: number | undefined;
+  let isTold = false;
+  return (recorded) => {
+    const { number, agent, event } = recorded;
+    if (agent !== undefined) return recorded;
+    if (number !== undefined) offset ??= Math.max(0, lastNumber + 1 - number);
+    if (event.type === "init" && event.sessionId === sessionId) return undefined;
+    const numbered = number === undefined ? {} : { number: number + offset! };
+    if (event.type !== "user" || isTold) return { ...numbered, event };
+    isTold = true;
+    const message = `The worker of this run was lost; another one goes on from its ${checkpoint ? "last checkpoint" : "start"}.`;
+    return { ...numbered, event: { type: "notice", kind: "worker_lost", message, at: Date.now() } };
+  };
+}

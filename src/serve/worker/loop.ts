@@ -1,0 +1,150 @@
+// A worker: takes runs as they come, carries out so many at once, and leaves in order. It dials out only. The agent of each
+// run is a process of its own; what a run does to it, it does to no other.
+import { setTimeout as sleep } from "node:timers/promises";
+import { UserError } from "../../protocol/error-codes.ts";
+import type { Fleet, Lease } from "../fleet.ts";
+import { type HostedEnd, type HostOptions, hostRun } from "../host-run.ts";
+import type { WorkerStats } from "./stats.ts";
+
+export type WorkerOptions = Omit<HostOptions, "signal" | "leave"> & {
+  name: string;
+  pool?: string;
+  labels: Readonly<Record<string, string>>;
+  concurrency: number;
+  /** Exactly one run. */
+  singleUse: boolean;
+  /** Leaves when it had nothing to do for so long. */
+  idleMs?: number;
+  leaseMs: number;
+  /** After it was told to leave, runs may still end by themselves for so long. */
+  graceMs: number;
+  /** No more runs are taken. */
+  drain: AbortSignal;
+  /** And those that run are given back or ended now. */
+  end: AbortSignal;
+  /** What happens, a line each, for people. */
+  onLine(line: string): void;
+};
+
+/** Between tries to reach a fleet that was lost: at first, and at most. */
+const retryMs = { first: 500, most: 15_000 };
+
+/** How the last run ended; undefined where there was none. Throws what keeps the first run from being taken. */
+export async function work(fleet: Fleet, stats: WorkerStats, options: WorkerOptions): Promise<HostedEnd | undefined> {
+  const running = new Set<Promise<void>>();
+  const leave = leaveSignal(options, running);
+  // Engines wake by what does not keep a process alive.
+  const alive = setInterval(() => {}, 2 ** 30);
+  let last: HostedEnd | undefined;
+  const host = async (lease: Lease) => {
+    const began = performance.now();
+    stats.begin();
+    options.onLine(`${lease.run} taken`);
+    const how = await carryOut(fleet, lease, options, leave.signal);
+    const ms = performance.now() - began;
+    stats.end(how, ms);
+    last = how;
+    options.onLine(`${lease.run} ${typeof how === "string" ? how : how.outcome} after ${(ms / 1000).toFixed(1)} s`);
+  };
+  try {
+    while (!options.drain.aborted) {
+      if (options.singleUse && stats.taken > 0) break;
+      const isFull = running.size >= options.concurrency;
+      const idle = !isFull && running.size === 0 ? options.idleMs : undefined;
+      const lease = isFull
+        ? await oneLess(running, options.drain)
+        : await nextLease(fleet, stats, options, { idle, running });
+      if (lease === "idle") break;
+      if (!lease) continue;
+      const hosting = host(lease).finally(() => running.delete(hosting));
+      running.add(hosting);
+    }
+    stats.isReady = false;
+    if (running.size > 0 && options.drain.aborted) options.onLine(`leaving: ${running.size} running`);
+    while (running.size > 0) await Promise.race(running);
+    return last;
+  } finally {
+    stats.isReady = false;
+    clearInterval(alive);
+    leave.stop();
+  }
+}
+
+/** A run that breaks off takes no other with it. */
+async function carryOut(fleet: Fleet, lease: Lease, options: WorkerOptions, leave: AbortSignal): Promise<HostedEnd> {
+  try {
+    const { program, configDir, disk, sandbox } = options;
+    const premises = { program, configDir, disk, ...(sandbox && { sandbox }) };
+    return await hostRun(fleet, lease, { ...premises, signal: new AbortController().signal, leave });
+  } catch (error) {
+    options.onLine(`${lease.run} lost: ${(error as Error).message}`);
+    return "lost";
+  }
+}
+
+async function oneLess(running: ReadonlySet<Promise<void>>, drain: AbortSignal): Promise<undefined> {
+  const told = new Promise<void>((resolve) => drain.addEventListener("abort", () => resolve(), { once: true }));
+  await Promise.race([...running, told]);
+}
+
+type Waiting = { idle: number | undefined; running: ReadonlySet<Promise<void>> };
+
+/** Waits for one. `idle`: none came in time. Undefined: look again. */
+async function nextLease(
+  fleet: Fleet,
+  stats: WorkerStats,
+  options: WorkerOptions,
+  { idle, running }: Waiting,
+): Promise<Lease | "idle" | undefined> {
+  const { name, pool, labels, leaseMs, drain } = options;
+  const wait = new AbortController();
+  const stop = () => wait.abort();
+  drain.addEventListener("abort", stop, { once: true });
+  const timer = idle === undefined ? undefined : setTimeout(stop, idle);
+  // With nothing to do any more, the time to leave begins.
+  if (options.idleMs !== undefined && running.size > 0) void Promise.allSettled(running).then(stop);
+  try {
+    const asked = fleet.lease({
+      worker: name,
+      ttlMs: leaseMs,
+      labels,
+      wait: wait.signal,
+      ...(pool !== undefined && { pool }),
+    });
+    stats.isReady = true;
+    const lease = await asked;
+    return lease ?? (idle !== undefined && wait.signal.aborted && !drain.aborted ? "idle" : undefined);
+  } catch (error) {
+    stats.isReady = false;
+    if (!(error instanceof UserError) || stats.taken === 0) throw error;
+    options.onLine(`The fleet cannot be reached: ${error.message}`);
+    await sleep(retryMs.first + Math.random() * retryMs.first, undefined, { signal: drain }).catch(() => {});
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+    drain.removeEventListener("abort", stop);
+  }
+}
+
+/** Aborted when runs that are still there are to be given back or ended. */
+function leaveSignal(
+  { drain, end, graceMs }: WorkerOptions,
+  running: ReadonlySet<unknown>,
+): { signal: AbortSignal; stop(): void } {
+  const leave = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const now = () => leave.abort();
+  const later = () => {
+    if (running.size > 0) timer = setTimeout(now, graceMs);
+  };
+  end.addEventListener("abort", now, { once: true });
+  drain.addEventListener("abort", later, { once: true });
+  return {
+    signal: leave.signal,
+    stop() {
+      clearTimeout(timer);
+      end.removeEventListener("abort", now);
+      drain.removeEventListener("abort", later);
+    },
+  };
+}

@@ -1,0 +1,113 @@
+// What must be there before the agent of a run is started: its workspace, and the chat that it goes on with.
+import { createWriteStream, mkdirSync, realpathSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import { UserError } from "../../protocol/error-codes.ts";
+import { takeStore } from "../../store/chats/carry-chat.ts";
+import { deleteChat } from "../../store/chats/delete-chat.ts";
+import { chatFolder } from "../../store/chats/layout.ts";
+import { projectDir } from "../../store/project.ts";
+import type { Entry, Fleet, RunEnd, RunRecord, RunSpec } from "../fleet.ts";
+import { type Continuation, readContinuation } from "./continuation.ts";
+import { makeWorkspace, type RunWorkspace, type WorkerDisk } from "./workspace.ts";
+
+export type Premises = {
+  configDir: string;
+  disk: WorkerDisk;
+  /** What runs in workspaces of the worker's own get, unless they say otherwise. */
+  sandbox?: "enabled" | "refused";
+};
+
+export type PreparedRun = {
+  spec: RunSpec;
+  /** Absent where the run works in a directory that is not the worker's. */
+  workspace?: RunWorkspace;
+  /** For files on their way. */
+  folder: string;
+};
+
+/** `continuation`: of this run. A run that resumes the session of an earlier one on another worker is given that one's chat. */
+export async function prepareRun(
+  fleet: Fleet,
+  run: RunRecord,
+  continuation: Continuation | undefined,
+  { premises, signal }: { premises: Premises; signal: AbortSignal },
+): Promise<PreparedRun> {
+  const { spec } = run;
+  const { disk, configDir } = premises;
+  const origin = continuation?.checkpoint
+    ? { run: run.id, checkpoint: continuation.checkpoint, sessionId: continuation.sessionId! }
+    : await resumedElsewhere(fleet, run);
+  const snapshot = origin?.checkpoint.workspace && (await fleet.get(origin.run, origin.checkpoint.workspace));
+  const workspace =
+    spec.source && (await makeWorkspace(fleet, run, spec.source, { disk, signal, ...(snapshot && { snapshot }) }));
+  const folder = workspace?.folder ?? join(disk.dataDir, "runs", `${run.id}-${run.attempts}`);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const path = realpathSync(workspace?.path ?? spec.request.workspace);
+    const request = { ...spec.request, ...(workspace && { workspace: path, ...sandboxFor(spec, premises) }) };
+    if (!origin) return { spec: { ...spec, request }, folder, ...(workspace && { workspace }) };
+    await takeChat(fleet, origin, { configDir, workspace: path, folder });
+    const resumed = { ...request, chat: { type: "resume", id: origin.sessionId } as const };
+    return { spec: { ...spec, request: resumed }, folder, ...(workspace && { workspace }) };
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Nobody looks over the shoulder of a run that came from elsewhere: it is confined, or somebody has said that it need not be. */
+function sandboxFor({ cli, request }: RunSpec, { sandbox }: Premises): { sandbox?: "enabled" } {
+  if (cli !== "courser" || request.sandbox !== undefined || sandbox === undefined) return {};
+  if (sandbox === "enabled") return { sandbox };
+  throw new UserError(
+    "SANDBOX_UNAVAILABLE",
+    "This worker has no sandbox. Give it one (worker debug says what is missing), or start the run with --sandbox disabled.",
+  );
+}
+
+type Origin = { run: string; checkpoint: Extract<Entry, { type: "checkpoint" }>; sessionId: string };
+
+/** The last checkpoint of the session that a run with a workspace of its own resumes. */
+async function resumedElsewhere(fleet: Fleet, { id, agent, spec }: RunRecord): Promise<Origin | undefined> {
+  const { chat } = spec.request;
+  if (!spec.source || spec.cli !== "courser" || chat?.type !== "resume") return undefined;
+  for (const earlier of await fleet.runs({ agent, before: id, limit: 20 })) {
+    if (earlier.sessionId !== chat.id) continue;
+    const { checkpoint } = (await readContinuation(fleet, earlier.id)) ?? {};
+    if (checkpoint) return { run: earlier.id, checkpoint, sessionId: chat.id };
+  }
+  return undefined;
+}
+
+async function takeChat(
+  fleet: Fleet,
+  { run, checkpoint, sessionId }: Origin,
+  { configDir, workspace, folder }: { configDir: string; workspace: string; folder: string },
+): Promise<void> {
+  const bytes = await fleet.get(run, checkpoint.chat);
+  if (!bytes) throw new UserError("SESSION_NOT_FOUND", `The chat of the run ${run} is not in the fleet any more.`);
+  const file = join(folder, "chat.db");
+  await pipeline(Readable.from(bytes), createGunzip(), createWriteStream(file, { mode: 0o600 }));
+  takeStore(file, { configDir, workspace }, sessionId);
+  rmSync(file, { force: true });
+}
+
+/** A workspace of the worker's own goes, and with it what was kept of it: the chat is in the fleet. */
+export function clearAway(
+  { workspace, folder, spec }: PreparedRun,
+  { end, chatId, configDir }: { end: RunEnd | undefined; chatId: string | undefined; configDir: string },
+): void {
+  if (workspace?.keepFailed && end?.outcome === "error") return;
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  if (!workspace) return;
+  const path = spec.request.workspace;
+  try {
+    if (spec.cli === "courser" && chatId !== undefined) deleteChat(configDir, chatFolder(configDir, path, chatId));
+    rmSync(projectDir(configDir, path), { recursive: true, force: true });
+  } catch {
+    // It is found among the chats of this machine, and can be deleted there.
+  }
+}

@@ -1,0 +1,85 @@
+// What a worker counts, and how it is told to monitoring: as text that Prometheus reads. Nothing of a run is in it.
+import type { HostedEnd } from "../host-run.ts";
+
+const endings = ["finished", "error", "cancelled", "given back", "lost"] as const;
+export type Ending = (typeof endings)[number];
+
+export type WorkerFacts = { name: string; pool: string; version: string; concurrency: number };
+
+export class WorkerStats {
+  readonly facts: WorkerFacts;
+  taken = 0;
+  running = 0;
+  seconds = 0;
+  /** The fleet answers, and more runs are taken. */
+  isReady = false;
+  readonly #ended = new Map<Ending, number>();
+
+  constructor(facts: WorkerFacts) {
+    this.facts = facts;
+  }
+
+  begin(): void {
+    this.taken++;
+    this.running++;
+  }
+
+  end(how: HostedEnd, durationMs: number): void {
+    const ending = typeof how === "string" ? how : how.outcome;
+    this.running--;
+    this.seconds += durationMs / 1000;
+    this.#ended.set(ending, this.ended(ending) + 1);
+  }
+
+  ended(ending: Ending): number {
+    return this.#ended.get(ending) ?? 0;
+  }
+
+  get endedAll(): number {
+    return this.taken - this.running;
+  }
+}
+
+/** In the text format of Prometheus, version 0.0.4. */
+export function metricsText(stats: WorkerStats): string {
+  const { name, pool, version, concurrency } = stats.facts;
+  const prefix = "courser_worker";
+  const rows: [name: string, type: "counter" | "gauge", help: string, values: [labels: string, value: number][]][] = [
+    [`${prefix}_info`, "gauge", "The worker.", [[labelsOf({ name, pool, version }), 1]]],
+    [`${prefix}_ready`, "gauge", "1 while the worker takes runs.", [["", Number(stats.isReady)]]],
+    [`${prefix}_runs_taken_total`, "counter", "Runs that were taken.", [["", stats.taken]]],
+    [
+      `${prefix}_runs_ended_total`,
+      "counter",
+      "Runs that ended here, and how.",
+      endings.map((ending) => [labelsOf({ ending }), stats.ended(ending)]),
+    ],
+    [`${prefix}_leases_lost_total`, "counter", "Runs that another worker took over.", [["", stats.ended("lost")]]],
+    [`${prefix}_runs_running`, "gauge", "Runs that are carried out now.", [["", stats.running]]],
+    [`${prefix}_concurrency`, "gauge", "Runs that may be carried out at once.", [["", concurrency]]],
+    [`${prefix}_run_seconds_total`, "counter", "Time spent on runs that ended.", [["", round(stats.seconds)]]],
+    ["process_resident_memory_bytes", "gauge", "Memory of this process.", [["", process.memoryUsage.rss()]]],
+    [
+      "process_start_time_seconds",
+      "gauge",
+      "When this process was started.",
+      [["", round(Date.now() / 1000 - process.uptime())]],
+    ],
+  ];
+  const lines = rows.flatMap(([name, type, help, values]) => [
+    `# HELP ${name} ${help}`,
+    `# TYPE ${name} ${type}`,
+    ...values.map(([labels, value]) => `${name}${labels} ${value}`),
+  ]);
+  return `${lines.join("\n")}\n`;
+}
+
+function labelsOf(labels: Record<string, string>): string {
+  const escaped = (value: string) => value.replace(/[\\"]/g, "\\$&").replaceAll("\n", "\\n");
+  const pairs = Object.entries(labels).map(([key, value]) => `${key}="${escaped(value)}"`);
+  return `{${pairs.join(",")}}`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}

@@ -1,0 +1,181 @@
+// The workspace of a run on a worker: made from its source in a folder of its own, compared with its start at the end,
+// removed afterwards.
+import { constants, createReadStream, createWriteStream, lstatSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { cp } from "node:fs/promises";
+import { isAbsolute, join, relative, sep } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { UserError } from "../../protocol/error-codes.ts";
+import { collapsed } from "../../text/one-line.ts";
+import { cut } from "../../text/width.ts";
+import { type CheckedOut, checkOutRepository } from "../../worktrees/repository-cache.ts";
+import {
+  baseOfBundle,
+  beginStates,
+  pushBranch,
+  recordState,
+  restoreState,
+  type WorkspaceStates,
+  writePatch,
+} from "../../worktrees/workspace-states.ts";
+import type { Fleet, RunEnd, RunRecord, WorkspaceSource } from "../fleet.ts";
+import { unpackArchive } from "./archive.ts";
+
+/** Where a worker works. */
+export type WorkerDisk = {
+  /** Workspaces and the repositories they came from. */
+  dataDir: string;
+  env: NodeJS.ProcessEnv;
+  /** What runs that failed leave behind stays, to be looked at. */
+  keepFailed?: boolean;
+};
+
+export type RunWorkspace = {
+  /** The directory that the agent works in. */
+  path: string;
+  /** For files of the worker's own. */
+  folder: string;
+  states: WorkspaceStates;
+  /** The repository that it came from, where branches can be put into it. */
+  home?: string;
+  keepFailed: boolean;
+};
+
+const objectPrefix = "object:";
+
+/** `snapshot`: the state to go on from, instead of the start. */
+export async function makeWorkspace(
+  fleet: Fleet,
+  run: RunRecord,
+  source: WorkspaceSource,
+  { disk, snapshot, signal }: { disk: WorkerDisk; snapshot?: AsyncIterable<Uint8Array>; signal: AbortSignal },
+): Promise<RunWorkspace> {
+  const folder = join(disk.dataDir, "runs", `${run.id}-${run.attempts}`);
+  try {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const bundle = snapshot && (await download(snapshot, join(folder, "snapshot.bundle")));
+    const path = join(folder, "work");
+    const commit = bundle === undefined ? undefined : await baseOfBundle(bundle);
+    const place = { path, folder, cache: join(disk.dataDir, "repositories"), commit, env: disk.env, signal };
+    const checkedOut = await fill(fleet, run, source, place);
+    const states = await beginStates({
+      folder: join(folder, "states.git"),
+      workspace: path,
+      env: disk.env,
+      signal,
+      ...(checkedOut && { checkedOut }),
+    });
+    if (bundle !== undefined) await restoreState(states, bundle);
+    const home = checkedOut?.home === undefined ? {} : { home: checkedOut.home };
+    return { path, folder, states, ...home, keepFailed: disk.keepFailed === true };
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    signal.throwIfAborted();
+    throw explained(error, disk.dataDir);
+  }
+}
+
+type Filling = {
+  path: string;
+  folder: string;
+  cache: string;
+  commit: string | undefined;
+  env: NodeJS.ProcessEnv;
+  signal: AbortSignal;
+};
+
+async function fill(
+  fleet: Fleet,
+  run: RunRecord,
+  source: WorkspaceSource,
+  { path, folder, cache, commit, env, signal }: Filling,
+): Promise<CheckedOut | undefined> {
+  switch (source.type) {
+    case "git": {
+      const isObject = source.from.startsWith(objectPrefix);
+      const from = isObject
+        ? await download(
+            await objectOf(fleet, run.id, source.from.slice(objectPrefix.length)),
+            join(folder, "source.bundle"),
+          )
+        : source.from;
+      const place = { path, branch: branchOf(run), cache: isObject ? folder : cache, ...(commit && { commit }) };
+      return checkOutRepository({ ...source, from }, place, { env, signal });
+    }
+    case "folder":
+      await copyFolder(source.path, path);
+      return undefined;
+    case "archive":
+      await unpackArchive(await objectOf(fleet, source.run ?? run.id, source.object), path);
+      return undefined;
+  }
+}
+
+export function branchOf({ id }: Pick<RunRecord, "id">): string {
+  return `courser/${id}`;
+}
+
+/** Files are shared with the original until they are written to, where the disk can. Links are copied as links. */
+async function copyFolder(from: string, to: string): Promise<void> {
+  if (!isAbsolute(from) || !statSync(from, { throwIfNoEntry: false })?.isDirectory())
+    throw new UserError("CWD_MISSING", `The folder ${from} does not exist on this worker.`);
+  await cp(from, to, {
+    recursive: true,
+    verbatimSymlinks: true,
+    preserveTimestamps: true,
+    mode: constants.COPYFILE_FICLONE,
+    filter(path) {
+      const stat = lstatSync(path, { throwIfNoEntry: false });
+      // The .git of a linked worktree names another repository, which is not to be written to.
+      if (stat?.isFile() && relative(from, path).split(sep).at(-1) === ".git") return false;
+      return stat !== undefined && (stat.isFile() || stat.isDirectory() || stat.isSymbolicLink());
+    },
+  });
+}
+
+async function objectOf(fleet: Fleet, run: string, name: string): Promise<AsyncIterable<Uint8Array>> {
+  const bytes = await fleet.get(run, name);
+  if (bytes) return bytes;
+  throw new UserError(
+    "USAGE",
+    `The object ${name} of the run ${run} does not exist. Put it before the run is enqueued.`,
+  );
+}
+
+async function download(bytes: AsyncIterable<Uint8Array>, file: string): Promise<string> {
+  await pipeline(bytes, createWriteStream(file, { mode: 0o600 }));
+  return file;
+}
+
+/** What the run changed: as a patch in the fleet, and as a branch where its repository lies on this disk. */
+export async function changesMade(
+  fleet: Fleet,
+  run: RunRecord,
+  { states, folder, home }: RunWorkspace,
+): Promise<Pick<RunEnd, "patch" | "branch">> {
+  const tree = await recordState(states);
+  const file = join(folder, "patch");
+  if (!(await writePatch(states, tree, file))) return {};
+  await fleet.put(run.id, "patch", createReadStream(file));
+  if (home === undefined) return { patch: "patch" };
+  const branch = branchOf(run);
+  const message = cut(collapsed(run.spec.prompt.text), 72) || run.id;
+  const isPushed = await pushBranch(states, { tree, home, branch, message }).then(
+    () => true,
+    () => false, // a repository that cannot be written to; the patch says it all
+  );
+  return { patch: "patch", ...(isPushed && { branch }) };
+}
+
+function explained(error: unknown, dataDir: string): unknown {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (error instanceof UserError && !/No space left/i.test(message)) return error;
+  if (code === "ENOSPC" || /No space left/i.test(message))
+    return new UserError(
+      "STORE_FULL",
+      `The disk of ${dataDir} is full. Free space there, or name another with --data-dir.`,
+    );
+  return code === undefined
+    ? error
+    : new UserError("STORE_FAILED", `The workspace cannot be made in ${dataDir}: ${message}`);
+}

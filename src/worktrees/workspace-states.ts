@@ -1,0 +1,183 @@
+// States of a workspace: what its files were at the start and at moments of a run, what changed between them, and how to
+// bring them to such a state elsewhere. Kept in a repository outside of the workspace, so that nothing in there decides what
+// git does here; bytes are taken as they lie. What git ignores is no part of a state.
+import { lstatSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { UserError } from "../protocol/error-codes.ts";
+import { type GitCall, git, tryGit } from "./git.ts";
+
+export type WorkspaceStates = {
+  /** The repository of the states. */
+  folder: string;
+  workspace: string;
+  /** The commit of the state that everything is compared with. */
+  start: string;
+  /** The commit that the workspace was checked out from. */
+  base?: string;
+  call: GitCall;
+};
+
+type Beginning = {
+  folder: string;
+  workspace: string;
+  /** Of a checkout: its commit, and where its objects lie. */
+  checkedOut?: { commit: string; objects: string };
+  env: NodeJS.ProcessEnv;
+  signal?: AbortSignal;
+};
+
+const stateRef = "refs/courser/state";
+const headRef = "refs/courser/head";
+
+/** The same files have the same ids everywhere. */
+const identity = {
+  GIT_AUTHOR_NAME: "courser",
+  GIT_AUTHOR_EMAIL: "courser@localhost",
+  GIT_AUTHOR_DATE: "2000-01-01T00:00:00Z",
+  GIT_COMMITTER_NAME: "courser",
+  GIT_COMMITTER_EMAIL: "courser@localhost",
+  GIT_COMMITTER_DATE: "2000-01-01T00:00:00Z",
+};
+
+export async function beginStates({ folder, workspace, checkedOut, env, signal }: Beginning): Promise<WorkspaceStates> {
+  await git(["init", "--quiet", "--bare", "--", folder], { cwd: workspace, env, ...(signal && { signal }) });
+  mkdirSync(join(folder, "info"), { recursive: true });
+  // Stronger than the attributes of the workspace: nothing is converted.
+  writeFileSync(join(folder, "info", "attributes"), "* -text -eol -ident -filter -working-tree-encoding\n");
+  if (checkedOut) writeFileSync(join(folder, "objects", "info", "alternates"), `${checkedOut.objects}\n`);
+  const variables = {
+    GIT_DIR: folder,
+    GIT_WORK_TREE: workspace,
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    GIT_CONFIG_SYSTEM: "/dev/null",
+    ...identity,
+  };
+  const call: GitCall = { cwd: workspace, env, variables, ...(signal && { signal }) };
+  for (const [name, value] of Object.entries({ "core.bare": "false", "core.excludesFile": "/dev/null" }))
+    await git(["config", name, value], call);
+  const tree = await recordState({ call });
+  const base = checkedOut?.commit;
+  const isPlain = base !== undefined && (await git(["rev-parse", `${base}^{tree}`], call)).trim() === tree;
+  const start = isPlain ? base : await commit(tree, base, "start", call);
+  return { folder, workspace, start, call, ...(base !== undefined && { base }) };
+}
+
+/** The files as they are now, as a tree. */
+export async function recordState({ call }: Pick<WorkspaceStates, "call">): Promise<string> {
+  // A file that is gone or unreadable by now is no reason to lose the others.
+  const added = await tryGit(["add", "--all", "--ignore-errors", "--", "."], call);
+  if (added.problem !== undefined && added.exitCode !== 1) throw failed("The workspace cannot be recorded", added);
+  const written = await tryGit(["write-tree"], call);
+  if (written.problem !== undefined) throw failed("The workspace cannot be recorded", written);
+  return written.stdout.trim();
+}
+
+/** The commit that the workspace's own repository is at; empty where it has none. */
+export async function headOf({ workspace, call }: WorkspaceStates): Promise<string> {
+  const own = { cwd: workspace, env: call.env, variables: { GIT_DIR: join(workspace, ".git") } };
+  return (await tryGit(["rev-parse", "--verify", "--quiet", "HEAD"], own)).stdout.trim();
+}
+
+/** Everything that another machine needs to have this state, beside the source of the workspace, in one file. */
+export async function bundleState(states: WorkspaceStates, tree: string, file: string): Promise<void> {
+  const { call, start, base } = states;
+  await git(["update-ref", stateRef, await commit(tree, start, "state", call)], call);
+  const refs = [stateRef, ...((await keepHead(states)) === undefined ? [] : [headRef])];
+  await git(["bundle", "create", "--quiet", "--", file, ...refs, `^${base ?? start}`], call);
+}
+
+/** The commit that a bundle builds on. */
+export async function baseOfBundle(file: string): Promise<string | undefined> {
+  const handle = await open(file);
+  try {
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(4096), 0, 4096, 0);
+    return /^-([0-9a-f]{40,64})\b/m.exec(buffer.toString("latin1", 0, bytesRead))?.[1];
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Brings the workspace, which is as at the start, to the state in a bundle. Its tree comes back. */
+export async function restoreState(states: WorkspaceStates, file: string): Promise<string> {
+  const { call, workspace, folder } = states;
+  const fetched = await tryGit(
+    ["fetch", "--quiet", "--no-write-fetch-head", "--", file, "+refs/courser/*:refs/courser/*"],
+    call,
+  );
+  if (fetched.problem !== undefined)
+    throw failed("The workspace cannot be brought to its last state, because its source is not what it was", fetched);
+  await git(["read-tree", "-u", "--reset", stateRef], call);
+  const head = await tryGit(["rev-parse", "--verify", "--quiet", headRef], call);
+  if (head.problem === undefined) {
+    const inside = { cwd: workspace, env: call.env };
+    await git(
+      ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", folder, `${headRef}:${headRef}`],
+      inside,
+    );
+    await git(["reset", "--quiet", "--mixed", headRef], inside);
+  }
+  return (await git(["rev-parse", `${stateRef}^{tree}`], call)).trim();
+}
+
+/** What changed since the start, as `git apply` takes it. False: nothing did. */
+export async function writePatch({ call, start }: WorkspaceStates, tree: string, file: string): Promise<boolean> {
+  const form = [
+    "-r",
+    "--patch",
+    "--binary",
+    "--full-index",
+    "--find-renames",
+    "--no-color",
+    "--no-ext-diff",
+    "--no-textconv",
+  ];
+  await git(["diff-tree", ...form, `--output=${file}`, start, tree], call);
+  return statSync(file).size > 0;
+}
+
+/** The commits that were made in the workspace, and one more for what was not committed, as a branch of the repository `home`. */
+export async function pushBranch(
+  states: WorkspaceStates,
+  { tree, home, branch, message }: { tree: string; home: string; branch: string; message: string },
+): Promise<void> {
+  const { call, base, start, folder } = states;
+  if (base !== start)
+    throw new UserError(
+      "GIT_FAILED",
+      "The repository converts its files on checkout; there is a patch, and no branch.",
+    );
+  const head = (await keepHead(states)) ?? start;
+  const committed = (await git(["rev-parse", `${head}^{tree}`], call)).trim();
+  const now = new Date().toISOString();
+  const dated = { ...call, variables: { ...call.variables, GIT_AUTHOR_DATE: now, GIT_COMMITTER_DATE: now } };
+  const last = tree === committed ? head : await commit(tree, head, message, dated);
+  await git(["update-ref", stateRef, last], call);
+  const outside: GitCall = { cwd: home, env: call.env };
+  const pair = `${stateRef}:refs/heads/${branch}`;
+  await git(["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", folder, pair], outside);
+}
+
+async function commit(tree: string, parent: string | undefined, message: string, call: GitCall): Promise<string> {
+  const parents = parent === undefined ? [] : ["-p", parent];
+  return (await git(["commit-tree", tree, ...parents, "-m", message], call)).trim();
+}
+
+/** The commit that the workspace's own repository is at, where it has moved. It is only read, from outside. */
+async function keepHead({ workspace, base, call }: WorkspaceStates): Promise<string | undefined> {
+  if (base === undefined) return undefined;
+  const own = join(workspace, ".git");
+  // A file in its place could name any repository of this disk.
+  if (!lstatSync(own, { throwIfNoEntry: false })?.isDirectory()) return undefined;
+  const fetched = await tryGit(
+    ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", own, `+HEAD:${headRef}`],
+    call,
+  );
+  if (fetched.problem !== undefined) return undefined;
+  const head = (await git(["rev-parse", "--verify", headRef], call)).trim();
+  return head === base ? undefined : head;
+}
+
+function failed(what: string, { problem }: { problem?: string }): UserError {
+  return new UserError("GIT_FAILED", `${what}: ${problem}`);
+}

@@ -1,0 +1,95 @@
+// A worker is killed in the middle of a run: another one goes on, nothing is done twice, and readers see one run.
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { afterAll, describe, expect, it } from "vitest";
+import type { LogEntry } from "../../src/serve/fleet.ts";
+import { until } from "./service-support.ts";
+import { linesOf, TestFleet, toldTo } from "./worker-support.ts";
+
+const leaseSeconds = 2;
+const fast = ["--lease-time", String(leaseSeconds)];
+
+describe("a run whose worker is killed", () => {
+  const fleet = new TestFleet();
+  const effects = join(fleet.workspace.home, "effects");
+  afterAll(() => fleet.remove());
+
+  /** Each step leaves a line in the workspace and one outside of it. */
+  const step = (number: number, more = "") => ({
+    toolCalls: [
+      { name: "Shell", args: { command: `echo ${number} >> steps.txt; echo ${number} >> ${effects}${more}` } },
+    ],
+  });
+
+  it("goes on elsewhere: between two calls, and inside of one", { timeout: 60_000 }, async () => {
+    let isLost = 0;
+    await fleet.answer((request) => {
+      const { results, text } = toldTo(request);
+      if (results === 0) return step(1);
+      if (results === 1) return { ...step(2), delayMs: isLost === 0 ? 20_000 : 0 };
+      // The third is cut off: whether the conversation holds it or not, the model is told of it.
+      if (!text.includes("echo 3")) return step(3, "; sleep 60");
+      if (!text.includes("echo 4")) return step(4);
+      return { text: "all done" };
+    });
+    const repository = fleet.repository({ "README.md": "# A\n" });
+    const spec = fleet.spec({ source: { type: "git", from: repository }, onWorkerLoss: "continue" });
+    const first = fleet.start(fast);
+    const run = await fleet.enqueue(spec);
+    await until(async () => (await fleet.entry(run, "checkpoint")) !== undefined, "a checkpoint");
+    first.child.kill("SIGKILL");
+    isLost++;
+    const killedAt = Date.now();
+    const second = fleet.start(fast);
+    await until(() => linesOf(effects).includes("2"), "the second worker", 20_000);
+    expect(Date.now() - killedAt).toBeLessThan(leaseSeconds * 1000 * 1.5 + 8000); // and the time that a busy machine takes
+    await until(() => linesOf(effects).includes("3"), "the third step", 20_000);
+    second.child.kill("SIGKILL");
+    fleet.start(fast);
+
+    const { end, attempts } = await fleet.over(run, 40_000);
+    expect(end).toMatchObject({ outcome: "finished", text: expect.stringContaining("all done"), turns: 1 });
+    expect(attempts).toBe(3);
+    expect(linesOf(effects)).toEqual(["1", "2", "3", "4"]);
+    // What the third call did to the files is undone with its worker; nothing else is.
+    const patch = (await fleet.object(run, end!.patch!)).toString("utf8");
+    expect(patch.match(/^\+\d$/gm)).toEqual(["+1", "+2", "+4"]);
+    expect(end!.branch).toBe(`courser/${run}`);
+    checkLog(await fleet.log(run));
+  });
+
+  it("no secret of a worker travels", async () => {
+    const { id } = (await fleet.fleet.runs({ limit: 1 }))[0]!;
+    const { chat, workspace } = (await fleet.entry(id, "checkpoint"))!;
+    const bytes = [gunzipSync(await fleet.object(id, chat)), await fleet.object(id, workspace!)];
+    for (const each of bytes) expect(each.includes("sk-test-of-the-worker")).toBe(false);
+    expect(JSON.stringify(await fleet.log(id))).not.toContain("sk-test-of-the-worker");
+    expect(JSON.stringify(fleet.model.requests.at(-1)!.headers)).toContain("sk-"); // the model was asked with a key
+  });
+
+  it("ends where it is not to go on", { timeout: 30_000 }, async () => {
+    await fleet.model.stop();
+    await fleet.answer(() => step(9, "; sleep 60"));
+    const worker = fleet.start([...fast, "--pool", "brief"]);
+    const run = await fleet.enqueue(fleet.spec({ placement: { pool: "brief" } }));
+    await until(() => linesOf(effects).includes("9"), "its call");
+    worker.child.kill("SIGKILL");
+    fleet.start([...fast, "--pool", "brief"]);
+    expect((await fleet.over(run)).end).toMatchObject({ outcome: "error", code: "TERMINATED" });
+    expect(linesOf(effects).filter((line) => line === "9")).toHaveLength(1);
+  });
+});
+
+/** One init, one prompt, numbers that grow, an end for every call, one result. */
+function checkLog(log: readonly LogEntry[]): void {
+  const events = log.flatMap(({ entry }) => (entry.type === "event" ? [entry] : []));
+  const count = (type: string) => events.filter(({ event }) => event.type === type).length;
+  expect([count("init"), count("user"), count("done")]).toEqual([1, 1, 1]);
+  const numbers = events.flatMap(({ number, agent }) => (number === undefined || agent ? [] : [number]));
+  expect(numbers).toEqual([...new Set(numbers)].sort((left, right) => left - right));
+  const started = events.flatMap(({ event }) => (event.type === "tool_start" ? [event.callId] : []));
+  const ended = events.flatMap(({ event }) => (event.type === "tool_end" ? [event.callId] : []));
+  expect(ended.sort()).toEqual(started.sort());
+  expect(log.filter(({ entry }) => entry.type === "result")).toHaveLength(1);
+  expect(events.filter(({ event }) => event.type === "notice" && event.kind === "worker_lost")).toHaveLength(2);
+}
