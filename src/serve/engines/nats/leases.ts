@@ -3,28 +3,32 @@
 import { UserError } from "../../../protocol/error-codes.ts";
 import { randomUuid } from "../../../store/chats/random-uuid.ts";
 import type { Lease, LeaseOptions, Placement } from "../../fleet.ts";
-import { byUrgency, isForAnybody, laneOf, lastWord, textOf, word } from "./keys.ts";
+import { byUrgency, isForAnybody, laneOf, lastWord, word } from "./keys.ts";
 import type { RunLogs } from "./log.ts";
-import { type Last, ownerOf, positionOf, type Standing, standing, taken, tokenOf } from "./rules.ts";
-import type { Lane, Server, Work } from "./server.ts";
+import { handleOf, type Last, ownerOf, positionOf, type Standing, standing, taken, tokenOf } from "./rules.ts";
+import type { Lane, Server } from "./server.ts";
+import { Signs } from "./signs.ts";
 
 /** A run that somebody else hosts is looked at again a little after its host could be lost. */
 const laterMs = 10;
 const lookAgainMs = 5000;
+const roomMs = 500;
 /** So many runs are looked at one by one. */
 const fewRuns = 500;
 
-type Sign = { ttlMs: number };
+export type Found = { lease: Lease; last: Last };
 type Labels = Readonly<Record<string, string>>;
 
 export class Leases {
   readonly #server: Server;
   readonly #logs: RunLogs;
+  readonly #signs: Signs;
   readonly #labelsOf = new Map<Lane, Labels>();
 
   constructor(server: Server, logs: RunLogs) {
     this.#server = server;
     this.#logs = logs;
+    this.#signs = new Signs(server);
   }
 
   /** There is a run to be handed out. The same again changes nothing. */
@@ -62,48 +66,55 @@ export class Leases {
     this.#server.tellNews("runs");
   }
 
-  async next(options: LeaseOptions): Promise<{ lease: Lease; last: Last } | undefined> {
-    const { wait, pool = "default", labels = {} } = options;
+  /** The one that is given, else the next. */
+  async find(options: LeaseOptions): Promise<Found | undefined> {
+    const { wait, most, ttlMs } = options;
     while (true) {
-      const lanes = await this.#lanesFor(pool, labels);
-      const found = await this.#fromLanes(lanes, options);
-      if (found || !wait || wait.aborted) return found;
+      const owner = randomUuid();
+      const isRoom = most === undefined || (await this.#signs.findRoom(owner, ttlMs, most));
+      const found = isRoom ? await this.#next(owner, options) : undefined;
+      if (found) return found;
+      if (isRoom && most !== undefined) await this.#signs.forget(owner);
+      if (!wait || wait.aborted) return undefined;
+      if (!isRoom) await aborted(wait, roomMs);
     }
   }
 
-  async #fromLanes(lanes: readonly Lane[], options: LeaseOptions): Promise<{ lease: Lease; last: Last } | undefined> {
+  async #next(owner: string, options: LeaseOptions): Promise<Found | undefined> {
+    const { wait, pool = "default", labels = {} } = options;
+    if (options.run !== undefined) return this.#take(options.run, undefined, owner, options);
+    const lanes = await this.#lanesFor(pool, labels);
     const stop = new AbortController();
     const end = () => stop.abort();
     // A lane that did not exist a moment ago may be for this worker.
-    const news = options.wait && this.#server.onNews("lanes", end);
-    options.wait?.addEventListener("abort", end);
-    if (options.wait?.aborted) end();
+    const news = wait && this.#server.onNews("lanes", end);
+    wait?.addEventListener("abort", end);
+    if (wait?.aborted) end();
     try {
-      if (lanes.length === 0 && options.wait) await aborted(stop.signal, lookAgainMs);
-      if (lanes.length === 0) return undefined;
-      while (true) {
-        const work = await this.#server.pull(lanes, options.wait && stop.signal);
-        if (!work) return undefined;
-        const lease = await this.take(work.run, work.handle, options);
-        if (lease) return lease;
-        if (options.most !== undefined && (await this.waiting()).hosted >= options.most) return undefined;
+      if (lanes.length === 0 && wait) await aborted(stop.signal, lookAgainMs);
+      while (lanes.length > 0) {
+        const work = await this.#server.pull(lanes, wait && stop.signal);
+        const found = work && (await this.#take(work.run, work.handle, owner, options));
+        if (found || !work) return found;
       }
+      return undefined;
     } finally {
       news?.close();
-      options.wait?.removeEventListener("abort", end);
+      wait?.removeEventListener("abort", end);
     }
   }
 
-  /** Undefined: it is somebody else's, or over, or there is no room. */
-  async take(
+  /** Undefined: it is somebody else's, or over. */
+  async #take(
     run: string,
-    handle: Work["handle"] | undefined,
-    { worker, ttlMs, most }: LeaseOptions,
-  ): Promise<{ lease: Lease; last: Last } | undefined> {
+    handle: string | undefined,
+    owner: string,
+    { worker, ttlMs }: LeaseOptions,
+  ): Promise<Found | undefined> {
     while (true) {
       const last = await this.#logs.last(run);
       const now = await this.#server.now();
-      const stands = await this.#standing(run, last, now);
+      const stands = await this.#standing(last, now);
       if (stands.is === "over") {
         await this.withdraw(run, handle);
         return undefined;
@@ -112,18 +123,11 @@ export class Leases {
         if (handle !== undefined) this.#server.hold(handle, stands.leftMs + laterMs);
         return undefined;
       }
-      const owner = randomUuid();
-      const sign = await this.#sign(run, owner, ttlMs);
-      const isRoom = most === undefined || (await this.#signsBefore(sign)) < most;
-      const written = isRoom ? await this.#claim(run, last, { worker, owner, ttlMs, now }) : undefined;
-      if (!written) {
-        await this.forget(run, owner);
-        if (isRoom) continue;
-        if (handle !== undefined) this.#server.hold(handle, laterMs);
-        return undefined;
-      }
+      const written = await this.#claim(run, last, { worker, owner, ttlMs, now });
+      if (!written) continue;
+      await this.#signs.give(owner, { run, ttlMs });
       if (handle !== undefined) this.#server.hold(handle, ttlMs);
-      if (last.head.owner !== undefined) await this.forget(run, last.head.owner);
+      if (last.head.owner !== undefined) await this.#signs.forget(last.head.owner);
       const lease = { run, token: tokenOf(owner, handle), position: positionOf(written), ttlMs };
       return { lease, last: written };
     }
@@ -143,31 +147,37 @@ export class Leases {
     }
   }
 
-  async renew({ run, token, ttlMs }: Lease, handle: string | undefined): Promise<boolean> {
+  async renew({ run, token, ttlMs }: Lease): Promise<boolean> {
+    const owner = ownerOf(token);
     const { head } = await this.#logs.last(run);
-    if (head.state !== "running" || head.owner !== ownerOf(token)) return false;
-    await this.#sign(run, ownerOf(token), ttlMs);
-    if (handle !== undefined) this.#server.hold(handle, ttlMs);
+    if (head.state !== "running" || head.owner !== owner) return false;
+    await this.#signs.give(owner, { run, ttlMs });
+    this.hold(token, ttlMs);
     return true;
   }
 
-  /** A host that is no more gives no sign. */
-  async forget(run: string, owner: string): Promise<void> {
-    await this.#server.purge("lease", signOf(run, owner));
+  /** Whoever was handed the run keeps it to itself for so long. */
+  hold(token: string, ms: number): void {
+    const handle = handleOf(token);
+    if (handle !== undefined) this.#server.hold(handle, ms);
+  }
+
+  async forget(token: string): Promise<void> {
+    await this.#signs.forget(ownerOf(token));
   }
 
   async waiting(): Promise<{ count: number; hosted: number; nextMs?: number }> {
     const [work, signs, now] = await Promise.all([
       this.#server.keys("work", "*.*.*.*"),
-      this.#server.keys("lease", "run.*.*"),
+      this.#signs.all(),
       this.#server.now(),
     ]);
     const runs = new Set(work.map(lastWord));
-    const hosts = new Set(signs.map((key) => textOf(key.split(".")[1]!)).filter((run) => runs.has(run)));
+    const hosts = new Set(signs.flatMap(({ run }) => (run !== undefined && runs.has(run) ? [run] : [])));
     // Those that nobody hosts are believed to wait; where they are few, they are looked at.
     const looked = [...runs].filter((run) => hosts.has(run) || runs.size - hosts.size <= fewRuns);
     const stands = await Promise.all(
-      looked.map(async (run) => ({ run, ...(await this.#standing(run, await this.#logs.last(run), now)) })),
+      looked.map(async (run) => ({ run, ...(await this.#standing(await this.#logs.last(run), now)) })),
     );
     const over = stands.filter(({ is }) => is === "over");
     // A server that was killed may have forgotten that it deleted a message.
@@ -177,23 +187,10 @@ export class Leases {
     return { count: runs.size - over.length - left.length, hosted: left.length, ...next };
   }
 
-  async #standing(run: string, last: Last, now: number): Promise<Standing> {
+  async #standing(last: Last, now: number): Promise<Standing> {
     const { owner, state } = last.head;
-    const sign =
-      owner !== undefined && state === "running" ? await this.#server.last("lease", signOf(run, owner)) : undefined;
+    const sign = owner !== undefined && state === "running" ? await this.#signs.last(owner) : undefined;
     return standing(last, { renewedAt: sign?.at, now, foundAgainAt: this.#server.foundAgainAt });
-  }
-
-  /** A sign of life of the host. */
-  #sign(run: string, owner: string, ttlMs: number): Promise<number> {
-    return this.#server.publish("lease", signOf(run, owner), JSON.stringify({ ttlMs } satisfies Sign));
-  }
-
-  /** How many hosts gave theirs before this one: all of them see the same order. */
-  async #signsBefore(sequence: number): Promise<number> {
-    const signs = await this.#server.range("lease", "run.*.*", 1, { to: sequence - 1 });
-    const now = await this.#server.now();
-    return signs.filter(({ at, data }) => at + (JSON.parse(Buffer.from(data).toString()) as Sign).ttlMs > now).length;
   }
 
   async #lanesFor(pool: string, labels: Labels): Promise<Lane[]> {
@@ -215,10 +212,6 @@ export class Leases {
     this.#labelsOf.set(lane, labels);
     return labels;
   }
-}
-
-function signOf(run: string, owner: string): string {
-  return `run.${word(run)}.${owner}`;
 }
 
 function aborted(signal: AbortSignal, mostMs: number): Promise<void> {

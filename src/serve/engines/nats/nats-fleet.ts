@@ -70,7 +70,8 @@ export class NatsFleet implements Fleet {
 
   async lease(options: LeaseOptions): Promise<Lease | undefined> {
     const { leases } = options.wait ? this.#host : this.#parts;
-    const found = options.run === undefined ? await leases.next(options) : await this.#takeOne(options.run, options);
+    if (options.run !== undefined && !(await this.#isFor(options.run, options))) return undefined;
+    const found = await leases.find(options);
     if (!found) return undefined;
     const { lease, last } = found;
     this.#held.set(lease.token, last);
@@ -80,30 +81,26 @@ export class NatsFleet implements Fleet {
     return lease;
   }
 
-  async #takeOne(run: string, options: LeaseOptions): Promise<{ lease: Lease; last: Last } | undefined> {
+  async #isFor(run: string, { pool = "default", labels = {} }: LeaseOptions): Promise<boolean> {
     const record = await this.run(run);
-    if (!record || isOver(record.state)) return undefined;
-    const { pool = "default", labels = {} } = options;
-    const wanted = record.spec.placement ?? {};
-    const isForUs = Object.entries(wanted.labels ?? {}).every(([name, value]) => labels[name] === value);
-    if ((wanted.pool ?? "default") !== pool || !isForUs) return undefined;
-    return this.#parts.leases.take(run, undefined, options);
+    const wanted = record?.spec.placement ?? {};
+    const hasAll = Object.entries(wanted.labels ?? {}).every(([name, value]) => labels[name] === value);
+    return record !== undefined && !isOver(record.state) && (wanted.pool ?? "default") === pool && hasAll;
   }
 
   async renew(lease: Lease): Promise<boolean> {
-    return this.#parts.leases.renew(lease, handleOf(lease.token));
+    return this.#parts.leases.renew(lease);
   }
 
   async append(lease: Lease, entries: readonly Entry[], after: number): Promise<number> {
     let last = await this.#where(lease, after);
-    const handle = handleOf(lease.token);
     if (entries.length === 0) {
       if (!(await this.renew(lease))) throw leaseLost(lease.run);
       return after;
     }
     for (let at = 0; at < entries.length; at += mostEntries)
       last = await this.#write(lease, last, entries.slice(at, at + mostEntries));
-    if (handle !== undefined) this.#server.hold(handle, lease.ttlMs);
+    this.#host.leases.hold(lease.token, lease.ttlMs);
     return positionOf(last);
   }
 
@@ -146,7 +143,7 @@ export class NatsFleet implements Fleet {
     const cancelReason = await this.#host.mailbox.cancelReason(run);
     await this.#end(run, end, last, cancelReason);
     this.#held.delete(token);
-    await this.#host.leases.forget(run, ownerOf(token));
+    await this.#host.leases.forget(token);
     await this.#host.leases.withdraw(run, handleOf(token));
     return true;
   }
@@ -163,7 +160,7 @@ export class NatsFleet implements Fleet {
     const last = await this.#where(lease, after);
     await this.#host.logs.write(run, [], released(last.head), last.sequence);
     this.#held.delete(token);
-    await this.#host.leases.forget(run, ownerOf(token));
+    await this.#host.leases.forget(token);
     await this.#host.leases.offerAgain(run, handleOf(token), (await this.#host.records.run(run))?.spec.placement);
   }
 

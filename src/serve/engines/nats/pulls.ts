@@ -16,6 +16,9 @@ export type Pulled = {
 
 type Source = { stream: string; consumer: string };
 
+/** Where a message was deleted just now the server looks for it in vain: so long, then it says that there are no more. */
+const overMs = 500;
+
 /** What is there now, at most so many. */
 export function pullNow(
   connection: NatsConnection,
@@ -33,7 +36,7 @@ export function pullNow(
     };
     const silent = () => end(Object.assign(new Error("the server is silent"), { name: "TimeoutError" }));
     let timer = setTimeout(silent, timeoutMs);
-    const subscription = ask(connection, [source], { batch, no_wait: true }, (message, status) => {
+    const subscription = ask(connection, [source], { batch, no_wait: true, expires: overMs * 1_000_000 }, (message, status) => {
       if (status !== undefined) {
         if (status === 503) return end(Object.assign(new Error("no server answers"), { name: "NoRespondersError" }));
         return end();
