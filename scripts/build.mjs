@@ -28,6 +28,7 @@ const libraries = [
   { index: "src/sdk/index.ts" },
   { adapter: "src/adapter/index.ts" },
   { testing: "src/testing/kit/index.ts" },
+  { fleet: "src/serve/client/index.ts" },
 ];
 
 /** What every start loads; what print mode needs to say `init`; what a turn needs; what recording adds; both again where there are MCP servers. */

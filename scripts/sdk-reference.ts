@@ -35,6 +35,16 @@ export function reference(): string {
       .map((name) => `\`${name}\``)
       .join(", ")}; and these.`,
     table(["option", "type", "meaning"], members("sdk/live/session.ts", "LiveOptions").map(row)),
+    "## Options of `fleet(url, options)` and of its `run`",
+    "From `courser-agent/fleet` ([fleets](fleet.md)). A request has the fields of a `RunRequest`, `pool`, `labels` and `priority`, and these.",
+    table(["option", "type", "meaning"], members("serve/client/index.ts", "FleetOptions").map(row)),
+    table(
+      ["field", "type", "meaning"],
+      [
+        ...members("serve/client/index.ts", "FleetRequest"),
+        ...members("serve/client/fleet-run.ts", "FollowOptions"),
+      ].map(row),
+    ),
     "## What each CLI makes of an option",
     "A flag or a setting, with what it was given here; a *loss*, which `run.losses` lists; or *refused*, because leaving it out silently would be dangerous. A dash: no flag is needed, or the SDK does it itself (budgets).",
     table(["option", ...columns.map(({ name }) => name)], driverRows()),

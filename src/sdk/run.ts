@@ -200,7 +200,7 @@ async function sessionOf({ result }: PreviousTurn, signal: AbortSignal): Promise
   return ended.sessionId;
 }
 
-function textOf(
+export function textOf(
   log: EventLog<RunEvent>,
   result: Promise<RunResult<unknown>>,
 ): AsyncIterable<string> & PromiseLike<string> {

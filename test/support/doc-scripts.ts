@@ -20,6 +20,7 @@ const entries: Record<string, string> = {
   "courser-agent/hooks": "src/bridge/index.ts",
   "courser-agent/adapter": "src/adapter/index.ts",
   "courser-agent/testing": "src/testing/kit/index.ts",
+  "courser-agent/fleet": "src/serve/client/index.ts",
   "courser-agent/components": "src/studio/components/index.ts",
 };
 

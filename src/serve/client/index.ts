@@ -1,0 +1,188 @@
+// The package entry `./fleet`: runs of a fleet from a program, with the same events and the same outcome as `start` gives.
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { UserError } from "../../protocol/error-codes.ts";
+import type { Prompt, RunRequest } from "../../protocol/run.ts";
+import { configDir } from "../../store/config-dir.ts";
+import { isTrusted } from "../../store/trust.ts";
+import type { CliName, Fleet, NewRun, Placement, RunRecord, RunSpec, WorkspaceSource } from "../fleet.ts";
+import { keepHosts } from "../keep-hosts.ts";
+import { type Launch, mostAtOnce, startHosts } from "../launcher.ts";
+import { followUp, newRun } from "../new-run.ts";
+import { openFleet } from "../open-fleet.ts";
+import { FileSender, readSource, type SourceChoice } from "../send-files.ts";
+import { type FleetRun, type FollowOptions, followRun, type RunHandle } from "./fleet-run.ts";
+
+export { UserError } from "../../protocol/error-codes.ts";
+export type { Answer, Prompt, Question, RunRequest } from "../../protocol/run.ts";
+export {
+  RunError,
+  type RunFacts,
+  type RunFailure,
+  type RunOutcome,
+  type RunResult,
+  type RunSuccess,
+} from "../../sdk/outcome.ts";
+export type { RunEvent } from "../../sdk/run-event.ts";
+export type { UnifiedMessage } from "../../sdk/unified.ts";
+export type { CliName, Placement, WorkspaceSource } from "../fleet.ts";
+export type { FleetRun, FollowOptions } from "./fleet-run.ts";
+
+export type FleetOptions = {
+  /** Where credentials of the fleet and this machine's settings are looked up. Default: process.env. */
+  env?: NodeJS.ProcessEnv | undefined;
+  /** Without an address: how runs of this machine are started. Default: this package's own CLI. */
+  program?: readonly string[] | undefined;
+  /** Without an address: most runs of this machine at once. Default: 8. */
+  concurrency?: number | undefined;
+};
+
+/** Programs may say `undefined` for what they leave out. */
+type Optional<Fields> = { [Name in keyof Fields]?: Fields[Name] | undefined };
+
+/** A run: a RunRequest with its prompt, where its files come from, and who may take it. */
+export type FleetRequest = Optional<Omit<RunRequest, "mode" | "worktree">> &
+  Optional<Placement> &
+  FollowOptions & {
+    /** What to do. */
+    prompt: string | Prompt;
+    /** What it may do without being asked: `force` is everything but deny rules and protected paths. */
+    mode?: "default" | "force" | "plan" | "ask" | "agent" | undefined;
+    /** Which agent CLI. Default: courser. */
+    cli?: CliName | undefined;
+    /** For people, in lists. */
+    name?: string | undefined;
+    /** `upload` (default with an address), `git`, `git:URL#REF`, `folder:PATH`, `none`. */
+    source?: string | Extract<WorkspaceSource, { type: "git" | "folder" }> | undefined;
+    /** When a worker dies: `interrupt` (default) ends the run, with `continue` another one goes on. */
+    onWorkerLoss?: "continue" | "interrupt" | undefined;
+    /** What was sent, and what was left out. */
+    onSent?: ((line: string) => void) | undefined;
+  };
+
+export interface FleetClient {
+  /** Queues a run, and follows it. Connects with the first use. */
+  run(request: FleetRequest): FleetRun;
+  /** A run that is there: after a restart, `from` the position that was reached. */
+  follow(id: string, options?: FollowOptions): FleetRun;
+  /** Looks away; runs go on. What is not over ends here as `cancelled`. */
+  close(): Promise<void>;
+}
+
+/** `url`: `nats://…`; without, the runs of this machine. */
+export function fleet(url?: string, options: FleetOptions = {}): FleetClient {
+  return new Client(url, options);
+}
+
+class Client implements FleetClient {
+  readonly #url: string | undefined;
+  readonly #launch: Launch;
+  readonly #closed = new AbortController();
+  readonly #runs = new Set<Promise<unknown>>();
+  #opening: Promise<Fleet> | undefined;
+  #hosting: Promise<void> | undefined;
+
+  constructor(url: string | undefined, { env = process.env, program, concurrency }: FleetOptions) {
+    this.#url = url === "local" || url === "" ? undefined : url;
+    this.#launch = {
+      configDir: configDir(env),
+      env,
+      program: program ?? [process.execPath, fileURLToPath(new URL("../courser.cjs", import.meta.url))],
+      most: concurrency ?? mostAtOnce,
+      ...(this.#url !== undefined && { fleetUrl: this.#url }),
+    };
+  }
+
+  run(request: FleetRequest): FleetRun {
+    const { cli = "courser" } = request;
+    return this.#begin(cli, request, async (fleet) => {
+      const run = await this.#sent(fleet, request);
+      return this.#queued(fleet, run);
+    });
+  }
+
+  follow(id: string, options: FollowOptions = {}): FleetRun {
+    return this.#begin("courser", options, async (fleet) => {
+      const run = await fleet.run(id);
+      if (!run) throw new UserError("RUN_NOT_FOUND", `There is no run ${id}.`);
+      return run;
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    await Promise.all(this.#runs);
+    await this.#hosting;
+    const fleet = await this.#opening?.catch(() => undefined);
+    fleet?.close();
+  }
+
+  #begin(cli: CliName, options: FollowOptions, record: (fleet: Fleet) => Promise<RunRecord>): FleetRun {
+    const handle: RunHandle = {
+      cli,
+      open: () => this.#open(),
+      record,
+      closed: this.#closed.signal,
+      next: (before, prompt) =>
+        this.#begin(cli, { ...options, from: undefined }, async (fleet) => {
+          const run = await before();
+          return this.#queued(fleet, followUp(run, run.sessionId, prompt));
+        }),
+    };
+    const run = followRun(handle, options);
+    this.#runs.add(run.result);
+    void run.result.then(() => this.#runs.delete(run.result));
+    return run;
+  }
+
+  #open(): Promise<Fleet> {
+    if (this.#closed.signal.aborted) throw new UserError("USAGE", "The fleet was closed.");
+    this.#opening ??= openFleet(this.#url, this.#launch);
+    this.#opening.catch(() => (this.#opening = undefined)); // the next run tries again
+    return this.#opening;
+  }
+
+  async #queued(fleet: Fleet, run: NewRun): Promise<RunRecord> {
+    const record = await fleet.enqueue(run);
+    await startHosts(fleet, this.#launch, record.id);
+    if (this.#url === undefined) this.#hosting ??= keepHosts(fleet, this.#launch, this.#closed.signal).catch(() => {});
+    return record;
+  }
+
+  async #sent(fleet: Fleet, request: FleetRequest): Promise<NewRun> {
+    const { prompt, mode, cli = "courser", name, source, pool, labels, priority, onWorkerLoss, ...more } = request;
+    const { signal, onQuestion: _question, from: _from, onSent, workspace: folder, ...rest } = more;
+    const workspace = resolve(folder ?? ".");
+    const permission = mode === "force" ? { force: true } : mode === undefined || mode === "default" ? {} : { mode };
+    const placement = { ...(pool !== undefined && { pool }), ...(labels && { labels }), ...(priority && { priority }) };
+    const spec: RunSpec = {
+      cli,
+      request: { ...given(rest), ...permission, workspace },
+      prompt: typeof prompt === "string" ? { text: prompt } : prompt,
+      ...(Object.keys(placement).length > 0 && { placement }),
+      ...(onWorkerLoss && { onWorkerLoss }),
+    };
+    const run = newRun(spec, name === undefined ? {} : { name });
+    const choice = this.#choice(source);
+    const sender = new FileSender(fleet, {
+      env: this.#launch.env,
+      ...(signal && { signal }),
+      ...(onSent && { onSent }),
+    });
+    const found = await sender.sourceFor(run.id, workspace, choice);
+    if (!found) return run;
+    const isOwn = choice.type === "upload" || choice.type === "repository";
+    // Who sends a folder that is trusted here trusts it there too.
+    const trust = isOwn && isTrusted(this.#launch.configDir, workspace) ? { trust: true } : {};
+    return { ...run, spec: { ...spec, source: found, request: { ...spec.request, ...trust } } };
+  }
+
+  #choice(source: FleetRequest["source"]): SourceChoice {
+    if (typeof source === "string") return readSource(source, "source");
+    return source ?? { type: this.#url === undefined ? "none" : "upload" };
+  }
+}
+
+function given(request: Optional<Omit<RunRequest, "workspace" | "mode">>): Omit<RunRequest, "workspace" | "mode"> {
+  return Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
+}

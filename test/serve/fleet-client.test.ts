@@ -1,0 +1,97 @@
+// `courser-agent/fleet`, as it is built: runs of this machine, and of a server where there is one, from a program.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import type * as entry from "../../src/serve/client/index.ts";
+import { NatsServer, noNatsServer } from "../support/nats-server.ts";
+import { cli, repository } from "../support/run-cli.ts";
+import { orSkipped } from "../support/skipping.ts";
+import { TestService } from "./service-support.ts";
+
+const { fleet, UserError } = (await import(pathToFileURL(join(repository, "dist/lib/fleet.js")).href)) as typeof entry;
+
+const service = new TestService();
+const { workspace } = service;
+const server = noNatsServer ? undefined : await NatsServer.start();
+afterAll(async () => {
+  await service.remove();
+  await server?.remove();
+});
+
+const request = (replies: unknown) => ({ workspace: workspace.path, model: service.script(replies), prompt: "go" });
+
+describe("fleet()", () => {
+  it("of this machine: events, text and the result as start gives them; questions by callback; the next turn", async () => {
+    const own = fleet(undefined, { env: workspace.env });
+    workspace.file("a.txt", "x");
+    const asked: string[] = [];
+    const run = own.run({
+      ...request([{ text: "Now.", calls: [{ name: "Delete", args: { path: "a.txt" } }] }, { text: "Gone." }]),
+      onQuestion(question) {
+        asked.push(question.type);
+        return { type: "yes" };
+      },
+    });
+    const seen: string[] = [];
+    for await (const event of run.events) seen.push(event.type === "tool_start" ? event.name : event.type);
+    expect(seen[0]).toBe("init");
+    expect(seen).toEqual(expect.arrayContaining(["user", "Delete", "tool_end"]));
+    expect(seen.filter((type) => type === "done" || type === "fail")).toEqual(["done"]);
+    expect(seen.at(-1)).toBe("done");
+    expect(asked).toEqual(["permission"]);
+    expect(existsSync(join(workspace.path, "a.txt"))).toBe(false);
+    expect(await run.result).toMatchObject({ outcome: "success", turns: 1, sessionId: run.session.id, denials: [] });
+    expect(await run.text).toContain("Gone.");
+    expect(await run.patch()).toBeUndefined();
+
+    const again = own.follow(await run.id, { from: run.position });
+    expect((await again.result).outcome).toBe("success");
+    expect(await run.session.send("and now?").result).toMatchObject({ sessionId: run.session.id });
+    await own.close();
+  });
+
+  it("cancelled by a signal, failed, never queued: one result each", async () => {
+    const own = fleet(undefined, { env: workspace.env });
+    const abort = new AbortController();
+    const slow = own.run({
+      ...request([{ calls: [{ name: "Shell", args: { command: "sleep 30" } }] }]),
+      mode: "force",
+      signal: abort.signal,
+    });
+    for await (const event of slow.events) if (event.type === "tool_start") abort.abort();
+    const ended = await slow.result;
+    expect(ended).toMatchObject({ outcome: "cancelled", error: { code: "INTERRUPTED" } });
+    const failed = own.run({ ...request([]), model: "offline", prompt: "what nobody understands, and never will" });
+    await expect(Promise.resolve(failed.text)).rejects.toMatchObject({ code: "OFFLINE_LIMIT", outcome: "error" });
+    await own.close();
+
+    const away = fleet("nats://127.0.0.1:9", { env: workspace.env });
+    const run = away.run(request([]));
+    expect((await run.result).outcome).toBe("error");
+    await expect(run.id).rejects.toBeInstanceOf(UserError);
+    await away.close();
+  });
+
+  const title =
+    "of a server: files are sent, a worker takes the run, and another program follows it from where this one was";
+  it.skipIf(noNatsServer)(orSkipped(title, noNatsServer), async () => {
+    const url = server!.url("client");
+    const env = { ...workspace.env, COURSER_FLEET: url };
+    workspace.file(".env", "SECRET=1");
+    const team = fleet(url, { env });
+    const sent: string[] = [];
+    const run = team.run({ ...request([{ text: "Here." }]), mode: "force", onSent: (line) => sent.push(line) });
+    const id = await run.id;
+    expect(sent.join()).toMatch(/^Sent \d+ files? of .*Left out: may hold secrets: \.env\.$/);
+    await team.close();
+    expect(await run.result).toMatchObject({ outcome: "cancelled" });
+    const worker = spawn(process.execPath, [cli, "worker", "start", "--single-use"], { env, stdio: "ignore" });
+    const other = fleet(url, { env });
+    const followed = other.follow(id, { from: run.position });
+    expect(await followed.result).toMatchObject({ outcome: "success", text: "Here." });
+    await other.close();
+    if (worker.exitCode === null) await new Promise((resolve) => worker.once("exit", resolve));
+  });
+});
