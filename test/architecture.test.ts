@@ -29,6 +29,7 @@ const mayImport: Record<string, readonly string[]> = {
   serve: ["text", "json", "protocol", "redact", "view", "process", "policy", "store", "worktrees", "sdk", "export"],
   adapter: ["text", "json", "protocol", "redact", "process", "policy", "net", "web", "sdk"],
   worktrees: ["json", "protocol", "process", "policy", "store"],
+  observe: ["text", "json", "protocol", "net", "model"],
   run: [
     "text",
     "json",
@@ -42,6 +43,7 @@ const mayImport: Record<string, readonly string[]> = {
     "web",
     "model",
     "agent",
+    "observe",
   ],
   // A recorded run is put together like any other, and a replayed one makes the requests that it would make today: from run/ down.
   testing: ["text", "json", "protocol", "redact", "process", "store", "model", "agent", "run", "sdk"],

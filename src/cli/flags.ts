@@ -160,6 +160,11 @@ export const flags: readonly Flag[] = [
     "--heartbeat <time>",
     "While nothing else happens, a line that says what is waited for: 10s; print mode only",
   ),
+  flag(
+    "Proof",
+    "--log <file>",
+    "Add what the run does to a file, a JSON object a line, without secrets (or COURSER_LOG)",
+  ),
   flag("Proof", "--record <file>", "Record the run: replay it with --model replay:FILE"),
   flag(
     "Proof",

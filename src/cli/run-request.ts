@@ -98,6 +98,7 @@ export function serverFlags(flags: FlagValues): Pick<RunRequest, "mcpConfigs" | 
 }
 
 export function runHost({ line: { flags }, env, name, version }: Invocation): RunHost {
+  const log = flagText(flags, "log") ?? env["COURSER_LOG"];
   return {
     program: name,
     version,
@@ -106,6 +107,8 @@ export function runHost({ line: { flags }, env, name, version }: Invocation): Ru
     headers: flagList(flags, "header"),
     ...(flags.has("insecure") && { insecure: true }),
     redact: withoutSecrets,
+    ...(log && { log: resolve(log) }),
+    warn: (message) => writeStderr(`Warning: ${message}\n`),
   };
 }
 

@@ -37,7 +37,7 @@ export function terminalStart(invocation: Invocation, request: RunRequest): Term
   const program = [process.execPath, process.argv[1]!];
   return {
     request,
-    host: runHost(invocation),
+    host: { ...runHost(invocation), warn: () => {} }, // the screen is not to be written on
     input: process.stdin,
     output: process.stdout,
     async command(words) {

@@ -36,6 +36,10 @@ export type RunHost = {
   watch?(recorded: Recorded): void;
   /** Is told what the run waits for. */
   waiting?: Waiting;
+  /** A file that is told what the run does, line by line. */
+  log?: string;
+  /** Told what went wrong beside the run, when it is over. */
+  warn?(message: string): void;
   /** Told what goes on, for people who look for a fault. */
   debug?(message: string): void;
   seams?: Partial<Seams> & {

@@ -26,7 +26,20 @@ import { limitTime } from "./time-limit.ts";
 import { TurnShown } from "./turn-shown.ts";
 
 /** Throws UserError with what keeps the run from beginning. */
-export async function openRun(given: RunRequest, host: RunHost): Promise<LiveRun> {
+export async function openRun(request: RunRequest, host: RunHost): Promise<LiveRun> {
+  if (!isObserved(host)) return open(request, host);
+  return (await import("./observed-run.ts")).observedRun(request, host, open);
+}
+
+/** By a log or by OpenTelemetry, of which nothing is loaded otherwise. */
+function isObserved({ log, env }: RunHost): boolean {
+  if (log !== undefined) return true;
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_SDK_DISABLED: disabled } = env;
+  const isWanted = all || env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] || env["OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"];
+  return isWanted !== undefined && isWanted !== "" && disabled?.toLowerCase() !== "true";
+}
+
+async function open(given: RunRequest, host: RunHost): Promise<OpenRun> {
   const prepared = given.worktree ? await (await import("./worktree.ts")).inWorktree(given, host) : undefined;
   const setup = await setUp(prepared?.request ?? given, host);
   const mcp = await findMcp(setup);

@@ -1,0 +1,35 @@
+// Messages as the conventions for generative AI spell them. Only where contents are asked for.
+import type { Message, Part } from "../../protocol/message.ts";
+
+export function inputMessages(messages: readonly Message[]): string {
+  return JSON.stringify(
+    messages.map(({ role, parts }) => ({ role: roleOf(role, parts), parts: parts.flatMap(partOf) })),
+  );
+}
+
+export function outputMessages(parts: readonly Part[], finishReason: string): string {
+  return JSON.stringify([{ role: "assistant", parts: parts.flatMap(partOf), finish_reason: finishReason }]);
+}
+
+export function systemParts(system: string): string {
+  return JSON.stringify([{ type: "text", content: system }]);
+}
+
+function roleOf(role: Message["role"], parts: readonly Part[]): string {
+  return parts.some(({ type }) => type === "tool_result") ? "tool" : role;
+}
+
+function partOf(part: Part): object[] {
+  switch (part.type) {
+    case "text":
+      return [{ type: "text", content: part.text }];
+    case "thinking":
+      return [{ type: "reasoning", content: part.text }];
+    case "tool_call":
+      return [{ type: "tool_call", id: part.id, name: part.name, arguments: part.args }];
+    case "tool_result":
+      return [{ type: "tool_call_response", id: part.id, response: part.text }];
+    case "image":
+      return [{ type: "blob", modality: "image", mime_type: part.mime }];
+  }
+}

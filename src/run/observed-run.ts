@@ -1,0 +1,97 @@
+// A run that is watched: by a log, by OpenTelemetry, or both. Loaded only where something asks for it.
+import { createProvider } from "../model/resolve.ts";
+import { listenedTo, type Observer } from "../observe/observer.ts";
+import type { LiveRun, RunRequest } from "../protocol/run.ts";
+import { Waiting } from "../protocol/waiting.ts";
+import type { RunHost } from "./host.ts";
+
+type Open = (request: RunRequest, host: RunHost) => Promise<NoticedRun>;
+type NoticedRun = LiveRun & { notice(kind: string, message: string): void };
+
+/** Throws what keeps the run, or its log, from beginning. */
+export async function observedRun(request: RunRequest, host: RunHost, open: Open): Promise<LiveRun> {
+  let run: NoticedRun | undefined;
+  const early: string[] = [];
+  const warn = (message: string) => {
+    if (run) run.notice("warning", message);
+    else early.push(message);
+  };
+  const observers = await observersOf(request, host, warn);
+  const tell = (say: (observer: Observer) => void) => observers.forEach(say);
+  const end = async () => {
+    const faults = await Promise.all(observers.map((observer) => observer.end()));
+    for (const fault of faults) if (fault !== undefined) host.warn?.(fault);
+  };
+  try {
+    run = await open(request, watchedHost(host, observers, tell));
+    early.splice(0).forEach(warn);
+    return withEnd(run, end);
+  } catch (error) {
+    tell((observer) => observer.failed(error, Date.now()));
+    await end();
+    throw error;
+  }
+}
+
+async function observersOf(request: RunRequest, host: RunHost, warn: (message: string) => void): Promise<Observer[]> {
+  const { env, version, program, redact = (text: string) => text } = host;
+  const observers: Observer[] = [];
+  if (host.log !== undefined) {
+    const { workspace, model, mode, force, sandbox } = request;
+    const started = { program, version, node: process.version, platform: process.platform, pid: process.pid };
+    const { openLog } = await import("../observe/run-log.ts");
+    observers.push(
+      openLog({ file: host.log, started: { ...started, workspace, model, mode, force, sandbox }, redact }),
+    );
+  }
+  const { readOtelSettings } = await import("../observe/otel/settings.ts");
+  const settings = readOtelSettings(env);
+  if (settings) {
+    const { Tracer } = await import("../observe/otel/tracer.ts");
+    observers.push(new Tracer({ settings, env, version, redact, warn }));
+  }
+  return observers;
+}
+
+function watchedHost(
+  host: RunHost,
+  observers: readonly Observer[],
+  tell: (say: (observer: Observer) => void) => void,
+): RunHost {
+  const waiting = host.waiting ?? new Waiting();
+  waiting.watch((waited) => {
+    if (waited.kind !== "model" && waited.kind !== "tool") tell((observer) => observer.waited(waited, Date.now()));
+  });
+  const open = host.seams?.openProvider ?? createProvider;
+  return {
+    ...host,
+    waiting,
+    watch(recorded) {
+      host.watch?.(recorded);
+      tell((observer) => observer.event(recorded, Date.now()));
+    },
+    debug(message) {
+      host.debug?.(message);
+      tell((observer) => observer.said(message, Date.now()));
+    },
+    seams: {
+      ...host.seams,
+      openProvider: async (model, options) => listenedTo(await open(model, options), model.displayName, observers),
+    },
+  };
+}
+
+function withEnd(run: LiveRun, end: () => Promise<void>): LiveRun {
+  let ended: Promise<void> | undefined;
+  return new Proxy(run, {
+    get(target, name) {
+      if (name === "close")
+        return () => {
+          ended ??= target.close().finally(end);
+          return ended;
+        };
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
