@@ -21,14 +21,35 @@ export type Target = { url: string; headers: Record<string, string> };
 export type Parent = { traceId: string; spanId: string; isSampled: boolean };
 
 type Variables = Readonly<Record<string, string | undefined>>;
-type Signal = "TRACES" | "METRICS";
+type Signal = "traces" | "metrics";
+
+/** The names as users write them: for each signal, then for both. */
+const names = {
+  traces: {
+    exporter: "OTEL_TRACES_EXPORTER",
+    endpoint: "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    protocol: "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
+    headers: "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+  },
+  metrics: {
+    exporter: "OTEL_METRICS_EXPORTER",
+    endpoint: "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
+    protocol: "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL",
+    headers: "OTEL_EXPORTER_OTLP_METRICS_HEADERS",
+  },
+  both: {
+    endpoint: "OTEL_EXPORTER_OTLP_ENDPOINT",
+    protocol: "OTEL_EXPORTER_OTLP_PROTOCOL",
+    headers: "OTEL_EXPORTER_OTLP_HEADERS",
+  },
+} as const;
 
 /** Undefined where nothing is to be sent and nothing is wrong. */
 export function readOtelSettings(env: Variables): OtelSettings | undefined {
   if (isTrue(env["OTEL_SDK_DISABLED"])) return undefined;
   const warnings: string[] = [];
-  const traces = targetOf(env, "TRACES", warnings);
-  const metrics = targetOf(env, "METRICS", warnings);
+  const traces = targetOf(env, "traces", warnings);
+  const metrics = targetOf(env, "metrics", warnings);
   if (!traces && !metrics && warnings.length === 0) return undefined;
   const parent = parentOf(env["TRACEPARENT"]);
   const sampler = env["OTEL_TRACES_SAMPLER"] || "parentbased_always_on";
@@ -52,31 +73,30 @@ export function readOtelSettings(env: Variables): OtelSettings | undefined {
 }
 
 function targetOf(env: Variables, signal: Signal, warnings: string[]): Target | undefined {
-  const one = (name: string) => env[`OTEL_EXPORTER_OTLP_${signal}_${name}`] || undefined;
-  const all = (name: string) => env[`OTEL_EXPORTER_OTLP_${name}`] || undefined;
-  const exporter = env[`OTEL_${signal}_EXPORTER`] || "otlp";
-  const own = one("ENDPOINT");
-  const base = all("ENDPOINT");
+  const one = (what: keyof (typeof names)["traces"]) => env[names[signal][what]] || undefined;
+  const both = (what: keyof (typeof names)["both"]) => env[names.both[what]] || undefined;
+  const exporter = one("exporter") ?? "otlp";
+  const [own, base] = [one("endpoint"), both("endpoint")];
   if (exporter === "none" || (own === undefined && base === undefined)) return undefined;
   if (exporter !== "otlp") {
-    warnings.push(`OTEL_${signal}_EXPORTER=${exporter} is not there: it takes otlp or none. Nothing is sent.`);
+    warnings.push(`${names[signal].exporter}=${exporter} is not there: it takes otlp or none. Nothing is sent.`);
     return undefined;
   }
-  const protocol = one("PROTOCOL") ?? all("PROTOCOL") ?? "http/json";
+  const protocol = one("protocol") ?? both("protocol") ?? "http/json";
   if (protocol === "grpc") {
     warnings.push(
-      `OTEL_EXPORTER_OTLP_PROTOCOL=grpc is not spoken here: set it to http/json, and the endpoint to the collector's HTTP port (4318). No ${signal.toLowerCase()} are sent.`,
+      `${names.both.protocol}=grpc is not spoken here: set it to http/json, and the endpoint to the collector's HTTP port (4318). No ${signal} are sent.`,
     );
     return undefined;
   }
   if (protocol !== "http/json")
-    warnings.push(`OTEL_EXPORTER_OTLP_PROTOCOL=${protocol} is not spoken here: http/json is sent instead.`);
-  const url = own ?? `${base!.replace(/\/+$/, "")}/v1/${signal.toLowerCase()}`;
+    warnings.push(`${names.both.protocol}=${protocol} is not spoken here: http/json is sent instead.`);
+  const url = own ?? `${base!.replace(/\/+$/, "")}/v1/${signal}`;
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    warnings.push(`The endpoint of OpenTelemetry, ${url}, is no http address. No ${signal.toLowerCase()} are sent.`);
+    warnings.push(`The endpoint of OpenTelemetry, ${url}, is no http address. No ${signal} are sent.`);
     return undefined;
   }
-  return { url, headers: { ...pairs(all("HEADERS")), ...pairs(one("HEADERS")) } };
+  return { url, headers: { ...pairs(both("headers")), ...pairs(one("headers")) } };
 }
 
 /** `name=value,name=value`, percent-encoded. */
