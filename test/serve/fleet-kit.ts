@@ -144,11 +144,10 @@ export function fleetKit(name: string, open: () => Promise<FleetUnderTest>, { ru
 
     it("gives a run that its host let go of to the next, and refuses what the former host writes", async () => {
       await fleet.enqueue(newRun(1));
-      const zombie = await leased({ ttlMs: 40 });
+      const zombie = await leased({ ttlMs: 500 });
       const before = await fleet.append(zombie, [said("by the first")], zombie.position);
       expect(await other.lease({ worker: "second", ttlMs })).toBeUndefined();
-      await sleep(60);
-      const heir = (await other.lease({ worker: "second", ttlMs }))!;
+      const heir = (await other.lease({ worker: "second", ttlMs, wait: AbortSignal.timeout(20_000) }))!;
       expect(heir.run).toBe("run-1");
       expect(await fleet.renew(zombie)).toBe(false);
       await expect(fleet.append(zombie, [said("by a zombie")], before)).rejects.toMatchObject({ code: "LEASE_LOST" });

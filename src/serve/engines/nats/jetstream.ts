@@ -7,6 +7,7 @@ import type { Connected } from "./connect.ts";
 import { fleetError, isClosed, isPassing, isWrongSequence, unreachable } from "./errors.ts";
 import { lastWord } from "./keys.ts";
 import { type Pulled, pullNext, pullNow } from "./pulls.ts";
+import { publishOnce, untilAnswered } from "./retry.ts";
 import {
   type Heard,
   type Lane,
@@ -27,6 +28,8 @@ const answerMs = 5000;
 const patienceMs = 60_000;
 const clockGoodMs = 30_000;
 const pullMs = 20_000;
+/** Who only asks does not wait for a server that says nothing. */
+const askedMs = 1000;
 /** Headers are counted with the data. */
 const headersBytes = 32 * 1024;
 const mostInPull = 500;
@@ -84,17 +87,12 @@ export class JetStream implements Server {
       const headers = packages.transport.headers();
       if (head !== undefined) headers.set(headHeader, head);
       const expect = after === undefined ? {} : { expect: { lastSubjectSequence: after } };
-      try {
-        return (
-          await jetstream.publish(subject, data, { msgID: id, headers, timeout: answerMs, retries: 1, ...expect })
-        ).seq;
-      } catch (error) {
-        if (!isWrongSequence(error)) throw error;
-        // Was it ours, stored before, with an answer that never came?
+      const send = async () =>
+        (await jetstream.publish(subject, data, { msgID: id, headers, timeout: answerMs, retries: 1, ...expect })).seq;
+      return publishOnce(id, send, isWrongSequence, async () => {
         const last = await this.#last(stream, key);
-        if (last && idOf(last) === id) return last.seq;
-        throw new Refused();
-      }
+        return last ? { sequence: last.seq, id: last.header?.get(idHeader) } : undefined;
+      });
     });
   }
 
@@ -198,12 +196,13 @@ export class JetStream implements Server {
   async pull(lanes: readonly Lane[], wait?: AbortSignal): Promise<Work | undefined> {
     const { connection, names } = this.#connected;
     const sources = lanes.map((lane) => ({ stream: names.stream("work"), consumer: consumerOf(lane) }));
+    const giveBack = ({ reply }: Pulled) => connection.publish(reply, "-NAK");
     for (const source of sources) {
-      const [message] = await this.#again(() => pullNow(connection, source, 1, answerMs));
+      if (this.#known.isAway) break;
+      const message = await pullNext(connection, [source], { waitMs: askedMs, giveBack });
       if (message) return workIn(message);
     }
     if (!wait || wait.aborted) return undefined;
-    const giveBack = ({ reply }: Pulled) => connection.publish(reply, "-NAK");
     // A server that was away has forgotten who waits.
     const gap = new AbortController();
     const end = () => gap.abort();
@@ -297,20 +296,17 @@ export class JetStream implements Server {
     this.#wakeAll();
   }
 
-  /** Until it goes well. What is passing is tried again, as long as somebody may have the patience. */
   async #again<T>(work: () => Promise<T>): Promise<T> {
     const { where, connection } = this.#connected;
-    const deadline = performance.now() + this.#patienceMs;
-    for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 2, 500)) {
-      try {
-        if (this.#known.isAway) throw awayError();
-        return await this.#unlessLost(work());
-      } catch (error) {
-        if (error instanceof Refused) throw error;
-        if (isClosed(error) || connection.isClosed()) throw unreachable(where, "the connection was closed");
-        if (!isPassing(error) || performance.now() > deadline) throw fleetError(error, where);
-      }
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    try {
+      return await untilAnswered(() => (this.#known.isAway ? Promise.reject(awayError()) : this.#unlessLost(work())), {
+        patienceMs: this.#patienceMs,
+        isPassing: (error) => !connection.isClosed() && isPassing(error),
+      });
+    } catch (error) {
+      if (error instanceof Refused) throw error;
+      if (isClosed(error) || connection.isClosed()) throw unreachable(where, "the connection was closed");
+      throw fleetError(error, where);
     }
   }
 
@@ -374,10 +370,6 @@ function awayError(): Error {
 function headIn(headers: MsgHdrs | undefined): { head?: string } {
   const head = headers?.get(headHeader);
   return head ? { head } : {};
-}
-
-function idOf({ header }: StoredMsg): string | undefined {
-  return header?.get(idHeader);
 }
 
 function consumerOf(lane: Lane): string {

@@ -43,26 +43,21 @@ export class Leases {
           .then(() => this.#server.tellNews("lanes"));
       this.#labelsOf.set(lane, labels);
     }
-    const key = `${lane}.${word(run)}`;
-    if (!(await this.#server.last("work", key))) await this.#server.publish("work", key, "");
+    await this.#server.publish("work", `${lane}.${word(run)}`, "");
     this.#server.tellNews("runs");
   }
 
-  /** Its host let go of it. A message that nobody holds may be put off: another takes its place. */
-  async offerAgain(run: string, handle: string | undefined, placement: Placement | undefined): Promise<void> {
-    if (handle !== undefined) {
-      await this.#server.giveBack(handle);
-      this.#server.tellNews("runs");
-      return;
-    }
-    await this.#server.purge("work", `*.*.*.${word(run)}`);
-    await this.offer(run, placement);
+  /** Its host let go of it. The message of a run that was taken by its id may be put off: there is another one then. */
+  async offerAgain({ run, token }: Lease, placement: Placement | undefined): Promise<void> {
+    const handle = handleOf(token);
+    if (handle === undefined) return this.offer(run, placement);
+    await this.#server.giveBack(handle);
+    this.#server.tellNews("runs");
   }
 
-  /** It is over. */
-  async withdraw(run: string, handle: string | undefined): Promise<void> {
-    if (handle === undefined) await this.#server.purge("work", `*.*.*.${word(run)}`);
-    else await this.#server.done(handle);
+  /** It is over. A message that nobody was handed goes with the worker that is: it finds that there is nothing to do. */
+  async withdraw(handle: string | undefined): Promise<void> {
+    if (handle !== undefined) await this.#server.done(handle);
     this.#server.tellNews("runs");
   }
 
@@ -116,7 +111,7 @@ export class Leases {
       const now = await this.#server.now();
       const stands = await this.#standing(last, now);
       if (stands.is === "over") {
-        await this.withdraw(run, handle);
+        await this.withdraw(handle);
         return undefined;
       }
       if (stands.is === "hosted") {
@@ -176,12 +171,9 @@ export class Leases {
     const hosts = new Set(signs.flatMap(({ run }) => (run !== undefined && runs.has(run) ? [run] : [])));
     // Those that nobody hosts are believed to wait; where they are few, they are looked at.
     const looked = [...runs].filter((run) => hosts.has(run) || runs.size - hosts.size <= fewRuns);
-    const stands = await Promise.all(
-      looked.map(async (run) => ({ run, ...(await this.#standing(await this.#logs.last(run), now)) })),
-    );
+    const stands = await Promise.all(looked.map(async (run) => this.#standing(await this.#logs.last(run), now)));
+    // Nobody was handed their messages yet, or a server that was killed had forgotten that it deleted them.
     const over = stands.filter(({ is }) => is === "over");
-    // A server that was killed may have forgotten that it deleted a message.
-    for (const { run } of over) await this.#server.purge("work", `*.*.*.${word(run)}`);
     const left = stands.flatMap((each) => (each.is === "hosted" ? [each.leftMs] : []));
     const next = left.length > 0 ? { nextMs: Math.max(0, Math.min(...left)) } : {};
     return { count: runs.size - over.length - left.length, hosted: left.length, ...next };

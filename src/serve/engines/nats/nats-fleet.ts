@@ -144,7 +144,7 @@ export class NatsFleet implements Fleet {
     await this.#end(run, end, last, cancelReason);
     this.#held.delete(token);
     await this.#host.leases.forget(token);
-    await this.#host.leases.withdraw(run, handleOf(token));
+    await this.#host.leases.withdraw(handleOf(token));
     return true;
   }
 
@@ -161,7 +161,7 @@ export class NatsFleet implements Fleet {
     await this.#host.logs.write(run, [], released(last.head), last.sequence);
     this.#held.delete(token);
     await this.#host.leases.forget(token);
-    await this.#host.leases.offerAgain(run, handleOf(token), (await this.#host.records.run(run))?.spec.placement);
+    await this.#host.leases.offerAgain(lease, (await this.#host.records.run(run))?.spec.placement);
   }
 
   async cancel(run: string, reason: string): Promise<boolean> {
@@ -177,7 +177,7 @@ export class NatsFleet implements Fleet {
       const end: RunEnd = { outcome: "cancelled", text: reason, code: "INTERRUPTED", durationMs, turns: 0 };
       try {
         await this.#end(run, end, last);
-        await this.#parts.leases.withdraw(run, undefined);
+        await this.#parts.leases.withdraw(undefined);
         return true;
       } catch (error) {
         if (!isLost(error)) throw error; // a host was quicker

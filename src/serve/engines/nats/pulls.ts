@@ -36,16 +36,21 @@ export function pullNow(
     };
     const silent = () => end(Object.assign(new Error("the server is silent"), { name: "TimeoutError" }));
     let timer = setTimeout(silent, timeoutMs);
-    const subscription = ask(connection, [source], { batch, no_wait: true, expires: overMs * 1_000_000 }, (message, status) => {
-      if (status !== undefined) {
-        if (status === 503) return end(Object.assign(new Error("no server answers"), { name: "NoRespondersError" }));
-        return end();
-      }
-      got.push(message!);
-      clearTimeout(timer);
-      if (got.length === batch || message!.pending === 0) end();
-      else timer = setTimeout(silent, timeoutMs);
-    });
+    const subscription = ask(
+      connection,
+      [source],
+      { batch, no_wait: true, expires: overMs * 1_000_000 },
+      (message, status) => {
+        if (status !== undefined) {
+          if (status === 503) return end(Object.assign(new Error("no server answers"), { name: "NoRespondersError" }));
+          return end();
+        }
+        got.push(message!);
+        clearTimeout(timer);
+        if (got.length === batch || message!.pending === 0) end();
+        else timer = setTimeout(silent, timeoutMs);
+      },
+    );
   });
 }
 
@@ -53,7 +58,7 @@ export function pullNow(
 export function pullNext(
   connection: NatsConnection,
   sources: readonly Source[],
-  { waitMs, signal, giveBack }: { waitMs: number; signal: AbortSignal; giveBack(message: Pulled): void },
+  { waitMs, signal, giveBack }: { waitMs: number; signal?: AbortSignal; giveBack(message: Pulled): void },
 ): Promise<Pulled | undefined> {
   return new Promise((resolve) => {
     let isSettled = false;
@@ -61,23 +66,24 @@ export function pullNext(
       if (isSettled) return;
       isSettled = true;
       clearTimeout(timer);
-      signal.removeEventListener("abort", onAbort);
+      signal?.removeEventListener("abort", onAbort);
       // Until the server has heard of it, it may hand out more.
       void subscription.drain().catch(() => {});
       resolve(message);
     };
     const onAbort = () => end();
     const timer = setTimeout(end, waitMs + 1000);
-    const expires = waitMs * 1_000_000;
-    const subscription = ask(connection, sources, { batch: 1, expires }, (message, status) => {
+    // Who does not wait asks without a time: with one, the server would wait so long.
+    const how = signal ? { expires: waitMs * 1_000_000 } : { no_wait: true };
+    const subscription = ask(connection, sources, { batch: 1, ...how }, (message, status) => {
       if (!message) {
         // Too many wait already, or nobody is there: the caller asks again when the time is over.
         if (status === 404 || status === 408) end();
       } else if (isSettled) giveBack(message);
       else end(message);
     });
-    signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) end();
+    signal?.addEventListener("abort", onAbort, { once: true });
+    if (signal?.aborted) end();
   });
 }
 
