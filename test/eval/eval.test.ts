@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { parse } from "smol-toml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runProgram } from "../../src/process/run-program.ts";
+import { modelServer, workspace } from "../../src/testing/kit/index.ts";
 import { cli, createWorkspace, repository } from "../support/run-cli.ts";
 import { orSkipped } from "../support/skipping.ts";
 
@@ -130,6 +131,56 @@ describe("an evaluation", () => {
     expect(read("out/good/1/stream.jsonl")).toContain('"type":"result"');
     expect(read("out/good/1/recording.jsonl")).toContain('{"recording":1');
     expect(read("out/bad/1/verifier.txt")).toContain("Error: done.txt is not there\n");
+  });
+
+  it("asks a model of the user's, with the user's keys and endpoints, and counts what it costs", async () => {
+    const write = { id: "call_1", name: "Write", args: { path: "done.txt", content: "done\n" } };
+    await using server = await modelServer([
+      { toolCalls: [write], usage: { input: 1000, output: 100 } },
+      { text: "Done.", usage: { input: 1200, output: 50 } },
+    ]);
+    using work = workspace({}, { server });
+    const args = [
+      "eval",
+      good,
+      "--model",
+      "anthropic/claude-sonnet-4-5",
+      "--price",
+      "1,2",
+      "--format",
+      "json",
+      ...confinement,
+    ];
+    const { stdout, stderr } = await work.cli(args, { timeoutMs: 60_000 });
+    const [result] = JSON.parse(stdout).results;
+    expect(result, stderr).toMatchObject({
+      status: "passed",
+      agent: { steps: 2, inputTokens: 2200, outputTokens: 150 },
+    });
+    expect(result.agent.costUsd).toBeCloseTo(0.0025, 8);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it("that is interrupted ends everything, and says so", async () => {
+    const waits = makeTask("waits", {
+      "script.json": JSON.stringify([{ calls: [{ name: "Shell", args: { command: "touch begun; sleep 300" } }] }]),
+    });
+    const temporary = place.file("../tmp/.keep", "").replace("/.keep", "");
+    const { exit, stderr } = await place.run(["eval", waits, "--model", "script", ...confinement], {
+      env: { TMPDIR: temporary },
+      onStart(child) {
+        const look = setInterval(() => {
+          const begun = readdirSync(temporary).some((name) => existsSync(join(temporary, name, "workspace/begun")));
+          if (!begun) return;
+          clearInterval(look);
+          child.kill("SIGINT");
+        }, 50);
+        child.once("close", () => clearInterval(look));
+      },
+    });
+    expect(exit).toBe(130);
+    expect(stderr).toContain("[INTERRUPTED]");
+    expect(readdirSync(temporary).filter((name) => name.startsWith("courser-eval-"))).toEqual([]);
   });
 
   it("saves what passed as recordings of the task, which replay anywhere", async () => {

@@ -11,11 +11,12 @@ import { sandboxProblem } from "../../eval/scripts.ts";
 import { findTasks } from "../../eval/task.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { oneLine } from "../../text/one-line.ts";
+import { visible } from "../../text/visible.ts";
 import { cut } from "../../text/width.ts";
 import { type FlagValues, flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { watchForTheEnd } from "../shutdown.ts";
-import { writeStderr } from "../stdout.ts";
+import { writeProgress, writeStderr } from "../stdout.ts";
 import { answer, answerJson, wantsJson } from "./answer.ts";
 
 export async function evalTasks(invocation: Invocation): Promise<number> {
@@ -62,7 +63,7 @@ function wishesOf(flags: FlagValues): EvaluationWishes {
     throw new UserError("USAGE", "With --model replay each recording of a task is one attempt: leave --attempts out.");
   if (flags.has("save-recordings") && (agent !== "cli" || model === "replay"))
     throw new UserError("USAGE", "--save-recordings needs a model that answers: --model <model>");
-  const passedOn = ["effort", "endpoint", "max-turns"].flatMap((name) => {
+  const passedOn = ["effort", "endpoint", "max-turns", "max-cost", "price"].flatMap((name) => {
     const value = flagText(flags, name);
     return value === undefined ? [] : [`--${name}`, value];
   });
@@ -128,7 +129,7 @@ function showProgress(): Progress {
     const names = [...running].map(({ task }) => task.name).join(", ");
     const { passed, failed, error } = counts;
     const text = `${passed} passed, ${failed + error} failed${names ? ` · running ${names}` : ""}`;
-    writeStderr(`\r\u001b[K${running.size > 0 ? cut(text, (process.stderr.columns ?? 80) - 1) : ""}`);
+    writeProgress(`\r\u001b[K${running.size > 0 ? cut(visible(text), (process.stderr.columns ?? 80) - 1) : ""}`);
   };
   return {
     started(attempt) {

@@ -71,23 +71,28 @@ export const testCommands: readonly Command[] = [
   {
     name: "eval",
     ours: true,
-    uses: ["model", "effort", "api-key", "endpoint", "sandbox", "max-turns", "replay-on-mismatch"],
+    uses: ["model", "effort", "api-key", "endpoint", "sandbox", "max-turns", "max-cost", "price", "replay-on-mismatch"],
     operands: "<taskdir...>",
     summary: "Run an agent on tasks in Harbor's form, and verify what it did",
     flags: [
-      flag("Proof", "--attempts <number>", "Attempts at each task (default: 1)"),
-      flag("Proof", "--concurrency <number>", "Attempts at a time (default: the number of cores, at most 4)"),
-      flag("Proof", "--agent <agent>", "Who works: cli (default), oracle (the task's solution) or noop (nobody)", {
-        choices: ["cli", "oracle", "noop"],
-      }),
+      flag("Proof", "--attempts <number>", "Attempts per task (default: 1)"),
+      flag("Proof", "--concurrency <number>", "Attempts to run in parallel (default: number of cores, at most 4)"),
+      flag(
+        "Proof",
+        "--agent <agent>",
+        "Agent to run: cli (default), oracle (the task's solution) or noop (does nothing)",
+        {
+          choices: ["cli", "oracle", "noop"],
+        },
+      ),
       flag("Proof", "--oracle", "Same as --agent oracle"),
-      flag("Proof", "--check", "Check the tasks: the solution must pass, doing nothing must not"),
-      flag("Proof", "--save-recordings", "Keep a recording of each attempt that passes, in its task"),
-      flag("Proof", "--keep", "Leave the directories of the attempts, and name them"),
+      flag("Proof", "--check", "Check the tasks themselves: the solution must pass, doing nothing must fail"),
+      flag("Proof", "--save-recordings", "Save a recording of each attempt that passes in its task directory"),
+      flag("Proof", "--keep", "Do not delete the directories of the attempts, and print their paths"),
       flag(
         "Output",
         "-o, --output <directory>",
-        "Keep results.json, junit.xml, preds.jsonl, streams and patches there",
+        "Write results.json, junit.xml, preds.jsonl, streams and patches to this directory",
       ),
       flag("Output", "--junit <file>", "Write the results as JUnit"),
       flag("Output", "--preds <file>", "Write the patches as SWE-bench predictions"),
