@@ -1,19 +1,18 @@
 // Which files of a workspace are sent to a fleet: what git would take, and nothing that looks like a secret.
-import { lstatSync, mkdtempSync, rmSync } from "node:fs";
+import { lstatSync, mkdtempSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join, posix } from "node:path";
 import { holdsSecrets } from "../../policy/secret-files.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { byteSize } from "../../view/numbers.ts";
 import { entries, type GitCall, git, tryGit } from "../../worktrees/git.ts";
-import type { TarEntry } from "./tar.ts";
 
 export type FilesToSend = {
-  files: readonly TarEntry[];
+  files: readonly string[];
   bytes: number;
   /** Left out by their names. */
   secrets: readonly string[];
-  /** Left out: repositories of their own, and what is neither a file nor a link. */
+  /** Left out: repositories of their own, links that lead out, and what is neither a file nor a link. */
   others: readonly string[];
 };
 
@@ -22,7 +21,7 @@ export const mostBytes = 256 * 1024 * 1024;
 
 /** Throws UserError for a workspace that is too large to be sent. */
 export async function filesToSend(workspace: string, call: Omit<GitCall, "cwd">): Promise<FilesToSend> {
-  const files: TarEntry[] = [];
+  const files: string[] = [];
   const sizes: { path: string; size: number }[] = [];
   const secrets: string[] = [];
   const others: string[] = [];
@@ -34,16 +33,23 @@ export async function filesToSend(workspace: string, call: Omit<GitCall, "cwd">)
     }
     const stat = lstatSync(join(workspace, path), { throwIfNoEntry: false });
     if (!stat) continue; // git knows it, and it was deleted
-    if (!stat.isFile() && !stat.isSymbolicLink()) {
+    if (!stat.isFile() && !(stat.isSymbolicLink() && staysInside(workspace, path))) {
       others.push(path);
       continue;
     }
-    files.push({ path, kind: stat.isFile() ? "file" : "link", isExecutable: (stat.mode & 0o100) !== 0 });
+    files.push(path);
     bytes += stat.size;
     sizes.push({ path, size: stat.size });
   }
   if (files.length > mostFiles || bytes > mostBytes) throw tooLarge(workspace, { count: files.length, bytes, sizes });
   return { files, bytes, secrets, others };
+}
+
+/** Of a link: a worker takes no archive that leads out of its folder. */
+function staysInside(workspace: string, path: string): boolean {
+  const target = readlinkSync(join(workspace, path));
+  const way = posix.join(posix.dirname(path), target);
+  return !isAbsolute(target) && way !== ".." && !way.startsWith("../");
 }
 
 /** What git has of the folder, and what it would add. A folder that is not in a repository has its .gitignore heeded as well. */

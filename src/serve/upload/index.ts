@@ -1,9 +1,10 @@
 // Puts the files of a workspace into a fleet, as the archive that a worker makes the workspace of a run from.
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { byteSize } from "../../view/numbers.ts";
 import type { Fleet, WorkspaceSource } from "../fleet.ts";
 import { type FilesToSend, filesToSend } from "./files-to-send.ts";
-import { tarOf } from "./tar.ts";
 
 export type Upload = Omit<FilesToSend, "files"> & { source: WorkspaceSource; count: number; packedBytes: number };
 
@@ -17,12 +18,17 @@ export async function uploadWorkspace(
   call: { env: NodeJS.ProcessEnv; signal?: AbortSignal },
 ): Promise<Upload> {
   const { files, ...rest } = await filesToSend(workspace, call);
-  let packedBytes = 0;
-  await fleet.put(
-    run,
-    object,
-    counted(packed(workspace, files), (bytes) => (packedBytes += bytes)),
+  const { packTar } = await import("modern-tar/fs");
+  const tar = packTar(
+    files.map((path) => ({ type: "file", source: join(workspace, path), target: path, uid: 0, gid: 0 })),
+    { concurrency: 4 },
   );
+  const packed = createGzip();
+  const packing = pipeline(tar, packed).catch(() => {}); // told to who reads it
+  let packedBytes = 0;
+  const count = (bytes: number) => (packedBytes += bytes);
+  await fleet.put(run, object, counted(packed, count));
+  await packing;
   return { ...rest, source: { type: "archive", object, run }, count: files.length, packedBytes };
 }
 
@@ -31,7 +37,7 @@ export function describeUpload(workspace: string, { count, bytes, packedBytes, s
   const sent = `Sent ${count} ${count === 1 ? "file" : "files"} of ${workspace}: ${byteSize(bytes)}, packed ${byteSize(packedBytes)}.`;
   const left = [
     ...(secrets.length > 0 ? [`may hold secrets: ${named(secrets)}`] : []),
-    ...(others.length > 0 ? [`repositories of their own: ${named(others)}`] : []),
+    ...(others.length > 0 ? [`repositories of their own, and links that lead out: ${named(others)}`] : []),
   ];
   return left.length === 0 ? sent : `${sent} Left out: ${left.join("; ")}.`;
 }
@@ -39,17 +45,6 @@ export function describeUpload(workspace: string, { count, bytes, packedBytes, s
 function named(paths: readonly string[]): string {
   const shown = paths.slice(0, 5).join(", ");
   return paths.length > 5 ? `${shown} and ${paths.length - 5} more` : shown;
-}
-
-async function* packed(workspace: string, files: FilesToSend["files"]): AsyncIterable<Uint8Array> {
-  const gzip = createGzip({ level: 6 });
-  const fed = (async () => {
-    for await (const piece of tarOf(workspace, files))
-      if (!gzip.write(piece)) await new Promise((resolve) => gzip.once("drain", resolve));
-    gzip.end();
-  })().catch((error: Error) => gzip.destroy(error));
-  yield* gzip;
-  await fed;
 }
 
 async function* counted(

@@ -1,0 +1,162 @@
+// A fleet from the command line and over HTTP: files go along without secrets, a patch comes back, several services stand side by
+// side, a batch goes through workers.
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { trust } from "../../src/store/trust.ts";
+import { NatsServer, noNatsServer } from "../support/nats-server.ts";
+import { cli, createWorkspace } from "../support/run-cli.ts";
+import { orSkipped } from "../support/skipping.ts";
+import { send, until } from "./service-support.ts";
+
+describe.skipIf(noNatsServer)(orSkipped("a fleet", noNatsServer), () => {
+  const workspace = createWorkspace({
+    "a.txt": "one\n",
+    ".env": "KEY=1",
+    ".env.example": "KEY=",
+    ".gitignore": "out\n",
+    "out/x": "x",
+  });
+  const elsewhere = join(workspace.home, "worker");
+  const token = "t".repeat(32);
+  const started: ChildProcess[] = [];
+  let server: NatsServer;
+  let url: string;
+  let fleet: Record<string, string>;
+
+  beforeAll(async () => {
+    server = await NatsServer.start();
+    url = server.url();
+    fleet = { COURSER_FLEET: url };
+    trust(workspace.config, workspace.path);
+    mkdirSync(elsewhere);
+    symlinkSync("/etc/passwd", join(workspace.path, "outside"));
+    execFileSync("git", ["init", "--quiet", workspace.path]);
+    spawned(["worker", "start", "--concurrency", "2"], { ...fleet, HOME: elsewhere });
+  });
+  afterAll(async () => {
+    await Promise.all(
+      started.map(async (child) => {
+        const gone = new Promise((resolve) => child.once("exit", resolve));
+        child.kill("SIGKILL");
+        if (child.exitCode === null && child.signalCode === null) await gone;
+      }),
+    );
+    await server.remove();
+    workspace.remove();
+  });
+
+  function spawned(args: readonly string[], env: Record<string, string>): void {
+    started.push(spawn(process.execPath, [cli, ...args], { env: { ...workspace.env, ...env }, stdio: "ignore" }));
+  }
+
+  async function over(run: string): Promise<any> {
+    let shown: any;
+    await until(async () => {
+      shown = JSON.parse((await workspace.run(["runs", "show", run, "--format", "json"], { env: fleet })).stdout);
+      return shown.result !== null;
+    }, "the run to be over");
+    return shown;
+  }
+
+  it("-b sends the workspace without its secrets; a worker elsewhere takes it; its patch comes back", async () => {
+    const sent = await workspace.run([
+      "-b",
+      "--fleet",
+      url,
+      "--force",
+      "--model",
+      "offline",
+      "create b.txt with text 'two'",
+    ]);
+    const id = sent.stdout.trim();
+    expect(sent.stderr).toMatch(
+      /^Sent 3 files of .*Left out: may hold secrets: \.env; .*links that lead out: outside\.\n$/,
+    );
+    const shown = await over(id);
+    expect(shown).toMatchObject({
+      state: "finished",
+      worker: expect.stringMatching(/\S/),
+      source: { type: "archive" },
+    });
+    expect(existsSync(join(workspace.path, "b.txt"))).toBe(false);
+    const patch = await workspace.run(["runs", "patch", id], { env: fleet });
+    expect(patch.stdout).toMatch(/^diff --git a\/b\.txt b\/b\.txt\n/);
+    expect((await workspace.run(["runs", "patch", id, "--apply"], { env: fleet })).exit).toBe(0);
+    expect(readFileSync(join(workspace.path, "b.txt"), "utf8").trim()).toBe("two");
+    expect((await workspace.run(["runs", "show", id], { env: fleet })).stdout).toMatch(/\npatch +1 file, /);
+    // The runs of this machine are others.
+    expect((await workspace.run(["runs", "--fleet", "local"], { env: fleet })).stdout).toContain(
+      "There are no background runs",
+    );
+  });
+
+  it("refuses what cannot be sent, and a fleet for runs that are waited for", async () => {
+    const said = async (...args: string[]) => (await workspace.run([...args, "x"], { env: fleet })).stderr;
+    expect(await said("-b", "--add-dir", workspace.home)).toContain("Cannot be sent to a fleet: --add-dir");
+    expect(await said("-b", "--source", "git:https://me:secret@example.test/x")).toContain("holds a login");
+    expect(await said("-b", "--source", "git")).toContain('no remote "origin"');
+    expect(await said("-b", "--fleet", "local", "--pool", "gpu")).toContain("chooses among workers of a fleet");
+    expect(await said("-p", "--fleet", url)).toContain("-b --fleet");
+  });
+
+  it("two services over one fleet share a token: what one begins the other tells, with its patch", async () => {
+    const ports: number[] = [];
+    for (const home of [workspace.home, elsewhere]) {
+      const config = join(home, ".cursor");
+      trust(config, workspace.path);
+      spawned(["serve"], { ...fleet, HOME: home, COURSER_SERVE_TOKEN: token });
+      const file = join(config, "services", `${url.replace(/[^\w.-]+/g, "_")}.json`);
+      await until(() => existsSync(file), "the service");
+      ports.push(JSON.parse(readFileSync(file, "utf8")).port);
+    }
+    const [first, second] = ports.map((port) => ({ port, token }));
+    const prompt = { text: "create c.txt with text 'three'" };
+    const body = {
+      prompt,
+      workspace: workspace.path,
+      model: { id: "offline" },
+      force: true,
+      env: { type: "pool", name: "default" },
+    };
+    const created = await send("/v1/agents", { ...first!, method: "POST", body });
+    expect(created.status).toBe(201);
+    const { agent, run } = created.body;
+    await until(
+      async () => (await send(`/v1/agents/${agent.id}/runs/${run.id}`, second!)).body.status === "FINISHED",
+      "the run",
+    );
+    expect((await send(`/api/runs/${run.id}/patch`, second!)).text).toContain("+three");
+    expect((await send("/api/workspaces", second!)).body.isFleet).toBe(true);
+    const wrong = await send("/v1/agents", {
+      ...first!,
+      method: "POST",
+      body: { ...body, repos: [{ url: "a" }, { url: "b" }] },
+    });
+    expect([wrong.status, wrong.body.error.message]).toEqual([400, "One repository for a run."]);
+    const again = await workspace.run(["serve"], { env: fleet });
+    expect(again.stderr).toContain("A service of yours runs already");
+  });
+
+  it("batch: each workspace is sent once, workers take the lines, patches stand in the results", async () => {
+    const lines = ["d", "e", "f"].map((id) => ({
+      id,
+      prompt: `create ${id}.txt with text '${id}'`,
+      mode: "force",
+      model: "offline",
+    }));
+    const input = workspace.file("../batch.jsonl", lines.map((line) => JSON.stringify(line)).join("\n"));
+    const output = join(workspace.home, "results.jsonl");
+    const { exit, stderr } = await workspace.run(["batch", input, "--output", output], { env: fleet });
+    expect(stderr.match(/^Sent /gm)).toHaveLength(1);
+    expect(exit).toBe(0);
+    const results = readFileSync(output, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    for (const { id, outcome, patch } of results)
+      expect([outcome, patch]).toEqual(["success", expect.stringContaining(`+++ b/${id}.txt`)]);
+    expect(results).toHaveLength(3);
+  });
+});
