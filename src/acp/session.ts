@@ -42,7 +42,7 @@ const stopReasons: Partial<Record<ErrorCode, StopReason>> = {
 };
 
 /** Our own commands; those of the project and its skills are the run's. */
-const ownCommands = [{ name: "compact", description: "Make the conversation shorter for the model" }] as const;
+const ownCommands = [{ name: "compact", description: "Compact the conversation" }] as const;
 
 const outputEveryMs = 100;
 

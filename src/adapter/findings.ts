@@ -113,7 +113,7 @@ function exitFinding(
     return warning(check, `It exits with code ${exitCode} after its result; the result counts.`);
   const why =
     style === "stdin"
-      ? "Either it does not work without a terminal, or it fails before it reads stdin: a missing variable, the wrong folder, or a wrapper that does not pass stdin on."
+      ? "Either it does not work without a terminal, or it fails before it reads stdin: a missing variable, the wrong directory, or a wrapper that does not pass stdin on."
       : "It may not work without a terminal, or may be missing a variable or a login.";
   return problem(
     check,

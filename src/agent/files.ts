@@ -280,7 +280,7 @@ function checkRegular(stat: Stats, real: string, path: string): void {
       : stat.isSymbolicLink()
         ? "a link"
         : "a device";
-  throw failure(`${path} is ${kind}, not a regular file: it is left alone.`, { path });
+  throw failure(`${path} is ${kind}, not a regular file; it was not changed.`, { path });
 }
 
 /** Files under /proc call themselves regular, yet show or change running processes. */

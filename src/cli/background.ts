@@ -30,8 +30,8 @@ export async function runInBackground(invocation: Invocation): Promise<number> {
 
 /** What only has a meaning for who waits for the answer, and what must not be kept. */
 const unusable: Readonly<Record<string, string>> = {
-  "output-format": "It is over when the run has begun: see 'runs logs'.",
-  "stream-partial-output": "It is over when the run has begun: see 'runs logs --follow'.",
+  "output-format": "It does not apply to a background run: see 'runs logs'.",
+  "stream-partial-output": "It does not apply to a background run: see 'runs logs --follow'.",
   "input-format": "Further prompts are typed into 'runs attach'.",
   "output-last-message": "The answer is in 'runs list --format json'.",
   log: "Set COURSER_LOG where the runs are carried out.",

@@ -32,7 +32,7 @@ export async function failedBeforeRun(
 
 async function withHint({ message, written, known }: UnknownOption): Promise<UserError> {
   const { flagHint } = await import("./habits.ts");
-  const hint = flagHint(written, known) || " A prompt that begins with a dash goes after --.";
+  const hint = flagHint(written, known) || " Put a prompt that starts with a dash after --.";
   return new UserError("USAGE", `${message}${hint}`);
 }
 

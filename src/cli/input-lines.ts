@@ -109,6 +109,6 @@ function imageOf({ source }: JsonObject): string | { mime: string; base64: strin
   const bytes = Buffer.from(source.data, "base64");
   if (bytes.length > largestImage) throw refuse(`an image is larger than ${largestImage / 1_048_576} MiB`);
   const mime = imageKind(bytes);
-  if (!mime) throw refuse("an image is not a PNG, JPEG, GIF or WebP picture");
+  if (!mime) throw refuse("an image is not a PNG, JPEG, GIF or WebP image");
   return { mime, base64: source.data };
 }

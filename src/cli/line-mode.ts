@@ -115,7 +115,7 @@ function outcomeWords({ outcome }: Extract<AgentEvent, { type: "tool_end" }>): s
 async function helpText(run: LiveRun): Promise<string> {
   const names = await run.names();
   return [
-    "@path attaches a file, a folder or an image; /name … calls one of these:",
+    "@path attaches a file, a directory or an image; /name … calls one of these:",
     ...names.map(({ name, kind, description = "" }) => `  /${visible(name)}  ${visible(description)} (${kind})`),
     "/quit leaves. What the agent may do without asking: see 'permissions list'.",
   ].join("\n");

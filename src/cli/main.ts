@@ -45,7 +45,7 @@ async function dispatch(invocation: Invocation): Promise<number> {
   const help = async () => (await import("./commands/help.ts")).help(invocation, line.command, commands);
   if (line.flags.has("help")) return help();
   const unusable = flags.find((each) => each.instead !== undefined && line.flags.has(each.name));
-  if (unusable) throw new UserError("USAGE", `--${unusable.name} has no meaning here. ${unusable.instead}`);
+  if (unusable) throw new UserError("USAGE", `--${unusable.name} is not supported. ${unusable.instead}`);
 
   const command = commands.find((each) => each.name === line.command);
   if (command?.commands) {

@@ -255,7 +255,7 @@ function readSchema(given: string): unknown {
       );
     throw new UserError(
       "FILE_UNREADABLE",
-      `--json-schema ${given}: the file cannot be read: ${systemErrorText(error)}. A schema can also be given as it is: --json-schema '{"type": "object"}'`,
+      `--json-schema ${given}: the file cannot be read: ${systemErrorText(error)}. A schema can also be given inline: --json-schema '{"type": "object"}'`,
     );
   }
 }

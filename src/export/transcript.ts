@@ -147,7 +147,7 @@ function turnOf(
         return;
       case "retry":
         if (event.discards) said = "";
-        notice(`The model was asked again${event.reason ? `: ${event.reason}` : "."}`);
+        notice(`The request was retried${event.reason ? `: ${event.reason}` : "."}`);
         return;
       case "notice":
         notice(event.message);

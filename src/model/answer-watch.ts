@@ -57,7 +57,7 @@ async function notStream(response: Response, asked: RequestedModel, signal: Abor
 export function tooLong(what: string): ModelError {
   return new ModelError(
     "MODEL_TOO_LONG",
-    `${what}: more than 16 MiB. Ask for less at once, or choose another model with --model.`,
+    `${what}: more than 16 MiB. Ask for less at a time, or choose another model with --model.`,
   );
 }
 

@@ -80,7 +80,7 @@ export function headersOf(choice: ModelChoice, base: Readonly<Record<string, str
   for (const line of choice.headerFlags ?? []) {
     const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*([^\r\n]*)$/.exec(line.trim()) ?? [];
     if (!name || value === undefined)
-      throw new UserError("USAGE", "A --header is not of the form 'Name: Value'. Example: --header 'X-Team: blue'"); // not shown: it may hold a key
+      throw new UserError("USAGE", "--header must have the form 'Name: Value'. Example: --header 'X-Team: blue'"); // not shown: it may hold a key
     headers[name.toLowerCase()] = value.trim();
   }
   return headers;

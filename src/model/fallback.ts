@@ -127,7 +127,7 @@ async function* askCandidate(
       keys.refuse(provider, failure);
       if (!keys.best(providers)) return failure;
       state.shown = false;
-      yield atOnce(asked, `${place} was refused and is no longer used. ${failure.message}`);
+      yield atOnce(asked, `${place} was rejected and is no longer used. ${failure.message}`);
       continue;
     }
     if (failure.code === "MODEL_RATE_LIMIT" && providers.length > 1) {
@@ -147,7 +147,7 @@ async function* askCandidate(
     if (repeated >= retries)
       return asked === 1
         ? failure
-        : new ModelError(failure.code, `${failure.message} (asked ${asked} times)`, { cause: failure });
+        : new ModelError(failure.code, `${failure.message} (${asked} attempts)`, { cause: failure });
 
     const delayMs = Math.round(
       wanted > 0

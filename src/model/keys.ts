@@ -60,7 +60,7 @@ export function keyAdvice(choice: ModelChoice, vendor: VendorRow): string {
   const first = variable
     ? `Type: export ${variable}=<key>, or ${program} login ${vendor.name}`
     : `Type: ${program} login ${vendor.name}`;
-  return `${first}, or give it with --api-key <key>.`;
+  return `${first}, or pass it with --api-key <key>.`;
 }
 
 /** The first text that is more than blanks, without them. */

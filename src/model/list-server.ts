@@ -61,6 +61,6 @@ export async function modelsAt(server: ModelServer): Promise<string[]> {
     );
   throw new UserError(
     "MODEL_UNREACHABLE",
-    `${server.baseUrl} did not list its models: ${list.unreachable}. Check the address and that the server runs.`,
+    `${server.baseUrl} did not list its models: ${list.unreachable}. Check the address, and that the server is running.`,
   );
 }

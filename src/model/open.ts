@@ -55,7 +55,7 @@ function readScript(file: string): string {
   } catch (error) {
     throw new UserError(
       "FILE_UNREADABLE",
-      `The script ${file} cannot be read: ${systemErrorText(error)}. Give another with --model script:FILE.`,
+      `The script ${file} cannot be read: ${systemErrorText(error)}. Pass another with --model script:FILE.`,
     );
   }
 }

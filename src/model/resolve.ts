@@ -131,7 +131,7 @@ function atEndpoint(choice: ModelChoice, url: string, named: string | undefined)
   if (!named) {
     throw new UserError(
       "USAGE",
-      "--endpoint needs the name of a model as well. Example: --endpoint http://127.0.0.1:11434/v1 --model qwen3",
+      "--endpoint also needs a model name. Example: --endpoint http://127.0.0.1:11434/v1 --model qwen3",
     );
   }
   const { name, effort } = readName(choice, named);
@@ -347,7 +347,7 @@ function unknownModel(choice: ModelChoice, name: string): UserError {
       `Cannot use this model: ${name}. The model's name is missing: write ${prefix}/<model>.`,
     );
   const why = prefix
-    ? `There is no vendor '${prefix}'; the vendors are ${vendors.map((row) => row.name).join(", ")}.`
-    : `Available models: ${near.join(", ")}, … ('courser models' lists all). Any other model is written as <vendor>/<model>.`;
+    ? `Unknown vendor '${prefix}'; the vendors are ${vendors.map((row) => row.name).join(", ")}.`
+    : `Available models: ${near.join(", ")}, … ('courser models' lists all). Write any other model as <vendor>/<model>.`;
   return new UserError("MODEL_UNKNOWN", `Cannot use this model: ${name}. ${why}`);
 }

@@ -168,8 +168,8 @@ function wordsFor(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   const known: Record<string, string> = {
     ENOTFOUND: "the name has no address",
-    EAI_AGAIN: "names cannot be looked up: there is no network, or no name server",
-    ECONNREFUSED: "nobody listens there",
+    EAI_AGAIN: "DNS lookups fail: no network, or no name server",
+    ECONNREFUSED: "nothing is listening there",
     ETIMEDOUT: "no answer",
     EHOSTUNREACH: "there is no route to it",
     ENETUNREACH: "there is no network",

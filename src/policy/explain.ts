@@ -186,14 +186,14 @@ function judgeRun(
   if (own) return { verdict: "ask", reason: own };
   if (findings.runs.privileged.includes(base.toLowerCase()))
     return { verdict: "ask", reason: `${base} changes who runs the rest.` };
-  if (run.inOption) return { verdict: "allow", reason: "The option that names it is judged by itself." };
+  if (run.inOption) return { verdict: "allow", reason: "The option that names it is judged separately." };
   const uncovered = uncoveredRun(run, allowing, situation);
   if (uncovered && starter && isNamedByWrapper(run, starter, allowing, situation))
     return { verdict: "allow", reason: `The rule for ${baseName(starter.name.value)} names it.` };
   if (uncovered) return { verdict: "ask", reason: uncovered };
   const rule = allowing.find((each) => allowsCommand(each, { name: base, args }));
   if (rule) return { verdict: "allow", reason: `${rule.text} allows it.`, rule };
-  return { verdict: "allow", reason: "It needs no rule of its own." };
+  return { verdict: "allow", reason: "It needs no separate rule." };
 }
 
 function explainWrites({ writes }: ShellFindings, situation: Situation): ExplainedPath[] {

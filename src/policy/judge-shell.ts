@@ -269,7 +269,7 @@ function directoryReasons({ directories, runs, writes }: ShellFindings, situatio
     if (rootOf(path, situation) === undefined) reasons.push(`${path} is outside the workspace.`);
     if (!usesGit) continue;
     const repository = nestedRepository(path, situation);
-    if (repository) reasons.push(`${repository} is a repository of its own.`);
+    if (repository) reasons.push(`${repository} is a separate repository.`);
     // What is not there yet may become one before git looks.
     const isFilled = writes.some((write) =>
       write.paths.some((each) => each.real !== path && isInside(each.real, path)),

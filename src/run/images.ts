@@ -6,7 +6,7 @@ import { systemErrorText } from "../text/system-error.ts";
 
 export function readImage(path: string): { mime: string; base64: string } {
   const refuse = (why: string) =>
-    new UserError("FILE_UNREADABLE", `The image ${path} ${why}. Give another with --image <path>.`);
+    new UserError("FILE_UNREADABLE", `The image ${path} ${why}. Pass another with --image <path>.`);
   let bytes: Buffer;
   try {
     const facts = statSync(path);
@@ -17,6 +17,6 @@ export function readImage(path: string): { mime: string; base64: string } {
     throw refuse(`cannot be read: ${systemErrorText(error)}`);
   }
   const mime = imageKind(bytes);
-  if (!mime) throw refuse("is not a PNG, JPEG, GIF or WebP picture");
+  if (!mime) throw refuse("is not a PNG, JPEG, GIF or WebP image");
   return { mime, base64: bytes.toString("base64") };
 }

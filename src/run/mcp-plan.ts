@@ -75,7 +75,7 @@ function givenServers({ mcpConfigs = [], workspace }: McpSetup, warnings: string
     const file = isText ? "--mcp-config" : given;
     const content = isText ? parsed(given) : readJson(file);
     if (content === undefined)
-      throw new UserError("FILE_UNREADABLE", `--mcp-config: file not found: ${file}. Give a file, or the JSON itself.`);
+      throw new UserError("FILE_UNREADABLE", `--mcp-config: file not found: ${file}. Pass a file or inline JSON.`);
     return serversIn(content, { scope: "flag", file, folder: workspace }, warnings);
   });
 }

@@ -13,8 +13,8 @@ export function realDirectory(path: string, flag: string): string {
   } catch {
     throw new UserError(
       "CWD_MISSING",
-      `The directory ${absolute} does not exist or cannot be read. Give another with ${flag} <path>.`,
+      `The directory ${absolute} does not exist or cannot be read. Pass another with ${flag} <path>.`,
     );
   }
-  throw new UserError("CWD_MISSING", `${absolute} is not a directory. Give one with ${flag} <path>.`);
+  throw new UserError("CWD_MISSING", `${absolute} is not a directory. Pass one with ${flag} <path>.`);
 }

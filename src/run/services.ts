@@ -11,7 +11,7 @@ export function webAccess({ settings, rules, host: { env } }: Setup, state: Pick
   if (search.engine !== undefined && !searchEngineNames.includes(search.engine)) {
     throw new UserError(
       "CONFIG_INVALID",
-      `courser.json: "search.engine" must be one of ${searchEngineNames.join(", ")}. Correct it, or remove it.`,
+      `courser.json: "search.engine" must be one of ${searchEngineNames.join(", ")}. Fix it, or remove it.`,
     );
   }
   return {

@@ -73,7 +73,7 @@ export async function openSession(setup: Setup): Promise<RunSession> {
     saveState: (key, value) => chat.saveState(key, value),
     warnings: [
       ...warnings,
-      ...chat.problems.map(({ message }) => `${message} The conversation is complete, and goes on.`),
+      ...chat.problems.map(({ message }) => `${message} The conversation is complete and continues.`),
       ...chat.interrupted.map(
         ({ tool, callId }) =>
           `A call of ${tool} (${callId}) was cut off by the end of an earlier run. It is not run again.`,

@@ -27,7 +27,7 @@ export async function rewind(
   { reload }: Assembled,
   turn: number,
 ): Promise<string> {
-  if (!chat) throw new UserError("USAGE", "A run that saves nothing cannot be rewound. Start it without --no-persist.");
+  if (!chat) throw new UserError("USAGE", "A run that is not saved cannot be rewound. Start it without --no-persist.");
   const files = openRewind({ ...setup, chat });
   const { steps, failed } = await files.restore(turn);
   if (failed.length > 0) {
@@ -39,8 +39,8 @@ export async function rewind(
   }
   files.takeBack(turn, { files: true }, () => chat.rewindTo(turn));
   reload();
-  const changes = steps.length === 1 ? "one change" : `${steps.length} changes`;
-  return `Back to before turn ${turn}: ${changes} of files undone.`;
+  const changes = steps.length === 1 ? "one file change" : `${steps.length} file changes`;
+  return `Rewound to before turn ${turn}: ${changes} undone.`;
 }
 
 export function contextUse({ system, tools, session, model, spending }: Agent): ContextUse {

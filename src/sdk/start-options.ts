@@ -135,7 +135,7 @@ export function checkedStart(caller: string, options: AnyOptions): AgentDriver {
 export function checkWords({ model, resume }: Pick<AnyOptions, "model" | "resume">): void {
   for (const [option, word] of Object.entries({ model, resume })) {
     if (typeof word !== "string" || /^[^-\s]/.test(word)) continue;
-    throw misuse(`${option} cannot be ${JSON.stringify(word)}: it must not be empty or begin with a dash.`);
+    throw misuse(`${option} cannot be ${JSON.stringify(word)}: it must not be empty or start with a dash.`);
   }
 }
 

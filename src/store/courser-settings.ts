@@ -58,7 +58,7 @@ export function readCourserSettings(file: string, warnings: string[]): CourserSe
   const content = readJson(file);
   if (content === undefined) return { providers: {} };
   const { $schema: _schema, ...fields } = content;
-  const settings = { file, remedy: "Correct it, or remove it.", warnings, adviceOn };
+  const settings = { file, remedy: "Fix it, or remove it.", warnings, adviceOn };
   const { providers = {}, ...rest } = checkFields(settings, "", fields, table);
   // Without a prototype: the names are the user's.
   const named = Object.create(null) as CourserSettings["providers"];

@@ -46,7 +46,7 @@ function create(file: string, token: string): boolean {
     if (code === "EEXIST") return false;
     throw new UserError(
       "STORE_FAILED",
-      `The lock ${file} could not be created (${code}). Check the folder's owner and free space.`,
+      `The lock ${file} could not be created (${code}). Check the directory's owner and free space.`,
     );
   }
 }

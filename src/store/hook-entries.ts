@@ -174,6 +174,6 @@ function wrong(file: string, entry: string, why: string): UserError {
   const line = linesOf(file)(entry) ?? linesOf(file)(entry.replace(/\.\w+$/, ""));
   return new UserError(
     "CONFIG_INVALID",
-    `${file}${line === undefined ? "" : `, line ${line}`}: "${entry}" ${why}. Correct it: a hook that is not understood guards nothing.`,
+    `${file}${line === undefined ? "" : `, line ${line}`}: "${entry}" ${why}. Fix it: an invalid hook guards nothing.`,
   );
 }

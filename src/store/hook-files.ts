@@ -59,7 +59,7 @@ export function readGivenHooks(given: string, cwd: string): { hooks: Hook[]; war
   const content = isText ? tryParse(given) : readJson(file);
   if (isText && !isObject(content)) throw new UserError("CONFIG_INVALID", `${file}: this is not a JSON object.`);
   if (!isObject(content))
-    throw new UserError("FILE_UNREADABLE", `--hooks: file not found: ${file}. Give a file, or the JSON itself.`);
+    throw new UserError("FILE_UNREADABLE", `--hooks: file not found: ${file}. Pass a file or inline JSON.`);
   const warnings: string[] = [];
   const entries = readCursorHooks({ file, content, warnings });
   return { hooks: entries.map((entry) => ({ ...entry, level: "user", file, cwd })), warnings };

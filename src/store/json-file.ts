@@ -74,7 +74,7 @@ export function replaceFile(file: string, text: string, mayStillWrite: () => boo
     if (error instanceof UserError) throw error;
     throw new UserError(
       "STORE_FAILED",
-      `${file} could not be saved (${codeOf(error)}). Check the folder's owner and free space.`,
+      `${file} could not be saved (${codeOf(error)}). Check the directory's owner and free space.`,
     );
   }
 }
@@ -83,7 +83,7 @@ export function makeFolder(folder: string, mode = 0o700): void {
   try {
     mkdirSync(folder, { recursive: true, mode });
   } catch (error) {
-    throw new UserError("STORE_FAILED", `The folder ${folder} could not be created (${codeOf(error)}).`);
+    throw new UserError("STORE_FAILED", `The directory ${folder} could not be created (${codeOf(error)}).`);
   }
 }
 
@@ -187,13 +187,13 @@ function codeOf(error: unknown): string {
 function invalid(file: string, why: string): UserError {
   return new UserError(
     "CONFIG_INVALID",
-    `${file} is not valid: ${why}. Correct it, or move it away; it was left as it is.`,
+    `${file} is not valid: ${why}. Fix it, or move it away; the file was not changed.`,
   );
 }
 
 function unreadable(file: string, why: string): UserError {
   return new UserError(
     "CONFIG_UNREADABLE",
-    `${file} exists but cannot be read: ${why}. Correct its owner and mode (chmod 600), or move it away.`,
+    `${file} exists but cannot be read: ${why}. Fix its owner and mode (chmod 600), or move it away.`,
   );
 }

@@ -23,7 +23,7 @@ function edit(target: ConfigFile, changes: (names: readonly string[]) => JsonEdi
     if (!isObject(servers))
       throw new UserError(
         "CONFIG_INVALID",
-        `${target.file}: "mcpServers" is not an object. Correct it first; it was left as it is.`,
+        `${target.file}: "mcpServers" is not an object. Fix it first; the file was not changed.`,
       );
     const edits = changes(Object.keys(servers));
     return edits && editJson(current?.text, edits);

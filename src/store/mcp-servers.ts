@@ -56,7 +56,7 @@ export function serversIn(content: JsonObject, place: McpFile, warnings: string[
     return [];
   }
   if (!isObject(servers))
-    throw new UserError("CONFIG_INVALID", `${file}: "mcpServers" must be an object of named servers. Correct it.`);
+    throw new UserError("CONFIG_INVALID", `${file}: "mcpServers" must be an object of named servers. Fix it.`);
   return Object.entries(servers).map(([name, entry]) => serverOf(name, entry, place, warnings));
 }
 

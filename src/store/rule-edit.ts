@@ -38,5 +38,5 @@ function listIn(file: string, content: JsonObject, list: string): unknown[] {
 }
 
 function unfit(file: string, why: string): UserError {
-  return new UserError("CONFIG_INVALID", `${file}: ${why}. Correct it first; it was left as it is.`);
+  return new UserError("CONFIG_INVALID", `${file}: ${why}. Fix it first; the file was not changed.`);
 }

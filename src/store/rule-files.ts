@@ -202,7 +202,7 @@ function wrong(file: string, why: string, entry?: string): UserError {
   const line = linesOf(file)(entry);
   return new UserError(
     "CONFIG_INVALID",
-    `${file}${line === undefined ? "" : `, line ${line}`}: ${why.replace(/[.?]?$/, (end) => end || ".")} Correct it: a deny rule that cannot be understood would protect nothing.`,
+    `${file}${line === undefined ? "" : `, line ${line}`}: ${why.replace(/[.?]?$/, (end) => end || ".")} Fix it: an invalid deny rule protects nothing.`,
   );
 }
 
@@ -210,5 +210,5 @@ function shape(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "an object";
-  return typeof value === "string" ? "text" : `a ${typeof value}`;
+  return typeof value === "string" ? "a string" : `a ${typeof value}`;
 }

@@ -184,7 +184,7 @@ function readFile(file: string, warnings: string[]): SandboxFile {
   if (content === undefined) return {};
   const settings = {
     file,
-    remedy: "Correct it: a guard that is not understood protects nothing.",
+    remedy: "Fix it: an invalid sandbox setting protects nothing.",
     warnings,
     // A field of a later version is kept in silence.
     adviceOn: ({ meant }: { meant?: string }) => (meant === undefined ? undefined : `did you mean "${meant}"?`),

@@ -97,7 +97,7 @@ const texts = {
   STORE_IO: (path: string, said: string) =>
     `${path} could not be written safely (${said}). What was shown before is kept. Check the disk, then continue with --resume.`,
   STORE_READONLY: (path: string) =>
-    `${path} cannot be written: the file, its folder or the disk is read-only. Correct the owner and the mode (chmod u+w), or run without saving: --no-persist.`,
+    `${path} cannot be written: the file, its directory or the disk is read-only. Fix the owner and the mode (chmod u+w), or run without saving: --no-persist.`,
   STORE_CORRUPT: (path: string, said: string) => `${path} is damaged (${said}).`,
   STORE_FAILED: (path: string, said: string) =>
     `${path} could not be used (${said}). Run without saving: --no-persist.`,

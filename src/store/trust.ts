@@ -41,7 +41,7 @@ function namesIn(folder: string): string[] {
     if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return [];
     throw new UserError(
       "FILE_UNREADABLE",
-      `${folder}, where trust is kept, cannot be read: ${systemErrorText(error)}. Correct its owner and mode (chmod u+rwx).`,
+      `${folder}, where trust is kept, cannot be read: ${systemErrorText(error)}. Fix its owner and mode (chmod u+rwx).`,
     );
   }
 }

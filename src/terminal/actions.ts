@@ -84,7 +84,7 @@ const actions: Readonly<Record<AppAction, Action>> = {
     if (!app.conversation.isWorking) return undefined;
     if (!isSecond) return "Ctrl+B again moves the running command to the background";
     void app.conversation.background().then((done) => {
-      if (!done) app.say("No command is running that could go on by itself.");
+      if (!done) app.say("No running command can be moved to the background.");
     });
     return undefined;
   },

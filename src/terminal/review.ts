@@ -10,7 +10,7 @@ type Picked = { type: "file"; path: string } | { type: "turn"; turn: number } | 
 
 export async function showChanges(app: App): Promise<void> {
   const { changes, request } = app.conversation;
-  if (changes.length === 0) return app.say("Nothing was changed by an edit in this session yet.");
+  if (changes.length === 0) return app.say("No edits in this session yet.");
   const shown = (path: string) => shownPath(path, request.workspace);
   const paths = [...new Set(changes.map(({ path }) => path))];
   const turns = [...new Set(changes.map(({ turn }) => turn))];

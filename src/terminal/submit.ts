@@ -66,7 +66,7 @@ async function runCommand(app: App, command: SlashCommand, rest: string): Promis
   await app.opened;
   if (command.name !== "quit") app.echo(`/${command.name} ${rest}`.trimEnd());
   if (command.needsIdle && app.conversation.isWorking)
-    return app.complain(`/${command.name} waits until the turn has ended. Esc interrupts it.`);
+    return app.complain(`/${command.name} has to wait until the turn ends. Esc interrupts it.`);
   await command.run(app, rest);
 }
 
@@ -76,6 +76,6 @@ async function guarded(app: App, work: () => Promise<void>): Promise<void> {
     await work();
   } catch (error) {
     if (error instanceof UserError) return app.complain(error.message);
-    app.complain(`This went wrong, and should not have: ${error instanceof Error ? error.stack : String(error)}`);
+    app.complain(`Unexpected error: ${error instanceof Error ? error.stack : String(error)}`);
   }
 }

@@ -74,7 +74,7 @@ const advice: Record<number, string> = {
   401: "Its key is wrong or has expired",
   403: "It denies access",
   422: "It refused the key or the question",
-  429: "It was asked too often; wait, or use another engine",
+  429: "Rate limit reached; wait, or use another engine",
 };
 
 function refusal({ kind, url, key }: SearchEngine, status: number, text: string): SearchError {

@@ -61,6 +61,6 @@ export function refuseNested(changes: readonly FileChange[], { path }: Worktree)
   if (!nested) return;
   throw new UserError(
     "GIT_FAILED",
-    `${nested.path} in ${path} is a git repository of its own, whose files cannot be taken over. Remove its .git folder, or move it away.`,
+    `${nested.path} in ${path} is a separate git repository, whose files cannot be merged. Remove its .git directory, or move it away.`,
   );
 }

@@ -55,7 +55,7 @@ describe.skipIf(noOther)(name("for an ordinary user", noOther), () => {
     const { calls: seen } = JSON.parse(readFileSync(join(base, "seen.json"), "utf8")) as SandboxSeen;
     expect(seen[0]!.output).toMatch(/^61234\n/);
     expect(seen[0]!.output.match(/Read-only file system/g)).toHaveLength(2);
-    expect(seen[0]!.output).toMatch(/\.vscode is protected: what came there/);
+    expect(seen[0]!.output).toMatch(/\.vscode is protected: what appeared there/);
     expect(seen[0]!.output).toMatch(/Device or resource busy/);
     // The second half of a pipe may not be there yet when the first one looks.
     expect(seen[1]!.output).toMatch(/CapEff:\t0{16}\nNoNewPrivs:\t1\n[34]\n4\n/);

@@ -82,7 +82,7 @@ describe.skipIf(missing)(name("rules in the sandbox"), () => {
       write(workspace, Object.fromEntries(Array.from({ length: 2100 }, (_, index) => [`many/${index}.key`, ""])));
       return { rules: ["Read(**/*.key)"] };
     });
-    await expect(run("true")).rejects.toThrow(/more than 2000 files.*name their folder/);
+    await expect(run("true")).rejects.toThrow(/more than 2000 files.*name their directory/);
   });
 
   it("opens a protected path that the user's own rule names, and no other", async () => {
@@ -174,7 +174,7 @@ describe.skipIf(missing)(name("settings of the sandbox"), () => {
     const place = { workspace: "/", roots: [], home: "/root", configDir: "/root/.cursor", rules: [], totalMemoryMb: 1 };
     const plan = planSandbox(plainSettings, place);
     const problem = await createSandbox({ plan, processes: createProcessRunner() }).problem();
-    expect(problem).toMatch(/^The sandbox is not available: \/ holds the system itself/);
+    expect(problem).toMatch(/^The sandbox is not available: \/ contains the system itself/);
   });
 });
 

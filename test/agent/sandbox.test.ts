@@ -234,7 +234,7 @@ describe.skipIf(missing)(name("protected paths in the sandbox"), () => {
     expect(readlinkSync(join(box.workspace, ".idea"))).toBe("real-idea");
     expect(existsSync(join(box.workspace, ".git/commondir"))).toBe(false);
     expect(end.notes).toContainEqual(
-      expect.stringMatching(/\.git\/commondir is protected: what came there .* is now .*commondir\.blocked$/),
+      expect.stringMatching(/\.git\/commondir is protected: what appeared there .* is now .*commondir\.blocked$/),
     );
     expect(end.notes).toContainEqual(expect.stringMatching(/\.idea is protected/));
   });

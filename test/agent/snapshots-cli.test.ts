@@ -29,7 +29,7 @@ it("takes conversation and files back, and the files forth again", async () => {
   trees.push(treeOf(workspace.path));
 
   const dry = await workspace.run(["sessions", "rewind", id, "--to", "1", "--dry-run"]);
-  expect(dry.stdout).toContain("Back to before turn 1 “echo two > a.txt; rm -r sub”: 4 changes of files and 2 turns");
+  expect(dry.stdout).toContain("Rewinding to before turn 1 “echo two > a.txt; rm -r sub”: 4 file changes and 2 turns");
   expect(differences(trees[2]!, treeOf(workspace.path))).toEqual([]);
 
   const last = await workspace.run(["sessions", "rewind", id, "--files-only"]);
@@ -39,7 +39,7 @@ it("takes conversation and files back, and the files forth again", async () => {
   expect(differences(trees[2]!, treeOf(workspace.path))).toEqual([]);
 
   const first = await workspace.run(["sessions", "rewind", id.slice(0, 6), "--to", "1"]);
-  expect(first.stdout).toContain("✓ The conversation is back before turn 1");
+  expect(first.stdout).toContain("✓ Rewound the conversation to before turn 1");
   expect(differences(trees[0]!, treeOf(workspace.path))).toEqual([]);
   const shown = await workspace.run(["sessions", "show", id, "--format", "json"]);
   expect(JSON.parse(shown.stdout).turns).toEqual([]);
@@ -84,7 +84,7 @@ it("tells of what it could not save, and of what it leaves", async () => {
   bash("head -c 11000000 /dev/zero > big", workspace.path);
   const script = [{ calls: [{ name: "Shell", args: { command: "echo x > big; touch new" } }] }, { text: "Done." }];
   const run = await workspace.play(script, ["--session-id", id]);
-  expect(run.notices()).toContain("Not saved, so a rewind will leave it as it is: big (larger than 10 MiB)");
+  expect(run.notices()).toContain("Not saved, so a rewind will not change it: big (larger than 10 MiB)");
   const back = await workspace.run(["sessions", "rewind", id]);
   expect(back.stdout).toContain("left    big: it was not saved: larger than 10 MiB");
   expect(existsSync(join(workspace.path, "new"))).toBe(false);

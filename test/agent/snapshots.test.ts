@@ -110,7 +110,7 @@ describe("what is saved", () => {
       ["out", "many"],
       ["pipe", "special"],
     ]);
-    expect(note?.message).toContain("out (an ignored folder of more than");
+    expect(note?.message).toContain("out (an ignored directory with more than");
     bench.turn();
     expect(await bench.shell("touch more")).toBeUndefined();
 

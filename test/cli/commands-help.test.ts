@@ -94,7 +94,7 @@ describe("help", () => {
 
   it("says what --force does not lift, the environment and the exit codes", async () => {
     const { stdout } = await workspace.run(["help", "--all"]);
-    for (const heading of ["Environment:", "Exit codes:", "What --force does not lift:"])
+    for (const heading of ["Environment:", "Exit codes:", "What --force does not override:"])
       expect(stdout).toContain(`\n${heading}\n`);
     for (const name of [
       "CURSOR_API_KEY",

@@ -55,7 +55,7 @@ describe("login", () => {
 
   it.each([
     ["an empty key", "anthropic", " \n", "the key is empty"],
-    ["two lines", "anthropic", "secret-a\nsecret-b\n", "one line, and this was 2"],
+    ["two lines", "anthropic", "secret-a\nsecret-b\n", "one line, not 2"],
     ["what is not a key", "anthropic", "secret".repeat(20_000), "which is not a key"],
     ["a blank inside", "anthropic", "secret a", "a space"],
     ["a letter that no header takes", "anthropic", "secret\u00e9", "an invalid character"],

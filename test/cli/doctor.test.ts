@@ -80,7 +80,7 @@ describe("doctor", () => {
     const refused = await examine(["-e", "http://127.0.0.1:9/v1", "--model", "m"]);
     expect(refused.exit).toBe(1);
     expect(refused.findings).toContainEqual(
-      expect.objectContaining({ level: "problem", message: "tcp: nobody listens there" }),
+      expect.objectContaining({ level: "problem", message: "tcp: nothing is listening there" }),
     );
     const port = await listen(createTcp((socket) => socket.end("SSH-2.0-x\r\n")));
     const other = await examine(["-e", `http://127.0.0.1:${port}/v1`, "--model", "m"]);

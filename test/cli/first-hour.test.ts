@@ -42,13 +42,13 @@ describe("words that are almost a command", () => {
 
 describe("options that do not exist", () => {
   it.each([
-    ["--foo", /unknown option '--foo'\. A prompt/],
-    ["--yol", /unknown option '--yol'\. A prompt/],
+    ["--foo", /unknown option '--foo'\. Put a prompt/],
+    ["--yol", /unknown option '--yol'\. Put a prompt/],
     ["--modle", /Did you mean --model\?/],
     ["-m", /--model <model>/],
     ["--verbose", /--debug/],
     ["--no-color", /NO_COLOR=1/],
-    ["--dangerously-skip-permissions", /--force, which still keeps deny rules/],
+    ["--dangerously-skip-permissions", /--force, which still respects deny rules/],
   ])("%s", async (flag, hint) => {
     const { exit, stderr } = await workspace.run(["-p", flag, "x"]);
     expect(exit).toBe(2);

@@ -145,7 +145,7 @@ describe("install", () => {
     expect((await json("list")).files[0].state).toBe("runs");
     place.file(".cursor/hooks.json", '{"version":1,"hooks":{"stop":[{"command":"./foreign.sh"}]}}');
     const { stdout } = await hooks("install", "--hosts", "cursor");
-    expect(stdout).toContain("holds hooks that you have not approved");
+    expect(stdout).toContain("contains hooks that you have not approved");
     expect((await json("list")).files[0].state).toBe("not approved");
   });
 });

@@ -31,7 +31,7 @@ describe("hooks test", () => {
     expect(outcome).toMatchObject({
       effect: "permit",
       permission: "deny",
-      happens: expect.stringContaining("It is refused. The model is told: rm -rf is blocked"),
+      happens: expect.stringContaining("It is refused. The model gets: rm -rf is blocked"),
     });
     const piped = await place.run(["hooks", "test", "preToolUse", "--payload", "-"], {
       stdin: '{"tool_name":"Shell","tool_input":{"command":"ls"}}',

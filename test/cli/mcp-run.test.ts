@@ -142,7 +142,7 @@ describe("a server of the project", () => {
     expect(asked.roots.roots[0].uri).toBe(`file://${place.path}`);
     expect(asked.elicited).toEqual({ action: "decline" });
     expect(asked.sampled.error.code).toBe(-1);
-    expect(run.notices()).toContain("nobody is here to answer: Your name?");
+    expect(run.notices()).toContain("nobody can answer: Your name?");
     expect(JSON.stringify(byId(7))).toContain("There is no tool named other-add");
     const pids = readFileSync(log, "utf8").trim().split("\n").map(Number);
     expect(pids).toHaveLength(1);

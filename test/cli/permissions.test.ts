@@ -135,7 +135,7 @@ describe("permissions list", () => {
     expect(run.stdout).toMatch(/Shell\(rm\) .*cli-config\.json, line 8/);
     expect(run.stdout).toMatch(/Read\(\.env\) .*cli\.json, line 1\n/);
     expect(run.stdout).toMatch(/Shell\(make\) .*is ignored: this workspace is not trusted/);
-    expect(run.stdout).toMatch(/What --force does not lift:\n {2}deny rules/);
+    expect(run.stdout).toMatch(/What --force does not override:\n {2}deny rules/);
     expect(run.stdout).toMatch(/Protected in every mode/);
     const json = JSON.parse((await workspace.run(["permissions", "list", "--format", "json", "--trust"])).stdout);
     expect(json.trusted).toBe(true);

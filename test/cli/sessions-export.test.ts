@@ -144,7 +144,7 @@ describe("export", () => {
     const unknown = await workspace.run(["sessions", "export", "99999999"]);
     expect([unknown.exit, unknown.stdout]).toEqual([1, ""]);
     expect(unknown.stderr).toMatch(/^Error: Session not found.*\[SESSION_NOT_FOUND\]$/m);
-    expect((await workspace.run(["sessions", "export"])).stderr).toMatch(/needs <id>.*The ids: courser ls/);
+    expect((await workspace.run(["sessions", "export"])).stderr).toMatch(/needs <id>.*To list the chats: courser ls/);
     const format = await workspace.run(["sessions", "export", id, "--format", "htm"]);
     expect([format.exit, format.stderr]).toEqual([2, expect.stringContaining("Did you mean html?")]);
   });
@@ -361,7 +361,7 @@ describe("import", () => {
     const cases: [args: string[], exit: number, message: RegExp][] = [
       [[], 2, /'sessions import' needs a session/],
       [["notes.txt"], 1, /its first lines do not look like a session of claude, codex, gemini/],
-      [["absent.jsonl"], 1, /Session not found: absent.jsonl is neither a file nor a folder/],
+      [["absent.jsonl"], 1, /Session not found: absent.jsonl is neither a file nor a directory/],
       [[workspace.path], 1, /Session not found: no session of claude, codex, gemini in/],
       [["x", "--from", "cursor"], 2, /option '--from' cannot be 'cursor'/],
     ];

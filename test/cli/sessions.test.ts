@@ -430,7 +430,7 @@ describe("sessions", () => {
       [["sessions", "zzzzzz"], /The commands are list, show, export/],
       [["sessions", "show", "aaaa", "--at", "1"], /'sessions show' does not take --at/],
       [["sessions", "show", "aaaa", "--format", "html"], /it must be one of text, json/],
-      [["sessions", "show"], /needs <id>\. Type: courser sessions show <id>\. The ids: courser ls/],
+      [["sessions", "show"], /needs <id>\. Type: courser sessions show <id>\. To list the chats: courser ls/],
       [["sessions", "show", "a", "b"], /takes one id, not 2 words/],
       [["sessions", "list", "x"], /takes no arguments/],
       [["ls", "x"], /takes no arguments/],
@@ -452,8 +452,8 @@ describe("help", () => {
     expect(topic.exit).toBe(0);
     expect(topic.stdout).toMatch(/^Usage: courser export \[options\] <id>\n/);
     expect(topic.stdout).toContain("--format <format>");
-    expect((await workspace.run(["help", "sessions"])).stdout).toMatch(/^ {2}export <id> +Write a chat/m);
-    expect((await workspace.run(["help", "--all"])).stdout).toMatch(/^ {2}export <id> +Write a chat/m);
+    expect((await workspace.run(["help", "sessions"])).stdout).toMatch(/^ {2}export <id> +Export a chat/m);
+    expect((await workspace.run(["help", "--all"])).stdout).toMatch(/^ {2}export <id> +Export a chat/m);
   });
 
   it.each(sessionCommands.map((command) => [command.name, command] as const))(

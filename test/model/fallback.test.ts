@@ -84,7 +84,7 @@ describe("over the wire", () => {
     expect(first.chunks[0]).toMatchObject({
       type: "retry",
       delayMs: 0,
-      reason: expect.stringContaining("API key 1 of 2 was refused and is no longer used"),
+      reason: expect.stringContaining("API key 1 of 2 was rejected and is no longer used"),
     });
     await replyOf(provider, requestFor("m"));
     expect(server.requests.map((request) => request.key)).toEqual(["key-a", "key-b", "key-b"]);
@@ -173,7 +173,7 @@ describe("pauses", () => {
     const { reply, pauses } = await run(fails(limited()), { retries: 5 });
     expect(pauses).toEqual([500, 1000, 2000, 4000, 8000]);
     expect(reply.error?.code).toBe("MODEL_RATE_LIMIT");
-    expect(reply.error?.message).toContain("asked 6 times");
+    expect(reply.error?.message).toContain("(6 attempts)");
   });
 
   it("are three unless said otherwise, and none with 0", async () => {

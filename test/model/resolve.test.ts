@@ -73,7 +73,7 @@ describe("names", () => {
       /^Cannot use this model: claude-4\.5-sonet\. Available models: claude-4\.5-sonnet, \S+, \S+, … \('courser models' lists all\)\./,
     );
     expect(refusal({ flag: "constructor/model", env: everyKey, endpoints: {} }).code).toBe("MODEL_UNKNOWN");
-    expect(refusal({ flag: "nobody/model", env: everyKey }).message).toContain("There is no vendor 'nobody'");
+    expect(refusal({ flag: "nobody/model", env: everyKey }).message).toContain("Unknown vendor 'nobody'");
   });
 
   it("know their limits and prices", () => {
@@ -204,7 +204,7 @@ describe("keys", () => {
     const error = refusal({ flag, env: {} });
     expect(error.code).toBe("NOT_AUTHENTICATED");
     expect(error.message).toMatch(/^Not authenticated/);
-    expect(error.message).toMatch(/export \w+_API_KEY=<key>, or courser login \w+, or give it with --api-key <key>/);
+    expect(error.message).toMatch(/export \w+_API_KEY=<key>, or courser login \w+, or pass it with --api-key <key>/);
   });
 
   it("a configured model without one never becomes the offline model", () => {

@@ -294,7 +294,7 @@ describe("left alone", () => {
     "password=$DB_PASSWORD token=${TOKEN} secret=$(cat file) key={{ api_key }}",
     "API_KEY=<your key> TOKEN=your-token-here PASSWORD=******** SECRET=xxxxxxxx",
     "export ANTHROPIC_API_KEY=<key>, or courser login anthropic",
-    "Type: export OPENAI_API_KEY=<key>, or give it with --api-key <key>.",
+    "Type: export OPENAI_API_KEY=<key>, or pass it with --api-key <key>.",
     "Authorization: required; Bearer token required; Basic authentication is off",
     "authorization: none",
     "/etc/passwd:1:root:x:0:0:root:/root:/bin/bash",

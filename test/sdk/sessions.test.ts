@@ -226,7 +226,7 @@ describe("any of them", () => {
     const here = { ...env, CODEX_HOME: join(folder, "..") };
     for (const id of ["01a1e276", "01a1e276-27c1-7f52-ab39-1d98df314be4"])
       expect(findForeignSessions(id, here)).toMatchObject([{ tool: "codex", path: files.codex }]);
-    expect(() => findForeignSessions("01a1e27", here)).toThrow(/2 session ids begin with 01a1e27/);
+    expect(() => findForeignSessions("01a1e27", here)).toThrow(/2 session ids start with 01a1e27/);
     expect(() => findForeignSessions("rollout", here)).toThrow(/Session not found/);
   });
 });

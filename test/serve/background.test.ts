@@ -190,7 +190,7 @@ it.skipIf(!hasScript)(
       workspace,
     );
     expect(screen).toContain("Delete wants permission");
-    expect(screen).toContain("The run is over: finished.");
+    expect(screen).toContain("The run has ended: finished.");
     expect((await service.fleet.run(id))!.state).toBe("finished");
     const [latest] = await service.fleet.runs({ limit: 1 });
     expect(latest).toMatchObject({

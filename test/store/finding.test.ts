@@ -147,7 +147,7 @@ describe("findChat", () => {
     const { code, message } = failure(() => findChat(place.configDir, "aaaa", place.workspace));
     expect(code).toBe("SESSION_NOT_FOUND");
     expect(message).toBe(
-      `Session not found: 2 chats begin with aaaa:\n  ${second}  say hello\n  ${first}  fix the parser\nGive more of the id.`,
+      `Session not found: 2 chats start with aaaa:\n  ${second}  say hello\n  ${first}  fix the parser\nUse more digits of the id.`,
     );
   });
 
@@ -156,7 +156,7 @@ describe("findChat", () => {
       `Session not found: the chat ${third} was not found in ${chatsDir(place.configDir)}. To list the chats: cursor-agent ls --all`,
     );
     expect(failure(() => findChat(place.configDir, "bbbb", place.workspace)).message).toMatch(
-      /^Session not found: no chat begins with bbbb in .* courser ls --all$/,
+      /^Session not found: no chat starts with bbbb in .* courser ls --all$/,
     );
     expect(failure(() => findChat(place.configDir, "bbb", place.workspace)).message).toMatch(
       /at least its first 4 digits/,
@@ -172,7 +172,7 @@ describe("findChat", () => {
     const folder = chatOf(first, 1);
     for (const wanted of [first, "AAAA1", "-1"]) expect(resumed(wanted)()).toBe(folder);
     expect(failure(() => findChat(place.configDir, "fix the bug", place.workspace)).message).toBe(
-      'Session not found: "fix the bug" is not a chat id. The ids: courser ls --all',
+      'Session not found: "fix the bug" is not a chat id. To list the chats: courser ls --all',
     );
   });
 

@@ -83,7 +83,7 @@ describe("a timeline", () => {
       { type: "text_end", text: "right" },
     );
     expect(log.blocks.slice(1)).toMatchObject([
-      { id: "turn-1.1", type: "notice", message: "The model was asked again: overloaded" },
+      { id: "turn-1.1", type: "notice", message: "The request was retried: overloaded" },
       { id: "turn-1.2", type: "text", text: "right" },
     ]);
   });

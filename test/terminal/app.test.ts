@@ -346,13 +346,13 @@ describe("reading again", () => {
     pty.type("\x1b");
     await pty.waitFor("Esc again");
     pty.type("\x1b");
-    await pty.waitFor("Back to before");
+    await pty.waitFor("Rewind to before");
     pty.type("\r");
     await pty.waitFor(/^› change it$/m);
     await pty.quiet(400);
     expect(content()).toBe("first\n");
     pty.type("\x15/rewind\r");
-    await pty.waitFor("Forward again");
+    await pty.waitFor("Undo the rewind");
     pty.type("\r");
     await pty.waitFor(/Ask, or type/);
     await pty.quiet(600);

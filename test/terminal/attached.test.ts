@@ -41,7 +41,7 @@ it("goes on while nobody looks, and is the same conversation for whoever comes b
   const shown = (await again.scrollback()).join("\n");
   for (const part of ["› remove a.txt", "I ask first.", "› and hurry"]) expect(shown).toContain(part);
   again.type(`/stop${enter}`);
-  await again.waitFor("The run is already over. Your next prompt starts a new one.");
+  await again.waitFor("The run has already ended. Your next prompt starts a new one.");
   again.type(`once more${enter}`); // the script begins anew
   await allow(again);
   await again.waitFor(/once more[\s\S]*It is gone[\s\S]*Done in/, { in: "scrollback" });
@@ -49,7 +49,7 @@ it("goes on while nobody looks, and is the same conversation for whoever comes b
   await again.waitFor(/Started run-[0-9a-f-]{36}/, { in: "scrollback" });
   again.type(`/detach${enter}`);
   expect(await again.ended).toBe(0);
-  expect((await again.scrollback()).join("\n")).toContain("The run is over: finished.");
+  expect((await again.scrollback()).join("\n")).toContain("The run has ended: finished.");
   const [copy, next] = await service.fleet.runs();
   expect(copy).toMatchObject({
     spec: { prompt: { text: "in a copy" }, request: { chat: { type: "resume", fork: true } } },

@@ -303,7 +303,7 @@ describe("shell mode", () => {
       const editor = editorWith();
       press(editor, "!");
       expect([editor.isShell(), editor.text()]).toEqual([true, ""]);
-      expect(shownLines(editor, screen)).toEqual(["! ▏A command of your own; Esc leaves"]);
+      expect(shownLines(editor, screen)).toEqual(["! ▏A shell command; Esc leaves"]);
       expect(press(editor, key)).toEqual({ type: "handled" });
       expect(editor.isShell()).toBe(false);
     }

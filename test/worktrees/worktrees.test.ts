@@ -216,7 +216,7 @@ describe("worktrees", () => {
     repository.gitIn(join(folder, "inner"), "add", "-A");
     repository.gitIn(join(folder, "inner"), "commit", "-qm", "x");
     const nested = await repository.run(["worktrees", "merge", "try", "--yes"]);
-    expect(nested.stderr).toContain("is a git repository of its own");
+    expect(nested.stderr).toContain("is a separate git repository");
   });
 
   it("remove asks where work would be lost, and names it", async () => {

@@ -123,7 +123,7 @@ function imageOf(base64: unknown): { mime: string; base64: string } {
   const bytes = Buffer.from(base64, "base64");
   if (bytes.length > largestImage) throw wrong(`an image is larger than ${largestImage / 1_048_576} MiB`);
   const mime = imageKind(bytes);
-  if (!mime) throw wrong("an image is not a PNG, JPEG, GIF or WebP picture");
+  if (!mime) throw wrong("an image is not a PNG, JPEG, GIF or WebP image");
   return { mime, base64 };
 }
 

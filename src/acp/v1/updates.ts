@@ -97,7 +97,7 @@ export class Updates {
       case "retry":
         // What was said so far is said anew, as another message.
         if (event.discards) delete this.#open.message;
-        return this.#notice("warning", `The model is asked again${event.reason ? `: ${event.reason}` : "."}`);
+        return this.#notice("warning", `The request is retried${event.reason ? `: ${event.reason}` : "."}`);
       case "notice":
         // The session tells of these in their own updates.
         if (event.kind === "mode_change" || event.kind === "model_change") return [];

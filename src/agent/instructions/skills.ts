@@ -118,12 +118,12 @@ function readSkill(
   problems.push(...misspelt(fields, fieldNames));
   const given = textOf(fields.get("name"));
   const name = given !== undefined && /^[\w.:-]{1,64}$/.test(given) ? given : basename(folder);
-  if (given === undefined) problems.push(`it has no name; it is called ${name}, after its folder`);
+  if (given === undefined) problems.push(`it has no name; its directory's name ${name} is used`);
   else if (given !== name)
     problems.push(`${JSON.stringify(given.slice(0, 80))} is not a valid skill name; it is called ${name}`);
   else if (name !== basename(folder))
     problems.push(
-      `its name is ${name}, and its folder is called ${basename(folder)}: other programs require them to match`,
+      `its name is ${name}, but its directory is called ${basename(folder)}: other programs require them to match`,
     );
   const description = textOf(fields.get("description"));
   if (description === undefined) problems.push("it has no description, so the model does not see it");

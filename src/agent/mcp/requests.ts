@@ -33,15 +33,13 @@ export function answerRequests(client: Client, server: string, requests: ServerR
   }));
   client.setRequestHandler("elicitation/create", async ({ params }, { mcpReq }) => {
     if (elicit) return elicit(server, params, mcpReq.signal);
-    refused(
-      `The MCP server ${server} asked a question, and nobody is here to answer: ${redactedStart(params.message, 200)}`,
-    );
+    refused(`The MCP server ${server} asked a question, but nobody can answer: ${redactedStart(params.message, 200)}`);
     return { action: "decline" };
   });
   client.setRequestHandler("sampling/createMessage", async ({ params }, { mcpReq }) => {
     if (sample) return sample(server, params, mcpReq.signal);
-    refused(`The MCP server ${server} wanted to ask the model, and nobody is here to permit it.`);
-    throw new ProtocolError(userRejected, "Nobody is here to permit a request to the model.");
+    refused(`The MCP server ${server} wanted to call the model, but nobody can allow it.`);
+    throw new ProtocolError(userRejected, "Nobody can allow a request to the model.");
   });
 }
 

@@ -132,7 +132,9 @@ export class GuardedNames {
         const aside = freeName(held.at, `${name}.blocked`);
         renameSync(entry, join(held.at, aside));
         this.#aside.add(join(folder, aside));
-        this.#notes.push(`${path} is protected: what came there while the command ran is now ${join(folder, aside)}`);
+        this.#notes.push(
+          `${path} is protected: what appeared there while the command ran is now ${join(folder, aside)}`,
+        );
       }
       if (before !== undefined) symlinkSync(before, entry);
     } catch (error) {

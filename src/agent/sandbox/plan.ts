@@ -85,5 +85,5 @@ export function planProblem({ writable }: SandboxPlan): string | undefined {
   const wide = writable.find((path) => system.some((folder) => isInside(folder, path) || path === dirname(path)));
   return wide === undefined
     ? undefined
-    : `${wide} holds the system itself and cannot be made writable in it: work in a folder of your own`;
+    : `${wide} contains the system itself and cannot be made writable: work in another directory`;
 }

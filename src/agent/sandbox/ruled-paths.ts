@@ -46,7 +46,7 @@ export function checkLength(layout: Layout): Layout {
 
 function tooMany(): Error {
   return new Error(
-    `Deny rules and ignore files name more than ${mostMounts} files, or files in too many folders, which is more than the sandbox can hide: name their folder instead.`,
+    `Deny rules and ignore files name more than ${mostMounts} files, or files in too many folders, which is more than the sandbox can hide: name their directory instead.`,
   );
 }
 
@@ -115,7 +115,7 @@ function ruledNow(plan: SandboxPlan, { isHidden, hasIgnoreFile }: HiddenFiles): 
         for (const { name } of entriesOf(folder)) {
           if (left-- <= 0) {
             notes.push(
-              `${from} holds too many files to look at each: deny rules with wildcards may not hide all of them`,
+              `${from} contains too many files to check each: deny rules with wildcards may not hide all of them`,
             );
             return;
           }

@@ -164,7 +164,7 @@ function noteOf(
   if (unsaved.length > 0) {
     const shown = unsaved.slice(0, mostShown).map(({ path, why }) => `${shownPath(path, workspace)} (${reasons[why]})`);
     const more = unsaved.length > mostShown ? ` and ${unsaved.length - mostShown} more` : "";
-    sentences.push(`Not saved, so a rewind will leave it as it is: ${shown.join(", ")}${more}.`);
+    sentences.push(`Not saved, so a rewind will not change it: ${shown.join(", ")}${more}.`);
   }
   return sentences.length > 0 ? { message: sentences.join(" "), unsaved } : undefined;
 }

@@ -172,7 +172,7 @@ function objectOf(planning: Planning, { root, path, node }: { root: string; path
 function whyLeft(node: TreeNode | undefined, entry: SnapshotEntry): string | undefined {
   if (entry.kind !== "unsaved") {
     if (node?.kind !== "unsaved" || node.why === "own") return undefined;
-    return `it was created since, and is left alone: ${reasons[node.why]}`;
+    return `it was created since, and stays: ${reasons[node.why]}`;
   }
   if (entry.why === "own" || (entry.why === "repository" && node)) return undefined;
   if (entry.why === "repository") return "the repository is gone, and repositories are not saved";

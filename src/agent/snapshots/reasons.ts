@@ -5,7 +5,7 @@ export type UnsavedPath = { path: string; why: UnsavedReason };
 
 export const reasons: Record<UnsavedReason, string> = {
   large: "larger than 10 MiB",
-  many: "an ignored folder of more than 5,000 files or 100 MiB",
+  many: "an ignored directory with more than 5,000 files or 100 MiB",
   repository: "part of a repository's own data",
   special: "a device, pipe or socket",
   name: "its name is not UTF-8",

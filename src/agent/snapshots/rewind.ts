@@ -108,7 +108,7 @@ function checkRoots(roots: readonly string[]): void {
     } catch {
       throw new UserError(
         "CWD_MISSING",
-        `${root} is gone, or its path now points elsewhere: nothing was changed. Put the folder back, or give --conversation-only.`,
+        `${root} is gone, or its path now points elsewhere: nothing was changed. Restore the directory, or use --conversation-only.`,
       );
     }
   }

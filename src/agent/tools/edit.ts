@@ -102,7 +102,7 @@ function find(text: string, each: Replacement): FoundText | undefined {
   }
   const ranges = looseOccurrences(text, each.oldText);
   if (ranges.length !== 1) return undefined;
-  return { ranges, newText: each.newText, note: "(oldText differed from the file only in blanks at line ends.)" };
+  return { ranges, newText: each.newText, note: "(oldText differed from the file only in trailing spaces.)" };
 }
 
 function occurrences(text: string, part: string): TextRange[] {

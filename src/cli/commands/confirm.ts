@@ -9,7 +9,7 @@ export async function confirmed({ line, name }: Invocation, question: string, su
   if (!isatty(0)) {
     throw new UserError(
       "USAGE",
-      `'${line.command}' asks first, and there is no terminal to ask on. To do it without asking: ${name} ${sure}`,
+      `'${line.command}' asks for confirmation, but there is no terminal. To skip the question: ${name} ${sure}`,
     );
   }
   const { promptYes } = await import("../prompt-hidden.ts");

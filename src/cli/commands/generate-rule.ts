@@ -43,7 +43,7 @@ function complete(rule: Partial<NewRule> & { always: boolean }, program: string)
   if (rule.text !== undefined) return { ...rule, text: rule.text, name: rule.name ?? nameFrom(rule.text) };
   throw new UserError(
     "USAGE",
-    `There is no text, and no terminal to ask on. Example: ${program} rule "Use tabs." --name tabs`,
+    `No text was given, and there is no terminal to ask. Example: ${program} rule "Use tabs." --name tabs`,
   );
 }
 

@@ -37,13 +37,13 @@ const environment: readonly [name: string, meaning: string][] = [
   ["ANTHROPIC_API_KEY", "Anthropic API key"],
   ["OPENAI_API_KEY", "OpenAI API key"],
   ["GEMINI_API_KEY", "Google API key"],
-  ["<VENDOR>_API_KEY", "API keys of other vendors, such as OPENROUTER, XAI, DEEPSEEK, MISTRAL and GROQ"],
+  ["<VENDOR>_API_KEY", "API keys for other vendors: OPENROUTER, XAI, DEEPSEEK, MISTRAL, GROQ …"],
   ["COURSER_MODEL", "Model to use when --model is not given"],
   ["CURSOR_API_ENDPOINT", "Same as --endpoint"],
   ["CURSOR_CONFIG_DIR", "Settings, keys and chats (default: ~/.cursor)"],
   ["HTTPS_PROXY, HTTP_PROXY", "Proxy for requests to models and to the web"],
   ["NO_PROXY", "Hosts to reach without the proxy"],
-  ["COURSER_COMPAT", "2025 or 2026-02: the stream-json shapes of that time"],
+  ["COURSER_COMPAT", "2025 or 2026-02: use the stream-json format of that time"],
 ];
 
 const exitCodes: readonly [code: string, meaning: string][] = [
@@ -71,12 +71,12 @@ const often: readonly string[] = [
 
 /** By what they are for; `help --all` has each with a line of its own. */
 const subjects: readonly [names: string, meaning: string][] = [
-  ["login, logout, status", "Save and forget API keys; show which there are"],
+  ["login, logout, status", "Save, remove and show API keys"],
   ["models, about", "Models with their prices; version and system"],
   ["ls, resume, sessions", "Earlier chats: choose, show, export, fork, rewind"],
   ["permissions, trust, sandbox", "What the agent may do, and where"],
-  ["mcp, hooks", "Servers with more tools; programs around calls"],
-  ["runs, worktrees, persist", "Work in the background and in worktrees"],
+  ["mcp, hooks", "Servers with more tools; programs run at events"],
+  ["runs, worktrees, persist", "Background runs and git worktrees"],
   ["studio, serve, acp", "In the browser, over HTTP, in an editor"],
   ["install, update, completion", "This program itself"],
 ];
@@ -84,7 +84,7 @@ const subjects: readonly [names: string, meaning: string][] = [
 function programHelp(name: string): string {
   return sections([
     `${name}: a coding agent for terminals and scripts, with any model or none.`,
-    `Usage: ${name} [options] [prompt...]      talk on a terminal\n       ${name} -p [options] <prompt>     answer once and exit\n       ${name} <command> [options]`,
+    `Usage: ${name} [options] [prompt...]      interactive chat\n       ${name} -p [options] <prompt>     answer once and exit\n       ${name} <command> [options]`,
     titled(
       "Commands",
       subjects.map(([names, meaning]) => row(names, meaning)),
@@ -120,7 +120,7 @@ function fullHelp(name: string, commands: readonly Command[]): string {
     titled("Commands", commands.filter(isThere).map(commandRow)),
     titled("Arguments", [row("prompt", "What to do; '-' stands for stdin, and everything after -- is the prompt")]),
     titled("In a prompt", [
-      row("@path", "Attaches a file, a folder or an image"),
+      row("@path", "Attaches a file, a directory or an image"),
       row("/name [words]", "Calls a command, a skill or a subagent, such as /explore"),
     ]),
     ...flagGroups(flags),
@@ -132,11 +132,11 @@ function fullHelp(name: string, commands: readonly Command[]): string {
       "Exit codes",
       exitCodes.map(([code, meaning]) => row(code, meaning)),
     ),
-    titled("What --force does not lift", [
+    titled("What --force does not override", [
       row("deny rules", "permissions.deny in cli-config.json and .cursor/cli.json always win"),
       row(
         "protected paths",
-        "The settings of this program and of editors, git hooks and git config, shell start-up files, ~/.ssh: refused in print mode, asked about on a terminal",
+        "Courser's own settings, editor settings, git hooks and git config, shell start-up files, ~/.ssh: refused in print mode, need confirmation in a terminal",
       ),
     ]),
     `Help for one command: ${name} help <command>`,

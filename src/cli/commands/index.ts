@@ -36,21 +36,21 @@ export const commands: readonly Command[] = [
     uses: ["api-key", "model"],
     operands: "[vendor]",
     summary: "Check and save a vendor's API key",
-    flags: [flag("General", "--no-verify", "Save the key without asking the vendor")],
+    flags: [flag("General", "--no-verify", "Save the key without checking it with the vendor")],
     examples: ["login", "login anthropic", "echo $KEY | courser login openai"],
     load: async () => (await import("./login.ts")).login,
   },
   {
     name: "logout",
     operands: "[vendor]",
-    summary: "Forget saved keys",
+    summary: "Remove saved keys",
     load: async () => (await import("./login.ts")).logout,
   },
   {
     name: "status",
     uses: ["model", "api-key", "endpoint"],
     aliases: ["whoami"],
-    summary: "Show who is logged in, and where the key comes from",
+    summary: "Show the login status and the source of the key",
     flags: [textOrJson],
     load: async () => (await import("./status.ts")).status,
   },
@@ -90,7 +90,7 @@ export const commands: readonly Command[] = [
   {
     name: "help",
     operands: "[command]",
-    summary: "Help, also for a command",
+    summary: "Show help, or help for a command",
     flags: [flag("General", "-a, --all", "Every command, option and variable")],
     load: async () => {
       const { help } = await import("./help.ts");
@@ -106,7 +106,7 @@ export const commands: readonly Command[] = [
   {
     name: "ls",
     uses: ["workspace"],
-    summary: "List chat sessions; on a terminal, choose one to resume",
+    summary: "List chat sessions; in a terminal, choose one to resume",
     flags: listFlags,
     examples: ["ls", "ls --all --format json", 'ls --search "connection refused"'],
     load: async () => (await import("./ls.ts")).ls,
@@ -147,7 +147,7 @@ export const commands: readonly Command[] = [
   outer({
     name: "trust",
     ours: true,
-    summary: "List, add and remove trusted folders",
+    summary: "List, add and remove trusted directories",
     examples: ["trust", "trust add", "trust remove ../library"],
     commands: trustCommands,
     inner: "list",
@@ -155,7 +155,7 @@ export const commands: readonly Command[] = [
   outer({
     name: "hooks",
     ours: true,
-    summary: "Write, install, check and try hooks, for Cursor, Claude Code and Codex",
+    summary: "Write, install, check and test hooks for Cursor, Claude Code and Codex",
     examples: ["hooks init", "hooks install --dry-run", "hooks test preToolUse"],
     commands: hookCommands,
     inner: "list",
@@ -164,15 +164,15 @@ export const commands: readonly Command[] = [
     name: "auto",
     ours: true,
     uses: ["model", "effort", "api-key", "endpoint", "header"],
-    summary: "Answer one turn of JSON from stdin in events of the turn contract",
-    flags: [flag("Output", "--stream-json", "Events as JSON lines, which they always are")],
+    summary: "Answer one JSON turn from stdin with the events of the turn contract",
+    flags: [flag("Output", "--stream-json", "Events as JSON lines (always on)")],
     examples: [`echo '{"type":"turn","messages":[{"role":"user","content":"hi"}]}' | courser auto --stream-json`],
     load: async () => (await import("./auto.ts")).auto,
   },
   outer({
     name: "adapter",
     ours: true,
-    summary: "Check a CLI that is to answer behind the turn contract",
+    summary: "Check that a CLI can be used behind the turn contract",
     verbatimAfter: "doctor",
     examples: ["adapter doctor -- agent auto --stream-json", "adapter doctor -- agent -p --output-format stream-json"],
     commands: adapterCommands,
@@ -187,7 +187,7 @@ export const commands: readonly Command[] = [
   },
   outer({
     name: "mcp",
-    summary: "List, approve, add and log in to MCP servers, or be one",
+    summary: "List, approve, add and log in to MCP servers, or run as one",
     examples: ["mcp list", "mcp enable docs", "mcp add docs -- npx -y docs-server"],
     commands: mcpCommands,
     inner: "list",
@@ -213,7 +213,7 @@ export const commands: readonly Command[] = [
     ...outer({
       name: "worktrees",
       ours: true,
-      summary: "List worktrees of runs; show, merge or remove what was done in one",
+      summary: "List the worktrees of runs; show, merge or remove one",
       examples: ["worktrees", "worktrees show fix-login", "worktrees merge fix-login", "worktrees remove fix-login"],
       commands: worktreeCommands,
       inner: "list",
@@ -248,7 +248,7 @@ export const commands: readonly Command[] = [
       "fail-on",
     ],
     operands: "<file>",
-    summary: "Carry out a file of runs, a JSON line each; results as JSON lines, resumable",
+    summary: "Execute a file of runs, one JSON line each; results as JSON lines, resumable",
     flags: batchFlags,
     examples: [
       "batch tasks.jsonl --output results.jsonl",
@@ -272,7 +272,7 @@ export const commands: readonly Command[] = [
   {
     name: "serve",
     ours: true,
-    summary: "Serve runs and sessions of this machine over HTTP: REST, server-sent events, OpenAPI",
+    summary: "Serve this machine's runs and sessions over HTTP: REST, server-sent events, OpenAPI",
     flags: serveFlags,
     examples: ["serve", "serve --port 4096"],
     load: async () => (await import("./serve.ts")).serve,
@@ -287,7 +287,7 @@ export const commands: readonly Command[] = [
   },
   outer({
     name: "worker",
-    summary: "Carry out runs of a fleet on this machine",
+    summary: "Execute the runs of a fleet on this machine",
     examples: ["worker start --fleet nats://127.0.0.1:4222 --concurrency 4", "worker debug"],
     commands: workerCommands,
   }),
@@ -295,8 +295,8 @@ export const commands: readonly Command[] = [
     name: "doctor",
     ours: true,
     uses: ["workspace", "model", "api-key", "endpoint", "header", "insecure", "mcp-config"],
-    summary: "Check everything that a run needs, and say what to type next",
-    flags: [flag("Model", "--online", "Also ask the model for one answer"), textOrJson],
+    summary: "Check everything a run needs, and suggest fixes",
+    flags: [flag("Model", "--online", "Also send a request to the model"), textOrJson],
     examples: ["doctor", "doctor --online", "doctor --format json"],
     load: async () => (await import("./doctor/index.ts")).doctor,
   },
@@ -305,12 +305,12 @@ export const commands: readonly Command[] = [
     aliases: ["rule"],
     uses: ["workspace", "force"],
     operands: "[text...]",
-    summary: "Write a rule of the project: asks for what is missing",
+    summary: "Write a project rule; asks for what is missing",
     flags: [
       flag("Run", "--name <name>", "Name of the rule: .cursor/rules/<name>.mdc"),
-      flag("Run", "--description <text>", "When it matters, for the model to decide"),
-      flag("Run", "--globs <patterns>", "For files that match these patterns (comma-separated)"),
-      flag("Run", "--always", "In every conversation"),
+      flag("Run", "--description <text>", "When the rule applies; the model decides"),
+      flag("Run", "--globs <patterns>", "Applies to files that match these patterns (comma-separated)"),
+      flag("Run", "--always", "Applies to every conversation"),
     ],
     examples: [
       "rule",
@@ -328,7 +328,7 @@ export const commands: readonly Command[] = [
   {
     name: "uninstall-shell-integration",
     operands: "[shell]",
-    summary: "Remove them again",
+    summary: "Remove them",
     load: async () => (await import("./shell/integration.ts")).uninstallShellIntegration,
   },
   {

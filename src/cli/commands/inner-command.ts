@@ -69,7 +69,7 @@ function checkWords({ name, operands }: InnerCommand, { outer, invocation, words
   if (!isTooFew && !isTooMany) return;
   const usage = [invocation.name, outer.name, name, ...(operands ? [operands] : [])].join(" ");
   const why = isTooFew ? `needs ${operands}` : "takes no arguments";
-  const hint = operands?.startsWith("<id") ? `. The ids: ${invocation.name} ls` : "";
+  const hint = operands?.startsWith("<id") ? `. To list the chats: ${invocation.name} ls` : "";
   throw new UserError("USAGE", `'${outer.name} ${name}' ${why}. Type: ${usage}${hint}`);
 }
 

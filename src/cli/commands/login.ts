@@ -173,7 +173,7 @@ function checkedKey(text: string): string {
   if (/[\r\n]/.test(key))
     throw new UserError(
       "USAGE",
-      `the key must be one line, and this was ${key.split(/\r?\n|\r/).length}; nothing was saved.`,
+      `the key must be one line, not ${key.split(/\r?\n|\r/).length}; nothing was saved.`,
     );
   if (/[^\x21-\x7e]/.test(key))
     throw new UserError("USAGE", "the key contains a space or an invalid character; nothing was saved.");

@@ -25,7 +25,7 @@ export async function replay(invocation: Invocation): Promise<number> {
     return runPrint(plain, (_flags, request, host) => openFromStep({ recording, step, request, host, tools }));
   }
   if (words.length > 0)
-    throw new UserError("USAGE", `A prompt needs a step to go on from: ${name} replay ${file} --from-step 2 "…"`);
+    throw new UserError("USAGE", `A prompt needs a step to continue from: ${name} replay ${file} --from-step 2 "…"`);
   const abort = new AbortController();
   const stop = () => abort.abort(new UserError("INTERRUPTED", "The replay was stopped."));
   process.once("SIGINT", stop);

@@ -11,19 +11,19 @@ export const serveFlags = [
   flag(
     "General",
     "--allow-remote",
-    "Let --host be an address that others can reach; needs a password in COURSER_SERVE_PASSWORD",
+    "Allow a --host that other machines can reach; needs a password in COURSER_SERVE_PASSWORD",
   ),
-  flag("General", "--until-idle", "Exit when no run is left and nobody has asked for a while"),
+  flag("General", "--until-idle", "Exit when no runs are left and no request has arrived for a while"),
 ];
 
 export const batchFlags = [
   flag(
     "Output",
     "--output <file>",
-    "Where results go, a JSON line a run (default: stdout); what is there is not done again",
+    "Results file, one JSON line per run (default: stdout); finished runs in it are skipped",
   ),
-  flag("Run", "--concurrency <n>", "How many runs at once (default: 4; with --fleet 100)"),
-  flag("Run", "--retry-failed", "Also run those again that failed before"),
-  flag("Limits", "--max-cost <usd>", "Begin no more runs when all together have cost so much"),
+  flag("Run", "--concurrency <n>", "Number of parallel runs (default: 4; with --fleet 100)"),
+  flag("Run", "--retry-failed", "Also rerun those that failed before"),
+  flag("Limits", "--max-cost <usd>", "Start no more runs once they have cost this much in total"),
   textOrJson,
 ];

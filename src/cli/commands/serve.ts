@@ -22,7 +22,7 @@ export function serve(invocation: Invocation): Promise<number> {
     const address = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
     const url = fleetUrl(invocation);
     const what = url === undefined ? "" : ` runs of ${withoutSecrets(url)}`;
-    return `Serving${what} on ${address}, token in ${serviceFile(configDir(invocation.env), url)}\nThe API: /openapi.json. The page: ${invocation.name} studio. Ctrl+C ends the service; runs go on.\n`;
+    return `Serving${what} on ${address}, token in ${serviceFile(configDir(invocation.env), url)}\nThe API: /openapi.json. The page: ${invocation.name} studio. Ctrl+C stops the service; runs continue.\n`;
   });
 }
 

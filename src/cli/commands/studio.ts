@@ -17,7 +17,7 @@ export async function studio(invocation: Invocation): Promise<number> {
     ? undefined
     : await runningService(serviceFile(configDir(invocation.env), fleetUrl(invocation)));
   if (!running)
-    return serveUntilStopped(invocation, (at) => shown(at, invocation, "Ctrl+C ends the service; runs go on."));
+    return serveUntilStopped(invocation, (at) => shown(at, invocation, "Ctrl+C stops the service; runs continue."));
   if (running.version !== invocation.version)
     writeStderr(
       `The service that runs is version ${running.version}. To use this one (${invocation.version}), stop it first: kill ${running.pid}\n`,
@@ -31,6 +31,6 @@ function shown({ port, token }: { port: number; token: string }, { line, env }: 
   const isOpen = !line.flags.has("no-open") && openBrowser(`${page}#token=${token}`, env);
   const where = isOpen
     ? `The studio is open in your browser: ${page}`
-    : `Open the studio in your browser:\n\n  ${page}#token=${token}\n\nWhoever has this address can work as you.`;
+    : `Open the studio in your browser:\n\n  ${page}#token=${token}\n\nAnyone with this address can act as you.`;
   return `${where}${isOpen ? "\n" : " "}${rest}\n`;
 }

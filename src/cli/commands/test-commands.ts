@@ -26,7 +26,7 @@ export const testCommands: readonly Command[] = [
     summary: "Show a recorded run, or continue it from one of its steps with a real model",
     flags: [
       flag("Proof", "--until <step>", "Stop after this request to the model"),
-      flag("Proof", "--speed <factor>", "In the time that it took: 1, twice as fast: 2 (default: without pauses)"),
+      flag("Proof", "--speed <factor>", "1: real time, 2: twice as fast (default: no pauses)"),
       flag("Proof", "--from-step <step>", "Replay up to this step, then send the prompt to a real model"),
     ],
     examples: [
@@ -41,13 +41,13 @@ export const testCommands: readonly Command[] = [
     ours: true,
     uses: ["print", "output-format", "stream-partial-output", "resume", "force"],
     operands: "[prompt...]",
-    summary: "Be a cursor-agent that plays a recording or a script, with faults on demand",
+    summary: "Act as a cursor-agent that plays a recording or a script, with faults on demand",
     flags: [
-      flag("Proof", "--profile <version>", "Whose stream: 2025.10, 2026.02 or 2026.09 (default)", {
+      flag("Proof", "--profile <version>", "Stream version to emit: 2025.10, 2026.02 or 2026.09 (default)", {
         choices: ["2025.10", "2026.02", "2026.09"],
       }),
       flag("Proof", "--from <file>", "A recording or a script to play (default: a sample)"),
-      flag("Proof", "--fault <name>", `What goes wrong: ${faultNames.join(", ")}`, { choices: faultNames }),
+      flag("Proof", "--fault <name>", `Fault to inject: ${faultNames.join(", ")}`, { choices: faultNames }),
     ],
     examples: [
       'fake -p --output-format stream-json "hi"',
@@ -59,11 +59,11 @@ export const testCommands: readonly Command[] = [
     name: "conformance",
     ours: true,
     operands: "<command...>",
-    summary: "Check any cursor-agent-like CLI, as a black box, rule by rule",
+    summary: "Black-box test any cursor-agent-like CLI, rule by rule",
     flags: [
       flag("Output", "--format <format>", "text (default), json or junit", { choices: ["text", "json", "junit"] }),
-      flag("Proof", "--rule <id>...", "Only these rules, or groups of them (repeatable)"),
-      flag("Limits", "--timeout <seconds>", "Maximum seconds for each run of the CLI (default: 60)"),
+      flag("Proof", "--rule <id>...", "Only these rules or groups (repeatable)"),
+      flag("Limits", "--timeout <seconds>", "Timeout for each run in seconds (default: 60)"),
     ],
     examples: ["conformance -- cursor-agent", "conformance --format junit -- courser --model offline > report.xml"],
     load: async () => (await import("./conformance.ts")).conformance,
@@ -73,7 +73,7 @@ export const testCommands: readonly Command[] = [
     ours: true,
     uses: ["model", "effort", "api-key", "endpoint", "sandbox", "max-turns", "max-cost", "price", "replay-on-mismatch"],
     operands: "<taskdir...>",
-    summary: "Run an agent on tasks in Harbor's form, and verify what it did",
+    summary: "Run an agent on tasks in Harbor's format, and verify the results",
     flags: [
       flag("Proof", "--attempts <number>", "Attempts per task (default: 1)"),
       flag("Proof", "--concurrency <number>", "Attempts to run in parallel (default: number of cores, at most 4)"),

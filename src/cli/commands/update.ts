@@ -24,7 +24,7 @@ export async function update({ version, env }: Invocation): Promise<number> {
     case "unknown":
       throw new UserError(
         "UPDATE_FAILED",
-        `${packageRoot} was not installed by a known package manager, so it was left as it is. To install the newest: npm install --global ${packageName}@latest`,
+        `${packageRoot} was not installed by a known package manager, so it was not changed. To install the newest: npm install --global ${packageName}@latest`,
       );
     case "package":
   }

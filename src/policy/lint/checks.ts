@@ -54,7 +54,7 @@ function impossibleShell({ pattern, verdict, text }: Rule): LintFinding | undefi
   const operator = /[;|<>`]|&&|\$\(|(^|\s)&(\s|$)/.exec(pattern)?.[0].trim();
   if (operator) {
     return impossible(
-      `every command of a line is compared by itself, so ${operator} is never part of one.`,
+      `every command of a line is matched separately, so ${operator} is never part of one.`,
       "Write a rule for each of the commands.",
     );
   }
@@ -138,7 +138,7 @@ function deadShell({ pattern }: Rule): LintFinding | undefined {
   const name = shape.form === "glob" ? shape.name : shape.tokens[0]!;
   if (stateChangers.has(name)) return dead(`${name} changes the shell itself: no rule allows that.`);
   const [outer, inner] = startedPrograms(`${name} 1 some-program`).runs;
-  if (outer?.transparent && inner) return dead(`${name} only runs what it is given, and needs no rule of its own.`);
+  if (outer?.transparent && inner) return dead(`${name} only runs what it is given, and needs no rule.`);
   return undefined;
 }
 
@@ -191,7 +191,7 @@ export function wideRule(rule: Rule, context: LintContext): LintFinding | undefi
       const covers = compilePath(absolutePattern(rule.pattern, context));
       // A name that nobody has: only a wildcard covers it.
       if (!covers(`${context.home}/any/file`)) return undefined;
-      return wide("It covers your whole home, and nothing there is asked about.", "Name the intended folders.");
+      return wide("It covers your whole home, and nothing there is asked about.", "Name the intended directories.");
     }
     case "WebFetch":
       return /^\*+(:\d+)?$/.test(rule.pattern)
@@ -217,7 +217,7 @@ function wideShell(pattern: string): LintFinding | undefined {
       "Name the programs that the scripts run.",
     );
   if (startedPrograms(`${name} 1 some-program`).privileged.length > 0)
-    return wide(`${name} changes who runs the rest: it is asked about each time, whatever a rule says.`, "Remove it.");
+    return wide(`${name} changes privileges: it asks each time, whatever a rule says.`, "Remove it.");
   return undefined;
 }
 

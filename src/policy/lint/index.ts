@@ -41,7 +41,7 @@ export type LintFinding = Pick<LintProblem, "kind" | "message" | "advice">;
 
 function misspelt(problem: string): LintFinding {
   const [what, meant] = problem.split(": did you mean ");
-  const advice = meant ? `Write ${meant.replace(/\?$/, "")}.` : "Correct it, or remove it.";
+  const advice = meant ? `Write ${meant.replace(/\?$/, "")}.` : "Fix it, or remove it.";
   return { kind: "misspelt", message: `${what}.`, advice };
 }
 

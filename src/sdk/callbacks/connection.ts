@@ -171,7 +171,7 @@ function privateFolder(): string {
       // The next one.
     }
   }
-  throw new UserError("FILE_UNREADABLE", `No folder could be made below ${tmpdir()}.`);
+  throw new UserError("FILE_UNREADABLE", `No directory could be created in ${tmpdir()}.`);
 }
 
 function takeLines(text: string, take: (line: string) => void): string {

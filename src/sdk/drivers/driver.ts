@@ -176,7 +176,7 @@ export const known: FrameType = { check: () => undefined };
 export function mentionImages({ prompt, images }: DriverRequest, made: DriverCommand): void {
   if (!images?.length) return;
   made.prompt = `${prompt}\n\nLook at these images first:\n${images.join("\n")}`;
-  made.losses.push({ option: "images", reason: "There is no flag for images: the agent is told their paths." });
+  made.losses.push({ option: "images", reason: "There is no flag for images: the agent gets their paths." });
 }
 
 /** For CLIs that take instructions from a file of the project only. */

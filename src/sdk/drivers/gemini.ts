@@ -61,7 +61,7 @@ function command(request: DriverRequest): DriverCommand {
   const args = ["--output-format", "stream-json", "--approval-mode", mode];
   // Without words of its own on the line it takes the prompt from stdin, whatever its length.
   const made: DriverCommand = { args, promptVia: "stdin", losses: [] };
-  if (request.fork) throw new UserError("USAGE", "gemini cannot fork a session. Resume it, or begin a new one.");
+  if (request.fork) throw new UserError("USAGE", "gemini cannot fork a session. Resume it, or start a new one.");
   refuseToolLists(request, "gemini");
   refuseRules(request, made, "gemini");
   loseAskMode(request, made, "gemini");

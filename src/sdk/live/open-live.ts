@@ -37,7 +37,7 @@ export async function openLive(options: LiveOptions = {}): Promise<LiveSession> 
 
 const tooOld: RunLoss = {
   option: "live",
-  reason: "This version of the CLI does not answer hello: each turn has a process of its own.",
+  reason: "This version of the CLI does not answer hello: each turn runs in its own process.",
 };
 
 /** Undefined: the CLI knows nothing of hosts. */

@@ -129,7 +129,7 @@ function promptFault({ text, data, images = [] }: Prompt): UserError | undefined
     const bytes = Buffer.from(image.base64, "base64");
     if (bytes.length > largestImage)
       return new UserError("FILE_UNREADABLE", `An image is larger than ${largestImage / 1_048_576} MiB.`);
-    if (!imageKind(bytes)) return new UserError("FILE_UNREADABLE", "An image is not a PNG, JPEG, GIF or WebP picture.");
+    if (!imageKind(bytes)) return new UserError("FILE_UNREADABLE", "An image is not a PNG, JPEG, GIF or WebP image.");
   }
   return undefined;
 }

@@ -17,7 +17,7 @@ const impossible = {
   background: "A command of a running turn cannot be reached from outside.",
   compact: "Its conversation cannot be made shorter from outside.",
   rewind: "Its conversation and files cannot be taken back from outside.",
-  aside: "It cannot be asked beside its conversation.",
+  aside: "It does not support side questions.",
   context: "It does not tell what fills the window of its model.",
   names: "It does not tell which commands, skills and subagents it has.",
 } satisfies Partial<Record<keyof LiveRun, string>>;
@@ -29,9 +29,9 @@ function turnwiseLosses({ human, subagents, toolOutput }: LiveOptions): RunLoss[
   const reasons = {
     steer: "A running turn cannot be told anything: it becomes the next prompt.",
     ...impossible,
-    ...(human && { human: "It asks nobody: what it would ask about is decided by its own rules." }),
+    ...(human && { human: "It asks nobody: its own rules decide." }),
     ...(subagents !== false && { subagents: "The steps of its subagents are not told apart." }),
-    ...(toolOutput !== false && { toolOutput: "The output of commands is told when they end." }),
+    ...(toolOutput !== false && { toolOutput: "Command output is reported only when a command ends." }),
   };
   return Object.entries(reasons).map(([option, reason]) => ({ option, reason }));
 }

@@ -52,12 +52,12 @@ export function findForeignSessions(
     const whose = tools.length === 1 ? tools[0] : tools.join(", ");
     throw new UserError(
       "SESSION_NOT_FOUND",
-      `Session not found: ${what} is neither a file nor a folder, and no session of ${whose} has this id. To list them: sessions import --all.`,
+      `Session not found: ${what} is neither a file nor a directory, and no session of ${whose} has this id. To list them: sessions import --all.`,
     );
   }
   if (found.length > 1) {
     const list = found.map(({ path }) => `  ${path}`).join("\n");
-    throw new UserError("USAGE", `${found.length} session ids begin with ${what}. Give the file instead:\n${list}`);
+    throw new UserError("USAGE", `${found.length} session ids start with ${what}. Pass the file instead:\n${list}`);
   }
   return found;
 }

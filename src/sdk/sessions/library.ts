@@ -102,7 +102,7 @@ export async function loadSession(options: LoadSessionOptions): Promise<ReadSess
     "SESSION_NOT_FOUND",
     sessions.length === 0
       ? `Session not found: no session of ${tool} has the id ${sessionId} in ${reader.folder(env)}.`
-      : `Session not found: ${sessions.length} session ids of ${tool} begin with ${sessionId}. Give the whole id.`,
+      : `Session not found: ${sessions.length} session ids of ${tool} start with ${sessionId}. Use the whole id.`,
   );
 }
 

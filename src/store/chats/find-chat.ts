@@ -17,7 +17,10 @@ export function findChat(configDir: string, wanted: string, workspace: string, p
   const id = wanted.trim().toLowerCase();
   if (isNumber(id)) return nthChat(configDir, workspace, Number(id.slice(1)), program);
   if (!isBeginning(id))
-    throw new UserError("SESSION_NOT_FOUND", `Session not found: ${whyNoId(wanted)}. The ids: ${program} ls --all`);
+    throw new UserError(
+      "SESSION_NOT_FOUND",
+      `Session not found: ${whyNoId(wanted)}. To list the chats: ${program} ls --all`,
+    );
   const begins = (workspaceOnly?: string) =>
     isChatId(id)
       ? projects(configDir, workspaceOnly)
@@ -36,7 +39,7 @@ export function findChat(configDir: string, wanted: string, workspace: string, p
     "SESSION_NOT_FOUND",
     isChatId(id)
       ? `Session not found: the chat ${id} was not found in ${chatsDir(configDir)}. To list the chats: ${program} ls --all`
-      : `Session not found: no chat begins with ${id} in ${chatsDir(configDir)}. To list the chats: ${program} ls --all`,
+      : `Session not found: no chat starts with ${id} in ${chatsDir(configDir)}. To list the chats: ${program} ls --all`,
   );
 }
 
@@ -87,7 +90,7 @@ export function findResumed(configDir: string, wanted: string, workspace: string
     if (!(error instanceof UserError) || error.code !== "SESSION_NOT_FOUND" || !isChatId(id)) throw error;
     throw new UserError(
       error.code,
-      `${error.message.replace(/\.$/, "")}. To start one under this id: ${program} --resume-or-new ${id} "…"`,
+      `${error.message.replace(/\.$/, "")}. To start one with this id: ${program} --resume-or-new ${id} "…"`,
     );
   }
 }
@@ -100,7 +103,7 @@ export function noChatId(wanted: string, program: string): UserError {
       : `To resume the latest chat: ${program} --continue ${shown(wanted)}`;
   return new UserError(
     "SESSION_NOT_FOUND",
-    `Session not found: ${whyNoId(wanted)}. ${way}. The ids: ${program} ls --all`,
+    `Session not found: ${whyNoId(wanted)}. ${way}. To list the chats: ${program} ls --all`,
   );
 }
 
@@ -123,7 +126,7 @@ function ambiguous(beginning: string, folders: readonly string[]): UserError {
   const rest = folders.length > mostCandidates ? [`  … and ${folders.length - mostCandidates} more`] : [];
   return new UserError(
     "SESSION_NOT_FOUND",
-    `Session not found: ${folders.length} chats begin with ${beginning}:\n${[...lines, ...rest].join("\n")}\nGive more of the id.`,
+    `Session not found: ${folders.length} chats start with ${beginning}:\n${[...lines, ...rest].join("\n")}\nUse more digits of the id.`,
   );
 }
 

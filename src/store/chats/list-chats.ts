@@ -106,7 +106,7 @@ function unlessMissing<Entry>(folder: string, list: () => Entry[]): Entry[] {
     if (["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? ""))
       throw new UserError(
         "FILE_UNREADABLE",
-        `The chats in ${folder} cannot be read: ${systemErrorText(error)}. Correct its owner and mode (chmod u+rwx).`,
+        `The chats in ${folder} cannot be read: ${systemErrorText(error)}. Fix its owner and mode (chmod u+rwx).`,
       );
     throw storeError(error, folder);
   }

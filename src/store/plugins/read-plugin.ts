@@ -37,7 +37,7 @@ export function readPlugin(given: string, scope: Plugin["scope"]): Plugin {
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
     throw new UserError(
       "FILE_UNREADABLE",
-      `The plugin ${given} is not a folder. Give the folder that holds its plugin.json.`,
+      `The plugin ${given} is not a directory. Pass the directory that contains its plugin.json.`,
     );
   const file = manifests.map((each) => join(root, each)).find((each) => existsSync(each));
   const manifest = (file === undefined ? undefined : readJson(file)) ?? {};
@@ -45,7 +45,7 @@ export function readPlugin(given: string, scope: Plugin["scope"]): Plugin {
   if (!file && !hasParts(root)) {
     throw new UserError(
       "CONFIG_INVALID",
-      `${root} is not a plugin: it has neither .cursor-plugin/plugin.json nor a folder such as commands, skills or agents.`,
+      `${root} is not a plugin: it has neither .cursor-plugin/plugin.json nor a directory such as commands, skills or agents.`,
     );
   }
   const { version, description } = manifest;

@@ -211,7 +211,7 @@ function Buttons({ question, onAnswer, isSent, children }: ButtonsProps) {
       <input
         type="text"
         aria-label="Why not, for the agent"
-        placeholder="Why not? (the agent is told)"
+        placeholder="Why not? (sent to the agent)"
         value={reason}
         disabled={isSent}
         ref={(input) => input?.focus()}

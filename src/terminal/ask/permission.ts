@@ -109,7 +109,7 @@ async function explain({ needs }: PermissionQuestion, desk: Desk): Promise<void>
     needs.map(({ kind, target }) => desk.command(["permissions", "explain", `${kind}: ${target}`])),
   );
   const lines = linesOf(texts.map(({ text }) => text.trimEnd()).join("\n\n"));
-  await desk.page("Why it is asked", () => lines.map((line) => desk.palette.plain(line)));
+  await desk.page("Why you are asked", () => lines.map((line) => desk.palette.plain(line)));
 }
 
 async function showDetails({ tool, args, needs, reasons, diff }: PermissionQuestion, desk: Desk): Promise<void> {

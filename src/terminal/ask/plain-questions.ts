@@ -21,7 +21,7 @@ export function askTrust({ workspace }: TrustQuestion, signal: AbortSignal, desk
     choices: [
       { key: "a", label: "yes, always", result: yes },
       { key: "y", label: "yes, this time", result: { type: "yes", grant: "run" } },
-      { key: "n", also: ["q"], label: "no, leave", result: no },
+      { key: "n", also: ["q"], label: "no, quit", result: no },
     ],
   });
 }
@@ -67,7 +67,7 @@ export async function askPlan({ name, text, file }: PlanQuestion, signal: AbortS
       { key: "n", label: "no, and say why", result: "no" },
       {
         key: "d",
-        label: "read it whole",
+        label: "read all of it",
         press: () =>
           void desk.page(name, (columns) => linesOf(text).flatMap((line) => wrap(palette.plain(line), columns))),
       },

@@ -9,12 +9,12 @@ import type { SlashCommand } from "./command.ts";
 import { reopen } from "./resume-chat.ts";
 
 export const contextCommands: readonly SlashCommand[] = [
-  { name: "context", help: "What fills the model's window", group: "Context", run: showContext },
+  { name: "context", help: "What fills the context window", group: "Context", run: showContext },
   { name: "usage", help: "Tokens and cost of this session", group: "Context", run: showUsage },
   {
     name: "summarize",
     aliases: ["compress", "compact"],
-    help: "Make the conversation shorter for the model",
+    help: "Compact the conversation",
     group: "Context",
     run: summarize,
   },
@@ -22,7 +22,7 @@ export const contextCommands: readonly SlashCommand[] = [
     name: "btw",
     aliases: ["side"],
     operands: "<question>",
-    help: "Ask something beside the conversation, which keeps nothing of it",
+    help: "Ask a side question that is not added to the conversation",
     group: "Context",
     isBeside: true,
     run: askAside,
@@ -30,7 +30,7 @@ export const contextCommands: readonly SlashCommand[] = [
   {
     name: "add-dir",
     operands: "<path>",
-    help: "Work in another directory as well",
+    help: "Add another directory to the workspace",
     group: "Context",
     needsIdle: true,
     run: addDirectory,
@@ -47,7 +47,7 @@ async function summarize(desk: Desk): Promise<void> {
   const after = conversation.facts.context?.used ?? 0;
   desk.say(
     after < before
-      ? `The model is told ${tokenCount(after)} tokens instead of ${tokenCount(before)}.`
+      ? `The model now gets ${tokenCount(after)} tokens instead of ${tokenCount(before)}.`
       : `It cannot be made shorter: ${tokenCount(after)} tokens.`,
   );
 }
@@ -58,7 +58,7 @@ async function showContext(desk: Desk): Promise<void> {
   const { palette, conversation } = desk;
   await conversation.refresh();
   const use = conversation.facts.context;
-  if (!use) return desk.say("Nothing has been told to a model yet.");
+  if (!use) return desk.say("Nothing has been sent to the model yet.");
   const parts = [
     { name: "system", tokens: use.system, paint: palette.accent, sign: "█" },
     { name: "tools", tokens: use.tools, paint: palette.soft, sign: "▓" },
@@ -120,5 +120,5 @@ async function addDirectory(desk: Desk, path: string): Promise<void> {
     "/add-dir",
   );
   const roots = [...new Set([...(request.roots ?? []), directory])];
-  if (await reopen(desk, { ...request, roots })) desk.say(`Works in ${directory} as well.`);
+  if (await reopen(desk, { ...request, roots })) desk.say(`Added ${directory} to the workspace.`);
 }

@@ -31,7 +31,9 @@ export const debugCommand: SlashCommand = {
     const { appendSystemPrompt: _before, ...rest } = request;
     const isOpen = await reopen(desk, { ...rest, ...(appendSystemPrompt !== "" && { appendSystemPrompt }) });
     if (!isOpen) return;
-    desk.say(isOn ? "Debug mode is off." : "Debug mode is on: first the cause, then the fix. /debug again leaves it.");
+    desk.say(
+      isOn ? "Debug mode is off." : "Debug mode is on: first the cause, then the fix. /debug again turns it off.",
+    );
     if (prompt !== "") desk.submit(prompt);
   },
 };

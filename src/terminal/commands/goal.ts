@@ -12,7 +12,7 @@ export type Goal = { text: string; turns: number };
 export const goalCommand: SlashCommand = {
   name: "goal",
   operands: "<objective>|stop",
-  help: "Work on by itself until the objective is reached",
+  help: "Keep working until the objective is reached",
   group: "Context",
   run(desk, rest) {
     const { goal } = desk;
@@ -20,7 +20,7 @@ export const goalCommand: SlashCommand = {
     if (rest === "") return desk.complain("An objective is missing: /goal <objective>");
     if (rest === "stop" || rest === "off") {
       desk.setGoal(undefined);
-      return desk.say("The goal is dropped.");
+      return desk.say("The goal was dropped.");
     }
     desk.setGoal({ text: rest, turns: 1 });
     desk.submit(
@@ -32,7 +32,7 @@ export const goalCommand: SlashCommand = {
 /** What to say next, or undefined where the goal is reached, was interrupted, or takes too long. */
 export function goalAfter(goal: Goal, ending: TurnEnding, desk: Desk): Goal | undefined {
   if (ending.type === "fail") {
-    desk.say("The goal is paused: the turn did not end well. /goal <objective> begins again.");
+    desk.say("The goal is paused: the turn failed. /goal <objective> starts again.");
     return undefined;
   }
   if (ending.text.trimEnd().endsWith(reached)) {
@@ -40,7 +40,7 @@ export function goalAfter(goal: Goal, ending: TurnEnding, desk: Desk): Goal | un
     return undefined;
   }
   if (goal.turns >= mostTurns) {
-    desk.say(`The goal was not reached in ${mostTurns} turns. Look at what was done, then /goal again.`);
+    desk.say(`The goal was not reached in ${mostTurns} turns. Check what was done, then /goal again.`);
     return undefined;
   }
   desk.submit(

@@ -39,7 +39,7 @@ export const modelAndModeCommands: readonly SlashCommand[] = [
   {
     name: "plan",
     operands: "[prompt]",
-    help: "Plan mode: look and plan, change nothing",
+    help: "Plan mode: read and plan, change nothing",
     group: "Model and mode",
     run: (desk, rest) => switchMode(desk, "plan", rest),
   },
@@ -62,14 +62,14 @@ export const modelAndModeCommands: readonly SlashCommand[] = [
     name: "run-everything",
     aliases: ["auto-run", "yolo"],
     operands: "[on|off|status]",
-    help: "Ask about nothing but protected paths; deny rules still hold",
+    help: "Ask only about protected paths; deny rules still apply",
     group: "Model and mode",
     run: runEverything,
   },
   {
     name: "auto-review",
     operands: "[on|off]",
-    help: "Let a model review what you would be asked",
+    help: "Let a model review permission requests",
     group: "Model and mode",
     needsIdle: true,
     run: autoReview,
@@ -117,7 +117,7 @@ async function runEverything(desk: Desk, rest: string): Promise<void> {
   desk.say(
     wanted === "on"
       ? "Everything runs without a question, but for deny rules and protected paths. /run-everything off ends it."
-      : "Questions are asked again.",
+      : "Permission prompts are back on.",
   );
 }
 
@@ -127,9 +127,7 @@ async function autoReview(desk: Desk, rest: string): Promise<void> {
     return desk.complain(`'${rest}' is not one of on, off: /auto-review [on|off]`);
   const isOn = rest === "" ? request.autoReview !== true : rest === "on";
   if (await reopen(desk, { ...request, autoReview: isOn }))
-    desk.say(
-      isOn ? "A model reviews what you would be asked; what it doubts is asked." : "Questions come to you again.",
-    );
+    desk.say(isOn ? "A model reviews permission requests; you are asked when it is in doubt." : "You are asked again.");
 }
 
 /** Agent, plan, ask, and round again. */

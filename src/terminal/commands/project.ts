@@ -23,7 +23,7 @@ export const projectCommands: readonly SlashCommand[] = [
     name: "plugin",
     aliases: ["plugins"],
     operands: "[list|add|update|remove|enable|disable] [name or source]",
-    help: "Plugins, and what each brings",
+    help: "Plugins and what each contains",
     group: "Project",
     run: plugin,
   },
@@ -38,26 +38,26 @@ export const projectCommands: readonly SlashCommand[] = [
     name: "shell",
     aliases: ["sh", "run"],
     operands: "[command]",
-    help: "Run a command of your own, as after !",
+    help: "Run a shell command, like !",
     group: "Project",
     isBeside: true,
     run: (desk, rest) => desk.shell(rest),
   },
-  { name: "skills", help: "Skills that /name calls", group: "Project", run: (desk) => showNames(desk, "skill") },
+  { name: "skills", help: "Skills, called by /name", group: "Project", run: (desk) => showNames(desk, "skill") },
   {
     name: "commands",
-    help: "Commands of your own, and prompts of MCP servers, that /name calls",
+    help: "Your own commands, and prompts of MCP servers, called by /name",
     group: "Project",
     run: (desk) => showNames(desk, "command", "prompt"),
   },
   {
     name: "agents",
     aliases: ["subagents"],
-    help: "Subagents that /name calls",
+    help: "Subagents, called by /name",
     group: "Project",
     run: (desk) => showNames(desk, "subagent"),
   },
-  { name: "rules", help: "Rules and instructions that the model is told", group: "Project", run: showRules },
+  { name: "rules", help: "Rules and instructions for the model", group: "Project", run: showRules },
 ];
 
 /** How each kind comes to be, for who has none. */
@@ -95,10 +95,10 @@ async function runVerb(desk: Desk, name: keyof typeof verbs, rest: string, hint 
   const [verb = "list", ...words] = rest.split(/\s+/).filter(Boolean);
   const { looks, asks, sets }: Record<"looks" | "asks" | "sets", readonly string[]> = verbs[name];
   if (![looks, asks, sets].some((known) => known.includes(verb)))
-    return desk.complain(`/${name} knows ${[...looks, ...asks, ...sets].join(", ")}.${hint}`);
+    return desk.complain(`/${name} takes ${[...looks, ...asks, ...sets].join(", ")}.${hint}`);
   const command = [name, verb, ...words];
   const code = asks.includes(verb) ? await desk.interactive(command) : await shown(desk, command);
-  if (code === 0 && !looks.includes(verb)) desk.say("It counts from the next chat on: /clear, or /resume.");
+  if (code === 0 && !looks.includes(verb)) desk.say("It applies from the next chat on: /clear, or /resume.");
 }
 
 async function shown(desk: Desk, command: readonly string[]): Promise<number> {
@@ -125,14 +125,14 @@ async function sandbox(desk: Desk, rest: string): Promise<void> {
       : await desk.choose({
           title: "Sandbox",
           items: [
-            { value: "status", label: "leave it", detail: "as it is" },
+            { value: "status", label: "cancel", detail: "change nothing" },
             {
               value: "enable",
               label: "enable",
-              detail: "commands that no rule allows run in it, in this terminal too",
+              detail: "run commands that no rule allows in it, in this terminal too",
             },
-            { value: "disable", label: "disable", detail: "use rules and questions alone" },
-            { value: "reset", label: "reset", detail: "the default: where nobody can be asked, as with -p" },
+            { value: "disable", label: "disable", detail: "only rules and permission prompts" },
+            { value: "reset", label: "reset", detail: "the default: print mode only (-p)" },
           ],
         });
   if (verb === undefined || (verb === "status" && rest === "")) return;

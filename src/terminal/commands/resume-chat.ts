@@ -11,7 +11,7 @@ export async function resumeChat(desk: Desk, id: string | undefined, { fork }: {
 export async function reopen(desk: Desk, request: RunRequest): Promise<boolean> {
   const { facts, turn } = desk.conversation;
   if (request.unkept && turn > 0) {
-    desk.complain("This needs the chat to be opened again, and it is not saved. Start without --no-persist.");
+    desk.complain("This needs to reopen the chat, but it is not saved. Start without --no-persist.");
     return false;
   }
   const mode = facts.mode === "plan" || facts.mode === "ask" ? facts.mode : undefined;

@@ -23,15 +23,15 @@ export async function chooseTurn(desk: Desk): Promise<void> {
   const folder = findChat(config, chatId, workspace, desk.program);
   const { turns } = readChat(folder, { events: false });
   const forward = before.get(chatId);
-  if (turns.length === 0 && !forward) return desk.say("There is nothing to take back yet.");
+  if (turns.length === 0 && !forward) return desk.say("There is nothing to rewind yet.");
   const target = await desk.choose<Target>({
-    title: "Back to before",
+    title: "Rewind to before",
     items: [
       ...(forward
         ? [
             {
               value: { type: "forward" } as const,
-              label: "Forward again",
+              label: "Undo the rewind",
               detail: `to turn ${forward.turns}, with its files`,
             },
           ]

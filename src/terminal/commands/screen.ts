@@ -18,7 +18,7 @@ export const screenCommands: readonly SlashCommand[] = [
   },
   {
     name: "show-thinking",
-    help: "Show or fold what the model thinks",
+    help: "Show or fold the model's thinking",
     group: "Screen",
     run: (desk) => toggle(desk, "thinking", ["display", "showThinkingBlocks"], "Thinking is shown:"),
   },
@@ -30,7 +30,7 @@ export const screenCommands: readonly SlashCommand[] = [
   },
   {
     name: "status-indicators",
-    help: "What the session does in the window's title, on or off",
+    help: "Show the session's state in the window title, on or off",
     group: "Screen",
     run: (desk) =>
       toggle(desk, "statusIndicators", ["display", "showStatusIndicators"], "Status in the window's title is"),
@@ -38,7 +38,7 @@ export const screenCommands: readonly SlashCommand[] = [
   {
     name: "statusline",
     operands: "[command|off]",
-    help: "Rows of your own below the editor",
+    help: "Your own status rows below the editor",
     group: "Screen",
     run: setStatusLine,
   },
@@ -53,13 +53,13 @@ export const screenCommands: readonly SlashCommand[] = [
   {
     name: "status",
     aliases: ["whoami"],
-    help: "Keys, and where they come from",
+    help: "Keys and their sources",
     group: "Screen",
     run: shows("status"),
   },
   {
     name: "feedback",
-    help: "Where to say what is wrong, and what helps there",
+    help: "Where to report a problem, and what to include",
     group: "Screen",
     run: (desk) =>
       desk.show(
@@ -86,7 +86,7 @@ export const screenCommands: readonly SlashCommand[] = [
       desk.show(
         [
           "  New line: Shift+Enter where the terminal tells it from Enter, else Ctrl+J, Alt+Enter, or \\ and Enter.",
-          "  Terminals with the kitty keyboard protocol (kitty, Ghostty, WezTerm, foot, iTerm2, Alacritty) tell it as they are.",
+          "  Terminals with the kitty keyboard protocol (kitty, Ghostty, WezTerm, foot, iTerm2, Alacritty) report it.",
           "  tmux: set -s extended-keys on, and set -as terminal-features 'xterm*:extkeys'",
           '  VS Code: bind shift+enter to workbench.action.terminal.sendSequence with "\\u001b\\r"',
         ].join("\n"),
@@ -113,12 +113,11 @@ async function setStatusLine(desk: Desk, rest: string): Promise<void> {
     return desk.show(
       "  No status line is set. /statusline <command> sets one: it is run when something changes, gets the session as JSON on stdin, and each line that it prints is a row below the editor. For example:\n  /statusline jq -r '.model.display_name + \"  \" + .workspace.current_dir'",
     );
-  if (rest === "")
-    return desk.say(`The status line is made by: ${desk.status.command}. /statusline off takes it away.`);
+  if (rest === "") return desk.say(`The status line comes from: ${desk.status.command}. /statusline off removes it.`);
   const command = rest === "off" ? undefined : rest;
   saveSetting(desk.env, ["statusLine"], command && { type: "command", command });
   desk.status.use(command && { command });
-  desk.say(command === undefined ? "The status line is gone." : "The status line is made by this command from now on.");
+  desk.say(command === undefined ? "The status line was removed." : "This command now provides the status line.");
 }
 
 /** What this session is, and what it runs on. */

@@ -46,7 +46,7 @@ export const sessionCommands: readonly SlashCommand[] = [
   {
     name: "fork",
     aliases: ["branch", "duplicate"],
-    help: "Go on in a copy of this chat",
+    help: "Continue in a copy of this chat",
     group: "Session",
     needsIdle: true,
     run: (desk) => resumeChat(desk, desk.conversation.facts.chatId, { fork: true }),
@@ -54,7 +54,7 @@ export const sessionCommands: readonly SlashCommand[] = [
   {
     name: "rewind",
     aliases: ["undo", "restore"],
-    help: "Take conversation and files back to before a message (esc esc)",
+    help: "Rewind conversation and files to before a message (esc esc)",
     group: "Session",
     needsIdle: true,
     run: chooseTurn,
@@ -62,7 +62,7 @@ export const sessionCommands: readonly SlashCommand[] = [
   {
     name: "rename",
     operands: "<name>",
-    help: "Give this chat a name",
+    help: "Rename this chat",
     group: "Session",
     needsIdle: true,
     run: rename,
@@ -70,7 +70,7 @@ export const sessionCommands: readonly SlashCommand[] = [
   {
     name: "export",
     operands: "[file]",
-    help: "Write this chat to a file: .md, .html, .json or .jsonl",
+    help: "Export this chat to a file: .md, .html, .json or .jsonl",
     group: "Session",
     run: exportChat,
   },
@@ -108,7 +108,7 @@ export const sessionCommands: readonly SlashCommand[] = [
   },
   {
     name: "logs",
-    help: "Show and copy the path where this chat is kept",
+    help: "Show and copy the path of this chat's files",
     group: "Session",
     run: showLogs,
   },
@@ -120,8 +120,8 @@ export const sessionCommands: readonly SlashCommand[] = [
     needsIdle: true,
     run: login,
   },
-  { name: "logout", help: "Forget saved keys", group: "Session", run: shows("logout") },
-  { name: "quit", aliases: ["exit"], help: "Leave", group: "Session", isBeside: true, run: (desk) => desk.leave() },
+  { name: "logout", help: "Remove saved keys", group: "Session", run: shows("logout") },
+  { name: "quit", aliases: ["exit"], help: "Quit", group: "Session", isBeside: true, run: (desk) => desk.leave() },
 ];
 
 async function resume(desk: Desk, rest: string): Promise<void> {
@@ -149,7 +149,7 @@ async function rename(desk: Desk, name: string): Promise<void> {
   const { chatId } = desk.conversation.facts;
   if (name === "") return desk.complain("A name is missing: /rename <name>");
   if (chatId === undefined || desk.conversation.turn === 0)
-    return desk.complain("There is nothing to rename yet: say something first.");
+    return desk.complain("There is nothing to rename yet: send a message first.");
   await desk.conversation.close();
   const { code, text } = await desk.command(["sessions", "rename", chatId, name]);
   await reopen(desk, desk.conversation.request);
@@ -194,7 +194,7 @@ export async function copy(desk: Desk, text: string, what: string): Promise<void
 
 async function login(desk: Desk, vendor: string): Promise<void> {
   const code = await desk.interactive(["login", ...(vendor === "" ? [] : [vendor])]);
-  if (code === 0) desk.say("/model chooses who answers here.");
+  if (code === 0) desk.say("/model selects the model.");
 }
 
 const notInBackground =
@@ -209,5 +209,5 @@ async function stop(desk: Desk): Promise<void> {
   const { attachment } = desk.conversation;
   if (!attachment) return desk.complain(`${notInBackground} Esc interrupts the turn.`);
   const isTold = await attachment.stop("The run was stopped by its user.");
-  desk.say(isTold ? "The run was told to stop." : "The run is already over. Your next prompt starts a new one.");
+  desk.say(isTold ? "The run is being stopped." : "The run has already ended. Your next prompt starts a new one.");
 }

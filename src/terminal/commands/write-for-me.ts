@@ -16,7 +16,7 @@ const rows: readonly Row[] = [
   {
     name: "review",
     operands: "[what]",
-    help: "Review the changes that are not committed",
+    help: "Review the uncommitted changes",
     prompt: (rest) =>
       `Review ${rest === "" ? "the uncommitted changes of this repository" : rest}: bugs, missed cases, unclear names, missing tests. Look at the code around them too. List what you found by severity, with file and line; change nothing.`,
   },

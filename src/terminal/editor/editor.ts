@@ -324,7 +324,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
           ...(selected ? { selected } : {}),
           ...(popup ? { popup } : {}),
           shell: isShell,
-          placeholder: isShell ? "A command of your own; Esc leaves" : placeholder,
+          placeholder: isShell ? "A shell command; Esc leaves" : placeholder,
           status: vim ? vimStatus(vim) : "",
           firstRow,
         },

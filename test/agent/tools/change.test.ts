@@ -168,7 +168,7 @@ describe("Edit, finding the text", () => {
     const space = workspace({ a: "if (x) {  \n  go();\n}\n", b: "q \nr\nq \nr\n" });
     const { text } = await space.call(edit, { path: "a", ...one("if (x) {\n  go();", "if (y) {\n  go();") });
     expect(space.text("a")).toBe("if (y) {\n  go();\n}\n");
-    expect(text).toContain("blanks at line ends");
+    expect(text).toContain("trailing spaces");
     await space.fail(edit, { path: "b", ...one("q\nr", "s") });
     expect(space.text("b")).toBe("q \nr\nq \nr\n");
   });

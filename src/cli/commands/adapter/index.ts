@@ -10,8 +10,8 @@ const ofDoctor = [
     "How it gets the prompt (default: argument with -p or --print, else turn JSON on stdin)",
     { choices: ["argument", "stdin"] },
   ),
-  flag("Run", "--no-headless-flags", "Without --approve-mcps --force before the prompt"),
-  flag("Limits", "--timeout <seconds>", "Maximum seconds for each of its runs (default: 30)"),
+  flag("Run", "--no-headless-flags", "Do not pass --approve-mcps --force before the prompt"),
+  flag("Limits", "--timeout <seconds>", "Timeout for each run in seconds (default: 30)"),
 ];
 
 export const adapterCommands: readonly InnerCommand[] = [

@@ -55,7 +55,7 @@ export const checks: Readonly<Record<string, Check>> = {
     return [
       ok(count(hooks.length, "hook", "hooks")),
       ...waiting.map(({ file }) =>
-        warning(`${file} is new or has changed: its hooks do not run.`, `look at it, then: ${invocation.name} --trust`),
+        warning(`${file} is new or has changed: its hooks do not run.`, `review it, then: ${invocation.name} --trust`),
       ),
       ...warnings.map((message) => warning(message)),
     ];

@@ -35,7 +35,7 @@ const advice = {
   name: "check the address (--endpoint, courser.json), the network and HTTPS_PROXY",
   tcp: "is the server running? A firewall may need HTTPS_PROXY",
   proxy: "check HTTPS_PROXY and NO_PROXY",
-  tls: "trust the issuer: NODE_EXTRA_CA_CERTS=<file.pem>, or --insecure for a server of your own",
+  tls: "trust the issuer: NODE_EXTRA_CA_CERTS=<file.pem>, or --insecure for your own server",
   http: "check that the address is that of the model's API",
 } as const;
 

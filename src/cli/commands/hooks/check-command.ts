@@ -63,7 +63,7 @@ function shebangProblems(file: string, shown: string, context: HooksContext): Co
   }
   const [program = "", ...rest] = first.slice(2).trim().split(/\s+/);
   if (!isProgram(program))
-    return problem(`${program}, which should run ${shown}, does not exist.`, "Correct its first line.");
+    return problem(`${program}, which should run ${shown}, does not exist.`, "Fix its first line.");
   const asked = rest.filter((word) => !word.startsWith("-"));
   if (/\/env$/.test(program) && asked[0] !== undefined && !findProgram(asked[0], context.env))
     return problem(`${asked[0]}, which should run ${shown}, is not in PATH.`, adviceOn(asked[0]));

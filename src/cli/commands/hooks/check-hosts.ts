@@ -56,7 +56,7 @@ const rows: Record<"cursor" | "claude" | "codex", (ask: Ask) => Promise<HookFind
     }
     const message =
       "Codex silently skips hooks until you trust them, and again after each change. It cannot ask: the bridge refuses there instead.";
-    return [{ kind: "note", message, advice: "Start codex in this folder and type /hooks." }];
+    return [{ kind: "note", message, advice: "Start codex in this directory and type /hooks." }];
   },
 };
 

@@ -53,7 +53,7 @@ function stateFindings({ file, state, problem, warnings }: FoundFile, name: stri
     const message = problem.replace(`${file} `, "").replace(`${file}: `, "");
     add(message, "Runs stop here until the file is correct, because it may contain guards.");
   }
-  for (const warning of warnings) add(warning.replace(`${file}: `, ""), "Correct it in the file.");
+  for (const warning of warnings) add(warning.replace(`${file}: `, ""), "Fix it in the file.");
   const look = `Look at the file, then type: ${name} --trust`;
   if (state === "untrusted") add("Its hooks do not run: this workspace is not trusted.", look);
   if (state === "not approved") add("Its hooks do not run: it is new, or has changed since it was approved.", look);
@@ -66,7 +66,7 @@ function entryFindings({ file, hooks, host }: FoundFile, context: HooksContext):
     if (hook.matcher !== undefined && !isPattern(hook.matcher))
       found.push({
         message: `The matcher ${hook.matcher} is not a valid regular expression.`,
-        advice: host === "cursor" ? "The hook runs as if it had none. Correct it." : "Correct it.",
+        advice: host === "cursor" ? "The hook runs as if it had none. Fix it." : "Fix it.",
       });
     return found.map((each): HookFinding => ({ kind: "problem", file, entry: hook.entry, ...each }));
   });

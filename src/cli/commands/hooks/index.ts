@@ -51,7 +51,7 @@ export const hookCommands: readonly InnerCommand[] = [
   },
   {
     name: "doctor",
-    summary: "Find problems with the hooks here, and how to fix them; exit code 1 if there are any",
+    summary: "Find problems with the hooks here, and how to fix them; exit code 1 if it finds any",
     ...printed,
     load: async () => (await import("./doctor.ts")).checkHooks,
   },
@@ -60,8 +60,8 @@ export const hookCommands: readonly InnerCommand[] = [
     summary: "Run the hooks of an event on a payload and show what would happen",
     operands: "<event>",
     flags: [
-      flag("Run", "--payload <file>", "Fields of the event as JSON; - is stdin (default: a sample)"),
-      flag("Run", "--host <name>", "As courser (default), cursor, claude or codex would run them", {
+      flag("Run", "--payload <file>", "Event fields as JSON; - is stdin (default: a sample)"),
+      flag("Run", "--host <name>", "Run them like courser (default), cursor, claude or codex", {
         choices: ["courser", "cursor", "claude", "codex"],
       }),
       textOrJson,

@@ -23,7 +23,7 @@ export async function initHook(invocation: Invocation, words: readonly string[])
   if (isFile(file) && !invocation.line.flags.has("force")) {
     throw new UserError(
       "INSTALL_REFUSED",
-      `${shownFile(file, context)} already exists and was left as it is. To overwrite it: ${invocation.name} hooks init ${name} --force`,
+      `${shownFile(file, context)} already exists and was not changed. To overwrite it: ${invocation.name} hooks init ${name} --force`,
     );
   }
   try {

@@ -116,7 +116,7 @@ function careful(work: (change: HookFileChange) => HookFileTexts, change: HookFi
     return work(change);
   } catch (error) {
     if (!(error instanceof ConfigShapeError)) throw error;
-    throw new UserError("CONFIG_INVALID", `${change.file}: ${error.message}. Correct it first; it was left as it is.`);
+    throw new UserError("CONFIG_INVALID", `${change.file}: ${error.message}. Fix it first; the file was not changed.`);
   }
 }
 
@@ -189,7 +189,7 @@ function nextSteps(done: readonly InstalledHost[], { name }: Invocation, context
   const waiting = done.filter((each) => each.added.length > 0 && isWaiting(each, context));
   if (context.trusted && waiting.length > 0) {
     const files = waiting.map(({ file }) => shownFile(file, context)).join(" and ");
-    notes.push(`${files} holds hooks that you have not approved: look at it, then type: ${name} --trust`);
+    notes.push(`${files} contains hooks that you have not approved: review it, then type: ${name} --trust`);
   }
   if (has("codex")) notes.push("Codex silently skips new hooks until you trust them: start codex and type /hooks.");
   if (has("claude") && has("cursor"))

@@ -205,16 +205,16 @@ function outcomeOf(event: HookEventName, answer: HookAnswer): EffectText {
 const effects: Record<HookEffect, (answer: HookAnswer) => string> = {
   permit({ permission, reasons, updatedInput }) {
     const changed = updatedInput ? ` with other arguments: ${JSON.stringify(updatedInput)}` : "";
-    const told = reasons.length > 0 ? ` The model is told: ${reasons.join(" ")}` : "";
+    const told = reasons.length > 0 ? ` The model gets: ${reasons.join(" ")}` : "";
     if (permission === "deny") return `It is refused.${told}`;
-    if (permission === "ask") return "A person is asked; in print mode it is refused.";
+    if (permission === "ask") return "You are asked; in print mode it is denied.";
     return `It continues${changed}, if the permissions allow it.`;
   },
   prompt({ permission, messages, reasons }) {
     if (permission === undefined || permission === "allow") return "The prompt is sent.";
     return `The prompt is stopped. ${[...new Set([...messages, ...reasons])].join(" ")}`.trimEnd();
   },
-  context: ({ context }) => (context.length > 0 ? `The model is told: ${context.join(" ")}` : "Nothing changes."),
+  context: ({ context }) => (context.length > 0 ? `The model gets: ${context.join(" ")}` : "Nothing changes."),
   followup: ({ followup }) => (followup === undefined ? "The run ends." : `The run continues with: ${followup}`),
   observe: () => "Nothing changes: hooks of this event only observe.",
 };

@@ -40,7 +40,7 @@ export async function listenForCallback(port: number): Promise<Callback> {
     answer(state) {
       wanted = state;
       return new Promise((resolve, reject) => {
-        const late = new UserError("NOT_AUTHENTICATED", "Nobody logged in within 5 minutes. Start the login again.");
+        const late = new UserError("NOT_AUTHENTICATED", "The login timed out after 5 minutes. Try again.");
         timer = setTimeout(() => reject(late), longestMs);
         found = (params) => {
           clearTimeout(timer);
@@ -58,5 +58,5 @@ export async function listenForCallback(port: number): Promise<Callback> {
 
 function portProblem(port: number, error: NodeJS.ErrnoException): UserError {
   const why = error.code === "EADDRINUSE" ? "is in use by another program" : `cannot be used (${error.code})`;
-  return new UserError("PORT_TAKEN", `Port ${port}, for the browser's callback, ${why}. Give another: --port <port>`);
+  return new UserError("PORT_TAKEN", `Port ${port}, for the browser's callback, ${why}. Use another: --port <port>`);
 }

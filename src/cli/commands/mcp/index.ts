@@ -2,11 +2,11 @@
 import { flag, textOrJson } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
 
-const project = flag("Permissions", "--project", "In the project's .cursor/mcp.json instead of your own");
+const project = flag("Permissions", "--project", "Use the project's .cursor/mcp.json instead of your own");
 
 const ofAdd = [
   flag("Run", "--url <url>", "Connect to this address instead of starting a command"),
-  flag("Run", "--transport <kind>", "Transport for the --url; without it, what the server supports", {
+  flag("Run", "--transport <kind>", "Transport for --url (default: what the server supports)", {
     choices: ["http", "sse"],
   }),
   flag("Run", "--env <pair>...", "An environment variable for it, NAME=VALUE (repeatable)"),
@@ -33,14 +33,14 @@ export const mcpCommands: readonly InnerCommand[] = [
   },
   {
     name: "enable",
-    summary: "Approve a server of the project as it is now, and start it from now on",
+    summary: "Approve a project's server in its current form, and start it from now on",
     operands: "<name...>",
     ...printed,
     load: async () => (await import("./switch.ts")).enable,
   },
   {
     name: "disable",
-    summary: "Do not start or ask about a server in this workspace",
+    summary: "Do not start a server in this workspace, or ask about it",
     operands: "<name...>",
     ...printed,
     load: async () => (await import("./switch.ts")).disable,
@@ -55,7 +55,7 @@ export const mcpCommands: readonly InnerCommand[] = [
   },
   {
     name: "logout",
-    summary: "Forget the login",
+    summary: "Remove the login",
     operands: "<name...>",
     ...printed,
     load: async () => (await import("./login.ts")).logout,
@@ -79,7 +79,7 @@ export const mcpCommands: readonly InnerCommand[] = [
   },
   {
     name: "serve",
-    summary: "Serve MCP on stdio, so that other agents can run this one",
+    summary: "Serve MCP on stdio, so other agents can run this one",
     uses: ["workspace", "add-dir", "model", "force", "trust", "mode", "sandbox", "max-turns", "max-time", "max-cost"],
     examples: ["mcp serve --trust", "mcp serve --mode plan"],
     load: async () => (await import("./serve.ts")).serve,

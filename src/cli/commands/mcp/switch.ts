@@ -16,7 +16,7 @@ export async function enable(invocation: Invocation, words: readonly string[]): 
   if (problem !== undefined)
     throw new UserError(
       "CONFIG_INVALID",
-      `${file}: the MCP server ${name} cannot be started: ${problem}. Correct it first.`,
+      `${file}: the MCP server ${name} cannot be started: ${problem}. Fix it first.`,
     );
   if (definition.disabled === true)
     throw new UserError("USAGE", `${name} is disabled in ${file}. Remove "disabled" there.`);

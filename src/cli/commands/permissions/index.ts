@@ -2,7 +2,11 @@
 import { flag, textOrJson } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
 
-const project = flag("Permissions", "--project", "In the project's .cursor/cli.json instead of your own configuration");
+const project = flag(
+  "Permissions",
+  "--project",
+  "Use the project's .cursor/cli.json instead of your own configuration",
+);
 
 /** Flags of a run that change the answer. */
 const ofRun = ["print", "force", "mode", "sandbox", "trust", "workspace", "add-dir"];
@@ -19,7 +23,7 @@ export const permissionCommands: readonly InnerCommand[] = [
   },
   {
     name: "explain",
-    summary: "Explain that answer: every command in a line, and the rule that decides it",
+    summary: "Explain the decision: every command in a line, and the rule that decides it",
     operands: "<question>",
     flags: [textOrJson],
     uses: ofRun,
@@ -28,14 +32,14 @@ export const permissionCommands: readonly InnerCommand[] = [
   },
   {
     name: "list",
-    summary: "List the rules in effect and where they come from, and what --force does not lift",
+    summary: "List the rules in effect, their sources, and what --force does not override",
     flags: [textOrJson],
     uses: ["trust", "workspace"],
     load: async () => (await import("./list.ts")).listPermissions,
   },
   {
     name: "lint",
-    summary: "Find rules that do not do what they seem to; exit code 1 if there are any",
+    summary: "Find rules that do not do what they seem to; exit code 1 if it finds any",
     flags: [textOrJson],
     uses: ["workspace"],
     load: async () => (await import("./lint.ts")).lintPermissions,

@@ -52,7 +52,7 @@ export async function listPermissions(invocation: Invocation): Promise<number> {
         "Never written, whatever the rules",
         protectedPathGroups.filter(({ level }) => level === "never").map(({ what }) => what),
       ),
-      ...titled("What --force does not lift", beyondForce),
+      ...titled("What --force does not override", beyondForce),
     ]
       .join("\n")
       .concat("\n"),

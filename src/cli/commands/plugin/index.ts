@@ -8,13 +8,13 @@ const ref = flag("Run", "--git-ref <ref>", "Branch, tag or commit of a git sourc
 export const pluginCommands: readonly InnerCommand[] = [
   {
     name: "list",
-    summary: "List plugins, and what each brings",
+    summary: "List plugins and what each contains",
     flags: [textOrJson],
     load: async () => (await import("./list.ts")).listPlugins,
   },
   {
     name: "add",
-    summary: "Install a plugin from a folder or a git address, as you approve it",
+    summary: "Install a plugin from a directory or a git URL, after your approval",
     operands: "<source>",
     flags: [ref, yes],
     examples: ["plugin add ./my-plugin", "plugin add https://example.com/team/plugin.git --git-ref v2"],
@@ -22,7 +22,7 @@ export const pluginCommands: readonly InnerCommand[] = [
   },
   {
     name: "update",
-    summary: "Fetch installed plugins again, and approve what changed",
+    summary: "Update installed plugins, and approve the changes",
     operands: "[name...]",
     flags: [ref, yes],
     load: async () => (await import("./install.ts")).updatePlugins,
@@ -35,7 +35,7 @@ export const pluginCommands: readonly InnerCommand[] = [
   },
   {
     name: "enable",
-    summary: "Load a plugin again",
+    summary: "Enable a disabled plugin",
     operands: "<name>",
     load: async () => (await import("./install.ts")).enablePlugin,
   },

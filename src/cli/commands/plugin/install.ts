@@ -29,7 +29,7 @@ export async function addPlugin(invocation: Invocation, [given]: readonly string
   const isFolder = statSync(given!, { throwIfNoEntry: false })?.isDirectory() === true;
   const source = isFolder ? resolve(given!) : given!;
   if (!isFolder && !/^[a-z+]+:\/\/|^[\w.-]+@[\w.-]+:/i.test(source))
-    throw new UserError("USAGE", `${given} is neither a folder nor an address of git.`);
+    throw new UserError("USAGE", `${given} is neither a directory nor a git URL.`);
   return install(invocation, { source, ref: flagText(invocation.line.flags, "git-ref") });
 }
 

@@ -31,7 +31,7 @@ export async function listPlugins(invocation: Invocation): Promise<number> {
     });
   if (wantsJson(invocation)) return answerJson([...loaded, ...others]);
   if (loaded.length + others.length === 0)
-    return answer(`No plugins are installed. To install one: ${invocation.name} plugin add <folder or git address>\n`);
+    return answer(`No plugins are installed. To install one: ${invocation.name} plugin add <directory or git URL>\n`);
   const lines = [
     ...loaded.flatMap((each) => [
       `${each.name}${each.version === undefined ? "" : ` ${each.version}`}  ${each.source}`,

@@ -67,7 +67,7 @@ function starter(invocation: Invocation, fleet: Fleet) {
 }
 
 function lastWords({ name }: Invocation, { id, end }: RunRecord): string {
-  if (end) return `The run is over: ${end.outcome}.`;
+  if (end) return `The run has ended: ${end.outcome}.`;
   return `${id} keeps running in the background. To reattach: ${name} runs attach ${id.slice(0, 12)}`;
 }
 
@@ -87,7 +87,7 @@ async function converse(
   lines: TerminalLines,
   screen: ReturnType<typeof createRunScreen>,
 ): Promise<void> {
-  screen.line("Ctrl+C or /detach leaves the run alone, /stop ends it; what you type while it works is told to it.");
+  screen.line("Ctrl+C or /detach leaves it running, /stop ends it; what you type while it works is sent to it.");
   let isWorking = true;
   const watch = () => {
     isWorking = true;

@@ -45,6 +45,6 @@ export async function chosenRun(fleet: Fleet, words: readonly string[], { name }
   const found = all.filter(({ id, agent }) => id.startsWith(`run-${plain}`) || agent === wanted);
   // An agent is named by its newest run.
   if (found.length > 0 && (found[0]!.agent === wanted || (found.length === 1 && plain.length >= 4))) return found[0]!;
-  const why = found.length > 1 ? `${found.length} runs begin with ${wanted}` : `no run begins with ${wanted}`;
+  const why = found.length > 1 ? `${found.length} runs start with ${wanted}` : `no run starts with ${wanted}`;
   throw new UserError("RUN_NOT_FOUND", `Run not found: ${why}. To list the runs: ${name} runs list`);
 }

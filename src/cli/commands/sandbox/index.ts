@@ -3,27 +3,27 @@ import { flag, textOrJson } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
 
 const ofRun = [
-  flag("Permissions", "--allow-paths <paths>", "Also writable (comma-separated)"),
-  flag("Permissions", "--readonly-paths <paths>", "Not writable (comma-separated)"),
-  flag("Permissions", "--blocked-patterns <globs>", "Neither read nor written (comma-separated)"),
-  flag("Permissions", "--network", "Public hosts may be reached, through a proxy"),
-  flag("Output", "--sb-debug", "Show on stderr what is started"),
+  flag("Permissions", "--allow-paths <paths>", "Additional writable paths (comma-separated)"),
+  flag("Permissions", "--readonly-paths <paths>", "Read-only paths (comma-separated)"),
+  flag("Permissions", "--blocked-patterns <globs>", "Paths neither readable nor writable (comma-separated)"),
+  flag("Permissions", "--network", "Allow public hosts, through a proxy"),
+  flag("Output", "--sb-debug", "Print the started command on stderr"),
 ];
 
 export const sandboxCommands: readonly InnerCommand[] = [
   {
     name: "enable",
-    summary: "Commands that no rule allows run in it, even with --force",
+    summary: "Run commands that no rule allows in the sandbox, even with --force",
     load: async () => (await import("./switch.ts")).enable,
   },
   {
     name: "disable",
-    summary: "Use the allowlist alone",
+    summary: "Do not use the sandbox, only allow rules",
     load: async () => (await import("./switch.ts")).disable,
   },
   {
     name: "reset",
-    summary: "Restore the default: used where nobody can be asked, as with -p",
+    summary: "Restore the default: used in print mode (-p), where nobody can be asked",
     load: async () => (await import("./switch.ts")).reset,
   },
   {
@@ -35,7 +35,7 @@ export const sandboxCommands: readonly InnerCommand[] = [
   },
   {
     name: "run",
-    summary: "Run a command in it; its input, output and exit code are passed on",
+    summary: "Run a command in it; input, output and exit code are passed through",
     operands: "<cmd...>",
     flags: ofRun,
     uses: ["workspace", "add-dir"],

@@ -24,7 +24,7 @@ export async function disable(invocation: Invocation): Promise<number> {
 export async function reset(invocation: Invocation): Promise<number> {
   save(invocation, undefined);
   const file = userSandboxFile(configDir(invocation.env));
-  const kept = existsSync(file) ? `${file} is your own, and was left as it is.\n` : "";
+  const kept = existsSync(file) ? `${file} is your own and was not changed.\n` : "";
   return answer(
     `The sandbox is back to its default: it is used where nobody can be asked, as with -p.\n${await whetherItWorks(invocation)}\n${kept}`,
   );

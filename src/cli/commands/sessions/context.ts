@@ -22,7 +22,7 @@ export function chatOf(invocation: Invocation, words: readonly string[], command
     const why = id === undefined ? "needs the id of a chat" : `takes one id, not ${words.length} words`;
     throw new UserError(
       "USAGE",
-      `'sessions ${command}' ${why}: ${invocation.name} sessions ${command} <id>. The ids: ${invocation.name} ls`,
+      `'sessions ${command}' ${why}: ${invocation.name} sessions ${command} <id>. To list the chats: ${invocation.name} ls`,
     );
   }
   const context = contextOf(invocation);

@@ -29,7 +29,7 @@ async function askFirst({ env, name }: Invocation, chats: readonly ChatMetadata[
   if (!isatty(0)) {
     throw new UserError(
       "USAGE",
-      `'sessions delete' asks first, and there is no terminal to ask on. To delete without asking: ${name} sessions delete ${chats.map((chat) => chat.id).join(" ")} --yes`,
+      `'sessions delete' asks for confirmation, but there is no terminal. To skip the question: ${name} sessions delete ${chats.map((chat) => chat.id).join(" ")} --yes`,
     );
   }
   const { promptYes } = await import("../../prompt-hidden.ts");

@@ -43,7 +43,7 @@ const noSessions = "No sessions of claude, codex or gemini were found on this ma
 function usage(name: string): UserError {
   return new UserError(
     "USAGE",
-    `'sessions import' needs a session: a file, a folder, or the id that its own CLI uses. Example: ${name} sessions import ~/.claude/projects/…/….jsonl. To list those on this machine: ${name} sessions import --all`,
+    `'sessions import' needs a session: a file, a directory, or its CLI's own id. Example: ${name} sessions import ~/.claude/projects/…/….jsonl. To list those on this machine: ${name} sessions import --all`,
   );
 }
 

@@ -5,8 +5,8 @@ import type { InnerCommand } from "../inner-command.ts";
 const yes = flag("Sessions", "-y, --yes", "Do not ask for confirmation");
 
 export const listFlags = [
-  flag("Sessions", "-a, --all", "The chats of all workspaces"),
-  flag("Sessions", "--search <text>", 'Chats in all workspaces with these words, "…" a phrase'),
+  flag("Sessions", "-a, --all", "Include chats of all workspaces"),
+  flag("Sessions", "--search <text>", 'Search the chats of all workspaces; "…" matches a phrase'),
   textOrJson,
 ];
 
@@ -16,7 +16,7 @@ export const anyFormat = flag("Output", "--format <format>", "Output format: tex
 /** Also a command of its own. */
 export const exportCommand: InnerCommand = {
   name: "export",
-  summary: "Write a chat as Markdown, JSON, stream-json, HTML, ATIF or a recording",
+  summary: "Export a chat as Markdown, JSON, stream-json, HTML, ATIF or a recording",
   operands: "<id>",
   flags: [
     flag("Output", "--format <format>", "markdown (default), json, stream-json, html, atif or recording", {
@@ -31,7 +31,7 @@ export const exportCommand: InnerCommand = {
 export const sessionCommands: readonly InnerCommand[] = [
   {
     name: "list",
-    summary: "List chats, as ls does",
+    summary: "List chats, like ls",
     flags: listFlags,
     uses: ["workspace"],
     load: async () => (await import("../ls.ts")).ls,
@@ -65,7 +65,7 @@ export const sessionCommands: readonly InnerCommand[] = [
     name: "fork",
     summary: "Copy a chat into a new one and print its id",
     operands: "<id>",
-    flags: [flag("Sessions", "--at <turn>", "Leave out what came after this turn")],
+    flags: [flag("Sessions", "--at <turn>", "Fork at this turn, without what came after it")],
     examples: ["sessions fork 0bae --at 3"],
     load: async () => (await import("./new-chat.ts")).forkSession,
   },
@@ -81,11 +81,11 @@ export const sessionCommands: readonly InnerCommand[] = [
     summary: "Rewind a chat and its files to before a turn",
     operands: "<id>",
     flags: [
-      flag("Sessions", "--to <turn>", "Before this turn (default: before the last one)"),
-      flag("Sessions", "--conversation-only", "Leave the files as they are"),
-      flag("Sessions", "--files-only", "Leave the conversation as it is"),
+      flag("Sessions", "--to <turn>", "Rewind to before this turn (default: the last one)"),
+      flag("Sessions", "--conversation-only", "Rewind the conversation, but not the files"),
+      flag("Sessions", "--files-only", "Rewind the files, but not the conversation"),
       flag("Sessions", "--dry-run", "Only show what would be undone"),
-      flag("Sessions", "--undo", "Restore the files as they were before the last rewind"),
+      flag("Sessions", "--undo", "Restore the files to their state before the last rewind"),
       yes,
     ],
     uses: ["force", "workspace"],

@@ -69,19 +69,20 @@ async function rewindTo(task: RewindTask, turn: ChatTurn): Promise<number> {
   for (const gap of gaps) writeStderr(`Warning: the files were not saved in turn ${gap.turn}: ${gap.why}\n`);
   const going = turns.length - turn.number + 1;
   const conversation = options.conversation ? [`${counted(going, "turn")} of the conversation`] : [];
-  const files = planned.steps.length > 0 ? [`${counted(planned.steps.length, "change")} of files`] : [];
+  const files = planned.steps.length > 0 ? [counted(planned.steps.length, "file change")] : [];
   const what = [...files, ...conversation].join(" and ") || "nothing";
-  if (options.dryRun) return answer(`Back to before ${named}: ${what} would be undone.\n${listOf(planned, task)}`);
-  if (!(await isSure(task, planned, `Undo ${what}, back to before ${named}?`))) return answer("Nothing was changed.\n");
+  if (options.dryRun) return answer(`Rewinding to before ${named}: ${what} would be undone.\n${listOf(planned, task)}`);
+  if (!(await isSure(task, planned, `Rewind to before ${named}, undoing ${what}?`)))
+    return answer("Nothing was changed.\n");
 
   const done = options.files ? await rewind.restore(turn.number) : nothing;
   const report = options.files ? reportOf(done, task) : "";
   if (done.failed.length > 0) {
     await answer(report);
-    throw new UserError("STORE_IO", `${failures(done.failed, task)} The conversation was left as it is.`);
+    throw new UserError("STORE_IO", `${failures(done.failed, task)} The conversation was not changed.`);
   }
   if (options.conversation) rewind.takeBack(turn.number, { files: options.files }, () => chat.rewindTo(turn.number));
-  const left = options.conversation ? `✓ The conversation is back before ${named}\n` : "";
+  const left = options.conversation ? `✓ Rewound the conversation to before ${named}\n` : "";
   const undo =
     done.steps.length > 0
       ? `To restore the files: ${invocation.name} sessions rewind ${chat.metadata.id} --undo\n`
@@ -98,11 +99,9 @@ async function undoRewind(task: RewindTask): Promise<number> {
       `No rewind of the chat ${chat.metadata.id} has changed files, so there is none to undo. Its turns: ${invocation.name} sessions show ${chat.metadata.id}`,
     );
   }
-  const what = `${counted(planned.steps.length, "change")} of files`;
-  if (options.dryRun)
-    return answer(`Back to before the last rewind: ${what} would be undone.\n${listOf(planned, task)}`);
-  if (!(await isSure(task, planned, `Undo ${what}, back to before the last rewind?`)))
-    return answer("Nothing was changed.\n");
+  const what = counted(planned.steps.length, "file change");
+  if (options.dryRun) return answer(`Undoing the last rewind: ${what} would be undone.\n${listOf(planned, task)}`);
+  if (!(await isSure(task, planned, `Undo the last rewind, with ${what}?`))) return answer("Nothing was changed.\n");
   const done = (await rewind.undo())!;
   await answer(reportOf(done, task));
   if (done.failed.length > 0) throw new UserError("STORE_IO", failures(done.failed, task));
@@ -172,8 +171,8 @@ function reportOf({ steps, left }: RestoreResult, task: RewindTask): string {
 const outcomes: Record<RestoreStep["change"], string> = {
   write: "written",
   remove: "removed",
-  make: "made as folders",
-  mode: "given their mode",
+  make: "directories created",
+  mode: "modes restored",
 };
 
 function countsOf(steps: readonly RestoreStep[]): string {
@@ -181,7 +180,7 @@ function countsOf(steps: readonly RestoreStep[]): string {
     const count = steps.filter((step) => step.change === change).length;
     return count > 0 ? [`${count} ${outcome}`] : [];
   });
-  return counts.length > 0 ? `Files: ${counts.join(", ")}` : "No file had to change";
+  return counts.length > 0 ? `Files: ${counts.join(", ")}` : "No files changed";
 }
 
 const verbs: Record<RestoreStep["change"], string> = { write: "write", remove: "remove", make: "folder", mode: "mode" };

@@ -14,7 +14,7 @@ export async function listTrusted(invocation: Invocation): Promise<number> {
   const folders = trustedFolders(configDir(invocation.env)).map((path) => ({ path, exists: existsSync(path) }));
   if (wantsJson(invocation)) return answerJson(folders);
   if (folders.length === 0)
-    return answer(`No folder is trusted yet. To trust this one: ${invocation.name} trust add\n`);
+    return answer(`No directory is trusted yet. To trust this one: ${invocation.name} trust add\n`);
   return answer(folders.map(({ path, exists }) => `${path}${exists ? "" : "  (gone)"}\n`).join(""));
 }
 
@@ -24,12 +24,12 @@ export async function addTrust(invocation: Invocation, words: readonly string[])
   const folder = realDirectory(onePath(invocation, words), "trust add");
   const before = isTrusted(config, folder);
   if (!before && isWide(folder, homeDir(invocation.env))) {
-    const question = `${folder} is not a project but holds many. Its settings, hooks and servers would count. Trust it?`;
+    const question = `${folder} is not a project but contains many. Its settings, hooks and servers would be used. Trust it?`;
     if (!(await confirmed(invocation, question, `trust add ${folder} --yes`))) return answer("Nothing was changed.\n");
   }
   trust(config, folder);
   if (wantsJson(invocation)) return answerJson({ path: folder, changed: !before });
-  return answer(before ? `${folder} is trusted already.\n` : `✓ Trusted: ${folder}\n`);
+  return answer(before ? `${folder} is already trusted.\n` : `✓ Trusted: ${folder}\n`);
 }
 
 export async function removeTrust(invocation: Invocation, words: readonly string[]): Promise<number> {
@@ -46,7 +46,7 @@ function onePath({ name, line }: Invocation, words: readonly string[]): string {
   if (words.length > 1)
     throw new UserError(
       "USAGE",
-      `'trust ${line.words[0]}' takes one path, and this was ${words.length}. Quote a path with blanks: ${name} trust ${line.words[0]} "${words.join(" ")}"`,
+      `'trust ${line.words[0]}' takes one path, not ${words.length}. Quote a path with spaces: ${name} trust ${line.words[0]} "${words.join(" ")}"`,
     );
   return words[0] ?? ".";
 }

@@ -5,13 +5,13 @@ import type { InnerCommand } from "../inner-command.ts";
 export const trustCommands: readonly InnerCommand[] = [
   {
     name: "list",
-    summary: "List the trusted folders",
+    summary: "List the trusted directories",
     flags: [textOrJson],
     load: async () => (await import("./change.ts")).listTrusted,
   },
   {
     name: "add",
-    summary: "Trust a folder (default: this one): its settings, hooks and servers count from now on",
+    summary: "Trust a directory (default: this one) with its settings, hooks and servers",
     operands: "[path]",
     flags: [flag("Workspace", "-y, --yes", "Do not ask for confirmation"), textOrJson],
     examples: ["trust add", "trust add ../library"],
@@ -19,7 +19,7 @@ export const trustCommands: readonly InnerCommand[] = [
   },
   {
     name: "remove",
-    summary: "Stop trusting a folder (default: this one)",
+    summary: "Stop trusting a directory (default: this one)",
     operands: "[path]",
     flags: [textOrJson],
     examples: ["trust remove", "trust remove ../library"],

@@ -109,7 +109,7 @@ export function Composer({ subject }: { subject: Subject }) {
             <ContextMeter used={conversation.context.value.used} window={conversation.context.value.window} />
           )}
           {canSteer && text.value.trim() !== "" && (
-            <button type="button" onClick={() => void send("prompt")} title="Told when this turn is over (Alt+Enter)">
+            <button type="button" onClick={() => void send("prompt")} title="Sent when this turn ends (Alt+Enter)">
               Queue
             </button>
           )}
@@ -188,7 +188,7 @@ export async function goOn(subject: Subject, text: string, { mode, model }: { mo
   const isAsBefore = !model && (mode === undefined || mode === "default");
   const last = run ?? [...runs.value.values()].find((each) => id !== undefined && each.sessionId === id);
   if (last && isAsBefore) return service().followUp(last.id, text);
-  if (id === undefined || workspace === undefined) throw new Error("This session has no folder to go on in.");
+  if (id === undefined || workspace === undefined) throw new Error("This session has no directory to continue in.");
   const given: NewRun = {
     cli: run?.spec.cli ?? session?.agent ?? "courser",
     workspace,
@@ -205,7 +205,7 @@ type Circumstances = Pick<Subject, "workspace" | "session"> & { isInstalled: boo
 function reasonAgainst({ workspace, session, isInstalled, cli }: Circumstances): string | undefined {
   if (!isInstalled) return `${cli} is not installed here: this session can be read only`;
   if (workspace === undefined) return "This session does not say where it was worked: it can be read only";
-  if (session && !session.isTrusted) return "Its folder is not trusted. In a terminal: cd there, courser --trust";
+  if (session && !session.isTrusted) return "Its directory is not trusted. In a terminal: cd there, courser --trust";
   return undefined;
 }
 

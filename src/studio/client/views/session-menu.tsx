@@ -58,7 +58,7 @@ export function sessionActions(subject: Subject): Action[] {
   if (!isOurs) return [...stopping, ...reading];
   const own: Action[] = [
     { id: "rename", title: "Rename", keys: "r", run: () => void rename(subject) },
-    { id: "fork", title: "Fork: go on in a copy", keys: "f", run: () => void fork(subject) },
+    { id: "fork", title: "Fork: continue in a copy", keys: "f", run: () => void fork(subject) },
     ...(isLive ? [] : [{ id: "rewind", title: "Rewind to before a turn", run: () => void rewind(subject) }]),
     ...(["markdown", "html", "json"] as const).map((format) => ({
       id: `export-${format}`,

@@ -128,7 +128,7 @@ export class TimelineLog {
       case "retry": {
         if (event.discards) this.#discardOpen();
         else this.#endText(undefined, at);
-        const message = `The model was asked again${event.reason ? `: ${event.reason}` : "."}`;
+        const message = `The request was retried${event.reason ? `: ${event.reason}` : "."}`;
         this.#push({ type: "notice", kind: "retry", message }, at);
         return;
       }
