@@ -48,7 +48,7 @@ describe("mcp", () => {
       { name: "broken", status: "failed" },
     ]);
     expect((await mcp("enable", "my dem")).stderr).toContain("Did you mean my demo?");
-    expect((await mcp("enable", "broken")).stderr).toContain("Correct it first");
+    expect((await mcp("enable", "broken")).stderr).toContain("Fix it first");
   });
 
   it("adds and removes, for the user and for the project", async () => {

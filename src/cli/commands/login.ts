@@ -171,10 +171,7 @@ function checkedKey(text: string): string {
       "the key is empty; nothing was saved. Give it with --api-key <key>, on stdin, or when asked on a terminal.",
     );
   if (/[\r\n]/.test(key))
-    throw new UserError(
-      "USAGE",
-      `the key must be one line, not ${key.split(/\r?\n|\r/).length}; nothing was saved.`,
-    );
+    throw new UserError("USAGE", `the key must be one line, not ${key.split(/\r?\n|\r/).length}; nothing was saved.`);
   if (/[^\x21-\x7e]/.test(key))
     throw new UserError("USAGE", "the key contains a space or an invalid character; nothing was saved.");
   return key;
