@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { Fleet, Lease } from "../fleet.ts";
-import { type HostedEnd, type HostOptions, hostRun } from "../host-run.ts";
+import type { HostedEnd, HostOptions } from "../host-run.ts";
 import type { WorkerStats } from "./stats.ts";
 
 export type WorkerOptions = Omit<HostOptions, "signal" | "leave"> & {
@@ -75,6 +75,7 @@ async function carryOut(fleet: Fleet, lease: Lease, options: WorkerOptions, leav
   try {
     const { program, configDir, disk, sandbox } = options;
     const premises = { program, configDir, disk, ...(sandbox && { sandbox }) };
+    const { hostRun } = await import("../host-run.ts"); // a worker that waits is small
     return await hostRun(fleet, lease, { ...premises, signal: new AbortController().signal, leave });
   } catch (error) {
     options.onLine(`${lease.run} lost: ${(error as Error).message}`);

@@ -8,7 +8,7 @@ import { UserError } from "../../protocol/error-codes.ts";
 import { takeStore } from "../../store/chats/carry-chat.ts";
 import { deleteChat } from "../../store/chats/delete-chat.ts";
 import { chatFolder } from "../../store/chats/layout.ts";
-import { projectDir } from "../../store/project.ts";
+import { forgetWorkspace } from "../../store/forget-workspace.ts";
 import type { Entry, Fleet, RunEnd, RunRecord, RunSpec } from "../fleet.ts";
 import { type Continuation, readContinuation } from "./continuation.ts";
 import { makeWorkspace, type RunWorkspace, type WorkerDisk } from "./workspace.ts";
@@ -106,7 +106,7 @@ export function clearAway(
   const path = spec.request.workspace;
   try {
     if (spec.cli === "courser" && chatId !== undefined) deleteChat(configDir, chatFolder(configDir, path, chatId));
-    rmSync(projectDir(configDir, path), { recursive: true, force: true });
+    forgetWorkspace(configDir, path);
   } catch {
     // It is found among the chats of this machine, and can be deleted there.
   }

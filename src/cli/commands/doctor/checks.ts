@@ -1,9 +1,7 @@
 // The checks of `doctor`, in the order in which a run needs what they look at.
 import { accessSync, constants, existsSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
-import { createProcessRunner } from "../../../agent/process.ts";
 import { ripgrepPath } from "../../../agent/ripgrep.ts";
-import { createSandbox, planSandbox } from "../../../agent/sandbox/index.ts";
 import { runProgram } from "../../../process/run-program.ts";
 import { planMcp } from "../../../run/mcp-plan.ts";
 import { detectCli } from "../../../sdk/detect.ts";
@@ -11,12 +9,12 @@ import { drivers } from "../../../sdk/drivers/index.ts";
 import type { UnifiedTool } from "../../../sdk/unified.ts";
 import { loadHooks } from "../../../store/hook-files.ts";
 import { loadPlugins } from "../../../store/plugins/installed.ts";
-import { loadSandboxSettings } from "../../../store/sandbox-settings.ts";
 import { openDatabase } from "../../../store/sqlite.ts";
 import { serverFlags } from "../../run-request.ts";
 import type { DoctorContext } from "./context.ts";
 import type { Finding } from "./index.ts";
 import { checkModel } from "./model.ts";
+import { sandboxState } from "./sandbox-state.ts";
 
 export type Check = (context: DoctorContext) => Finding[] | Promise<Finding[]>;
 
@@ -139,21 +137,6 @@ async function checkSandbox(context: DoctorContext): Promise<Finding[]> {
   const next = process.platform === "linux" ? "apt install bubblewrap" : `${context.invocation.name} help sandbox`;
   const finding = mode === "enabled" ? problem : warning;
   return [finding(`${fault} Without it, print mode refuses commands that no rule allows.`, next), ...warnings];
-}
-
-/** What is configured, and what keeps it from working here. */
-export async function sandboxState({ settings, configDir, workspace, home, invocation: { env } }: DoctorContext) {
-  const cliConfig = settings instanceof Error ? {} : settings.raw;
-  const configured = loadSandboxSettings({ configDir, workspace, cliConfig });
-  const { mode, warnings } = configured;
-  if (mode === "disabled") return { mode, warnings };
-  const place = { workspace, roots: [], home, configDir, rules: [], totalMemoryMb: 1024 };
-  const sandbox = createSandbox({
-    plan: planSandbox(configured, place),
-    processes: createProcessRunner({ env }),
-    env,
-  });
-  return { mode, warnings, fault: await sandbox.problem() };
 }
 
 function checkServers(context: DoctorContext): Finding[] {

@@ -1,8 +1,8 @@
 // `worker start`: carries out runs of a fleet on this machine, until it is told to leave. It has no terminal; what a run has to
 // say goes into the log of the run.
+import { setFlagsFromString } from "node:v8";
 import { exitCodeOf, UserError } from "../../../protocol/error-codes.ts";
 import type { Fleet, RunEnd } from "../../../serve/fleet.ts";
-import { hostRun } from "../../../serve/host-run.ts";
 import { leaseMs, leaseOf, startHostsUnserved } from "../../../serve/launcher.ts";
 import { work } from "../../../serve/worker/loop.ts";
 import { listenForManagement, managementAddress } from "../../../serve/worker/management.ts";
@@ -17,6 +17,8 @@ import { launchOf, withFleet } from "../runs/context.ts";
 import { type WorkerSettings, workerSettings } from "./settings.ts";
 
 export async function startWorker(invocation: Invocation): Promise<number> {
+  // Most of the time it waits: room for young objects is not worth keeping meanwhile.
+  setFlagsFromString("--semi-space-growth-factor=1");
   const { flags } = invocation.line;
   const settings = workerSettings(invocation);
   const address = flagText(flags, "management-addr");
@@ -36,7 +38,7 @@ function premisesOf({ dataDir, keepFailed }: WorkerSettings, invocation: Invocat
 /** Absent where the owner of this machine has switched it off: then runs need none. */
 async function sandboxHere(invocation: Invocation): Promise<Pick<Premises, "sandbox">> {
   const [{ sandboxState }, { contextOf }] = await Promise.all([
-    import("../doctor/checks.ts"),
+    import("../doctor/sandbox-state.ts"),
     import("../doctor/context.ts"),
   ]);
   const { mode, fault } = await sandboxState(contextOf(invocation));
@@ -109,6 +111,7 @@ async function hostOne(fleet: Fleet, given: string, settings: WorkerSettings, in
   const lease = leaseOf(given);
   if (!lease) throw new UserError("USAGE", `--lease '${given}' is not a lease.`);
   const launch = launchOf(invocation);
+  const { hostRun } = await import("../../../serve/host-run.ts");
   const abort = new AbortController();
   const watch = watchForTheEnd(abort, { env: invocation.env });
   try {

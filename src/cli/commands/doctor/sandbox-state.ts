@@ -1,0 +1,20 @@
+// Whether commands could run in the sandbox here. Loads no other check: workers ask at their start, and stay small.
+import { createProcessRunner } from "../../../agent/process.ts";
+import { createSandbox, planSandbox } from "../../../agent/sandbox/index.ts";
+import { loadSandboxSettings } from "../../../store/sandbox-settings.ts";
+import type { DoctorContext } from "./context.ts";
+
+/** What is configured, and what keeps it from working here. */
+export async function sandboxState({ settings, configDir, workspace, home, invocation: { env } }: DoctorContext) {
+  const cliConfig = settings instanceof Error ? {} : settings.raw;
+  const configured = loadSandboxSettings({ configDir, workspace, cliConfig });
+  const { mode, warnings } = configured;
+  if (mode === "disabled") return { mode, warnings };
+  const place = { workspace, roots: [], home, configDir, rules: [], totalMemoryMb: 1024 };
+  const sandbox = createSandbox({
+    plan: planSandbox(configured, place),
+    processes: createProcessRunner({ env }),
+    env,
+  });
+  return { mode, warnings, fault: await sandbox.problem() };
+}
