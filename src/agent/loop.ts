@@ -65,7 +65,7 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, signal: AbortSi
     durationMs: agent.seams.now() - startedAt,
     apiDurationMs: Math.round(Math.min(turn.apiMs, agent.seams.now() - startedAt)),
     requestId: prompt.requestId,
-    usage: turn.spending.total,
+    usage: turn.spending.total(turn.facts.price),
     ...(turn.denials.length > 0 && { denials: turn.denials }),
   };
   const structured = turn.structured === undefined ? {} : { structured: turn.structured };

@@ -29,9 +29,10 @@ export class UsageBudget {
     this.#parent?.add(usage, price);
   }
 
-  /** What the end of a run tells. */
-  get total(): Usage & { totalCost?: number } {
-    return this.#isPriced ? { ...this.usage, totalCost: Math.round(this.cost * 1e6) / 1e6 } : this.usage;
+  /** What the end of a run tells. `price`: of the model that is asked, where it is known; nothing spent at a known price is nothing. */
+  total(price: Price | undefined): Usage & { totalCost?: number } {
+    const isPriced = this.#isPriced ?? price !== undefined;
+    return isPriced ? { ...this.usage, totalCost: Math.round(this.cost * 1e6) / 1e6 } : this.usage;
   }
 
   countReply(): void {

@@ -25,7 +25,8 @@ function textOutput(): Output {
     encode(event) {
       if (event.type === "tool_start" || event.type === "user") said = "";
       if (event.type === "text_end") said += event.text;
-      return event.type === "done" ? answerText({ text: said, structured: event.structured }) : undefined;
+      const isAnswer = event.type === "done" || (event.type === "fail" && event.answer !== undefined);
+      return isAnswer ? answerText({ text: said, structured: event.structured }) : undefined;
     },
   };
 }

@@ -113,8 +113,8 @@ export type AgentEventBody =
   | { type: "notice"; kind: string; message: string; fields?: Record<string, unknown> }
   /** `structured`: the answer by the schema that was asked for. */
   | ({ type: "done"; text: string; structured?: unknown } & Ending)
-  /** The run failed. */
-  | ({ type: "fail"; message: string; code?: string } & Ending)
+  /** The run failed. `answer`, `structured`: what the agent answered, where that is a failure all the same. */
+  | ({ type: "fail"; message: string; code?: string; answer?: string; structured?: unknown } & Ending)
   | { type: "other"; raw: unknown }; // understood by nobody, lost by nobody
 
 /** `at`: when it happened (ms). `carried`: what a foreign line said beyond this vocabulary; only its codec reads it. */

@@ -70,9 +70,16 @@ export const fail: LineKind<Of<"fail">> = {
     if (typeof line.result !== "string") return undefined;
     const event: Of<"fail"> = { type: "fail", message: line.result, ...endingOf(line) };
     if (typeof line.error_code === "string") event.code = line.error_code;
+    if (typeof line.answer === "string") event.answer = line.answer;
+    if (line.structured_output !== undefined) event.structured = line.structured_output;
     return timed(event, line);
   },
-  rows: resultRows("error", [field("result", "message"), field("error_code", "code", "given")]),
+  rows: resultRows("error", [
+    field("result", "message"),
+    field("error_code", "code", "given"),
+    extension("answer", "answer", (value) => typeof value === "string"),
+    field("structured_output", "structured", "given"),
+  ]),
 };
 
 /** Where one of the two durations is missing they are taken to be equal, as they are in every stream that was seen. */

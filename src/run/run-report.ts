@@ -67,14 +67,14 @@ export class RunReport {
     const cutOff = (event.background ?? []).filter(({ status }) => status === "cut_off");
     const faults = (this.#parts.request.failOn ?? []).flatMap((reason) => checks[reason](event, this.#facts()) ?? []);
     if (cutOff.length === 0 && faults.length === 0) return event;
-    const { type: _type, text: _text, structured: _structured, ...ending } = event;
+    const { type: _type, text: answer, ...ending } = event;
     const isCutOff = cutOff.length > 0 && !this.#parts.request.failOn?.includes("background");
     if (isCutOff && faults.length === 0) {
       const message = `The agent ended while its background work still ran, which was ended with it: ${named(cutOff)}. Let it await or stop what it starts, or give it more time with "backgroundWaitMs" in courser.json.`;
-      return { type: "fail", message, code: "BACKGROUND_CUT_OFF", ...ending };
+      return { type: "fail", message, code: "BACKGROUND_CUT_OFF", answer, ...ending };
     }
     const message = `The run ended, but not as --fail-on wants it: ${faults.join("; ")}.`;
-    return { type: "fail", message, code: "NOT_DONE", ...ending };
+    return { type: "fail", message, code: "NOT_DONE", answer, ...ending };
   }
 
   #facts(): Facts {

@@ -137,10 +137,11 @@ export class ReplayedRun implements LiveRun {
     }
     let ending: TurnEnding | undefined;
     let isFirst = true;
+    let isStopped = false;
     for (const line of lines) {
-      if (this.#isClosed || this.#options.signal?.aborted) break;
+      isStopped = this.#isClosed || this.#options.signal?.aborted === true || this.#isBeyond(line);
+      if (isStopped) break;
       if ("request" in line) {
-        if (this.#options.until !== undefined && line.request > this.#options.until) break;
         const isOwn = line.agent === "main";
         const why = await this.#differs(line.request, isOwn && isFirst ? item.prompt : undefined);
         if (isOwn) isFirst = false;
@@ -165,7 +166,19 @@ export class ReplayedRun implements LiveRun {
       }
     }
     if (ending) this.#open.end(item, "told", ending);
-    else this.#end(item, stopped(this.#options));
+    else this.#end(item, isStopped ? stopped(this.#options) : this.#cutOff());
+  }
+
+  #isBeyond(line: RecordingLine): boolean {
+    const { until } = this.#options;
+    return until !== undefined && "request" in line && line.request > until;
+  }
+
+  #cutOff(): UserError {
+    return new UserError(
+      "RECORDING_INVALID",
+      `${this.#name} ends before its run does: whoever wrote it was stopped. Record the run again with --record FILE.`,
+    );
   }
 
   async #differs(request: number, prompt: Prompt | undefined): Promise<string | undefined> {
@@ -177,9 +190,9 @@ export class ReplayedRun implements LiveRun {
   #judged(event: AgentEvent): AgentEvent {
     const isWanted = this.#options.check?.request.failOn?.includes("replay");
     if (event.type !== "done" || !isWanted || this.#difference === undefined) return event;
-    const { type: _type, text: _text, structured: _structured, ...ending } = event;
+    const { type: _type, text: answer, ...ending } = event;
     const message = `The run ended, but not as --fail-on wants it: the replay differs: ${this.#difference}.`;
-    return { type: "fail", message, code: "NOT_DONE", ...ending };
+    return { type: "fail", message, code: "NOT_DONE", answer, ...ending };
   }
 
   /** Undefined where the run continues all the same; that it differs is said. */

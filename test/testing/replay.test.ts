@@ -145,6 +145,8 @@ it("of a run that is killed, keeps what was written until then", async () => {
   const shown = await there.run(["replay", file, "--output-format", "stream-json"]);
   expect(shown.stdout).toContain("Let me wait.");
   expect(shown.stdout).toContain("sleep 20");
+  expect(shown.exit).toBe(1);
+  expect(shown.stderr).toMatch(/ends before its run does.*\[RECORDING_INVALID\]/s);
 });
 
 it("refuses a damaged file with its line", async () => {

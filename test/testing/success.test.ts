@@ -59,6 +59,21 @@ it("fails on what --fail-on names, and on nothing else", async () => {
   ]);
 });
 
+it("shows the answer of a run that is none of the successes that were asked for", async () => {
+  const args = ["-p", "--force", "--model", "offline", "--fail-on", "empty", "what is 2+2?"];
+  const text = await place.run(args);
+  expect([text.exit, text.stdout]).toEqual([5, "2 + 2 = 4\n"]);
+  expect(text.stderr).toContain("[NOT_DONE]");
+  const json = await place.run(["--output-format", "json", ...args]);
+  expect(json.lines()[0]).toMatchObject({ is_error: true, error_code: "NOT_DONE", answer: "2 + 2 = 4" });
+});
+
+it("costs nothing where a model that has a price failed before it used anything", async () => {
+  const error = { code: "MODEL_RATE_LIMIT", message: "later" };
+  const run = await place.play([{ error }]);
+  expect(run.lines().at(-1)).toMatchObject({ error_code: error.code, usage: { inputTokens: 0, totalCost: 0 } });
+});
+
 it("--fail-on replay fails a replay that went on although it differs", async () => {
   const file = join(place.home, "run.jsonl");
   await place.play([{ calls: [{ name: "LS", args: {} }] }, { text: "ok" }], ["--record", file]);

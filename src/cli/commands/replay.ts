@@ -1,6 +1,6 @@
 // `replay FILE`: shows a recorded run as it was, or goes on from one of its steps with a real model.
 import { resolve } from "node:path";
-import { resultText, UserError } from "../../protocol/error-codes.ts";
+import { exitCodeOf, resultText, UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import { readRecording } from "../../testing/recording.ts";
 import { openReplay, type ReplayedRun } from "../../testing/replayed-run.ts";
@@ -37,22 +37,31 @@ export async function replay(invocation: Invocation): Promise<number> {
     ...(until !== undefined && { until }),
     ...(speed !== undefined && { speed }),
   });
-  return show(run, { flags: line.flags, workspace: recording.header.places.workspace, isWhole: until === undefined });
+  const shown = { flags: line.flags, workspace: recording.header.places.workspace, isWhole: until === undefined };
+  const cutOff = await show(run, shown);
+  if (cutOff !== undefined) throw cutOff;
+  return abort.signal.aborted ? exitCodeOf("INTERRUPTED") : 0;
 }
 
+/** How a recorded run ended is no failure of the replay; a recording without its end is one. */
 async function show(
   run: ReplayedRun,
   { flags, workspace, isWhole }: { flags: FlagValues; workspace: string; isWhole: boolean },
-): Promise<number> {
+): Promise<UserError | undefined> {
   const stdout = openStdout();
   const format = flagText(flags, "output-format") as OutputFormat | undefined;
   const partial = flags.has("stream-partial-output");
   const output = format && outputs[format]({ sessionId: run.chatId, partial, compat: undefined });
   const encode = output ? (event: AgentEvent) => output.encode(event) : peopleLines(workspace);
+  let cutOff: UserError | undefined;
   const follow = async () => {
     for await (const { event } of run.events()) {
       const isEnd = event.type === "done" || event.type === "fail";
       if (isEnd && !isWhole && event.type === "fail" && event.code === "INTERRUPTED") continue;
+      if (event.type === "fail" && event.code === "RECORDING_INVALID") {
+        cutOff = new UserError(event.code, event.message);
+        continue; // told as it ends
+      }
       if (event.type === "notice" && format === "text") writeStderr(`Warning: ${event.message}\n`);
       const shown = event.type === "fail" ? { ...event, message: resultText(event.message) } : event;
       stdout.write(encode(shown) ?? "");
@@ -62,12 +71,12 @@ async function show(
   const followed = follow();
   for (const text of run.prompts) {
     const { code } = { code: undefined, ...(await run.send({ text }).ending) };
-    if (code === "INTERRUPTED") break;
+    if (code === "INTERRUPTED" || code === "RECORDING_INVALID") break;
   }
   await run.close();
   await followed;
   await stdout.flush();
-  return 0;
+  return cutOff;
 }
 
 /** What was asked, said and done, as it came. */
