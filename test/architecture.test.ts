@@ -48,7 +48,7 @@ const mayImport: Record<string, readonly string[]> = {
   // A recorded run is put together like any other, and a replayed one makes the requests that it would make today: from run/ down.
   testing: ["text", "json", "protocol", "redact", "process", "store", "model", "agent", "run", "sdk"],
   // Agents are run as anybody runs them, through sdk/; the sandbox of agent/ holds the scripts of tasks.
-  eval: ["text", "json", "protocol", "process", "store", "agent", "sdk"],
+  eval: ["text", "json", "protocol", "process", "store", "agent", "sdk", "export"],
   terminal: [
     "text",
     "json",

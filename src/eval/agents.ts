@@ -99,7 +99,8 @@ async function runCli({ model, args, executable }: AgentChoice & { type: "cli" }
   const usage = end.usage as (typeof end.usage & { totalCost?: number }) | undefined;
   const costUsd = usage?.totalCost ?? end.costUsd;
   return {
-    ...(failure !== undefined && (end.turns === 0 ? { fault: failure } : { failure })),
+    // Who runs out of time has begun.
+    ...(failure !== undefined && (end.turns === 0 && end.outcome === "error" ? { fault: failure } : { failure })),
     ...(end.model !== undefined && { model: end.model }),
     ...(end.sessionId !== undefined && { sessionId: end.sessionId }),
     steps: end.turns,

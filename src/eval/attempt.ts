@@ -1,9 +1,10 @@
 // One attempt at a task, from plain data to plain data: copy, set up, work, look at the difference, verify.
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { copyFileSync, existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { explainError } from "../protocol/error-codes.ts";
 import { type AgentChoice, type AgentReport, runAgent } from "./agents.ts";
-import { type AttemptFolders, makeFolders, readIfThere, removeFolders } from "./folders.ts";
+import { type AttemptFolders, makeFolders, removeFolders } from "./folders.ts";
+import { keepOutput, recordingIn } from "./keep-output.ts";
 import { takeSnapshot } from "./patch.ts";
 import { createScriptRunner } from "./scripts.ts";
 import type { Task } from "./task.ts";
@@ -62,7 +63,7 @@ export async function runAttempt(
     signal.throwIfAborted();
     const durationMs = Math.round(performance.now() - startedAt);
     const result = { ...named, ...made, durationMs, ...(attempt.keep && { folder: folders.base }) };
-    keepOutput(attempt, folders, result);
+    await keepOutput(attempt, folders, result);
     return result;
   } catch (error) {
     signal.throwIfAborted();
@@ -118,38 +119,4 @@ function broughtSetup(file: string, folders: AttemptFolders): string {
   const target = join(folders.home, "setup.sh");
   copyFileSync(file, target);
   return target;
-}
-
-function recordingIn({ base }: AttemptFolders): string {
-  return join(base, "recording.jsonl");
-}
-
-/** Without what is of this machine, and of this attempt alone. Lengths and digests stay right: paths and platform are not compared. */
-function portable(recording: string, { base }: AttemptFolders): string {
-  const same = base.replace(/[^/-]{6}$/, "000000");
-  return recording.replaceAll(base, same).replace(/(?<=\\nPlatform: )\w+ [^\\]*?(?=;|\\n)/g, process.platform);
-}
-
-function keepOutput({ output, recordTo, task, label }: Attempt, folders: AttemptFolders, result: AttemptResult): void {
-  const recording = recordingIn(folders);
-  if (recordTo !== undefined && result.status === "passed" && existsSync(recording)) {
-    mkdirSync(dirname(recordTo), { recursive: true });
-    writeFileSync(recordTo, portable(readFileSync(recording, "utf8"), folders));
-  }
-  if (output === undefined) return;
-  const folder = join(output, task.name, label);
-  mkdirSync(folder, { recursive: true });
-  const { patch, ...told } = result;
-  writeFileSync(join(folder, "patch.diff"), patch);
-  writeFileSync(join(folder, "result.json"), `${JSON.stringify(told, null, 2)}\n`);
-  const kept = {
-    "stream.jsonl": join(folders.logs, "agent", "cursor-cli.txt"),
-    "answer.txt": join(folders.logs, "agent", "answer.txt"),
-    "verifier.txt": join(folders.logs, "verifier", "output.txt"),
-    "recording.jsonl": recording,
-  };
-  for (const [name, file] of Object.entries(kept)) {
-    const text = readIfThere(file);
-    if (text !== undefined) writeFileSync(join(folder, name), text);
-  }
 }

@@ -44,7 +44,10 @@ export function summaryLine(summary: Summary): string {
     ...(error > 0 ? [`${error} could not be judged`] : []),
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
   ];
-  const passes = Object.entries(passAt).map(([k, share]) => `pass@${k} ${percent(share)}`);
+  const most = Object.keys(passAt).length;
+  const passes = Object.entries(passAt)
+    .filter(([k]) => usualK.includes(k) || Number(k) === most)
+    .map(([k, share]) => `pass@${k} ${percent(share)}`);
   const used = [
     `${tokens(inputTokens + outputTokens)} tokens`,
     ...(costUsd === undefined ? [] : [dollars(costUsd)]),
@@ -53,6 +56,9 @@ export function summaryLine(summary: Summary): string {
   ];
   return `${tasks} ${tasks === 1 ? "task" : "tasks"}: ${counts.join(", ")}. ${[...passes, ...used].join(", ")}.`;
 }
+
+/** Of many, those that people compare; results.json has all. */
+const usualK = ["1", "2", "3", "5", "10", "50", "100"];
 
 function percent(share: number): string {
   return `${(share * 100).toFixed(1)} %`;

@@ -130,6 +130,10 @@ describe("an evaluation", () => {
     expect(read("out/good/1/answer.txt")).toBe("Done.");
     expect(read("out/good/1/stream.jsonl")).toContain('"type":"result"');
     expect(read("out/good/1/recording.jsonl")).toContain('{"recording":1');
+    expect(JSON.parse(read("out/good/1/trajectory.json"))).toMatchObject({
+      schema_version: "ATIF-v1.7",
+      steps: [{ source: "user" }, { tool_calls: [{ function_name: "Write" }] }, { message: "Done." }],
+    });
     expect(read("out/bad/1/verifier.txt")).toContain("Error: done.txt is not there\n");
   });
 
@@ -234,6 +238,25 @@ describe("an evaluation", () => {
     expect(stdout).toContain("6 tasks: 5 not sound.");
   });
 
+  it("follows a Dockerfile that only copies, and says its paths as they are here", async () => {
+    const task = makeTask("container", {
+      "instruction.md": "Write 'done' to /app/out/done.txt.\n",
+      "environment/Dockerfile": "FROM debian:13\nWORKDIR /app\nCOPY data/ out/\nCOPY given.txt ./\n",
+      "environment/data/a.txt": "a\n",
+      "environment/other.txt": "not copied\n",
+      "tests/test.sh": "cd / && bash /tests/check.sh\n",
+      "tests/check.sh":
+        'test -f /app/given.txt -a -f /app/out/a.txt -a ! -e /app/other.txt -a ! -e /app/Dockerfile && test "$(cat /app/out/done.txt)" = done\n',
+      "solution/solve.sh": "echo done > /app/out/done.txt\n",
+    });
+    const { told } = await evaluate([task, "--oracle"]);
+    expect(told.results[0].status, told.results[0].why).toBe("passed");
+    const { told: done } = await evaluate([task, "--model", "script", "--output", "container-out"]);
+    const stream = readFileSync(join(place.path, "container-out/container/1/stream.jsonl"), "utf8");
+    expect(stream).toMatch(/Write 'done' to \/\S+\/workspace\/out\/done.txt/);
+    expect(done.results[0].status).toBe("failed");
+  });
+
   it("takes rewards as Harbor's verifiers write them", async () => {
     const rewards = {
       text: "echo 1.0 > /logs/verifier/reward.txt; exit 7\n",
@@ -305,7 +328,7 @@ describe("an evaluation", () => {
     const without = works
       ? ["/usr/bin/bwrap", "--dev-bind", "/", "/", "--ro-bind", "/dev/null", "/usr/bin/bwrap", "--"]
       : [];
-    const command = [...without, process.execPath, cli, "eval", good, "--oracle"];
+    const command = [...without, process.execPath, cli, "eval", good, "--model", "script"];
     const start = (...args: string[]) =>
       runProgram({ command: [...command, ...args], cwd: place.path, env: place.env, timeoutMs: 60_000 });
     const refused = await start();
