@@ -29,6 +29,7 @@ import { studioFigures } from "./studio.ts";
 import { terminalFigures } from "./terminal.ts";
 import { programFigures } from "./terminal-program.ts";
 import { timelineFigures } from "./timeline.ts";
+import { workerFigures } from "./worker.ts";
 
 type Options = {
   rounds: number;
@@ -92,6 +93,7 @@ const groups: Record<string, (folder: string, options: Options) => Promise<Line[
   timeline,
   atOnce,
   serve,
+  worker,
   studio,
   replay,
   acp,
@@ -454,6 +456,15 @@ async function serve(folder: string, { rounds }: Options): Promise<Line[]> {
       unit: "",
       better: "more",
     },
+  ];
+}
+
+async function worker(folder: string): Promise<Line[]> {
+  const { own, server } = await workerFigures(cli, place(join(folder, "worker")));
+  const line = (name: string, value: number): Line => ({ name, value, limit: 70, unit: "MB", better: "less" });
+  return [
+    line("an idle worker, memory", own),
+    ...(server === undefined ? [] : [line("an idle worker of a fleet on NATS, memory", server)]),
   ];
 }
 
