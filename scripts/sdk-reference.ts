@@ -16,22 +16,22 @@ export function reference(): string {
   const options = members("sdk/start-options.ts", "StartOptions");
   return [
     "# Reference",
-    "Every option, result and event of the SDK. Made from its types by `npm run reference`; a test keeps it current. How they are used: [running](running.md) and [live sessions](live.md).",
-    "A name that is not an option, or a value of the wrong kind, is a `UserError` with the code `USAGE`: thrown by `start`, `session.send` and `session.fork`, rejected by everything that is awaited.",
+    "Every option, result and event of the SDK. Generated from its types by `npm run reference`; a test keeps it current. For usage, see [running](running.md) and [live sessions](live.md).",
+    "An unknown option, or a value of the wrong type, is a `UserError` with the code `USAGE`: thrown by `start`, `session.send` and `session.fork`; functions that return a promise reject with it.",
     "## Options of `start`",
     table(["option", "type", "meaning"], options.map(row)),
-    "`session.send(prompt, options)` and `session.fork(prompt, options)` take the same, but for `prompt`, `tool`, `cwd`, `resume`, `fork` and `executable`.",
+    "`session.send(prompt, options)` and `session.fork(prompt, options)` take the same, except `prompt`, `tool`, `cwd`, `resume`, `fork` and `executable`.",
     "## Options of `execute`",
-    "Those of `start` without `keepEvents`, and these. `executeCursor(prompt, options)` and `executeCursorStreaming(prompt, options)` take them without `prompt` and `tool`.",
+    "The options of `start` without `keepEvents`, and these. `executeCursor(prompt, options)` and `executeCursorStreaming(prompt, options)` take them without `prompt` and `tool`.",
     table(
       ["option", "type", "meaning"],
       [
-        row({ name: "sessionId?", type: "string", note: "The same as `resume`." }),
+        row({ name: "sessionId?", type: "string", note: "Same as `resume`." }),
         ...members("sdk/execute.ts", "ExecuteCallbacks").map(row),
       ],
     ),
     "## Options of `openLive`",
-    `Of those of \`start\`: ${liveNames()
+    `From \`start\`: ${liveNames()
       .map((name) => `\`${name}\``)
       .join(", ")}; and these.`,
     table(["option", "type", "meaning"], members("sdk/live/session.ts", "LiveOptions").map(row)),
@@ -46,21 +46,21 @@ export function reference(): string {
       ].map(row),
     ),
     "## What each CLI makes of an option",
-    "A flag or a setting, with what it was given here; a *loss*, which `run.losses` lists; or *refused*, because leaving it out silently would be dangerous. A dash: no flag is needed, or the SDK does it itself (budgets).",
+    "A flag or a setting, with the value given here; a *loss*, listed in `run.losses`; or *refused*, because silently ignoring it would be dangerous. A dash: no flag is needed, or the SDK does it itself (budgets).",
     table(["option", ...columns.map(({ name }) => name)], driverRows()),
     "## The result",
     '`await run.result`: these, with `outcome: "success"` and `data`, or another outcome and `error`.',
     table(["field", "type", "meaning"], members("sdk/outcome.ts", "RunFacts").map(row)),
     "## Events",
-    "Every event may also have `at`, when it happened in milliseconds. Calls (`tool_start`, `tool_end`) have a `name` by one list, and `cliName` where their CLI calls the tool otherwise.",
+    "Every event may also have `at`, its time in milliseconds. Calls (`tool_start`, `tool_end`) have a unified `name`, and `cliName` if their CLI uses another name.",
     table(["`type`", "fields", "meaning"], events()),
     "`done` and `fail` also have:",
     table(["field", "type", "meaning"], members("protocol/event.ts", "Ending").map(row)),
     "## Types",
-    "As the tables above name them; all are exported.",
+    "The types named in the tables above; all are exported.",
     `\`\`\`text\n${types.map(([file, name]) => declaration(file, name)).join("\n\n")}\n\`\`\``,
     "## Calls by name",
-    "`isCall(event, name)` narrows an event to calls of one tool: `event.args` is then as below, and `event.outcome.value` typed by `event.outcome.kind`. A tool that is in no list has its own name, and `args` of the type `unknown`.",
+    "`isCall(event, name)` narrows an event to calls of one tool: `event.args` then has the type below, and `event.outcome.value` is typed by `event.outcome.kind`. Other tools have their own name, and `args` of type `unknown`.",
     table(["`name`", "`args`"], calls()),
   ]
     .join("\n\n")

@@ -4,7 +4,7 @@
 export type Outcome = {
   kind: string;
   value: unknown;
-  /** What stands beside the outcome on the wire: `isBackground`, `pid`, … */
+  /** Fields beside the outcome in the stream: `isBackground`, `pid`, … */
   siblings?: Record<string, unknown>;
 };
 
@@ -39,28 +39,28 @@ export type BudgetUse = { turns: number; max_turns?: number; cost_usd?: number; 
 export type Ending = {
   /** Of the run. */
   durationMs: number;
-  /** Of it, the time that the model took. */
+  /** The part of it spent in model requests. */
   apiDurationMs: number;
-  /** Of this run, for reports. */
+  /** Id of this run, for bug reports. */
   requestId?: string;
-  /** Tokens, summed over the run. `totalCost`: US dollars, where the price of the model is known. */
+  /** Tokens, summed over the run. `totalCost`: US dollars, if the model's price is known. */
   usage?: Usage & { totalCost?: number };
-  /** Calls that were refused. */
+  /** Denied calls. */
   denials?: Denial[];
-  /** Commands that were left running. */
+  /** Commands left running in the background. */
   background?: BackgroundWork[];
-  /** MCP servers that the run went without. */
+  /** MCP servers that were not available. */
   missingServers?: MissingServer[];
-  /** Where a limit was given. */
+  /** If a limit was given. */
   budget?: BudgetUse;
-  /** What was to be known beside the answer, for who reads nothing but the ending. */
+  /** Notices of the run, for readers of the last line only. */
   notices?: { kind: string; message: string }[];
-  /** Where the CLI tells it. */
+  /** If the CLI reports it. */
   costUsd?: number;
 };
 
 export type AgentEventBody =
-  /** The run begins. */
+  /** The run starts. */
   | {
       type: "init";
       sessionId: string;
@@ -70,13 +70,13 @@ export type AgentEventBody =
       apiKeySource: string;
       tools?: string[];
       mcpServers?: { name: string; status: string }[];
-      /** Of what the run may do: rules, mode, sandbox, trust. The same policy has the same hash. */
+      /** Hash of the permissions: rules, mode, sandbox, trust. The same policy has the same hash. */
       policyHash?: string;
     }
-  /** What the user said. */
+  /** The user's prompt. */
   | { type: "user"; text: string }
-  | { type: "thinking"; text: string } // a piece of a thought
-  /** `text`: all of it, where it is known. `cut`, here and below: the turn ended before it was said to the end; not on the wire. */
+  | { type: "thinking"; text: string } // a delta of thinking
+  /** `text`: the whole text, if known. `cut`, here and below: the turn ended before it was complete; not in the stream. */
   | { type: "thinking_end"; text?: string; cut?: true }
   | { type: "text"; text: string } // a piece of the answer
   | { type: "text_end"; text: string; modelCallId?: string; cut?: true } // the whole segment
@@ -91,7 +91,7 @@ export type AgentEventBody =
       startedAt?: number;
     }
   | { type: "tool_output"; callId: string; chunk: string } // live only, never stored
-  /** How the call ended: `outcome`. */
+  /** The call has ended, with its `outcome`. */
   | {
       type: "tool_end";
       callId: string;
@@ -105,17 +105,17 @@ export type AgentEventBody =
     }
   /** A question to a person. */
   | { type: "ask"; id: string | number; kind: string; query: unknown }
-  /** What was answered. */
+  /** The answer. */
   | { type: "answer"; id: string | number; kind: string; response: unknown }
-  /** The model is asked again. `discards`: text since the last text_end is void, it will be said anew. */
+  /** The model request is retried. `discards`: text since the last text_end is discarded and will be sent again. */
   | { type: "retry"; attempt: number; discards: boolean; reason?: string; delayMs?: number }
-  /** Something a reader should know that is not a step of the work: the model changed, the context was cut. */
+  /** Something a reader should know that is not a step of the work: the model changed, the context was compacted. */
   | { type: "notice"; kind: string; message: string; fields?: Record<string, unknown> }
-  /** `structured`: the answer by the schema that was asked for. */
+  /** `structured`: the answer that matches the requested schema. */
   | ({ type: "done"; text: string; structured?: unknown } & Ending)
-  /** The run failed. `answer`, `structured`: what the agent answered, where that is a failure all the same. */
+  /** The run failed. `answer`, `structured`: the agent's answer, if the run failed in spite of it. */
   | ({ type: "fail"; message: string; code?: string; answer?: string; structured?: unknown } & Ending)
-  | { type: "other"; raw: unknown }; // understood by nobody, lost by nobody
+  | { type: "other"; raw: unknown }; // not recognised, passed on unchanged
 
 /** `at`: when it happened (ms). `carried`: what a foreign line said beyond this vocabulary; only its codec reads it. */
 export type AgentEvent = AgentEventBody & { at?: number; carried?: unknown };

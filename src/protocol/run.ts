@@ -19,7 +19,7 @@ export type RunRequest = {
   workspace: string;
   /** Work in a copy of the workspace's repository instead: a worktree, new or known by its name. */
   worktree?: { name?: string; base?: string; skipSetup?: boolean };
-  /** Further directories to work in. */
+  /** Additional workspace directories. */
   roots?: readonly string[];
   chat?: ChatChoice;
   /** Keep nothing on disk. */

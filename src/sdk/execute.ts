@@ -24,19 +24,19 @@ export interface ExecuteCallbacks {
   onEvent?(event: RunEvent): void | Promise<void>;
   /** Every message. */
   onMessage?(message: UnifiedMessage): void | Promise<void>;
-  /** A tool call begins. */
+  /** A tool call starts. */
   onToolUse?(toolUse: UnifiedToolUse): void | Promise<void>;
-  /** A piece of the answer, and when it came. */
+  /** A piece of the answer, and its timestamp. */
   onToken?(token: string, timestamp: number): void | Promise<void>;
-  /** What the CLI prints, as text. */
+  /** Output of the CLI on stdout, as text. */
   onStdout?(text: string): void;
-  /** What it prints on stderr. */
+  /** Output of the CLI on stderr. */
   onStderr?(text: string): void;
-  /** Whatever the outcome is, if it is not success. */
+  /** Every outcome except success. */
   onError?(error: RunError): void | Promise<void>;
-  /** The process is gone. */
+  /** The process has exited. */
   onClose?(exitCode: number | null, signal: string): void | Promise<void>;
-  /** It is over, with whatever outcome. */
+  /** The run has finished, with any outcome. */
   onComplete?(): void | Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export type ExecuteOptions<Schema extends AnswerSchema | undefined = undefined> 
   "keepEvents" | "onStdout" | "onStderr" | "onStart"
 > &
   ExecuteCallbacks & {
-    /** The same as `resume`. */
+    /** Same as `resume`. */
     sessionId?: string | undefined;
   };
 

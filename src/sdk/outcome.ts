@@ -17,35 +17,35 @@ export type RunDenial = Denial & { name: string };
 
 /** What every result tells. */
 export type RunFacts = {
-  /** The whole answer; without success, what there was of it. */
+  /** The whole answer; without success, the part that arrived. */
   text: string;
-  /** Of the session, also where a resumed run failed. */
+  /** The session's id, also if a resumed run failed. */
   sessionId: string | undefined;
-  /** As the CLI named it. */
+  /** The model's name, as the CLI reported it. */
   model: string | undefined;
-  /** Of all turns that this run took. */
+  /** Of all turns of this run. */
   usage: Usage | undefined;
-  /** Where the CLI tells it. */
+  /** If the CLI reports it. */
   costUsd: number | undefined;
   /** From the start to the end of the process. */
   durationMs: number;
-  /** Replies of the model. */
+  /** Number of model replies. */
   turns: number;
-  /** Calls that were refused. */
+  /** Denied calls. */
   denials: readonly RunDenial[];
-  /** Of the process; null where a signal ended it. */
+  /** Exit code of the process; null if a signal ended it. */
   exitCode: number | null;
-  /** That ended the process; else empty. */
+  /** The signal that ended the process, or empty. */
   signal: string;
-  /** The end of it, within bounds. */
+  /** The end of stderr, limited in size. */
   stderr: string;
-  /** What it took to end the process: nothing, where it went by itself. */
+  /** The stages needed to stop the process; empty if it exited on its own. */
   stages: readonly string[];
-  /** Lines of the stream that nobody knows, came after the end, or were noise. */
+  /** Lines of the stream that are unknown, came after the end, or were noise. */
   ignored: number;
-  /** What was odd, and did not keep it from ending well. */
+  /** Problems that did not prevent success. */
   warnings: readonly string[];
-  /** What could not be carried over to this CLI, and why. */
+  /** Options that this CLI does not support, and why. */
   losses: readonly RunLoss[];
 };
 

@@ -22,43 +22,43 @@ import { type AnswerSchema, isStandard, type JsonSchema, jsonSchemaOf } from "./
 import type { UnifiedTool } from "./unified.ts";
 
 export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = {
-  /** What the agent is to do. */
+  /** The prompt for the agent. */
   prompt: string;
-  /** Which CLI. Default: `cursor`, which is `cursor-agent` in PATH, else the CLI of this package. */
+  /** The CLI to run. Default: `cursor`, which is `cursor-agent` in PATH, else the CLI of this package. */
   tool?: UnifiedTool | undefined;
-  /** Where it works. Default: the current directory. */
+  /** Working directory. Default: the current directory. */
   cwd?: string | undefined;
-  /** As the CLI names it. Default: the CLI's own. */
+  /** The CLI's name for the model. Default: the CLI's own default. */
   model?: string | undefined;
   /** How much it may do without asking. */
   permissionMode?: SdkPermissionMode | undefined;
-  /** How it works: `plan` and `ask` change nothing. Default: `agent`. */
+  /** Work mode: `plan` and `ask` are read-only. Default: `agent`. */
   mode?: WorkMode | undefined;
-  /** Rules for this run, as `cursor-agent` spells them: `Shell(git)`, `Write(src/**)`, `Mcp(server:tool)`. */
+  /** Rules for this run, in `cursor-agent`'s syntax: `Shell(git)`, `Write(src/**)`, `Mcp(server:tool)`. */
   permissions?: PermissionRules | undefined;
-  /** Whether commands run in the CLI's sandbox. Default: as the CLI is set up. */
+  /** Whether commands run in the CLI's sandbox. Default: the CLI's own configuration. */
   sandbox?: boolean | undefined;
-  /** Trust the folder from now on, where the CLI asks for that. */
+  /** Trust the directory from now on, if the CLI asks for trust. */
   trust?: boolean | undefined;
-  /** The only tools it has, as the CLI names them. */
+  /** The only tools it may use, by the CLI's names. */
   allowedTools?: readonly string[] | undefined;
-  /** Tools that it does not have. */
+  /** Tools it may not use. */
   disallowedTools?: readonly string[] | undefined;
-  /** Further directories to work in. */
+  /** Additional workspace directories. */
   addDirs?: readonly string[] | undefined;
-  /** MCP servers for this run, by name. Their tools may be called without being asked about. */
+  /** MCP servers for this run, by name. Their tools need no permission. */
   mcpServers?: Readonly<Record<string, McpServer>> | undefined;
   /** Resume a session: its id, or `true` for the latest. */
   resume?: string | true | undefined;
-  /** With `resume`: in a copy. */
+  /** With `resume`: continue in a copy. */
   fork?: boolean | undefined;
-  /** Paths of images to show to the model. */
+  /** Paths of images for the model. */
   images?: readonly string[] | undefined;
-  /** Instead of the CLI's own. */
+  /** Replaces the CLI's own. */
   systemPrompt?: string | undefined;
-  /** After the CLI's own. */
+  /** Appended to the CLI's own. */
   appendSystemPrompt?: string | undefined;
-  /** The answer is JSON of this shape: a schema of Zod, Valibot, ArkType, … or JSON Schema. */
+  /** The answer is JSON that matches this schema: Zod, Valibot, ArkType, … or JSON Schema. */
   schema?: Schema | undefined;
   /** `schema` as JSON Schema, for libraries that cannot convert it themselves. */
   jsonSchema?: JsonSchema | undefined;
@@ -66,37 +66,37 @@ export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = 
   budget?: Budget | undefined;
   /** Time limit from start to result. Default: none. */
   timeoutMs?: number | undefined;
-  /** Longest silence. Default: one hour; `Infinity` for no limit. */
+  /** Maximum silence. Default: one hour; `Infinity` for no limit. */
   idleMs?: number | undefined;
   /** Cancels the run. */
   signal?: AbortSignal | undefined;
   /** Stream text as it is written. Default: true. */
   partial?: boolean | undefined;
-  /** The program to run, instead of the one that is found; a list for a program with its first arguments. */
+  /** The program to run instead of the detected one; a list for a program with its first arguments. */
   executable?: string | readonly string[] | undefined;
-  /** Further arguments, before the prompt. */
+  /** Additional arguments, before the prompt. */
   extraArgs?: readonly string[] | undefined;
   /** Added to the environment of this process; `undefined` removes a variable. */
   env?: Record<string, string | undefined> | undefined;
-  /** Lines that are not JSON: fail (default), or skip and count. */
+  /** Lines that are not JSON: fail (default), or skip and count them. */
   onNoise?: "fail" | "skip" | undefined;
-  /** `false`: events are not kept; readers get them as they come, at the pace of the slowest. */
+  /** `false`: events are not kept; current readers get them live, at the pace of the slowest. */
   keepEvents?: boolean | undefined;
-  /** Time for a stop in stages: cancel, SIGTERM, SIGKILL. Default: 2000. */
+  /** Time for each stage of stopping: cancel, SIGTERM, SIGKILL. Default: 2000. */
   graceMs?: number | undefined;
   /** How long the process may stay after its result. Default: 2000. */
   resultGraceMs?: number | undefined;
-  /** Asked before every call of a tool. For CLIs with hooks: cursor and claude. */
+  /** Called before every tool call. For CLIs with hooks: cursor and claude. */
   canUseTool?: CanUseTool | undefined;
-  /** Functions of this program as hooks of the CLI, by the names of its events. */
+  /** Functions of this program as hooks of the CLI, by event name. */
   hooks?: HookCallbacks | undefined;
   /** Functions of this program that the agent may call. */
   tools?: readonly InProcessTool[] | undefined;
   /** The process has started. */
   onStart?: ((facts: { pid: number; command: readonly string[] }) => void) | undefined;
-  /** What the CLI prints, as it comes. */
+  /** Output of the CLI on stdout, as it arrives. */
   onStdout?: ((chunk: Buffer) => void) | undefined;
-  /** What it prints on stderr. */
+  /** Output of the CLI on stderr. */
   onStderr?: ((chunk: Buffer) => void) | undefined;
 };
 

@@ -10,11 +10,11 @@ import type { UnifiedTool } from "../unified.ts";
 /** A call that waits for permission. */
 export type CallRequest = {
   id: string;
-  /** By the one list of names: Read, Edit, Bash, … */
+  /** The unified name: Read, Edit, Bash, … */
   name: ToolName | OtherToolName;
-  /** As the CLI calls it. */
+  /** The CLI's own name. */
   cliName: string;
-  /** As the CLI spells it. */
+  /** In the CLI's own spelling. */
   input: Record<string, unknown>;
   cwd: string;
   sessionId: string;
@@ -39,11 +39,11 @@ export type HookAnswer = {
   /** For the model. */
   reason?: string;
   updatedInput?: Record<string, unknown>;
-  /** Told to the model beside what happens. */
+  /** Additional context for the model. */
   context?: string;
-  /** Goes on with this prompt. */
+  /** Continues with this prompt. */
   followup?: string;
-  /** False stops a prompt. */
+  /** False blocks a prompt. */
   continue?: boolean;
 };
 

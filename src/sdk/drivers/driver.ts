@@ -30,9 +30,9 @@ export type McpServer =
 
 /** Most that a run, with its repairs, may use up. */
 export type Budget = {
-  /** Replies of the model. */
+  /** Number of model replies. */
   turns?: number | undefined;
-  /** Of input and output, together. */
+  /** Input and output together. */
   tokens?: number | undefined;
   costUsd?: number | undefined;
   timeMs?: number | undefined;

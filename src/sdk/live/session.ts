@@ -53,13 +53,13 @@ export type LiveOptions = Pick<
   | "onStdout"
   | "onStderr"
 > & {
-  /** Answers what no rule does; trust is asked for before anything begins. Absent: nobody can, and asking means refusing. */
+  /** Answers when no rule decides; trust is asked for before anything starts. Absent: such requests are denied. */
   human?: Human | undefined;
-  /** False: without the events of subagents. */
+  /** False: no events of subagents. */
   subagents?: boolean | undefined;
-  /** False: without the output of commands as it comes. */
+  /** False: no live command output. */
   toolOutput?: boolean | undefined;
-  /** Each call waits for `runCall`. Only where one process of ours serves the session; elsewhere calls run as they come. */
+  /** Each call waits for `runCall`. Only if one process of ours serves the session; otherwise calls run as they arrive. */
   holdCalls?: boolean | undefined;
 };
 
