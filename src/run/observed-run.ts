@@ -16,7 +16,7 @@ export async function observedRun(request: RunRequest, host: RunHost, open: Open
     if (run) run.notice("warning", message);
     else early.push(message);
   };
-  const observers = await observersOf(request, host, warn);
+  const observers = (await observersOf(request, host, warn)).map(unfailing);
   const tell = (say: (observer: Observer) => void) => observers.forEach(say);
   const end = async () => {
     const faults = await Promise.all(observers.map((observer) => observer.end()));
@@ -79,6 +79,22 @@ function watchedHost(
       openProvider: async (model, options) => listenedTo(await open(model, options), model.displayName, observers),
     },
   };
+}
+
+/** A fault in observing is none of the run. */
+function unfailing(observer: Observer): Observer {
+  return new Proxy(observer, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== "function" || name === "end")
+        return typeof value === "function" ? value.bind(target) : value;
+      return (...told: unknown[]) => {
+        try {
+          value.apply(target, told);
+        } catch {} // what could not be told is missing, and nothing else
+      };
+    },
+  });
 }
 
 function withEnd(run: LiveRun, end: () => Promise<void>): LiveRun {

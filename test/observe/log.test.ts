@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { modelServer } from "../../src/testing/kit/model-server.ts";
 import { createWorkspace, type Workspace } from "../support/run-cli.ts";
 
 let here: Workspace;
@@ -87,6 +88,14 @@ it("holds no key of the command line or the environment, and no secret that a to
 });
 
 it("tells of retries, and of a run that cannot begin", async () => {
+  await using server = await modelServer([{ status: 503, headers: { "retry-after": "0" } }, { text: "hi" }]);
+  const run = await here.run(["-p", "--trust", "--log", file, "-e", `${server.url}/v1`, "--model", "m", "hi"]);
+  expect([run.exit, run.stdout]).toEqual([0, "hi\n"]);
+  expect(lines().filter(({ event }) => event.startsWith("model_"))).toMatchObject([
+    { event: "model_request", model: "m", messages: 1 },
+    { event: "model_retry", level: "warn", attempt: expect.any(Number), reason: expect.any(String) },
+    { event: "model_reply", status: "ok", usage: { inputTokens: 10 } },
+  ]);
   await here.run(["-p", "--log", file, "--model", "nobody/none", "hi"]);
   expect(lines().find(({ event }) => event === "failed")).toMatchObject({ level: "error", code: expect.any(String) });
 });
