@@ -11,6 +11,7 @@ import { atOnceFigures } from "./at-once.ts";
 import { codeSearchFigures } from "./code-search.ts";
 import { compactRatio } from "./compact.ts";
 import { decoderRatio } from "./decoder.ts";
+import { fleetFigures } from "./fleet.ts";
 import { grepRatio } from "./grep.ts";
 import { hookTimes } from "./hooks.ts";
 import { launchRatio } from "./hooks-launch.ts";
@@ -94,6 +95,7 @@ const groups: Record<string, (folder: string, options: Options) => Promise<Line[
   atOnce,
   serve,
   worker,
+  fleet,
   studio,
   replay,
   acp,
@@ -439,6 +441,26 @@ async function atOnce(folder: string, { rounds }: Options): Promise<Line[]> {
   const { ratio, soloMs } = await atOnceFigures(place(join(folder, "at-once")), Math.min(rounds, 5));
   const floor = `each by itself: ${soloMs.toFixed(0)} ms`;
   return [{ name: "twelve runs at once, processor time", value: ratio, limit: 1.1, unit: "×", better: "less", floor }];
+}
+
+async function fleet(_folder: string, { rounds }: Options): Promise<Line[]> {
+  const figures = await fleetFigures(Math.min(rounds, 15));
+  if (!figures) return [];
+  const bytes = `${figures.eventBytes.toFixed(0)} bytes an event, ${(figures.runBytes / 1000).toFixed(1)} kB a run of ten`;
+  const busy = `${figures.busyMs.toFixed(1)} ms an event, server ${figures.serverMb.toFixed(0)} MB; ${bytes}`;
+  return [
+    { name: "a fleet: an event, to its reader", value: figures.eventMs, limit: 15, unit: "ms", better: "less" },
+    { name: "a fleet: a run, to its worker", value: figures.startMs, limit: 150, unit: "ms", better: "less" },
+    {
+      name: "a fleet: events, 20 readers each",
+      value: figures.rate,
+      limit: 450,
+      unit: "/s",
+      better: "more",
+      floor: busy,
+    },
+    { name: "a fleet: readers that got all of it", value: figures.whole * 100, limit: 100, unit: "%", better: "more" },
+  ];
 }
 
 async function serve(folder: string, { rounds }: Options): Promise<Line[]> {

@@ -6,6 +6,7 @@ import { randomUuid } from "../../../store/chats/random-uuid.ts";
 import type { Connected } from "./connect.ts";
 import { fleetError, isClosed, isPassing, isWrongSequence, unreachable } from "./errors.ts";
 import { lastWord } from "./keys.ts";
+import { dropObject, getObject, putObject } from "./objects.ts";
 import { type Pulled, pullNext, pullNow } from "./pulls.ts";
 import { publishOnce, untilAnswered } from "./retry.ts";
 import {
@@ -36,6 +37,8 @@ const mostInPull = 500;
 export const ackWaitMs = 15_000;
 const nanoseconds = 1_000_000;
 
+type Watcher = { onMessage(message: Heard): void; onGap(): void };
+
 /** What is known of the connection, by everybody who uses it. */
 type Known = {
   clock?: { offset: number; takenAt: number } | undefined;
@@ -45,6 +48,7 @@ type Known = {
   foundAgainAt: number;
   lanes: Set<Lane>;
   onGap: Set<() => void>;
+  watches: Map<string, { watchers: Set<Watcher>; subscription: { unsubscribe(): void } }>;
   /** Of questions that were put to a server that is away now. */
   onLost: Set<(error: Error) => void>;
 };
@@ -63,6 +67,7 @@ export class JetStream implements Server {
       isFoundAgain: false,
       foundAgainAt: 0,
       lanes: new Set(),
+      watches: new Map(),
       onGap: new Set(),
       onLost: new Set(),
     };
@@ -138,23 +143,33 @@ export class JetStream implements Server {
     return all;
   }
 
-  watch(
-    stream: StreamName,
-    filter: string,
-    { onMessage, onGap }: { onMessage(message: Heard): void; onGap(): void },
-  ): { close(): void } {
+  /** However many watch the same in this process: the server tells it once. */
+  watch(stream: StreamName, filter: string, listener: Watcher): { close(): void } {
     const { connection, names } = this.#connected;
-    const subscription = connection.subscribe(names.live(stream, filter), {
-      callback: (error, message) => {
-        if (error) onGap();
-        else onMessage(this.#heard(stream, message));
-      },
-    });
-    this.#known.onGap.add(onGap);
+    const { watches } = this.#known;
+    const subject = names.live(stream, filter);
+    const watchers = watches.get(subject)?.watchers ?? new Set();
+    if (watchers.size === 0) {
+      const subscription = connection.subscribe(subject, {
+        callback: (error, message) => {
+          const heard = error ? undefined : this.#heard(stream, message);
+          for (const watcher of [...watchers]) {
+            if (heard) watcher.onMessage(heard);
+            else watcher.onGap();
+          }
+        },
+      });
+      watches.set(subject, { watchers, subscription });
+    }
+    watchers.add(listener);
+    this.#known.onGap.add(listener.onGap);
     return {
       close: () => {
-        this.#known.onGap.delete(onGap);
-        subscription.unsubscribe();
+        this.#known.onGap.delete(listener.onGap);
+        watchers.delete(listener);
+        if (watchers.size > 0) return;
+        watches.get(subject)?.subscription.unsubscribe();
+        watches.delete(subject);
       },
     };
   }
@@ -262,34 +277,9 @@ export class JetStream implements Server {
     };
   }
 
-  async putObject(name: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
-    const { objects, where } = this.#connected;
-    const { error, source } = guarded(bytes);
-    try {
-      await objects.put({ name }, source);
-    } catch (failure) {
-      throw error() ?? fleetError(failure, where);
-    }
-    if (error()) {
-      await this.dropObject(name);
-      throw error();
-    }
-  }
-
-  async getObject(name: string): Promise<AsyncIterable<Uint8Array> | undefined> {
-    const { objects, where } = this.#connected;
-    const found = await this.#again(() => objects.get(name));
-    if (!found) return undefined;
-    return (async function* () {
-      for await (const piece of found.data as unknown as AsyncIterable<Uint8Array>) yield piece;
-      const error = await found.error;
-      if (error) throw fleetError(error, where);
-    })();
-  }
-
-  async dropObject(name: string): Promise<void> {
-    await this.#connected.objects.delete(name).catch(() => {});
-  }
+  putObject = (name: string, bytes: AsyncIterable<Uint8Array>) => putObject(this.#connected, name, bytes);
+  getObject = (name: string) => this.#again(() => getObject(this.#connected, name));
+  dropObject = (name: string) => dropObject(this.#connected, name);
 
   close(): void {
     void this.#connected.connection.close();
@@ -378,26 +368,4 @@ function consumerOf(lane: Lane): string {
 
 function workIn({ subject, reply }: Pulled): Work {
   return { run: lastWord(subject), handle: reply };
-}
-
-/** The store must not take a source that broke off for one that ended. */
-function guarded(bytes: AsyncIterable<Uint8Array>): {
-  source: ReadableStream<Uint8Array>;
-  error(): Error | undefined;
-} {
-  let broken: Error | undefined;
-  const iterator = bytes[Symbol.asyncIterator]();
-  const source = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { done, value } = await iterator.next();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      } catch (error) {
-        broken = error as Error;
-        controller.error(error);
-      }
-    },
-  });
-  return { source, error: () => broken };
 }

@@ -8,11 +8,15 @@ import { Refused, type Server, type Stored } from "./server.ts";
 import { tail } from "./tail.ts";
 
 type Batch = { at: number; entries: Entry[] };
+/** So many messages are remembered as they were read. */
+const mostLately = 64;
+
 type WrittenHead = Head & { entries: number };
 
 export class RunLogs {
   readonly #server: Server;
   readonly #payloads: Payloads;
+  readonly #lately = new Map<number, Promise<LogEntry[]>>();
 
   constructor(server: Server, payloads: Payloads) {
     this.#server = server;
@@ -83,14 +87,26 @@ export class RunLogs {
     await this.#server.purge("log", word(run));
   }
 
+  /** Once, for all who read the same run here. */
   async #unpacked(stored: Stored, from: number): Promise<LogEntry[]> {
+    const { sequence } = stored;
+    const known = this.#lately.get(sequence) ?? this.#unpack(stored);
+    this.#lately.set(sequence, known);
+    for (const old of this.#lately.keys()) {
+      if (this.#lately.size <= mostLately) break;
+      this.#lately.delete(old);
+    }
+    const entries = await known;
+    return from < positionAt(sequence, 0) ? entries : entries.filter(({ position }) => position > from);
+  }
+
+  async #unpack(stored: Stored): Promise<LogEntry[]> {
     if (headIn(stored).isPruned) return [];
     const run = lastWord(stored.key);
     const batch = await this.#payloads.unpack<Batch>(run, stored.data);
     if (!batch) return [];
-    return batch.entries
-      .map((entry, index) => ({ position: positionAt(stored.sequence, index), run, at: batch.at, entry }))
-      .filter(({ position }) => position > from);
+    const { at, entries } = batch;
+    return entries.map((entry, index) => ({ position: positionAt(stored.sequence, index), run, at, entry }));
   }
 }
 
