@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { start } from "../sdk/run.ts";
 import { configDir } from "../store/config-dir.ts";
 import { type AttemptFolders, bringScripts, withOwnPaths } from "./folders.ts";
-import type { ScriptRunner } from "./scripts.ts";
+import { type ScriptRunner, valuesOf } from "./scripts.ts";
 import type { Task } from "./task.ts";
 import { reasonIn } from "./verify.ts";
 
@@ -86,7 +86,7 @@ async function runCli({ model, args, executable }: AgentChoice & { type: "cli" }
     idleMs: task.agent.timeoutMs,
     ...(Object.keys(task.mcpServers).length > 0 && { mcpServers: task.mcpServers }),
     extraArgs: [...args, ...(record === undefined ? [] : ["--record", record])],
-    env: { ...without(env), ...task.agent.env, HOME: folders.home, CURSOR_CONFIG_DIR: folders.config },
+    env: { ...without(env), ...valuesOf(task.agent.env, env), HOME: folders.home, CURSOR_CONFIG_DIR: folders.config },
     signal,
     // As Harbor keeps it, for verifiers that look at what was done.
     onStdout: (chunk) => appendFileSync(join(folders.logs, "agent", "cursor-cli.txt"), chunk),

@@ -1,5 +1,5 @@
 // Which attempts an evaluation is made of: so many for each task, or one for each of its recordings.
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { AgentChoice } from "./agents.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Task } from "./task.ts";
@@ -50,11 +50,15 @@ function choicesFor(task: Task, { agent, model, executable, args, onMismatch, at
     const skip = task.script === undefined ? { skip: "it has no script.json" } : {};
     return numbers.map((label) => ({ label, agent: cli(`script:${task.script}`), ...skip }));
   }
-  if (model !== "replay") return numbers.map((label) => ({ label, agent: cli(model) }));
-  const recordings = Object.entries(task.recordings);
-  if (recordings.length === 0) return [{ label: "1", agent: cli("replay:"), skip: "it has no recordings" }];
   const live = ["--replay-tools", "live", "--replay-on-mismatch", onMismatch];
-  return recordings.map(([label, file]) => ({ label, agent: cli(`replay:${file}`, live) }));
+  const replayed = (file: string) => cli(`replay:${resolve(file)}`, live);
+  if (model !== "replay") {
+    const [, file] = /^replay:(.*)$/s.exec(model) ?? [];
+    return numbers.map((label) => ({ label, agent: file === undefined ? cli(model) : replayed(file) }));
+  }
+  const recordings = Object.entries(task.recordings);
+  if (recordings.length === 0) return [{ label: "1", agent: replayed(""), skip: "it has no recordings" }];
+  return recordings.map(([label, file]) => ({ label, agent: replayed(file) }));
 }
 
 /** `openai/gpt-5` is no name for a file. */

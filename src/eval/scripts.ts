@@ -104,7 +104,7 @@ function openSandbox(
 }
 
 /** `${NAME}` and `${NAME:-otherwise}` stand for variables of ours. */
-function valuesOf(env: Readonly<Record<string, string>>, ours: NodeJS.ProcessEnv): Record<string, string> {
+export function valuesOf(env: Readonly<Record<string, string>>, ours: NodeJS.ProcessEnv): Record<string, string> {
   const value = (text: string) =>
     text.replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, name: string, otherwise = "") => ours[name] ?? otherwise);
   return Object.fromEntries(Object.entries(env).map(([name, text]) => [name, value(text)]));

@@ -346,6 +346,8 @@ describe("an evaluation", () => {
     [["made/good", "--model", "replay", "--attempts", "2"], "leave --attempts out", 2],
     [["made/good", "--oracle", "--save-recordings"], "--save-recordings needs a model", 2],
     [["made/good", "--agent", "nobody"], "nobody", 2],
+    [["made/good", "--model", "anthropic/claude-sonnet-4-5"], "Not authenticated", 1],
+    [["made/good", "--model", "nonsense-9"], "nonsense-9", 1],
   ] as [string[], string, number][])("refuses %j", async (args, why, code) => {
     const { exit, stderr } = await run(args);
     expect(stderr).toContain(why);

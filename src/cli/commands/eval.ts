@@ -18,12 +18,13 @@ import type { Invocation } from "../main.ts";
 import { watchForTheEnd } from "../shutdown.ts";
 import { writeProgress, writeStderr } from "../stdout.ts";
 import { answer, answerJson, wantsJson } from "./answer.ts";
+import { chosenModel } from "./chosen-model.ts";
 
 export async function evalTasks(invocation: Invocation): Promise<number> {
   const { flags, words } = invocation.line;
   if (words.length === 0)
     throw new UserError("USAGE", `eval needs a task or a directory of tasks: ${invocation.name} eval tasks --check`);
-  const wishes = wishesOf(flags);
+  const wishes = wishesOf(invocation);
   const tasks = findTasks(words);
   if (wishes.confined) await requireSandbox(invocation);
   const abort = new AbortController();
@@ -52,12 +53,13 @@ export async function evalTasks(invocation: Invocation): Promise<number> {
   }
 }
 
-function wishesOf(flags: FlagValues): EvaluationWishes {
+function wishesOf(invocation: Invocation): EvaluationWishes {
+  const { flags } = invocation.line;
   const given = (flagText(flags, "agent") ?? "cli") as EvaluationWishes["agent"];
   const agent = flags.has("oracle") ? "oracle" : given;
   if (flags.has("oracle") && flags.has("agent") && given !== "oracle")
     throw new UserError("USAGE", "--oracle and --agent say two things. Give one of them.");
-  const model = flagText(flags, "model") ?? "auto";
+  const model = agent === "cli" && !flags.has("check") ? modelOf(invocation) : "none";
   const attempts = countOf(flags, "attempts");
   if (model === "replay" && agent === "cli" && attempts !== undefined)
     throw new UserError("USAGE", "With --model replay each recording of a task is one attempt: leave --attempts out.");
@@ -80,6 +82,15 @@ function wishesOf(flags: FlagValues): EvaluationWishes {
     record: flags.has("save-recordings"),
     keep: flags.has("keep"),
   };
+}
+
+/** The runs have a configuration of their own: what ours says is passed on by name. Without a key none of them begins. */
+function modelOf(invocation: Invocation): string {
+  const given = flagText(invocation.line.flags, "model");
+  if (given === "replay" || given === "script") return given;
+  const { named, model } = chosenModel(invocation);
+  if (model instanceof UserError) throw model;
+  return named ?? "auto";
 }
 
 /** Foreign scripts and commands run unconfined only where somebody says so. */
