@@ -24,6 +24,8 @@ export type MeasureOptions = {
   usage?: boolean;
   /** It may leave others behind: they are not waited for, and end with it. */
   ownGroup?: boolean;
+  /** It is killed after so long; default one minute. */
+  timeoutMs?: number;
   /** Called with its id as soon as it runs. */
   started?(pid: number): void;
 };
@@ -59,7 +61,7 @@ export function runOnce(program: Program, options: MeasureOptions = {}): Promise
   child.stdio[3]?.on("data", (chunk: Buffer) => {
     usage += chunk.toString();
   });
-  const timer = setTimeout(() => (options.ownGroup ? endGroup() : child.kill("SIGKILL")), 60_000);
+  const timer = setTimeout(() => (options.ownGroup ? endGroup() : child.kill("SIGKILL")), options.timeoutMs ?? 60_000);
   return new Promise((resolve, reject) => {
     let wallMs = 0;
     child.on("error", reject);

@@ -4,7 +4,7 @@
 //   DIR/node22: npm install --prefix DIR/node22 node@22, for those that need it
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
+import { cpus, loadavg, tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import type { ModelServer, RecordedRequest } from "../../src/testing/kit/model-server.ts";
 import { median, type Program, runOnce, type Sample } from "../measure.ts";
@@ -28,6 +28,8 @@ const courser: Peer = {
   }),
 };
 
+const timeoutMs = 180_000;
+
 export type PeersOptions = { folder: string; rounds: number; argv: readonly string[] };
 
 export async function comparePeers({ folder, rounds, argv }: PeersOptions): Promise<number> {
@@ -42,10 +44,14 @@ export async function comparePeers({ folder, rounds, argv }: PeersOptions): Prom
       const installed = installedPeer(peer, folder);
       return installed ? [new Entrant(peer, installed, join(temporary, peer.name), server)] : [];
     });
+    let load = 0;
     console.error(`found: ${found.map(({ peer }) => peer.name).join(", ")}`);
     for (const entrant of found) await entrant.tryOut();
     for (let round = 1; round <= rounds; round++) {
-      for (const entrant of found) await entrant.round();
+      for (const entrant of found) {
+        await entrant.round();
+        load = Math.max(load, loadavg()[0]!);
+      }
       console.error(`round ${round} of ${rounds}`);
     }
     for (const entrant of found) await entrant.measureMemory(Math.min(3, rounds));
@@ -54,6 +60,7 @@ export async function comparePeers({ folder, rounds, argv }: PeersOptions): Prom
       rounds,
       node: process.version,
       cores: cpus().length,
+      load: Math.round(load * 10) / 10,
       network: process.env[marker] === undefined ? "as it is" : "loopback only",
       rows: found.map((entrant) => entrant.row()),
     };
@@ -159,11 +166,13 @@ class Entrant {
   async #measure(turn: Turn): Promise<Measured> {
     const asked = this.#server.requests.length;
     const started = performance.now();
-    const sample = await runOnce(this.#turn(turn), { ownGroup: true });
+    const sample = await runOnce(this.#turn(turn), { ownGroup: true, timeoutMs });
     const requests = this.#server.requests.slice(asked).filter(({ wire }) => wire !== undefined);
     const fault =
       sample.exit !== 0
-        ? `exit ${sample.exit ?? "by a signal"}`
+        ? sample.exit === null
+          ? `it did not end within ${timeoutMs / 60_000} minutes`
+          : `exit ${sample.exit}`
         : requests.length === 0
           ? "the model was not asked"
           : turn === "tool" && !requests.some(hasResult)

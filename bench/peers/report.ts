@@ -24,6 +24,8 @@ export type Figures = {
   rounds: number;
   node: string;
   cores: number;
+  /** The highest load average while it was measured, which the agents are a part of. */
+  load: number;
   network: string;
   rows: PeerRow[];
 };
@@ -52,7 +54,8 @@ export function withPeers(page: string, figures: Figures): string {
 }
 
 function peersSection(figures: Figures): string {
-  const { measured, rounds, node, cores, network, rows } = figures;
+  const { measured, rounds, node, cores, load, network, rows } = figures;
+  const wasBusy = load > cores + 1;
   const notes = rows.flatMap(({ name, note }) => (note === undefined ? [] : [`- ${name}: ${note}.`]));
   return `![Time and memory of one run with a tool call, Courser beside other agents](peers.svg)
 
@@ -61,7 +64,7 @@ ${peersTable(figures)}
 Medians of ${rounds} interleaved ${rounds === 1 ? "round" : "rounds"} on ${measured}, one machine with ${cores} cores, Node ${node.slice(1)}. Each agent ran in a folder and a home of its own,
 with telemetry and update checks off (network: ${network}), against the same small model server on loopback. A turn counts only if the model was asked, the
 command was run and its result sent back. Take differences of less than a sixth for noise. What a real network or a real model
-adds is not measured; it is the same for all.
+adds is not measured; it is the same for all.${wasBusy ? `\n\n**The machine was busy with other work meanwhile (load ${load.toFixed(1)} on ${cores} cores):** times are longer than on a quiet one, most of all for agents that compute much.` : ""}
 
 - text turn: from start to exit, for an answer without a tool. tool turn: the same with one \`echo hi\`.
 - first event: until the first line on stdout. first request: until the model is asked.

@@ -8,7 +8,7 @@ import type { Message } from "../protocol/message.ts";
 import type { ChatChoice, PermissionMode } from "../protocol/run.ts";
 import type { ChatWriter } from "../store/chats/chat.ts";
 import { isChatId } from "../store/chats/layout.ts";
-import { createChat, openChat } from "../store/chats/open-chat.ts";
+import { createChat, openFreeChat } from "../store/chats/open-chat.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
 import { hasMcpFiles } from "../store/mcp-paths.ts";
 import { digestOf } from "../text/digest.ts";
@@ -62,7 +62,7 @@ export async function openSession(setup: Setup): Promise<RunSession> {
   const warnings: string[] = [];
   const chat =
     choice.type === "resume"
-      ? openChat(await chosenFolder(setup, choice, (message) => warnings.push(message)), kept)
+      ? await openFreeChat(await chosenFolder(setup, choice, (message) => warnings.push(message)), kept)
       : createChat(setup, { id: await newId(setup, choice.id), ...kept });
   return {
     id: chat.metadata.id,

@@ -10,5 +10,5 @@ export function configDir(env: NodeJS.ProcessEnv): string {
 }
 
 export function homeDir(env: NodeJS.ProcessEnv): string {
-  return env["HOME"] || env["USERPROFILE"] || homedir();
+  return resolve(env["HOME"] || env["USERPROFILE"] || homedir());
 }

@@ -27,7 +27,7 @@ import { emptyRoot, RootBuilder, rootOf } from "./root.ts";
 import { addOwnTables, makeStore, quoted } from "./tables.ts";
 import { readTail } from "./tail.ts";
 import { metaText, Writer } from "./writer.ts";
-import { lockHolder, takeWriterLock, type WriterLock } from "./writer-lock.ts";
+import { lockHolder, takeWriterLock, untilWritable, type WriterLock } from "./writer-lock.ts";
 
 /** `workspace`: its real path. */
 export type ChatPaths = { configDir: string; workspace: string };
@@ -91,14 +91,29 @@ export function createChat(paths: ChatPaths, { id, mode, model, title, createdAt
   }
 }
 
+/** Waits for another writer without holding up this process: signals and other runs are heard meanwhile. */
+export async function openFreeChat(...[folder, changes]: Parameters<typeof openChat>): Promise<ChatWriter> {
+  try {
+    return openChat(folder, changes, { waitMs: 0 });
+  } catch (error) {
+    if (!(error instanceof UserError) || error.code !== "STORE_LOCKED") throw error;
+  }
+  await untilWritable(folder);
+  return openChat(folder, changes);
+}
+
 /** Opens a chat of ours, or one that the original wrote. What an earlier run left unfinished is marked first. */
-export function openChat(folder: string, changes: { mode?: string; model?: string } = {}): ChatWriter {
+export function openChat(
+  folder: string,
+  changes: { mode?: string; model?: string } = {},
+  wait: { waitMs?: number } = {},
+): ChatWriter {
   let lock: WriterLock | undefined;
   let store: StoreConnection | undefined;
   try {
     checkStore(folder);
     for (const path of [folder, storeFile(folder)]) checkWritable(path);
-    lock = takeWriterLock(folder);
+    lock = takeWriterLock(folder, wait);
     store = openForWriting(folder);
     const found = lookInto(store, folder);
     // Everything was read before anything is written: a damaged store stays as it is.
