@@ -40,11 +40,11 @@ describe("a workspace", () => {
   }, async () => {
     const repository = fleet.repository({ "a.txt": "one\n", ".gitignore": "ignored\n", "data.bin": "\0\x01\xff" });
     const command =
-      "git log --oneline && echo two >> a.txt && echo x > ignored && printf '\\0\\2' > new.bin && rm data.bin";
+      "git log --oneline && echo fleet=$COURSER_FLEET. && echo two >> a.txt && echo x > ignored && printf '\\0\\2' > new.bin && rm data.bin";
     const { sandbox: _none, ...plain } = fleet.spec({}).request;
     const source = { type: "git", from: repository, ref: "main" } as const;
     const id = await fleet.enqueue({ ...fleet.spec({ source }), request: { ...plain, model: script(command) } });
-    const worker = fleet.start(["--single-use"]);
+    const worker = fleet.start(["--single-use"], { COURSER_FLEET: "local" });
     const { end } = await fleet.over(id);
     const log = JSON.stringify(await fleet.log(id));
     expect(end, `${log}${worker.said()}`).toMatchObject({
@@ -52,6 +52,7 @@ describe("a workspace", () => {
       branch: `courser/${id}`,
       patch: "patch",
     });
+    expect(log).toContain("fleet=.\\n"); // agents know no fleet
     expect(log).toContain(" first\\n"); // what the command printed of the history
     expect(git(repository, "diff", "--name-status", "main", `courser/${id}`).split("\n")).toEqual([
       "M\ta.txt",

@@ -2,6 +2,7 @@
 import { mkdirSync, statfsSync } from "node:fs";
 import { vendors } from "../../../model/catalog.ts";
 import { probeNats } from "../../../net/probe-nats.ts";
+import { readAddress } from "../../../serve/engines/nats/address.ts";
 import { readKeys } from "../../../store/auth.ts";
 import type { Invocation } from "../../main.ts";
 import { type Check, checks as doctorChecks } from "../doctor/checks.ts";
@@ -44,8 +45,9 @@ function shownLabels(labels: Readonly<Record<string, string>>): string {
 async function checkFleet(invocation: Invocation): Promise<Finding[]> {
   const url = fleetUrl(invocation);
   const found: Finding[] = [];
-  for (const server of url?.split(",") ?? []) {
-    const { hops } = await probeNats(server.trim());
+  const servers = url === undefined ? [] : readAddress(url, invocation.env).servers;
+  for (const server of servers) {
+    const { hops } = await probeNats(`nats://${server.replace(/^\w+:\/\//, "")}`);
     for (const { hop, ok, detail } of hops)
       found.push({ level: ok ? "ok" : "problem", message: `${hop}: ${detail}`, ...(ok ? {} : { next: advice[hop] }) });
   }

@@ -65,6 +65,7 @@ async function workUntilToldToLeave(
   const signals = watchSignals(say);
   const at = listening ? `, http://${listening.host}:${listening.port}/metrics` : "";
   say(`worker ${name}: pool ${pool}, ${concurrency} at once${at}`);
+  forgetFleet(invocation.env);
   try {
     const { program } = launchOf(invocation);
     const last = await work(fleet, stats, {
@@ -80,6 +81,12 @@ async function workUntilToldToLeave(
   } finally {
     await listening?.close();
   }
+}
+
+/** Nothing that is started from here may speak to the fleet: an agent could start runs and answer questions. */
+function forgetFleet(env: NodeJS.ProcessEnv): void {
+  for (const each of [env, process.env])
+    for (const name of Object.keys(each)) if (name.startsWith("COURSER_FLEET")) delete each[name];
 }
 
 /** A run that failed makes a worker of one run fail, with the code that the run would have had. */
