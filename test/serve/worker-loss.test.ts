@@ -3,12 +3,13 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LogEntry } from "../../src/serve/fleet.ts";
+import { followUp } from "../../src/serve/new-run.ts";
 import { openFleet } from "../../src/serve/open-fleet.ts";
 import { NatsServer, noNatsServer } from "../support/nats-server.ts";
 import { until } from "./service-support.ts";
 import { linesOf, TestFleet, toldTo } from "./worker-support.ts";
 
-const leaseSeconds = 2;
+const leaseSeconds = 1.5;
 const fast = ["--lease-time", String(leaseSeconds)];
 
 /** On this machine two workers share one home; on a server each has its own. */
@@ -95,6 +96,28 @@ describe.each(engines)("a run whose worker is killed, $engine", ({ engine, skip,
     expect(JSON.stringify(await fleet.log(id))).not.toContain("sk-test-of-the-worker");
     expect(JSON.stringify(fleet.model.requests.at(-1)!.headers)).toContain("sk-"); // the model was asked with a key
   });
+
+  it.skipIf(engine === "SQLite")(
+    "goes on with a new prompt on any machine: the conversation and the files are there",
+    {
+      timeout: 40_000,
+    },
+    async () => {
+      await fleet.model.stop();
+      await fleet.answer((request) =>
+        JSON.stringify(request.json.messages.at(-1)).includes("and now?")
+          ? { toolCalls: [{ name: "Shell", args: { command: "cat steps.txt" } }] }
+          : { text: `told of ${toldTo(request).text.includes("take all steps") ? "all" : "nothing"}` },
+      );
+      const record = (await fleet.fleet.runs({ limit: 1 }))[0]!;
+      const pool = { placement: { pool: "later" } };
+      const next = followUp(record, record.sessionId, { text: "and now?" });
+      const { id } = await fleet.fleet.enqueue({ ...next, spec: { ...next.spec, ...pool } });
+      fleet.start([...fast, "--single-use", "--pool", "later"]);
+      expect((await fleet.over(id)).end).toMatchObject({ outcome: "finished", text: "told of all" });
+      expect(JSON.stringify(await fleet.log(id))).toContain('"stdout":"1\\n2\\n4\\n"');
+    },
+  );
 
   it.skipIf(engine === "NATS")("ends where it is not to go on", { timeout: 30_000 }, async () => {
     await fleet.model.stop();
