@@ -3,7 +3,17 @@ import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Entry, Fleet, Lease, LeaseOptions, LogEntry, NewRun, Placement, RunEnd } from "../../src/serve/fleet.ts";
+import type {
+  Entry,
+  Fleet,
+  Lease,
+  LeaseOptions,
+  ListOptions,
+  LogEntry,
+  NewRun,
+  Placement,
+  RunEnd,
+} from "../../src/serve/fleet.ts";
 
 export type FleetUnderTest = { connect(): Promise<Fleet>; remove(): Promise<void> };
 
@@ -293,6 +303,35 @@ export function fleetKit(name: string, open: () => Promise<FleetUnderTest>, { ru
       await fleet.append(one, [said("c")], after);
       await followed;
       expect(seen).toEqual(["run-1", "run-2", "run-1"]);
+    });
+
+    it("lists runs and agents, newest first, page by page", async () => {
+      for (let number = 0; number < 20; number++) await fleet.enqueue(newRun(number));
+      for (const number of [3, 4]) {
+        const lease = await leased({ run: `run-${number}` });
+        await fleet.finish(lease, ended, lease.position, 0);
+      }
+      await leased({ run: "run-5" });
+      await fleet.enqueue(newRun(20, "agent-3"));
+      const pages: string[][] = [];
+      for (let before: string | undefined; ; before = pages.at(-1)!.at(-1)!) {
+        const page = await other.runs({ limit: 8, ...(before !== undefined && { before }) });
+        if (page.length === 0) break;
+        pages.push(page.map(({ id }) => id));
+      }
+      expect(pages.map(({ length }) => length)).toEqual([8, 8, 5]);
+      expect(pages.flat()).toEqual(Array.from({ length: 21 }, (_, index) => `run-${20 - index}`));
+      const ids = async (options: ListOptions) => (await other.runs(options)).map(({ id }) => id);
+      expect(await ids({ agent: "agent-3" })).toEqual(["run-20", "run-3"]);
+      expect(await ids({ states: ["finished"] })).toEqual(["run-4", "run-3"]);
+      expect(await ids({ states: ["running"] })).toEqual(["run-5"]);
+      expect(await ids({ states: ["queued"], limit: 2, before: "run-19" })).toEqual(["run-18", "run-17"]);
+      const agents = await other.agents({ limit: 3, before: "agent-6" });
+      expect(agents.map(({ id, isBusy }) => [id, isBusy])).toEqual([
+        ["agent-5", true],
+        ["agent-4", false],
+        ["agent-3", true],
+      ]);
     });
 
     it("forgets what it is told to forget, and nothing that still runs", async () => {

@@ -33,8 +33,13 @@ export class NatsServer {
   static async start(options?: NatsServerOptions): Promise<NatsServer> {
     const server = new NatsServer(options);
     server.port = await freePort();
-    await server.start();
-    return server;
+    try {
+      await server.start();
+      return server;
+    } catch (error) {
+      await server.remove();
+      throw error;
+    }
   }
 
   get pid(): number {
