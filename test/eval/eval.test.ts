@@ -5,16 +5,15 @@ import { parse } from "smol-toml";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runProgram } from "../../src/process/run-program.ts";
 import { modelServer, workspace } from "../../src/testing/kit/index.ts";
+import { sandboxMissing } from "../agent/sandbox-fixture.ts";
 import { cli, createWorkspace, repository } from "../support/run-cli.ts";
 import { orSkipped } from "../support/skipping.ts";
 
 const tasks = join(repository, "eval/tasks");
 const place = createWorkspace();
-const bwrap = (place.env["PATH"] ?? "").split(":").some((folder) => existsSync(join(folder, "bwrap")));
-const works = process.platform === "linux" && bwrap;
+const missing = sandboxMissing();
 /** Where there is no sandbox the tasks of this project run without it: their scripts are ours. */
-const confinement = works ? [] : ["--sandbox", "disabled"];
-const missing = !works && "there is no bubblewrap here";
+const confinement = missing === undefined ? [] : ["--sandbox", "disabled"];
 
 afterAll(() => place.remove());
 
@@ -301,7 +300,7 @@ describe("an evaluation", () => {
     expect(left).toEqual([]);
   });
 
-  it.skipIf(missing)(
+  it.skipIf(missing !== undefined)(
     orSkipped("confines the agent and the scripts, and hides the tests from the agent", missing),
     async () => {
       const outside = join(place.path, "outside.txt");
@@ -325,9 +324,10 @@ describe("an evaluation", () => {
 
   it("without a sandbox says so, and runs only when told to", async () => {
     // In a world where bubblewrap is an empty file.
-    const without = works
-      ? ["/usr/bin/bwrap", "--dev-bind", "/", "/", "--ro-bind", "/dev/null", "/usr/bin/bwrap", "--"]
-      : [];
+    const without =
+      missing === undefined
+        ? ["/usr/bin/bwrap", "--dev-bind", "/", "/", "--ro-bind", "/dev/null", "/usr/bin/bwrap", "--"]
+        : [];
     const command = [...without, process.execPath, cli, "eval", good, "--model", "script"];
     const start = (...args: string[]) =>
       runProgram({ command: [...command, ...args], cwd: place.path, env: place.env, timeoutMs: 60_000 });
