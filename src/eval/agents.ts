@@ -116,8 +116,8 @@ async function runCli({ model, args, executable }: AgentChoice & { type: "cli" }
 function writeConfig({ task, folders, env }: Work, model: string): void {
   const permissions = {
     allow: ["Write(**)"],
-    // An agent that can read the task has read its tests.
-    deny: [`Read(${task.folder}/**)`],
+    // An agent that can read the task has read its tests. What a pattern would take for its own stands for any character.
+    deny: [`Read(${task.folder.replace(/[*?{}[\]!,]/g, "?")}/**)`],
   };
   writeFileSync(join(folders.config, "cli-config.json"), JSON.stringify({ version: 1, permissions }));
   if (/^(script|replay):/.test(model)) return;

@@ -41,5 +41,5 @@ export function checkText(checks: readonly TaskCheck[]): string {
     ...faults.map((fault) => `     ${fault.replaceAll("\n", " ")}`),
   ]);
   const bad = checks.filter(({ sound }) => !sound).length;
-  return `${lines.join("\n")}\n\n${checks.length} tasks: ${bad === 0 ? "all are sound" : `${bad} not sound`}.\n`;
+  return `${lines.join("\n")}\n\n${checks.length} ${checks.length === 1 ? "task" : "tasks"}: ${bad === 0 ? "all sound" : `${bad} not sound`}.\n`;
 }
