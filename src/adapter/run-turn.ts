@@ -128,7 +128,7 @@ export class RuntimeTurn implements AsyncIterable<RuntimeEvent> {
       }
       for (const call of calls) yield* this.#runCall(call, tools);
     }
-    const message = `The model still called tools after it was asked ${maxSteps} times. Raise "maxSteps" if it needs more.`;
+    const message = `The model still called tools after ${maxSteps} requests. Raise "maxSteps" if it needs more.`;
     yield { type: "error", data: { code: "MAX_TURNS", message } };
   }
 

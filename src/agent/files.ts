@@ -209,7 +209,7 @@ async function writeInPlace(entry: string, content: Buffer, of: { target: string
     const stat = await handle.stat();
     checkRegular(stat, target, path);
     // Its other names may be protected ones.
-    if (stat.nlink > 1) throw failure(`${path} has other hard links and its folder is not writable.`, { path });
+    if (stat.nlink > 1) throw failure(`${path} has other hard links and its directory is not writable.`, { path });
     const before = await handle.readFile();
     try {
       await overwrite(handle, content);

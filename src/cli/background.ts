@@ -39,7 +39,7 @@ const unusable: Readonly<Record<string, string>> = {
   heartbeat: "See 'runs list' for what a run is doing.",
   "max-silence": "Use --max-time.",
   "api-key": "Keys are not kept with a run. Set the vendor's variable, such as ANTHROPIC_API_KEY, or save it: login.",
-  header: "Headers may hold keys, and are not kept with a run: name them in courser.json.",
+  header: "Headers may contain keys, and are not stored with a run: put them in courser.json.",
 };
 
 export async function startInBackground(invocation: Invocation, fleet: Fleet): Promise<RunRecord> {

@@ -18,7 +18,7 @@ export function createDebug(isOn: boolean) {
 function describe(event: AgentEvent): string {
   switch (event.type) {
     case "tool_start":
-      return `${event.tool} begins (${event.callId})`;
+      return `${event.tool} starts (${event.callId})`;
     case "tool_end":
       return `${event.tool} ends: ${event.outcome?.kind ?? "without a result"} (${event.callId})`;
     case "retry":

@@ -39,7 +39,7 @@ class RunLog implements Observer {
     } catch (error) {
       throw new UserError(
         "USAGE",
-        `--log ${file} cannot be written: ${systemErrorText(error)}. Give another file, in a folder that is there.`,
+        `--log ${file} cannot be written: ${systemErrorText(error)}. Use another file, in an existing directory.`,
       );
     }
   }

@@ -83,7 +83,7 @@ function judgeBytes(bytes: Uint8Array): AddressVerdict {
 
 function holding(inner: Uint8Array, name: string): AddressVerdict {
   const verdict = judgeBytes(inner);
-  return verdict.kind === "public" ? verdict : { ...verdict, why: `${name} holds ${verdict.why}` };
+  return verdict.kind === "public" ? verdict : { ...verdict, why: `${name} contains ${verdict.why}` };
 }
 
 function wrappingOf(bytes: Uint8Array): { wrap: EmbeddedAddress; inner: Uint8Array } | undefined {

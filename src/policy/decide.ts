@@ -145,9 +145,9 @@ function judgeWrite(
   }
   if (kind === "Delete") {
     if (holdsProtected(path, situation))
-      return onlyPerson(`${path.real} holds the workspace or the agent's own configuration.`);
+      return onlyPerson(`${path.real} contains the workspace or the agent's own configuration.`);
     const held = protectedBelow(path.real, situation);
-    if (held) return onlyPerson(`${path.given} holds ${held}, which is protected.`);
+    if (held) return onlyPerson(`${path.given} contains ${held}, which is protected.`);
   }
   const rule = allowing.find((each) => coversPath(each, path, situation));
   if (rule) return allow(`${nameOf(rule)} allows it.`);
@@ -166,7 +166,7 @@ function judgeWrite(
 }
 
 async function judgeShell(need: Need, situation: Situation): Promise<NeedJudgement> {
-  if (need.target.includes("\0")) return deny("A command cannot hold a NUL character.");
+  if (need.target.includes("\0")) return deny("A command cannot contain a NUL character.");
   // The grammar is large, and most calls need none of it.
   const { inspectShell, judgeByRules } = await import("./judge-shell.ts");
   const { ownCommands } = await import("./own-commands.ts");

@@ -20,9 +20,9 @@ export const protectedPathGroups: readonly ProtectedPathGroup[] = [
 export const beyondForce: readonly string[] = [
   "deny rules, of every file",
   "files that .cursorignore hides, and devices, pipes and /proc",
-  "protected paths: asked about in a terminal, rejected in print mode",
+  "protected paths: need confirmation in a terminal, rejected in print mode",
   "commands of this program that change permissions",
-  "lines that cannot be read or whose programs are not known in advance, where there are Shell deny rules",
-  "reading files whose names the line makes up, where there are Read deny rules",
+  "commands that cannot be parsed or whose programs are not known in advance, if there are Shell deny rules",
+  "reading files whose names are computed, if there are Read deny rules",
   "private and local network addresses",
 ];

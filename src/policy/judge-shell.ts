@@ -91,7 +91,7 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
   const floor = floorReasons({ writes, others, directories }, situation, denied);
   for (const path of runs.runs.flatMap((run) => removedPaths(run, directories.paths, situation)))
     if (holdsProtected(path, situation))
-      floor.push(`${path.real} holds the workspace, your home or the agent's own configuration.`);
+      floor.push(`${path.real} contains the workspace, your home or the agent's own configuration.`);
   if (Math.max(written.length, named.length, read.length) > mostFiles) {
     floor.push(`It names more than ${mostFiles} files.`);
   }
@@ -101,7 +101,7 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
   const made = writes.flatMap((write) => write.paths.map((path) => path.real));
   const unseen = [
     ...unseenParts(runs, situation.rules),
-    ...namedPrograms.map(({ name, by }) => `${by} may start ${name}, which it is told`),
+    ...namedPrograms.map(({ name, by }) => `${by} may start ${name}, which it gets as an argument`),
     ...selfWrittenCode(runs, { made, directories: directories.paths }, situation),
   ];
   const unread = readsMatter

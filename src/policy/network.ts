@@ -29,7 +29,7 @@ export function judgeUrl(address: string | URL, situation: NetworkSituation): Ju
   if (url.username || url.password) return ask(`The URL contains a user name or a password for ${url.host}.`);
   if (/^[^?#]*[\\\t\r\n]/.test(String(address)))
     return ask(
-      `It holds a backslash or a line break, which programs read in different ways; here it means ${url.host}.`,
+      `It contains a backslash or a line break, which programs parse in different ways; here it means ${url.host}.`,
     );
   const allowing = rules.filter((rule) => rule.verdict === "allow");
   const port = portOf(url);

@@ -30,7 +30,7 @@ export function resolvePath(
   paths: Pick<WorkspacePaths, "workspace" | "home">,
   cwd?: string,
 ): ResolvedPath | { problem: string } {
-  if (target.includes("\0")) return { problem: "a path cannot hold a NUL character" };
+  if (target.includes("\0")) return { problem: "a path cannot contain a NUL character" };
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(target)) return { problem: `${target} is an address, not a path` };
   const walked = walkedPath(target, paths, cwd);
   const given = resolve(walked);
@@ -271,7 +271,7 @@ export function specialKind(real: string): string | undefined {
 /** Whatever a name there leads to: where our own process is says nothing about others. */
 export function kernelPath(path: string): string | undefined {
   const folder = ["/proc", "/dev", "/sys"].find((each) => isInside(path, each));
-  return folder && `${folder} does not hold regular files`;
+  return folder && `${folder} does not contain regular files`;
 }
 
 const mostLooked = 2000;

@@ -74,7 +74,7 @@ function patternProblem(kind: RuleKind, pattern: string): string | undefined {
       .replace("Mcp(**)", "Mcp(*:*)")
       .replace("WebFetch(**)", "WebFetch(*)");
   if (pattern.length > longestPattern) return `is longer than ${longestPattern} characters`;
-  if (/[\u0000-\u001f\u007f]/.test(pattern)) return "holds a control character";
+  if (/[\u0000-\u001f\u007f]/.test(pattern)) return "contains a control character";
   if (!isBalanced(pattern)) return "has parentheses that do not match";
   if (kind === "Mcp" && !pattern.includes(":") && !/^\*+$/.test(pattern))
     return `names no tool${suggestion(`Mcp(${pattern}:*)`)}`;

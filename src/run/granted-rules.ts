@@ -35,7 +35,7 @@ export function grantRules(
     const parsed = parseRule(text, { ...origin, source: scope === "run" ? "granted in this run" : file });
     if (!("rule" in parsed)) return [];
     if (scope !== "run")
-      keepConsent(() => void addRule(file, { list: "allow", rule: text, scope }), `The rule ${text} holds`, warn);
+      keepConsent(() => void addRule(file, { list: "allow", rule: text, scope }), `The rule ${text} applies`, warn);
     return [parsed.rule];
   });
 }

@@ -66,11 +66,11 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
   if (request.trust && gate) {
     if (!isTrusted(config, workspace) && isWide(workspace, homeDir(env)))
       trustWarnings.push(
-        `${workspace} is trusted from now on, and it holds more than one project: settings, hooks and servers found there count. To undo: courser trust remove ${workspace}`,
+        `${workspace} is trusted from now on, although it contains more than one project: settings, hooks and servers found there are used. To undo: courser trust remove ${workspace}`,
       );
     keepConsent(
       () => trust(config, workspace),
-      `The trust in ${workspace} holds`,
+      `The trust in ${workspace} applies`,
       (message) => trustWarnings.push(message),
     );
   }
@@ -148,7 +148,9 @@ function foreignKeyWarning({ env, apiKey }: RunHost): string[] {
   const given = { "--api-key": apiKey, CURSOR_API_KEY: env["CURSOR_API_KEY"] };
   return Object.entries(given)
     .filter(([, key]) => key !== undefined && isForeignKey(key.trim()))
-    .map(([name]) => `${name} holds a key of Cursor's own service and is not used: give a key of the model's vendor.`);
+    .map(
+      ([name]) => `${name} contains a key for Cursor's own service and is not used: use a key of the model's vendor.`,
+    );
 }
 
 function modeOf({ mode, force }: RunRequest, { approvalMode }: Settings): PermissionMode {

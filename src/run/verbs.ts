@@ -62,8 +62,7 @@ function tokensOf(text: string): number {
 export async function aside(agent: Agent, question: string, signal = never): Promise<string> {
   const { provider, model, system, session, spending } = agent;
   const asked: Message = { role: "user", parts: [{ type: "text", text: question }] };
-  const note =
-    "You are asked something aside. Answer it briefly, from what you know already; you have no tools for it.";
+  const note = "This is a side question. Answer it briefly, from what you already know; you have no tools for it.";
   let text = "";
   for await (const chunk of provider.stream({
     model: model.id,

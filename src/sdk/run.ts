@@ -190,7 +190,7 @@ async function sessionOf({ result }: PreviousTurn, signal: AbortSignal): Promise
     else signal.addEventListener("abort", () => settle(undefined), { once: true });
   });
   const ended = await Promise.race([result, cancelled]);
-  if (!ended) throw new RunError("cancelled", "INTERRUPTED", "The turn was cancelled before it began.");
+  if (!ended) throw new RunError("cancelled", "INTERRUPTED", "The turn was cancelled before it started.");
   if (ended.sessionId === undefined && ended.outcome === "cancelled") {
     throw new RunError("cancelled", "INTERRUPTED", "The turn before this one was cancelled before it had a session.");
   }

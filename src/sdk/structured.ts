@@ -39,7 +39,7 @@ export async function checkAnswer(text: string, schema: AnswerSchema): Promise<C
     if (checked.fault === undefined) return checked;
     fault ??= checked.fault;
   }
-  return { fault: fault ?? "it holds no JSON value" };
+  return { fault: fault ?? "it contains no JSON value" };
 }
 
 /** The same for a value that is there already: arguments of a tool. */
@@ -75,7 +75,7 @@ function fitted(value: unknown, schema: object): { value: unknown } | undefined 
   if (!isStandard(schema)) return valueFault(value, schema, { strict: true }) === undefined ? { value } : undefined;
   const result = schema["~standard"].validate(value);
   if (result instanceof Promise) {
-    throw new TypeError("extractJSON takes a schema that checks at once; this one checks asynchronously.");
+    throw new TypeError("extractJSON takes a schema with synchronous validation; this one is asynchronous.");
   }
   return result.issues ? undefined : { value: result.value };
 }

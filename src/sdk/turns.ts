@@ -102,7 +102,7 @@ export class Turns {
     const unrepaired = { end: before, error: undefined, checked: { fault } };
     const { driver, request, cli } = this.#plan;
     if (this.#sessionId === undefined || !driver.capabilities(cli).resume || this.#watch.breach()) return unrepaired;
-    const message = `The answer does not fit the schema (${fault}). It is requested once more.`;
+    const message = `The answer does not match the schema (${fault}). It is requested once more.`;
     await this.#plan.publish({ type: "notice", kind: "repair", message, at: Date.now(), carried: derived });
     const { images: _sent, fork: _done, ...again } = request;
     this.#segments = [];

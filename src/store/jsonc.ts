@@ -139,7 +139,7 @@ class Reader {
     const stop = text[this.at];
     if (stop === '"') return JSON.parse(text.slice(start, ++this.at)) as string;
     if (stop === undefined) this.fail("this string is never closed", start);
-    if (stop !== "\\") this.fail("a string may not hold a line break or a control character");
+    if (stop !== "\\") this.fail("a string may not contain a line break or a control character");
     if (text[this.at + 1] === "u") this.fail("\\u needs four hexadecimal digits");
     return this.fail("this escape is unknown to JSON; a backslash is written \\\\");
   }

@@ -111,7 +111,7 @@ function modelOf(file: string, model: unknown, warnings: string[]): Settings["mo
   if (typeof model === "string" && model !== "") return { modelId: model, displayName: model };
   const id = isObject(model) ? model["modelId"] : undefined;
   if (typeof id !== "string" || id === "") {
-    warnings.push(`${file}: "model" must hold a "modelId"; it is ignored.`);
+    warnings.push(`${file}: "model" must contain a "modelId"; it is ignored.`);
     return undefined;
   }
   const name = (model as JsonObject)["displayName"];
@@ -121,7 +121,7 @@ function modelOf(file: string, model: unknown, warnings: string[]): Settings["mo
 function approvalModeOf(file: string, mode: unknown, warnings: string[]): ApprovalMode {
   if (mode === undefined) return "allowlist";
   const known = approvalModes.find((each) => each === mode);
-  if (!known) warnings.push(`${file}: "approvalMode" must be one of ${approvalModes.join(", ")}; "allowlist" holds.`);
+  if (!known) warnings.push(`${file}: "approvalMode" must be one of ${approvalModes.join(", ")}; "allowlist" is used.`);
   return known ?? "allowlist";
 }
 

@@ -85,7 +85,7 @@ export async function readClipboardImage({ env, cwd }: { env: Environment; cwd: 
       return none("Images may be at most 5 MB. Make it smaller and copy it again.");
     if (mime) return { type: "image", image: { mime, base64: bytes.toString("base64") } };
   }
-  return none("The clipboard holds no image.");
+  return none("The clipboard contains no image.");
 }
 
 function missing(env: Environment): string {

@@ -54,7 +54,7 @@ async function openInEditor(file: string, { env, cwd }: Place): Promise<string |
   }).ended;
   if (failure) return `${editor} could not be started: ${failure.message}`;
   if (exitCode === 127) return `${editor} was not found. Set another: export EDITOR=nano`;
-  if (exitCode !== 0) return `${editor} ended with ${signal || `exit code ${exitCode}`}: the text was left as it was.`;
+  if (exitCode !== 0) return `${editor} ended with ${signal || `exit code ${exitCode}`}: the text was not changed.`;
   return undefined;
 }
 

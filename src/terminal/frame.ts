@@ -33,7 +33,7 @@ const mostQueued = 3;
 function queueLines(queue: readonly { text: string }[], { soft }: Palette, columns: number): Painted[] {
   const shown = queue.slice(-mostQueued).map(({ text }) => soft(`› ${linesOf(text.trim())[0]}`));
   const more = queue.length > mostQueued ? [soft(`  … and ${queue.length - mostQueued} more`)] : [];
-  const hint = soft(`queued: ${queue.length} · enter sends now · ↑ takes back`);
+  const hint = soft(`queued: ${queue.length} · enter sends now · ↑ edits`);
   return [...more, ...shown].map((line, index, all) =>
     spread(line, index === all.length - 1 ? hint : nothing, columns - rightMargin),
   );

@@ -77,7 +77,7 @@ function reopened(worktree: Worktree, prefix: string, { base }: WorktreeRequest)
   if (!existsSync(worktree.path)) {
     throw new UserError(
       "USAGE",
-      `The worktree ${worktree.name} has lost its folder ${worktree.path}. Forget it with: courser worktrees remove ${worktree.name}`,
+      `The worktree ${worktree.name} has lost its directory ${worktree.path}. Remove it with: courser worktrees remove ${worktree.name}`,
     );
   }
   const workspace = join(worktree.path, prefix);

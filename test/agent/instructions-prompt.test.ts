@@ -228,7 +228,7 @@ describe("commands", () => {
     symlinkSync(join(one.folder, "outside.md"), join(one.workspace, ".cursor/commands/link.md"));
     const result = expandPrompt("/link", one.input);
     expect(texts(result)[0]).toBe("/link");
-    expect(result.warnings[0]).toMatch(/left out: it links outside/);
+    expect(result.warnings[0]).toMatch(/skipped: it links outside/);
     symlinkSync(join(one.folder, "outside.md"), join(one.configDir, "commands/user-link.md"));
     expect(texts(expandPrompt("/user-link", one.input))[0]).toBe("outside words");
   });

@@ -195,7 +195,7 @@ describe("project instructions", () => {
       "[Cut here: AGENTS.md has 48007 bytes, only the first 32768 are included. Read the file for the rest.]",
     );
     expect(warnings.filter((warning) => warning.includes("only the first 32768"))).toHaveLength(3);
-    expect(warnings.filter((warning) => warning.includes("was left out"))).toHaveLength(2);
+    expect(warnings.filter((warning) => warning.includes("was skipped"))).toHaveLength(2);
     expect(system).toMatch(/Too long to include, Read when needed: \S+config\/AGENTS\.md, CLAUDE\.md/);
     expect(Buffer.byteLength(system)).toBeLessThan(70_000);
   });
@@ -221,10 +221,10 @@ describe("project instructions", () => {
     const { system, warnings } = buildSystemPrompt(input);
     expect(system).toContain("good words");
     expect(system).not.toMatch(/outside words|open words/);
-    expect(warnings.join("\n")).toMatch(/^\.cursorrules was left out: it links outside/m);
-    expect(warnings.join("\n")).toMatch(/^AGENTS\.md was left out: it is not a regular file/m);
-    expect(warnings.join("\n")).toMatch(/^CLAUDE\.md was left out: it is not text/m);
-    expect(warnings.join("\n")).toMatch(/^Rule \.cursor\/rules\/link\.mdc was left out: it links outside/m);
+    expect(warnings.join("\n")).toMatch(/^\.cursorrules was skipped: it links outside/m);
+    expect(warnings.join("\n")).toMatch(/^AGENTS\.md was skipped: it is not a regular file/m);
+    expect(warnings.join("\n")).toMatch(/^CLAUDE\.md was skipped: it is not text/m);
+    expect(warnings.join("\n")).toMatch(/^Rule \.cursor\/rules\/link\.mdc was skipped: it links outside/m);
     expect(warnings.join("\n")).toMatch(/^Rule \.cursor\/rules\/open\.mdc: its frontmatter has no closing ---/m);
   });
 

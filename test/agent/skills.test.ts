@@ -86,7 +86,7 @@ describe("skills are found", () => {
     expect(book.names()).toEqual(["a", "b", "other", "d"]);
     expect(book.section).not.toContain("- b (");
     expect(book.takeWarnings().join("\n")).toMatch(
-      /a\/SKILL.md: it has no name.*\n.*b\/SKILL.md: it has no description.*\n.*did you mean disable-model-invocation.*\n.*its name is other, but its directory is called c.*\n.*"\.\.\/\.\.\/etc" is not a valid skill name.*\n.*e\/SKILL.md was left out: it is not text/,
+      /a\/SKILL.md: it has no name.*\n.*b\/SKILL.md: it has no description.*\n.*did you mean disable-model-invocation.*\n.*its name is other, but its directory is called c.*\n.*"\.\.\/\.\.\/etc" is not a valid skill name.*\n.*e\/SKILL.md was skipped: it is not text/,
     );
   });
 });

@@ -74,7 +74,7 @@ it("says what is wrong, and changes nothing", async () => {
   expect(await fails([id], elsewhere)).toContain(`--workspace ${workspace.path}`);
   expect(await fails([id, "--to", "7"])).toContain("its turns are 1 to 1");
   expect(await fails([id, "--to", "x"])).toContain("is not a turn number");
-  expect(await fails([id, "--undo"])).toContain("there is none to undo");
+  expect(await fails([id, "--undo"])).toContain("there is nothing to undo");
   expect(await fails([id, "--undo", "--files-only"])).toContain("are mutually exclusive");
   expect(readFileSync(join(workspace.path, "a.txt"), "utf8")).toBe("two\n");
 });

@@ -139,7 +139,7 @@ describe("what is saved", () => {
     expect((await bench.shell("echo 2 > 3"))?.message).toContain("more than 5 files");
     expect(await bench.before({ kind: "Write", target: "4" })).toBeUndefined();
     put(bench, "4", "2");
-    expect(bench.rewind.gaps(1)).toEqual([{ turn: 1, why: "it holds more than 5 files" }]);
+    expect(bench.rewind.gaps(1)).toEqual([{ turn: 1, why: "it contains more than 5 files" }]);
     await bench.rewind.restore(1);
     expect([text(bench, "3"), text(bench, "4")]).toEqual(["2\n", "1"]);
   });

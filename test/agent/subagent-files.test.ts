@@ -54,7 +54,7 @@ describe("which", () => {
     symlinkSync(join(place.folder, "elsewhere.md"), join(place.workspace, ".cursor/agents/linked.md"));
     const { subagents, warnings } = find(place);
     expect(subagents.map(({ name }) => name)).toEqual(["real", ...builtIn]);
-    expect(warnings.join()).toContain("linked.md was left out");
+    expect(warnings.join()).toContain("linked.md was skipped");
     expect(["bash", "SHELL", "general-purpose", "Explore"].map((name) => findSubagent(subagents, name)?.name)).toEqual([
       "shell",
       "shell",

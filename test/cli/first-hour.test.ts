@@ -78,7 +78,7 @@ describe("trust", () => {
   it("in a home folder is warned of, or asked about", async () => {
     const run = await workspace.run(["-p", "--trust", "--workspace", workspace.home, "say hi"]);
     expect(run.exit).toBe(0);
-    expect(run.stderr).toMatch(/holds more than one project.*trust remove/);
+    expect(run.stderr).toMatch(/contains more than one project.*trust remove/);
     await workspace.run(["trust", "remove", workspace.home]);
     expect((await workspace.run(["trust", "add", workspace.home])).stderr).toContain("--yes");
   });

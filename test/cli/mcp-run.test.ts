@@ -173,7 +173,7 @@ describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there i
         [/It would run: .*mcp-server\.mjs[\s\S]*Start the MCP server demo from now on\?/, "y\n"],
         [/demo-ask wants permission[\s\S]*Allow\?/, "y\n"],
         [/The MCP server demo asks you[\s\S]*Your name\?[\s\S]*Answer/, "Ann\n"],
-        [/wants to ask the model[\s\S]*what is 2\+2\?[\s\S]*Number/, "1\n"],
+        [/wants to call the model[\s\S]*what is 2\+2\?[\s\S]*Number/, "1\n"],
         [/Allow\?/, "n\n"],
         [/The end\.[\s\S]*> /, "/quit\n"],
       ],

@@ -111,7 +111,7 @@ describe("plugin", () => {
 
     writeFileSync(join(installed, "start.sh"), "touch ../../../evil");
     const changed = await workspace.play(done, ["--", "go"]);
-    expect(changed.notices()).toContain("The plugin kit has changed since it was approved and is left out.");
+    expect(changed.notices()).toContain("The plugin kit has changed since it was approved and is not loaded.");
     expect(existsSync(join(workspace.config, "evil"))).toBe(false);
     expect((await workspace.run(["plugin", "update", "kit", "--yes"])).stdout).toBe("✓ Updated the plugin kit\n");
     expect((await workspace.run(["plugin", "update"])).stdout).toBe("✓ kit is up to date.\n");
@@ -152,7 +152,7 @@ describe("generate-rule", () => {
   it("writes a rule that the next run has", async () => {
     workspace = createWorkspace();
     const made = await workspace.run(["rule", "Use", "tabs.", "--name", "tabs"]);
-    expect(made.stdout).toContain("It holds in every conversation.");
+    expect(made.stdout).toContain("It applies to every conversation.");
     expect(readFileSync(join(workspace.path, ".cursor/rules/tabs.mdc"), "utf8")).toBe(
       "---\nalwaysApply: true\n---\n\nUse tabs.\n",
     );

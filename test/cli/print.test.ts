@@ -191,7 +191,7 @@ describe("the end", () => {
     expect(kept.stderr).toContain("--no-persist");
     const run = await workspace().run(["-p", "--trust", "--no-persist", "what is 2+2?"], { env });
     expect(run.stdout).toBe("2 + 2 = 4\n");
-    expect(run.stderr).toContain("holds for this run only");
+    expect(run.stderr).toContain("applies for this run only");
   });
 
   it("--trust is remembered, --force is not", async () => {

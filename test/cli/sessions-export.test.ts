@@ -232,7 +232,7 @@ describe("import", () => {
           "  workspace {2}/.*",
           "  carried {4}12 messages in 2 turns",
           "  lost {7}2 notes that the CLI itself gave its model .*",
-          " {13}1 thought is kept to be read, but not handed back to a model: .*",
+          " {13}1 thought is kept for reading, but not sent back to a model: .*",
           " {13}Its workspace /home/user/project is not on this machine; the chat belongs to .*",
           "  resume {5}\\S+ --resume \\1\n$",
         ].join("\n"),

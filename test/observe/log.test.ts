@@ -103,6 +103,6 @@ it("tells of retries, and of a run that cannot begin", async () => {
 it("that cannot be opened ends the run before it begins, with exit code 2", async () => {
   const run = await here.play([{ text: "hi" }], ["--log", join(here.home, "no/such/run.log")]);
   expect(run.exit).toBe(2);
-  expect(run.stderr).toMatch(/--log .*run\.log cannot be written: .*Give another file/);
+  expect(run.stderr).toMatch(/--log .*run\.log cannot be written: .*Use another file/);
   expect(run.lines()).toHaveLength(1);
 });

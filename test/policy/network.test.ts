@@ -119,12 +119,12 @@ describe("an address", () => {
   it("is named in the reason, with what it holds", () => {
     expect(judgeAddress("0x7f.1")).toMatchObject({ why: "127.0.0.1 is this machine" });
     expect(judgeAddress("64:ff9b::7f00:1")).toMatchObject({
-      why: "64:ff9b::7f00:1 (NAT64) holds 127.0.0.1 is this machine",
+      why: "64:ff9b::7f00:1 (NAT64) contains 127.0.0.1 is this machine",
     });
     expect(judgeAddress("::1")).toMatchObject({ why: "::1 is this machine" });
     expect(judgeAddress("0:0::0")).toMatchObject({ why: ":: is this machine" });
     expect(judgeAddress("2001:470:1:2:0:5efe:c0a8:1")).toMatchObject({
-      why: expect.stringContaining("2001:470:1:2:0:5efe:c0a8:1 (ISATAP) holds 192.168.0.1 "),
+      why: expect.stringContaining("2001:470:1:2:0:5efe:c0a8:1 (ISATAP) contains 192.168.0.1 "),
     });
   });
 

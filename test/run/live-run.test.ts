@@ -107,7 +107,7 @@ describe("a command", () => {
     const script = [
       { calls: [{ name: "Shell", args: { command: "echo before; sleep 1; echo after", timeout: 700 } }] },
       {
-        expect: ["sent the command to the background"],
+        expect: ["moved the command to the background"],
         calls: [{ name: "Await", args: { taskId: "shell_1", blockUntilMs: 5000 } }],
       },
       { expect: ["after"], text: "It went on." },

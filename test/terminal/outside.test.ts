@@ -107,11 +107,11 @@ describe("the clipboard", () => {
       message: expect.stringContaining("@path/to/image.png"),
     });
     const text = withPrograms({ xclip: "echo UTF8_STRING" }, { DISPLAY: ":7" });
-    expect(await readClipboardImage(text)).toEqual({ type: "none", message: "The clipboard holds no image." });
+    expect(await readClipboardImage(text)).toEqual({ type: "none", message: "The clipboard contains no image." });
     const lie = withPrograms(
       { xclip: `case "$*" in *TARGETS*) echo image/png;; *) echo text;; esac` },
       { DISPLAY: ":7" },
     );
-    expect(await readClipboardImage(lie)).toEqual({ type: "none", message: "The clipboard holds no image." });
+    expect(await readClipboardImage(lie)).toEqual({ type: "none", message: "The clipboard contains no image." });
   });
 });

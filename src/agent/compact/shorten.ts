@@ -8,7 +8,7 @@ import { type Turn, TurnError } from "../turn.ts";
 export type Shortening = Pick<Turn, "agent" | "signal" | "spending" | "facts" | "apiMs" | "shortest">;
 
 const messages = {
-  unchanged: "The conversation may no longer fit the model, and nothing in it can be cut: it is sent as it is.",
+  unchanged: "The conversation may no longer fit the model, and nothing in it can be removed: it is sent unchanged.",
   shortened: "The conversation no longer fit the model: older parts were cut.",
   summarised: "The conversation no longer fit the model: a summary replaces its older turns.",
 };
@@ -60,6 +60,6 @@ export async function* shorten(
 export function tooLong(agent: Agent, why: string): TurnError {
   return new TurnError(
     "MODEL_OVERFLOW",
-    `The conversation does not fit ${agent.model.displayName}, even when it is shortened. ${why} Ask for less at once, start a new chat, or choose a model with a larger window with --model.`,
+    `The conversation does not fit ${agent.model.displayName}, even after compaction. ${why} Ask for less at a time, start a new chat, or choose a model with a larger context window with --model.`,
   );
 }

@@ -37,7 +37,7 @@ export function expandCommand(prompt: string, context: CommandContext): Expanded
     if (read.type === "missing") continue;
     const shown = shownPath(path, context.workspace);
     if (read.type === "problem") {
-      warnings.push(`Command ${shown} was left out: ${read.reason}.`);
+      warnings.push(`Command ${shown} was skipped: ${read.reason}.`);
       continue;
     }
     if (read.isCut) warnings.push(cutWarning(`Command ${shown}`, read.size));

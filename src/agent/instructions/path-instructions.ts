@@ -59,7 +59,7 @@ export function createPathInstructions(context: InstructionContext, loaded?: Loa
       return [text];
     }
     const shown = shownPath(instruction.path, context.workspace);
-    warnings.push(`${shown} was left out: all instructions together are limited to ${mostInstructionBytes} bytes.`);
+    warnings.push(`${shown} was skipped: all instructions together are limited to ${mostInstructionBytes} bytes.`);
     return [`Instructions that apply here but are too long to include, Read when needed: ${shown}`];
   };
 

@@ -101,7 +101,7 @@ export function readInstruction(
   if (read.type === "missing") return undefined;
   const shown = shownPath(path, options.workspace);
   if (read.type === "problem") {
-    options.warnings.push(`${shown} was left out: ${read.reason}.`);
+    options.warnings.push(`${shown} was skipped: ${read.reason}.`);
     return undefined;
   }
   if (read.isCut) options.warnings.push(cutWarning(shown, read.size));
@@ -182,7 +182,7 @@ function keepWhatFits(all: readonly Instruction[], context: AttachContext, warni
       const shown = shownPath(instruction.path, context.workspace);
       kept.leftOut.unshift(shown);
       warnings.push(
-        `${shown} was left out: all instructions together are limited to ${mostInstructionBytes} bytes. Shorten them, or let rules apply by globs.`,
+        `${shown} was skipped: all instructions together are limited to ${mostInstructionBytes} bytes. Shorten them, or let rules apply by globs.`,
       );
       continue;
     }

@@ -42,7 +42,7 @@ export function listRulesIn(folder: string, owner: string, options: RuleLimits):
   for (const { path, name } of ruleFiles(folder, options, warnings)) {
     const read = readText(path, { ...options, limit: largestInstruction });
     const shown = shownPath(path, options.workspace);
-    if (read.type === "problem") warnings.push(`Rule ${shown} was left out: ${read.reason}.`);
+    if (read.type === "problem") warnings.push(`Rule ${shown} was skipped: ${read.reason}.`);
     if (read.type !== "text") continue;
     const { rule, problems } = parseRule(read.text);
     for (const problem of problems) warnings.push(`Rule ${shown}: ${problem}.`);

@@ -112,7 +112,7 @@ function readSkill(
   const shown = shownPath(path, context.workspace);
   if (context.isIgnored?.(path)) return undefined;
   const read = readText(path, { limit: largestInstruction, within, isIgnored: within && context.isIgnored });
-  if (read.type === "problem") warnings.push(`Skill ${shown} was left out: ${read.reason}.`);
+  if (read.type === "problem") warnings.push(`Skill ${shown} was skipped: ${read.reason}.`);
   if (read.type !== "text") return undefined;
   const { fields, warnings: problems } = parseFrontmatter(read.text);
   problems.push(...misspelt(fields, fieldNames));

@@ -24,7 +24,7 @@ export function sampleWith({ person, model: opened }: SamplerParts): NonNullable
       options: yesOrNo,
       allowMultiple: false,
     };
-    const answers = await person.choose(`The MCP server ${server} wants to ask the model`, [question], signal);
+    const answers = await person.choose(`The MCP server ${server} wants to call the model`, [question], signal);
     if (answers?.[0]?.selectedOptionIds[0] !== "yes") throw new ProtocolError(userRejected, "The user said no.");
     let text = "";
     const request = { model: model.id, system: asked.systemPrompt ?? "", messages, tools: [], signal };

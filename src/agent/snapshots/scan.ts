@@ -183,8 +183,8 @@ function countIn(counts: readonly FolderCount[], limits: SnapshotLimits, bytes: 
     if (!each.judged && (each.files > limits.ignoredFiles || each.bytes > limits.ignoredBytes)) over ??= each;
   }
   const { files, bytes: all } = counts[0]!;
-  if (files > limits.files) throw new TreeTooLarge(`it holds more than ${limits.files} files`);
-  if (all > limits.bytes) throw new TreeTooLarge(`it holds more than ${Math.round(limits.bytes / 1_048_576)} MiB`);
+  if (files > limits.files) throw new TreeTooLarge(`it contains more than ${limits.files} files`);
+  if (all > limits.bytes) throw new TreeTooLarge(`it contains more than ${Math.round(limits.bytes / 1_048_576)} MiB`);
   return over;
 }
 

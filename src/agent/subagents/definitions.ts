@@ -95,7 +95,7 @@ function readSubagent(
   if (place.isIgnored?.(path)) return undefined;
   const shown = shownPath(path, place.workspace);
   const read = readText(path, { limit: largestInstruction, within, isIgnored: within && place.isIgnored });
-  if (read.type === "problem") warnings.push(`Subagent ${shown} was left out: ${read.reason}.`);
+  if (read.type === "problem") warnings.push(`Subagent ${shown} was skipped: ${read.reason}.`);
   if (read.type !== "text") return undefined;
   if (read.isCut) warnings.push(cutWarning(`Subagent ${shown}`, read.size));
   const { fields, body, warnings: problems } = parseFrontmatter(read.text);

@@ -152,7 +152,7 @@ async function runInForeground(args: ShellArgs, context: ToolContext): Promise<T
   if ("taskId" in end)
     return backgroundResult(args, end, {
       context,
-      how: "The user sent the command to the background, where it goes on",
+      how: "The user moved the command to the background, where it keeps running",
     });
   const whole = wireRun(args, end, context);
   const profile = profileOf(context.compat);

@@ -37,7 +37,7 @@ async function fetchFor(url: string, { web, signal }: ToolContext): Promise<Page
     return await fetchPage(url, { mode, rules, env, signal, cache: pages, permitted: [new URL(url).origin] });
   } catch (error) {
     if (error instanceof GuardRefusal) {
-      const advice = error.verdict === "ask" ? " If it is needed, fetch that address by itself." : "";
+      const advice = error.verdict === "ask" ? " If it is needed, fetch that address directly." : "";
       throw new ToolFailure("rejected", { reason: error.message }, `Not permitted: ${error.message}${advice}`);
     }
     if (signal.aborted) throw failed(url, "The run was stopped.");

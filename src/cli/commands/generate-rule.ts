@@ -70,10 +70,10 @@ function textOf({ text, description, globs, always }: NewRule): string {
 }
 
 function applies({ globs, description, always }: NewRule): string {
-  if (always) return "It holds in every conversation.";
-  if (globs !== undefined) return `It holds where files match ${globs}.`;
+  if (always) return "It applies to every conversation.";
+  if (globs !== undefined) return `It applies to files that match ${globs}.`;
   return description === undefined
-    ? "It holds in every conversation."
+    ? "It applies to every conversation."
     : "The model reads it when its description fits.";
 }
 

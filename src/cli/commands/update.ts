@@ -51,7 +51,7 @@ async function newestVersion(manager: Manager, env: NodeJS.ProcessEnv): Promise<
   if (end.timedOut) throw updateFailed(manager, `no answer within ${askLimitMs / 1000} s`);
   if (end.exitCode !== 0) throw updateFailed(manager, complaintIn(end.stderr) ?? causeOf(end));
   const newest = /\d+\.\d+\.\d+(-[\w.-]+)?(\+[\w.-]+)?/.exec(end.stdout.toString("utf8"))?.[0];
-  if (newest === undefined) throw updateFailed(manager, "the answer holds no version");
+  if (newest === undefined) throw updateFailed(manager, "the answer contains no version");
   return newest;
 }
 

@@ -93,7 +93,7 @@ function targetOf(env: Variables, signal: Signal, warnings: string[]): Target | 
     warnings.push(`${names.both.protocol}=${protocol} is not spoken here: http/json is sent instead.`);
   const url = own ?? `${base!.replace(/\/+$/, "")}/v1/${signal}`;
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    warnings.push(`The endpoint of OpenTelemetry, ${url}, is no http address. No ${signal} are sent.`);
+    warnings.push(`The OpenTelemetry endpoint, ${url}, is not an http(s) URL. No ${signal} are sent.`);
     return undefined;
   }
   return { url, headers: { ...pairs(both("headers")), ...pairs(one("headers")) } };

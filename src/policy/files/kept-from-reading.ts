@@ -30,7 +30,7 @@ export function deniedFolders(
     for (const { real } of touchOf(word, directories, situation).paths) {
       const shown = show(word.value || word.text);
       const rule = rules.find((each) => holds(real, each) && mayBeFound(word, each.pattern));
-      if (rule && isDirectory(real)) reasons.add(`${nameOf(rule)} denies ${shown}, which holds it.`);
+      if (rule && isDirectory(real)) reasons.add(`${nameOf(rule)} denies ${shown}, which contains it.`);
       if (/^\/proc(\/\d+)?$/.test(real) && !inCode.includes(word) && mayBeFound(word, "environ"))
         reasons.add(processReason(shown));
     }

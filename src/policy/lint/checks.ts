@@ -96,7 +96,7 @@ function impossiblePath(rule: Rule, context: LintContext): LintFinding | undefin
   if (verdict === "allow" && !hasWildcard(pattern) && !pattern.endsWith("/")) {
     const path = absolutePattern(pattern, context);
     if (isDirectory(path))
-      return impossible("it names a folder, and covers no file in it.", `Write ${kind}(${pattern}/**).`);
+      return impossible("it names a directory, and covers no file in it.", `Write ${kind}(${pattern}/**).`);
   }
   return undefined;
 }
@@ -107,7 +107,7 @@ function impossibleHost({ pattern, verdict }: Rule): LintFinding | undefined {
     return impossible(`${port} is not a port.`, `Write WebFetch(${host}), or a port from 1 to 65535.`);
   const rest = host.replace(/^\*\./, "");
   if (verdict === "allow" && hasWildcard(rest) && !/^\*+$/.test(host))
-    return impossible("a wildcard stands for all of a host, or for its subdomains.", `Write WebFetch(*.example.com).`);
+    return impossible("a wildcard must be a whole host, or its subdomains.", `Write WebFetch(*.example.com).`);
   return undefined;
 }
 
@@ -191,7 +191,7 @@ export function wideRule(rule: Rule, context: LintContext): LintFinding | undefi
       const covers = compilePath(absolutePattern(rule.pattern, context));
       // A name that nobody has: only a wildcard covers it.
       if (!covers(`${context.home}/any/file`)) return undefined;
-      return wide("It covers your whole home, and nothing there is asked about.", "Name the intended directories.");
+      return wide("It covers your whole home directory, so nothing there asks.", "Name the intended directories.");
     }
     case "WebFetch":
       return /^\*+(:\d+)?$/.test(rule.pattern)

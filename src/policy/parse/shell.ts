@@ -100,7 +100,7 @@ export function parseShell(command: string): ShellLine {
     errors: [],
     isMisread: false,
   };
-  if (command.includes("\0")) line.errors.push("it holds a NUL character");
+  if (command.includes("\0")) line.errors.push("it contains a NUL character");
   const excess = excessOf(command);
   if (excess) {
     giveUp(line, excess);
@@ -135,9 +135,9 @@ function nestingExcess(command: string): string | undefined {
     else if (/\s/.test(mark)) braces = 0;
     else nested++;
     if (mark.endsWith("(")) depth++;
-    if (nested > mostNested) return `it holds more than ${mostNested} substitutions and here-documents`;
+    if (nested > mostNested) return `it contains more than ${mostNested} substitutions and here-documents`;
     if (depth > deepestNesting) return `its substitutions are nested more than ${deepestNesting} deep`;
-    if (braces > mostNested) return `a word of it holds more than ${mostNested} braces`;
+    if (braces > mostNested) return `a word in it contains more than ${mostNested} braces`;
   }
   return undefined;
 }
@@ -152,8 +152,8 @@ function floodExcess(command: string): string | undefined {
     if (text === "<<") return undefined;
     if (/^[ \t]/.test(text)) words++;
     else if (/^[;|&\n]/.test(text)) separators++;
-    if (words > mostWords) return `it holds more than ${mostWords} words`;
-    if (separators > mostCommands) return `it holds more than ${mostCommands} commands`;
+    if (words > mostWords) return `it contains more than ${mostWords} words`;
+    if (separators > mostCommands) return `it contains more than ${mostCommands} commands`;
   }
   return undefined;
 }
@@ -214,7 +214,7 @@ function note(node: SyntaxNode, visit: NodeVisit, line: ShellLine): NodeVisit {
       return node.source === undefined ? visit : { ...visit, source: node.source };
     case "Command": {
       if (node.args.length > mostWords || node.redirects.length > mostWords)
-        giveUp(line, `it holds more than ${mostWords} words`);
+        giveUp(line, `it contains more than ${mostWords} words`);
       const command = simpleCommand(node, visit);
       line.commands.push(command);
       line.redirects.push(...command.redirects);

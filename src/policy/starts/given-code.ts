@@ -46,7 +46,7 @@ export function followInput(base: string, { found, command, source }: CodeTrail,
   const from = command.redirects.filter((redirect) => redirect.descriptors.includes(0));
   const isCopied = from.some(({ direction, target }) => direction === "copy" && !/^0?-?$/.test(target?.value ?? ""));
   if (from.some(({ direction }) => direction === "in")) found.opaque.push(`${base} runs a file`);
-  else if (!isGiven && isCopied) found.opaque.push(`${base} runs what another descriptor holds`);
+  else if (!isGiven && isCopied) found.opaque.push(`${base} runs what another descriptor contains`);
   else if (!isGiven && command.piped) found.opaque.push(`${base} runs what another command writes`);
   if (!isGiven && (command.piped || isCopied)) found.code.push({ text: source, by: base });
 }

@@ -8,17 +8,17 @@ const invisible = /[\p{Cf}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u300
 export function suspiciousText(command: string, { lines, sources }: StartedPrograms): string[] {
   if (/^[\t\n\x20-\x7e]*$/.test(command)) return [];
   const reasons: string[] = [];
-  if (/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(command)) reasons.push("It holds control characters.");
+  if (/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(command)) reasons.push("It contains control characters.");
   if (/[\u202a-\u202e\u2066-\u2069]/.test(command))
-    reasons.push("It holds characters that change the direction of text.");
+    reasons.push("It contains characters that change the direction of text.");
   for (const [index, source] of sources.entries()) {
     const isQuoted = (at: number) => lines[index]!.quoted.some(([from, to]) => at >= from && at < to);
     if ([...source.matchAll(invisible)].some((match) => !isQuoted(match.index)))
-      reasons.push("It holds invisible characters outside quotes.");
+      reasons.push("It contains invisible characters outside quotes.");
   }
   for (const { commands } of lines)
     for (const { name } of commands)
       if (name && /[^\x20-\x7e]/.test(name.value))
-        reasons.push(`The name ${show(name.value)} holds unusual characters.`);
+        reasons.push(`The name ${show(name.value)} contains unusual characters.`);
   return reasons;
 }

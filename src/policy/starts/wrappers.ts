@@ -148,7 +148,7 @@ function followOptions(run: ProgramStart, trail: Trail): void {
   const { texts, isCut } = commandsInOptions(run);
   for (const text of texts) guessScript(text, trail);
   if (isCut) {
-    tooMuch("it holds too many commands inside options", found);
+    tooMuch("it contains too many commands inside options", found);
     found.unreadable.push(run.args.map((arg) => arg.value).join(" "));
   }
   // What an interpreter reads from its input is looked at there.
@@ -163,7 +163,7 @@ function followOptions(run: ProgramStart, trail: Trail): void {
   if (dangers.some(({ at }) => isMade(run.args[at]) || isMade(run.args[at + 1])))
     found.opaque.push(`what ${base} runs is not known in advance`);
   if (hidesCode(run) || computedWords(run).some((word) => !isNumeric(word, trail.scope)))
-    found.opaque.push(`${base} evaluates text that holds a command`);
+    found.opaque.push(`${base} evaluates text that contains a command`);
 }
 
 function followWrapper(base: string, table: WrapperSyntax, args: ShellWord[], trail: Trail): void {
@@ -244,7 +244,7 @@ function withoutAssignments(operands: readonly ShellWord[], by: string, trail: T
 function guess(operands: readonly ShellWord[], trail: Trail): void {
   for (let at = 0; at < operands.length; at++) {
     if (trail.found.guesses++ > mostGuesses) {
-      tooMuch("it holds too many unknown options", trail.found);
+      tooMuch("it contains too many unknown options", trail.found);
       return;
     }
     follow(operands[at]!, operands.slice(at + 1), { ...trail, certain: false });
@@ -342,7 +342,7 @@ function descendIn(shell: string, source: string, trail: Trail): void {
 function guessScript(text: string, trail: Trail): void {
   const { found } = trail;
   if (found.guesses++ > mostGuesses) {
-    tooMuch("it holds too many commands inside options", found);
+    tooMuch("it contains too many commands inside options", found);
     return;
   }
   const inside = { ...trail, depth: trail.depth + 1, certain: false, inOption: true } as const;

@@ -16,7 +16,7 @@ import { type LiveEnd, type LiveOptions, type LiveSession, OpenSession } from ".
 const impossible = {
   background: "A command of a running turn cannot be reached from outside.",
   compact: "Its conversation cannot be made shorter from outside.",
-  rewind: "Its conversation and files cannot be taken back from outside.",
+  rewind: "Its conversation and files cannot be rewound from outside.",
   aside: "It does not support side questions.",
   context: "It does not tell what fills the window of its model.",
   names: "It does not tell which commands, skills and subagents it has.",

@@ -61,9 +61,9 @@ const lossSentences = {
   notice: "# notice/notices of the CLI (errors, warnings, information) is/are left out.",
   thinking: "# thought/thoughts that only the vendor can read is/are left out.",
   signature:
-    "# thought/thoughts is/are kept to be read, but not handed back to a model: the vendor's signature holds for its own CLI.",
-  attachment: "# attachment/attachments that is/are neither text nor a picture with its data is/are left out.",
-  hosted_call: "# call/calls that the vendor's servers ran is/are left out; what came of it/them is in the answers.",
+    "# thought/thoughts is/are kept for reading, but not sent back to a model: the vendor's signature is valid only for its own CLI.",
+  attachment: "# attachment/attachments that is/are neither text nor an image with its data is/are left out.",
+  hosted_call: "# call/calls that the vendor's servers ran is/are left out; the result/results is/are in the answers.",
   orphan_result: "# result/results without a call is/are left out.",
   open_call: "# call/calls has/have no result: the session was cut off there.",
   answers_missing: "Only what was typed is on record, # prompt/prompts: the answers are not in this file.",

@@ -32,14 +32,14 @@ export function loadPlugins(configDir: string, given: readonly string[] = []): P
     else if (hashFolder(folder) === record.hash) folders.push(folder);
     else
       found.warnings.push(
-        `The plugin ${name} has changed since it was approved and is left out. Approve it again: plugin update ${name}`,
+        `The plugin ${name} has changed since it was approved and is not loaded. Approve it again: plugin update ${name}`,
       );
   }
   for (const folder of folders) {
     try {
       found.plugins.push(readPlugin(folder, "user"));
     } catch (error) {
-      found.warnings.push(`A plugin was left out: ${(error as Error).message}`);
+      found.warnings.push(`A plugin was not loaded: ${(error as Error).message}`);
     }
   }
   const names = new Set<string>();

@@ -63,7 +63,7 @@ export const projectCommands: readonly SlashCommand[] = [
 /** How each kind comes to be, for who has none. */
 const origins: Readonly<Record<CallableName["kind"], string>> = {
   skill: "There are no skills here. /create-skill writes one.",
-  command: "There are no commands of your own here. /create-command writes one.",
+  command: "You have no commands here. /create-command writes one.",
   subagent: "There are no subagents here. /create-subagent writes one.",
   prompt: "",
 };

@@ -32,14 +32,14 @@ const rows: readonly Row[] = [
     operands: "[about]",
     help: "Write a /command in .cursor/commands",
     prompt: (rest) =>
-      `Write a command for this project as .cursor/commands/<name>.md: a first line that says what it does, then the prompt that /name stands for, with $ARGUMENTS where the words behind it belong. ${about(rest)}`,
+      `Write a command for this project as .cursor/commands/<name>.md: a first line that says what it does, then the prompt that /name expands to, with $ARGUMENTS for the words after it. ${about(rest)}`,
   },
   {
     name: "create-skill",
     operands: "[about]",
     help: "Write a skill in .cursor/skills",
     prompt: (rest) =>
-      `Write a skill for this project as .cursor/skills/<name>/SKILL.md: frontmatter with name (as the folder) and description (when to use it, in one sentence), then the steps. Put scripts it needs beside it. ${about(rest)}`,
+      `Write a skill for this project as .cursor/skills/<name>/SKILL.md: frontmatter with name (same as the directory) and description (when to use it, in one sentence), then the steps. Put scripts it needs beside it. ${about(rest)}`,
   },
   {
     name: "create-subagent",

@@ -109,7 +109,8 @@ function searchView(popup: Popup & { type: "search" }, size: Size, palette: Edit
   const label = size.columns >= 16 ? "search: " : "";
   const query = tail(palette.plain(popup.query), Math.max(1, size.columns - label.length - 1));
   const lines = [join(palette.soft(cut(label, size.columns)), palette.plain(query))];
-  if (popup.found.length === 0) lines.push(palette.soft(cut("  no earlier message holds these words", size.columns)));
+  if (popup.found.length === 0)
+    lines.push(palette.soft(cut("  no earlier message contains these words", size.columns)));
   return {
     lines: [...lines, ...popupLines(popup, size, palette)],
     cursor: { row: 0, column: Math.min(label.length + widthOf(query), size.columns - 1) },

@@ -85,7 +85,7 @@ function checkStore({ configDir, invocation }: DoctorContext): Finding[] {
     accessSync(place, constants.W_OK);
   } catch {
     return [
-      problem(`${place} cannot be written: chats cannot be kept.`, "CURSOR_CONFIG_DIR=<folder>, or --no-persist"),
+      problem(`${place} cannot be written: chats cannot be kept.`, "CURSOR_CONFIG_DIR=<directory>, or --no-persist"),
     ];
   }
   const folder = mkdtempSync(join(place, ".courser-doctor-"));

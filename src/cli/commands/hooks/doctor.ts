@@ -111,7 +111,7 @@ function twiceInCursor(files: readonly FoundFile[]): HookFinding[] {
     .map(([script]) => ({
       kind: "note",
       message: `${script} is in the files of Cursor and of Claude. Cursor reads both and calls it twice; Courser calls it once.`,
-      advice: "The strictest answer holds, so it does no harm; it costs the time of one more call.",
+      advice: "The strictest answer wins, so it does no harm; it costs the time of one more call.",
     }));
 }
 

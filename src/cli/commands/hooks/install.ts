@@ -194,7 +194,7 @@ function nextSteps(done: readonly InstalledHost[], { name }: Invocation, context
   if (has("codex")) notes.push("Codex silently skips new hooks until you trust them: start codex and type /hooks.");
   if (has("claude") && has("cursor"))
     notes.push(
-      "Cursor reads Claude's settings too and calls the script twice; the strictest answer holds. Courser calls it once.",
+      "Cursor reads Claude's settings too and calls the script twice; the strictest answer wins. Courser calls it once.",
     );
   if (done.some((each) => each.added.length > 0))
     notes.push(

@@ -24,7 +24,7 @@ export function contentsOf(plugin: Plugin): PluginContents {
     rules: names(plugin.rules),
     hooks: pluginHooks(plugin, plugin.root).hooks.map(({ event, command, prompt }) => ({
       event,
-      command: command ?? `a model is asked: ${prompt}`,
+      command: command ?? `asks a model: ${prompt}`,
     })),
     servers: plugin.servers.flatMap(({ file, content }) =>
       serversIn(withPluginRoot(content, plugin), { scope: "user", file, folder: plugin.root }, []).map(

@@ -26,7 +26,7 @@ export async function reset(invocation: Invocation): Promise<number> {
   const file = userSandboxFile(configDir(invocation.env));
   const kept = existsSync(file) ? `${file} is your own and was not changed.\n` : "";
   return answer(
-    `The sandbox is back to its default: it is used where nobody can be asked, as with -p.\n${await whetherItWorks(invocation)}\n${kept}`,
+    `The sandbox is back to its default: print mode only (-p).\n${await whetherItWorks(invocation)}\n${kept}`,
   );
 }
 
@@ -49,7 +49,7 @@ export async function sandboxStatus(invocation: Invocation): Promise<number> {
   if (wantsJson(invocation))
     return answerJson({ mode, available: problem === undefined, problem, type, readBoundary, network, limits });
   const rows = [
-    ["Sandbox", { enabled: "enabled", disabled: "disabled", auto: "used where nobody can be asked (-p)" }[mode]],
+    ["Sandbox", { enabled: "enabled", disabled: "disabled", auto: "used in print mode (-p)" }[mode]],
     ["Available", problem === undefined ? "yes" : `no: ${problem.replace(/^The sandbox is not available: /, "")}`],
     ["Writable", type === "workspace_readonly" ? "nothing" : ["the workspace", ...settings.readwritePaths].join(", ")],
     ["Readable", readBoundary === "system" ? "all but what deny rules hide" : "the workspace and the system"],

@@ -96,7 +96,7 @@ async function undoRewind(task: RewindTask): Promise<number> {
   if (!planned) {
     throw new UserError(
       "USAGE",
-      `No rewind of the chat ${chat.metadata.id} has changed files, so there is none to undo. Its turns: ${invocation.name} sessions show ${chat.metadata.id}`,
+      `No rewind of the chat ${chat.metadata.id} has changed files, so there is nothing to undo. Its turns: ${invocation.name} sessions show ${chat.metadata.id}`,
     );
   }
   const what = counted(planned.steps.length, "file change");

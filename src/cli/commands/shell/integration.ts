@@ -33,7 +33,7 @@ export async function uninstallShellIntegration(invocation: Invocation): Promise
   const home = homeDir(invocation.env);
   const { file } = startUpFile(invocation);
   const before = existsSync(file) ? readFileSync(file, "utf8") : "";
-  if (!hasBlock(before)) return answer(`Nothing to remove: ${shortPath(file, home)} holds nothing of ours.\n`);
+  if (!hasBlock(before)) return answer(`Nothing to remove: ${shortPath(file, home)} contains nothing of ours.\n`);
   save(file, before, withoutBlock(before, undefined));
   return answer(`✓ Removed from ${shortPath(file, home)}\n`);
 }
