@@ -75,7 +75,7 @@ describe.each(engines)("a run whose worker is killed, $engine", ({ engine, skip,
     expect(Date.now() - killedAt).toBeLessThan(leaseSeconds * 1000 * 1.5 + 8000); // and the time that a busy machine takes
     await until(() => linesOf(effects).includes("3"), "the third step", 20_000);
     second.child.kill("SIGKILL");
-    fleet.start(fast);
+    const third = fleet.start(fast);
 
     const { end, attempts } = await fleet.over(run, 40_000);
     expect(end).toMatchObject({ outcome: "finished", text: expect.stringContaining("all done"), turns: 1 });
@@ -86,6 +86,7 @@ describe.each(engines)("a run whose worker is killed, $engine", ({ engine, skip,
     expect(patch.match(/^\+\d$/gm)).toEqual(["+1", "+2", "+4"]);
     expect(end!.branch).toBe(`courser/${run}`);
     checkLog(await fleet.log(run));
+    if (engine === "SQLite") expect(third.said()).toMatch(/removed what \d runs? of killed workers left/);
   });
 
   it("no secret of a worker travels", async () => {

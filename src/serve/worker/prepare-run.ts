@@ -1,5 +1,5 @@
 // What must be there before the agent of a run is started: its workspace, and the chat that it goes on with.
-import { createWriteStream, mkdirSync, realpathSync, rmSync } from "node:fs";
+import { createWriteStream, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -11,6 +11,7 @@ import { chatFolder } from "../../store/chats/layout.ts";
 import { forgetWorkspace } from "../../store/forget-workspace.ts";
 import type { Entry, Fleet, RunEnd, RunRecord, RunSpec } from "../fleet.ts";
 import { type Continuation, readContinuation } from "./continuation.ts";
+import { claimFolder, leaveFolder } from "./run-folders.ts";
 import { makeWorkspace, type RunWorkspace, type WorkerDisk } from "./workspace.ts";
 
 export type Premises = {
@@ -43,9 +44,8 @@ export async function prepareRun(
   const snapshot = origin?.checkpoint.workspace && (await fleet.get(origin.run, origin.checkpoint.workspace));
   const workspace =
     spec.source && (await makeWorkspace(fleet, run, spec.source, { disk, signal, ...(snapshot && { snapshot }) }));
-  const folder = workspace?.folder ?? join(disk.dataDir, "runs", `${run.id}-${run.attempts}`);
+  const folder = workspace?.folder ?? claimFolder(disk.dataDir, run);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
     const path = realpathSync(workspace?.path ?? spec.request.workspace);
     const request = { ...spec.request, ...(workspace && { workspace: path, ...sandboxFor(spec, premises) }) };
     if (!origin) return { spec: { ...spec, request }, folder, ...(workspace && { workspace }) };
@@ -100,7 +100,10 @@ export function clearAway(
   { workspace, folder, spec }: PreparedRun,
   { end, chatId, configDir }: { end: RunEnd | undefined; chatId: string | undefined; configDir: string },
 ): void {
-  if (workspace?.keepFailed && end?.outcome === "error") return;
+  if (workspace?.keepFailed && end?.outcome === "error") {
+    leaveFolder(folder);
+    return;
+  }
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   if (!workspace) return;
   const path = spec.request.workspace;

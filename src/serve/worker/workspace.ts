@@ -1,6 +1,6 @@
 // The workspace of a run on a worker: made from its source in a folder of its own, compared with its start at the end,
 // removed afterwards.
-import { constants, createReadStream, createWriteStream, lstatSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { constants, createReadStream, createWriteStream, lstatSync, rmSync, statSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -19,6 +19,7 @@ import {
 } from "../../worktrees/workspace-states.ts";
 import type { Fleet, RunEnd, RunRecord, WorkspaceSource } from "../fleet.ts";
 import { unpackArchive } from "./archive.ts";
+import { claimFolder } from "./run-folders.ts";
 
 /** Where a worker works. */
 export type WorkerDisk = {
@@ -49,10 +50,8 @@ export async function makeWorkspace(
   source: WorkspaceSource,
   { disk, snapshot, signal }: { disk: WorkerDisk; snapshot?: AsyncIterable<Uint8Array>; signal: AbortSignal },
 ): Promise<RunWorkspace> {
-  const folder = join(disk.dataDir, "runs", `${run.id}-${run.attempts}`);
+  const folder = claimFolder(disk.dataDir, run);
   try {
-    rmSync(folder, { recursive: true, force: true });
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
     const bundle = snapshot && (await download(snapshot, join(folder, "snapshot.bundle")));
     const path = join(folder, "work");
     const commit = bundle === undefined ? undefined : await baseOfBundle(bundle);

@@ -7,6 +7,7 @@ import { leaseMs, leaseOf, startHostsUnserved } from "../../../serve/launcher.ts
 import { work } from "../../../serve/worker/loop.ts";
 import { listenForManagement, managementAddress } from "../../../serve/worker/management.ts";
 import type { Premises } from "../../../serve/worker/prepare-run.ts";
+import { sweepFolders } from "../../../serve/worker/run-folders.ts";
 import { WorkerStats } from "../../../serve/worker/stats.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
@@ -63,6 +64,8 @@ async function workUntilToldToLeave(
   await fleet.waiting(); // a fleet that cannot be asked is told now
   const listening = management && (await listenForManagement(management, stats));
   const signals = watchSignals(say);
+  const swept = sweepFolders(settings.dataDir, premises.configDir);
+  if (swept > 0) say(`removed what ${swept} ${swept === 1 ? "run" : "runs"} of killed workers left`);
   const at = listening ? `, http://${listening.host}:${listening.port}/metrics` : "";
   say(`worker ${name}: pool ${pool}, ${concurrency} at once${at}`);
   forgetFleet(invocation.env);
