@@ -2,7 +2,7 @@
 import { visible } from "../../../text/visible.ts";
 import { cut } from "../../../text/width.ts";
 import { dollars, duration } from "../../../view/numbers.ts";
-import { writeStderr } from "../../stdout.ts";
+import { writeProgress, writeStderr } from "../../stdout.ts";
 import type { BatchResult } from "./results.ts";
 
 export type BatchCounts = {
@@ -36,9 +36,10 @@ export function createProgress(counts: BatchCounts, { isTerminal }: { isTerminal
       say: (line) => writeStderr(`${line}\n`),
       close() {},
     };
-  const draw = () => writeStderr(`\r${cut(barLine(counts), (process.stderr.columns ?? 80) - 1)}\u001b[K`);
+  const draw = () => writeProgress(`\r${cut(barLine(counts), (process.stderr.columns ?? 80) - 1)}\u001b[K`);
   const above = (line: string) => {
-    writeStderr(`\r\u001b[K${line}\n`);
+    writeProgress("\r\u001b[K");
+    writeStderr(`${line}\n`);
     draw();
   };
   const timer = setInterval(draw, everyMs);
@@ -48,7 +49,7 @@ export function createProgress(counts: BatchCounts, { isTerminal }: { isTerminal
     say: above,
     close() {
       clearInterval(timer);
-      writeStderr("\r\u001b[K");
+      writeProgress("\r\u001b[K");
     },
   };
 }
