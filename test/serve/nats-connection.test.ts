@@ -4,6 +4,7 @@ import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { Readable } from "node:stream";
 import { createAccount, createOperator, createUser, type KeyPair } from "@nats-io/nkeys";
 import { afterAll, describe, expect, it } from "vitest";
 import { openFleet } from "../../src/serve/open-fleet.ts";
@@ -98,9 +99,25 @@ describe.skipIf(noNatsServer)(orSkipped("a server", noNatsServer), () => {
   });
 
   it("that does not permit what a fleet needs says so", async () => {
-    const users = '{ user: me, password: secret, permissions: { publish: { deny: ["$JS.API.STREAM.>"] } } }';
-    await withServer({ config: `authorization { users: [${users}] }` }, async (server) => {
-      await expect(open(`nats://me:secret@${server.address}`)).rejects.toMatchObject({ code: "FLEET_REFUSED" });
+    const permissions = (publish: readonly string[], subscribe: readonly string[]) =>
+      `authorization { users: [{ user: me, password: secret, permissions: ${JSON.stringify({ publish, subscribe })} }] }`;
+    const needed = {
+      publish: ["fleet.>", "$KV.fleet_runs.>", "$KV.fleet_state.>", "$O.fleet_objects.>", "$JS.API.>", "$JS.ACK.>"],
+      subscribe: ["_INBOX.>", "fleet.live.>", "fleet.news.*"],
+    };
+    await withServer({ config: permissions(needed.publish, needed.subscribe) }, async (server) => {
+      const url = `nats://me:secret@${server.address}?prefix=fleet`;
+      await works(url);
+      const fleet = await open(url);
+      const lease = (await fleet.lease({ worker: "w", ttlMs: 60_000, wait: AbortSignal.timeout(20_000) }))!;
+      await fleet.put("run-1", "patch", Readable.from([Buffer.from("diff")]));
+      expect(await fleet.finish(lease, ended, lease.position, 0)).toBe(true);
+      fleet.close();
+    });
+    await withServer({ config: permissions(["fleet.>"], needed.subscribe) }, async (server) => {
+      const refused = open(`nats://me:secret@${server.address}?prefix=fleet`);
+      await expect(refused).rejects.toMatchObject({ code: "FLEET_REFUSED" });
+      await expect(refused).rejects.toThrow(/\$JS\.API/);
     });
   });
 
