@@ -46,7 +46,7 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
     await run.names(); // what hooks and servers need to be asked is asked before the first prompt
     if (request.chat?.type === "resume" && !request.unkept)
       show.line(await resuming(invocation, run, request.workspace));
-    show.line("Type /quit or press Ctrl+D to leave, /help for more; Ctrl+C stops an answer.");
+    show.line("Type /quit or press Ctrl+D to quit, /help for more; Ctrl+C stops an answer.");
     let code = 0;
     try {
       let text: string | undefined = invocation.line.words.join(" ") || undefined;
@@ -174,7 +174,7 @@ function createScreen(workspace: string): Screen {
         line(event.kind === "warning" ? `Warning: ${visible(event.message)}` : `· ${visible(event.message)}`);
         break;
       case "retry":
-        line(`· ${visible(`asking again: ${event.reason ?? ""}`)}`);
+        line(`· ${visible(`retrying: ${event.reason ?? ""}`)}`);
         break;
       case "done":
         if (open) write("\n");

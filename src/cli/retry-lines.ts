@@ -16,9 +16,9 @@ export function createRetryLines(write: (line: string) => void): { event(event: 
         return;
       }
       waitingSince ??= Date.now();
-      const { reason = "the answer broke off", delayMs = 0, attempt } = event;
+      const { reason = "the answer was cut off", delayMs = 0, attempt } = event;
       const wait = delayMs >= patienceMs ? ` in ${Math.ceil(delayMs / 1000)} s` : "";
-      const line = `Asking again${wait} (attempt ${attempt + 1}): ${visible(withoutSecrets(reason)).replace(/\s+/g, " ")}`;
+      const line = `Retrying${wait} (attempt ${attempt + 1}): ${visible(withoutSecrets(reason)).replace(/\s+/g, " ")}`;
       // A longer wait is announced at once; a short one only where those before it made a second.
       if (delayMs >= patienceMs || Date.now() - waitingSince >= patienceMs) write(line);
       else timer = setTimeout(write, patienceMs, line).unref();

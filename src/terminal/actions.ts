@@ -67,14 +67,14 @@ const actions: Readonly<Record<AppAction, Action>> = {
     if (app.conversation.isWorking && !isSecond) {
       app.conversation.interrupt();
       app.setGoal(undefined);
-      return "Interrupted. Ctrl+C again leaves";
+      return "Interrupted. Ctrl+C again quits";
     }
-    if (!isSecond) return "Ctrl+C again leaves";
+    if (!isSecond) return "Ctrl+C again quits";
     return void app.leave();
   },
   leave(app, isSecond) {
     if (!app.editor.isEmpty()) return undefined;
-    return isSecond ? void app.leave() : "Ctrl+D again leaves";
+    return isSecond ? void app.leave() : "Ctrl+D again quits";
   },
   nextMode(app) {
     setMode(app, nextMode(app.conversation.facts.mode));

@@ -48,7 +48,7 @@ export async function runShellCommand(app: App, command: string): Promise<void> 
   const shown = lines.length > mostLines ? lines.slice(-mostLines) : lines;
   const outcome =
     end.stopped === "timedOut"
-      ? palette.bad("ended after 30 s")
+      ? palette.bad("timed out after 30 s")
       : end.exitCode === 0
         ? palette.soft(`${((Date.now() - startedAt) / 1000).toFixed(1)} s`)
         : palette.bad(end.failure ? "not started" : `exit ${end.exitCode ?? end.signal}`);

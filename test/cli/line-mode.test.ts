@@ -44,7 +44,7 @@ describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there i
     writeFileSync(file, JSON.stringify([{ delayMs: 600, text: "the answer" }]));
     const { screen, exit } = await converse(
       `--trust --model script:${file} go`,
-      [[/Ctrl\+D to leave/, "\u0004"]],
+      [[/Ctrl\+D to quit/, "\u0004"]],
       workspace,
     );
     expect(exit, screen).toBe(0);

@@ -63,7 +63,7 @@ it("print mode tells a person of a wait, and a program nothing", async () => {
   try {
     const args = ["-p", "--trust", "-e", `${server.url}/v1`, "--model", "m", "hi"];
     const pty = openCli(workspace, args, { columns: 160 });
-    await pty.waitFor(/Asking again in \d+ s \(attempt 2\): .*503.*busy/, { in: "scrollback" });
+    await pty.waitFor(/Retrying in \d+ s \(attempt 2\): .*503.*busy/, { in: "scrollback" });
     await pty.waitFor("at last", { in: "scrollback" });
     expect(await pty.ended).toBe(0);
     const piped = await workspace.run(args);

@@ -256,7 +256,7 @@ describe("interrupting and leaving", () => {
     pty.type("\x03");
     await pty.waitFor("Ask, or type /");
     pty.type("\x03");
-    await pty.waitFor("Ctrl+C again leaves");
+    await pty.waitFor("Ctrl+C again quits");
     pty.type("\x03");
     await pty.ended;
     expect((await pty.scrollback()).join("\n")).toMatch(/Resume with: .* --resume [0-9a-f-]{36}/);

@@ -275,7 +275,7 @@ describe("a turn", () => {
       "  Edit   a   +0",
       "",
       "! Careful.",
-      "· Asking again in 2.0 s: overloaded",
+      "· Retrying in 2.0 s: overloaded",
       "",
       "Done in 1m 42s · 1 file changed · $0.08",
     ]);

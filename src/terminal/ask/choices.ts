@@ -66,7 +66,7 @@ async function choose(
           return cut(join(sign, palette.accent(`${index + 1} `), box, name(label)), columns - 1);
         }),
         nothing,
-        palette.soft(`    ${allowMultiple ? "space marks · " : ""}enter takes · o own words · esc passes over`),
+        palette.soft(`    ${allowMultiple ? "space marks · " : ""}enter selects · o own answer · esc skips`),
       ];
       return { lines };
     },

@@ -146,7 +146,7 @@ export class Pager {
     const own = Object.entries(this.#options.keys ?? {}).map(([key, { help }]) => `${key} ${help} · `);
     const copies = this.#options.copy ? "c copy · " : "";
     return cut(
-      padded(soft(` ↑↓ space · / search · n N · ${others.join("")}${own.join("")}${copies}q leaves`), columns),
+      padded(soft(` ↑↓ space · / search · n N · ${others.join("")}${own.join("")}${copies}q quits`), columns),
       columns,
     );
   }

@@ -40,7 +40,7 @@ export function linePanel(
       const isEmpty = before.length + after.length === 0;
       const line = isEmpty ? join(head, palette.soft(hint)) : join(head, palette.plain(shown(after)));
       return {
-        lines: [cut(line, columns - 1), palette.soft("   enter takes it · esc leaves")],
+        lines: [cut(line, columns - 1), palette.soft("   enter confirms · esc cancels")],
         cursor: { row: 0, column: Math.min(columns - 1, widthOf(head)) },
       };
     },

@@ -79,7 +79,7 @@ export function listPanel<Value>(
       left.length === options.items.length ? `${left.length}` : `${left.length} of ${options.items.length}`;
     const more = Object.entries(options.keys ?? {}).map(([name, { help }]) => ` · ${name} ${help}`);
     const help = cut(
-      palette.soft(`   ${counted} · ↑↓ move · type to narrow · enter selects · esc leaves${more.join("")}`),
+      palette.soft(`   ${counted} · ↑↓ move · type to filter · enter selects · esc cancels${more.join("")}`),
       columns - 1,
     );
     const head = cut(prompt, columns - 1);

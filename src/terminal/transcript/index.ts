@@ -217,7 +217,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     notice(
       "soft",
       "·",
-      `Asking again${wait}: ${reason ?? "the answer broke off"}${discards && wasShown ? " What was said last is void." : ""}`,
+      `Retrying${wait}: ${reason ?? "the answer was cut off"}${discards && wasShown ? " The last text is discarded." : ""}`,
     );
   }
 
