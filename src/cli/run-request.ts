@@ -186,7 +186,7 @@ function resumeOrNew(id: string, isChosen: boolean, program: string): ChatChoice
   return { type: "resume", id, orNew: true };
 }
 
-function proofFlags(flags: FlagValues): Pick<RunRequest, "failOn" | "requiredServers" | "price"> {
+export function proofFlags(flags: FlagValues): Pick<RunRequest, "failOn" | "requiredServers" | "price"> {
   const failOn = namesOf(flags, "fail-on");
   const wrong = failOn?.find((name) => !(failReasons as readonly string[]).includes(name));
   if (wrong !== undefined)

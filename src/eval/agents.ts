@@ -2,6 +2,7 @@
 // agent, on another machine for example, is one more.
 import { appendFileSync, copyFileSync, existsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { RunResult } from "../sdk/outcome.ts";
 import { start } from "../sdk/run.ts";
 import { configDir } from "../store/config-dir.ts";
 import { type AttemptFolders, bringScripts, withOwnPaths } from "./folders.ts";
@@ -28,8 +29,20 @@ export type AgentReport = {
 
 export type AgentChoice =
   | { type: "cli"; model: string; args: readonly string[]; executable: readonly string[] }
+  | { type: "remote"; model: string; run: RemoteAgent }
   | { type: "oracle" }
   | { type: "noop" };
+
+/** Works on a copy of the workspace on another machine; what it changed is in the workspace when it is over. Never rejects. */
+export type RemoteAgent = (work: RemoteWork) => Promise<RunResult<unknown>>;
+
+export type RemoteWork = {
+  prompt: string;
+  workspace: string;
+  model: string;
+  confined: boolean;
+  signal: AbortSignal;
+} & Pick<Task, "mode" | "mcpServers"> & { timeoutMs: number };
 
 export type Work = {
   task: Task;
@@ -48,6 +61,8 @@ export function runAgent(agent: AgentChoice, work: Work): Promise<AgentReport> {
   switch (agent.type) {
     case "cli":
       return runCli(agent, work);
+    case "remote":
+      return runRemote(agent, work);
     case "oracle":
       return runSolution(work);
     case "noop":
@@ -93,7 +108,25 @@ async function runCli({ model, args, executable }: AgentChoice & { type: "cli" }
   });
   for await (const event of run.events)
     if (event.type === "notice" && event.kind === "replay") differences.push(event.message);
-  const end = await run.result;
+  return reportOf(await run.result, folders, differences);
+}
+
+async function runRemote({ model, run }: AgentChoice & { type: "remote" }, work: Work): Promise<AgentReport> {
+  const { task, folders, confined, signal } = work;
+  if (Object.keys(task.agent.env).length > 0)
+    return { ...nothing, fault: "its agent needs variables of the environment, which do not travel" };
+  const { mode, mcpServers, agent } = task;
+  const end = await run({
+    // The worker has the workspace wherever it likes.
+    prompt: withOwnPaths(task.instruction, task, { ...folders, work: "." }),
+    workspace: folders.work,
+    model: broughtModel(model, folders),
+    ...{ mode, mcpServers, timeoutMs: agent.timeoutMs, confined, signal },
+  });
+  return reportOf(end, folders, []);
+}
+
+function reportOf(end: RunResult<unknown>, folders: AttemptFolders, differences: readonly string[]): AgentReport {
   writeFileSync(join(folders.logs, "agent", "answer.txt"), end.text);
   const failure = end.outcome === "success" ? undefined : `${end.error.message} [${end.error.code}]`;
   const usage = end.usage as (typeof end.usage & { totalCost?: number }) | undefined;

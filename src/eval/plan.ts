@@ -1,6 +1,6 @@
 // Which attempts an evaluation is made of: so many for each task, or one for each of its recordings.
 import { join, resolve } from "node:path";
-import type { AgentChoice } from "./agents.ts";
+import type { AgentChoice, RemoteAgent } from "./agents.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Task } from "./task.ts";
 
@@ -19,6 +19,8 @@ export type EvaluationWishes = {
   /** Keep a recording of every attempt that passes, in its task. */
   record: boolean;
   keep: boolean;
+  /** Who carries out the runs, where it is not this machine. */
+  remote?: RemoteAgent;
 };
 
 export function planAttempts(tasks: readonly Task[], wishes: EvaluationWishes): Attempt[] {
@@ -39,13 +41,14 @@ export function planAttempts(tasks: readonly Task[], wishes: EvaluationWishes): 
 
 type Choice = Pick<Attempt, "label" | "agent" | "skip">;
 
-function choicesFor(task: Task, { agent, model, executable, args, onMismatch, attempts }: EvaluationWishes): Choice[] {
+function choicesFor(task: Task, wishes: EvaluationWishes): Choice[] {
+  const { agent, model, executable, args, onMismatch, attempts, remote } = wishes;
   const numbers = Array.from({ length: attempts }, (_, index) => `${index + 1}`);
   if (agent !== "cli") return numbers.map((label) => ({ label, agent: { type: agent } }));
-  const cli = (given: string, more: readonly string[] = []): AgentChoice => ({
-    ...{ type: "cli", model: given, executable },
-    args: [...args, ...more],
-  });
+  const cli = (given: string, more: readonly string[] = []): AgentChoice =>
+    remote
+      ? { type: "remote", model: given, run: remote }
+      : { type: "cli", model: given, executable, args: [...args, ...more] };
   if (model === "script") {
     const skip = task.script === undefined ? { skip: "it has no script.json" } : {};
     return numbers.map((label) => ({ label, agent: cli(`script:${task.script}`), ...skip }));

@@ -7,12 +7,13 @@ import { git, tryGit } from "../worktrees/git.ts";
 import type { Fleet, WorkspaceSource } from "./fleet.ts";
 import { describeUpload, type Upload, uploadWorkspace } from "./upload/index.ts";
 
-/** `upload`: the workspace as it is here. `repository`: the commit it is at, from where it was cloned. `none`: as it lies on the worker's disk. */
-export type SourceChoice = WorkspaceSource | { type: "upload" | "repository" | "none" };
+/** `upload`: the workspace as it is here; all of it where it `isWhole`. `repository`: the commit it is at, from where it was cloned. `none`: as it lies on the worker's disk. */
+export type SourceChoice = WorkspaceSource | { type: "upload"; isWhole?: boolean } | { type: "repository" | "none" };
 
 /** `upload`, `git`, `git:URL#REF`, `folder:PATH`, `none`. Throws UserError; `given`: how it was named. */
 export function readSource(text: string, given = "--source"): SourceChoice {
-  if (text === "upload" || text === "none") return { type: text };
+  if (text === "upload") return { type: "upload" };
+  if (text === "none") return { type: "none" };
   if (text === "git") return { type: "repository" };
   const [, kind, rest = ""] = /^(git|folder):(.+)$/s.exec(text) ?? [];
   if (kind === "folder") {
@@ -77,7 +78,7 @@ export class FileSender {
     if (choice.type === "none") return undefined;
     if (choice.type === "repository") return this.#repository(workspace);
     if (choice.type !== "upload") return choice as WorkspaceSource;
-    const sending = this.#sent.get(workspace) ?? this.#upload(run, workspace);
+    const sending = this.#sent.get(workspace) ?? this.#upload(run, workspace, choice.isWhole === true);
     this.#sent.set(workspace, sending);
     try {
       return (await sending).source;
@@ -87,8 +88,8 @@ export class FileSender {
     }
   }
 
-  async #upload(run: string, workspace: string): Promise<Upload> {
-    const upload = await uploadWorkspace(this.#fleet, run, workspace, this.#options);
+  async #upload(run: string, workspace: string, isWhole: boolean): Promise<Upload> {
+    const upload = await uploadWorkspace(this.#fleet, run, workspace, { ...this.#options, isWhole });
     this.#options.onSent?.(describeUpload(workspace, upload));
     return upload;
   }

@@ -42,7 +42,7 @@ describe("fleet()", () => {
     expect(seen.at(-1)).toBe("done");
     expect(asked).toEqual(["permission"]);
     expect(existsSync(join(workspace.path, "a.txt"))).toBe(false);
-    expect(await run.result).toMatchObject({ outcome: "success", turns: 1, sessionId: run.session.id, denials: [] });
+    expect(await run.result).toMatchObject({ outcome: "success", turns: 2, sessionId: run.session.id, denials: [] });
     expect(await run.text).toContain("Gone.");
     expect(await run.patch()).toBeUndefined();
 

@@ -159,4 +159,28 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet", noNatsServer), () => {
       expect([outcome, patch]).toEqual(["success", expect.stringContaining(`+++ b/${id}.txt`)]);
     expect(results).toHaveLength(3);
   });
+
+  it("eval: the agent works on a worker, its patch is verified here", async () => {
+    const file = (name: string, text: string) => workspace.file(join("../task", name), text);
+    file("instruction.md", "Write done.txt.\n");
+    file("task.toml", "");
+    file("environment/.env", "GIVEN=1\n"); // what belongs to a task is no secret
+    const calls = [{ name: "Shell", args: { command: "cp .env done.txt" } }];
+    file("script.json", JSON.stringify([{ calls }, { text: "Done." }]));
+    file("tests/test.sh", 'test "$(cat done.txt)" = GIVEN=1\n');
+    const args = [
+      "eval",
+      join(workspace.path, "../task"),
+      "--model",
+      "script",
+      "--sandbox",
+      "disabled",
+      "--format",
+      "json",
+    ];
+    const { stdout, exit } = await workspace.run(args, { env: fleet });
+    const [result] = JSON.parse(stdout).results;
+    expect(result).toMatchObject({ status: "passed", agent: { steps: 2 } });
+    expect(exit).toBe(0);
+  });
 });

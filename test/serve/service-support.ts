@@ -196,6 +196,12 @@ export class TestService {
   }
 }
 
+/** How often the agent of a run began to work. A host that died before that has done nothing. */
+export async function beginnings(fleet: Fleet, run: string): Promise<number> {
+  const log = await fleet.entries(run, 0, 100_000);
+  return log.filter(({ entry }) => entry.type === "event" && entry.event.type === "init").length;
+}
+
 export async function until(isSo: () => boolean | Promise<boolean>, what: string, limitMs = 15_000): Promise<void> {
   const deadline = Date.now() + limitMs;
   while (!(await isSo())) {

@@ -19,12 +19,23 @@ import { watchForTheEnd } from "../shutdown.ts";
 import { writeProgress, writeStderr } from "../stdout.ts";
 import { answer, answerJson, wantsJson } from "./answer.ts";
 import { chosenModel } from "./chosen-model.ts";
+import { fleetUrl } from "./runs/context.ts";
+
+/** What is done here is little: workers decide how many of them run. */
+const fleetConcurrency = 16;
 
 export async function evalTasks(invocation: Invocation): Promise<number> {
   const { flags, words } = invocation.line;
   if (words.length === 0)
     throw new UserError("USAGE", `eval needs a task or a directory of tasks: ${invocation.name} eval tasks --check`);
-  const wishes = wishesOf(invocation);
+  const url = fleetUrl(invocation);
+  const remote = url === undefined ? undefined : (await import("./eval-fleet.ts")).fleetAgent(invocation, url);
+  const wishes = { ...wishesOf(invocation), ...(remote && { remote: remote.run }) };
+  if (remote && wishes.model === "replay")
+    throw new UserError(
+      "USAGE",
+      "--model replay needs the recordings of the tasks, which are on this machine: --fleet local",
+    );
   const tasks = findTasks(words);
   if (wishes.confined) await requireSandbox(invocation);
   const abort = new AbortController();
@@ -33,7 +44,7 @@ export async function evalTasks(invocation: Invocation): Promise<number> {
   const options: EvaluateOptions = {
     env: { ...invocation.env, ...(key !== undefined && { CURSOR_API_KEY: key }) },
     signal: abort.signal,
-    concurrency: countOf(flags, "concurrency") ?? Math.min(4, availableParallelism()),
+    concurrency: countOf(flags, "concurrency") ?? (remote ? fleetConcurrency : Math.min(4, availableParallelism())),
     progress: wantsJson(invocation) ? silent : showProgress(),
   };
   try {
@@ -50,6 +61,7 @@ export async function evalTasks(invocation: Invocation): Promise<number> {
     return (await answer(text)) || exitCodeOf(evaluation.summary);
   } finally {
     watch.stop();
+    await remote?.close();
   }
 }
 

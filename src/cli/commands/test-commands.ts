@@ -71,7 +71,22 @@ export const testCommands: readonly Command[] = [
   {
     name: "eval",
     ours: true,
-    uses: ["model", "effort", "api-key", "endpoint", "sandbox", "max-turns", "max-cost", "price", "replay-on-mismatch"],
+    uses: [
+      "model",
+      "effort",
+      "api-key",
+      "endpoint",
+      "sandbox",
+      "max-turns",
+      "max-cost",
+      "price",
+      "replay-on-mismatch",
+      "fleet",
+      "pool",
+      "label",
+      "priority",
+      "on-worker-loss",
+    ],
     operands: "<taskdir...>",
     summary: "Run an agent on tasks in Harbor's format, and verify the results",
     flags: [

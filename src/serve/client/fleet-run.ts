@@ -5,6 +5,7 @@ import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import { failedTurn } from "../../protocol/prompts.ts";
 import type { Answer, Prompt, Question, TurnEnding } from "../../protocol/run.ts";
+import { BudgetWatch } from "../../sdk/budget.ts";
 import type { RunLoss } from "../../sdk/drivers/driver.ts";
 import { EventLog } from "../../sdk/event-log.ts";
 import { liveMessages } from "../../sdk/live-messages.ts";
@@ -97,6 +98,8 @@ class Follower {
   readonly #handle: RunHandle;
   readonly #options: FollowOptions;
   readonly #named: (event: AgentEvent) => RunEvent;
+  /** Replies of the model: a run of a fleet counts prompts. */
+  readonly #counted = new BudgetWatch();
   readonly #asked = new Map<string, AbortController>();
   readonly #queued: Promise<{ fleet: Fleet; record: RunRecord }>;
   /** The run could not be queued, or is not looked at any more. */
@@ -206,6 +209,7 @@ class Follower {
 
   /** The last word of a turn is told when it is known to be the last of the run. */
   #show(event: AgentEvent): void {
+    this.#counted.take(event);
     if (event.type === "init") {
       this.sessionId = event.sessionId;
       this.#model = event.model;
@@ -260,7 +264,7 @@ class Follower {
       usage: end?.usage,
       costUsd: end?.costUsd,
       durationMs: end?.durationMs ?? 0,
-      turns: end?.turns ?? 0,
+      turns: this.#counted.turns,
       denials: (end?.denials ?? []).map((denial) => ({ ...denial, name: unifiedToolName(tool, denial.tool) })),
       exitCode: null,
       signal: "",

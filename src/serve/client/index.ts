@@ -52,8 +52,12 @@ export type FleetRequest = Optional<Omit<RunRequest, "mode" | "worktree">> &
     cli?: CliName | undefined;
     /** For people, in lists. */
     name?: string | undefined;
-    /** `upload` (default with an address), `git`, `git:URL#REF`, `folder:PATH`, `none`. */
-    source?: string | Extract<WorkspaceSource, { type: "git" | "folder" }> | undefined;
+    /** `upload` (default with an address), `git`, `git:URL#REF`, `folder:PATH`, `none`. `isWhole`: also what git ignores and what looks like a secret. */
+    source?:
+      | string
+      | Extract<WorkspaceSource, { type: "git" | "folder" }>
+      | { type: "upload"; isWhole?: boolean }
+      | undefined;
     /** When a worker dies: `interrupt` (default) ends the run, with `continue` another one goes on. */
     onWorkerLoss?: "continue" | "interrupt" | undefined;
     /** What was sent, and what was left out. */

@@ -1,7 +1,7 @@
 // Which files of a workspace are sent to a fleet: what git would take, and nothing that looks like a secret.
-import { lstatSync, mkdtempSync, readlinkSync, rmSync } from "node:fs";
+import { lstatSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { isAbsolute, join, posix } from "node:path";
+import { isAbsolute, join, posix, relative, sep } from "node:path";
 import { holdsSecrets } from "../../policy/secret-files.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { byteSize } from "../../view/numbers.ts";
@@ -19,15 +19,19 @@ export type FilesToSend = {
 export const mostFiles = 50_000;
 export const mostBytes = 256 * 1024 * 1024;
 
-/** Throws UserError for a workspace that is too large to be sent. */
-export async function filesToSend(workspace: string, call: Omit<GitCall, "cwd">): Promise<FilesToSend> {
+/** `isWhole`: everything in it, what git ignores and what looks like a secret too. Throws UserError for a workspace that is too large to be sent. */
+export async function filesToSend(
+  workspace: string,
+  { isWhole = false, ...call }: Omit<GitCall, "cwd"> & { isWhole?: boolean },
+): Promise<FilesToSend> {
   const files: string[] = [];
   const sizes: { path: string; size: number }[] = [];
   const secrets: string[] = [];
   const others: string[] = [];
   let bytes = 0;
-  for (const path of await pathsOf({ ...call, cwd: workspace })) {
-    if (holdsSecrets(path)) {
+  const paths = isWhole ? everythingIn(workspace) : await pathsOf({ ...call, cwd: workspace });
+  for (const path of paths) {
+    if (!isWhole && holdsSecrets(path)) {
       secrets.push(path);
       continue;
     }
@@ -50,6 +54,12 @@ function staysInside(workspace: string, path: string): boolean {
   const target = readlinkSync(join(workspace, path));
   const way = posix.join(posix.dirname(path), target);
   return !isAbsolute(target) && way !== ".." && !way.startsWith("../");
+}
+
+function everythingIn(workspace: string): string[] {
+  return readdirSync(workspace, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(workspace, join(entry.parentPath, entry.name)).replaceAll(sep, "/"));
 }
 
 /** What git has of the folder, and what it would add. A folder that is not in a repository has its .gitignore heeded as well. */

@@ -15,7 +15,7 @@ export async function uploadWorkspace(
   fleet: Fleet,
   run: string,
   workspace: string,
-  call: { env: NodeJS.ProcessEnv; signal?: AbortSignal },
+  call: { env: NodeJS.ProcessEnv; signal?: AbortSignal; isWhole?: boolean },
 ): Promise<Upload> {
   const { files, ...rest } = await filesToSend(workspace, call);
   const { packTar } = await import("modern-tar/fs");
