@@ -14,6 +14,9 @@ export type ManyRunsOptions = {
 
 type Waiting = { resolve(run: RunRecord): void; reject(error: Error): void };
 
+/** How often it is looked for ends that the log has not told, and how many runs are looked at then. */
+const lookAgainMs = 3000;
+const mostLooks = 50;
 /** A reader that fails is begun again where it was, for so long. */
 const longestOutageMs = 120_000;
 
@@ -25,6 +28,7 @@ export class ManyRuns {
   readonly #closed = new AbortController();
   readonly #work: Promise<unknown>[] = [];
   #position = 0;
+  #clock: NodeJS.Timeout | undefined;
   #failure: Error | undefined;
 
   private constructor(fleet: Fleet, launch: Launch, options: ManyRunsOptions) {
@@ -37,6 +41,8 @@ export class ManyRuns {
     const runs = new ManyRuns(fleet, launch, options);
     runs.#position = await fleet.position();
     runs.#work.push(runs.#read().catch((error: Error) => runs.#fail(error)));
+    // Followers wait without holding the process: the clock does.
+    runs.#clock = setInterval(() => void runs.#lookAgain().catch(() => {}), lookAgainMs);
     if (launch.fleetUrl === undefined)
       runs.#work.push(keepHosts(fleet, launch, runs.#closed.signal).catch((error: Error) => runs.#fail(error)));
     return runs;
@@ -66,6 +72,7 @@ export class ManyRuns {
 
   /** Looks away: runs go on, and what is waited for is never told. */
   async close(): Promise<void> {
+    clearInterval(this.#clock);
     this.#closed.abort();
     this.#waiting.clear();
     await Promise.all(this.#work);
@@ -77,6 +84,17 @@ export class ManyRuns {
     for (const { run, question } of await this.#fleet.questions()) if (run === id) await this.#refuse(id, question);
     const now = await this.#fleet.run(id);
     if (now && isOver(now.state)) this.#end(now);
+  }
+
+  /** A watch on files may miss a change. The ones that were looked at go to the end of the line. */
+  async #lookAgain(): Promise<void> {
+    await startHosts(this.#fleet, this.#launch);
+    for (const id of this.unfinished.slice(0, mostLooks)) {
+      const run = await this.#fleet.run(id);
+      const waiting = this.#waiting.get(id);
+      if (run && isOver(run.state)) this.#end(run);
+      else if (waiting && this.#waiting.delete(id)) this.#waiting.set(id, waiting);
+    }
   }
 
   async #read(): Promise<void> {

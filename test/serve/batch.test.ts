@@ -94,11 +94,14 @@ describe("batch", () => {
     const lines = ["a", "b", "c", "d"].map((id) => ({
       id,
       prompt: "go",
-      model: slow(id === "a" ? 0 : 1.5, id),
+      model: slow(id === "a" ? 0 : 3, id),
       mode: "force",
     }));
     const { args, results } = batchOf(lines);
-    await killed([...args, "--concurrency", "3"], "SIGKILL", () => results().length === 1);
+    await killed([...args, "--concurrency", "3"], "SIGKILL", async () => {
+      const running = await service.fleet.runs({ states: ["running"] });
+      return results().length === 1 && running.filter(({ sessionId }) => sessionId !== undefined).length === 3;
+    });
     const ran = (await service.fleet.runs({ states: ["running", "queued"] })).map(({ id }) => id);
     expect(ran.length).toBeGreaterThan(0);
     writeFileSync(args[3]!, `${readFileSync(args[3]!, "utf8")}{"id":"torn`);
@@ -120,7 +123,7 @@ describe("batch", () => {
     const stopped = await killed([...args, "--concurrency", "1"], "SIGINT", async () =>
       (await service.fleet.runs({ states: ["running"] })).some(({ sessionId }) => sessionId !== undefined),
     );
-    expect(stopped.exit).toBe(130);
+    expect(stopped.exit, stopped.stdout + stopped.stderr).toBe(130);
     expect(stopped.stderr).toContain("Waiting for 1 run");
     expect(stopped.stdout).toMatch(/^3 runs: 1 passed, 0 failed, 2 not started\..*\nTo go on: .*batch /);
     expect(results()).toHaveLength(1);
@@ -144,7 +147,7 @@ describe("batch", () => {
     const { exit, stdout, stderr } = await workspace.run(["batch", "-", "--max-cost", "3", "--concurrency", "1"], {
       stdin,
     });
-    expect(exit).toBe(1);
+    expect(exit, stdout + stderr).toBe(1);
     expect(
       stdout
         .trim()
