@@ -1,4 +1,4 @@
-// A worker is killed in the middle of a run: another one goes on, nothing is done twice, and readers see one run.
+// A worker is frozen or killed in the middle of a run: another one goes on, nothing is done twice, and readers see one run.
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -27,7 +27,7 @@ const engines = [
   },
 ];
 
-describe.each(engines)("a run whose worker is killed, $engine", ({ engine, skip, open }) => {
+describe.each(engines)("a run whose worker is lost, $engine", ({ engine, skip, open }) => {
   if (skip) {
     it.skip(skip, () => {});
     return;
@@ -51,12 +51,12 @@ describe.each(engines)("a run whose worker is killed, $engine", ({ engine, skip,
     ],
   });
 
-  it("goes on elsewhere: between two calls, and inside of one", { timeout: 60_000 }, async () => {
+  it("goes on elsewhere: its worker frozen between two calls, killed inside of one", { timeout: 60_000 }, async () => {
     let isLost = 0;
     await fleet.answer((request) => {
       const { results, text } = toldTo(request);
       if (results === 0) return step(1);
-      if (results === 1) return { ...step(2), delayMs: isLost === 0 ? 20_000 : 0 };
+      if (results === 1) return { ...step(2), delayMs: isLost === 0 ? 3000 : 0 };
       // The third is cut off: whether the conversation holds it or not, the model is told of it.
       if (!text.includes("echo 3")) return step(3, "; sleep 60");
       if (!text.includes("echo 4")) return step(4);
@@ -67,17 +67,20 @@ describe.each(engines)("a run whose worker is killed, $engine", ({ engine, skip,
     const first = fleet.start(fast);
     const run = await fleet.enqueue(spec);
     await until(async () => (await fleet.entry(run, "checkpoint")) !== undefined, "a checkpoint");
-    first.child.kill("SIGKILL");
+    // Its agent is told of the second step while nobody lets it run.
+    first.child.kill("SIGSTOP");
     isLost++;
-    const killedAt = Date.now();
+    const frozenAt = Date.now();
     const second = fleet.start(fast);
     await until(() => linesOf(effects).includes("2"), "the second worker", 20_000);
-    expect(Date.now() - killedAt).toBeLessThan(leaseSeconds * 1000 * 1.5 + 8000); // and the time that a busy machine takes
+    expect(Date.now() - frozenAt).toBeLessThan(leaseSeconds * 1000 * 1.5 + 8000); // and the time that a busy machine takes
     await until(() => linesOf(effects).includes("3"), "the third step", 20_000);
     second.child.kill("SIGKILL");
     const third = fleet.start(fast);
 
     const { end, attempts } = await fleet.over(run, 40_000);
+    first.child.kill("SIGCONT");
+    await until(() => first.said().includes(" lost after "), "the frozen worker to give up");
     expect(end).toMatchObject({ outcome: "finished", text: expect.stringContaining("all done"), turns: 1 });
     expect(attempts).toBe(3);
     expect(linesOf(effects)).toEqual(["1", "2", "3", "4"]);
