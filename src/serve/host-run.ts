@@ -199,7 +199,7 @@ class RunHost {
     const { cli, request } = prepared.spec;
     if (cli === "courser" && !request.unkept && (this.#canGoOn || prepared.workspace))
       this.#checkpoints = this.#keepCheckpoints(prepared);
-    return openLive({ ...options, holdCalls: this.#canGoOn, human: this.#questions, signal });
+    return openLive({ ...options, ...(this.#canGoOn && { holdCalls: true }), human: this.#questions, signal });
   }
 
   #keepCheckpoints({ folder, workspace, spec: { request } }: PreparedRun): Checkpoints {

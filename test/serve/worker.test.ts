@@ -1,6 +1,6 @@
 // Workers: the workspaces that they make, how they take runs and leave, what they tell about themselves.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -79,6 +79,32 @@ describe("a workspace", () => {
     expect(end.branch).toBeUndefined();
     expect(readFileSync(join(folder, "b.txt"), "utf8")).toBe("b\n");
     expect((await fleet.object(end.id, "patch")).toString()).toContain("+more");
+  });
+
+  it("is for any agent CLI: what it changed comes back", { timeout: 40_000 }, async () => {
+    const lines = [
+      { type: "system", subtype: "init", session_id: "s1", cwd: "/", tools: [], model: "m" },
+      { type: "assistant", message: { role: "assistant", content: [{ type: "text", text: "hi" }] }, session_id: "s1" },
+      { type: "result", subtype: "success", is_error: false, result: "hi", session_id: "s1", duration_ms: 1 },
+    ];
+    const stream = lines.map((line) => JSON.stringify(line)).join("\n");
+    const claude = fleet.workspace.file(
+      join(home, "bin/claude"),
+      `#!/bin/sh\n[ "$1" = --version ] && echo "2.1.197 (Claude Code)" && exit\necho made >made.txt\ncat <<'END'\n${stream}\nEND\n`,
+    );
+    chmodSync(claude, 0o755);
+    const source = { type: "folder", path: join(home, "folder") } as const;
+    const request = { workspace: home, force: true };
+    const id = await fleet.enqueue({
+      cli: "claude",
+      request,
+      prompt: { text: "go" },
+      source,
+      onWorkerLoss: "continue",
+    });
+    fleet.start(["--single-use"], { PATH: `${join(home, "bin")}:${fleet.workspace.env["PATH"]}` });
+    expect((await fleet.over(id)).end).toMatchObject({ outcome: "finished", text: "hi", patch: "patch" });
+    expect((await fleet.object(id, "patch")).toString()).toContain("+++ b/made.txt");
   });
 
   it("of a source that a worker does not take is an error that says so", { timeout: 60_000 }, async () => {

@@ -25,12 +25,13 @@ const impossible = {
 const possibleModes = ["default", "force", "plan"] as const satisfies SdkPermissionMode[];
 
 /** Before anything is done: what the options ask for in vain, and what calls there is no use for. */
-function turnwiseLosses({ human, subagents, toolOutput }: LiveOptions): RunLoss[] {
+function turnwiseLosses({ human, subagents, toolOutput, holdCalls }: LiveOptions): RunLoss[] {
   const reasons = {
     steer: "A running turn cannot be told anything: it becomes the next prompt.",
     ...impossible,
     ...(human && { human: "It asks nobody: its own rules decide." }),
     ...(subagents !== false && { subagents: "The steps of its subagents are not told apart." }),
+    ...(holdCalls && { holdCalls: "Its calls run as they come." }),
     ...(toolOutput !== false && { toolOutput: "Command output is reported only when a command ends." }),
   };
   return Object.entries(reasons).map(([option, reason]) => ({ option, reason }));
@@ -210,7 +211,15 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
   }
 
   #optionsOf({ text, data, images = [] }: Prompt, signal: AbortSignal) {
-    const { human: _human, subagents: _subagents, toolOutput: _output, resume, fork, ...same } = this.#options;
+    const {
+      human: _human,
+      subagents: _agents,
+      toolOutput: _output,
+      holdCalls: _hold,
+      resume,
+      fork,
+      ...same
+    } = this.#options;
     const paths = images.map((image) => {
       if (typeof image === "string") return image;
       throw new UserError("NOT_BUILT", `${this.#program} takes images by their paths.`);
