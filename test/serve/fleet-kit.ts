@@ -50,8 +50,10 @@ function texts(entries: readonly LogEntry[]): string[] {
   );
 }
 
-/** `runs`: how many the long test takes. */
-export function fleetKit(name: string, open: () => Promise<FleetUnderTest>, { runs = 120 } = {}): void {
+/** How many the long test takes: FLEET_RUNS=1000 npx vitest run test/serve/nats.test.ts */
+const runs = Number(process.env["FLEET_RUNS"] ?? 120);
+
+export function fleetKit(name: string, open: () => Promise<FleetUnderTest>): void {
   describe(`${name}: a fleet`, () => {
     let under: FleetUnderTest;
     let fleet: Fleet;
@@ -342,49 +344,56 @@ export function fleetKit(name: string, open: () => Promise<FleetUnderTest>, { ru
       expect(await fleet.prune(Date.now() + 1000)).toBe(1);
       expect(await other.run("run-1")).toMatchObject({ state: "finished", isPruned: true, end: ended });
       expect(await readAll(other.follow("run-1", 0, never()))).toEqual([]);
-      await fleet.deleteAgent("agent-1");
+      await fleet.enqueue(newRun(2));
+      await fleet.cancel("run-2", "not needed");
+      for (const agent of ["agent-1", "agent-2"]) await fleet.deleteAgent(agent);
       expect(await other.run("run-1")).toBeUndefined();
       expect(await other.agents()).toEqual([]);
+      expect(await other.lease({ worker: "w", ttlMs })).toBeUndefined();
     });
 
-    it(`${runs} runs, four hosts, one that dies and one that freezes, again and again: each run has one end`, async () => {
-      const fleets = await Promise.all([1, 2, 3, 4].map(() => under.connect()));
-      for (let number = 0; number < runs; number++) await fleet.enqueue(newRun(number));
-      let refused = 0;
-      const host = async (own: Fleet, index: number) => {
-        for (let taken = 0; ; ) {
-          const lease = await own.lease({ worker: `host-${index}`, ttlMs: 50 });
-          if (!lease) {
-            const { count, hosted } = await own.waiting();
-            if (count + hosted === 0) return;
-            await sleep(5);
-            continue;
+    it(
+      `${runs} runs, four hosts, one that dies and one that freezes, again and again: each run has one end`,
+      async () => {
+        const fleets = await Promise.all([1, 2, 3, 4].map(() => under.connect()));
+        for (let number = 0; number < runs; number++) await fleet.enqueue(newRun(number));
+        let refused = 0;
+        const host = async (own: Fleet, index: number) => {
+          for (let taken = 0; ; ) {
+            const lease = await own.lease({ worker: `host-${index}`, ttlMs: 50 });
+            if (!lease) {
+              const { count, hosted } = await own.waiting();
+              if (count + hosted === 0) return;
+              await sleep(5);
+              continue;
+            }
+            taken++;
+            try {
+              const position = await own.append(lease, [said(lease.token)], lease.position);
+              if (index === 0 && taken % 7 === 3) continue; // died: nobody hears of it again
+              if (index === 1 && taken % 7 === 3) await sleep(250); // frozen past its lease
+              await own.finish(lease, { ...ended, text: lease.token }, position, 0);
+            } catch (error) {
+              if ((error as { code?: string }).code !== "LEASE_LOST") throw error;
+              refused++;
+            }
           }
-          taken++;
-          try {
-            const position = await own.append(lease, [said(lease.token)], lease.position);
-            if (index === 0 && taken % 7 === 3) continue; // died: nobody hears of it again
-            if (index === 1 && taken % 7 === 3) await sleep(80); // frozen past its lease
-            await own.finish(lease, { ...ended, text: lease.token }, position, 0);
-          } catch (error) {
-            if ((error as { code?: string }).code !== "LEASE_LOST") throw error;
-            refused++;
-          }
+        };
+        await Promise.all(fleets.map(host));
+        const all = await fleet.runs({ limit: runs * 2 });
+        expect(all).toHaveLength(runs);
+        for (const { id, state, end } of all) {
+          expect(state).toBe("finished");
+          const log = await readAll(fleet.follow(id, 0, never()));
+          expect(log.filter(({ entry }) => entry.type === "result")).toHaveLength(1);
+          // Who ended it was the last to have begun it.
+          expect(texts(log).at(-1)).toBe(end!.text);
         }
-      };
-      await Promise.all(fleets.map(host));
-      const all = await fleet.runs({ limit: runs * 2 });
-      expect(all).toHaveLength(runs);
-      for (const { id, state, end } of all) {
-        expect(state).toBe("finished");
-        const log = await readAll(fleet.follow(id, 0, never()));
-        expect(log.filter(({ entry }) => entry.type === "result")).toHaveLength(1);
-        // Who ended it was the last to have begun it.
-        expect(texts(log).at(-1)).toBe(end!.text);
-      }
-      expect(all.some(({ attempts }) => attempts > 1)).toBe(true);
-      expect(refused).toBeGreaterThan(0);
-      for (const each of fleets) each.close();
-    }, 30_000);
+        expect(all.some(({ attempts }) => attempts > 1)).toBe(true);
+        expect(refused).toBeGreaterThan(0);
+        for (const each of fleets) each.close();
+      },
+      30_000 + runs * 100,
+    );
   });
 }

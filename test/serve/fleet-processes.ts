@@ -127,11 +127,14 @@ export async function stressFleet({
   const killedAt = new Map<string, number>();
   let started = 0;
   let freezes = 0;
+  // The runs must last as long as the kills do.
+  const events = 5;
+  const pauseMs = Math.max(leaseMs / 20, (kills * leaseMs * 2 * 4) / (runs * events));
   // Half of the workers have clocks that are an hour wrong.
   const start = async () => {
     const name = `worker-${started++}`;
     const skewMs = ((started % 4) - 2) * 3_600_000 * (started % 2);
-    const host = new HostProcess(program.file, { url, name, ttlMs: leaseMs, events: 5, pauseMs: leaseMs / 20, skewMs });
+    const host = new HostProcess(program.file, { url, name, ttlMs: leaseMs, events, pauseMs, skewMs });
     all.push(host);
     await host.ready;
     return host;

@@ -110,7 +110,8 @@ export class Leases {
       const last = await this.#logs.last(run);
       const now = await this.#server.now();
       const stands = await this.#standing(last, now);
-      if (stands.is === "over") {
+      // A run is made before it is offered: where there is none any more, it was deleted.
+      if (stands.is === "over" || (last.sequence === 0 && !(await this.#server.last("runs", `run.${word(run)}`)))) {
         await this.withdraw(handle);
         return undefined;
       }

@@ -17,6 +17,7 @@ import type { Mailbox } from "./mailbox.ts";
 import type { Payloads } from "./payloads.ts";
 import { positionOf } from "./rules.ts";
 import { Refused, type Server, type Stored } from "./server.ts";
+import { Signs } from "./signs.ts";
 
 /** What is never changed of a run. */
 type Made = { id: string; agent: string; spec: RunSpec; createdAt: number };
@@ -34,12 +35,14 @@ export class Records {
   readonly #logs: RunLogs;
   readonly #mailbox: Mailbox;
   readonly #payloads: Payloads;
+  readonly #signs: Signs;
 
   constructor(server: Server, logs: RunLogs, mailbox: Mailbox, payloads: Payloads) {
     this.#server = server;
     this.#logs = logs;
     this.#mailbox = mailbox;
     this.#payloads = payloads;
+    this.#signs = new Signs(server);
   }
 
   /** The agent is this run's from now on: AGENT_BUSY, AGENT_ARCHIVED. Then the run is made, once. */
@@ -107,6 +110,7 @@ export class Records {
   async #fewRuns(agent: string | undefined, states: readonly RunState[] | undefined): Promise<string[] | undefined> {
     if (agent !== undefined) return (await this.#server.keys("state", `of.${word(agent)}.*`)).map(lastWord);
     if (!states || states.some(isOver)) return undefined;
+    if (!states.includes("queued")) return (await this.#signs.all()).flatMap(({ run }) => run ?? []);
     const waiting = await this.#server.keys("work", "*.*.*.*");
     return waiting.length > fewRuns ? undefined : waiting.map(lastWord);
   }
