@@ -73,12 +73,22 @@ export async function converse(
     const results: Part[] = [];
     for (const { id, name, args } of asked) {
       calls.push({ id, name, args });
-      const outcome = await (tools[name] ?? (() => ({ text: `There is no tool named ${name}.`, isError: true })))(args);
+      const outcome = await attempt(() =>
+        (tools[name] ?? (() => ({ text: `There is no tool named ${name}.`, isError: true })))(args),
+      );
       results.push({ type: "tool_result", id, ...outcome });
     }
     said.push({ role: "user", parts: results });
   }
   throw new Error("the model did not come to an end");
+}
+
+async function attempt(use: () => Outcome | Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await use();
+  } catch (error) {
+    return { text: String(error), isError: true };
+  }
 }
 
 export type Workspace = { root: string; read(path: string): string | undefined; [Symbol.dispose](): void };
@@ -101,13 +111,18 @@ const bad = (text: string): Outcome => ({ text, isError: true });
 
 /** Texts in the shapes of the agent's own tools. `shell: "pretend"` runs nothing. */
 export function toolsIn(root: string, options: { shell: "real" | "pretend" } = { shell: "pretend" }): Tools {
-  const at = (path = "."): string => resolve(root, path);
+  const at = (path = "."): string => {
+    const whole = resolve(root, path);
+    if (path.startsWith("~")) throw new Error(`${path} is outside of the workspace`);
+    if (whole !== root && !whole.startsWith(`${root}/`)) throw new Error(`${path} is outside of the workspace`);
+    return whole;
+  };
   const files = (path?: string): string[] => {
     const start = at(path);
     if (statSync(start).isFile()) return [relative(root, start)];
     return readdirSync(start, { recursive: true, encoding: "utf8" })
       .map((name) => join(relative(root, start), name))
-      .filter((name) => statSync(at(name)).isFile())
+      .filter((name) => !/^\.git(?:\/|$)/.test(name) && statSync(at(name)).isFile())
       .sort();
   };
   return {
@@ -117,6 +132,7 @@ export function toolsIn(root: string, options: { shell: "real" | "pretend" } = {
         : bad(`Directory not found: ${path}`),
     Read({ path, offset = 1, limit }) {
       if (!existsSync(at(path))) return bad(`File not found: ${at(path)}. Find it with Glob or LS.`);
+      if (statSync(at(path)).isDirectory()) return bad(`${at(path)} is a directory.`);
       const text = readFileSync(at(path), "utf8");
       if (text === "") return good("(The file is empty.)");
       const lines = text.split("\n");
@@ -147,6 +163,7 @@ export function toolsIn(root: string, options: { shell: "real" | "pretend" } = {
     },
     Delete({ path }) {
       if (!existsSync(at(path))) return bad("File not found");
+      if (statSync(at(path)).isDirectory()) return bad(`${at(path)} is a directory.`);
       rmSync(at(path));
       return good(`Deleted ${path}`);
     },
@@ -181,6 +198,9 @@ export function toolsIn(root: string, options: { shell: "real" | "pretend" } = {
     },
     Shell({ command, workingDirectory }) {
       if (options.shell === "pretend") return good(`ran ${command}\n`);
+      // Nothing here may reach beyond the folder, whatever the model makes of a prompt.
+      if (/\bsudo\b|(?:^|[\s'"=(])(?:~|\/(?!dev\/null)|\.\.)|\b(?:shutdown|reboot|kill\w*|mkfs|dd)\b/.test(command))
+        return bad("Rejected: beyond the workspace");
       return new Promise((done) => {
         execFile("bash", ["-c", command], { cwd: at(workingDirectory), timeout: 10_000 }, (error, stdout, stderr) => {
           const output = stdout + stderr || "(no output)";

@@ -1,26 +1,27 @@
-// The offline model does what was said, or nothing: 300 wordings that were written before it was measured with them.
-import { afterAll, expect, test } from "vitest";
-import { offlineProvider } from "../../src/model/offline/index.ts";
-import { converse, toolsIn } from "./offline-driver.ts";
-import { type Reaction, removeWorkspace, score, wordings } from "./offline-wordings/score.ts";
+// The offline model does what was said, or nothing: wordings of every kind, each with what must be true afterwards.
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { scores, wordingsIn } from "./offline-wordings/score.ts";
 
-afterAll(removeWorkspace);
+const scoresOf = (name: string) => {
+  const { project, wordings } = wordingsIn(fileURLToPath(new URL(`./offline-wordings/${name}.jsonl`, import.meta.url)));
+  return scores(project, wordings);
+};
 
-async function react(prompt: string, workspace: string): Promise<Reaction> {
-  const { text, error, calls } = await converse(offlineProvider, prompt, toolsIn(workspace, { shell: "real" }));
-  const commands = calls.filter((call) => call.name === "Shell").map((call) => String(call.args.command));
-  return { text: error?.message ?? text, commands, refused: error !== undefined };
-}
+test.each(["newcomers", "everyday"])(
+  "%s: at least 70 % of what can be done is done, and nothing that was not asked for",
+  async (name) => {
+    const all = await scoresOf(name);
+    expect(all).toHaveLength(300);
+    expect(all.filter(({ verdict }) => verdict === "wrong")).toEqual([]);
+    const asked = all.filter(({ kind }) => kind === "do");
+    expect(asked.filter(({ verdict }) => verdict === "done").length).toBeGreaterThanOrEqual(0.7 * asked.length);
+  },
+  120_000,
+);
 
-/** `WORDINGS=odd` keeps to the half that the model may be worked on with, and shows what is not done. */
-test("at least 70 % of what can be done is done, and nothing that was not asked for", async () => {
-  const onlyOdd = process.env["WORDINGS"] === "odd";
-  const all = wordings();
-  expect(all).toHaveLength(300);
-  const scores = [];
-  for (const wording of all) if (!onlyOdd || wording.number % 2 === 1) scores.push(await score(wording, react));
-  if (onlyOdd) console.log(scores.filter(({ verdict }) => verdict !== "done"));
-  expect(scores.filter(({ verdict }) => verdict === "wrong")).toEqual([]);
-  const asked = scores.filter(({ wording }) => wording.expected[0] !== "nothing");
-  expect(asked.filter(({ verdict }) => verdict === "done").length).toBeGreaterThanOrEqual(0.7 * asked.length);
+test("traps: what looks like an order and is none changes nothing", async () => {
+  const all = await scoresOf("traps");
+  expect(all.length).toBeGreaterThan(600);
+  expect(all.filter(({ verdict }) => verdict !== "done")).toEqual([]);
 }, 120_000);

@@ -218,10 +218,14 @@ describe("changing files", () => {
     expect(place.read("a.txt")).toBe(after);
   });
 
-  test("appending to a file that is not there creates it; to one that may not be read does nothing", async () => {
-    using place = workspace({});
-    await ask("append 'x' to new.txt", toolsIn(place.root));
-    expect(place.read("new.txt")).toBe("x\n");
+  test("nothing is added to a file that is not there, or that may not be read, or that it would break", async () => {
+    using place = workspace({ "new.txt": "x\n", "a.json": "{}\n" });
+    expect((await ask("append 'x' to missing.txt", toolsIn(place.root))).text).toMatch(
+      /^I could not add .* not found/i,
+    );
+    expect(place.read("missing.txt")).toBeUndefined();
+    expect((await ask("append 'x' to a.json", toolsIn(place.root))).text).toMatch(/^I could not add .* would break it/);
+    expect((await ask("clear missing.txt", toolsIn(place.root))).text).toMatch(/^I could not change .* not found/i);
     const tools = { ...toolsIn(place.root), Read: () => ({ text: "Rejected: reading is not allowed", isError: true }) };
     const got = await ask("append 'y' to new.txt", tools);
     expect(place.read("new.txt")).toBe("x\n");

@@ -11,7 +11,7 @@ import {
   unreadSentence,
   use,
 } from "./desk.ts";
-import { changeLines, doEach, measure, runScript, showOrSet } from "./project-work.ts";
+import { changeEntry, changeLines, doEach, measure, runScript, showOrSet } from "./project-work.ts";
 import type { Content, Step, StepOf, Todo } from "./steps.ts";
 import { afterCall } from "./todos.ts";
 
@@ -21,12 +21,20 @@ export function* carryOut(steps: readonly Step[], given: Omit<StepContext, "show
   let before: Step["do"] | undefined;
   let isStuck = false;
   let left = 0;
+  let last = "";
+  const obstacle = yield* firstObstacle(steps, desk);
+  if (obstacle !== undefined) return `I could not ${obstacle}. Nothing was done.`;
   for (const [index, step] of steps.entries()) {
     if (isStuck && changes(step)) {
       left += 1;
       continue;
     }
+    if (isFailure(last) && "content" in step && typeof step.content !== "string") {
+      left += 1;
+      continue;
+    }
     const report = yield* perform(step, desk);
+    last = report;
     isStuck ||= changes(step) && isFailure(report);
     // A list that the next step changes is shown once, as it is then.
     const isPassing =
@@ -42,10 +50,44 @@ export function* carryOut(steps: readonly Step[], given: Omit<StepContext, "show
   return answer === "" ? "Done." : answer;
 }
 
+/** Of several changes none is made where it can be seen beforehand that one of them cannot be. */
+function* firstObstacle(steps: readonly Step[], desk: StepContext): Program<string | undefined> {
+  if (steps.filter(changes).length < 2) return undefined;
+  const touched = new Set<string>();
+  let isFirst = true;
+  for (const step of steps) {
+    const path = step.do === "run" ? step.takes : "path" in step ? step.path : undefined;
+    const isNeeded =
+      /^(?:append|replace|delete|lines|entry|value|run)$/.test(step.do) || (step.do === "write" && step.isThere);
+    if (path !== undefined && changes(step) && !touched.has(path)) {
+      touched.add(path);
+      const whole = step.do === "replace" || step.do === "lines";
+      const isNew = step.do === "write" && !step.replaces && !isNeeded;
+      if (isNeeded || (isNew && !isFirst)) {
+        const present = yield* use(desk, "Read", { path, ...(!whole && { limit: 1 }) });
+        const isMissing = present.isError && /not found|no such file|does not exist|ENOENT/i.test(present.text);
+        if (isNeeded && isMissing) return `find ${path}`;
+        if (isNew && !present.isError) return `create ${path}: it already exists`;
+        if (
+          step.do === "replace" &&
+          !present.isError &&
+          !contentIn(present.text).note?.isMore &&
+          !contentIn(present.text).text.includes(step.oldText)
+        )
+          return `find "${step.oldText}" in ${path}`;
+      }
+    }
+    if (changes(step)) isFirst = false;
+    // What a command leaves behind is not known before it has run.
+    if (/^(?:script|call|each)$/.test(step.do) || (step.do === "run" && step.takes === undefined)) break;
+  }
+  return undefined;
+}
+
 /** Changes files: not done after such a step has failed ("copy a to b, then delete a"). */
 function changes(step: Step): boolean {
   return (
-    /^(?:write|append|replace|delete|lines|each)$/.test(step.do) ||
+    /^(?:write|append|replace|delete|lines|entry|each)$/.test(step.do) ||
     (step.do === "value" && step.to !== undefined) ||
     (step.do === "run" && step.done !== undefined)
   );
@@ -79,6 +121,8 @@ function* perform(step: Step, desk: StepContext): Program {
       return yield* changeLines(step, desk);
     case "value":
       return yield* showOrSet(step, desk);
+    case "entry":
+      return yield* changeEntry(step, desk);
     case "measure":
       return yield* measure(step, desk);
     case "each":
@@ -129,6 +173,8 @@ function* read(step: StepOf<"read">, desk: StepContext): Program {
   const start = from ?? 1;
   const limit = first ?? (to === undefined ? undefined : Math.max(1, to - start + 1));
   const result = yield* use(desk, "Read", { path: step.path, offset: from, limit });
+  if (result.isError && /is a directory/i.test(result.text))
+    return yield* perform({ do: "list", path: step.path }, desk);
   if (result.isError) return failed(`read ${step.path}`, result);
   let { text, note } = contentIn(result.text);
   if (last !== undefined && note?.isMore) {
@@ -162,6 +208,9 @@ function lineCount(count: number): string {
 function* write(step: StepOf<"write">, desk: StepContext): Program {
   const content = textOf(step.content, desk);
   const path = step.path ?? (yield* freeName(desk));
+  // What is not there cannot be emptied, and is not made by the way.
+  const present = step.isThere ? yield* use(desk, "Read", { path, limit: 1 }) : undefined;
+  if (present?.isError) return failed(`change ${path}`, present);
   const result = yield* use(desk, "Write", { path, content, ...(!step.replaces && { onlyNew: true }) });
   if (result.isError && /already exists/.test(result.text))
     return `I could not create ${path}: it already exists. Nothing was changed. To replace it, say: overwrite ${path} with '…'`;
@@ -190,9 +239,9 @@ function textOf(content: Content, desk: StepContext): string {
 function* append(step: StepOf<"append">, desk: StepContext): Program {
   const added = textOf(step.content, desk).replace(/\n$/, "");
   const present = yield* use(desk, "Read", { path: step.path });
-  if (present.isError && !/not found|no such file|does not exist|doesn't exist|ENOENT/i.test(present.text))
-    return failed(`add to ${step.path}`, present);
-  let { text, note } = present.isError ? { text: "", note: undefined } : contentIn(present.text);
+  if (present.isError) return failed(`add to ${step.path}`, present);
+  if (/\.jsonc?$/i.test(step.path)) return `I could not add to ${step.path}: text at its ${step.at} would break it.`;
+  let { text, note } = contentIn(present.text);
   if (step.at === "end" && note?.isMore) {
     const end = yield* use(desk, "Read", { path: step.path, offset: Math.max(1, note.of - 100) });
     if (end.isError) return failed(`add to ${step.path}`, end);
@@ -202,9 +251,18 @@ function* append(step: StepOf<"append">, desk: StepContext): Program {
   if (text.trim() === "" && text.length < 3) {
     const written = yield* use(desk, "Write", { path: step.path, content: `${added}\n` });
     if (written.isError) return failed(`write ${step.path}`, written);
-    return `${present.isError ? "Created" : "Updated"} ${step.path}.`;
+    return `Updated ${step.path}.`;
   }
   const line = text.includes("\r\n") ? "\r\n" : "\n";
+  const bullets = step.item ? [...text.matchAll(/^([ \t]*[-*+] (?:\[[ x]\] )?)\S.*$/gm)] : [];
+  if (bullets.length > 0) {
+    const last = bullets.at(-1)!;
+    const mark = last[1]!.replace("[x]", "[ ]");
+    return yield* edit(desk, step.path, {
+      oldText: last[0],
+      newText: `${last[0]}${line}${mark}${added.replace(/^[-*+] /, "")}`,
+    });
+  }
   const ended = text.endsWith("\n");
   const edge = step.at === "end" ? uniqueEnd(text) : uniqueStart(text);
   const newText =

@@ -138,7 +138,9 @@ function parts(place: { left: string; right: string; hard: boolean; mark: string
   const right = withoutPoliteness(place.right);
   // "in a.txt, replace …" and "using the shell, run …" are one clause.
   if (
-    /^(?:in|inside|within|from|under|at|to|using|with|via|after|before|if|for)\b/i.test(left) &&
+    /^(?:in|inside|within|from|under|at|to|using|with|via|after|before|if|for|everywhere|where|wherever|below|above|right after)\b/i.test(
+      left,
+    ) &&
     /,/.test(place.mark) &&
     !/\b(?:and|then)\b/.test(place.mark)
   ) {
@@ -146,6 +148,8 @@ function parts(place: { left: string; right: string; hard: boolean; mark: string
   }
   if (!place.hard && isTodoHead(left) && (verbAt(left) || /^(?:my\s+)?to-?do/i.test(left)))
     return /[;]/.test(place.mark) && startsInstruction(right);
+  // "copy a.txt and call it b.txt" is one order.
+  if (/^(?:copy|duplicate|clone|cp)\b/i.test(left) && /^(?:name|call) (?:it|the copy)\b/i.test(right)) return false;
   if (withoutPoliteness(`${place.left}, x`) === "x") return false;
   // "find and replace x with y": two verbs, one order.
   if (!place.hard && verbAt(left)?.rest === "" && !/^(?:ls|dir|help|ping)$/i.test(left)) return false;
@@ -170,7 +174,12 @@ function parts(place: { left: string; right: string; hard: boolean; mark: string
     /^[\uE000-\uF8FF]\s+(?:to|into|in)\s+(?:[\uE000-\uF8FF]|[\w./~-]+\.\w{1,10})/i.test(right)
   )
     return true;
-  if (verbAt(left) && /[\uE000-\uF8FF]|\.\w/.test(left) && FILE_WITH_TEXT.test(right)) return true;
+  if (
+    verbAt(left) &&
+    /\b(?:with|containing|saying|says|text|in it)\b|\b(?:folder|directory)\b|[\uE000-\uF8FF]/i.test(left) &&
+    FILE_WITH_TEXT.test(right)
+  )
+    return true;
   if (!startsInstruction(right)) return false;
   // "search for read and write": a verb with nothing after it is a word like any other.
   return right.trim().split(/\s+/).length > 1 || readSum(right) !== undefined || /^(?:ls|pwd|help)\W*$/i.test(right);
@@ -224,6 +233,14 @@ export function contentSentence(text: string, options: { short: boolean } = { sh
   return wish ? undefined : match?.[1];
 }
 
+const SHOW_RESULT =
+  /^(?:(?:and|then|also|please)\s+)*(?:show|print|display|give|read)\s+(?:me\s+|us\s+)?(?:back\s+)?(?:the\s+|its\s+)?(?:final\s+|full\s+|whole\s+|new\s+)?(?:result|outcome|contents?)(?:\s+(?:to me|back|afterwards|please))?[\s.!]*$/i;
+
+/** "… and show me the result". */
+export function asksForResult(text: string): boolean {
+  return SHOW_RESULT.test(text.trim());
+}
+
 /** What says how to answer, not what to do. */
 export function isRemark(text: string): boolean {
   const bare = text
@@ -234,13 +251,14 @@ export function isRemark(text: string): boolean {
   return [
     /^(?:thanks?|thank you|thx|cheers|that's (?:it|all)|that is all|nothing (?:else|more)|ok|okay|good luck|great)(?:\s+(?:a lot|so much|very much|in advance|please|you))?$/,
     // How to answer; what must not be done is another matter, and is not passed over.
-    /^(?:do not|don't|dont|never|without|avoid)\s+(?:explain|explaining|comment|commenting|say|saying|add(?:ing)?|include|including|write|writing|print|printing|tell|ask|asking|worry|show|use|change|touch|modify|do|any|further|other|more|wrap|be)(?:\s+(?:me|any|anything|other|else|explanations?|comments?|commentary|text|words|about it|it|more|markdown|code|blocks?|quotes|extra|further|questions|too|verbose|to|the|a|an|output|preamble|in|or|and|nothing|files?|out))*$/,
-    /^(?:keep|leave)\s+\S+(?:\s+(?:as (?:it )?is|alone|untouched|intact|unchanged))?$/,
+    /^(?:do not|don't|dont|without|avoid)\s+(?:explain|explaining|comment|commenting|say|saying|print|printing|ask|asking|worry|worrying|wrap|be|add|adding|include|including|write|writing|use)(?:\s+(?:me|any|anything|else|explanations?|comments?|commentary|text|words|about it|more|markdown|blocks?|quotes|extra|further|questions|too|verbose|output|preamble))*$/,
+    /^(?:do not|don't|dont|without)\s+(?:do|change|changing|touch|touching|modify|modifying)\s+(?:anything else|any other files?|other files|the other files|the rest)$/,
     /^(?:be|keep it|stay|make it)\s+(?:very\s+)?(?:brief|concise|short|quick|terse|simple|careful)(?:\s+and\s+\w+)?$/,
     /^no\s+(?:other\s+|additional\s+|extra\s+)?(?:explanations?|commentary|comments|preamble|words|text|prose|need to .+|other .+)(?:\s+(?:needed|please|necessary|or \w+))*$/,
     /^(?:(?:reply|respond|answer|output|print|say|return|give|show|tell|write)\s+(?:me\s+)?)?(?:back\s+)?(?:with\s+)?(?:only|just|nothing but)\s+(?:with\s+)?(?:the|a|its|that)\s+(?:final\s+|resulting\s+|raw\s+|plain\s+|single\s+|bare\s+|numeric\s+|numerical\s+)*(?:number|result|answer|digits?|value|output|contents?|text|file ?names?|names)(?:,? (?:and )?nothing (?:else|more)|\s+please)?$/,
     /^(?:reply|respond|answer|output|print|say|return|give|show|tell|write)\s+(?:me\s+)?(?:back\s+)?(?:with\s+)?(?:the|a|its|that)\s+(?:final\s+|resulting\s+|raw\s+|plain\s+|single\s+|bare\s+)*(?:number|result|answer|digits?|value|output|contents?|text)\s+(?:only|alone|and nothing (?:else|more))(?:\s+please)?$/,
     /^(?:show|tell|give|print|report|display)\s+(?:me\s+|us\s+)?(?:back\s+)?(?:the\s+|its\s+|your\s+)?(?:final\s+|full\s+|whole\s+)?(?:result|results|output|outcome|answer|answers|findings|matches|what (?:it|that|this) (?:says|prints|printed|outputs|output|contains|returns|returned|shows|said)|what you (?:find|found|see|get|got)|what happens|what happened)(?:\s+to me|\s+back)?$/,
+    /^(?:tell|show|give)\s+me\s+(?:the\s+|their\s+)?line numbers?(?: too| as well)?$/,
     /^(?:only )?use (?:only )?(?:the |your )?[\w-]+ tool(?: only)?(?: for (?:this|that))?$/,
     /^(?:report|tell me|let me know|confirm)(?:\s+(?:back|when (?:it's|it is|you're|you are|that's) (?:done|finished|ready)|when done|once done|if it worked|that it worked|how it (?:went|goes)|it))*$/,
   ].some((pattern) => pattern.test(bare));

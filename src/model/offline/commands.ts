@@ -73,7 +73,7 @@ function isOperand(word: string): boolean {
 }
 
 const PROGRAM =
-  /^(?:git|npm|npx|yarn|pnpm|python3?|pip3?|cargo|docker|kubectl|pwd|whoami|uname|hostname|wc|grep|sed|awk|uniq|curl|wget|bash|sh|printenv|ps|df|du|chmod|mkdir|mv|cp|rm|seq|tree|tsc|jest|vitest|pytest|deno|bun|ruby|perl|java|javac|gcc|printf|stat|rg|ls|cat|echo|cd|make|go|node|file|sort|which|touch|head|tail|date|diff|env|true|false|sleep|find)(?=$|[\s;|])/;
+  /^(?:git|npm|npx|yarn|pnpm|python3?|pip3?|cargo|docker|kubectl|pwd|whoami|uname|hostname|wc|grep|sed|awk|uniq|curl|wget|bash|sh|printenv|ps|df|du|chmod|mkdir|mv|cp|rm|seq|tree|tsc|jest|vitest|pytest|deno|bun|ruby|perl|java|javac|gcc|printf|stat|rg|ls|cat|echo|cd|make|go|node|file|sort|which|touch|head|tail|date|diff|env|true|false|sleep|find|eslint|prettier|biome|ruff|mypy|black|mocha|tox|nox|poetry|uv|gradle|mvn|dotnet|swift|rake|bundle|composer|phpunit|terraform|ansible|helm|cmake|ninja|ctest|jq|yq|base64|sha256sum|md5sum|tar|zip|unzip|ping|whois|dig|nslookup|id|uptime|cal|clear|tee|cut|tr|xargs|ln|less|more|man|kill|systemctl|service|brew|apt|apt-get|sudo|gh|nvm|tsx|ts-node|rustc|zig|lua|php|R|julia|nl|tac|rev|comm|paste|diff3|patch|test|expr|factor|yes|free|top|lsof|netstat|ss|ip|ifconfig|mount|lsblk|history|alias|export|source|set|unset|type|command|hash|time|nohup|watch|timeout)(?=$|[\s;|])/;
 const PROSE =
   /(?:^|\s)(?:is|are|was|were|the|a|an|my|our|your|their|his|her|its|means?|should|would|can|could|will|has|have|had|does|did|because|why|how|what|when|these|those|please|sure|it|me|you|we|they)(?=$|\s|[,!?]|\.(?:\s|$))/i;
 

@@ -1,5 +1,6 @@
 // File questions: "which files mention x?", "where is a.txt?", "are there any .md files?"
 import { find, list } from "./finding.ts";
+import { thereAs } from "./moving.ts";
 import { onlyFile } from "./phrases.ts";
 import { matched } from "./quotes.ts";
 import { HAS, isAboutNames, search } from "./searching.ts";
@@ -18,7 +19,7 @@ const ABOUT_NAMES =
 const WHERE_USED =
   /^where\s+(.+?)\s+(?:is|are|gets?)\s+(?:being\s+)?(?:used|defined|mentioned|called|referenced|declared|imported|set|implemented)(?:\s+(?:in|inside|across)\s+(.+))?$/i;
 const SOMETHING_USED =
-  /^(?:we|i|you|they|it|the \w+|any(?:one|body)|this \w+)?\s*(?:find\s+)?(.+?)\s+(?:used|defined|mentioned|called|referenced|declared|imported|located in the code|appear|occur|set|implemented)(?:\s+(?:in|inside|across)\s+(.+))?$/i;
+  /^(?:(?:we|i|you|they|it|the \w+|any(?:one|body)|this \w+)\s+)??(?:find\s+)?(.+?)\s+(?:used|defined|mentioned|called|referenced|declared|imported|located in the code|appear|occur|set|implemented)(?:\s+(?:in|inside|across)\s+(.+))?$/i;
 const WE_USE =
   /^(?:we|i|you|they)\s+(?:use|mention|define|call|reference|import|declare|set)\s+(.+?)(?:\s+(?:in|inside|across)\s+(.+))?$/i;
 const WORD_IN_PLACE =
@@ -81,7 +82,8 @@ export function fileQuestion(words: string, scene: PromptContext): ParsedSteps {
     );
     if (holds && !isAboutNames(holds[2]!, object) && !/^(?:called|named)\b/i.test(holds[2]!))
       return search(`files containing ${holds[2]}`, scene, "search");
-    const inFile = /^(.+?)\s+(?:contain|mention|include|have|use|reference)\s+(.+)$/i.exec(object);
+    // "have a lint script" speaks of a thing, not of a text.
+    const inFile = /^(.+?)\s+(?:contain|mention|include|(?:have|use|reference)(?! an? | any ))\s+(.+)$/i.exec(object);
     if (inFile && onlyFile(inFile[1]!, scene)) return search(`${inFile[2]} in ${inFile[1]}`, scene, "search for");
     const inText =
       WORD_IN_PLACE.exec(object) ??
@@ -93,6 +95,12 @@ export function fileQuestion(words: string, scene: PromptContext): ParsedSteps {
       /\s+(?:exist|there|(?:in\s+)?here|present|in (?:this|the) (?:folder|directory|project|repo))$/i,
       "",
     );
+    const place =
+      /^(?:the |an? )?(?:folder|directory) (?:called |named )?([\w./-]+)$|^(?:the |an? )?([\w./-]+) (?:folder|directory)$|^([\w.-]+\/[\w/-]+)$/i.exec(
+        exists,
+      );
+    const name = place?.[1] ?? place?.[2] ?? place?.[3];
+    if (name !== undefined) return [{ do: "find", pattern: thereAs(name) }];
     return find(exists, scene, "find");
   }
   return undefined;

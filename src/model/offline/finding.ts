@@ -17,7 +17,7 @@ export function list(rest: string, scene: PromptContext, verb = "list"): ParsedS
   if (words === "" && !/^(?:list|list out|list up|ls|dir|show|show me)$/.test(verb)) return undefined;
   if (words === "" || /^\.\/?$/.test(words)) return [{ do: "list" }];
   const things =
-    "(?:(?:directory|folder|project|file|dir|workspace|repo) ?(?:listing|contents?|structure|tree|layout|list|names?|files)|files?(?:\\s*(?:and|&|or|,|/)\\s*(?:sub)?(?:folders?|director(?:y|ies)|dirs?))?|(?:sub)?(?:folders?|director(?:y|ies)|dirs?)(?:\\s*(?:and|&|or|,|/)\\s*files?)?|everything|contents?|entries|stuff|items|what(?:'s| is| files are| files exist| files there are)?|tree|structure|listing|layout|project|workspace|repo(?:sitory)?|cwd|whole (?:folder|directory))";
+    "(?:(?:directory|folder|project|file|dir|workspace|repo) ?(?:listing|contents?|structure|tree|layout|list|names?|files)|(?:files|(?<!(?:the|this|that) )file)(?:\\s*(?:and|&|or|,|/)\\s*(?:sub)?(?:folders?|director(?:y|ies)|dirs?))?|(?:sub)?(?:folders?|director(?:y|ies)|dirs?)(?:\\s*(?:and|&|or|,|/)\\s*files?)?|everything|contents?|entries|stuff|items|what(?:'s| is| files are| files exist| files there are)?|tree|structure|listing|layout|project|workspace|repo(?:sitory)?|cwd|whole (?:folder|directory))";
   const match = new RegExp(
     `^${ALL}(?:(?:current|working|present|this|that|is|project'?s|whole|entire|full|complete)\\s+)*(?:${things})(?![\\w./-])(?:\\s+(?:of|in|inside|under|from) all (?:the )?files)?`,
     "i",

@@ -1,36 +1,77 @@
 // Moving: renaming, copying, making folders, and asking whether a file is there.
+import { isDescription } from "./patterns.ts";
 import { folderNamed, isSpent, looksLikePath, onlyFile, takeFile, takeFiles } from "./phrases.ts";
-import type { ParsedSteps, PromptContext, Step } from "./steps.ts";
+import type { ParsedSteps, PromptContext } from "./steps.ts";
 
 export function move(rest: string, scene: PromptContext, verb: string): ParsedSteps {
-  const from = takeFile(rest.replace(/^(?:the contents? of)\s+/i, ""), scene);
+  const folder =
+    /^(?:-r\s+)?(?:the\s+)?(?:(?:whole|entire)\s+)?(?:(?:folder|directory)\s+[\w./-]+|[\w./-]+\s+(?:folder|directory))\b/i.test(
+      rest,
+    )
+      ? folderNamed(rest.replace(/^(?:the\s+)?(?:whole|entire)\s+/i, ""), scene)
+      : undefined;
+  const found = folder
+    ? { files: [folder], rest: folder.rest }
+    : takeFiles(rest.replace(/^(?:the contents? of)\s+/i, ""), scene);
   // "mv a.txt b.txt" needs no word between them, where both are paths.
   const isShell = /^(?:mv|cp)$/.test(verb);
   const to =
-    from && (/^\s*(?:to|into|as|->|=>|→|over to)\s*/i.exec(from.rest) ?? (isShell ? /^\s+/.exec(from.rest) : null));
-  if (!from || !to) return undefined;
-  const target = from.rest.slice(to[0].length);
-  const file = takeFile(target, scene, { bare: !isShell || to[0].trim() !== "" }) ?? folderNamed(target, scene);
-  if (!file || !isSpent(file.rest)) return undefined;
+    found &&
+    (/^\s*(?:to|into|as|in(?= (?:the )?\S+ (?:folder|directory))|->|=>|→|over to)\s*/i.exec(found.rest) ??
+      (isShell ? /^\s+/.exec(found.rest) : null));
+  if (!found || !to) return undefined;
+  const target = found.rest.slice(to[0].length);
+  const isRoot =
+    /^(?:the )?(?:project(?:'s)? |workspace )?(?:root|top)(?: (?:folder|directory|level))?(?: of the project)?[\s.!]*$/i.test(
+      target,
+    );
+  const file =
+    (isRoot ? { path: ".", rest: "", folder: true } : undefined) ??
+    takeFile(target, scene, { bare: verb === "rename" }) ??
+    folderNamed(target, scene) ??
+    takeFile(target, scene, { bare: true });
+  if (!file || !isSpent(file.rest) || isDescription(file.path)) return undefined;
   // "to the trash", "to my desktop": no path of this project.
-  if (/^(?:the|my|our|your|a|an)\s/i.test(target) && !file.folder && !looksLikePath(file.path)) return undefined;
-  return moved(from, file, verb);
+  const isCalled = /\b(?:folder|directory|dir)\b/i.test(target);
+  if (/^(?:the|my|our|your|a|an)\s/i.test(target) && !isRoot && !isCalled && !looksLikePath(file.path))
+    return undefined;
+  // A bare word is a new name for "rename"; for the others it is a folder, which must be there unless it was called one.
+  const isThere = isRoot || (!isCalled && file.folder && !file.path.includes("/") && !/\/$/.test(target.trim()));
+  if (found.files.length > 1 && !file.folder) return undefined;
+  if (found.files.some((from) => from.folder)) file.folder = isCalled && /\binto\b/i.test(to[0]);
+  const steps = found.files.map((from) => moved(from, { ...file, isThere }, verb));
+  return steps.every((each) => each !== undefined) ? steps.flat() : undefined;
 }
 
-type Place = { path: string; folder: boolean };
+/** Outside of the project, where only the tools for files may look, after they were allowed to. */
+export function isElsewhere(path: string): boolean {
+  return /^[/~]|(?:^|\/)\.\.(?:\/|$)/.test(path);
+}
 
-export function moved(from: Place, file: Place, verb: string): ParsedSteps {
-  const copies = /^(?:copy|duplicate|cp|clone)$/.test(verb);
-  const [source, place] = [shellWord(from.path), shellWord(file.path)];
+/** `isThere`: it is not made. */
+type Place = { path: string; folder: boolean; isThere?: boolean };
+
+export function moved(from: Place, to: Place, verb: string): ParsedSteps {
+  if (isElsewhere(from.path) || isElsewhere(to.path)) return undefined;
+  const copies = /^(?:copy|duplicate|cp|clone|replicate)$/.test(verb);
+  const [source, place] = [shellWord(from.path), shellWord(to.path)];
   const program = copies ? (from.folder ? "cp -rn" : "cp -n") : "mv -n";
+  const inside = shellWord(`${to.path}/${from.path.split("/").at(-1)}`);
   // What is there already is not written over; a folder is moved into, and made where it is called one.
-  const before = file.folder ? `mkdir -p -- ${place}` : `test ! -f ${place}`;
+  const before = to.folder
+    ? `ls -d -- ${source} >/dev/null && ${to.isThere ? `ls -d -- ${place}/ >/dev/null` : `mkdir -p -- ${place}`} && test ! -e ${inside}`
+    : verb === "rename" || /\.\w+$/.test(to.path)
+      ? `test ! -e ${place}`
+      : `test ! -f ${place} && test ! -e ${inside}`;
+  const parent = to.folder ? undefined : /^(.+)\/[^/]+$/.exec(to.path)?.[1];
+  const made = parent === undefined ? "" : ` && ls -d -- ${source} >/dev/null && mkdir -p -- ${shellWord(parent)}`;
   return [
     {
       do: "run",
-      command: `${before} && ${program} -- ${source} ${file.folder ? `${place}/` : place}`,
-      done: `${copies ? "Copied" : verb === "rename" ? "Renamed" : "Moved"} ${from.path} to ${file.path}.`,
-      undone: `I could not ${copies ? "copy" : "move"} ${from.path} to ${file.path}: ${file.path} already exists.`,
+      command: `${before}${made} && ${program} -- ${source} ${to.folder ? `${place}/` : place}`,
+      ...(!from.folder && { takes: from.path }),
+      done: `${copies ? "Copied" : verb === "rename" ? "Renamed" : "Moved"} ${from.path} to ${to.path}.`,
+      undone: `I could not ${copies ? "copy" : "move"} ${from.path} to ${to.path}: ${to.folder ? inside : to.path} already exists.`,
     },
   ];
 }
@@ -42,15 +83,29 @@ export function folder(rest: string, scene: PromptContext, verb: string): Parsed
   if (verb === "mkdir")
     return /^(?:-p\s+)?\S+$/.test(rest) ? folder(`folder ${rest.replace(/^-p\s+/, "")}`, scene, "make") : undefined;
   if (!NEW_FOLDER.test(rest)) return undefined;
-  const found = takeFiles(rest.replace(/^me\s+/i, ""), scene);
+  const several =
+    /^(?:me\s+)?(?:(?:the|two|three|four|new|empty)\s+)*(?:folders|directories)\s+(?:(?:called|named)\s+)?([\w./-]+(?:(?:,\s*and|,|\s+and)\s+[\w./-]+)+)$/i.exec(
+      rest,
+    );
+  const names = several?.[1]?.split(/(?:,\s*and|,|\s+and)\s+/);
+  const found = names
+    ? { files: names.map((path) => ({ path })), rest: "" }
+    : takeFiles(rest.replace(/^me\s+/i, ""), scene);
   if (!found || !isSpent(found.rest)) return undefined;
-  return found.files.map(
-    (file): Step => ({
+  const steps = found.files.map((file) => madeFolder(file.path));
+  return steps.every((each) => each !== undefined) ? steps.flat() : undefined;
+}
+
+export function madeFolder(path: string): ParsedSteps {
+  if (isElsewhere(path)) return undefined;
+  return [
+    {
       do: "run",
-      command: `mkdir -p -- ${shellWord(file.path)}`,
-      done: `Created the folder ${file.path}.`,
-    }),
-  );
+      command: `test ! -e ${shellWord(path)} && mkdir -p -- ${shellWord(path)}`,
+      done: `Created the folder ${path}.`,
+      undone: `I could not create the folder ${path}: it already exists.`,
+    },
+  ];
 }
 
 const WHETHER_THERE =
@@ -62,7 +117,14 @@ export function exists(rest: string, scene: PromptContext): ParsedSteps {
   if (!match || !/\bexists?\b|\bthere\b|\bpresent\b/i.test(rest)) return undefined;
   const file = onlyFile(match[1]!, scene);
   if (!file || !looksLikePath(file.path)) return undefined;
-  return [{ do: "find", pattern: file.path.includes("/") ? file.path.replace(/^\.\//, "") : `**/${file.path}` }];
+  return [{ do: "find", pattern: thereAs(file.path) }];
+}
+
+/** Without an ending it may be a folder, which is there when anything is in it. */
+export function thereAs(path: string): string {
+  const bare = path.replace(/^\.\/|\/$/g, "");
+  const pattern = /\.\w+$|[*?{]/.test(bare) ? bare : `{${bare},${bare}/**}`;
+  return bare.includes("/") ? pattern : `**/${pattern}`;
 }
 
 export function shellWord(word: string): string {

@@ -1,30 +1,70 @@
 // Patterns: a small grammar of whole instructions. One fits from the first word to the last, or not at all.
-import { countOf, onlyPlainFile } from "./phrases.ts";
+import { countOf, folderNamed, onlyPlainFile } from "./phrases.ts";
 import { literalOf } from "./quotes.ts";
-import type { ParsedSteps, PromptContext } from "./steps.ts";
+import type { LineChoice, ParsedSteps, PromptContext, Step } from "./steps.ts";
 
 /**
  * How it is written: `remove|delete [the] line NUMBER of|from|in FILE`. Words apart by `|` mean the same, `[…]` may be
  * missing, `_` is a gap inside a word, capitals are slots.
  */
-export type Pattern = [pattern: string, steps: (slots: Slots, scene: PromptContext) => ParsedSteps];
+export type Pattern = [pattern: string, steps: (slots: Slots, scene: PromptContext, words: string) => ParsedSteps];
 
 export type Slots = {
   /** A file, not a folder. */
   file: string;
-  /** From 1. */
-  number: number;
+  /** A second file. */
+  target: string;
+  folder: string;
+  lines: LineChoice;
   /** Text that is meant as it stands: quoted, or one word that describes nothing. */
   text: string;
+  /** A second text. */
+  anchor: string;
   quoted: string;
+  /** Words that are not quoted. */
+  plain: string;
+  /** Text to the end of the order. */
+  sentence: string;
+  /** "Ann's". */
+  owner: string;
   /** The name of a value: `version`, `scripts.test`. */
   key: string;
   word: string;
+  /** `port=80` */
+  assign: string;
+  /** `*.log` */
+  glob: string;
   /** A kind of file: `.log`, `markdown`. */
   kind: string;
 };
 
 const mark = "[\\uE000-\\uF8FF]";
+
+const ORDINALS = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth";
+
+/** "line 2", "the second line", "lines 2-4", "the last two lines". */
+function linesOf(given: string): LineChoice | undefined {
+  const words = given.toLowerCase().replace(/^the |^very | (?:line|row)s?$|(?<=line )(?:number|no\.) /g, "");
+  const range = /^lines (\d+) ?(-|–|to|through|and) ?(\d+)$/.exec(words);
+  if (range) {
+    const [from, to] = [Number(range[1]), Number(range[3])];
+    return from > 0 && (range[2] === "and" ? to === from + 1 : to >= from) ? { from, to } : undefined;
+  }
+  const edge = /^(first|top|last|final|bottom)(?: (\w+))?$/.exec(words);
+  if (edge) {
+    const count = edge[2] === undefined ? 1 : countOf(edge[2]);
+    if (!count) return undefined;
+    return /first|top/.test(edge[1]!) ? { from: 1, to: count } : { last: count };
+  }
+  const name = words.replace(/^line /, "");
+  const number = ORDINALS.split("|").indexOf(name) + 1 || countOf(name.replace(/(?<=\d)(?:st|nd|rd|th)$/, ""));
+  return number ? { from: number, to: number } : undefined;
+}
+
+function nameOfFolder(given: string, scene: PromptContext): string | undefined {
+  const found = folderNamed(given, scene);
+  return found && found.rest.trim() === "" && !isDescription(found.path) ? found.path : undefined;
+}
 
 /** What may stand in a slot, and what is made of it; undefined: it does not fit after all. */
 const slots: Record<string, { source: string; value(given: string, scene: PromptContext): unknown }> = {
@@ -32,11 +72,39 @@ const slots: Record<string, { source: string; value(given: string, scene: Prompt
     source: `(?:(?:the|my|our)\\s+)?(?:file\\s+)?\\S+`,
     value: (given, scene) => onlyPlainFile(given, scene)?.path,
   },
-  NUMBER: { source: "\\d{1,7}|[a-z]+", value: (given) => countOf(given) || undefined },
+  TARGET: { source: `(?:the file )?\\S+`, value: (given, scene) => onlyPlainFile(given, scene)?.path },
+  FOLDER: {
+    source: `(?:(?:the|my|our) )?(?:new )?(?:(?:folder|directory) (?:(?:called|named) )?)?(?:${mark}|[\\w.@/-]+)(?: (?:folder|directory|dir))?`,
+    value: (given, scene) => nameOfFolder(given, scene),
+  },
+  LINES: {
+    source: `(?:the )?(?:(?:very )?(?:${ORDINALS}|\\d+(?:st|nd|rd|th)|last|final|top|bottom) (?:line|row)|line (?:number |no\\. )?(?:\\d+|[a-z]+)|lines \\d+ ?(?:-|–|to|through|and) ?\\d+|(?:first|top|last|final) (?:\\d+|[a-z]+) lines)`,
+    value: linesOf,
+  },
+  ANCHOR: { source: `${mark}|\\S+`, value: (given, scene) => literalText(given, scene) },
+  SENTENCE: { source: `${mark}|\\S+(?: \\S+){0,11}`, value: (given, scene) => literalText(given, scene) },
   TEXT: { source: `${mark}|\\S+`, value: (given, scene) => literalText(given, scene) },
   QUOTED: { source: mark, value: (given, scene) => literalOf(scene.masked, given)?.text },
-  KEY: { source: `${mark}|[\\w$][\\w$.@/-]*`, value: (given, scene) => literalOf(scene.masked, given)?.text ?? given },
+  OWNER: { source: "\\w+['’]s", value: (given) => given },
+  KEY: {
+    source: `(?:${mark}|[\\w$][\\w$.@/-]*):?`,
+    value: (given, scene) => {
+      const quoted = literalOf(scene.masked, given.replace(/:$/, ""));
+      return quoted ? quoted.text + (given.endsWith(":") ? ":" : "") : given;
+    },
+  },
+  PLAIN: {
+    source: "[^\\s\\uE000-\\uF8FF]+(?: [^\\s\\uE000-\\uF8FF]+){0,6}",
+    value: (given, scene) =>
+      /^(?:lines?|everything|all|the|any|every|duplicates?|words?|text|string|phrase|occurrences?|instances?|mentions?|letters?|characters?|trailing)\b/i.test(
+        given,
+      )
+        ? undefined
+        : literalText(given, scene),
+  },
   KIND: { source: "\\.?[\\w+]+", value: (given) => given },
+  ASSIGN: { source: "[\\w.-]+=[^\\s=]+", value: (given) => given },
+  GLOB: { source: "\\*\\.\\w+", value: (given) => given },
   WORD: { source: "[\\w-]+", value: (given) => given },
 };
 
@@ -48,25 +116,49 @@ export function isDescription(word: string): boolean {
   return DESCRIPTION.test(word);
 }
 
+/** Words that make of unquoted text more than the text itself: a condition, a manner, a place, a number of times. */
+const NO_TEXT = new Set(
+  "if unless when whenever while until till before after once twice thrice times but or nor not no never without except only maybe perhaps because since instead again later soon tomorrow today tonight yesterday now every each per in on at by from to into of with about for as like using than then and is are was were be you your my our me i it its that this these those the a an something anything nothing some any random please".split(
+    " ",
+  ),
+);
+
+/** Whether unquoted words are a text and nothing else; code among them is. */
+export function saysOnlyItself(words: string): boolean {
+  return words
+    .split(/\s+/)
+    .every((word) => /[(){}<>=;|&$]/.test(word) || !NO_TEXT.has(word.toLowerCase().replace(/[.,!?]+$/, "")));
+}
+
 function literalText(given: string, scene: PromptContext): string | undefined {
   const literal = literalOf(scene.masked, given);
   if (literal) return literal.text;
-  return isDescription(given) || /[\uE000-\uF8FF]/.test(given) ? undefined : given;
+  const text = given.replace(/,$/, "");
+  return isDescription(text) || /[\uE000-\uF8FF]/.test(text) || !saysOnlyItself(text) ? undefined : text;
 }
+
+/** Steps whose order was used from its first word to its last. */
+export const wholly = new WeakSet<readonly Step[]>();
 
 /** The steps of the first pattern that fits. */
 export function firstFitting(patterns: readonly Pattern[]): (words: string, scene: PromptContext) => ParsedSteps {
   const compiled = new Map<string, RegExp>();
   return (words, scene) => {
     // Every word of a pattern ends in a blank, the last one too.
-    const given = `${words.trim().replace(/\s+/g, " ")} `;
+    const given = `${words
+      .trim()
+      .replace(/,(?= (?:including|also|even|in) )/g, "")
+      .replace(/^((?:is|are|how|what|which|does) .*)\b(?:really|currently|actually) /i, "$1")
+      .replace(/\s+/g, " ")} `;
     for (const [pattern, steps] of patterns) {
       if (!mayBegin(pattern, given)) continue;
       const test = compiled.get(pattern) ?? compile(pattern);
       compiled.set(pattern, test);
       const values = slotsIn(test.exec(given), scene);
-      const found = values && steps(values, scene);
-      if (found) return found;
+      const found = values && steps(values, scene, given);
+      if (!found) continue;
+      wholly.add(found);
+      return found;
     }
     return undefined;
   };
@@ -74,10 +166,13 @@ export function firstFitting(patterns: readonly Pattern[]): (words: string, scen
 
 /** By the first words of both: a regular expression costs more than this look, and most patterns do not fit. */
 function mayBegin(pattern: string, given: string): boolean {
-  const [first = ""] = pattern.split(" ", 1);
-  if (!/^[a-z'_|-]+$/.test(first)) return true;
   const text = given.toLowerCase();
-  return first.split("|").some((words) => text.startsWith(`${words.replaceAll("_", " ")} `));
+  const [first = "", ...others] = pattern.split(" ");
+  const isWord = (item: string): boolean => /^[a-z'_|>=:.-]+$/.test(item);
+  if (isWord(first)) return first.split("|").some((words) => text.startsWith(words.replaceAll("_", " ")));
+  return others.every(
+    (item) => !isWord(item) || item.split("|").some((words) => text.includes(words.replaceAll("_", " "))),
+  );
 }
 
 function compile(pattern: string): RegExp {
@@ -86,7 +181,8 @@ function compile(pattern: string): RegExp {
     const words = (optional ? item.slice(1, -1) : item).replaceAll("_", " ");
     const slot = slots[words];
     const inner = slot ? `(?<${words.toLowerCase()}>${slot.source})` : `(?:${words.replaceAll("?", "\\?")})`;
-    return optional ? `(?:${inner} )?` : `${inner} `;
+    // A comma may stand behind each.
+    return optional ? `(?:${inner}[,:]? )?` : `${inner}[,:]? `;
   });
   return new RegExp(`^${source.join("")}$`, "i");
 }

@@ -1,4 +1,4 @@
-// Politeness: "could you please … for me?" means "…".
+// Politeness: "could you please … for me?" means "…". Words that ask, wonder or doubt lead to an answer at most, never to a change.
 
 const ADVERBS = new Set(
   "please pls plz kindly yo dear now next first firstly second secondly third thirdly finally lastly last also and then just simply quickly immediately ok okay alright right so well hey hi hello yes yeah sure great good cool perfect thanks again afterward afterwards instead maybe perhaps courser cursor agent assistant".split(
@@ -6,12 +6,16 @@ const ADVERBS = new Set(
   ),
 );
 
+/** Leads that are no order: "can I …", "is it possible to …", "I would …", "maybe …". */
+const DOUBT =
+  /^(?:maybe|perhaps|(?:can|could|will|would|won't|can't|couldn't)\s+(?:we|i)\b|would\s+(?:you|u)\s+(?!please|kindly|mind|be so kind|just|quickly|help|do me)|\S+\s+(?:you|u)\b.*\b(?:maybe|possibly)\b|(?:is|are) \w|would it\b(?! be (?:great|nice|good))|i wonder|i'm|(?:i|we)(?:'d| would)\s+(?!.*\b(?:like|love|want|need|appreciate)\b)|(?:i|we) wish|to\s+(?!start|begin)|remember|attempt|you (?:can|will|may)\b|(?:how|what) about)/i;
+
 const modal =
   "\\S+\\s+(?:you|u|we|i)(?:\\s+(?:please|kindly|just|also|now|then|quickly|maybe|possibly))*\\s+(?:(?:be so kind (?:as )?(?:to|and)|be able to|mind|try to|help me(?: to)?|go ahead and|like to|do me a favou?r and)\\s+)?";
 const wish =
-  "(?:i|we)(?:'d| would| want| need|'ll need| will need|'m going to need| am asking| require| wish)(?:\\s+(?:really|now|also|just))?(?:\\s+(?:like|love|want|need|appreciate it if))?\\s+(?:for\\s+)?(?:you\\s+)?(?:would\\s+|could\\s+)?(?:to\\s+)?(?:be able to\\s+|have you\\s+)?";
+  "(?:i|we)(?:'d| would| want| need|'ll need| will need|'m going to need| am asking| require| wish)(?:\\s+(?:really|now|also|just))?(?:\\s+(?:like|love|want|need|appreciate it if))?\\s+(?:for\\s+)?(?:you\\s+)?(?:would\\s+|could\\s+)?(?:to\\s+)?(?:be able to\\s+|have you\\s+|have\\s+(?=an?\\s))?";
 const wondering =
-  "(?:know|find out|learn|tell me|tell us|let me know|check|see|ask(?: you)?|i wonder|wondering)\\s+(?=(?:what|which|where|how|who)(?:'s|s)?\\b)";
+  "(?:know|find out|learn|telling me|showing me|tell me|tell us|let me know|check|see|ask(?: you)?|i wonder|wondering)\\s+(?=(?:what|which|where|how|who)(?:'s|s)?\\b)";
 const whereabouts =
   "show me\\s+(?=what\\s.*\\b(?:contains|says|holds)\\b)|(?:show me|show|find|locate|find out|figure out)\\s+(?=where\\b)";
 const purpose = "(?:try|attempt|remember|make sure|be sure|continue|proceed)\\s+(?:to|that you|you)\\s+";
@@ -37,7 +41,7 @@ const leads: readonly [firstWords: string, lead: string][] = [
   ["step", "step \\d+\\b(?:\\s*[,:!.]+\\s*|\\s+)(?=\\S)"],
   ["start|begin", "\\w+(?:\\s+off|\\s+out)?\\s+(?:by|with)\\s+(?=\\w+ing\\b)"],
   ["need", "need(?: to| you to)?\\s+"],
-  ["know|learn|tell|check|see|ask|wondering", wondering],
+  ["telling|showing|know|learn|tell|check|see|ask|wondering", wondering],
   ["find", `${wondering}|${whereabouts}`],
   ["show|locate|figure", whereabouts],
   ["in", "in (?:the|a|your|my) (?:shell|terminal|console|command line)[,:]?\\s+(?=\\w)"],
@@ -72,12 +76,21 @@ const patterns = new Map<string, RegExp>();
 
 /** Takes off "could you please …", at the front only. */
 export function withoutPoliteness(text: string): string {
+  return politely(text).rest;
+}
+
+/** `doubt`: what was taken off asks, wonders or doubts. `last`: the lead right before the rest. */
+export function politely(text: string): { rest: string; last: string; doubt: boolean } {
   let rest = text.trim();
+  let last = "";
+  let doubt = false;
   while (true) {
     const bare = rest.replace(/^[\s.,;:!-]+/, "");
-    if (bare === "") return text.trim();
+    if (bare === "") return { rest: text.trim(), last: "", doubt: false };
     const next = withoutLead(bare);
-    if (next === undefined || next === "") return bare;
+    if (next === undefined || next === "") return { rest: bare, last, doubt };
+    last = bare.slice(0, bare.length - next.length);
+    doubt ||= DOUBT.test(last.replace("’", "'")) && !(/^would (?:you|u)\b/i.test(last) && /\bplease\b/i.test(text));
     rest = next;
   }
 }
@@ -104,7 +117,7 @@ function withoutLead(text: string): string | undefined {
 /** Takes off "… for me, please?", at the end only. */
 export function withoutTail(text: string): string {
   const tail =
-    /(?:[\s,]+(?:please|pls|plz|for me|for us|thanks?(?: you)?(?: a lot| so much| very much)?|thx|if you (?:can|could|would|don't mind)|if possible|right now|real quick|quickly|right away|will you|would you|can you|could you|and nothing else)|,\s*(?:ok|okay|right|now|too|again|immediately)|\s*[!?;,:]+|(?<=[\w)\]*\uE000-\uF8FF])[.]+)\s*$/i;
+    /(?:[\s,]+(?:please|pls|plz|for me|for us|thanks?(?: you)?(?: a lot| so much| very much)?|thx|if you (?:can|could|would|don't mind)|if you(?:'d| would) be so kind|if you please|if possible|asap|in advance|right now|real quick|quickly|right away|will you|would you|can you|could you|and nothing else)|,\s*(?:ok|okay|right|now|too|again|immediately)|\s*(?<!\));|\s*[!?,:]+|(?<=[\w)\]*\uE000-\uF8FF])[.]+)\s*$/i;
   let before: string;
   let rest = text.trim();
   do {

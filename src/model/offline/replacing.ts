@@ -1,6 +1,8 @@
 // Replacing: text in a file, as people ask for it to be changed or taken out.
+
+import { contentOf } from "./content.ts";
 import { isDescription } from "./patterns.ts";
-import { contentOf, isCode, isSpent, onlyPlainFile, splitAt, takeFile, termOf } from "./phrases.ts";
+import { isSpent, onlyPlainFile, splitAt, takeFile, termOf } from "./phrases.ts";
 import { literalOf } from "./quotes.ts";
 import type { ParsedSteps, PromptContext } from "./steps.ts";
 import { whole } from "./writing.ts";
@@ -59,7 +61,7 @@ function toSay(rest: string, scene: PromptContext): ParsedSteps {
     return undefined;
   const given = file.rest.slice(introduced[0].length);
   // "change a.txt to be shorter" is a wish: only what a file says can be taken at its word.
-  if (!/[\uE000-\uF8FF]/.test(given) && !/\b(?:say|says|contain|contains|reads|text|contents?)\b/i.test(introduced[0]))
+  if (!literalOf(scene.masked, given) && !/^(?:the (?:text|content)|just|only)\s+[\uE000-\uF8FF]$/i.test(given))
     return undefined;
   const content = contentOf(given, scene);
   return content === undefined ? undefined : [{ do: "write", path: file.path, content }];
@@ -124,7 +126,9 @@ function replaceIn(words: string, scene: PromptContext, verb: string): ParsedSte
     .replace(/\s+(?:everywhere|throughout|globally|in all places|once|only once|each time)\s*$/i, "")
     .replace(/^(?:the\s+)?(?:word|text|string|phrase|name|term|value|number)\s+(?=\S)/i, "");
   // "replace the loop in app.ts with recursion" speaks of code, not of a word.
-  if (/\bthe\s+$/i.test(lead) && !/[\uE000-\uF8FF]/.test(before) && isCode(path)) return undefined;
+  const isThing =
+    /\bthe\s+$/i.test(lead) || (/\bthe (?:first|last)\s+$/i.test(lead) && !/^(?:replace|swap)/.test(verb));
+  if (isThing && !/[\uE000-\uF8FF]/.test(before)) return undefined;
   if (isDescription(after) || isDescription(before)) return undefined;
   // "its synonym", "the current date": to be found out first.
   if (/^(?:its|their|his|her|the|a|an|my|your|our|some|another)\s+\w/i.test(after)) return undefined;

@@ -17,12 +17,43 @@ const DONE: Record<string, string> = {
 const PAST =
   "gone|created|made|deleted|removed|erased|replaced|changed|renamed|moved|copied|appended|added|inserted|prepended|written|saved|stored|overwritten|put|run|executed|fetched|downloaded|read|shown|displayed|printed|listed";
 
+const PLAIN_WORDS: Record<string, string> = {
+  gimme: "give me",
+  lemme: "let me",
+  wanna: "want to",
+  gotta: "need to",
+  cannot: "can not",
+  dont: "don't",
+};
+const INFORMAL = /\b(?:gimme|lemme|wanna|gotta|dont)\b/gi;
+
+const OFTEN_MISSPELT = ["create", "delete", "remove", "rename", "replace", "append", "change", "copy", "move"];
+
+/** Two letters swapped, one left out, or one doubled: "delte", "renaem", "coppy". */
+function misspelt(word: string): string | undefined {
+  return OFTEN_MISSPELT.find((verb) => {
+    for (let at = 0; at < verb.length; at += 1) {
+      const [before, one = "", other = "", after] = [verb.slice(0, at), verb[at], verb[at + 1], verb.slice(at + 2)];
+      if (word === before + one + one + other + after) return true;
+      if (word === before + other + after || word === before + other + one + after) return true;
+    }
+    return false;
+  });
+}
+
 /** A subject: up to the end of its sentence, past the dots inside names. */
 const SUBJECT = "((?:(?![.;!?]\\s|\\n|,?\\s(?:and\\s+)?then\\s).)+?)";
 
 /** "a.txt should be deleted" -> "delete a.txt". The words are masked: what is quoted stays as it is. */
 export function reworded(text: string): string {
-  let words = text;
+  let words = text.replace(INFORMAL, (word) => PLAIN_WORDS[word.toLowerCase()] ?? word);
+  words = words.replace(
+    /^(\W*(?:(?:please|pls|hey|hi|now|then|so|can you|could you)\W+)*)([a-z]{4,7})(?= )/i,
+    (whole, before: string, word: string) => {
+      const meant = verbAt(word) ? undefined : misspelt(word.toLowerCase());
+      return meant === undefined ? whole : before + meant;
+    },
+  );
   // Plain looks first: a pattern that is never tried costs a start nothing.
   const has = (part: string): boolean => words.includes(part);
   if (has(" be ")) words = fromPassive(words);

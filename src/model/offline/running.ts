@@ -112,15 +112,11 @@ function isCommand(command: string, told: boolean): boolean {
   );
 }
 
-/** "run away", "run a marathon": no program, and no path to one. */
+/** "run away", "run riot": no program that is known, no path to one, and nothing that only a command has. */
 function isTalk(command: string): boolean {
-  if (isCommandText(command) || /^[\w.~-]*\/|^\w+=|^[\w-]+\.\w+/.test(command)) return false;
-  return (
-    isProse(command) ||
-    /^(?:away|out|off|late|fast|low|short|dry|wild|around|along|over|after|into|through|down|home|by|free|from|like|as|circles|errands)\b/i.test(
-      command,
-    )
-  );
+  if (isCommandText(command) || /^[\w.~-]*\/|^\w+=|^[\w-]+\.(?:sh|py|js|mjs|cjs|rb|pl|exe|cmd|bat)\b/.test(command))
+    return false;
+  return isProse(command) || !/\s--?\w|[|;&$<>(]|\bcommand$/.test(command);
 }
 
 /** "run hello.py": the program that runs it, by its ending. */

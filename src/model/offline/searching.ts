@@ -1,5 +1,6 @@
 // Searching: for text in files.
 import { ALL, find, kindOf } from "./finding.ts";
+import { saysOnlyItself } from "./patterns.ts";
 import { looksLikePath, onlyFile, splitAt, termOf, trimSlash } from "./phrases.ts";
 import { literalOf, matched } from "./quotes.ts";
 import type { ParsedSteps, PromptContext } from "./steps.ts";
@@ -40,10 +41,13 @@ export function search(rest: string, scene: PromptContext, verb: string): Parsed
       return [{ do: "search", pattern: patterns.join("|"), ...options }];
     }
     const found = termOf(termOnly(term), scene).trim();
-    if (found === "" || (!/[\uE000-\uF8FF]/.test(term) && isVague(found))) return undefined;
+    const isNamedPlace = where.path !== undefined && /^(?:error|bug|issue|problem)$/i.test(term);
+    if (found === "" || (!/[\uE000-\uF8FF]/.test(term) && isVague(found) && !isNamedPlace)) return undefined;
     // "foo but not in src": leaving places out is not understood, so it must not become the term.
     if (/\s(?:but not|except|excluding|other than)$/i.test(term.trim())) return undefined;
     const quoted = literalOf(scene.masked, termOnly(term));
+    // "alpha or milk", "notes.txt that mention x": more than a text to be looked for.
+    if (!quoted && /\s/.test(found) && !saysOnlyItself(found)) return undefined;
     const isGrep = verb.startsWith("grep") || verb === "rg";
     return [
       { do: "search", pattern: pattern(found, isRegex || (isGrep && (!quoted || isRegexLike(found)))), ...options },
@@ -59,6 +63,12 @@ export function search(rest: string, scene: PromptContext, verb: string): Parsed
     `(?:for\\s+|through\\s+|me\\s+)*${ALL}(.*?)\\s*\\b(?:files?|documents?|scripts?|places|modules)\\s*(?:((?:in|inside|under|within|from|of|here|across)\\b.*?)\\s+)?(?:(?:that|which|where)\\s+)?${HAS}\\s+(.+)`,
     words,
   );
+  // "files with the subfolders": only a text that is marked as one.
+  const isThing =
+    files &&
+    /\b(?:with|have|has|having|use|uses|using)\s+$/i.test(words.slice(0, words.length - files[3]!.length)) &&
+    !/[\uE000-\uF8FF]|^the (?:word|text|string|phrase|term)\b|^\S+(?:\s+(?:in|inside)(?:\s.*)?)?$/i.test(files[3]!);
+  if (isThing) return undefined;
   if (files && isKind(files[1]!, scene)) {
     const inner = files[2] ? whereOf(files[2], scene) : {};
     if (inner && !isAboutNames(files[3]!, words) && !/[*?]\.|\.[*]/.test(termOf(files[3]!, scene))) {
@@ -159,7 +169,7 @@ function isPlainTerm(placed: { term: string }): boolean {
 }
 
 const VAGUE =
-  /^(?:(?:the )?(?:web|internet|google|online) for .*|bugs?|errors?|issues?|problems?|it|them|something|anything|everything|this|that|out|typos?|mistakes?|vulnerabilit(?:y|ies)|files?|folders?|dead code|a way|ways|the (?:bug|problem|issue|error|answer|cause).*|unused .*|duplicates?|duplicate .*|good .*|a .*|an .*|how .*|why .*|what .*|me|answers?|information.*|help|memory leaks?)$/i;
+  /^(?:(?:the )?(?:web|internet|google|online) for .*|bugs?|errors?|issues?|problems?|it|them|something|anything|everything|this|that|out|typos?|mistakes?|vulnerabilit(?:y|ies)|files?|folders?|dead code|a way|ways|the (?:bug|problem|issue|error|answer|cause).*|unused .*|duplicates?|duplicate .*|good .*|a .*|an .*|how .*|why .*|what .*|me|answers?|information.*|help|memory leaks?|most .*|least .*|functions|classes|methods|variables|numbers|digits|imports|exports|strings|comments|emails|urls|links|dates|dependencies|lines|words|tasks|items|headings|(?:empty|blank|long|short|duplicate[ds]?) .*)$/i;
 
 function isVague(term: string): boolean {
   return VAGUE.test(term);
@@ -251,7 +261,7 @@ export function isAboutNames(term: string, words: string): boolean {
 const HOW_OFTEN =
   /^(?:how\s+(?:many\s+times|often)\s+(?:(?:does|do|is|are)\s+)?(?:the\s+(?:word|string|text|phrase)\s+)?(.+?)\s+(?:appear|occur|show up|used|mentioned|come up|exist|present|found)s?(?:\s+(?:in|inside|across|within)\s+(.+))?)$/i;
 const HOW_MANY =
-  /^(?:how many\s+)?(?:the\s+)?(?:number of\s+)?(?:times|occurrences?|instances?|matches|mentions|uses|lines)\s+(?:of|for|that contain|containing|with|matching|that mention)\s+(?:the\s+(?:word|string|text|phrase)\s+)?(.+?)(?:\s+(?:are (?:there\s+)?|is\s+|there are\s+)?(?:in|inside|across|within)\s+(.+))?$/i;
+  /^(?:how many\s+)?(?:the\s+)?(?:number of\s+)?(?:times|occurrences?|instances?|matches|mentions|uses|lines(?!\s+of))\s+(?:of|for|that contain|containing|with|matching|that mention)\s+(?:the\s+(?:word|string|text|phrase)\s+)?(.+?)(?:\s+(?:are (?:there\s+)?|is\s+|there are\s+)?(?:in|inside|across|within)\s+(.+))?$/i;
 
 /** "how many times does x appear in a.txt", "count the TODOs in src". */
 export function count(rest: string, scene: PromptContext): ParsedSteps {
@@ -261,5 +271,13 @@ export function count(rest: string, scene: PromptContext): ParsedSteps {
   const where = match[2] === undefined ? {} : whereOf(match[2], scene);
   const term = termOf(match[1]!, scene);
   if (!where || isVague(term)) return undefined;
+  if (!/[\uE000-\uF8FF]/.test(match[1]!) && !saysOnlyItself(term)) return undefined;
+  // Times, not lines, where one file is asked about.
+  if (
+    where.path !== undefined &&
+    /\.\w+$/.test(where.path) &&
+    !/^(?:how many\s+)?(?:the\s+)?(?:number of\s+)?lines/i.test(text)
+  )
+    return [{ do: "measure", path: where.path, unit: "times", text: term }];
   return [{ do: "search", pattern: pattern(term, false), mode: "count", ...where }];
 }

@@ -8,7 +8,14 @@ export type Content = string | { previous: true };
 
 export type Lines = { first?: number; last?: number; from?: number; to?: number };
 
-export type LineChoice = { number: number } | { last: true } | { text: string };
+/** `last`: so many at the end. `holding`: the only line with this text in it, or all of them. */
+export type LineChoice =
+  | { from: number; to: number }
+  | { last: number }
+  | { text: string }
+  /** The first heading of a Markdown file. */
+  | { heading: true }
+  | { holding: string; all?: boolean };
 
 export type LineChange = { type: "remove" } | { type: "set" | "before" | "after"; text: string };
 
@@ -19,16 +26,33 @@ export type Step =
   | { do: "sum"; sum: Sum }
   | { do: "read"; path: string; lines?: Lines | undefined }
   /** Without a path the file gets a free name. A file that is there stays as it is, unless the words ask for its end. */
-  | { do: "write"; path?: string; content: Content; isNew?: boolean; replaces?: boolean }
-  | { do: "append"; path: string; content: Content; at: "start" | "end" }
+  | { do: "write"; path?: string; content: Content; isNew?: boolean; isThere?: boolean; replaces?: boolean }
+  /** `item`: in the manner of the list that the file ends with. */
+  | { do: "append"; path: string; content: Content; at: "start" | "end"; item?: boolean }
   | { do: "replace"; path: string; oldText: string; newText: string; first?: boolean }
   | { do: "delete"; path: string }
   | { do: "lines"; path: string; which: LineChoice; change: LineChange }
-  /** A value in a file of settings: shown, or set `to` another. */
-  | { do: "value"; path: string; key: string; to?: string }
-  | { do: "measure"; path: string; unit: "lines" | "words" | "characters" | "bytes" }
-  /** Every file that matches. */
-  | { do: "each"; act: "count" | "delete"; pattern: string; path?: string }
+  /** A value in a file of settings: shown, compared, or set `to` another, where it is what it was said to be. */
+  | { do: "value"; path: string; key: string; to?: string; orText?: boolean; from?: string | RegExp; is?: RegExp }
+  /** A name in a JSON file: taken out, or put in with its value. */
+  | { do: "entry"; path: string; key: string; within?: string | undefined; value?: string }
+  /** `asks`: whether there is anything at all. `text`: what is counted. */
+  | {
+      do: "measure";
+      path: string;
+      unit: "lines" | "words" | "characters" | "bytes" | "times";
+      text?: string;
+      asks?: boolean;
+    }
+  /** Every file that matches, but those that are to be kept. */
+  | {
+      do: "each";
+      act: "count" | "read" | "delete" | "move" | "copy";
+      pattern: string;
+      path?: string;
+      to?: string;
+      except?: string[];
+    }
   /** One of the project's own scripts. */
   | { do: "script"; name: string }
   | { do: "list"; path?: string | undefined }
@@ -43,8 +67,8 @@ export type Step =
       anyCase?: boolean;
       asks?: boolean;
     }
-  /** `done`, `undone`: what is said when it worked, and when it ended with 1 and printed nothing. */
-  | { do: "run"; command: string; directory?: string | undefined; done?: string; undone?: string }
+  /** `takes`: the file it moves or copies. `done`, `undone`: what is said when it worked, and when it ended with 1 and printed nothing. */
+  | { do: "run"; command: string; directory?: string | undefined; done?: string; undone?: string; takes?: string }
   | { do: "fetch"; url: string }
   | { do: "todos"; todos: Todo[]; merge: boolean }
   | { do: "show todos" }

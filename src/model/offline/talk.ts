@@ -103,6 +103,7 @@ function isAboutAbilities(text: string): boolean {
 }
 
 function isAboutIdentity(text: string): boolean {
+  if (/\bversion\b/.test(text) && !/\b(?:you|your|model|courser|this)\b/.test(text)) return false;
   return [
     /^(?:who|what) (?:are|r) (?:you|u)(?: exactly| really)?$/,
     /^(?:who|what) am i (?:talking|speaking|chatting) (?:to|with)$/,
@@ -244,6 +245,7 @@ export function say(rest: string, scene: PromptContext, verb: string): ParsedSte
   );
   const literal = literalOf(scene.masked, words.replace(/[.!?,;]+$/, ""));
   if (literal) return says(literal.text);
+  if (SHOWS_OR_WRITES.test(verb) && words.split(/\s+/).some(looksLikePath)) return undefined;
   // "echo the words 'x' into a.txt" is to be written, not said.
   if (/\s(?:in)?to (?:the )?(?:file )?\S+\.\w+[\s.!]*$/i.test(words)) return undefined;
   const plainly =
@@ -268,7 +270,9 @@ export function say(rest: string, scene: PromptContext, verb: string): ParsedSte
 /** "print 'hello'": a quoted thing that names no file. */
 export function quoted(rest: string, scene: PromptContext): ParsedSteps {
   const literal = literalOf(scene.masked, rest.replace(/[.!?,;]+$/, ""));
-  return literal?.kind === "quote" && !looksLikePath(literal.text) ? says(literal.text) : undefined;
+  return literal?.kind === "quote" && !looksLikePath(literal.text.replaceAll(" ", "_"))
+    ? says(literal.text)
+    : undefined;
 }
 
 const WISH =

@@ -1,6 +1,7 @@
 // Todos: "make a todo list: a, b, c", "mark 2 as done", "show my todos".
 import type { Message } from "../../protocol/message.ts";
 import { numbersInFigures } from "./arithmetic.ts";
+import { looksLikePath } from "./phrases.ts";
 import { literalOf, matched, unquote } from "./quotes.ts";
 import type { ParsedSteps, PromptContext, Todo } from "./steps.ts";
 
@@ -89,6 +90,8 @@ function marked(rest: string, scene: PromptContext, verb: string): ParsedSteps {
     ["pending|open|not done|undone|incomplete|to ?do|unfinished", "pending"],
     ["cancell?ed|dropped|abandoned|skipped", "cancelled"],
   ];
+  // "check off milk in todo.md" is about a file.
+  if (rest.split(/\s+/).some(looksLikePath)) return undefined;
   let status: string | undefined;
   let words = rest;
   if (/^(?:mark|set|change|update|make|tick|check|flag|put)$/.test(verb)) {

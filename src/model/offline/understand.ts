@@ -1,18 +1,30 @@
 // Understand: a prompt -> the steps it asks for, all of them or none.
-import { asTyped, type Clause, clausesOf, contentSentence, GREETING, isRemark, wantsBareAnswer } from "./clauses.ts";
+import { doubtfulSentence, isChange, unaccounted } from "./accounting.ts";
+import {
+  asksForResult,
+  asTyped,
+  type Clause,
+  clausesOf,
+  contentSentence,
+  GREETING,
+  isRemark,
+  wantsBareAnswer,
+} from "./clauses.ts";
 import { isCommandText, isReadingCommand } from "./commands.ts";
+import { contentOf } from "./content.ts";
 import { fileQuestion } from "./file-questions.ts";
 import { find, list } from "./finding.ts";
+import { wholeOrder } from "./grammar/index.ts";
 import { exists, folder, move } from "./moving.ts";
-import { newcomer } from "./newcomers.ts";
-import { contentOf, takeFile } from "./phrases.ts";
+import { takeFile } from "./phrases.ts";
 import { withoutPoliteness, withoutTail } from "./politeness.ts";
-import { literalOf, mask } from "./quotes.ts";
+import { literalOf, type Masked, mask } from "./quotes.ts";
 import { read, readQuestion } from "./reading.ts";
 import { replace } from "./replacing.ts";
 import { callTool, callWith, enter, fact, fetchPage, outputOf, run, sum } from "./running.ts";
 import { count, search } from "./searching.ts";
-import type { Intent, ParsedSteps, PromptContext, Step } from "./steps.ts";
+import { sparedFiles, spares } from "./sparing.ts";
+import type { Content, Intent, ParsedSteps, PromptContext, Step } from "./steps.ts";
 import { quoted, recall, refusal, say, talk } from "./talk.ts";
 import { afterCall, todo } from "./todos.ts";
 import { type Verb, verbAt } from "./verbs.ts";
@@ -61,7 +73,18 @@ export function understand(prompt: string, known: Omit<PromptContext, "masked" |
   const scene: PromptContext = { ...known, masked, steps: [] };
   const orders = clauses.filter((clause, index) => !isAside(clause, index, clauses));
   let previous: Verb | undefined;
+  const kept: string[] = [];
   for (const clause of orders) {
+    const changed = scene.steps.at(-1);
+    if (asksForResult(clause.words) && changed && changed.do !== "run" && isChange(changed) && "path" in changed) {
+      scene.steps.push({ do: "read", path: changed.path! });
+      continue;
+    }
+    const spared = orders.length > 1 ? sparedFiles(clause.words, scene) : undefined;
+    if (spared) {
+      kept.push(...spared);
+      continue;
+    }
     // Steps may be withdrawn by a later clause that completes them: "create a file … and call it a.txt".
     const words = clause.words;
     const continues =
@@ -72,11 +95,15 @@ export function understand(prompt: string, known: Omit<PromptContext, "masked" |
       (continues ? run(withoutTail(withoutPoliteness(words)), scene, "run") : undefined) ??
       understandClause(words, scene) ??
       (clause.joined === "start" ? undefined : inherited(words, scene, previous));
+    // What a command or a search shows is shown anyway.
+    if (!understood && asksForResult(words) && scene.steps.length > 0) continue;
     if (!understood) return { refused: refusal({ part: asTyped(masked, words), several: orders.length > 1 }) };
+    const unused = unaccounted(clause, understood, masked);
+    if (unused !== undefined) return { refused: refusal({ part: unused, several: orders.length > 1 }) };
     for (const step of understood) {
       if (isSaidAgain(step, scene.steps.at(-1))) continue;
       if (step.do === "write" && isCreation(words)) step.isNew = true;
-      if (step.do === "write" && isReplacement(words)) step.replaces = true;
+      if (step.do === "write" && isReplacement(words) && isGiven(step.content, masked)) step.replaces = true;
       if (step.do === "run") step.directory ??= scene.directory;
       if (step.do === "todos") scene.todos = afterCall(scene.todos, step);
       scene.steps.push(step);
@@ -86,11 +113,21 @@ export function understand(prompt: string, known: Omit<PromptContext, "masked" |
     previous = verbAt(withoutPoliteness(words)) ?? previous;
   }
   if (scene.steps.length === 0) return { refused: refusal({ part: prompt.trim(), several: false }) };
+  const doubtful = scene.steps.some(isChange)
+    ? (doubtfulSentence(masked) ?? kept.find((path) => !spares(scene.steps, path)))
+    : undefined;
+  if (doubtful !== undefined) return { refused: refusal({ part: doubtful, several: orders.length > 1 }) };
   return { steps: scene.steps, bare: wantsBareAnswer(masked.text) };
 }
 
 function isCreation(words: string): boolean {
   return /\b(?:create|make|generate|new|add|touch|produce|start|prepare|creating|making|want|need)\b/i.test(words);
+}
+
+/** What takes the place of a file's text must stand there as it is: quoted, or shown before. */
+function isGiven(content: Content, masked: Masked): boolean {
+  if (typeof content !== "string" || content === "") return true;
+  return masked.literals.some((literal) => content.includes(literal.text.replaceAll("\\n", "\n")));
 }
 
 /** Words that ask for the end of what a file holds. */
@@ -114,7 +151,7 @@ function isSaidAgain(step: Step, last: Step | undefined): boolean {
 function isAside(clause: Clause, index: number, clauses: Clause[]): boolean {
   if (clauses.length === 1) return false;
   return (
-    isRemark(clause.words) ||
+    (isRemark(clause.words) && !asksForResult(clause.words)) ||
     (index === 0 && GREETING.test(clause.words.trim())) ||
     (index > 0 && /^(?:thanks|thank you)\b/i.test(clause.words))
   );
@@ -125,8 +162,8 @@ function inNewFolder(words: string, scene: PromptContext): string {
   const folder = scene.lastFolder;
   if (folder === undefined || !/^[\w./-]+$/.test(folder) || scene.steps.at(-1)?.do !== "run") return words;
   return words.replace(
-    /\b(in|into|inside|to)\s+(?:it|there|that folder|the folder|the new folder)(?=[\s.!]*$)/i,
-    `$1 the folder ${folder}`,
+    /(?:\b(in|into|inside|to)\s+(?:it|there|that folder|the folder|the new folder)|(?<=\w\s)there)(?=[\s.!]*$)/i,
+    (_, preposition: string | undefined) => `${preposition ?? "into"} the folder ${folder}`,
   );
 }
 
@@ -156,7 +193,7 @@ function understandClause(given: string, scene: PromptContext): ParsedSteps {
   const isSaid = intents?.[0] === "recall" && intents.at(-1) === "say";
   for (const form of new Set(isSaid ? [polite, trimmed] : [trimmed, polite])) {
     const found = form === words ? instruction(form, scene) : oneForm(form, scene);
-    if (found) return /^(?:is|are|does|do)\s/i.test(polite) ? found.map(asked) : found;
+    if (found) return /^(?:is|are|does|do)\s/i.test(polite) && !found.some(isChange) ? found.map(asked) : found;
   }
   return undefined;
 }
@@ -171,11 +208,13 @@ function oneForm(words: string, scene: PromptContext): ParsedSteps {
 }
 
 function instruction(words: string, scene: PromptContext): ParsedSteps {
-  const whole = newcomer(words, scene);
+  const whole = wholeOrder(words, scene);
   if (whole) return whole;
   const figures = sum(words);
   if (figures) return figures;
   const hoisted = placeLast(words, scene);
+  const turned = hoisted === undefined ? undefined : wholeOrder(hoisted, scene);
+  if (turned) return turned;
   for (const form of hoisted === undefined ? [words] : [words, hoisted]) {
     const verb = verbAt(form);
     if (/^ls\s+-|\s(?:\||&&)\s/.test(form) && isReadingCommand(form)) return run(form, scene, "run");
@@ -186,6 +225,8 @@ function instruction(words: string, scene: PromptContext): ParsedSteps {
       (asks ? question(form, scene) : undefined);
     if (asked) return asked;
     for (const name of verb?.intents ?? []) {
+      // "in a.js say x instead of y" is about the file.
+      if (name === "say" && hoisted !== undefined) continue;
       const found = intents[name]!(verb!.rest, scene, verb!.verb);
       if (found) return found;
     }
@@ -248,7 +289,7 @@ function question(words: string, scene: PromptContext): ParsedSteps {
 }
 
 const THERE_IS =
-  /^(?:there(?:'s| is)|i have|we have|i've got|consider|take|given|edit|modify|update|change|open|use|work on|go to|do you see|do you know|you see|i (?:don't|do not|no longer) (?:need|want))\s+(.+)$/i;
+  /^(?:there(?:'s| is)|i have|we have|i've got|consider|take|given|edit|modify|update|change|open|use|work on|go to|do you see|do you know|you see|i (?:don't|dont|do not|no longer) (?:need|want))\s+(.+)$/i;
 
 /** "a new file a.txt with 'x'", "TODO in src" say nothing of what to do; "there is a file a.txt" only names it. */
 function statement(words: string, scene: PromptContext): ParsedSteps {
@@ -256,6 +297,15 @@ function statement(words: string, scene: PromptContext): ParsedSteps {
   const file = there && takeFile(there[1]!, scene);
   if (file && /^(?:\s*any ?(?:more|longer))?[\s.,?]*$/i.test(file.rest)) {
     scene.lastPath = file.path;
+    return [];
+  }
+  const spent =
+    /^(\S+)\s+(?:can go|(?:is|are) (?:no longer|not) (?:needed|used|required)(?: any ?more)?|is (?:useless|obsolete|outdated))[\s.!]*$/i.exec(
+      words,
+    );
+  const named = spent && takeFile(spent[1]!, scene);
+  if (named && named.rest.trim() === "") {
+    scene.lastPath = named.path;
     return [];
   }
   const todos = /^(?:my\s+|new\s+)?(?:to-?dos?|to do)(?:\s+list)?\s*:\s*/i.exec(words);
@@ -317,7 +367,8 @@ function lastFolderOf(steps: Step[]): string | undefined {
 function lastPathOf(steps: Step[]): string | undefined {
   for (const step of steps.toReversed()) {
     if (
-      (step.do === "read" || step.do === "write" || step.do === "append" || step.do === "replace") &&
+      /^(?:read|write|append|replace|lines|value|entry|measure)$/.test(step.do) &&
+      "path" in step &&
       step.path !== undefined
     )
       return step.path;

@@ -5,18 +5,18 @@ export type Verb = { verb: string; intents: readonly string[]; rest: string };
 /** Words on the left of a row mean the same. A row without meanings holds what only a real model can do. */
 const rows: [words: string, intents: string][] = [
   [
-    "read|view|cat|load|peek at|look at|take a look at|have a look at|get a look at|let me see|see|open|open up|inspect|examine|head|tail|retrieve",
+    "read|view|cat|less|preview|load|peek at|peek into|peek in|look at|take a look at|have a look at|get a look at|let me see|see|open|open up|inspect|examine|head|tail|retrieve",
     "fetch read list find",
   ],
   [
-    "show|show me|display|print|print out|output|type|type out|dump|give me|present",
+    "show|show me|reveal|spit out|display|print|print out|output|type|type out|dump|give me|present",
     "todo recall talk fetch quoted read list find search output say",
   ],
   ["get|get me|return|provide|bring up|pull up|have", "fetch read list find search"],
   ["cd|change into|change to|switch to|go into|enter", "enter replace"],
   ["tell me|let me know|tell us", "todo recall talk question quoted read list find say"],
   ["list|list out|list up|ls|dir|enumerate", "todo tools read list find search"],
-  ["create|make|generate|start|set up|build|produce|prepare|initialize|new", "todo folder write"],
+  ["create|make|generate|put together|whip up|start|set up|build|produce|prepare|initialize|new", "todo folder write"],
   ["touch", "write"],
   ["mkdir", "folder"],
   ["write|write down|save|put|store|record|place|enter|log|dump|jot down|note down", "todo append write say"],
@@ -29,10 +29,11 @@ const rows: [words: string, intents: string][] = [
   ["replace|find and replace|search and replace|swap|swap out|substitute|exchange|switch", "replace"],
   ["change|update|modify|edit|turn|correct|convert", "todo replace"],
   ["rename|move|mv", "replace move"],
-  ["copy|duplicate|cp|clone", "move append"],
+  ["relocate|shift|transfer", "move"],
+  ["copy|duplicate|cp|clone|replicate", "move append"],
   ["fix", "replace"],
   [
-    "delete|remove|erase|rm|unlink|get rid of|throw away|throw out|dispose of|trash|drop|discard|destroy|clear|clear out|wipe|empty|reset|strip|cancel",
+    "delete|remove|erase|rm|unlink|get rid of|throw away|throw out|dispose of|trash|eliminate|ditch|nuke|scrap|del|bin|toss|wipe out|drop|discard|destroy|clear|clear out|wipe|truncate|empty|reset|strip|cancel",
     "todo replace delete",
   ],
   ["find|locate|find me|look up|hunt for|hunt down|track down|spot|identify", "search find"],
@@ -43,7 +44,7 @@ const rows: [words: string, intents: string][] = [
   ],
   ["check", "exists question run read"],
   ["verify|see if|confirm|test|determine|find out", "exists question run"],
-  ["count|tally", "count"],
+  ["count|tally|tally up|count up", "count"],
   ["run|execute|exec|launch|invoke|perform|issue|kick off|fire up|use", "call replace run"],
   ["start|start up|fire off", "run"],
   ["call|trigger|name|call up", "call naming run"],
@@ -59,7 +60,7 @@ const rows: [words: string, intents: string][] = [
   ["calculate|compute|evaluate|multiply|divide|subtract|sum|sum up|work out|figure out|square|double|triple", "sum"],
   ["do|try|ping|continue|proceed|carry on|go on|keep going|resume", "talk run"],
   [
-    "analyze|analyse|explain|summarize|summarise|refactor|debug|implement|review|improve|optimize|optimise|translate|describe|compare|format|lint|design|plan|think|suggest|recommend|document|deploy|install|upgrade|compose|rewrite|clean|clean up|validate|investigate|migrate|port|sort|merge|commit|push|send|email|play|discuss|consider|imagine|guess|choose|decide|teach|learn|brainstorm|outline|simplify|extract|parse|draw|draft|develop|solve|rework|restructure|ensure|make sure|wait|stop|undo|revert|watch|monitor|serve|compile|encrypt|decrypt|compress|zip|unzip|share|upload|publish|release|rate|judge|tidy|tidy up|ask|predict|estimate|reverse|capitalize|shorten|expand|sign|schedule|buy|order|book",
+    "analyze|analyse|explain|summarize|summarise|refactor|debug|implement|review|improve|optimize|optimise|translate|describe|compare|format|lint|design|plan|think|suggest|recommend|document|deploy|install|upgrade|compose|rewrite|clean|clean up|validate|investigate|migrate|port|sort|merge|commit|push|send|email|play|discuss|consider|imagine|guess|choose|decide|teach|learn|brainstorm|outline|simplify|extract|parse|draw|draft|develop|solve|rework|restructure|ensure|make sure|wait|stop|undo|revert|watch|monitor|serve|compile|encrypt|decrypt|compress|zip|unzip|share|upload|publish|release|rate|judge|tidy|tidy up|ask|predict|estimate|reverse|capitalize|shorten|expand|sign|schedule|buy|order|book|stage|git add|git commit|enable|disable|bump|back up|backup",
     "",
   ],
 ];
@@ -98,6 +99,13 @@ function build(): Map<string, VerbEntry> {
     }
   }
   return known;
+}
+
+/** "deleting a.txt" is an order only after "would you mind", "start by" and the like. */
+export function isGerund(words: string): boolean {
+  const one = /^[a-z]+/i.exec(words)?.[0].toLowerCase() ?? "";
+  const known = (table ??= build());
+  return !known.has(one) && gerund(one, known) !== undefined;
 }
 
 /** "would you mind reading …" */

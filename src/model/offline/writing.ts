@@ -1,24 +1,14 @@
 // Writing: creating, appending and deleting, as people ask for it.
 
+import { contentOf, isWishForCode } from "./content.ts";
 import { shellWord } from "./moving.ts";
-import {
-  contentOf,
-  isSpent,
-  isWishForCode,
-  joinPath,
-  onlyFile,
-  onlyPlainFile,
-  splitAt,
-  takeFile,
-  takeFiles,
-  takeFolder,
-} from "./phrases.ts";
+import { isSpent, joinPath, onlyFile, onlyPlainFile, splitAt, takeFile, takeFiles, takeFolder } from "./phrases.ts";
 import { literalOf } from "./quotes.ts";
 import { outputOf } from "./running.ts";
 import type { ParsedSteps, PromptContext, Step } from "./steps.ts";
 
 const INTRO =
-  /^\s*,?\s*\(?(?:(?:and\s+|which\s+|that\s+)?(with|containing|contains?|that contains|which contains|that says|which says|saying|says?|that reads|reading|reads?|holding|holds|that has|which has|has|having|consisting of|including|to (?:say|contain|read|be|have)|so (?:that )?it (?:says|contains|reads)|whose (?:contents?|text|body) (?:is|are|says|reads|should be)|its (?:contents?|text) (?:is|are|should be|being)|(?:with\s+)?(?:the\s+)?(?:contents?|text|body)(?= \S|:)|where (?:the )?(?:contents?|text) (?:is|are))(?![\w-])|:|->|→|=>|=)\s*/i;
+  /^\s*,?\s*\(?(?:(?:and\s+|which\s+|that\s+)?(with|containing|contains?|that contains|which contains|that says|which says|saying|says?|that reads|reading|reads?|holding|holds|that has|which has|has|having|consisting of|including|to (?:say|contain|read|be|have)|so (?:that )?it (?:says|contains|reads)|whose (?:contents?|text|body|only line|single line) (?:is|are|says|reads|should be)|its (?:contents?|text) (?:is|are|should be|being)|(?:with\s+)?(?:the\s+)?(?:contents?|text|body)(?= \S|:)|where (?:the )?(?:contents?|text) (?:is|are))(?![\w-])|:|->|→|=>|=)\s*/i;
 const CONNECTOR = /\s+(?:(?:out|down)\s+)?(?:to|into|in|inside|as|under|at|onto|on)\s+/;
 
 /** Both orders: "a.txt with 'x'" and "'x' to a.txt". */
@@ -26,6 +16,7 @@ export function write(rest: string, scene: PromptContext, verb: string): ParsedS
   let words = rest.replace(/^(?:me|us|up|for me|for us|out|down)\s+/i, "");
   if (scene.lastPath !== undefined)
     words = words.replace(/\s+(?:inside|in there|therein|in that file|into that file)[\s.!]*$/i, " in it");
+  if (verb === "set") return whole(words, scene, verb);
   return (
     whole(words, scene, verb) ??
     outputInto(words, scene) ??
@@ -76,17 +67,16 @@ const MAY_DESCRIBE =
 
 function fileFirst(words: string, scene: PromptContext, verb: string): ParsedSteps {
   const creates =
-    /^(?:create|make|generate|touch|start|set up|add|new|produce|prepare|build|initialize)$/.test(verb) ||
+    /^(?:create|make|generate|put together|whip up|touch|start|set up|add|new|produce|prepare|build|initialize)$/.test(
+      verb,
+    ) ||
     (verb === "write" && /^an? (?:(?:new|text|plain|empty|blank) )*file\b/i.test(words));
-  // "touch my heart" is not about a file.
-  const found = takeFiles(words, scene, {
-    bare: verb === "touch" && !/^(?:the|my|our|your|a|an|this|that)\s/i.test(words),
-  });
+  const found = takeFiles(words, scene);
   if (!found) return undefined;
   if (
     isSpent(
       found.rest.replace(
-        /^\s*,?\s*(?:with (?:no|empty) (?:contents?|text)|(?:that is|which is|and leave it|as an?) (?:empty|blank)(?: file)?|(?:leave it )?empty|for me|if it (?:doesn't|does not) exist)/i,
+        /^\s*,?\s*(?:with (?:no|empty) (?:contents?|text)|(?:that is|which is|and leave it|as an?) (?:empty|blank)(?: file)?|\(?(?:leave it )?empty\)?|both empty|all empty|each empty|for me|if it (?:doesn't|does not) exist)/i,
         "",
       ),
     )
@@ -109,6 +99,8 @@ function fileFirst(words: string, scene: PromptContext, verb: string): ParsedSte
   // "a.py that says hello when run" is a program to be thought up.
   const isSaid = /\b(?:say|read)/i.test(introduced[1] ?? "");
   if (isSaid && found.files.some((file) => isWishForCode(left.replace(/:/g, ""), content, file.path))) return undefined;
+  // "a.txt, b.txt and c.txt with 'x'": in each, or in the last one?
+  if (found.files.length > 1 && !/\b(?:both|all|each|every)\b/i.test(words)) return undefined;
   const folderName = folderBehind?.folder;
   return found.files.map(
     (file): Step => ({
@@ -211,7 +203,14 @@ export function append(rest: string, scene: PromptContext, verb: string): Parsed
       /\s+as (?:the |an? |its )?(?:very )?(last|final|first|top|bottom|new|extra|additional|another)? ?line (?:in|of|to|into)\s+/i,
       (_, place) => ` at the ${/^(?:first|top)$/i.test(place) ? "start" : "end"} of `,
     )
-    .replace(/,?\s+on (?:a|its own|another|a new|a separate)(?: new| separate)? line[\s.!]*$/i, "");
+    .replace(/,?\s+on (?:a|its own|another|a new|a separate)(?: new| separate)? line[\s.!]*$/i, "")
+    .replace(/\s+as an? (?:new|separate|extra|additional) line[\s.!]*$/i, "")
+    // "and add 'x' at the end": of the file last spoken of.
+    .replace(/\s+(at|to) the (very )?(end|bottom|top|start|beginning)[\s.!]*$/i, (whole, at, _, edge) =>
+      scene.lastPath === undefined || /\s(?:to|in|into|onto)\s/i.test(rest.slice(0, -whole.length))
+        ? whole
+        : ` ${at} the ${edge} of it`,
+    );
   const edge = "(?:the\\s+)?(?:very\\s+)?(end|bottom|tail|start|top|beginning|front|head)\\s+(?:of|in)\\s+";
   const whereOf = (word: string | undefined): "start" | "end" =>
     word === undefined ? (verb === "prepend" ? "start" : "end") : /^(?:end|bottom|tail)$/i.test(word) ? "end" : "start";
@@ -238,13 +237,16 @@ export function append(rest: string, scene: PromptContext, verb: string): Parsed
     const edgeBefore = /\s+(?:at|to)\s+the\s+(?:very\s+)?(end|bottom|start|top|beginning)\s*$/i.exec(split.left);
     const at = edgeBefore ? whereOf(edgeBefore[1]) : split.right.at;
     if (edgeBefore) split.left = split.left.slice(0, edgeBefore.index);
+    const several = /^(?:the\s+)?((?:two|three|four|five|\d+)\s+)?(?:new\s+|more\s+)?lines$/i.exec(split.left.trim());
     const isLine = NEW_LINE.test(split.left.trim());
     const content =
-      later !== undefined && isLine
-        ? contentOf(later, scene, { marked: true })
-        : later === undefined
-          ? contentOf(split.left, scene)
-          : undefined;
+      later !== undefined && several
+        ? contentOf(/^[\uE000-\uF8FF]/.test(later) ? later : `${several[1] ?? ""}lines: ${later}`, scene)
+        : later !== undefined && isLine
+          ? contentOf(later, scene, { marked: true })
+          : later === undefined
+            ? contentOf(split.left, scene)
+            : undefined;
     const last = scene.steps.at(-1);
     // "create a.txt and add 'x' to it": one file, written once.
     if (content !== undefined && last?.do === "write" && last.content === "" && last.path === path) {
@@ -273,12 +275,15 @@ export function append(rest: string, scene: PromptContext, verb: string): Parsed
 
 export function remove(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   if (/^(?:strip|reset|cancel)$/.test(verb)) return undefined;
-  const emptied = /^(?:clear|clear out|wipe|empty)$/.test(verb);
+  const emptied = /^(?:clear|clear out|wipe|empty|truncate)$/.test(verb);
   const words = emptied ? rest.replace(/^(?:out\s+)?(?:the\s+)?contents? of\s+/i, "") : rest;
-  const found = takeFiles(words.replace(/^(?:-r|-f|-rf)\s+/, ""), scene);
+  const found = takeFiles(words.replace(/^(?:(?:these|the following|those)(?:\s+files)?\s*:\s*)/i, ""), scene);
   // Strict: a word too many, and nothing is deleted.
   if (!found || !isSpent(found.rest)) return undefined;
   if (found.files.some((file) => /^(?:[/~.]|\.\.)\/*$/.test(file.path))) return undefined;
-  if (emptied) return found.files.map((file): Step => ({ do: "write", path: file.path, content: "" }));
+  if (emptied)
+    return found.files.map(
+      (file): Step => ({ do: "write", path: file.path, content: "", isThere: true, replaces: true }),
+    );
   return found.files.map((file): Step => ({ do: "delete", path: file.path }));
 }

@@ -1,141 +1,183 @@
-// Scores the offline model with the 300 wordings: what was done, what was refused, what was done wrongly.
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+// Scores the offline model with wordings: what was done, what was refused, what was done wrongly.
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import { offlineProvider } from "../../../src/model/offline/index.ts";
+import { converse, toolsIn, workspace } from "../offline-driver.ts";
 
-/** What a newcomer's folder holds. */
-const project: Record<string, string> = {
-  "notes.txt": "alpha\nbeta\ngamma\n",
-  "todo.md": "# Todo\n\n- buy milk\n- call Anna\n",
-  "package.json":
-    '{\n  "name": "demo",\n  "version": "1.2.3",\n  "scripts": {\n    "test": "node test.js",\n    "build": "node build.js"\n  }\n}\n',
-  "README.md": "# Demo\n\nA demo project.\n",
-  "config.yaml": "port: 8080\nhost: localhost\n",
-  "data.csv": "name,age\nAnn,31\nBob,27\n",
-  "debug.log": "debug\n",
-  "logs/old.log": "error: disk full\n",
-  "src/app.js": "export function greet(name) {\n  // TODO: be polite\n  return 'Hello ' + name;\n}\n",
-  "src/util.js": "export const add = (a, b) => a + b;\n",
-  "test.js": "console.log('2 tests passed');\n",
-  "build.js": "console.log('built');\n",
-  "main.py": 'print("hi from python")\n',
-  "größe.txt": "42 cm\n",
-  "日本語.txt": "こんにちは\n",
-  "my notes.txt": "spaced out\n",
+/** What must be true afterwards; what is not named must be as it was. */
+export type Expectation = {
+  /** A path and what it holds; null: it is gone. */
+  files?: Record<string, string | null>;
+  dirs?: string[];
+  says?: string[];
+  silent?: string[];
+  /** Parts of commands, each of which was run. */
+  ran?: string[];
+  /** The message of the newest commit, which holds everything. */
+  commit?: string;
+  unchanged?: boolean;
+  /** Nothing is answered either. */
+  refused?: boolean;
+  or?: Expectation;
 };
 
-export type Wording = { number: number; prompt: string; expected: string[] };
+/** A trap looks like an order, and is none. */
+export type Wording = { say: string; kind: "do" | "trap"; expect: Expectation };
 
-/** What came of one prompt. `commands`: what was run in a shell; `refused`: it ended as an error. */
-export type Reaction = { text: string; commands: string[]; refused: boolean };
+export type Score = { say: string; kind: Wording["kind"]; verdict: "done" | "refused" | "wrong"; why: string };
 
-export type Score = { wording: Wording; verdict: "done" | "refused" | "wrong"; why: string };
+/** One wording a line; the first line is the workspace: paths and what they hold. */
+export function wordingsIn(file: string): { project: Record<string, string>; wordings: Wording[] } {
+  const [project, ...wordings] = readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map((line) => JSON.parse(line));
+  return { project, wordings };
+}
 
-export function wordings(): Wording[] {
-  const all: Wording[] = [];
-  for (const line of readFileSync(new URL("./wordings.txt", import.meta.url), "utf8").split("\n")) {
-    if (line.trim() === "" || line.startsWith("#")) continue;
-    if (/^\s/.test(line)) all.at(-1)!.expected.push(line.trim());
-    else all.push({ number: all.length + 1, prompt: line, expected: [] });
+export async function scores(project: Record<string, string>, wordings: readonly Wording[]): Promise<Score[]> {
+  using plain = workspace(project);
+  using repository = workspace(project);
+  git(repository.root, "init", "--quiet", "--template=");
+  git(repository.root, "add", "--all");
+  commit(repository.root);
+  const all: Score[] = [];
+  let root: string | undefined;
+  let isRepository = false;
+  for (const wording of wordings) {
+    // Most wordings have nothing to do with git, and a folder without it is copied sooner.
+    const needsGit = /\b(?:git|commit\w*|branch|repo|changed?|changes|clean|stage)\b/i.test(wording.say);
+    if (root !== undefined && needsGit !== isRepository) {
+      rmSync(root, { recursive: true, force: true });
+      root = undefined;
+    }
+    isRepository = needsGit;
+    root ??= copyOf((needsGit ? repository : plain).root);
+    const before = stateOf(root);
+    const { text, error, calls } = await converse(offlineProvider, wording.say, toolsIn(root, { shell: "real" }));
+    const commands = calls.filter((call) => call.name === "Shell").map((call) => String(call.args.command));
+    const reaction = { text: error?.message ?? text, isError: error !== undefined, commands };
+    const after = stateOf(root);
+    all.push({ say: wording.say, kind: wording.kind, ...judge(wording, reaction, { project, before, after }) });
+    if (differences(before, after).length === 0) continue;
+    rmSync(root, { recursive: true, force: true });
+    root = undefined;
   }
+  if (root !== undefined) rmSync(root, { recursive: true, force: true });
   return all;
 }
 
-export async function score(
-  wording: Wording,
-  react: (prompt: string, workspace: string) => Promise<Reaction>,
-): Promise<Score> {
-  const workspace = clean ?? newWorkspace();
-  clean = undefined;
-  const found = judge(wording, await react(wording.prompt, workspace), workspace);
-  if (differences(workspace, project, []).length === 0) clean = workspace;
-  else rmSync(dirname(workspace), { recursive: true, force: true });
-  return found;
+type Reaction = { text: string; isError: boolean; commands: string[] };
+type State = { files: Record<string, string | null>; commit: string };
+
+function copyOf(original: string): string {
+  const root = join(mkdtempSync(join(tmpdir(), "courser-wording-")), "workspace");
+  cpSync(original, root, { recursive: true });
+  return root;
 }
 
-/** The workspace of the last wording, where it is as it was. */
-let clean: string | undefined;
-
-function newWorkspace(): string {
-  const workspace = join(mkdtempSync(join(tmpdir(), "courser-wording-")), "workspace");
-  for (const [path, text] of Object.entries(project)) {
-    mkdirSync(dirname(join(workspace, path)), { recursive: true });
-    writeFileSync(join(workspace, path), text);
-  }
-  return workspace;
+function git(root: string, ...args: string[]): string {
+  return execFileSync("git", ["-c", "core.quotePath=false", ...args], { cwd: root, encoding: "utf8" });
 }
 
-export function removeWorkspace(): void {
-  if (clean !== undefined) rmSync(dirname(clean), { recursive: true, force: true });
+function commit(root: string): void {
+  git(root, "config", "user.name", "Someone");
+  git(root, "config", "user.email", "someone@example.com");
+  git(root, "commit", "--quiet", "--message", "first");
 }
 
-function judge(wording: Wording, reaction: Reaction, workspace: string): Score {
-  const found = (why: string, verdict: Score["verdict"] = "wrong"): Score => ({ wording, verdict, why });
-  const wanted: Record<string, string | undefined> = { ...project };
-  const folders: string[] = [];
-  let commands: string[] = [];
-  const faults: string[] = [];
-  const { text } = reaction;
-  for (const line of wording.expected) {
-    const [verb = "", rest = ""] = [line.split(" ", 1)[0], line.slice(line.indexOf(" ") + 1)];
-    const [left = "", right = ""] = rest.split(/ (?:=|->) /);
-    if (verb === "file") wanted[left] = right.replaceAll("\\n", "\n");
-    else if (verb === "empty") wanted[rest] = "";
-    else if (verb === "folder") folders.push(rest);
-    else if (verb === "gone") {
-      for (const path of Object.keys(wanted)) if (path === rest || path.startsWith(`${rest}/`)) delete wanted[path];
-    } else if (verb === "moved" || verb === "copied") {
-      wanted[right] = project[left];
-      if (verb === "moved") delete wanted[left];
-    } else if (verb === "runs") commands = rest.split(" | ");
-    else if (verb === "says" && !text.toLowerCase().includes(rest.toLowerCase())) faults.push(`did not say ${rest}`);
-    else if (verb === "silent" && text.includes(rest)) faults.push(`said ${rest}`);
-    else if (!/^(?:says|silent|nothing)$/.test(verb)) throw new Error(`No such expectation: ${line}`);
+/** Folders hold null. */
+function stateOf(root: string): State {
+  const files: State["files"] = {};
+  for (const path of readdirSync(root, { recursive: true, encoding: "utf8" })) {
+    if (path === ".git" || path.startsWith(".git/")) continue;
+    files[path] = statSync(join(root, path)).isFile() ? readFileSync(join(root, path), "utf8") : null;
   }
-  const refusal = reaction.refused || /already exists|not found|could not|No files match|Nothing contains/i.test(text);
-  const changed = differences(workspace, wanted, folders);
-  const untouched = differences(workspace, project, []).length === 0;
-  // A command of the model's own is told by what it does to files; one that was asked for is told by its words.
-  const foreign = reaction.commands.filter((command) => !/^(?:mkdir|mv|cp|test|touch|rm|pwd|date)\b/.test(command));
-  if (wording.expected[0] === "nothing") {
-    if (!untouched || foreign.length > 0) return found(`changed or ran: ${changed} ${reaction.commands}`);
-    return refusal ? found("refused, as it should", "done") : found(`answered: ${text}`);
-  }
-  if (changed.length === 0 && faults.length === 0) {
-    const ran = reaction.commands.join(" && ");
-    if (commands.length > 0 ? commands.includes(ran) : foreign.length === 0) return found("", "done");
-  }
-  if (untouched && foreign.length === 0 && refusal) return found(text.split("\n").slice(0, 2).join(" "), "refused");
-  return found(`${[...changed, ...faults].join("; ")} | ran ${reaction.commands} | ${text}`);
+  return { files, commit: existsSync(join(root, ".git/logs/HEAD")) ? headOf(root) : "" };
 }
 
-function differences(workspace: string, wanted: Record<string, string | undefined>, folders: string[]): string[] {
-  const there = readdirSync(workspace, { recursive: true, encoding: "utf8" });
-  const files = there.filter((path) => statSync(join(workspace, path)).isFile());
-  const faults = folders.filter((path) => !existsSync(join(workspace, path))).map((path) => `no folder ${path}`);
-  for (const path of files) {
-    const text = readFileSync(join(workspace, path), "utf8");
-    if (wanted[path] === undefined) faults.push(`${path} is there`);
-    else if (wanted[path].trimEnd() !== text.trimEnd()) faults.push(`${path} holds ${JSON.stringify(text)}`);
+/** Read from its log: a process for each look would cost more than all the rest. */
+function headOf(root: string): string {
+  const log = readFileSync(join(root, ".git/logs/HEAD"), "utf8");
+  return [...log.matchAll(/\tcommit(?: \(\w+\))?: (.*)$/gm)].at(-1)![1]!;
+}
+
+/** Line ends at the end of a file make no difference. */
+function differences(wanted: State, there: State): string[] {
+  const faults: string[] = wanted.commit === there.commit ? [] : [`the newest commit is "${there.commit}"`];
+  for (const path of new Set([...Object.keys(wanted.files), ...Object.keys(there.files)])) {
+    const [should, is] = [wanted.files[path], there.files[path]];
+    if (should === undefined) faults.push(is === null ? `the folder ${path} is there` : `${path} is there`);
+    else if (is === undefined) faults.push(`${path} is not there`);
+    else if (should?.trimEnd() !== is?.trimEnd()) faults.push(`${path} holds ${JSON.stringify(is)}`);
   }
-  for (const path of Object.keys(wanted)) if (!files.includes(path)) faults.push(`${path} is not there`);
-  const known = new Set(
-    [...Object.keys(project), ...Object.keys(wanted), ...folders].flatMap((path) => parentsOf(path)),
-  );
-  for (const path of there) if (!files.includes(path) && !known.has(path)) faults.push(`the folder ${path} is there`);
   return faults;
 }
 
+/** The workspace as it must be; folders without files may be there or not. */
+function wantedState(expect: Expectation, before: State, after: State): State {
+  const files = { ...before.files };
+  for (const [path, text] of Object.entries(expect.files ?? {})) {
+    if (text !== null) files[path] = text;
+    else for (const name of Object.keys(files)) if (name === path || name.startsWith(`${path}/`)) delete files[name];
+  }
+  for (const path of expect.dirs ?? []) files[path] = null;
+  for (const path of Object.keys(files)) for (const parent of parentsOf(path)) files[parent] = null;
+  for (const path of Object.keys(files)) {
+    const isLeft = Object.keys(files).some((other) => other.startsWith(`${path}/`));
+    if (files[path] === null && !isLeft && !expect.dirs?.includes(path) && after.files[path] === undefined)
+      delete files[path];
+  }
+  return { files, commit: expect.commit ?? before.commit };
+}
+
 function parentsOf(path: string): string[] {
-  const parts = path.split("/");
+  const parts = path.split("/").slice(0, -1);
   return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
+}
+
+const REFUSAL =
+  /already exists|not found|no such file|could not|cannot|no files match|^no: |nothing contains|nothing to commit/i;
+
+function judge(
+  { kind, expect }: Wording,
+  reaction: Reaction,
+  { before, after }: { project: Record<string, string>; before: State; after: State },
+): Pick<Score, "verdict" | "why"> {
+  const changed = differences(before, after);
+  const shown = `${reaction.commands.length > 0 ? `ran ${reaction.commands.join(" && ")} | ` : ""}${reaction.text.split("\n").slice(0, 6).join(" / ")}`;
+  const faults: string[][] = [];
+  for (let one: Expectation | undefined = expect; one; one = one.or) {
+    const found = faultsIn(one, reaction, before, after);
+    if (found.length === 0 && (kind === "do" || !runs(reaction))) return { verdict: "done", why: shown };
+    faults.push(found);
+  }
+  const isQuiet = changed.length === 0 && !runs(reaction);
+  if (isQuiet && (reaction.isError || REFUSAL.test(reaction.text)))
+    return { verdict: kind === "trap" ? "done" : "refused", why: shown };
+  return { verdict: "wrong", why: `${faults.map((each) => each.join("; ")).join(" OR ")} || ${shown}` };
+}
+
+/** A command of the model's own is told by what it does to files; one that was asked for is told by its words. */
+function runs({ commands }: Reaction): boolean {
+  return commands.some(
+    (command) =>
+      !/^(?:mkdir|mv|cp|test|touch|rm|ls|pwd|date|cat|wc|git (?:status|log|diff|branch|show))\b/.test(command),
+  );
+}
+
+function faultsIn(expect: Expectation, reaction: Reaction, before: State, after: State): string[] {
+  const text = reaction.text.toLowerCase();
+  const ran = reaction.commands.join("\n");
+  return [
+    ...differences(wantedState(expect, before, after), after),
+    ...(expect.says ?? []).filter((part) => !text.includes(part.toLowerCase())).map((part) => `did not say ${part}`),
+    ...(expect.silent ?? []).filter((part) => text.includes(part.toLowerCase())).map((part) => `said ${part}`),
+    ...(expect.ran ?? []).filter((part) => !ran.includes(part)).map((part) => `did not run ${part}`),
+    ...(expect.refused && !reaction.isError && !REFUSAL.test(reaction.text) ? ["answered"] : []),
+    // What was asked for in words alone is not answered by a refusal.
+    ...(reaction.isError && (expect.says ?? expect.ran) ? ["refused"] : []),
+  ];
 }
