@@ -142,7 +142,8 @@ export async function stressFleet({
   const ids = Array.from({ length: runs }, (_, number) => `run-${number}`);
   const living = await Promise.all([1, 2, 3, 4].map(start));
   try {
-    const isOver = async () => (await fleet.waiting()).count + (await fleet.waiting()).hosted === 0;
+    let isEnqueued = false;
+    const isOver = async () => isEnqueued && (await fleet.waiting()).count + (await fleet.waiting()).hosted === 0;
     const killer = async () => {
       for (let killed = 0; killed < kills; killed++) {
         await sleep(leaseMs * (0.2 + Math.random() * 0.6));
@@ -172,6 +173,7 @@ export async function stressFleet({
     };
     const enqueueing = (async () => {
       for (let number = 0; number < runs; number++) await fleet.enqueue(newRun(number));
+      isEnqueued = true;
     })();
     await Promise.all([enqueueing, killer(), restarter()]);
     const deadline = Date.now() + 60_000 + runs * leaseMs;

@@ -15,7 +15,7 @@ describe.concurrent("a fleet of processes", () => {
       noNatsServer,
     ),
     async () => {
-      const report = await stressFleet({ runs: 40, kills: 4, restarts: 0, leaseMs: 1200 });
+      const report = await stressFleet({ runs: 30, kills: 3, restarts: 0, leaseMs: 1500 });
       expect(report).toMatchObject(nothingWrong);
       expect(report.continued).toBeGreaterThan(0);
       expect(report.longestWait).toBeLessThan(1.5);

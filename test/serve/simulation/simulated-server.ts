@@ -194,7 +194,8 @@ export class SimulatedServer {
     }
     for (const item of [...this.#queued.values()])
       if (!item.isReady) {
-        if (this.dice.isIn(0.2)) this.#makeReady(item);
+        if (this.dice.isIn(0.2))
+          this.#makeReady(item, true); // what was handed out before goes first
         else this.#arm(item, ackWaitMs);
       }
     for (const connection of this.connections) connection.foundAgain();
