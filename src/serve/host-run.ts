@@ -158,7 +158,7 @@ class RunHost {
   /** Undefined: it has ended, or is not ours to end. */
   async #carryOut(): Promise<RunEnd | undefined> {
     const hearing = new AbortController();
-    const heard = this.#hear(hearing.signal);
+    const heard = this.#hear(hearing.signal).catch((error: UserError) => this.#lose(error));
     try {
       return await this.#converse();
     } finally {

@@ -29,12 +29,13 @@ export type WorkerOptions = Omit<HostOptions, "signal" | "leave"> & {
 /** Between tries to reach a fleet that was lost: at first, and at most. */
 const retryMs = { first: 500, most: 15_000 };
 
-/** How the last run ended; undefined where there was none. Throws what keeps the first run from being taken. */
+/** How the last run ended; undefined where there was none. */
 export async function work(fleet: Fleet, stats: WorkerStats, options: WorkerOptions): Promise<HostedEnd | undefined> {
   const running = new Set<Promise<void>>();
   const leave = leaveSignal(options, running);
   // Engines wake by what does not keep a process alive.
   const alive = setInterval(() => {}, 2 ** 30);
+  const failures = { count: 0 };
   let last: HostedEnd | undefined;
   const host = async (lease: Lease) => {
     const began = performance.now();
@@ -53,7 +54,7 @@ export async function work(fleet: Fleet, stats: WorkerStats, options: WorkerOpti
       const idle = !isFull && running.size === 0 ? options.idleMs : undefined;
       const lease = isFull
         ? await oneLess(running, options.drain)
-        : await nextLease(fleet, stats, options, { idle, running });
+        : await nextLease(fleet, stats, options, { idle, running, failures });
       if (lease === "idle") break;
       if (!lease) continue;
       const hosting = host(lease).finally(() => running.delete(hosting));
@@ -88,14 +89,14 @@ async function oneLess(running: ReadonlySet<Promise<void>>, drain: AbortSignal):
   await Promise.race([...running, told]);
 }
 
-type Waiting = { idle: number | undefined; running: ReadonlySet<Promise<void>> };
+type Waiting = { idle: number | undefined; running: ReadonlySet<Promise<void>>; failures: { count: number } };
 
 /** Waits for one. `idle`: none came in time. Undefined: look again. */
 async function nextLease(
   fleet: Fleet,
   stats: WorkerStats,
   options: WorkerOptions,
-  { idle, running }: Waiting,
+  { idle, running, failures }: Waiting,
 ): Promise<Lease | "idle" | undefined> {
   const { name, pool, labels, leaseMs, drain } = options;
   const wait = new AbortController();
@@ -114,12 +115,15 @@ async function nextLease(
     });
     stats.isReady = true;
     const lease = await asked;
+    failures.count = 0;
     return lease ?? (idle !== undefined && wait.signal.aborted && !drain.aborted ? "idle" : undefined);
   } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    // The fleet answered when the worker began: it is asked again, less and less often.
+    if (stats.isReady || failures.count === 0) options.onLine(`The fleet cannot be reached: ${error.message}`);
     stats.isReady = false;
-    if (!(error instanceof UserError) || stats.taken === 0) throw error;
-    options.onLine(`The fleet cannot be reached: ${error.message}`);
-    await sleep(retryMs.first + Math.random() * retryMs.first, undefined, { signal: drain }).catch(() => {});
+    const waitMs = Math.min(retryMs.most, retryMs.first * 2 ** failures.count++);
+    await sleep(waitMs * (0.5 + Math.random()), undefined, { signal: drain }).catch(() => {});
     return undefined;
   } finally {
     clearTimeout(timer);
