@@ -18,7 +18,10 @@ export type SessionFilter = { search: string; agent: string; project: string; st
 
 export type NewRun = {
   cli: string;
-  workspace: string;
+  workspace?: string;
+  /** Over a fleet: where the files come from, and which workers. */
+  source?: string;
+  pool?: string;
   prompt: Pick<Prompt, "text">;
   model?: string;
   mode?: "plan" | "ask" | "agent";
@@ -55,12 +58,13 @@ export function createApi({ get, send }: Http) {
 
     agents: async () => (await get<{ items: InstalledCli[] }>("/api/agents")).items,
     models: async () => (await get<{ items: { id: string; displayName: string }[] }>("/v1/models")).items,
-    workspaces: async () => (await get<{ items: string[] }>("/api/workspaces")).items,
+    workspaces: () => get<{ items: string[]; isFleet: boolean }>("/api/workspaces"),
 
     runs: async () => (await get<{ items: RunRecord[] }>("/api/runs")).items,
     run: (id: string) => get<RunRecord>(run(id)),
     log: async (id: string, from: number) => (await get<{ items: LogEntry[] }>(run(id, `/log?from=${from}`))).items,
     runChanges: async (id: string) => (await get<{ items: FileChange[] }>(run(id, "/changes"))).items,
+    patchAddress: (id: string) => run(id, "/patch"),
     start: (given: NewRun) => send<RunRecord>("POST", "/api/runs", given),
     followUp: (id: string, text: string) => send<RunRecord>("POST", run(id, "/follow-up"), { prompt: { text } }),
     tell: (id: string, message: object) => send("POST", run(id, "/messages"), message),

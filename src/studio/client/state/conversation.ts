@@ -29,6 +29,10 @@ export class Conversation {
   readonly isWhole = signal(false);
   readonly pending = signal<readonly Pending[]>([]);
   readonly context = signal<ContextUse | undefined>(undefined);
+  /** Where the agent works, as it said. */
+  readonly cwd = signal<string | undefined>(undefined);
+  /** Who carries out the run that is looked at. */
+  readonly worker = signal<string | undefined>(undefined);
   readonly steps: Step[] = [];
 
   #position = 0;
@@ -179,6 +183,7 @@ export class Conversation {
         this.steps.push({ index: this.steps.length, turn, event, ...(agent !== undefined && { agent }) });
       if (agent === undefined) this.#notice(event);
     }
+    if (entry.type === "leased") this.worker.value = entry.worker;
     if (entry.type === "prompt_ended") this.#settle(({ id }) => id === entry.id);
     if (entry.type === "reply" && entry.id.startsWith("context-") && entry.value)
       this.context.value = entry.value as ContextUse;
@@ -194,6 +199,7 @@ export class Conversation {
 
   #notice(event: AgentEvent): void {
     if (event.type === "init") {
+      this.cwd.value = event.cwd;
       const run = this.#liveRun();
       if (run) this.ref.value ??= refOf({ ...run, sessionId: event.sessionId });
     }

@@ -69,13 +69,19 @@ function subjectOf(conversation: Conversation): Subject {
     run,
     title: titleOf(session ?? facts, run) ?? "",
     agent: agentName(run?.spec.cli ?? session?.agent ?? (ref?.tool === "cursor" ? "courser" : (ref?.tool ?? ""))),
-    workspace: run?.spec.request.workspace ?? session?.workspace ?? facts?.workspace,
+    workspace: placeOf(run, conversation) ?? session?.workspace ?? facts?.workspace,
     isLive: run?.state === "queued" || run?.state === "running",
   };
 }
 
+/** A worker makes the workspace of a run with files of its own wherever it likes. */
+function placeOf(run: RunRecord | undefined, { cwd }: Conversation): string | undefined {
+  return (run?.spec.source && cwd.value) ?? run?.spec.request.workspace;
+}
+
 function Header({ subject, where }: { subject: Subject; where: Where }) {
-  const { conversation, title, agent, workspace } = subject;
+  const { conversation, title, agent, run } = subject;
+  const workspace = run?.spec.request.workspace ?? subject.workspace;
   conversation.version.value; // the numbers grow with the log
   const { turns, init } = conversation.log.value;
   const model = init?.model ?? subject.session?.model;

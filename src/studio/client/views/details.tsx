@@ -1,11 +1,14 @@
 // The details of a conversation: what it changed, what is left to do, what it used up.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import type { RunRecord } from "../../../serve/api.ts";
 import { ContextMeter, CostChart, Counts, TimeBar, TimeChart, TodoList, UsageChart } from "../../components/index.ts";
 import { cost, tokens } from "../model/figures.ts";
 import { type ChangedFile, changedFiles, latestTodos, turnNumbers } from "../model/summary.ts";
+import { service } from "../state/app.ts";
 import { addressOf, type Place } from "../state/router.ts";
 import type { Subject } from "./conversation.tsx";
+import { save } from "./save-file.ts";
 
 type Where = Extract<Place, { type: "session" | "run" }>;
 
@@ -76,7 +79,8 @@ export function Details({ subject, where }: { subject: Subject; where: Where }) 
 }
 
 function Facts({ subject }: { subject: Subject }) {
-  const { conversation, workspace, run } = subject;
+  const { conversation, run } = subject;
+  const workspace = run?.spec.request.workspace ?? subject.workspace;
   const id = conversation.ref.value?.id;
   const problems = conversation.facts.value?.problems ?? [];
   return (
@@ -86,7 +90,17 @@ function Facts({ subject }: { subject: Subject }) {
         {workspace && <Figure name="Folder" value={workspace} />}
         {id && <Figure name="Session" value={id} />}
         {run && <Figure name="Run" value={run.id} />}
+        {run?.spec.placement?.pool && <Figure name="Pool" value={run.spec.placement.pool} />}
+        {run?.spec.source && <Figure name="Files from" value={sourceName(run.spec.source)} />}
+        {run?.spec.source && conversation.worker.value && <Figure name="Worker" value={conversation.worker.value} />}
       </dl>
+      {run?.end?.patch && (
+        <p>
+          <button type="button" onClick={() => void save(service().patchAddress(run.id), `${run.id}.patch`)}>
+            Save patch
+          </button>
+        </p>
+      )}
       {problems.map((problem) => (
         <p key={problem} class="problem">
           ! {problem}
@@ -94,6 +108,11 @@ function Facts({ subject }: { subject: Subject }) {
       ))}
     </section>
   );
+}
+
+function sourceName(source: NonNullable<RunRecord["spec"]["source"]>): string {
+  if (source.type === "git") return source.ref === undefined ? source.from : `${source.from}#${source.ref}`;
+  return source.type === "folder" ? source.path : "upload";
 }
 
 function Figure({ name, value }: { name: string; value: string }) {

@@ -11,7 +11,15 @@ import { TopBar } from "./top-bar.tsx";
 
 const remembered = "courser.new-run";
 
-type Choices = { cli: string; workspace: string; model: string; mode: string; permission: string };
+type Choices = {
+  cli: string;
+  workspace: string;
+  model: string;
+  mode: string;
+  permission: string;
+  repository: string;
+  pool: string;
+};
 
 export function NewRun() {
   const choices = useSignal<Choices>({
@@ -20,17 +28,21 @@ export function NewRun() {
     model: "",
     mode: "agent",
     permission: "default",
+    repository: "",
+    pool: "",
     ...recall(),
   });
   const text = useSignal("");
   const folders = useSignal<readonly string[] | undefined>(undefined);
   const models = useSignal<readonly { id: string; displayName: string }[]>([]);
+  const isFleet = useSignal(false);
   const isSending = useSignal(false);
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     field.current?.focus();
     void attempt(() => service().workspaces()).then((found) => {
-      folders.value = found ?? [];
+      folders.value = found?.items ?? [];
+      isFleet.value = found?.isFleet ?? false;
       const latest = sessions.value?.find(({ isTrusted }) => isTrusted)?.workspace;
       if (!folders.value.includes(choices.value.workspace))
         change({ workspace: (latest && folders.value.includes(latest) ? latest : folders.value[0]) ?? "" });
@@ -42,13 +54,17 @@ export function NewRun() {
   }, []);
   const change = (change: Partial<Choices>) => (choices.value = { ...choices.value, ...change });
   const { cli, workspace, model, mode, permission } = choices.value;
+  const repository = isFleet.value ? choices.value.repository.trim() : "";
+  const pool = isFleet.value ? choices.value.pool.trim() : "";
+  const isReady = text.value.trim() !== "" && (workspace !== "" || repository !== "");
   const isOurs = cli === "courser";
   const start = async () => {
-    if (text.value.trim() === "" || workspace === "" || isSending.value) return;
+    if (!isReady || isSending.value) return;
     isSending.value = true;
     const given: Given = {
       cli,
-      workspace,
+      ...(repository === "" ? { workspace } : { source: `git:${repository}` }),
+      ...(pool !== "" && { pool }),
       prompt: { text: text.value.trim() },
       ...(model.trim() !== "" && { model: model.trim() }),
       ...(mode !== "agent" && (isOurs || mode === "plan") && { mode: mode as "plan" | "ask" }),
@@ -57,7 +73,7 @@ export function NewRun() {
     const run = await attempt(() => service().start(given));
     isSending.value = false;
     if (!run) return;
-    localStorage.setItem(remembered, JSON.stringify({ cli, workspace, model, mode }));
+    localStorage.setItem(remembered, JSON.stringify({ cli, workspace, model, mode, repository, pool }));
     noteRun(run);
     go({ type: "run", id: run.id, tab: "timeline" });
   };
@@ -104,9 +120,9 @@ export function NewRun() {
           <span>Folder</span>
           <select
             value={workspace}
-            required
+            required={repository === ""}
             onChange={(event) => change({ workspace: event.currentTarget.value })}
-            disabled={folders.value?.length === 0}
+            disabled={folders.value?.length === 0 || repository !== ""}
           >
             {(folders.value ?? []).map((path) => (
               <option key={path} value={path} selected={path === workspace}>
@@ -115,6 +131,28 @@ export function NewRun() {
             ))}
           </select>
         </label>
+        {isFleet.value && (
+          <>
+            <label>
+              <span>Repository</span>
+              <input
+                type="text"
+                placeholder="Empty: the files of the folder are sent"
+                value={choices.value.repository}
+                onInput={(event) => change({ repository: event.currentTarget.value })}
+              />
+            </label>
+            <label>
+              <span>Pool</span>
+              <input
+                type="text"
+                placeholder="default"
+                value={choices.value.pool}
+                onInput={(event) => change({ pool: event.currentTarget.value })}
+              />
+            </label>
+          </>
+        )}
         <label>
           <span>Model</span>
           <input
@@ -148,7 +186,7 @@ export function NewRun() {
             <option value="force">Everything but what deny rules and protected paths forbid (--force)</option>
           </select>
         </label>
-        {folders.value?.length === 0 && (
+        {folders.value?.length === 0 && !isFleet.value && (
           <p class="wide problem">
             No folder is trusted yet. A page cannot trust one: in a terminal, <code>cd</code> to it and run{" "}
             <code>courser --trust</code>.
@@ -160,7 +198,7 @@ export function NewRun() {
           </p>
         )}
         <p class="wide buttons">
-          <button type="submit" class="main" disabled={text.value.trim() === "" || workspace === "" || isSending.value}>
+          <button type="submit" class="main" disabled={!isReady || isSending.value}>
             Start
           </button>
           <span class="soft">Ctrl+Enter</span>

@@ -1,11 +1,12 @@
 // What can be done to a session: a menu, and the same in the palette.
 import { useRef } from "preact/hooks";
-import { loadSessions, openHttp, service } from "../state/app.ts";
+import { loadSessions, service } from "../state/app.ts";
 import type { Action } from "../state/keys.ts";
 import { attempt, say } from "../state/layout.ts";
 import { go } from "../state/router.ts";
 import type { Subject } from "./conversation.tsx";
 import { confirmed, typed } from "./dialogs.tsx";
+import { save } from "./save-file.ts";
 
 export function SessionMenu({ subject }: { subject: Subject }) {
   const menu = useRef<HTMLDetailsElement>(null);
@@ -63,7 +64,8 @@ export function sessionActions(subject: Subject): Action[] {
     ...(["markdown", "html", "json"] as const).map((format) => ({
       id: `export-${format}`,
       title: `Export as ${format === "html" ? "a page" : format === "json" ? "JSON" : "Markdown"}`,
-      run: () => void save(subject, format),
+      run: () =>
+        void save(service().exportAddress(subject.conversation.ref.value!, format), subject.conversation.ref.value!.id),
     })),
     ...(isLive ? [] : [{ id: "delete", title: "Delete", run: () => void remove(subject) }]),
   ];
@@ -124,17 +126,4 @@ async function remove({ conversation, title }: Subject): Promise<void> {
   await loadSessions();
   say("The session is deleted");
   go({ type: "home" });
-}
-
-/** A link could not carry the token. */
-async function save({ conversation }: Subject, format: string): Promise<void> {
-  await attempt(async () => {
-    const ref = conversation.ref.value!;
-    const response = await openHttp().open(service().exportAddress(ref, format), {}, new AbortController().signal);
-    const name = /filename="([\w.-]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1] ?? ref.id;
-    const address = URL.createObjectURL(await response.blob());
-    const link = Object.assign(document.createElement("a"), { href: address, download: name });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(address), 10_000);
-  });
 }

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { ListedSession, RunRecord, SessionState } from "../../../serve/api.ts";
+import type { ListedSession, RunEnd, RunRecord, SessionState } from "../../../serve/api.ts";
 import { baseName, dayGroup, moment } from "../model/figures.ts";
 import {
   agents,
@@ -13,6 +13,7 @@ import {
   loadSessions,
   projects,
   questions,
+  runs,
   sessions,
   titleOf,
 } from "../state/app.ts";
@@ -274,6 +275,11 @@ function grouped(found: readonly ListedSession[]): Map<string, Item[]> {
     const isLive = item.state === "running" || item.state === "waiting";
     add(isLive ? "Running" : dayGroup(session.updatedAt, now), item);
   }
+  // Runs of a fleet have their sessions on the machines of their workers.
+  if (!isFiltered())
+    for (const run of runs.value.values())
+      if (run.end && run.spec.source && !known.has(run.sessionId ?? ""))
+        add(dayGroup(run.endedAt ?? run.createdAt, now), { ...runItem(run), ...endOf(run, run.end, now) });
   const running = groups.get("Running");
   if (!running) return groups;
   groups.delete("Running");
@@ -292,6 +298,11 @@ function sessionItem(session: ListedSession, run: RunRecord | undefined, now: nu
     when: moment(session.updatedAt, now),
     ...(session.snippet !== undefined && { snippet: session.snippet }),
   };
+}
+
+function endOf(run: RunRecord, { outcome }: RunEnd, now: number): Pick<Item, "state" | "when"> {
+  const state = outcome === "finished" ? "done" : outcome === "error" ? "failed" : "interrupted";
+  return { state, when: moment(run.endedAt ?? run.createdAt, now) };
 }
 
 function runItem(run: RunRecord): Item {

@@ -1,0 +1,14 @@
+// Saves what the service sends as a file: a link could not carry the token.
+import { openHttp } from "../state/app.ts";
+import { attempt } from "../state/layout.ts";
+
+/** `name`: where the service gives it none. */
+export async function save(address: string, name: string): Promise<void> {
+  await attempt(async () => {
+    const response = await openHttp().open(address, {}, new AbortController().signal);
+    const given = /filename="([\w.-]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1];
+    const url = URL.createObjectURL(await response.blob());
+    Object.assign(document.createElement("a"), { href: url, download: given ?? name }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  });
+}
