@@ -2,37 +2,39 @@
 import { flag } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
 
-const name = flag("Fleet", "--name <name>", "What the worker is called (default: this machine's name and the process)");
-const dataDir = flag(
-  "Fleet",
-  "--data-dir <path>",
-  "Where workspaces and repositories are kept (default: ~/.cache/courser/worker)",
-);
-const uses = ["fleet", "pool", "label"];
+const own = [
+  flag("Fleet", "--pool <name>", "Take runs of this pool (default: default)"),
+  flag("Fleet", "--label <key=value>...", "A label of this worker (repeatable)"),
+  flag("Fleet", "--name <name>", "Name of the worker (default: host name and process id)"),
+  flag(
+    "Fleet",
+    "--data-dir <path>",
+    "Directory for workspaces and cached repositories (default: ~/.cache/courser/worker)",
+  ),
+];
 
 export const workerCommands: readonly InnerCommand[] = [
   {
     name: "start",
-    summary: "Take runs as they come, and carry them out",
+    summary: "Take runs from the fleet and execute them",
     flags: [
-      name,
-      flag("Fleet", "--concurrency <n>", "Most runs at once (default: 1)"),
-      flag("Fleet", "--single-use", "Exit after one run, as it ended"),
-      flag("Fleet", "--idle-release-timeout <seconds>", "Exit after so long without a run (default: never)"),
+      ...own,
+      flag("Fleet", "--concurrency <n>", "Maximum number of runs at once (default: 1)"),
+      flag("Fleet", "--single-use", "Execute one run, then exit with its exit code"),
+      flag("Fleet", "--idle-release-timeout <seconds>", "Exit after this long without a run (default: never)"),
       flag(
         "Fleet",
         "--management-addr <host:port>",
-        "Serve /healthz, /readyz and /metrics there; without a host on 127.0.0.1",
+        "Serve /healthz, /readyz and /metrics at this address (default host: 127.0.0.1)",
       ),
-      flag("Fleet", "--grace <seconds>", "After SIGTERM, runs may end by themselves for so long (default: 25)"),
-      dataDir,
-      flag("Fleet", "--keep-failed", "Keep the workspaces of runs that failed"),
-      flag("Fleet", "--lease <lease>", "A run that was taken for this worker", { hidden: true }),
-      flag("Fleet", "--lease-time <seconds>", "A worker that is silent for so long has lost its runs", {
+      flag("Fleet", "--grace <seconds>", "How long runs may take to finish after SIGTERM (default: 25)"),
+      flag("Fleet", "--keep-failed", "Keep the workspaces of failed runs"),
+      flag("Fleet", "--lease <lease>", "A run leased to this worker", { hidden: true }),
+      flag("Fleet", "--lease-time <seconds>", "How long a silent worker keeps its runs (default: 15)", {
         hidden: true,
       }),
     ],
-    uses,
+    uses: ["fleet"],
     examples: [
       "worker start --fleet nats://127.0.0.1:4222 --pool gpu --label os=linux --concurrency 4",
       "worker start --single-use --idle-release-timeout 60",
@@ -41,9 +43,9 @@ export const workerCommands: readonly InnerCommand[] = [
   },
   {
     name: "debug",
-    summary: "Check everything that a worker needs: the way to the fleet, keys, sandbox, agent CLIs, disk",
-    flags: [name, dataDir, flag("Fleet", "--json", "As JSON")],
-    uses,
+    summary: "Check what a worker needs: the connection to the fleet, keys, sandbox, agent CLIs, disk",
+    flags: [...own, flag("Fleet", "--json", "Print JSON")],
+    uses: ["fleet"],
     examples: ["worker debug --fleet nats://127.0.0.1:4222", "worker debug --json"],
     load: async () => (await import("./debug.ts")).debugWorker,
   },

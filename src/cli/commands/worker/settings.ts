@@ -27,7 +27,10 @@ export function workerSettings({ line: { flags }, env }: Invocation): WorkerSett
   const name = flagText(flags, "name") ?? `${hostname()}-${process.pid}`;
   if (!/^[\w.@:-]{1,128}$/.test(name)) throw wrong("--name", name, "letters, digits and . _ - @ :");
   if (pool !== undefined && !/^[\w-]{1,64}$/.test(pool)) throw wrong("--pool", pool, "letters, digits, - and _");
-  const idle = seconds(flagText(flags, "idle-release-timeout"), "--idle-release-timeout");
+  const idle = seconds(
+    flagText(flags, "idle-release-timeout") ?? env["CURSOR_WORKER_IDLE_RELEASE_TIMEOUT"],
+    "--idle-release-timeout",
+  );
   const lease = seconds(flagText(flags, "lease-time"), "--lease-time");
   return {
     name,
