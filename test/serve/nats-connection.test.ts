@@ -83,6 +83,13 @@ describe.skipIf(noNatsServer)(orSkipped("a server", noNatsServer), () => {
         for (let piece = 0; piece < 60; piece++) yield Buffer.alloc(100_000, piece);
       }
       await expect(fleet.put("run-1", "patch", much())).rejects.toMatchObject({ code: "FLEET_FULL" });
+      const fill = async () => {
+        for (let number = 0; number < 30; number++) {
+          const run = newRun(number);
+          await fleet.enqueue({ ...run, spec: { ...run.spec, prompt: { text: "x".repeat(200_000) } } });
+        }
+      };
+      await expect(fill()).rejects.toMatchObject({ code: "FLEET_FULL" });
       fleet.close();
     });
   });

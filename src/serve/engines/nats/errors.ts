@@ -4,6 +4,8 @@ import { UserError } from "../../../protocol/error-codes.ts";
 /** Refused because another message came first. */
 const wrongLastSequence = [10071, 10164];
 
+const isFull = /exceeded|insufficient|no space|maximum (bytes|messages)/i;
+
 type Foreign = Error & { code?: unknown; status?: number; cause?: unknown };
 
 export function isWrongSequence(error: unknown): boolean {
@@ -12,8 +14,8 @@ export function isWrongSequence(error: unknown): boolean {
 
 /** The same again may go well: the server is away, busy, or just starting. */
 export function isPassing(error: unknown): boolean {
-  const { name, status } = error as Foreign;
-  if (error instanceof UserError || name === "PermissionViolationError") return false;
+  const { name, status, message } = error as Foreign;
+  if (error instanceof UserError || name === "PermissionViolationError" || isFull.test(message)) return false;
   if (name === "JetStreamApiError" || name === "JetStreamStatusError") return status === 503;
   return ["TimeoutError", "NoRespondersError", "RequestError", "ConnectionError", "JetStreamError"].includes(name);
 }
@@ -38,7 +40,7 @@ export function fleetError(error: unknown, where: string): UserError {
       `The fleet at ${where} does not know you. Give nats://user:password@…, nats://token@…, or a file in COURSER_FLEET_CREDS.`,
     );
   if (/jetstream not enabled|JetStreamNotEnabled/i.test(`${name} ${text}`)) return noJetStream(where);
-  if (/exceeded|insufficient|no space|maximum|resource/i.test(text))
+  if (isFull.test(text))
     return new UserError(
       "FLEET_FULL",
       `The fleet at ${where} is full: ${oneLine(message)}. Give its server more room (max_file_store), or let go of old runs.`,
