@@ -77,6 +77,11 @@ export class Batch {
     return this.#plan.maxCost !== undefined && this.counts.costUsd >= this.#plan.maxCost;
   }
 
+  /** Begun or queued, and not over. */
+  get inFlight(): number {
+    return this.#many?.unfinished.length ?? 0;
+  }
+
   say(line: string): void {
     this.#progress.say(line);
   }
