@@ -77,6 +77,7 @@ function* firstObstacle(steps: readonly Step[], desk: StepContext): Program<stri
           return `find "${step.oldText}" in ${path}`;
       }
     }
+    if (step.do === "run" && step.gives !== undefined) touched.add(step.gives);
     if (changes(step)) isFirst = false;
     // What a command leaves behind is not known before it has run.
     if (/^(?:script|call|each)$/.test(step.do) || (step.do === "run" && step.takes === undefined)) break;

@@ -69,7 +69,10 @@ export function moved(from: Place, to: Place, verb: string): ParsedSteps {
     {
       do: "run",
       command: `${before}${made} && ${program} -- ${source} ${to.folder ? `${place}/` : place}`,
-      ...(!from.folder && { takes: from.path }),
+      ...(!from.folder && {
+        takes: from.path,
+        gives: to.folder ? `${to.path}/${from.path.split("/").at(-1)}` : to.path,
+      }),
       done: `${copies ? "Copied" : verb === "rename" ? "Renamed" : "Moved"} ${from.path} to ${to.path}.`,
       undone: `I could not ${copies ? "copy" : "move"} ${from.path} to ${to.path}: ${to.folder ? inside : to.path} already exists.`,
     },

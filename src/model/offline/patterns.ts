@@ -150,8 +150,13 @@ export function firstFitting(patterns: readonly Pattern[]): (words: string, scen
       .replace(/,(?= (?:including|also|even|in) )/g, "")
       .replace(/^((?:is|are|how|what|which|does) .*)\b(?:really|currently|actually) /i, "$1")
       .replace(/\s+/g, " ")} `;
+    const text = given.toLowerCase();
+    const [word = ""] = text.split(/[ ,:]/, 1);
     for (const [pattern, steps] of patterns) {
-      if (!mayBegin(pattern, given)) continue;
+      // A plain look: most patterns begin with another word.
+      const isPlain = pattern.charCodeAt(0) >= 97;
+      if (isPlain && !pattern.split(" ", 1)[0]!.includes(word)) continue;
+      if (!mayFit(pattern, text)) continue;
       const test = compiled.get(pattern) ?? compile(pattern);
       compiled.set(pattern, test);
       const values = slotsIn(test.exec(given), scene);
@@ -164,15 +169,13 @@ export function firstFitting(patterns: readonly Pattern[]): (words: string, scen
   };
 }
 
-/** By the first words of both: a regular expression costs more than this look, and most patterns do not fit. */
-function mayBegin(pattern: string, given: string): boolean {
-  const text = given.toLowerCase();
-  const [first = "", ...others] = pattern.split(" ");
-  const isWord = (item: string): boolean => /^[a-z'_|>=:.-]+$/.test(item);
-  if (isWord(first)) return first.split("|").some((words) => text.startsWith(words.replaceAll("_", " ")));
-  return others.every(
-    (item) => !isWord(item) || item.split("|").some((words) => text.includes(words.replaceAll("_", " "))),
-  );
+/** By the words it cannot do without: a regular expression costs more than this look, and most patterns do not fit. */
+function mayFit(pattern: string, text: string): boolean {
+  return pattern.split(" ").every((item, index) => {
+    if (!/^[a-z'_|>=:.-]+$/.test(item)) return true;
+    const words = item.replaceAll("_", " ").split("|");
+    return words.some((word) => (index === 0 ? text.startsWith(word) : text.includes(word)));
+  });
 }
 
 function compile(pattern: string): RegExp {

@@ -67,8 +67,16 @@ export type Step =
       anyCase?: boolean;
       asks?: boolean;
     }
-  /** `takes`: the file it moves or copies. `done`, `undone`: what is said when it worked, and when it ended with 1 and printed nothing. */
-  | { do: "run"; command: string; directory?: string | undefined; done?: string; undone?: string; takes?: string }
+  /** `takes`, `gives`: the file that it moves or copies, and where it is then. `done`, `undone`: what is said when it worked, and when it ended with 1 and printed nothing. */
+  | {
+      do: "run";
+      command: string;
+      directory?: string | undefined;
+      done?: string;
+      undone?: string;
+      takes?: string;
+      gives?: string;
+    }
   | { do: "fetch"; url: string }
   | { do: "todos"; todos: Todo[]; merge: boolean }
   | { do: "show todos" }
