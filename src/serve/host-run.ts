@@ -38,6 +38,8 @@ export async function hostRun(fleet: Fleet, lease: Lease, options: HostOptions):
   return host.work();
 }
 
+/** So many hosts may lose a run, or give it back. */
+const mostAttempts = 10;
 /** How long a host that leaves waits for what it hands on. */
 const lastCheckpointMs = 4000;
 
@@ -141,6 +143,10 @@ class RunHost {
     if (cancelReason !== undefined)
       return failedEnd(new UserError("INTERRUPTED", cancelReason), this.#run, "cancelled");
     if (this.#run.attempts === 1) return undefined;
+    if (this.#run.attempts > mostAttempts) {
+      const why = `${mostAttempts} workers took this run, and none brought it to its end. It may be what ends them.`;
+      return failedEnd(new UserError("TERMINATED", why), this.#run, "error");
+    }
     this.#continuation = await readContinuation(this.#fleet, this.#run.id);
     if (!this.#continuation) return undefined;
     this.#join = joined(this.#continuation);

@@ -105,6 +105,16 @@ describe("a run whose host is gone", () => {
     expect((await service.over(id)).end).toMatchObject({ outcome: "error", code: "TERMINATED", turns: 0 });
   });
 
+  it("is given up when it ended ten hosts", async () => {
+    const { id } = await service.fleet.enqueue(newRun(spec()));
+    for (let host = 0; host < 10; host++) {
+      const lease = (await service.fleet.lease({ worker: "dies", ttlMs: 15_000, run: id }))!;
+      await service.fleet.release(lease, lease.position);
+    }
+    expect((await workspace.run(["worker", "start", "--single-use"])).exit).not.toBe(0);
+    expect((await service.over(id)).end).toMatchObject({ outcome: "error", code: "TERMINATED" });
+  });
+
   it("is begun where nothing had been done", async () => {
     const { id } = await service.fleet.enqueue(newRun(spec()));
     await service.fleet.lease({ worker: "never came up", ttlMs: 30, run: id });
