@@ -129,15 +129,14 @@ export class JetStream implements Server {
       num_replicas: 1,
     });
     const all: Stored[] = [];
-    let pending = consumer.num_pending;
-    while (pending > 0 && all.length < most) {
-      const source = { stream: name, consumer: consumer.name };
-      const batch = Math.min(pending, most - all.length, mostInPull, Math.max(1, to - from + 1));
+    const source = { stream: name, consumer: consumer.name };
+    // As many as there are now: a reader that went on as long as there is more would follow busy writers for ever.
+    for (let left = Math.min(most, consumer.num_pending); left > 0; ) {
+      const batch = Math.min(left, mostInPull, Math.max(1, to - from + 1));
       const page = await pullNow(connection, source, batch, answerMs);
       for (const each of page) if (each.sequence <= to) all.push(this.#pulled(stream, each));
-      const last = page.at(-1);
-      if (!last || last.sequence >= to) break;
-      pending = last.pending;
+      if (page.length < batch || page.at(-1)!.sequence >= to) break;
+      left -= page.length;
     }
     void manager.consumers.delete(name, consumer.name).catch(() => {}); // it would go by itself
     return all;
