@@ -1,5 +1,6 @@
 // Content: the text that is to be written, and what only describes one.
 import { countOf, takeFile } from "./phrases.ts";
+import { endsInText } from "./politeness.ts";
 import { literalOf, restore, unquote } from "./quotes.ts";
 import type { Content, PromptContext } from "./steps.ts";
 
@@ -92,7 +93,8 @@ export function contentOf(
   if (/^[\uE000-\uF8FF]\s+[\w&|]/.test(text)) return undefined;
   if (marked && /^(?:a|an|some)\s+\w+\s+(?:that|which|who|about|for)\b|^(?:for|about|that|which)\s/i.test(text))
     return undefined;
-  return withLineBreaks(restore(scene.masked, text)).replace(/(?<=\w)\.$/, "");
+  const written = withLineBreaks(restore(scene.masked, text));
+  return endsInText(`: ${written}`) ? written : written.replace(/(?<=\w)\.$/, "");
 }
 
 /** Plain words for a file of code are a wish ("add error handling to app.ts"), unless they look like code. */

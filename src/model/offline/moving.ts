@@ -36,14 +36,18 @@ export function move(rest: string, scene: PromptContext, verb: string): ParsedSt
   if (/^(?:the|my|our|your|a|an)\s/i.test(target) && !isRoot && !isCalled && !looksLikePath(file.path))
     return undefined;
   // A bare word is a new name for "rename"; for the others it is a folder, which must be there unless it was called one.
-  // "the main folder" is one that its user knows: it is never made.
-  const isKnown = isCalled && file.folder && /^(?:the|my|our|your|this|that)\s+(?!new\b)/i.test(target);
+  const isKnown = isCalled && file.folder && isKnownFolder(to[0] + target);
   const isBare = !isCalled && file.folder && !file.path.includes("/") && !/\/$/.test(target.trim());
   const isThere = isRoot || isKnown || isBare;
   if (found.files.length > 1 && !file.folder) return undefined;
   if (found.files.some((from) => from.folder)) file.folder = isCalled && /\binto\b/i.test(to[0]);
   const steps = found.files.map((from) => moved(from, { ...file, isThere }, verb));
   return steps.every((each) => each !== undefined) ? steps.flat() : undefined;
+}
+
+/** "to the main folder" is one that its user knows, and is never made; "to a folder x", "to the new folder x" may be. */
+export function isKnownFolder(words: string): boolean {
+  return /\b(?:to|into|in)\s+(?:the|my|our|your|this|that)\s+(?!new\b)/i.test(words);
 }
 
 /** Outside of the project, where only the tools for files may look, after they were allowed to. */

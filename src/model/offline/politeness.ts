@@ -114,12 +114,22 @@ function withoutLead(text: string): string | undefined {
   return found ? text.slice(found[0].length) : undefined;
 }
 
+/** "with content: let a = 1;", "change Step two. to Step 2.": what the sentence ends with is a part of the text. */
+export function endsInText(words: string): boolean {
+  return (
+    /[=({].*;$/.test(words) ||
+    /([.!?;])\s+(?:with|to|by|into|becomes)\s+.*\1$/i.test(words) ||
+    /:\s+["'(]?\p{Lu}[^.!?:]*\s[^.!?:]*[.!?]$/u.test(words)
+  );
+}
+
 /** Takes off "… for me, please?", at the end only. */
 export function withoutTail(text: string): string {
   const tail =
     /(?:[\s,]+(?:please|pls|plz|for me|for us|thanks?(?: you)?(?: a lot| so much| very much)?|thx|if you (?:can|could|would|don't mind)|if you(?:'d| would) be so kind|if you please|if possible|asap|in advance|right now|real quick|quickly|right away|will you|would you|can you|could you|and nothing else)|,\s*(?:ok|okay|right|now|too|again|immediately)|\s*(?<!\));|\s*[!?,:]+|(?<=[\w)\]*\uE000-\uF8FF])[.]+)\s*$/i;
   let before: string;
   let rest = text.trim();
+  if (endsInText(rest)) return rest;
   do {
     before = rest;
     rest = rest.replace(tail, "");

@@ -249,7 +249,7 @@ export function* measure({ path, unit, text: sought = "", asks }: StepOf<"measur
 const mostDeleted = 100;
 const mostRead = 20;
 
-export function* doEach({ act, pattern, path, to, except = [] }: StepOf<"each">, desk: StepContext): Program {
+export function* doEach({ act, pattern, path, to, isThere, except = [] }: StepOf<"each">, desk: StepContext): Program {
   const result = yield* use(desk, "Glob", { pattern, path });
   if (result.isError) return failed(`find ${pattern}`, result);
   const sought = pattern.replace(/^\*\*\//, "");
@@ -279,7 +279,7 @@ export function* doEach({ act, pattern, path, to, except = [] }: StepOf<"each">,
   // A list that was cut, or a remark of the tool, is not a list of names.
   if (files.length > mostDeleted || files.some((file) => /^[[(]/.test(file)))
     return `I could not ${act} them all: ${files.length} files match ${sought}.`;
-  if (to !== undefined) return yield* takeTo(to, files, act, desk);
+  if (to !== undefined) return yield* takeTo({ to, isThere: isThere === true, act }, files, desk);
   const said: string[] = [];
   for (const file of files) {
     const gone = yield* use(desk, "Delete", { path: file });
@@ -288,8 +288,10 @@ export function* doEach({ act, pattern, path, to, except = [] }: StepOf<"each">,
   return `${said.join("\n")}${unreadSentence(result)}`;
 }
 
+type Taking = { to: string; isThere: boolean; act: string };
+
 /** All of them into one folder, or none where one would take the place of another. */
-function* takeTo(folder: string, files: string[], act: string, desk: StepContext): Program {
+function* takeTo({ to: folder, isThere, act }: Taking, files: string[], desk: StepContext): Program {
   const outside = files.filter((file) => !file.startsWith(`${folder}/`));
   const names = outside.map((file) => file.split("/").at(-1)!);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -297,7 +299,7 @@ function* takeTo(folder: string, files: string[], act: string, desk: StepContext
   if (outside.length === 0) return `They are in ${folder} already.`;
   const place = shellWord(folder);
   const isFree = names.map((name) => `test ! -e ${place}/${shellWord(name)}`).join(" && ");
-  const command = `${isFree} && mkdir -p -- ${place} && ${act === "move" ? "mv" : "cp"} -n -- ${outside.map(shellWord).join(" ")} ${place}/`;
+  const command = `${isFree} && ${isThere ? `ls -d -- ${place}/ >/dev/null` : `mkdir -p -- ${place}`} && ${act === "move" ? "mv" : "cp"} -n -- ${outside.map(shellWord).join(" ")} ${place}/`;
   const result = yield* use(desk, "Shell", { command });
   return result.isError
     ? failed(`${act} them all to ${folder}`, result)

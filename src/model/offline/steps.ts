@@ -51,6 +51,8 @@ export type Step =
       pattern: string;
       path?: string;
       to?: string;
+      /** `to` is not made. */
+      isThere?: boolean;
       except?: string[];
     }
   /** One of the project's own scripts. */

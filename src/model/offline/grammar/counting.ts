@@ -1,5 +1,6 @@
 // How much and how many: lines of a file, files of a kind, marks in the code; and where a text is.
 import { kindOf } from "../finding.ts";
+import { isKnownFolder } from "../moving.ts";
 import { isDescription, type Pattern } from "../patterns.ts";
 import { trimSlash } from "../phrases.ts";
 import type { ParsedSteps, Step, StepOf } from "../steps.ts";
@@ -184,11 +185,12 @@ export const kindRows: Pattern[] = [
       ({ folder, key }, _, words) =>
         isDescription(key) || !saysFolder(words)
           ? undefined
-          : [{ do: "each", act, pattern: "*", path: folder, to: trimSlash(key) }],
+          : [{ do: "each", act, pattern: "*", path: folder, to: trimSlash(key), isThere: isKnownFolder(words) }],
     ],
     [
       `${act} ${ALL} [the] KIND file|files to|into [a|an] FOLDER`,
-      ({ kind, folder }, _, words) => (saysFolder(words) ? each(act, kindOf(kind), { to: folder }) : undefined),
+      ({ kind, folder }, _, words) =>
+        saysFolder(words) ? each(act, kindOf(kind), { to: folder, isThere: isKnownFolder(words) }) : undefined,
     ],
   ]),
 ];
@@ -203,7 +205,7 @@ function counted(pattern: string | undefined, path?: string): ParsedSteps {
 function each(
   act: "read" | "delete" | "move" | "copy",
   pattern: string | undefined,
-  { flat, ...more }: { path?: string; to?: string; flat?: boolean } = {},
+  { flat, ...more }: { path?: string; to?: string; isThere?: boolean; flat?: boolean } = {},
 ): ParsedSteps {
   return pattern !== undefined && /^\*\.\w+$/.test(pattern)
     ? [{ do: "each", act, pattern: flat ? pattern : `**/${pattern}`, ...more }]

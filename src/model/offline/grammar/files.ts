@@ -1,5 +1,5 @@
 // Files and folders as wholes: named, moved, copied, made, taken away.
-import { madeFolder, moved, shellWord } from "../moving.ts";
+import { isKnownFolder, madeFolder, moved, shellWord } from "../moving.ts";
 import { isDescription, type Pattern } from "../patterns.ts";
 import { joinPath, trimSlash } from "../phrases.ts";
 import type { ParsedSteps } from "../steps.ts";
@@ -31,15 +31,25 @@ const fileRows: Pattern[] = [
   ["tree", () => [{ do: "find", pattern: "**/*" }]],
   ...["move|mv", "copy|cp"].flatMap((verbs): Pattern[] => {
     const verb = verbs.split("|")[0]!;
-    const into = (file: string, folder: string): ParsedSteps =>
-      moved({ path: file, folder: false }, { path: trimSlash(folder), folder: true }, verb);
+    const into = (file: string, folder: string, words: string): ParsedSteps =>
+      moved(
+        { path: file, folder: false },
+        { path: trimSlash(folder), folder: true, isThere: isKnownFolder(words) },
+        verb,
+      );
     return [
       [
         `${verbs}|relocate|shift FILE file to|into|in [the|a] [new] KEY folder|directory`,
-        ({ file, key }) => into(file, key),
+        ({ file, key }, _, words) => into(file, key, words),
       ],
-      [`${verbs} FILE to|into|in [the|a] [new] KEY folder|directory`, ({ file, key }) => into(file, key)],
-      [`${verbs} FILE to|into|in the|a [new] folder|directory [called|named] KEY`, ({ file, key }) => into(file, key)],
+      [
+        `${verbs} FILE to|into|in [the|a] [new] KEY folder|directory`,
+        ({ file, key }, _, words) => into(file, key, words),
+      ],
+      [
+        `${verbs} FILE to|into|in the|a [new] folder|directory [called|named] KEY`,
+        ({ file, key }, _, words) => into(file, key, words),
+      ],
     ];
   }),
   [

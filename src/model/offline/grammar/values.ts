@@ -148,7 +148,7 @@ export const valueRows: Pattern[] = [
   ["[the] value of [the] KEY in FILE", ({ file, key }) => value(file, key)],
   ["[the] KEY section|part of|in FILE", ({ file, key }) => value(file, key)],
   [
-    "[the] package|project name|version|license|description",
+    "[what|what's|whats|what_is] [is] [the|this|our] package|project name|version|license|description",
     (_slots, _scene, words) => aboutProject(/\S+(?= *$)/.exec(words)![0]),
   ],
   ["FILE KEY = TEXT", ({ file, key, text }, _, words) => stated(file, key, text, words)],
