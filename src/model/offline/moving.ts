@@ -55,11 +55,17 @@ export function isElsewhere(path: string): boolean {
   return /^[/~]|(?:^|\/)\.\.(?:\/|$)/.test(path);
 }
 
+/** A new name does not take a file to another folder. */
+function besideOf(path: string, name: string): string {
+  return name.includes("/") ? name : path.slice(0, path.replace(/\/$/, "").lastIndexOf("/") + 1) + name;
+}
+
 /** `isThere`: it is not made. */
 type Place = { path: string; folder: boolean; isThere?: boolean };
 
-export function moved(from: Place, to: Place, verb: string): ParsedSteps {
-  if (isElsewhere(from.path) || isElsewhere(to.path)) return undefined;
+export function moved(from: Place, target: Place, verb: string): ParsedSteps {
+  if (isElsewhere(from.path) || isElsewhere(target.path)) return undefined;
+  const to = verb === "rename" ? { ...target, path: besideOf(from.path, target.path) } : target;
   const copies = /^(?:copy|duplicate|cp|clone|replicate)$/.test(verb);
   const [source, place] = [shellWord(from.path), shellWord(to.path)];
   const program = copies ? (from.folder ? "cp -rn" : "cp -n") : "mv -n";
