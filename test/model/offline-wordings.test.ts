@@ -8,7 +8,7 @@ const scoresOf = (name: string) => {
   return scores(project, wordings);
 };
 
-test.each(["newcomers", "everyday"])(
+test.each(["newcomers", "everyday", "first-day"])(
   "%s: at least 70 % of what can be done is done, and nothing that was not asked for",
   async (name) => {
     const all = await scoresOf(name);

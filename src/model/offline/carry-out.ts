@@ -328,7 +328,14 @@ function* search({ pattern, path, glob, mode, anyCase, asks }: StepOf<"search">,
   const place = path ?? glob;
   if (isNothing(result))
     return `${asks ? "No: nothing" : "Nothing"} contains "${term}"${place === undefined ? "" : ` in ${place}`}.${unreadSentence(result)}`;
-  return shows(desk, result.text, `${asks ? "Yes. " : ""}${found[mode]} "${term}":`);
+  const total = mode === "count" ? totalOf(result.text) : "";
+  return shows(desk, result.text, `${asks ? "Yes. " : ""}${found[mode]} "${term}"${total}:`);
+}
+
+/** Of counts by file, where there are several. */
+function totalOf(counts: string): string {
+  const each = [...counts.matchAll(/:(\d+)$/gm)].map((match) => Number(match[1]));
+  return each.length < 2 ? "" : `, ${each.reduce((sum, count) => sum + count, 0)} in ${each.length} files`;
 }
 
 function* run({ command, directory, done, undone }: StepOf<"run">, desk: StepContext): Program {

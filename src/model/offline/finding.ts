@@ -6,7 +6,18 @@ import { isFileName, type ParsedSteps, type PromptContext } from "./steps.ts";
 export const ALL =
   "(?:(?:me|us|all|every|each|any|the|of|my|our|out|single|existing|available|some|a|an|list of|names of|other|up|for|different|various|just|only)\\s+)*";
 
+const DEEP = /\b(?:recursively|(?:including|with|in) (?:all )?(?:of )?(?:the |its )?sub-?(?:folders|directories))\b/i;
+
+/** "recursively", "including subfolders": every file below it, not one folder. */
 export function list(rest: string, scene: PromptContext, verb = "list"): ParsedSteps {
+  const steps = listed(rest, scene, verb);
+  if (!DEEP.test(rest)) return steps;
+  return steps?.map((step) =>
+    step.do === "list" ? { do: "find", pattern: step.path === undefined ? "**/*" : `${step.path}/**/*` } : step,
+  );
+}
+
+function listed(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   // Nothing follows: not "list out …", but the folder out.
   if (verb === "list out" && isSpent(rest)) return [{ do: "list", path: "out" }];
   let words = rest.replace(/^(?:at|into|for|out|up|around)\s+(?=\S)/i, "").trim();
