@@ -53,9 +53,14 @@ export function listPanel<Value>(
   let height = mostLines;
 
   function narrowed(): readonly ListItem<Value>[] {
-    return filter === ""
-      ? options.items
-      : fuzzyFilter([...options.items], filter, ({ label, detail = "", words }) => words ?? `${label} ${detail}`);
+    if (filter === "") return options.items;
+    const wanted = filter.toLowerCase().split(/\s+/);
+    // Letters in order are found in any long text: there, words count.
+    const [long, short] = [options.items.filter(({ words }) => words), options.items.filter(({ words }) => !words)];
+    return [
+      ...fuzzyFilter(short, filter, ({ label, detail = "" }) => `${label} ${detail}`),
+      ...long.filter(({ words = "" }) => wanted.every((word) => words.toLowerCase().includes(word))),
+    ];
   }
 
   function setFilter(text: string): void {

@@ -1,6 +1,6 @@
 // Small questions of the page itself: are you sure, and what shall it be called.
 import { render } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 type Asked = { title: string; text?: string; label?: string; value?: string; yes: string; isDangerous?: boolean };
 
@@ -28,7 +28,7 @@ function ask(asked: Asked): Promise<string | undefined> {
 function Dialog({ asked, onEnd }: { asked: Asked; onEnd(value: string | undefined): void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     dialog.current!.showModal();
     field.current?.select();
   }, []);

@@ -1,6 +1,6 @@
 // The palette: everything that can be done here, and every session, by a few letters.
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { baseName, moment } from "../model/figures.ts";
 import { sessions } from "../state/app.ts";
 import { actions } from "../state/keys.ts";
@@ -15,7 +15,8 @@ export function Palette() {
   const dialog = useRef<HTMLDialogElement>(null);
   const text = useSignal("");
   const chosen = useSignal(0);
-  useEffect(() => {
+  // Before the next key is pressed, which is meant for it.
+  useLayoutEffect(() => {
     dialog.current!.showModal();
   }, []);
   const close = () => (isPaletteOpen.value = false);
