@@ -7,11 +7,11 @@ import { openCli, openPty, type Pty, type PtyOptions } from "./pty.ts";
 
 const opened: { pty?: Pty; workspace: Workspace }[] = [];
 afterEach(async () => {
-  for (const { pty, workspace } of opened.splice(0)) {
-    pty?.kill();
-    await pty?.ended;
-    workspace.remove();
-  }
+  const all = opened.splice(0);
+  for (const { pty } of all) pty?.kill();
+  for (const { pty } of all) await pty?.ended;
+  // Two may have worked in one.
+  for (const workspace of new Set(all.map((each) => each.workspace))) workspace.remove();
 });
 
 type Started = { pty: Pty; workspace: Workspace };
