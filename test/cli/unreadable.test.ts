@@ -55,6 +55,25 @@ describe.skipIf(cannotRun)(orSkipped("without the right to read", cannotRun), { 
     );
   });
 
+  it("so does a search by meaning", async () => {
+    const script = join(workspace.home, "search.json");
+    const calls = [{ name: "SemanticSearch", args: { query: "where is alpha?" } }];
+    writeFileSync(script, JSON.stringify([{ calls }, { text: "Looked." }]));
+    open(script);
+    const { stdout } = await run(
+      "-p",
+      "--trust",
+      "--output-format",
+      "stream-json",
+      "--model",
+      `script:${script}`,
+      "look",
+    );
+    const chat = JSON.parse(stdout.split("\n")[0]!).session_id;
+    const shown = await run("sessions", "export", chat, "--format", "json");
+    expect(shown.stdout).toContain("[Permission denied, not searched: secret.txt, shut]");
+  });
+
   it("what was named itself fails, with one message", async () => {
     for (const prompt of ["list the files in shut", "search for alpha in shut", "search for alpha in secret.txt"]) {
       const { stdout, stderr } = await run("-p", "--trust", prompt);

@@ -6,7 +6,13 @@ import { storeError } from "../../store/sqlite.ts";
 import type { EmbeddingEndpoint } from "./rerank.ts";
 import { type CodeHit, createSearch } from "./search.ts";
 
-export type FolderContext = { folder: string; files: readonly string[]; isWanted(path: string): boolean };
+export type FolderContext = {
+  folder: string;
+  files: readonly string[];
+  /** Folders in it that this user may not read. */
+  unread: readonly string[];
+  isWanted(path: string): boolean;
+};
 
 export type FolderSearch = {
   most: number;
@@ -19,8 +25,10 @@ export type FolderSearch = {
   read(path: string): Promise<Uint8Array | undefined>;
 };
 
-/** Paths of hits are absolute. `notices`: what the user should know of how it was searched. */
-export type FolderHits = { hits: CodeHit[]; notices: string[] };
+/** Paths of hits are absolute. `notices`: what the user should know of how it was searched. `unread`: what could not be. */
+export type FolderHits = { hits: CodeHit[]; notices: string[]; unread: string[] };
+
+type IndexHits = { hits: CodeHit[]; notice?: string; unread: string[] };
 
 /** So many are handed to an embedding endpoint, which decides about their order. */
 const mostReranked = 24;
@@ -32,19 +40,17 @@ export async function searchFolders(
 ): Promise<FolderHits> {
   const all: CodeHit[] = [];
   const notices: string[] = [];
+  const denied: string[] = [];
   for (const context of places) {
-    const { hits, notice } = await searchFolder(question, context, options);
+    const { hits, notice, unread } = await searchFolder(question, context, options);
     all.push(...hits);
+    denied.push(...context.unread, ...unread.filter(context.isWanted));
     if (notice !== undefined) notices.push(notice);
   }
-  return { hits: all.sort((left, right) => right.score - left.score).slice(0, options.most), notices };
+  return { hits: all.sort((left, right) => right.score - left.score).slice(0, options.most), notices, unread: denied };
 }
 
-async function searchFolder(
-  question: string,
-  context: FolderContext,
-  options: FolderSearch,
-): Promise<{ hits: CodeHit[]; notice?: string }> {
+async function searchFolder(question: string, context: FolderContext, options: FolderSearch): Promise<IndexHits> {
   const file = options.indexDir === undefined ? undefined : codeIndexFile(options.indexDir, context.folder);
   try {
     return await searchIndex(question, context, options, file);
@@ -63,26 +69,28 @@ async function searchIndex(
   { folder, files, isWanted }: FolderContext,
   { most, embeddings, env, signal, read }: FolderSearch,
   file: string | undefined,
-): Promise<{ hits: CodeHit[]; notice?: string }> {
+): Promise<IndexHits> {
   const index = new CodeIndex(file);
   try {
     const search = createSearch({ index, folder });
-    await search.update(files, signal);
+    const { unread } = await search.update(files, signal);
     const here = { isWanted, read: (path: string) => read(join(folder, path)) };
     const found = await search.find(question, { ...here, most: embeddings ? Math.max(mostReranked, most) : most });
     const hits = found.map((hit) => ({ ...hit, path: join(folder, hit.path) }));
-    if (!embeddings || hits.length < 2) return { hits };
+    if (!embeddings || hits.length < 2) return { hits, unread };
     try {
       return {
         hits: (await reranked(question, hits, { endpoint: embeddings, index, signal, ...(env && { env }) })).slice(
           0,
           most,
         ),
+        unread,
       };
     } catch (error) {
       signal.throwIfAborted();
       return {
         hits: hits.slice(0, most),
+        unread,
         notice: `Ordered by words alone, because the embedding endpoint failed: ${(error as Error).message}`,
       };
     }

@@ -7,7 +7,8 @@ import { openRegularFile } from "../folder-handle.ts";
 import { createScanner, type Scanner } from "./scanner.ts";
 import { pathText } from "./words.ts";
 
-export type Update = { read: number; removed: number; files: number };
+/** `unread`: files that this user may not read. */
+export type Update = { read: number; removed: number; files: number; unread: string[] };
 
 /** So many files are committed at once: a build that is stopped is gone on with. */
 const batchSize = 400;
@@ -37,13 +38,15 @@ export async function updateIndex(
   });
 
   const scanner = createScanner();
+  const unread: string[] = [];
   let read = 0;
   for (let at = 0; at < changed.length; at += batchSize) {
     signal.throwIfAborted();
     index.transact(() => {
       for (const { path, stamp, old } of changed.slice(at, at + batchSize)) {
         const bytes = headOf(join(folder, path));
-        if (!bytes) continue;
+        if (bytes === "denied") unread.push(path);
+        if (!bytes || bytes === "denied") continue;
         const hash = createHash("sha1").update(bytes).digest("base64");
         if (old?.hash === hash) {
           index.touch(old.id, stamp);
@@ -55,7 +58,7 @@ export async function updateIndex(
     });
     await new Promise((resolve) => setImmediate(resolve));
   }
-  return { read, removed: gone.length, files: paths.length };
+  return { read, removed: gone.length, files: paths.length, unread };
 }
 
 const nothing: FileTerms = { path: "", symbols: "", comments: "", body: "" };
@@ -80,14 +83,15 @@ function isSame(old: FileStamp, { size, mtimeMs, ctimeMs }: FileStamp): boolean 
 let buffer: Buffer | undefined;
 
 /** Only of the file that is really there: what an index knows of a file decides whether it is found. */
-function headOf(path: string): Buffer | undefined {
+function headOf(path: string): Buffer | "denied" | undefined {
   let descriptor: number | undefined;
   try {
     ({ descriptor } = openRegularFile(path));
     buffer ??= Buffer.alloc(mostBytes);
     return buffer.subarray(0, readSync(descriptor, buffer, 0, mostBytes, 0));
-  } catch {
-    return undefined; // gone by now, not ours to read, or behind a link
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "EACCES" || code === "EPERM" ? "denied" : undefined; // gone by now, or behind a link
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }

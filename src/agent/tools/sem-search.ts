@@ -3,8 +3,9 @@ import { relative, resolve } from "node:path";
 import * as v from "valibot";
 import { isInside } from "../../policy/paths.ts";
 import { shortened } from "../../text/one-line.ts";
+import type { FolderContext } from "../code-search/folders.ts";
 import { absolutePath, openFile } from "../files.ts";
-import { type Search as FileSearch, listFiles, searchAt } from "../ripgrep.ts";
+import { type Search as FileSearch, listFiles, searchAt, unreadNote } from "../ripgrep.ts";
 import { pathArgument, tool } from "./define.ts";
 import { failure, type ToolContext } from "./tool.ts";
 
@@ -37,7 +38,7 @@ export const semSearch = tool({
     })),
   async run({ query, targetDirectories = [] }, context) {
     const { searchFolders } = await import("../code-search/folders.ts");
-    const { hits, notices } = await searchFolders(query, await searchFoldersOf(targetDirectories, context), {
+    const { hits, notices, unread } = await searchFolders(query, await searchFoldersOf(targetDirectories, context), {
       most: mostResults,
       indexDir: context.codeSearch?.configDir,
       embeddings: context.codeSearch?.embeddings,
@@ -47,20 +48,17 @@ export const semSearch = tool({
     });
     const results = resultText(hits, context);
     const text = [results || "Nothing was found.", ...notices.map((notice) => `[${notice}]`)].join("\n");
-    return { outcome: { kind: "success", value: { results } }, text };
+    return { outcome: { kind: "success", value: { results } }, text: text + unreadNote([...new Set(unread)].sort()) };
   },
 });
 
-/** A folder with an index of its own, and which of its files are asked for. */
-type SearchFolder = { folder: string; files: readonly string[]; isWanted(path: string): boolean };
-
 /** Folders of the workspace share its index; one outside, or one that ignore files hide, has its own. */
-async function searchFoldersOf(targets: readonly string[], context: ToolContext): Promise<SearchFolder[]> {
+async function searchFoldersOf(targets: readonly string[], context: ToolContext): Promise<FolderContext[]> {
   const whole = await searchAt(undefined, context);
-  const { files } = await listFiles(whole, context);
-  if (targets.length === 0) return [{ folder: whole.folder, files, isWanted: () => true }];
+  const { files, unread } = await listFiles(whole, context);
+  if (targets.length === 0) return [{ folder: whole.folder, files, unread, isWanted: () => true }];
   const inside: string[] = [];
-  const places: SearchFolder[] = [];
+  const places: FolderContext[] = [];
   for (const target of targets) {
     const search = await searchAt(target, context);
     const real = resolve(search.folder, search.start);
@@ -68,16 +66,16 @@ async function searchFoldersOf(targets: readonly string[], context: ToolContext)
     if (isInside(real, whole.folder) && files.some((file) => isBelow(file, below))) inside.push(below);
     else places.push(await ownFolder(search, real, context));
   }
-  if (inside.length > 0)
-    places.unshift({ folder: whole.folder, files, isWanted: (path) => inside.some((below) => isBelow(path, below)) });
+  const isWanted = (path: string) => inside.some((below) => isBelow(path, below));
+  if (inside.length > 0) places.unshift({ folder: whole.folder, files, unread: unread.filter(isWanted), isWanted });
   return places;
 }
 
-async function ownFolder(search: FileSearch, real: string, context: ToolContext): Promise<SearchFolder> {
+async function ownFolder(search: FileSearch, real: string, context: ToolContext): Promise<FolderContext> {
   if (search.isFile) throw failure(`${real} is a file: targetDirectories names folders.`);
   const own = { folder: real, start: "./", isFile: false };
-  const { files } = await listFiles(own, context);
-  return { folder: real, files, isWanted: () => true };
+  const { files, unread } = await listFiles(own, context);
+  return { folder: real, files, unread, isWanted: () => true };
 }
 
 function isBelow(path: string, folder: string): boolean {

@@ -174,7 +174,7 @@ describe("the index", () => {
   it("answers also where no index can be kept, and says so", async () => {
     const folder = folderOf({ "a.ts": "export function openSocket() {}\n" });
     const blocked = join(folderOf({ projects: "a file where a folder should be" }));
-    const place = { folder, files: ["a.ts"], isWanted: () => true };
+    const place = { folder, files: ["a.ts"], unread: [], isWanted: () => true };
     const read = async (path: string) => readFileSync(path);
     const rest = { most: 5, embeddings: undefined, env: undefined, signal, read };
     const { hits, notices } = await searchFolders("where is a connection begun?", [place], {
