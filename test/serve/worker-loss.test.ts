@@ -28,11 +28,10 @@ const engines = [
   },
 ];
 
-describe.each(engines)("a run whose worker is lost, $engine", ({ engine, skip, open }) => {
-  if (skip) {
-    it.skip(orSkipped("goes on elsewhere", skip), () => {});
-    return;
-  }
+for (const { engine, skip, open } of engines)
+  describe.skipIf(skip)(orSkipped(`a run whose worker is lost, ${engine}`, skip), () => lostWorkers(engine, open));
+
+function lostWorkers(engine: string, open: (typeof engines)[number]["open"]): void {
   let fleet: TestFleet;
   let close: () => unknown = () => {};
   let effects: string;
@@ -139,7 +138,7 @@ describe.each(engines)("a run whose worker is lost, $engine", ({ engine, skip, o
     expect((await fleet.over(run)).end).toMatchObject({ outcome: "error", code: "TERMINATED" });
     expect(linesOf(effects).filter((line) => line === "9")).toHaveLength(1);
   });
-});
+}
 
 /** One init, one prompt, numbers that grow, an end for every call, one result. */
 function checkLog(log: readonly LogEntry[]): void {
