@@ -218,3 +218,8 @@ export interface Fleet {
 export function isOver(state: RunState): state is "finished" | "error" | "cancelled" {
   return state !== "queued" && state !== "running";
 }
+
+/** A run that asks for labels is for workers that have them all. */
+export function hasLabels(worker: Readonly<Record<string, string>>, wanted: Readonly<Record<string, string>>): boolean {
+  return Object.entries(wanted).every(([name, value]) => worker[name] === value);
+}

@@ -10,6 +10,7 @@ import {
   type Entry,
   type Fleet,
   type Heard,
+  hasLabels,
   isOver,
   type Lease,
   type LeaseOptions,
@@ -353,7 +354,7 @@ const byPriority = `CASE spec ->> '$.placement.priority' WHEN 'high' THEN 0 WHEN
 
 function isSubset(wanted: SqlValue | undefined, labels: Readonly<Record<string, string>>): boolean {
   if (typeof wanted !== "string") return true;
-  return Object.entries(JSON.parse(wanted) as Record<string, string>).every(([key, value]) => labels[key] === value);
+  return hasLabels(labels, JSON.parse(wanted) as Record<string, string>);
 }
 
 function messageIn(text: unknown): Message {

@@ -2,7 +2,7 @@
 // the time of the lease that it is held; whose it is stands in the log of the run, written behind the last message or not at all.
 import { UserError } from "../../../protocol/error-codes.ts";
 import { randomUuid } from "../../../store/chats/random-uuid.ts";
-import type { Lease, LeaseOptions, Placement } from "../../fleet.ts";
+import { hasLabels, type Lease, type LeaseOptions, type Placement } from "../../fleet.ts";
 import { byUrgency, isForAnybody, laneOf, lastWord, word } from "./keys.ts";
 import type { RunLogs } from "./log.ts";
 import { handleOf, type Last, ownerOf, positionOf, type Standing, standing, taken, tokenOf } from "./rules.ts";
@@ -191,7 +191,7 @@ export class Leases {
     const lanes = keys.map((key) => key.slice("lane.".length) as Lane);
     const wanted = await Promise.all(lanes.map(async (lane) => ({ lane, labels: await this.#labels(lane) })));
     return wanted
-      .filter((lane) => Object.entries(lane.labels).every(([name, value]) => labels[name] === value))
+      .filter((lane) => hasLabels(labels, lane.labels))
       .map(({ lane }) => lane)
       .sort(byUrgency);
   }

@@ -5,6 +5,7 @@ import {
   type Entry,
   type Fleet,
   type Heard,
+  hasLabels,
   isOver,
   type Lease,
   type LeaseOptions,
@@ -84,7 +85,7 @@ export class NatsFleet implements Fleet {
   async #isFor(run: string, { pool = "default", labels = {} }: LeaseOptions): Promise<boolean> {
     const record = await this.run(run);
     const wanted = record?.spec.placement ?? {};
-    const hasAll = Object.entries(wanted.labels ?? {}).every(([name, value]) => labels[name] === value);
+    const hasAll = hasLabels(labels, wanted.labels ?? {});
     return record !== undefined && !isOver(record.state) && (wanted.pool ?? "default") === pool && hasAll;
   }
 
