@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { retryAfter } from "../../src/model/failure.ts";
 import { type Answer, type ModelServer, modelServer } from "../../src/testing/kit/model-server.ts";
-import { wires } from "../../src/testing/kit/model-wires.ts";
+import { wires } from "../../src/testing/kit/wires/index.ts";
 import { type Kind, kinds, modelOf, providerAt, type Reply, replyOf, requestFor } from "./reply.ts";
 
 let server: ModelServer | undefined;
@@ -179,7 +179,7 @@ describe("errors inside a stream", () => {
   });
 
   it("an event that nobody knows yet spoils nothing at Anthropic", async () => {
-    const chunks = wires.anthropic({ text: "ok" }, { model: "c" } as never);
+    const chunks = wires.anthropic.stream({ text: "ok" }, { model: "c" } as never);
     chunks.splice(2, 0, 'event: brand_new\ndata: {"type":"brand_new","x":1}\n\n');
     const reply = await ask("anthropic", { chunks });
     expect(reply.error).toBeUndefined();

@@ -221,6 +221,38 @@ describe("a model server", () => {
     );
     expect(server.requests.length).toBe(9);
   });
+
+  it("answers clients that do not stream, and words its errors as the vendor does", async () => {
+    const call = { name: "Read", args: { path: "a.txt" } };
+    await using server = await modelServer([
+      { thinking: "Hm.", text: ["Let me ", "look."], toolCalls: [call], repeat: 4 },
+      { status: 429, repeat: 4 },
+    ]);
+    const ask = async (path: string) => {
+      const response = await fetch(`${server.url}${path}`, { method: "POST", body: '{"model":"m"}' });
+      return (await response.json()) as any;
+    };
+    const paths = ["/v1/messages", "/v1/chat/completions", "/v1/responses", "/v1beta/models/m:generateContent"];
+    const [message, completion, response, content] = [
+      await ask(paths[0]!),
+      await ask(paths[1]!),
+      await ask(paths[2]!),
+      await ask(paths[3]!),
+    ];
+    expect(message).toMatchObject({ content: [{}, { text: "Let me look." }, { input: call.args }], model: "m" });
+    const [choice] = completion.choices;
+    expect(choice.message).toMatchObject({ content: "Let me look.", reasoning_content: "Hm." });
+    expect(JSON.parse(choice.message.tool_calls[0].function.arguments)).toEqual(call.args);
+    expect(response.output[1].content).toMatchObject([{ type: "output_text", text: "Let me look." }]);
+    expect(response.output[2]).toMatchObject({ call_id: "call_1", arguments: JSON.stringify(call.args) });
+    expect(content.candidates[0].content.parts.at(-1)).toMatchObject({ functionCall: call });
+    const errors = [await ask(paths[0]!), await ask(paths[1]!), await ask(paths[3]!)].map(({ error }) => error);
+    expect(errors).toMatchObject([
+      { type: "rate_limit_error" },
+      { code: "rate_limit_exceeded" },
+      { code: 429, status: "RESOURCE_EXHAUSTED" },
+    ]);
+  });
 });
 
 it("a workspace is alone, and goes when it is removed", async () => {

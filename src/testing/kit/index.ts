@@ -11,7 +11,6 @@ export {
   type RecordedRequest,
   type ToolCallAnswer,
 } from "./model-server.ts";
-export type { Wire } from "./model-wires.ts";
 export {
   type ReplayOptions,
   replayModel,
@@ -21,4 +20,5 @@ export {
   type TestModel,
 } from "./models.ts";
 export { type CliOptions, type CliRun, type RunQuestion, runCli, type ToolUse } from "./run-cli.ts";
+export type { Wire } from "./wires/index.ts";
 export { type Workspace, type WorkspaceOptions, workspace } from "./workspace.ts";

@@ -1,7 +1,7 @@
-// A model on loopback that speaks the vendors' streaming wires and says what it was told to say.
+// A model on loopback that speaks the vendors' APIs, streaming or not, and says what it was told to say.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { type Wire, wireOf, wires } from "./model-wires.ts";
+import { isStreamed, type Wire, wireOf, wires } from "./wires/index.ts";
 
 export type ToolCallAnswer = {
   id?: string;
@@ -15,11 +15,11 @@ export type ToolCallAnswer = {
 export type UsageAnswer = { input?: number; output?: number; cacheRead?: number; cacheWrite?: number };
 
 export type Answer = {
-  /** Any but 200 is an error with `body`. */
+  /** Any but 200 is an error: with `body`, or with one as the vendor words it. */
   status?: number;
   headers?: Record<string, string>;
   contentType?: string;
-  /** Sent instead of a stream: text as it is, anything else as JSON. */
+  /** Sent instead of an answer: text as it is, anything else as JSON. */
   body?: unknown;
   thinking?: string;
   /** Several strings: several deltas. */
@@ -28,7 +28,7 @@ export type Answer = {
   usage?: UsageAnswer;
   /** The vendor's own word for why it stopped. */
   stopReason?: string;
-  /** Raw bytes of the stream, one write each, instead of all the above. */
+  /** Raw bytes, one write each, instead of all the above. */
   chunks?: readonly (string | Uint8Array)[];
   /** What follows the chunks: an orderly end (default), a close without one, a reset, or nothing at all. */
   ending?: "end" | "close" | "reset" | "silence";
@@ -62,7 +62,7 @@ export interface ModelServer {
   url: string;
   /** What it was asked, in the order in which it came. */
   requests: readonly RecordedRequest[];
-  /** Variables by which programs find it in the place of Anthropic and OpenAI. */
+  /** Variables by which programs find it in the place of Anthropic, OpenAI and Google. */
   env: Record<string, string>;
   /** `courser.json` in which `anthropic`, `openai` (responses), `google` and `chat` (OpenAI's older wire) are this server. */
   settings: { providers: Record<string, object> };
@@ -84,8 +84,7 @@ export async function modelServer(
     message.on("end", async () => {
       const request = record(message.method ?? "", message.url ?? "", message.headers, Buffer.concat(pieces), at);
       requests.push(request);
-      if (request.method === "GET")
-        return sendJson(response, 200, { object: "list", data: [{ id: "model", object: "model" }] });
+      if (request.method === "GET") return sendJson(response, 200, modelList(request));
       try {
         await give(response, request, await next(request));
       } catch (error) {
@@ -121,9 +120,16 @@ function wayTo(baseUrl: string): Pick<ModelServer, "env" | "settings"> {
   const [anthropic, openai, google] = keyVariables.map((keyEnv) => ({ baseUrl, keyEnv }));
   const chat = { type: "openai-compatible", baseUrl, keyEnv: keyVariables[1] };
   return {
-    env: { ...keys, ANTHROPIC_BASE_URL: baseUrl, OPENAI_BASE_URL: baseUrl },
+    env: { ...keys, ANTHROPIC_BASE_URL: baseUrl, OPENAI_BASE_URL: baseUrl, GOOGLE_GEMINI_BASE_URL: baseUrl },
     settings: { providers: { anthropic: anthropic!, openai: openai!, google: google!, chat } },
   };
+}
+
+/** Every name is a model here; programs that look for some find one. */
+function modelList({ headers }: RecordedRequest): object {
+  if (headers["x-goog-api-key"] !== undefined) return { models: [{ name: "models/model", displayName: "Model" }] };
+  const own = headers["anthropic-version"] === undefined ? { object: "model", owned_by: "test" } : { type: "model" };
+  return { object: "list", data: [{ id: "model", ...own, display_name: "Model" }], has_more: false };
 }
 
 function queue(answers: readonly Answer[]): (request: RecordedRequest) => Answer {
@@ -150,21 +156,23 @@ function record(method: string, path: string, headers: IncomingHttpHeaders, body
 
 async function give(response: ServerResponse, request: RecordedRequest, answer: Answer): Promise<void> {
   if (answer.acceptOnly) return;
-  if (answer.hangUp) return void response.socket?.destroy();
   if (answer.delayMs) await new Promise((resolve) => setTimeout(resolve, answer.delayMs));
+  if (answer.hangUp) return void response.socket?.destroy();
   const status = answer.status ?? 200;
   if (status !== 200 || answer.body !== undefined) {
-    const text =
-      typeof answer.body === "string"
-        ? answer.body
-        : JSON.stringify(answer.body ?? { error: { message: `status ${status}` } });
+    const body = answer.body ?? wires[request.wire ?? "openai-chat"].failure(status);
+    const text = typeof body === "string" ? body : JSON.stringify(body);
     const type = answer.contentType ?? (typeof answer.body === "string" ? "text/plain" : "application/json");
     response.writeHead(status, { "content-type": type, ...answer.headers }).end(text);
     return;
   }
   if (!request.wire) return sendJson(response, 404, { error: { message: `no such path: ${request.path}` } });
-  response.writeHead(200, { "content-type": answer.contentType ?? "text/event-stream", ...answer.headers });
-  for (const chunk of answer.chunks ?? wires[request.wire](answer, request)) {
+  const isStream = isStreamed(request);
+  const type = answer.contentType ?? (isStream || answer.chunks ? "text/event-stream" : "application/json");
+  response.writeHead(200, { "content-type": type, ...answer.headers });
+  const { stream, whole } = wires[request.wire];
+  const said = () => (isStream ? stream(answer, request) : [JSON.stringify(whole(answer, request))]);
+  for (const chunk of answer.chunks ?? said()) {
     response.write(chunk);
     // One write, one read: let each leave before the next.
     await new Promise((resolve) => setImmediate(resolve));

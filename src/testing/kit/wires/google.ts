@@ -1,0 +1,64 @@
+// Google's generateContent and streamGenerateContent.
+import type { Answer, RecordedRequest } from "../model-server.ts";
+import { argsOf, callsOf, deltasOf, failureText, usageOf, type WireFormat } from "./said.ts";
+
+export const google: WireFormat = {
+  stream(answer, request) {
+    const event = (parts: object[], finishReason?: string) =>
+      `data: ${JSON.stringify(contentOf(parts, finishReason, answer, request))}\r\n\r\n`;
+    return [...partsOf(answer).map((part) => event([part])), event([], finishOf(answer))];
+  },
+
+  whole: (answer, request) => contentOf(partsOf(answer), finishOf(answer), answer, request),
+
+  failure(status) {
+    return { error: { code: status, message: failureText(status), status: statusNames[status] ?? "INTERNAL" } };
+  },
+};
+
+function partsOf(answer: Answer): object[] {
+  return [
+    ...(answer.thinking ? [{ text: answer.thinking, thought: true }] : []),
+    ...deltasOf(answer).map((text) => ({ text })),
+    ...callsOf(answer).map((call, at) => ({
+      functionCall: { id: call.id, name: call.name, args: argsOf(call) },
+      // Only the first of parallel calls carries a signature.
+      ...(at === 0 && { thoughtSignature: "c2lnbmF0dXJl" }),
+    })),
+  ];
+}
+
+function finishOf({ stopReason }: Answer): string {
+  return stopReason ?? "STOP";
+}
+
+function contentOf(
+  parts: object[],
+  finishReason: string | undefined,
+  answer: Answer,
+  { model }: RecordedRequest,
+): object {
+  const { input, output, cacheRead } = usageOf(answer);
+  const promptTokenCount = input + cacheRead;
+  return {
+    candidates: [{ content: { role: "model", parts }, index: 0, ...(finishReason && { finishReason }) }],
+    usageMetadata: {
+      promptTokenCount,
+      candidatesTokenCount: output,
+      totalTokenCount: promptTokenCount + output,
+      cachedContentTokenCount: cacheRead,
+    },
+    modelVersion: model,
+    responseId: "resp_1",
+  };
+}
+
+const statusNames: Readonly<Record<number, string>> = {
+  400: "INVALID_ARGUMENT",
+  401: "UNAUTHENTICATED",
+  403: "PERMISSION_DENIED",
+  404: "NOT_FOUND",
+  429: "RESOURCE_EXHAUSTED",
+  503: "UNAVAILABLE",
+  504: "DEADLINE_EXCEEDED",
+};

@@ -1,0 +1,74 @@
+// OpenAI's chat completions, and whatever speaks the same.
+import type { Answer } from "../model-server.ts";
+import { callsOf, createdAt, deltasOf, failureText, halves, usageOf, type WireFormat } from "./said.ts";
+
+export const openaiChat: WireFormat = {
+  stream(answer, { model, json }) {
+    const sent: string[] = [];
+    const base = { id: "chatcmpl-1", object: "chat.completion.chunk", created: createdAt, model };
+    const chunk = (delta: object, finish_reason: string | null = null) =>
+      sent.push(`data: ${JSON.stringify({ ...base, choices: [{ index: 0, delta, finish_reason }] })}\n\n`);
+    chunk({ role: "assistant", content: "" });
+    if (answer.thinking) chunk({ reasoning_content: answer.thinking });
+    for (const content of deltasOf(answer)) chunk({ content });
+    for (const [index, { id, name, json }] of callsOf(answer).entries()) {
+      chunk({ tool_calls: [{ index, id, type: "function", function: { name, arguments: "" } }] });
+      for (const piece of halves(json)) chunk({ tool_calls: [{ index, function: { arguments: piece } }] });
+    }
+    chunk({}, finishReason(answer));
+    // Only for who asks for it, as at OpenAI.
+    if (json?.stream_options?.include_usage)
+      sent.push(`data: ${JSON.stringify({ ...base, choices: [], usage: tokensOf(answer) })}\n\n`);
+    sent.push("data: [DONE]\n\n");
+    return sent;
+  },
+
+  whole(answer, { model }) {
+    const { thinking } = answer;
+    const calls = callsOf(answer);
+    const message = {
+      role: "assistant",
+      content: deltasOf(answer).join("") || null,
+      refusal: null,
+      ...(thinking && { reasoning_content: thinking }),
+      ...(calls.length > 0 && {
+        tool_calls: calls.map(({ id, name, json }) => ({
+          id,
+          type: "function",
+          function: { name, arguments: json },
+        })),
+      }),
+    };
+    return {
+      id: "chatcmpl-1",
+      object: "chat.completion",
+      created: createdAt,
+      model,
+      choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason(answer) }],
+      usage: tokensOf(answer),
+    };
+  },
+
+  failure: openaiFailure,
+};
+
+function finishReason({ stopReason, toolCalls }: Answer): string {
+  return stopReason ?? (toolCalls?.length ? "tool_calls" : "stop");
+}
+
+function tokensOf(answer: Answer): object {
+  const { input, output, cacheRead } = usageOf(answer);
+  const prompt_tokens = input + cacheRead;
+  return {
+    prompt_tokens,
+    completion_tokens: output,
+    total_tokens: prompt_tokens + output,
+    prompt_tokens_details: { cached_tokens: cacheRead },
+  };
+}
+
+export function openaiFailure(status: number): object {
+  const type = status === 429 ? "rate_limit_error" : status < 500 ? "invalid_request_error" : "server_error";
+  const code = { 401: "invalid_api_key", 404: "model_not_found", 429: "rate_limit_exceeded" }[status] ?? null;
+  return { error: { message: failureText(status), type, param: null, code } };
+}
