@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { modelServer } from "../src/testing/kit/model-server.ts";
+import { atExit } from "../test/support/at-exit.ts";
 import { acpFigures } from "./acp.ts";
 import { adapterTimes } from "./adapter.ts";
 import { atOnceFigures } from "./at-once.ts";
@@ -53,6 +54,7 @@ export async function main(argv: readonly string[]): Promise<number> {
       argv,
     });
   const folder = mkdtempSync(join(tmpdir(), "courser-bench-"));
+  const forget = atExit(() => rmSync(folder, { recursive: true, force: true }));
   const lines: Line[] = [];
   try {
     for (const [name, group] of Object.entries(groups)) {
@@ -61,6 +63,7 @@ export async function main(argv: readonly string[]): Promise<number> {
       lines.push(...(await group(folder, options)));
     }
   } finally {
+    forget();
     rmSync(folder, { recursive: true, force: true });
   }
   console.log(table(lines));

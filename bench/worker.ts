@@ -1,7 +1,7 @@
 // A worker that waits for runs: how much memory it takes, on this machine's own fleet and on a server.
-import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { spawnOwned } from "../test/support/at-exit.ts";
 import { NatsServer, noNatsServer } from "../test/support/nats-server.ts";
 
 type Place = { workspace: string; env: Record<string, string> };
@@ -19,14 +19,14 @@ export async function workerFigures(cli: string, place: Place): Promise<{ own: n
 }
 
 async function idleMegabytes(cli: string, { workspace, env }: Place, args: readonly string[]): Promise<number> {
-  const worker = spawn(process.execPath, [cli, "worker", "start", ...args], {
+  const worker = spawnOwned(process.execPath, [cli, "worker", "start", ...args], {
     cwd: workspace,
     env,
     stdio: ["ignore", "ignore", "pipe"],
   });
   try {
     await new Promise<void>((resolve, reject) => {
-      worker.stderr.once("data", () => resolve());
+      worker.stderr!.once("data", () => resolve());
       worker.once("exit", (code) => reject(new Error(`the worker ended with ${code}`)));
     });
     await sleep(2000);

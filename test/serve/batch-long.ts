@@ -1,23 +1,33 @@
-// `npm run test:batch -- --runs N --concurrency C --kills K`: a long batch on this machine, killed again and again. Each line has one
+// `npm run test:batch -- [--runs N] [--concurrency C] [--kills K] [--timeout S]`: a long batch on this machine, killed again and again. Each line has one
 // result, no run was begun twice, and the memory of the program that carries it out stays flat.
-import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs } from "node:util";
+import { spawnOwned } from "../support/at-exit.ts";
+import { numbersFrom, underWatch } from "../support/long-script.ts";
 import { cli } from "../support/run-cli.ts";
 import { beginnings, TestService } from "./service-support.ts";
 
-export async function main(): Promise<void> {
-  const { values } = parseArgs({
-    args: process.argv.slice(3),
-    options: {
-      runs: { type: "string", default: "1000" },
-      concurrency: { type: "string", default: "8" },
-      kills: { type: "string", default: "3" },
-    },
-  });
-  const runs = Number(values.runs);
+export async function main(argv: readonly string[]): Promise<number> {
+  const { timeout, ...options } = numbersFrom(argv, { runs: 1000, concurrency: 8, kills: 3, timeout: 0 });
+  let tell = () => "starting";
+  const watch = { tell: () => tell(), limitSeconds: timeout || 120 + options.runs };
+  return underWatch(
+    () =>
+      longBatch(options, (how) => {
+        tell = how;
+      }),
+    watch,
+  );
+}
+
+type LongBatch = { runs: number; concurrency: number; kills: number };
+
+/** How the script ends. */
+async function longBatch(
+  { runs, concurrency, kills }: LongBatch,
+  onStart: (tell: () => string) => void,
+): Promise<number> {
   const service = new TestService();
   const { workspace } = service;
   try {
@@ -26,11 +36,12 @@ export async function main(): Promise<void> {
     const output = join(workspace.path, "results.jsonl");
     const startedAt = Date.now();
     const peaks: number[] = [];
-    for (let killsLeft = Number(values.kills); ; killsLeft--) {
-      const args = [cli, "batch", input, "--output", output, "--concurrency", values.concurrency, "--force"];
-      const child = spawn(process.execPath, args, { cwd: workspace.path, env: workspace.env, stdio: "ignore" });
+    onStart(() => `${countLines(output)} of ${runs} results; ${peaks.length} kills`);
+    for (let killsLeft = kills; ; killsLeft--) {
+      const args = [cli, "batch", input, "--output", output, "--concurrency", String(concurrency), "--force"];
+      const child = spawnOwned(process.execPath, args, { cwd: workspace.path, env: workspace.env, stdio: "ignore" });
       const ended = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
-      const goal = killsLeft > 0 ? Math.floor((runs * (peaks.length + 1)) / (Number(values.kills) + 1)) : runs + 1;
+      const goal = killsLeft > 0 ? Math.floor((runs * (peaks.length + 1)) / (kills + 1)) : runs + 1;
       const peak = await watched(child.pid!, ended, () => countLines(output) >= goal);
       peaks.push(peak.kB);
       if (!peak.isOver) child.kill("SIGKILL");
@@ -52,7 +63,7 @@ export async function main(): Promise<void> {
     console.log(
       `${results.length} of ${runs} lines, ${twice} twice, ${begunTwice} begun twice, ${failed} failed; ${seconds.toFixed(0)} s, ${((seconds * 1000) / runs).toFixed(0)} ms a run, at most ${Math.round(Math.max(...peaks) / 1024)} MB`,
     );
-    if (results.length !== runs || twice + begunTwice + failed > 0) process.exitCode = 1;
+    return results.length === runs && twice + begunTwice + failed === 0 ? 0 : 1;
   } finally {
     await service.remove();
   }

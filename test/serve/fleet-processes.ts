@@ -1,6 +1,6 @@
-// `npm run test:fleet -- [--runs N] [--kills N] [--lease MS] [--restarts N]`: workers of a fleet on a real NATS server, killed and
-// frozen past their leases at random, the server killed and started again. None may be lost, none end twice, no zombie may write.
-import { type ChildProcess, spawn } from "node:child_process";
+// `npm run test:fleet -- [--runs N] [--kills N] [--lease MS] [--restarts N] [--timeout S]`: workers of a fleet on a real NATS server,
+// killed and frozen past their leases at random, the server killed and started again. None may be lost, none end twice, no zombie write.
+import type { ChildProcess } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -8,7 +8,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { build } from "esbuild";
 import type { Fleet } from "../../src/serve/fleet.ts";
 import { openFleet } from "../../src/serve/open-fleet.ts";
+import { atExit, spawnOwned } from "../support/at-exit.ts";
 import type { Network } from "../support/cut-network.ts";
+import { numbersFrom, underWatch } from "../support/long-script.ts";
 import { NatsServer } from "../support/nats-server.ts";
 import { newRun } from "./fleet-kit.ts";
 
@@ -55,7 +57,15 @@ export async function hostProgram(): Promise<{ file: string; remove(): void }> {
     outfile: file,
     logLevel: "warning",
   });
-  return { file, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  const forget = atExit(remove);
+  return {
+    file,
+    remove() {
+      forget();
+      remove();
+    },
+  };
 }
 
 export type HostOptions = {
@@ -73,6 +83,7 @@ export class HostProcess {
   readonly ready: Promise<void>;
   readonly written: { run: string; position: number }[] = [];
   refused = 0;
+  ended = 0;
 
   /** `inside`: what it is started by, such as a network of its own. */
   constructor(
@@ -89,12 +100,13 @@ export class HostProcess {
       name,
       ...[ttlMs, events, pauseMs, skewMs].map(String),
     ];
-    this.child = spawn(command!, args, { stdio: ["ignore", "pipe", "inherit"] });
+    this.child = spawnOwned(command!, args, { stdio: ["ignore", "pipe", "inherit"] });
     this.ready = new Promise((resolve) => {
       createInterface({ input: this.child.stdout! }).on("line", (line) => {
         const [what, run, position] = line.split(" ");
         if (what === "ready") resolve();
         if (what === "refused") this.refused++;
+        if (what === "ended") this.ended++;
         if (what === "wrote") this.written.push({ run: run!, position: Number(position) });
       });
       this.child.on("exit", () => resolve());
@@ -109,17 +121,22 @@ export class HostProcess {
   }
 }
 
-export async function stressFleet({
-  runs,
-  kills,
-  restarts,
-  leaseMs,
-}: {
-  runs: number;
-  kills: number;
-  restarts: number;
-  leaseMs: number;
-}): Promise<FleetReport> {
+export type StressOptions = { runs: number; kills: number; restarts: number; leaseMs: number };
+
+const workers = 4;
+const events = 5;
+
+/** Between two events of a run: the runs must last as long as the kills do, and a kill or a freeze takes 1.3 leases. */
+function pauseOf({ runs, kills, leaseMs }: StressOptions): number {
+  return Math.max(leaseMs / 20, (kills * leaseMs * 1.4 * workers) / (runs * events));
+}
+
+/** `onStart` is given what tells how far it is. */
+export async function stressFleet(
+  options: StressOptions,
+  onStart: (tell: () => string) => void = () => {},
+): Promise<FleetReport> {
+  const { runs, kills, restarts, leaseMs } = options;
   const [server, program] = await Promise.all([NatsServer.start(), hostProgram()]);
   const url = server.url();
   const fleet = await openFleet(url, { configDir: "/nowhere", env: {} });
@@ -127,9 +144,12 @@ export async function stressFleet({
   const killedAt = new Map<string, number>();
   let started = 0;
   let freezes = 0;
-  // The runs must last as long as the kills do.
-  const events = 5;
-  const pauseMs = Math.max(leaseMs / 20, (kills * leaseMs * 2 * 4) / (runs * events));
+  let restarted = 0;
+  const pauseMs = pauseOf(options);
+  onStart(() => {
+    const ended = all.reduce((sum, host) => sum + host.ended, 0);
+    return `${ended} of ${runs} runs ended; ${killedAt.size} kills, ${freezes} freezes, ${restarted} restarts of the server`;
+  });
   // Half of the workers have clocks that are an hour wrong.
   const start = async () => {
     const name = `worker-${started++}`;
@@ -140,10 +160,14 @@ export async function stressFleet({
     return host;
   };
   const ids = Array.from({ length: runs }, (_, number) => `run-${number}`);
-  const living = await Promise.all([1, 2, 3, 4].map(start));
+  const living = await Promise.all(Array.from({ length: workers }, start));
   try {
     let isEnqueued = false;
-    const isOver = async () => isEnqueued && (await fleet.waiting()).count + (await fleet.waiting()).hosted === 0;
+    const isOver = async () => {
+      if (!isEnqueued) return false;
+      const { count, hosted } = await fleet.waiting();
+      return count + hosted === 0;
+    };
     const killer = async () => {
       for (let killed = 0; killed < kills; killed++) {
         await sleep(leaseMs * (0.2 + Math.random() * 0.6));
@@ -162,7 +186,6 @@ export async function stressFleet({
         living[index] = await start();
       }
     };
-    let restarted = 0;
     const restarter = async () => {
       for (; restarted < restarts; restarted++) {
         await sleep(leaseMs * (1 + Math.random()));
@@ -176,8 +199,7 @@ export async function stressFleet({
       isEnqueued = true;
     })();
     await Promise.all([enqueueing, killer(), restarter()]);
-    const deadline = Date.now() + 60_000 + runs * leaseMs;
-    while (!(await isOver()) && Date.now() < deadline) await sleep(100);
+    while (!(await isOver())) await sleep(100);
     await Promise.all(living.map((host) => host.end("SIGTERM")));
     const report = await inspect(fleet, ids, { all, killedAt, leaseMs });
     return { runs, kills: killedAt.size, freezes, restarts: restarted, ...report };
@@ -261,14 +283,24 @@ async function inspect(
 }
 
 export async function main(argv: readonly string[]): Promise<number> {
-  const numberOf = (name: string, otherwise: number) =>
-    Number(argv[argv.indexOf(name) + 1 || argv.length] ?? otherwise);
-  const report = await stressFleet({
-    runs: numberOf("--runs", 200),
-    kills: numberOf("--kills", 20),
-    restarts: numberOf("--restarts", 1),
-    leaseMs: numberOf("--lease", 2000),
+  const {
+    lease: leaseMs,
+    timeout,
+    ...numbers
+  } = numbersFrom(argv, {
+    ...{ runs: 200, kills: 20, restarts: 1, lease: 2000 },
+    timeout: 0,
   });
+  const options = { ...numbers, leaseMs };
+  const usualMs = (options.runs * events * pauseOf(options)) / workers + options.restarts * leaseMs * 2;
+  let tell = () => "starting";
+  const report = await underWatch(
+    () =>
+      stressFleet(options, (how) => {
+        tell = how;
+      }),
+    { tell: () => tell(), limitSeconds: timeout || 120 + (3 * usualMs) / 1000 },
+  );
   console.log(JSON.stringify(report));
   return report.lost + report.twice + report.zombieEvents + report.unkept === 0 ? 0 : 1;
 }

@@ -1,5 +1,5 @@
 // A real service in a home of its own, and requests to it as any client would send them.
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
@@ -8,6 +8,7 @@ import { openSqliteFleet } from "../../src/serve/engines/sqlite.ts";
 import type { Fleet, RunRecord } from "../../src/serve/fleet.ts";
 import { isOver } from "../../src/serve/fleet.ts";
 import { trust } from "../../src/store/trust.ts";
+import { spawnOwned } from "../support/at-exit.ts";
 import { cli, createWorkspace, type Workspace } from "../support/run-cli.ts";
 
 export type ServiceInfo = { pid: number; port: number; token: string };
@@ -112,7 +113,7 @@ export class TestService {
   }
 
   async start(args: readonly string[] = [], env: Record<string, string> = {}): Promise<void> {
-    this.#child = spawn(process.execPath, [cli, "serve", ...args], {
+    this.#child = spawnOwned(process.execPath, [cli, "serve", ...args], {
       cwd: this.workspace.path,
       env: { ...this.workspace.env, ...env },
       stdio: "ignore",

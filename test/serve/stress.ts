@@ -1,9 +1,10 @@
-// `npm run test:serve -- [--runs N] [--kills N] [--seconds S]`: background runs while the service is killed at random. None may be lost, none
-// run twice, each has one result.
+// `npm run test:serve -- [--runs N] [--kills N] [--seconds S] [--timeout S]`: background runs while the service is killed at random. None may be
+// lost, none run twice, each has one result.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isOver } from "../../src/serve/fleet.ts";
+import { numbersFrom, underWatch } from "../support/long-script.ts";
 import { TestService, until } from "./service-support.ts";
 
 export type StressReport = {
@@ -15,21 +16,17 @@ export type StressReport = {
   mostAtOnce: number;
 };
 
-/** `seconds`: how long each of them works. */
-export async function stress({
-  runs,
-  kills,
-  seconds,
-}: {
-  runs: number;
-  kills: number;
-  seconds: number;
-}): Promise<StressReport> {
+/** `seconds`: how long each of them works. `onStart` is given what tells how far it is. */
+export async function stress(
+  { runs, kills, seconds }: { runs: number; kills: number; seconds: number },
+  onStart: (tell: () => string) => void = () => {},
+): Promise<StressReport> {
   const service = new TestService();
   const { workspace, fleet } = service;
   const ids: string[] = [];
   let killed = 0;
   let mostAtOnce = 0;
+  onStart(() => `${ids.length} of ${runs} runs started; ${killed} kills`);
   try {
     const script = (number: number) =>
       service.script([
@@ -84,13 +81,15 @@ export async function stress({
 }
 
 export async function main(argv: readonly string[]): Promise<number> {
-  const numberOf = (name: string, otherwise: number) =>
-    Number(argv[argv.indexOf(name) + 1 || argv.length] ?? otherwise);
-  const report = await stress({
-    runs: numberOf("--runs", 200),
-    kills: numberOf("--kills", 5),
-    seconds: numberOf("--seconds", 2),
-  });
+  const { timeout, ...options } = numbersFrom(argv, { runs: 200, kills: 5, seconds: 2, timeout: 0 });
+  let tell = () => "starting";
+  const report = await underWatch(
+    () =>
+      stress(options, (how) => {
+        tell = how;
+      }),
+    { tell: () => tell(), limitSeconds: timeout || 180 + options.runs * (2 + options.seconds) },
+  );
   console.log(JSON.stringify(report));
   return report.lost + report.twice === 0 && report.results === report.runs ? 0 : 1;
 }

@@ -1,5 +1,5 @@
 // Workers as processes, a fleet that they share, and a model whose next step follows from what it was told.
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openSqliteFleet } from "../../src/serve/engines/sqlite.ts";
@@ -12,6 +12,7 @@ import {
   modelServer,
   type RecordedRequest,
 } from "../../src/testing/kit/model-server.ts";
+import { spawnOwned } from "../support/at-exit.ts";
 import { cli, createWorkspace, type Workspace } from "../support/run-cli.ts";
 import { until } from "./service-support.ts";
 
@@ -43,7 +44,7 @@ export class TestFleet {
     mkdirSync(config, { recursive: true });
     if (this.model) writeFileSync(join(config, "courser.json"), JSON.stringify(this.model.settings));
     const fleet = this.#url === undefined ? [] : ["--fleet", this.#url];
-    const child = spawn(process.execPath, [cli, "worker", "start", ...fleet, ...args], {
+    const child = spawnOwned(process.execPath, [cli, "worker", "start", ...fleet, ...args], {
       cwd: this.workspace.path,
       env: { ...this.workspace.env, HOME: home, OPENAI_API_KEY: "sk-test-of-the-worker", ...env },
       stdio: ["ignore", "ignore", "pipe"],

@@ -1,10 +1,11 @@
 // A real NATS server with JetStream, on loopback, with a store of its own.
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { atExit, spawnOwned } from "./at-exit.ts";
 
 const program = ["/usr/sbin/nats-server", "/usr/bin/nats-server", "/usr/local/bin/nats-server"].find(existsSync);
 
@@ -23,6 +24,7 @@ export class NatsServer {
   readonly host: string;
   port = 0;
   readonly #options: NatsServerOptions;
+  readonly #forget = atExit(() => rmSync(this.folder, { recursive: true, force: true }));
   #child: ChildProcess | undefined;
 
   constructor(options: NatsServerOptions = {}) {
@@ -61,7 +63,7 @@ export class NatsServer {
     const file = join(this.folder, "nats.conf");
     const store = hasJetStream ? `jetstream { store_dir: "${join(this.folder, "store")}" }` : "";
     writeFileSync(file, `listen: "${this.address}"\n${store}\n${config}\n`);
-    this.#child = spawn(program!, ["-c", file, "-l", join(this.folder, "nats.log")], { stdio: "ignore" });
+    this.#child = spawnOwned(program!, ["-c", file, "-l", join(this.folder, "nats.log")], { stdio: "ignore" });
     const deadline = Date.now() + 20_000;
     while (!(await answers(this.host, this.port))) {
       if (Date.now() > deadline) throw new Error("nats-server does not answer");
@@ -80,6 +82,7 @@ export class NatsServer {
 
   async remove(): Promise<void> {
     await this.kill();
+    this.#forget();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { atExit, killAllWithHome } from "./at-exit.ts";
 
 export const repository = resolve(import.meta.dirname, "../..");
 export const cli = join(repository, "dist/courser.cjs");
@@ -53,6 +54,10 @@ export function createWorkspace(files: Record<string, string> = {}): Workspace {
   mkdirSync(path);
   mkdirSync(home);
   const env = { PATH: process.env["PATH"] ?? "", HOME: home, LANG: "C.UTF-8" };
+  const forget = atExit(() => {
+    killAllWithHome(home);
+    rmSync(base, { recursive: true, force: true });
+  });
   const workspace: Workspace = {
     path,
     home,
@@ -71,7 +76,10 @@ export function createWorkspace(files: Record<string, string> = {}): Workspace {
       const fixed = ["-p", "--force", "--output-format", "stream-json", "--model", `script:${file}`];
       return workspace.run([...fixed, ...args, ...(args.includes("--") ? [] : ["go"])], options);
     },
-    remove: () => rmSync(base, { recursive: true, force: true }),
+    remove() {
+      forget();
+      rmSync(base, { recursive: true, force: true });
+    },
   };
   for (const [name, content] of Object.entries(files)) workspace.file(name, content);
   return workspace;

@@ -1,8 +1,9 @@
-// `npm run sim:fleet -- [--runs N] [--workers N] [--seed S]`: the engine of fleets, all of it but its connection, on a simulated
+// `npm run sim:fleet -- [--runs N] [--workers N] [--seed S] [--timeout S]`: the engine of fleets, all of it but its connection, on a simulated
 // server and a virtual clock: workers die, freeze and are cut off, answers get lost, messages come twice, the server is killed.
 import { NatsFleet } from "../../../src/serve/engines/nats/nats-fleet.ts";
 import { type Head, ownerOf, positionAt } from "../../../src/serve/engines/nats/rules.ts";
 import type { Entry, Fleet, Lease } from "../../../src/serve/fleet.ts";
+import { numbersFrom, underWatch } from "../../support/long-script.ts";
 import { newRun } from "../fleet-kit.ts";
 import { SimulatedConnection, SimulatedServer } from "./simulated-server.ts";
 import { Dice, VirtualClock } from "./virtual-clock.ts";
@@ -35,14 +36,8 @@ export type SimulationReport = {
   virtualSeconds: number;
 };
 
-export async function simulate({
-  runs,
-  workers,
-  seed,
-  leaseMs = 15_000,
-}: SimulationOptions): Promise<SimulationReport> {
-  const simulation = new Simulation({ runs, workers, seed, leaseMs });
-  return simulation.run();
+export async function simulate(options: SimulationOptions): Promise<SimulationReport> {
+  return new Simulation(options).run();
 }
 
 type Worker = { name: string; connection: SimulatedConnection; stop: AbortController };
@@ -61,10 +56,17 @@ class Simulation {
   #started = 0;
   #isEnqueued = false;
 
-  constructor(options: Required<SimulationOptions>) {
-    this.#options = options;
+  constructor(options: SimulationOptions) {
+    this.#options = { leaseMs: 15_000, ...options };
     this.#dice = new Dice(options.seed);
     this.#server = new SimulatedServer(this.#clock, this.#dice, { loss: 0.001, delay: 0.01, twice: 0.005 });
+  }
+
+  /** How far it is. */
+  tell(): string {
+    const { kills, freezes, partitions, restarts } = this.#counts;
+    const hours = (this.#clock.now / 3_600_000).toFixed(1);
+    return `${hours} virtual hours; ${this.#overCount} of ${this.#options.runs} runs ended; ${kills} kills, ${freezes} freezes, ${partitions} partitions, ${restarts} restarts`;
   }
 
   async run(): Promise<SimulationReport> {
@@ -261,13 +263,12 @@ function headOf({ head }: { head?: string }): Head {
 }
 
 export async function main(argv: readonly string[]): Promise<number> {
-  const numberOf = (name: string, otherwise: number) =>
-    Number(argv[argv.indexOf(name) + 1 || argv.length] ?? otherwise);
+  const { timeout, ...options } = numbersFrom(argv, { runs: 10_000, workers: 500, seed: 1, timeout: 1800 });
   const startedAt = Date.now();
-  const report = await simulate({
-    runs: numberOf("--runs", 10_000),
-    workers: numberOf("--workers", 500),
-    seed: numberOf("--seed", 1),
+  const simulation = new Simulation(options);
+  const report = await underWatch(() => simulation.run(), {
+    tell: () => simulation.tell(),
+    limitSeconds: timeout,
   });
   console.log(JSON.stringify({ ...report, seconds: Math.round((Date.now() - startedAt) / 1000) }));
   return report.lost + report.twice + report.zombieEvents + report.unkept === 0 ? 0 : 1;
