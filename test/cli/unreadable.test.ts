@@ -1,5 +1,6 @@
 // What a user may not read is said: it is neither empty, nor does nothing match, nor is there a word of the system's.
 import { execFileSync, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -111,6 +112,36 @@ describe.skipIf(cannotRun)(orSkipped("without the right to read", cannotRun), { 
       expect(stderr).toMatch(/^Error: The chats in .* cannot be read: permission denied\. .*\[FILE_UNREADABLE\]\n$/);
     }
     open(chats);
+  });
+
+  it("a chat that may not be read is not called missing", async () => {
+    const id: string = JSON.parse((await run("ls", "--format", "json")).stdout)[0].id;
+    const project = join(workspace.config, "chats", createHash("md5").update(workspace.path).digest("hex"));
+    const folder = join(project, id);
+    const asked = (...args: string[]) => run("-p", "--trust", ...args, "hi");
+    const ways = [
+      ["--resume", id],
+      ["--resume", id.slice(0, 8)],
+      ["--resume-or-new", id],
+    ];
+    close(folder);
+    for (const way of ways) {
+      const { exit, stdout, stderr } = await asked(...way);
+      expect({ exit, stdout }).toEqual({ exit: 1, stdout: "" });
+      expect(stderr).toMatch(
+        new RegExp(`^Error: The chat ${id} exists but cannot be read: permission denied for .*chmod.*FILE_UNREADABLE`),
+      );
+    }
+    open(folder);
+    close(project);
+    expect((await asked("--resume", id)).stderr).toMatch(
+      /^Error: The chat .* was not found, but it may be in .*, which cannot be read: permission denied\. .*FILE_UNREADABLE/,
+    );
+    expect((await asked("--resume", id.slice(0, 8))).stderr).toMatch(
+      /^Error: No readable chat starts with \w+\. The chats in .* cannot be read: permission denied\. .*FILE_UNREADABLE/,
+    );
+    open(project);
+    expect((await asked("--resume", id)).exit).toBe(0);
   });
 
   it("files of the configuration are named, with the reason in words", async () => {

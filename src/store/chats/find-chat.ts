@@ -3,7 +3,16 @@ import { basename, join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import { shortened } from "../../text/one-line.ts";
 import { chatsDir, isChatId } from "./layout.ts";
-import { ageAtAGlance, folders, isChat, metadataAtAGlance, newestFirst, projects, shownTitle } from "./list-chats.ts";
+import {
+  ageAtAGlance,
+  closedFolder,
+  folders,
+  isChat,
+  metadataAtAGlance,
+  newestFirst,
+  projects,
+  shownTitle,
+} from "./list-chats.ts";
 
 export { forkChat } from "./fork-chat.ts";
 export { listChats } from "./list-chats.ts";
@@ -21,20 +30,23 @@ export function findChat(configDir: string, wanted: string, workspace: string, p
       "SESSION_NOT_FOUND",
       `Session not found: ${whyNoId(wanted)}. To list the chats: ${program} ls --all`,
     );
-  const begins = (workspaceOnly?: string) =>
+  const unread: string[] = [];
+  const places = (workspaceOnly?: string) =>
     isChatId(id)
-      ? projects(configDir, workspaceOnly)
-          .map((project) => join(project, id))
-          .filter(isChat)
-      : folders(configDir, workspaceOnly)
-          .filter((folder) => basename(folder).toLowerCase().startsWith(id))
-          .filter(isChat);
-  const here = begins(workspace);
-  const found = here.length > 0 ? here : begins();
+      ? projects(configDir, workspaceOnly).map((project) => join(project, id))
+      : folders(configDir, workspaceOnly, (problem) => unread.push(problem)).filter((folder) =>
+          basename(folder).toLowerCase().startsWith(id),
+        );
+  const here = places(workspace).filter(isChat);
+  const found = here.length > 0 ? here : places().filter(isChat);
   if (found.length === 1) return found[0]!;
   // A copied configuration can hold a chat twice.
   if (found.length > 1 && isChatId(id)) return found.map(ageAtAGlance).sort(newestFirst)[0]!.folder;
   if (found.length > 1) throw ambiguous(id, found);
+  // Those of this workspace first: the id is most likely one of them.
+  const closed = [...places(workspace), ...places()].flatMap((folder) => closedFolder(folder) ?? [])[0];
+  if (closed !== undefined) throw unreadable(id, closed);
+  if (unread.length > 0) throw new UserError("FILE_UNREADABLE", `No readable chat starts with ${id}. ${unread[0]}`);
   throw new UserError(
     "SESSION_NOT_FOUND",
     isChatId(id)
@@ -59,6 +71,8 @@ export function nthChat(configDir: string, workspace: string, number: number, pr
   const chats = (spoken.length > 0 ? spoken : all).sort(newestFirst);
   const chat = chats[number - 1];
   if (chat) return chat.folder;
+  const closed = chats.length > 0 ? undefined : folders(configDir).find((folder) => closedFolder(folder) !== undefined);
+  if (closed !== undefined) throw unreadable(basename(closed), closed);
   const count = chats.length === 1 ? "is one chat" : `are ${chats.length} chats`;
   throw new UserError(
     "SESSION_NOT_FOUND",
@@ -66,6 +80,14 @@ export function nthChat(configDir: string, workspace: string, number: number, pr
       ? `Session not found: no chat to resume in ${chatsDir(configDir)}. To start one: ${program} "…"`
       : `Session not found: there ${count} ${here.length > 0 ? `of ${workspace}` : "in all"}, so there is no -${number}. To see them: ${program} ls${here.length > 0 ? "" : " --all"}`,
   );
+}
+
+/** `closed`: the folder of the chat itself, or one above it, in which it may be. */
+function unreadable(id: string, closed: string): UserError {
+  const what = basename(closed).startsWith(id)
+    ? `The chat ${basename(closed)} exists but cannot be read: permission denied for ${closed}.`
+    : `The chat ${id} was not found, but it may be in ${closed}, which cannot be read: permission denied.`;
+  return new UserError("FILE_UNREADABLE", `${what} Fix its owner and mode (chmod u+rwx), then try again.`);
 }
 
 const pattern = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";

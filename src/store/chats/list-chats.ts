@@ -1,6 +1,6 @@
 // Which chats there are, told without opening their stores wherever that can be done.
-import { existsSync, readdirSync } from "node:fs";
-import { basename, join, sep } from "node:path";
+import { accessSync, existsSync, readdirSync } from "node:fs";
+import { basename, dirname, join, sep } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import { systemErrorText } from "../../text/system-error.ts";
 import { storeError } from "../sqlite.ts";
@@ -103,7 +103,7 @@ function unlessMissing<Entry>(folder: string, list: () => Entry[]): Entry[] {
     return list();
   } catch (error) {
     if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return [];
-    if (["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? ""))
+    if (isPermission(error))
       throw new UserError(
         "FILE_UNREADABLE",
         `The chats in ${folder} cannot be read: ${systemErrorText(error)}. Fix its owner and mode (chmod u+rwx).`,
@@ -114,10 +114,30 @@ function unlessMissing<Entry>(folder: string, list: () => Entry[]): Entry[] {
 
 /** Whether any workspace has a chat with this id. */
 export function isTaken(configDir: string, id: string): boolean {
-  return projects(configDir).some((project) => isChat(join(project, id)));
+  return projects(configDir)
+    .map((project) => join(project, id))
+    .some((folder) => isChat(folder) || closedFolder(folder) === folder);
 }
 
 /** The store comes last when a chat is made: without it there is none. */
 export function isChat(folder: string): boolean {
   return existsSync(storeFile(folder));
+}
+
+/** Where this user may not look for a chat: its folder, or the one above it. Undefined where nothing is in the way. */
+export function closedFolder(folder: string): string | undefined {
+  return [dirname(folder), folder].find((each) => isRefused(`${each}${sep}.`));
+}
+
+function isRefused(path: string): boolean {
+  try {
+    accessSync(path);
+    return false;
+  } catch (error) {
+    return isPermission(error);
+  }
+}
+
+function isPermission(error: unknown): boolean {
+  return ["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "");
 }
