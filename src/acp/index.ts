@@ -98,7 +98,7 @@ class Server {
     if (!method) {
       const near = nearestName(name, Object.keys(this.#methods));
       throw new UserError(
-        "NOT_BUILT",
+        "NOT_SUPPORTED",
         `Method not found: ${JSON.stringify(name.slice(0, 100))}.${near ? ` Did you mean ${near}?` : ""}`,
       );
     }

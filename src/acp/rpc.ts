@@ -40,7 +40,7 @@ export const rpcCodes = {
 const codesByError: Partial<Record<ErrorCode, number>> = {
   FRAME_MALFORMED: rpcCodes.parse,
   FRAME_SCHEMA: rpcCodes.invalidRequest,
-  NOT_BUILT: rpcCodes.methodNotFound,
+  NOT_SUPPORTED: rpcCodes.methodNotFound,
   USAGE: rpcCodes.invalidParams,
   CWD_MISSING: rpcCodes.invalidParams,
   MODEL_UNKNOWN: rpcCodes.invalidParams,

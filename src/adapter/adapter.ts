@@ -1,7 +1,9 @@
 // CursorAgentModelAdapter: agent CLIs behind the turn contract.
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
+import { type Check, callback, listOf, object, oneOf, positive, signal, text, words } from "../json/checks.ts";
 import { isObject } from "../json/object.ts";
+import { checkOptions } from "../protocol/check-options.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { KnownTool, TurnMessage, TurnTool } from "../protocol/turn-contract.ts";
 import { createRedactor, type Redactor } from "../redact/redact.ts";
@@ -28,6 +30,16 @@ export type AdapterOptions = {
   platform?: NodeJS.Platform;
 };
 
+const adapterChecks = {
+  cwd: text,
+  tools: object,
+  log: callback,
+  debug: callback,
+  maxLineBytes: positive,
+  supportedVersions: words,
+  platform: text,
+} satisfies Record<keyof AdapterOptions, Check>;
+
 export type Session = { readonly id: string; readonly model: string; readonly cwd: string };
 
 export type TurnRequest = {
@@ -44,6 +56,16 @@ export type TurnRequest = {
   signal?: AbortSignal;
 };
 
+const turnChecks = {
+  messages: messageList,
+  tools: listOf((tool) => (isObject(tool) && typeof tool.name === "string" ? undefined : "must be a list of tools")),
+  alsoKnown: listOf(object),
+  turnId: text,
+  text: oneOf("full", "new"),
+  preferred: object,
+  signal,
+} satisfies Record<keyof TurnRequest, Check>;
+
 export class CursorAgentModelAdapter {
   /** What was passed over in the config. */
   readonly warnings: readonly string[];
@@ -58,13 +80,16 @@ export class CursorAgentModelAdapter {
   /** Throws UserError for a config that is wrong. From a file: `new CursorAgentModelAdapter(loadConfig("openclaw.json"))`. */
   constructor(config: AdapterConfig, options: AdapterOptions = {}) {
     this.#config = checkConfig(config);
+    checkOptions("CursorAgentModelAdapter", options, adapterChecks, { example: "config, { … }" });
     this.#options = options;
     this.#redactor = createRedactor({ values: [...secretValues(process.env), ...profileSecrets(this.#config)] });
     this.warnings = this.#config.warnings.map((text) => this.#redactor.redact(text));
     this.#rotation = new Rotation(this.#config);
   }
 
-  async createSession({ model, cwd }: { model?: string; cwd?: string } = {}): Promise<Session> {
+  async createSession(options: { model?: string; cwd?: string } = {}): Promise<Session> {
+    checkOptions("createSession", options, { model: text, cwd: text });
+    const { model, cwd } = options;
     if (this.#isClosed) throw new UserError("USAGE", "The adapter is closed: make a new one.");
     const name = model ?? this.#config.defaultModel;
     const known = [...this.#config.models.values()].filter((each) => each.enabled).map((each) => each.name);
@@ -79,9 +104,9 @@ export class CursorAgentModelAdapter {
 
   /** Nothing happens before the events are read. They end with exactly one `done` or `error`. */
   sendTurn(session: Session, request: TurnRequest): SentTurn {
-    if (!this.#sessions.has(session.id))
+    if (!this.#sessions.has(session?.id))
       throw new UserError("SESSION_NOT_FOUND", "The session is closed, or not of this adapter.");
-    checkMessages(request.messages);
+    checkOptions("sendTurn", request, turnChecks, { example: "session, { messages: […] }", required: "messages" });
     const router = request.tools ? undefined : this.#options.tools;
     const tools = request.tools ?? router?.list() ?? [];
     const { platform, maxLineBytes, supportedVersions, log, debug } = this.#options;
@@ -144,9 +169,10 @@ function profileSecrets({ profiles }: CheckedConfig): string[] {
   );
 }
 
-function checkMessages(messages: unknown): void {
+export function messageList(value: unknown): string | undefined {
   const isMessage = (each: unknown) =>
     isObject(each) && typeof each.role === "string" && typeof each.content === "string";
-  if (!Array.isArray(messages) || messages.length === 0 || !messages.every(isMessage))
-    throw new UserError("USAGE", 'A turn needs "messages": [{ role: "user", content: "…" }], with texts as content.');
+  return Array.isArray(value) && value.length > 0 && value.every(isMessage)
+    ? undefined
+    : 'must be a list such as [{ role: "user", content: "…" }], with texts as content';
 }

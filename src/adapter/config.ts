@@ -42,6 +42,8 @@ export type AdapterConfig = {
   defaultModel?: string;
 };
 
+const configKeys: readonly string[] = ["models", "profiles", "defaultModel"] satisfies (keyof AdapterConfig)[];
+
 /** An entry with nothing left open. */
 export type Model = Required<Omit<ModelEntry, "idleMs" | "stopMs">> & {
   name: string;
@@ -142,7 +144,11 @@ export function checkConfig(value: unknown, place = "the adapter's config"): Che
     throw new UserError("CONFIG_INVALID", `${place}: ${where} ${problem}.`);
   };
   if (!isObject(value)) return complain("it", 'must be an object with "models"');
-  const warnings: string[] = [];
+  const warnings = Object.keys(value).flatMap((key) => {
+    // An openclaw.json holds much that is none of ours.
+    const near = configKeys.includes(key) ? undefined : nearestName(key, configKeys);
+    return near === undefined ? [] : [`"${key}" has no effect; did you mean "${near}"?`];
+  });
   const profiles = readProfiles(value.profiles, complain);
   if (!isObject(value.models) || Object.keys(value.models).length === 0)
     return complain('"models"', 'must be an object such as { "cursor-auto": { "command": "agent", … } }');

@@ -1,10 +1,12 @@
 // The runtime: model and tools together, until the model is done. Text comes once, every call is run once.
+import { type Check, positive, signal } from "../json/checks.ts";
+import { checkOptions, misuse } from "../protocol/check-options.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { ContractUsage, TurnCall, TurnEvent, TurnMessage } from "../protocol/turn-contract.ts";
 import { assistantMessage, toolMessage } from "../protocol/turn-messages.ts";
-import type { CursorAgentModelAdapter, Session, TurnRequest } from "./adapter.ts";
+import { type CursorAgentModelAdapter, messageList, type Session, type TurnRequest } from "./adapter.ts";
 import type { Attempt } from "./attempt.ts";
-import { createToolRouter, type ToolRouter } from "./tools/router.ts";
+import { createToolRouter, isRouter, type ToolRouter } from "./tools/router.ts";
 import type { SentTurn } from "./turn-attempts.ts";
 
 export type RuntimeRequest = {
@@ -16,6 +18,14 @@ export type RuntimeRequest = {
   loopLimit?: number;
   signal?: AbortSignal;
 };
+
+const runtimeChecks = {
+  messages: messageList,
+  tools: (value) => (isRouter(value) ? undefined : "must be a router: createToolRouter([…])"),
+  maxSteps: positive,
+  loopLimit: positive,
+  signal,
+} satisfies Record<keyof RuntimeRequest, Check>;
 
 /** Comes after the `tool_call` that it answers. */
 export type ToolResultEvent = { type: "tool_result"; data: { name: string; content: string; isError: boolean } };
@@ -39,9 +49,9 @@ export function runTurn(
   request: RuntimeRequest,
 ): RuntimeTurn {
   if (Array.isArray(request))
-    throw new UserError("USAGE", "runTurn takes an object: runTurn(adapter, session, { messages: […] }), not a list.");
-  if (!Array.isArray(request?.messages))
-    throw new UserError("USAGE", "runTurn needs messages: runTurn(adapter, session, { messages: […] }).");
+    throw misuse("runTurn takes an object: runTurn(adapter, session, { messages: […] }), not a list.");
+  const example = "adapter, session, { messages: […] }";
+  checkOptions("runTurn", request, runtimeChecks, { example, required: "messages" });
   return new RuntimeTurn(adapter, session, request);
 }
 

@@ -1,5 +1,7 @@
 // What the bridge knows of a host: how its payloads are read and how it wants to be answered. A new host is a file and a row.
+import { type Check, type FieldTable, oneOf } from "../json/checks.ts";
 import { isObject, type JsonObject, tryParse } from "../json/object.ts";
+import { optionsFault } from "../protocol/check-options.ts";
 import type { HookAnswer, HookReply } from "./answer.ts";
 import type { BridgeEvent, HookName, HostName } from "./event.ts";
 
@@ -14,6 +16,15 @@ export type SerializeOptions = {
   /** Who calls itself cursor: an editor or its CLI (told by the version), or Courser. */
   cursorSurface?: "courser";
 };
+
+const parseChecks = { events: oneOf("common", "all") } satisfies Record<keyof ParseOptions, Check>;
+
+const serializeChecks = {
+  cursorAskFallback: oneOf("allow", "deny", "ask"),
+  cursorSurface: oneOf("courser"),
+} satisfies Record<keyof SerializeOptions, Check>;
+
+export const hostChecks = { ...parseChecks, ...serializeChecks };
 
 /** Pure: the same payload and the same answer give the same bytes. */
 export interface Host {
@@ -31,16 +42,37 @@ export interface Host {
 
 /**
  * `PAYLOAD`: it cannot be read, so nothing is known of what it asks; whoever guards must refuse. `EVENT`, `HOST`,
- * `HANDLERS`: something is set up wrongly.
+ * `HANDLERS`, `OPTIONS`: something is set up wrongly.
  */
 export class BridgeError extends Error {
-  readonly code: "PAYLOAD" | "EVENT" | "HOST" | "HANDLERS";
+  readonly code: "PAYLOAD" | "EVENT" | "HOST" | "HANDLERS" | "OPTIONS";
 
   constructor(code: BridgeError["code"], message: string) {
     super(message);
     this.name = "BridgeError";
     this.code = code;
   }
+}
+
+/** Throws BridgeError: a misspelt option would be passed over in silence. */
+export function checkOptions(caller: string, options: unknown, table: FieldTable): void {
+  const fault = optionsFault(caller, options, table);
+  if (fault !== undefined) throw new BridgeError("OPTIONS", fault);
+}
+
+/** The host, with its callers' options checked. */
+export function checkedHost(host: Host): Host {
+  return {
+    ...host,
+    parse(raw, options = {}) {
+      checkOptions("parse", options, parseChecks);
+      return host.parse(raw, options);
+    },
+    serialize(answer, event, options = {}) {
+      checkOptions("serialize", options, serializeChecks);
+      return host.serialize(answer, event, options);
+    },
+  };
 }
 
 /** The payload as an object; text is read as JSON. */

@@ -1,9 +1,10 @@
 // One hook call from stdin to exit: read, find the host, parse, ask the handler, answer in the host's own words.
+import { anything, type Check, callback, object, positive, text, words } from "../json/checks.ts";
 import type { JsonObject } from "../json/object.ts";
 import { nearestName } from "../text/nearest.ts";
 import { type HookAnswer, type HookReply, readAnswer, warning } from "./answer.ts";
 import { type BridgeEvent, type BridgeEventOf, type HookName, type HostName, hookNames } from "./event.ts";
-import { BridgeError, type Host, type ParseOptions, type SerializeOptions } from "./host.ts";
+import { BridgeError, checkOptions, type Host, hostChecks, type ParseOptions, type SerializeOptions } from "./host.ts";
 import { detectHost, hostFromArguments, hostNamed, hosts } from "./hosts/index.ts";
 import { defaultMaxBytes, type PayloadSource, readPayload } from "./payload.ts";
 import { writeAll } from "./standard-streams.ts";
@@ -32,6 +33,18 @@ export type RunOptions = ParseOptions &
     maxBytes?: number;
     env?: Readonly<Record<string, string | undefined>>;
   };
+
+const runChecks = {
+  ...hostChecks,
+  host: text,
+  stdin: anything,
+  argv: words,
+  exit: callback,
+  write: callback,
+  writeError: callback,
+  maxBytes: positive,
+  env: object,
+} satisfies Record<keyof RunOptions, Check>;
 
 /** Gives each handler the type of its event, and finds misspelt names. */
 export function defineHook<Handlers extends HookHandlers>(handlers: Handlers): Handlers {
@@ -75,9 +88,9 @@ async function respond(handlers: HookHandlers, options: RunOptions, watch: Guard
         "cannot tell which host this is. Pass --host cursor, --host claude or --host codex.",
       );
     const host = hosts[found];
-    const event = host.parse(payload, options);
+    const event = host.parse(payload, { events: options.events === "all" ? "all" : "common" });
     watch.guards = host.permits(event);
-    return await answerTo(event, host, handlers, withSurface(options, payload));
+    return await answerTo(event, host, handlers, { ...options, ...surfaceOf(options, payload) });
   } catch (error) {
     if (!(error instanceof BridgeError)) throw error;
     // What cannot be read cannot be judged: 2 refuses on every host. The rest is for whoever set it up.
@@ -89,15 +102,17 @@ async function answerTo(
   event: BridgeEvent,
   host: Host,
   handlers: HookHandlers,
-  options: SerializeOptions,
+  options: RunOptions,
 ): Promise<HookReply> {
   let fault: string;
   try {
     checkNames(handlers);
+    checkOptions("run", options, runChecks);
+    const { cursorAskFallback, cursorSurface } = options;
     const handler = Object.hasOwn(handlers, event.event) ? handlers[event.event] : undefined;
     if (handler === undefined) return { stdout: host.silence, stderr: "", exit_code: 0, losses: [] };
     const answer = readAnswer(await (handler as (event: BridgeEvent) => unknown)(event));
-    if (!("fault" in answer)) return host.serialize(answer, event, options);
+    if (!("fault" in answer)) return host.serialize(answer, event, { cursorAskFallback, cursorSurface });
     fault = answer.fault;
   } catch (error) {
     fault = error instanceof Error ? error.message || error.name : String(error);
@@ -125,10 +140,10 @@ function checkNames(handlers: HookHandlers): void {
 }
 
 /** Courser's version looks like that of Cursor's CLI, so it says in the environment that it is the one who calls. */
-function withSurface({ env = process.env, ...options }: RunOptions, payload: JsonObject): SerializeOptions {
+function surfaceOf({ env = process.env, cursorSurface }: RunOptions, payload: JsonObject): SerializeOptions {
   const version = env["COURSER_VERSION"];
-  if (version === undefined || version !== payload["cursor_version"]) return options;
-  return { cursorSurface: "courser", ...options };
+  if (cursorSurface || version === undefined || version !== payload["cursor_version"]) return {};
+  return { cursorSurface: "courser" };
 }
 
 function failed(message: string, exitCode: number): HookReply {

@@ -16,6 +16,9 @@ export const callback = typed("function", "must be a function");
 export const object: Check = (value) => (isObject(value) ? undefined : "must be an object");
 export const positive: Check = (value) =>
   typeof value === "number" && value > 0 ? undefined : "must be a positive number";
+export const milliseconds: Check = (value) =>
+  typeof value === "number" && value >= 0 ? undefined : "must be a number of milliseconds";
+export const signal: Check = (value) => (value instanceof AbortSignal ? undefined : "must be an AbortSignal");
 export const anything: Check = () => undefined;
 
 export const oneOf =
@@ -27,6 +30,8 @@ export const listOf =
   (item: Check): Check =>
   (value) =>
     Array.isArray(value) ? value.map(item).find((fault) => fault !== undefined) : "must be a list";
+
+export const words = listOf(text);
 
 export const either =
   (...checks: readonly Check[]): Check =>

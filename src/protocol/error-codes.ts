@@ -6,7 +6,7 @@ type CodeInfo = { exit: number; retry?: true };
 export const errorCodes = {
   USAGE: { exit: 2 },
   UNTRUSTED: { exit: 1 },
-  NOT_BUILT: { exit: 1 },
+  NOT_SUPPORTED: { exit: 1 },
   NOT_AUTHENTICATED: { exit: 1 },
   OFFLINE_LIMIT: { exit: 1 },
   CONFIG_INVALID: { exit: 1 },

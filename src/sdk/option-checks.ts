@@ -1,4 +1,4 @@
-// What may stand in the options of each function: a name that nobody knows, or a value of the wrong kind, is told in one way.
+// What the options of each function may be.
 import {
   anything,
   type Check,
@@ -8,15 +8,17 @@ import {
   fields,
   flag,
   listOf,
+  milliseconds,
   object,
   oneOf,
   positive,
+  signal,
   text,
+  words,
 } from "../json/checks.ts";
 import { isObject } from "../json/object.ts";
-import { UserError } from "../protocol/error-codes.ts";
+import { type CheckedCall, checkOptions as checkNamedOptions } from "../protocol/check-options.ts";
 import { ruleFault } from "../protocol/permission-rule.ts";
-import { didYouMean } from "../text/nearest.ts";
 import { permissionModes, workModes } from "./drivers/driver.ts";
 import { drivers } from "./drivers/index.ts";
 import type { ExecuteCallbacks } from "./execute.ts";
@@ -25,11 +27,7 @@ import type { LiveOptions } from "./live/session.ts";
 import type { LoadSessionOptions, SearchSessionsOptions } from "./sessions/library.ts";
 import type { AnyOptions } from "./start-options.ts";
 
-const words = listOf(text);
 const tool = oneOf(...Object.keys(drivers));
-const milliseconds: Check = (value) =>
-  typeof value === "number" && value >= 0 ? undefined : "must be a number of milliseconds";
-const signal: Check = (value) => (value instanceof AbortSignal ? undefined : "must be an AbortSignal");
 const servers: Check = (value) => {
   if (!isObject(value)) return "must be an object of servers by their names";
   for (const [name, server] of Object.entries(value)) {
@@ -170,30 +168,7 @@ const habits: ReadonlyMap<string, string> = new Map([
   ["apiKey", "env: { … }, with the variable that the CLI reads"],
 ]);
 
-type Shown = { example?: string; required?: string };
-
 /** Throws UserError. */
-export function checkOptions(caller: string, options: unknown, table: FieldTable, shown: Shown = {}): void {
-  const { example = "{ … }", required } = shown;
-  if (!isObject(options)) throw misuse(`${caller} takes an object: ${caller}(${example}).`);
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined) continue;
-    const check = Object.hasOwn(table, name) ? table[name] : undefined;
-    if (!check) throw misuse(`${caller}: unknown option '${name}'.${meant(name, table)}`);
-    const fault = check(value);
-    if (fault !== undefined) throw misuse(`${caller}: ${name} ${fault}.`);
-  }
-  if (required !== undefined && options[required] === undefined)
-    throw misuse(`${caller} needs ${required}: ${caller}(${example}).`);
-}
-
-function meant(name: string, table: FieldTable): string {
-  const habit = habits.get(name);
-  const [option = ""] = habit?.match(/^\w+/) ?? [];
-  if (Object.hasOwn(table, option)) return ` Here it is ${habit}.`;
-  return didYouMean(name, Object.keys(table));
-}
-
-export function misuse(message: string): UserError {
-  return new UserError("USAGE", message);
+export function checkOptions(caller: string, options: unknown, table: FieldTable, call: CheckedCall = {}): void {
+  checkNamedOptions(caller, options, table, { ...call, habits });
 }

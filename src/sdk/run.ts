@@ -1,5 +1,6 @@
 // start: runs an agent CLI. What happens can be read as events, messages or text, by anybody and as often as wanted; how it
 // ended is one result.
+import { misuse } from "../protocol/check-options.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { derived } from "../protocol/stream-json.ts";
 import type { OpenConnection } from "./callbacks/connection.ts";
@@ -7,7 +8,7 @@ import type { AgentDriver, RunLoss } from "./drivers/driver.ts";
 import { EventLog } from "./event-log.ts";
 import type { FoundCli } from "./find-cli.ts";
 import { liveMessages } from "./live-messages.ts";
-import { checkOptions, followUpChecks, misuse } from "./option-checks.ts";
+import { checkOptions, followUpChecks } from "./option-checks.ts";
 import { RunError, type RunResult } from "./outcome.ts";
 import { createNamer, type RunEvent } from "./run-event.ts";
 import {

@@ -1,6 +1,7 @@
 // What start is given: the options, what is wrong with them, and what a driver is asked for by them.
 import { resolve } from "node:path";
 import { schemaProblem } from "../json/schema-check.ts";
+import { misuse } from "../protocol/check-options.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { hookEvents, isHookEvent } from "../protocol/hook-events.ts";
 import type { OpenConnection } from "./callbacks/connection.ts";
@@ -17,7 +18,7 @@ import type {
 } from "./drivers/driver.ts";
 import { drivers } from "./drivers/index.ts";
 import { type FoundCli, findCli } from "./find-cli.ts";
-import { checkOptions, misuse, startChecks } from "./option-checks.ts";
+import { checkOptions, startChecks } from "./option-checks.ts";
 import { type AnswerSchema, isStandard, type JsonSchema, jsonSchemaOf } from "./structured.ts";
 import type { UnifiedTool } from "./unified.ts";
 

@@ -3,7 +3,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CursorAgentModelAdapter } from "../../src/adapter/adapter.ts";
 import { type AdapterConfig, checkConfig, loadConfig } from "../../src/adapter/config.ts";
-import { adapterOf, model, scratchFolder, tell } from "./support.ts";
+import { runTurn } from "../../src/adapter/run-turn.ts";
+import { createExecTool } from "../../src/adapter/tools/exec.ts";
+import { createToolRouter } from "../../src/adapter/tools/router.ts";
+import { createWebFetchTool, createWebSearchTool } from "../../src/adapter/tools/web.ts";
+import { adapterOf, hello, model, scratchFolder, tell } from "./support.ts";
 
 const folder = scratchFolder();
 const cli = { provider: "cursor-agent-cli", command: "agent" };
@@ -109,6 +113,54 @@ test.each([undefined, [], [{}], [{ role: "user" }], [{ role: "user", content: 1 
   async (messages) => {
     const adapter = adapterOf({ a: model("answer") });
     const session = await adapter.createSession();
-    expect(() => adapter.sendTurn(session, { messages: messages as never })).toThrow('A turn needs "messages"');
+    expect(() => adapter.sendTurn(session, { messages: messages as never })).toThrow(
+      /^sendTurn(: messages must be| needs messages)/,
+    );
   },
 );
+
+test("misspelt options are refused, with the name that was meant", async () => {
+  const config = { models: { a: model("answer") } };
+  const adapter = new CursorAgentModelAdapter(config);
+  const session = await adapter.createSession();
+  const calls: [() => unknown, string][] = [
+    [
+      () => new CursorAgentModelAdapter(config, { cwdd: "/" } as never),
+      "CursorAgentModelAdapter: unknown option 'cwdd'. Did you mean cwd?",
+    ],
+    [
+      () => new CursorAgentModelAdapter(config, { log: "yes" } as never),
+      "CursorAgentModelAdapter: log must be a function.",
+    ],
+    [
+      () => adapter.sendTurn(session, { messages: hello, singal: 1 } as never),
+      "sendTurn: unknown option 'singal'. Did you mean signal?",
+    ],
+    [
+      () => runTurn(adapter, session, { messages: hello, maxStep: 1 } as never),
+      "runTurn: unknown option 'maxStep'. Did you mean maxSteps?",
+    ],
+    [
+      () => runTurn(adapter, session, { messages: hello, tools: [] } as never),
+      "runTurn: tools must be a router: createToolRouter([…]).",
+    ],
+    [() => createExecTool({ allows: [] } as never), "createExecTool: unknown option 'allows'. Did you mean allow?"],
+    [
+      () => createWebFetchTool({ timeout: 1 } as never),
+      "createWebFetchTool: unknown option 'timeout'. The options are allow, deny, ask, mostCharacters, limits, env.",
+    ],
+    [
+      () => createWebSearchTool({ counts: 1 } as never),
+      "createWebSearchTool: unknown option 'counts'. Did you mean count?",
+    ],
+    [() => createToolRouter([{ name: "x", schema: {} }] as never), 'createToolRouter: tool 1 needs "run".'],
+  ];
+  for (const [call, message] of calls) {
+    expect(call).toThrow(message);
+    expect(call).toThrow(expect.objectContaining({ name: "UserError", code: "USAGE" }));
+  }
+  await expect(adapter.createSession({ modle: "a" } as never)).rejects.toThrow("Did you mean model?");
+  expect(new CursorAgentModelAdapter({ ...config, profile: {} } as never).warnings).toEqual([
+    '"profile" has no effect; did you mean "profiles"?',
+  ]);
+});

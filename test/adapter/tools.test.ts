@@ -33,7 +33,7 @@ describe("the router", () => {
         { ...note, run: async () => "" },
         { ...note, run: async () => "" },
       ]),
-    ).toThrow("Two tools");
+    ).toThrow('two tools are named "note"');
   });
 
   test("unknown names and arguments that do not fit run nothing", async () => {

@@ -46,6 +46,17 @@ describe("hosts", () => {
     expect(() => cursor.parse([])).toThrow("not a JSON object");
   });
 
+  it("refuse options that they do not know", () => {
+    const event = cursor.parse(shell);
+    for (const host of [cursor, claude, codex])
+      expect(() => host.parse(shell, { event: "all" } as never)).toThrow(
+        "parse: unknown option 'event'. Did you mean events?",
+      );
+    expect(() => cursor.serialize({}, event, { cursorAskFallback: "no" } as never)).toThrow(
+      "serialize: cursorAskFallback must be one of allow, deny, ask.",
+    );
+  });
+
   it("throw on events that they do not take", () => {
     for (const name of Object.keys(hookEvents)) {
       const payload = {
@@ -379,6 +390,16 @@ describe("a script", () => {
       const ran = spawnSync("sh", ["-c", after!.text], { cwd: folder, encoding: "utf8", env, timeout: 20_000 });
       expect(ran.stdout + ran.stderr, `${file}:${line}`).toBe(`${text}\n`);
     }
+  });
+
+  it("with a misspelt option refuses what it guards, and says why", async () => {
+    const options = { cursorAskFalback: "ask", write: () => {}, writeError: () => {}, exit: () => {} };
+    const answer = await run({ PreToolUse: () => ({}) }, { ...options, stdin: JSON.stringify(shell) } as never);
+    expect(answer).toMatchObject({ exit_code: 2 });
+    expect(answer.stderr).toContain("run: unknown option 'cursorAskFalback'. Did you mean cursorAskFallback?");
+    expect(JSON.parse(answer.stdout)).toMatchObject({ permission: "deny" });
+    const stop = JSON.stringify({ ...shell, hook_event_name: "stop" });
+    expect(await run({ Stop: () => ({}) }, { ...options, stdin: stop } as never)).toMatchObject({ exit_code: 0 });
   });
 
   it("may print: stdout belongs to the answer", () => {

@@ -99,10 +99,10 @@ describe("what cannot be carried over", () => {
       session.names(),
       session.setModel("m", "high"),
     ];
-    for (const call of calls) await expect(call).rejects.toMatchObject({ name: "UserError", code: "NOT_BUILT" });
+    for (const call of calls) await expect(call).rejects.toMatchObject({ name: "UserError", code: "NOT_SUPPORTED" });
     expect(() => session.setMode("ask")).toThrow("plan");
     const image = { mime: "image/png", base64: Buffer.from("\x89PNG\r\n\x1a\n", "latin1").toString("base64") };
-    expect(await session.send({ text: "look", images: [image] }).ending).toMatchObject({ code: "NOT_BUILT" });
+    expect(await session.send({ text: "look", images: [image] }).ending).toMatchObject({ code: "NOT_SUPPORTED" });
     await expect(open("codex", { allowedTools: ["Read"] })).rejects.toMatchObject({ code: "USAGE" });
   });
 

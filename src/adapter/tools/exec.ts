@@ -2,11 +2,13 @@
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { type Check, callback, milliseconds, object, oneOf, text } from "../../json/checks.ts";
 import { decide, type Situation } from "../../policy/decide.ts";
 import type { Decision } from "../../policy/need.ts";
 import { toolEnvironment } from "../../policy/tool-environment.ts";
 import { runProgram } from "../../process/run-program.ts";
-import { parseRules, type RuleTexts } from "./permission.ts";
+import { checkOptions } from "../../protocol/check-options.ts";
+import { parseRules, type RuleTexts, ruleChecks } from "./permission.ts";
 import type { AdapterTool } from "./router.ts";
 
 export type ExecOptions = RuleTexts & {
@@ -23,12 +25,24 @@ export type ExecOptions = RuleTexts & {
   env?: NodeJS.ProcessEnv;
 };
 
+const execChecks = {
+  ...ruleChecks,
+  workspace: text,
+  mode: oneOf("default", "force"),
+  ask: callback,
+  timeoutMs: milliseconds,
+  home: text,
+  configDir: text,
+  env: object,
+} satisfies Record<keyof ExecOptions, Check>;
+
 const usualTimeoutMs = 120_000;
 const keepBytes = 100_000;
 
 type ExecArgs = { command: string; cwd?: string };
 
 export function createExecTool(options: ExecOptions = {}): AdapterTool {
+  checkOptions("createExecTool", options, execChecks);
   const { mode = "default", timeoutMs = usualTimeoutMs, ask, env = process.env, home = homedir() } = options;
   const workspace = realpathSync(resolve(options.workspace ?? "."));
   const configDir = options.configDir ?? env["CURSOR_CONFIG_DIR"] ?? join(home, ".cursor");

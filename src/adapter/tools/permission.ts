@@ -1,4 +1,5 @@
 // What the tools of the adapter may do: rules in the words of the permission files.
+import { type Check, words } from "../../json/checks.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { parseRule, type Rule } from "../../protocol/permission-rule.ts";
 
@@ -8,6 +9,8 @@ export type RuleTexts = {
   /** Wins over everything. */
   deny?: readonly string[];
 };
+
+export const ruleChecks = { allow: words, deny: words } satisfies Record<keyof RuleTexts, Check>;
 
 /** Throws UserError: a rule that is not understood must not be passed over. */
 export function parseRules({ allow = [], deny = [] }: RuleTexts): Rule[] {

@@ -1,4 +1,7 @@
 // The tools of a turn: known by name, checked by schema, run one at a time. Whatever goes wrong is a result.
+import { callback, fields, object, text, words } from "../../json/checks.ts";
+import { isObject } from "../../json/object.ts";
+import { misuse } from "../../protocol/check-options.ts";
 import { callFault, type KnownTool, type TurnTool, toolTable } from "../../protocol/turn-contract.ts";
 
 export type ToolContext = { signal: AbortSignal };
@@ -17,6 +20,12 @@ export type AdapterTool = {
   run(args: any, context: ToolContext): Promise<string | ToolOutput>;
 };
 
+const isTool = fields({ name: text, aliases: words, description: text, schema: object, run: callback }, [
+  "name",
+  "schema",
+  "run",
+]);
+
 export interface ToolRouter {
   /** What a model is told. */
   list(): TurnTool[];
@@ -27,10 +36,13 @@ export interface ToolRouter {
 }
 
 export function createToolRouter(tools: readonly AdapterTool[]): ToolRouter {
+  if (!Array.isArray(tools)) throw misuse("createToolRouter takes a list of tools: createToolRouter([…]).");
   const byName = new Map<string, AdapterTool>();
-  for (const tool of tools) {
+  for (const [index, tool] of tools.entries()) {
+    const fault = isTool(tool);
+    if (fault !== undefined) throw misuse(`createToolRouter: tool ${index + 1} ${fault}.`);
     for (const name of [tool.name, ...(tool.aliases ?? [])]) {
-      if (byName.has(name)) throw new Error(`Two tools are named ${JSON.stringify(name)}.`);
+      if (byName.has(name)) throw misuse(`createToolRouter: two tools are named ${JSON.stringify(name)}.`);
       byName.set(name, tool);
     }
   }
@@ -56,4 +68,8 @@ export function createToolRouter(tools: readonly AdapterTool[]): ToolRouter {
       }
     },
   };
+}
+
+export function isRouter(value: unknown): value is ToolRouter {
+  return isObject(value) && ["list", "known", "call"].every((name) => typeof value[name] === "function");
 }

@@ -1,5 +1,6 @@
 // `web_fetch` and `web_search`: pages of public hosts, and results of the search engine that is configured.
-
+import { type Check, callback, object, positive, text } from "../../json/checks.ts";
+import { checkOptions } from "../../protocol/check-options.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { contractSchemas } from "../../protocol/turn-contract.ts";
 import { createRedactor } from "../../redact/redact.ts";
@@ -12,7 +13,7 @@ import {
   searchEngine,
   searchEngineNames,
 } from "../../web/search-engines.ts";
-import { parseRules, type RuleTexts } from "./permission.ts";
+import { parseRules, type RuleTexts, ruleChecks } from "./permission.ts";
 import type { AdapterTool } from "./router.ts";
 
 export type WebFetchOptions = RuleTexts & {
@@ -24,10 +25,19 @@ export type WebFetchOptions = RuleTexts & {
   env?: NodeJS.ProcessEnv;
 };
 
+const fetchChecks = {
+  ...ruleChecks,
+  ask: callback,
+  mostCharacters: positive,
+  limits: object,
+  env: object,
+} satisfies Record<keyof WebFetchOptions, Check>;
+
 /** Without `allow`, every public host may be read. Private addresses stay closed, unless a rule names host and port. */
 const everyHost: RuleTexts["allow"] = ["WebFetch(*)"];
 
 export function createWebFetchTool(options: WebFetchOptions = {}): AdapterTool {
+  checkOptions("createWebFetchTool", options, fetchChecks);
   const { allow = everyHost, deny, ask, mostCharacters = 100_000, limits, env } = options;
   const rules = parseRules({ allow, deny });
   const cache = createPageCache();
@@ -76,7 +86,16 @@ export type WebSearchOptions = {
   env?: NodeJS.ProcessEnv;
 };
 
+const searchChecks = {
+  engine: text,
+  endpoint: text,
+  keyEnv: text,
+  count: positive,
+  env: object,
+} satisfies Record<keyof WebSearchOptions, Check>;
+
 export function createWebSearchTool(options: WebSearchOptions = {}): AdapterTool {
+  checkOptions("createWebSearchTool", options, searchChecks);
   const { engine, endpoint, keyEnv, count, env = process.env } = options;
   if (engine !== undefined && !searchEngineNames.includes(engine))
     throw new UserError(

@@ -11,7 +11,7 @@ import {
   warning,
 } from "../answer.ts";
 import { type BridgeEvent, finishEvent, type HookName, type HostName } from "../event.ts";
-import { BridgeError, type Host, numberOf, payloadOf, requiredText, textOf } from "../host.ts";
+import { BridgeError, checkedHost, type Host, numberOf, payloadOf, requiredText, textOf } from "../host.ts";
 import { callFields } from "../tool-call.ts";
 
 /** What sets one host apart from the other. */
@@ -80,7 +80,7 @@ const carriedBy: Record<HookName, readonly AnswerField[]> = {
 
 export function claudeFormat(dialect: Dialect): Host {
   const { name } = dialect;
-  return {
+  return checkedHost({
     name,
     events: Object.fromEntries(dialect.events.map((event) => [event, event])),
     silence: "",
@@ -103,7 +103,7 @@ export function claudeFormat(dialect: Dialect): Host {
       });
     },
     serialize: (answer, event) => serialize(answer, event, dialect),
-  };
+  });
 }
 
 function unsupported(name: string, { name: host, events }: Dialect): BridgeError {

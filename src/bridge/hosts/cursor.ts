@@ -15,6 +15,7 @@ import {
 import { type BridgeEvent, commonHookNames, finishEvent, type HookName } from "../event.ts";
 import {
   BridgeError,
+  checkedHost,
   type Host,
   numberOf,
   type ParseOptions,
@@ -120,7 +121,7 @@ const rows: Partial<Record<HookEventName, EventRow>> = {
   },
 };
 
-export const cursor: Host = {
+export const cursor: Host = checkedHost({
   name: "cursor",
   events: Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, row.event])),
   // No output at all might be taken for a hook that failed.
@@ -128,7 +129,7 @@ export const cursor: Host = {
   permits: ({ nativeEvent }) => isHookEvent(nativeEvent) && hookEvents[nativeEvent].effect === "permit",
   parse,
   serialize,
-};
+});
 
 function parse(raw: unknown, { events = "common" }: ParseOptions = {}): BridgeEvent {
   const payload = payloadOf(raw);

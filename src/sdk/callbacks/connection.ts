@@ -195,6 +195,9 @@ function relayProgram(): string {
   );
   const found = places.find((path) => existsSync(path));
   if (found === undefined)
-    throw new UserError("NOT_BUILT", `${places[0]} is missing: build the package (npm run build).`);
+    throw new UserError(
+      "FILE_UNREADABLE",
+      `${places[0]} is missing from the package. Install courser-agent again; in a clone: npm run build.`,
+    );
   return found;
 }

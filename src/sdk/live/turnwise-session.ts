@@ -95,7 +95,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
 
   async setModel(model: string, effort?: ReasoningEffort): Promise<void> {
     if (effort !== undefined)
-      throw new UserError("NOT_BUILT", `The effort of a model cannot be set for ${this.#program}.`);
+      throw new UserError("NOT_SUPPORTED", `The effort of a model cannot be set for ${this.#program}.`);
     checkWords({ model });
     this.#isModelNew = true;
     this.#model = model;
@@ -186,7 +186,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
 
   #cannot(verb: keyof typeof impossible): () => Promise<never> {
     return async () => {
-      throw new UserError("NOT_BUILT", `${verb} is not possible with ${this.#program}. ${impossible[verb]}`);
+      throw new UserError("NOT_SUPPORTED", `${verb} is not possible with ${this.#program}. ${impossible[verb]}`);
     };
   }
 
@@ -194,7 +194,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
     const known = possibleModes.find((each) => each === mode);
     if (known !== undefined) return known;
     throw new UserError(
-      "NOT_BUILT",
+      "NOT_SUPPORTED",
       `${this.#program} has no mode '${mode}' here. The nearest is 'plan', in which nothing is changed.`,
     );
   }
@@ -222,7 +222,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
     } = this.#options;
     const paths = images.map((image) => {
       if (typeof image === "string") return image;
-      throw new UserError("NOT_BUILT", `${this.#program} takes images by their paths.`);
+      throw new UserError("NOT_SUPPORTED", `${this.#program} takes images by their paths.`);
     });
     const mode: SdkPermissionMode | undefined = this.#mode && this.#modeFor(this.#mode);
     const isFollowUp = this.#sessionId !== undefined;

@@ -136,7 +136,7 @@ const statuses: Readonly<Partial<Record<ErrorCode, [status: number, code: string
   UNTRUSTED: [403, "untrusted_workspace"],
   STORE_LOCKED: [503, "busy"],
   STORE_FULL: [507, "disk_full"],
-  NOT_BUILT: [501, "not_supported"],
+  NOT_SUPPORTED: [501, "not_supported"],
 };
 
 export function failureOf(error: unknown): { status: number; code: string; message: string } {
