@@ -180,8 +180,19 @@ export function findWrapped(text: string, hasSecret: (decoded: string) => boolea
 
 /** Only if it is plain text, in either alphabet: most of what looks like base64 is a long word. */
 function decodeBase64(text: string): string | undefined {
-  const [bare = ""] = text.replaceAll("-", "+").replaceAll("_", "/").split("=", 1);
+  const bare = text.includes("=") ? text.slice(0, text.indexOf("=")) : text;
+  if (!mayHoldText(bare)) return undefined;
   // A single sextet at the end is no byte, and the decoder refuses it.
-  const decoded = atob(bare.length % 4 === 1 ? bare.slice(0, -1) : bare);
+  const whole = bare.length % 4 === 1 ? bare.slice(0, -1) : bare;
+  const decoded = atob(whole.replaceAll("-", "+").replaceAll("_", "/"));
   return /^[\t\n\r -~]*$/.test(decoded) ? decoded : undefined;
+}
+
+/** The first of each four characters holds the highest bit of a byte, which in text is never set: then it is `A`-`Z` or `a`-`f`. */
+function mayHoldText(base64: string): boolean {
+  for (let at = 0; at + 1 < base64.length; at += 4) {
+    const code = base64.charCodeAt(at);
+    if (!((code >= 65 && code <= 90) || (code >= 97 && code <= 102))) return false;
+  }
+  return true;
 }

@@ -105,7 +105,7 @@ function compile(): CompiledShapes {
   }
   const longestFirst = [...shapes.keys()].sort((one, other) => other.length - one.length);
   const escaped = longestFirst.join("|").replace(/[.~=/]/g, "\\$&");
-  return { shapes, trigger: new RegExp(`eyJ|Q~|:AA|\\.(?=[\\w-]{6}\\.[\\w-]{27})|${escaped}`, "g") };
+  return { shapes, trigger: new RegExp(`${escaped}|eyJ|Q~|:AA|\\.(?=[\\w-]{6}\\.[\\w-]{27})`, "g") };
 }
 
 /** `isSeam`: a terminal sequence was taken out right before this character. */

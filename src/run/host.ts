@@ -44,6 +44,8 @@ export type RunHost = {
   debug?(message: string): void;
   seams?: Partial<Seams> & {
     openProvider?(model: ResolvedModel, options: ProviderOptions): Promise<Provider>;
+    /** The provider that was opened, with something around it. */
+    wrapProvider?(provider: Provider, model: ResolvedModel): Provider;
     /** What is known of a model that a recording takes the place of. */
     modelInfo?: Partial<Pick<ResolvedModel, "displayName" | "contextTokens" | "price" | "effort">>;
     /** What was said before the first prompt. */

@@ -58,8 +58,8 @@ export async function openProvider(
   options: Pick<ProviderOptions, "sessionId" | "repliesGiven" | "scriptPlace"> = {},
 ): Promise<Provider> {
   const { retries, timeoutMs, idleMs, fallbackModels } = settings.courser;
-  const open = host.seams?.openProvider ?? createProvider;
-  const provider = await open(model, {
+  const { openProvider: open = createProvider, wrapProvider = same } = host.seams ?? {};
+  const opened = await open(model, {
     retries,
     timeoutMs,
     idleMs,
@@ -68,7 +68,12 @@ export async function openProvider(
     ...(host.insecure && { insecure: true }),
     ...options,
   });
+  const provider = wrapProvider(opened, model);
   return host.waiting ? waitedFor(provider, model.displayName, host.waiting) : provider;
+}
+
+function same(provider: Provider): Provider {
+  return provider;
 }
 
 function waitedFor(provider: Provider, name: string, waiting: Waiting): Provider {

@@ -1,5 +1,4 @@
 // A run that is watched: by a log, by OpenTelemetry, or both. Loaded only where something asks for it.
-import { createProvider } from "../model/resolve.ts";
 import { listenedTo, type Observer } from "../observe/observer.ts";
 import type { LiveRun, RunRequest } from "../protocol/run.ts";
 import { Waiting } from "../protocol/waiting.ts";
@@ -62,7 +61,7 @@ function watchedHost(
   waiting.watch((waited) => {
     if (waited.kind !== "model" && waited.kind !== "tool") tell((observer) => observer.waited(waited, Date.now()));
   });
-  const open = host.seams?.openProvider ?? createProvider;
+  const wrap = host.seams?.wrapProvider;
   return {
     ...host,
     waiting,
@@ -76,7 +75,7 @@ function watchedHost(
     },
     seams: {
       ...host.seams,
-      openProvider: async (model, options) => listenedTo(await open(model, options), model.displayName, observers),
+      wrapProvider: (provider, model) => listenedTo(wrap?.(provider, model) ?? provider, model.displayName, observers),
     },
   };
 }

@@ -1,7 +1,6 @@
 // A recording up to one of its steps, then a real model: with the conversation as it was, or with every tool run again.
 
 import type { Provider } from "../model/provider.ts";
-import { createProvider } from "../model/resolve.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { Message, Part } from "../protocol/message.ts";
 import type { LiveRun, Prompt, RunRequest } from "../protocol/run.ts";
@@ -61,7 +60,7 @@ async function runAgain({ recording, step, request, host }: StepOptions): Promis
   });
   const run = await openRun(request, {
     ...host,
-    seams: { ...host.seams, openProvider: async (model, options) => until(await createProvider(model, options)) },
+    seams: { ...host.seams, wrapProvider: until },
   });
   const send = run.send.bind(run);
   run.send = (given) => {

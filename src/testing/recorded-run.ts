@@ -9,15 +9,13 @@ import { Recorder } from "./record.ts";
 export async function recordedRun(file: string, request: RunRequest, host: RunHost): Promise<LiveRun> {
   const { env, version, redact = same } = host;
   const recorder = new Recorder({ file: resolve(file), request, env, version, redact });
-  // What the run loads after `init` is not loaded before.
-  const open =
-    host.seams?.openProvider ?? (async (...how) => (await import("../model/resolve.ts")).createProvider(...how));
+  const wrap = host.seams?.wrapProvider;
   const run = await openRun(request, {
     ...host,
     watch: (recorded) => recorder.watch(recorded),
     seams: {
       ...host.seams,
-      openProvider: async (model, options) => recorder.wrap(await open(model, options), model),
+      wrapProvider: (provider, model) => recorder.wrap(wrap?.(provider, model) ?? provider, model),
     },
   });
   return withEnd(run, () => recorder.end());

@@ -70,6 +70,7 @@ const shapes: [prefix: string, alphabet: Alphabet, length: number][] = [
   ["ntn_", "alphanumeric", 46],
   ["figd_", "word", 40],
   ["glsa_", "alphanumeric", 40],
+  ["eyJrIjoi", "alphanumeric", 60],
   ["sntryu_", "hex", 64],
   ["sha256~", "word", 43],
   ["AGE-SECRET-KEY-1", "upper", 58],

@@ -181,7 +181,7 @@ export async function campaign(
 ) {
   const faults: string[] = [];
   const endings = new Map<string, number>();
-  const sizes: number[] = [];
+  const sizes: { name: string; ratio: number }[] = [];
   let [next, done] = [0, 0];
   const work = async () => {
     while (next < runs) {
@@ -195,12 +195,12 @@ export async function campaign(
       faults.push(...end.faults.map((fault) => `${run.name}: ${fault}`));
       endings.set(end.ending, (endings.get(end.ending) ?? 0) + 1);
       // Other formats say less than the stream: only it is compared in size.
-      if (run.args[2] === "stream-json") sizes.push(end.recordingBytes / end.streamBytes);
+      if (run.args[2] === "stream-json") sizes.push({ name: run.name, ratio: end.recordingBytes / end.streamBytes });
       report(++done);
     }
   };
   await Promise.all(Array.from({ length: concurrency }, work));
-  return { faults, endings, sizes: sizes.sort((one, other) => one - other) };
+  return { faults, endings, sizes: sizes.sort((one, other) => one.ratio - other.ratio) };
 }
 
 export async function main(argv: readonly string[]): Promise<number> {
@@ -214,10 +214,12 @@ export async function main(argv: readonly string[]): Promise<number> {
   });
   for (const fault of faults) console.log(fault);
   for (const [ending, count] of [...endings].sort()) console.log(`${count}\t${ending}`);
-  const middle = sizes[Math.floor(sizes.length / 2)]?.toFixed(2);
-  const above = sizes.filter((size) => size > 3).length;
+  const middle = sizes[Math.floor(sizes.length / 2)]?.ratio.toFixed(2);
+  const above = sizes.filter(({ ratio }) => ratio > 3);
+  for (const { name, ratio } of above) console.log(`${name}: the recording is ${ratio.toFixed(2)} times its stream`);
+  const largest = sizes.at(-1)?.ratio.toFixed(2);
   console.log(
-    `recording / stream: median ${middle}, most ${sizes.at(-1)?.toFixed(2)}, above 3: ${above} of ${sizes.length}; faults: ${faults.length}`,
+    `recording / stream: median ${middle}, most ${largest}, above 3: ${above.length} of ${sizes.length}; faults: ${faults.length}`,
   );
   return faults.length === 0 ? 0 : 1;
 }
