@@ -18,6 +18,7 @@ export function runningFor(ms: number): string {
 
 export function tokenCount(count: number): string {
   if (count < 1000) return String(count);
+  if (count >= 1_000_000) return `${(count / 1_000_000).toFixed(2)}M`;
   return count < 100_000 ? `${(count / 1000).toFixed(1)}k` : `${Math.round(count / 1000)}k`;
 }
 

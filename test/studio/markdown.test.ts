@@ -27,7 +27,7 @@ describe("Markdown of models", () => {
     ["a\nb  \nc\n\nd", "<p>a\nb<br/>c</p><p>d</p>"],
     ["- a\n- b\n  - c\n- d", "<ul><li>a</li><li>b<ul><li>c</li></ul></li><li>d</li></ul>"],
     ["3. a\n4. b", '<ol start="3"><li>a</li><li>b</li></ol>'],
-    ["- [x] a\n- [ ] b", "<ul><li>☑ a</li><li>☐ b</li></ul>"],
+    ["- [x] a\n- [ ] b", '<ul><li class="cr-task">☑ a</li><li class="cr-task">☐ b</li></ul>'],
     ["> a\n> b", "<blockquote><p>a\nb</p></blockquote>"],
     ["```ts\n<b>\n```\nafter", "<pre>&lt;b></pre><p>after</p>"],
     ["````\n```\n````", "<pre>```</pre>"],

@@ -20,7 +20,7 @@ export function UsageChart({ turns }: ChartProps) {
     };
   });
   const sum = turns.reduce((all, turn) => (turn.usage ? addUsage(all, turn.usage) : all), noUsage as Usage);
-  const words = `${tokenCount(sum.inputTokens + sum.cacheReadTokens + sum.cacheWriteTokens)} tokens in, ${tokenCount(sum.outputTokens)} out`;
+  const words = `${tokenCount(sum.inputTokens + sum.cacheReadTokens + sum.cacheWriteTokens)} in, ${tokenCount(sum.outputTokens)} out`;
   return <Bars title="Tokens by turn" words={words} bars={bars} />;
 }
 

@@ -1,22 +1,4 @@
-// Numbers as they are shown: short, with the same number of digits, never more exact than they are.
-export function tokens(count: number): string {
-  if (count < 1000) return String(count);
-  if (count < 1_000_000) return `${(count / 1000).toFixed(1)}k`;
-  return `${(count / 1_000_000).toFixed(2)}M`;
-}
-
-export function cost(dollars: number): string {
-  return dollars > 0 && dollars < 0.01 ? "< $0.01" : `$${dollars.toFixed(2)}`;
-}
-
-export function duration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  const seconds = Math.round(ms / 1000);
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes}m ${seconds % 60}s`;
-  return `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
-}
+// When things happened and where, as short as a list needs it. Other numbers: `view/numbers.ts`.
 
 /** How long ago, or when: as short as a list needs it. */
 export function moment(at: number, now: number): string {

@@ -1,7 +1,7 @@
 // The page: three columns, two or one, and what lies above them.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { connection, liveRuns, questions } from "../state/app.ts";
+import { connection } from "../state/app.ts";
 import { isPaletteOpen, shownSheet } from "../state/layout.ts";
 import { type Place, place } from "../state/router.ts";
 import { ConversationView } from "./conversation.tsx";
@@ -16,11 +16,6 @@ import { Toasts } from "./toasts.tsx";
 
 export function App() {
   useGlobalActions();
-  const waiting = questions.value.length;
-  const working = liveRuns.value.length;
-  useEffect(() => {
-    document.title = `${waiting > 0 ? `(${waiting}) ` : working > 0 ? "● " : ""}Courser`;
-  }, [waiting, working]);
   if (connection.value === "refused") return <NoKey />;
   return (
     <div class="app">

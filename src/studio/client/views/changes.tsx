@@ -106,6 +106,7 @@ export function Changes({ subject }: { subject: Subject }) {
           ? files.value.map((file) => (
               <section key={file.path} id={`file-${encodeURIComponent(short(file.path))}`} class="changed">
                 <FileHead
+                  level="h2"
                   path={short(file.path)}
                   added={file.linesAdded}
                   removed={file.linesRemoved}
@@ -119,7 +120,7 @@ export function Changes({ subject }: { subject: Subject }) {
                 <h2>Turn {turn}</h2>
                 {list.map(({ path, steps, ...counts }) => (
                   <div key={path} class="changed">
-                    <FileHead path={short(path)} {...counts} steps={steps} />
+                    <FileHead level="h3" path={short(path)} {...counts} steps={steps} />
                     {steps.map((step) => drawStep(path, step))}
                   </div>
                 ))}
@@ -142,15 +143,15 @@ export function Changes({ subject }: { subject: Subject }) {
   );
 }
 
-function FileHead({ path, added, removed, steps }: Shown) {
+function FileHead({ level: Heading, path, added, removed, steps }: Shown & { level: "h2" | "h3" }) {
   const isDeleted = steps.at(-1)?.kind === "delete";
   return (
-    <h3 class="changed-head">
+    <Heading class="changed-head">
       <span class="file-path">{isDeleted ? <s>{path}</s> : path}</span>
       <span class="changed-counts">
         {isDeleted ? <span class="bad">deleted</span> : <Counts added={added} removed={removed} />}
       </span>
-    </h3>
+    </Heading>
   );
 }
 

@@ -17,9 +17,13 @@ const modes: [Mode, string][] = [
   ["ask", "ask"],
 ];
 
+/** What was begun to be written, for each conversation: looking elsewhere does not lose it. */
+const drafts = new Map<string, string>();
+
 export function Composer({ subject }: { subject: Subject }) {
   const { conversation, isLive, run, session, workspace } = subject;
-  const text = useSignal("");
+  const draft = conversation.ref.value?.id ?? run?.id ?? "";
+  const text = useSignal(drafts.get(draft) ?? "");
   const field = useRef<HTMLTextAreaElement>(null);
   const { init } = conversation.log.value;
   const mode = useSignal<Mode>("default");
@@ -29,7 +33,11 @@ export function Composer({ subject }: { subject: Subject }) {
   const isInstalled = agents.value.length === 0 || agents.value.some(({ name }) => name === cli);
   const cannot = isLive ? undefined : reasonAgainst({ workspace, session, isInstalled, cli });
   const canSteer = isLive && cli === "courser";
-  useEffect(() => grow(field.current), [text.value]);
+  useEffect(() => {
+    grow(field.current);
+    if (text.value === "") drafts.delete(draft);
+    else drafts.set(draft, text.value);
+  }, [text.value]);
 
   const send = async (kind: Pending["kind"]) => {
     const said = text.value.trim();
@@ -149,7 +157,7 @@ function ModelField({ subject, shown, onChange }: { subject: Subject; shown: str
           models.value = (await attempt(() => service().models())) ?? [];
         }}
       >
-        {shown || "model"} <span aria-hidden="true">▾</span>
+        <span>{shown || "model"}</span> <span aria-hidden="true">▾</span>
       </button>
     );
   return (

@@ -1,8 +1,9 @@
 // A conversation: its timeline in the middle, what it comes to at the side, and the words that go back to the agent below.
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { ListedSession, RunRecord } from "../../../serve/api.ts";
+import { dollars, duration, runningFor } from "../../../view/numbers.ts";
 import { Timeline, type TimelineControls } from "../../components/index.ts";
-import { baseName, cost, duration } from "../model/figures.ts";
+import { baseName } from "../model/figures.ts";
 import { answerQuestion, questions, runs, sessions, titleOf } from "../state/app.ts";
 import { Conversation } from "../state/conversation.ts";
 import { offer } from "../state/keys.ts";
@@ -14,6 +15,7 @@ import { Lazy } from "./lazy.tsx";
 import { SessionMenu, sessionActions } from "./session-menu.tsx";
 import { Sheet } from "./sheet.tsx";
 import { agentName } from "./sidebar.tsx";
+import { useTitle } from "./title.ts";
 import { TopBar } from "./top-bar.tsx";
 
 type Where = Extract<Place, { type: "session" | "run" }>;
@@ -30,21 +32,26 @@ export type Subject = {
 
 export function ConversationView({ where }: { where: Where }) {
   const conversation = useMemo(() => new Conversation(), []);
-  useEffect(() => {
-    void (where.type === "session"
+  const open = () =>
+    where.type === "session"
       ? conversation.openSession({ tool: where.tool, id: where.id })
-      : conversation.openRun(where.id));
+      : conversation.openRun(where.id);
+  useEffect(() => {
+    void open();
     return () => conversation.close();
   }, []);
   const subject = subjectOf(conversation);
+  useTitle(subject.title);
   useEffect(
     () => offer("session", sessionActions(subject)),
     [subject.session?.id, subject.run?.id, subject.isLive, subject.title],
   );
+  if (conversation.status.value === "error")
+    return <Unreadable conversation={conversation} onRetry={() => void open()} />;
   return (
     <>
       <main id="main" class="middle" tabIndex={-1}>
-        <TopBar title={subject.title} hasDetails />
+        <TopBar hasDetails />
         <Header subject={subject} where={where} />
         <Body subject={subject} where={where} />
       </main>
@@ -55,6 +62,27 @@ export function ConversationView({ where }: { where: Where }) {
         {shownSheet.value === "details" && <Details subject={subject} where={where} />}
       </Sheet>
     </>
+  );
+}
+
+/** There is nothing to show of it: neither its parts nor its figures. */
+function Unreadable({ conversation, onRetry }: { conversation: Conversation; onRetry(): void }) {
+  return (
+    <main id="main" class="middle" tabIndex={-1}>
+      <TopBar />
+      <div class="empty">
+        <h1>This cannot be shown</h1>
+        <p>{conversation.error.value}</p>
+        <p class="buttons">
+          <button type="button" onClick={onRetry}>
+            Try again
+          </button>
+          <a class="button" href="/">
+            Back to the list
+          </a>
+        </p>
+      </div>
+    </main>
   );
 }
 
@@ -91,7 +119,8 @@ function Header({ subject, where }: { subject: Subject; where: Where }) {
   const since = last?.state === "running" ? last.startedAt : undefined;
   const running = since === undefined ? 0 : Math.max(0, Date.now() - since);
   const timeMs = (figures ?? turns).reduce((sum, { durationMs }) => sum + durationMs, 0) + running;
-  const facts = [last && `turn ${last.number}`, timeMs > 0 && duration(timeMs), spent > 0 && cost(spent)];
+  const time = since === undefined ? duration(timeMs) : runningFor(timeMs);
+  const facts = [last && `turn ${last.number}`, timeMs > 0 && time, spent > 0 && dollars(spent)];
   return (
     <header class="head">
       <div class="head-line">
@@ -100,6 +129,9 @@ function Header({ subject, where }: { subject: Subject; where: Where }) {
           {[agent, model, workspace && `${baseName(workspace)}/`].filter(Boolean).join(" · ")}
         </span>
         <span class="head-numbers">{facts.filter(Boolean).join(" · ")}</span>
+        <button type="button" class="quiet for-details" onClick={() => (shownSheet.value = "details")}>
+          Details
+        </button>
         <SessionMenu subject={subject} />
       </div>
       <nav class="tabs" aria-label="Views of this session">
@@ -121,18 +153,7 @@ function Header({ subject, where }: { subject: Subject; where: Where }) {
 const tabNames: Record<Tab, string> = { timeline: "Timeline", changes: "Changes", replay: "Replay", events: "Events" };
 
 function Body({ subject, where }: { subject: Subject; where: Where }) {
-  const { conversation } = subject;
-  if (conversation.status.value === "error")
-    return (
-      <div class="empty">
-        <h2>This cannot be shown</h2>
-        <p>{conversation.error.value}</p>
-        <a class="button" href="/">
-          Back to the list
-        </a>
-      </div>
-    );
-  if (conversation.status.value === "loading")
+  if (subject.conversation.status.value === "loading")
     return (
       <div class="loading" role="status" aria-label="Loading">
         <i style={{ width: "62%" }} />
@@ -140,14 +161,23 @@ function Body({ subject, where }: { subject: Subject; where: Where }) {
         <i style={{ width: "74%" }} />
       </div>
     );
-  switch (where.tab) {
+  const isTimeline = where.tab === "timeline";
+  return (
+    <>
+      {/* Kept while another view is looked at: where it was read, what was opened, what was being written. */}
+      <div class="conversed" hidden={!isTimeline}>
+        <Conversed subject={subject} where={where} isShown={isTimeline} />
+        <Composer subject={subject} />
+      </div>
+      {!isTimeline && <View tab={where.tab} subject={subject} />}
+    </>
+  );
+}
+
+function View({ tab, subject }: { tab: Tab; subject: Subject }) {
+  switch (tab) {
     case "timeline":
-      return (
-        <>
-          <Conversed subject={subject} where={where} />
-          <Composer subject={subject} />
-        </>
-      );
+      return null;
     case "changes":
       return <Lazy load={() => import("./changes.tsx")} pick="Changes" subject={subject} />;
     case "replay":
@@ -157,19 +187,24 @@ function Body({ subject, where }: { subject: Subject; where: Where }) {
   }
 }
 
-function Conversed({ subject, where }: { subject: Subject; where: Where }) {
+/** Where who comes back to a conversation goes on reading. */
+const lastRead = new Map<string, ReturnType<TimelineControls["read"]>>();
+
+function Conversed({ subject, where, isShown }: { subject: Subject; where: Where; isShown: boolean }) {
   const { conversation, run, workspace } = subject;
   const controls = useRef<TimelineControls | undefined>(undefined);
-  useEffect(
-    () =>
-      offer(
+  useEffect(() => {
+    if (isShown)
+      return offer(
         "timeline",
         timelineActions(() => controls.current),
-      ),
-    [],
-  );
+      );
+    return undefined;
+  }, [isShown]);
   const asked = questions.value.filter((each) => each.run === run?.id).map(({ question }) => question);
   const address = addressOf({ ...where, tab: "timeline" });
+  const start = useMemo(() => lastRead.get(address), []);
+  useEffect(() => () => lastRead.set(address, controls.current?.read()), []);
   const linkTo = useMemo(() => (id: string) => `${address}#${id}`, [address]);
   const keep = useMemo(() => (given: TimelineControls) => (controls.current = given), []);
   const log = conversation.log.value;
@@ -186,7 +221,8 @@ function Conversed({ subject, where }: { subject: Subject; where: Where }) {
       linkTo={linkTo}
       controls={keep}
       questions={asked}
-      target={/^#turn-/.test(location.hash) ? location.hash.slice(1) : undefined}
+      target={isShown && /^#turn-/.test(location.hash) ? location.hash.slice(1) : undefined}
+      start={start}
       onAnswer={(question, answer) => run && void attempt(() => answerQuestion(run.id, question, answer))}
       {...(workspace !== undefined && { workspace })}
       canRewind={subject.session?.tool === "cursor"}

@@ -1,9 +1,9 @@
 // The details of a conversation: what it changed, what is left to do, what it used up.
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { RunRecord } from "../../../serve/api.ts";
+import { dollars, tokenCount } from "../../../view/numbers.ts";
 import { ContextMeter, CostChart, Counts, TimeBar, TimeChart, TodoList, UsageChart } from "../../components/index.ts";
-import { cost, tokens } from "../model/figures.ts";
 import { type ChangedFile, changedFiles, latestTodos, turnNumbers } from "../model/summary.ts";
 import { service } from "../state/app.ts";
 import { addressOf, type Place } from "../state/router.ts";
@@ -17,11 +17,18 @@ export function Details({ subject, where }: { subject: Subject; where: Where }) 
   const version = conversation.version.value;
   const shown = useSignal<ReturnType<typeof summarize> | undefined>(undefined);
   const facts = conversation.facts.value;
-  // Numbers are quiet: they need not be new with every word that is said.
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  // Numbers are quiet: they need not be new with every word that is said, but they do not wait for its end.
   useEffect(() => {
-    const timer = setTimeout(() => (shown.value = summarize(subject)), shown.peek() ? 200 : 0);
-    return () => clearTimeout(timer);
+    timer.current ??= setTimeout(
+      () => {
+        timer.current = undefined;
+        shown.value = summarize(subject);
+      },
+      shown.peek() ? 200 : 0,
+    );
   }, [version, facts, conversation.log.value]);
+  useEffect(() => () => clearTimeout(timer.current), []);
   if (!shown.value) return null;
   const { files, todos, turns, usage, spent } = shown.value;
   const context = conversation.context.value;
@@ -50,13 +57,13 @@ export function Details({ subject, where }: { subject: Subject; where: Where }) 
             <h3>Usage</h3>
             {usage.inputTokens + usage.outputTokens > 0 ? (
               <dl class="numbers">
-                <Figure name="Input" value={tokens(usage.inputTokens)} />
-                <Figure name="Cached" value={tokens(usage.cacheReadTokens)} />
-                <Figure name="Output" value={tokens(usage.outputTokens)} />
-                {spent > 0 && <Figure name="Cost" value={cost(spent)} />}
+                <Figure name="Input" value={tokenCount(usage.inputTokens)} />
+                <Figure name="Cached" value={tokenCount(usage.cacheReadTokens)} />
+                <Figure name="Output" value={tokenCount(usage.outputTokens)} />
+                {spent > 0 && <Figure name="Cost" value={dollars(spent)} />}
               </dl>
             ) : (
-              <p class="soft">{subject.isLive ? "Told at the end of the turn." : "Not told."}</p>
+              <p class="soft">{subject.isLive ? "Reported when the turn ends." : "Not reported."}</p>
             )}
             {context && <ContextMeter used={context.used} window={context.window} />}
           </section>

@@ -1,5 +1,6 @@
 // What is seen before anything was chosen.
 import { agents, liveRuns, questions, sessions } from "../state/app.ts";
+import { agentName } from "./sidebar.tsx";
 import { TopBar } from "./top-bar.tsx";
 
 export function Home() {
@@ -7,13 +8,13 @@ export function Home() {
   const waiting = questions.value.length;
   return (
     <main id="main" class="middle" tabIndex={-1}>
-      <TopBar title="Courser" />
+      <TopBar />
       <div class="empty">
         <h1>{count > 0 ? "Choose a session, or start a run" : "No sessions yet"}</h1>
         <p>
           {count > 0
             ? "Sessions of every agent on this machine are on the left. What runs is on top."
-            : "What agents do on this machine is listed here, whichever of them does it."}
+            : "What agents do on this machine is listed here: start a run, or run one of them in a terminal."}
         </p>
         <p class="buttons">
           <a class="button main" href="/new">
@@ -25,14 +26,16 @@ export function Home() {
             </a>
           )}
         </p>
-        <dl class="found">
-          {agents.value.map(({ name, version }) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{version ?? "found"}</dd>
-            </div>
-          ))}
-        </dl>
+        {agents.value.length > 0 && (
+          <dl class="found">
+            {agents.value.map(({ name, version }) => (
+              <div key={name}>
+                <dt>{agentName(name)}</dt>
+                <dd>{version ?? "found"}</dd>
+              </div>
+            ))}
+          </dl>
+        )}
         {liveRuns.value.length > 0 && <p class="soft">{liveRuns.value.length} working now.</p>}
       </div>
     </main>

@@ -11,9 +11,11 @@ import { attempt } from "../state/layout.ts";
 import { askToNotify, mayNotify } from "../state/notifications.ts";
 import { addressOf } from "../state/router.ts";
 import { agentName } from "./sidebar.tsx";
+import { useTitle } from "./title.ts";
 import { TopBar } from "./top-bar.tsx";
 
 export function Inbox() {
+  useTitle("Inbox");
   const open = questions.value;
   const chosen = useSignal(0);
   const at = Math.min(chosen.value, Math.max(0, open.length - 1));
@@ -38,7 +40,7 @@ export function Inbox() {
   };
   return (
     <main id="main" class="middle" tabIndex={-1}>
-      <TopBar title="Inbox" />
+      <TopBar />
       <header class="head">
         <div class="head-line">
           <h1>Inbox</h1>

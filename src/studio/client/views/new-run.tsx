@@ -7,6 +7,7 @@ import { agents, noteRun, service, sessions } from "../state/app.ts";
 import { attempt } from "../state/layout.ts";
 import { go } from "../state/router.ts";
 import { agentName } from "./sidebar.tsx";
+import { useTitle } from "./title.ts";
 import { TopBar } from "./top-bar.tsx";
 
 const remembered = "courser.new-run";
@@ -22,6 +23,7 @@ type Choices = {
 };
 
 export function NewRun() {
+  useTitle("New run");
   const choices = useSignal<Choices>({
     cli: "courser",
     workspace: "",
@@ -79,7 +81,7 @@ export function NewRun() {
   };
   return (
     <main id="main" class="middle" tabIndex={-1}>
-      <TopBar title="New run" />
+      <TopBar />
       <header class="head">
         <div class="head-line">
           <h1>New run</h1>

@@ -2,8 +2,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { FileChange } from "../../../serve/api.ts";
+import { duration } from "../../../view/numbers.ts";
 import { Code, Timeline, TimelineLog } from "../../components/index.ts";
-import { duration } from "../model/figures.ts";
 import { filesAt, timesOf } from "../model/moments.ts";
 import { service } from "../state/app.ts";
 import { offer } from "../state/keys.ts";

@@ -2,14 +2,13 @@
 import { questions } from "../state/app.ts";
 import { shownSheet } from "../state/layout.ts";
 
-export function TopBar({ title, hasDetails = false }: { title: string; hasDetails?: boolean }) {
+export function TopBar({ hasDetails = false }: { hasDetails?: boolean }) {
   return (
     <div class="top-bar">
-      <button type="button" class="quiet for-phones" onClick={() => (shownSheet.value = "sessions")}>
+      <button type="button" class="quiet" onClick={() => (shownSheet.value = "sessions")}>
         <span aria-hidden="true">☰</span> Sessions
         {questions.value.length > 0 && <span class="badge">{questions.value.length}</span>}
       </button>
-      <span class="top-title">{title}</span>
       {hasDetails && (
         <button type="button" class="quiet" onClick={() => (shownSheet.value = "details")}>
           Details

@@ -58,7 +58,7 @@ function Block({ token }: { token: Token }) {
 
 function List({ list }: { list: Tokens.List }) {
   const items = list.items.map((item, index) => (
-    <li key={index}>
+    <li key={index} class={item.task ? "cr-task" : undefined}>
       {item.task && (item.checked ? "☑ " : "☐ ")}
       {blocks(item.tokens.filter((token) => token.type !== "checkbox"))}
     </li>

@@ -11,10 +11,17 @@ const mostRows = 300;
 /** Before anything was measured. */
 const guessedView = 900;
 
+/** The block at the upper edge, and how far it is scrolled beyond it. */
+export type ReadingPosition = { id: string; inner: number };
+
 /** What moves through a timeline from outside. */
 export type TimelineControls = {
   /** The id of a block or of a call. False: there is none. */
   goTo(id: string): boolean;
+  /** Where it is read; undefined at the end, which is followed. */
+  read(): ReadingPosition | undefined;
+  /** As `goTo`, and the keyboard stays where it is. */
+  readFrom(position: ReadingPosition): boolean;
   move(by: "next" | "previous" | "next-turn" | "previous-turn" | "first" | "last"): void;
   /** Opens or closes the row that the keyboard is at. */
   toggle(): void;
@@ -55,6 +62,11 @@ export class Scroller {
     };
     this.controls = {
       goTo: (id) => this.#goTo(this.#log.find(id)),
+      read: () => {
+        const id = this.#log.blocks[this.#anchor.index]?.id;
+        return this.#isAtEnd || id === undefined ? undefined : { id, inner: this.#anchor.inner };
+      },
+      readFrom: (position) => this.#readFrom(position),
       move: (by) => this.#move(by),
       toggle: () => this.#toggle(),
       toggleAll: () => {
@@ -127,7 +139,8 @@ export class Scroller {
   /** True: what is in the page is enough. */
   #measure(): boolean {
     const element = this.#element;
-    if (!element) return true;
+    // What is hidden has no heights, and stays where it was.
+    if (!element || element.clientHeight === 0) return true;
     for (const row of element.querySelectorAll<HTMLElement>(":scope > .cr-rows > [data-row]")) {
       const index = Number(row.dataset.row);
       if (index < this.#heights.count) this.#heights.set(index, row.getBoundingClientRect().height);
@@ -158,7 +171,8 @@ export class Scroller {
 
   scrolled(): void {
     const element = this.#element;
-    if (!element) return; // the browser tells of it a frame later: the timeline may be gone
+    // The browser tells of it a frame later: the timeline may be gone, or hidden.
+    if (!element || element.clientHeight === 0) return;
     const top = element.scrollTop;
     const isUp = top < this.#lastTop - 1;
     const rest = element.scrollHeight - element.clientHeight - top;
@@ -216,6 +230,16 @@ export class Scroller {
     if (!isNear || !isSeen) this.#anchor = { index, inner: -gap };
     this.#redraw();
     this.#focusChosen();
+    return true;
+  }
+
+  #readFrom({ id, inner }: ReadingPosition): boolean {
+    const index = this.#log.find(id);
+    if (index < 0 || !this.#element) return false;
+    this.range();
+    this.#isAtEnd = false;
+    this.#anchor = { index, inner };
+    this.#redraw();
     return true;
   }
 

@@ -8,7 +8,7 @@ import { View, type ViewOptions } from "../view-options.tsx";
 import { Announcer } from "./announcer.tsx";
 import type { TimelineLog } from "./log.ts";
 import { Row } from "./row.tsx";
-import { Scroller, type TimelineControls } from "./scroller.ts";
+import { type ReadingPosition, Scroller, type TimelineControls } from "./scroller.ts";
 
 export type TimelineProps = Omit<ViewOptions, "openness" | "isStatic"> & {
   log: TimelineLog;
@@ -17,8 +17,10 @@ export type TimelineProps = Omit<ViewOptions, "openness" | "isStatic"> & {
   onAnswer?: (question: Question, answer: Answer) => void;
   /** Ids of questions that were answered here and have not gone yet. */
   sent?: ReadonlySet<string>;
-  /** The block, or the call, to go to: when it changes. */
+  /** The block, or the call, to go to: when it changes, as soon as it is there. */
   target?: string | undefined;
+  /** Where to begin, once it is there; without it, at the end. */
+  start?: ReadingPosition | undefined;
   /** The accessible name. */
   label?: string;
   /** Below the last block. */
@@ -28,7 +30,8 @@ export type TimelineProps = Omit<ViewOptions, "openness" | "isStatic"> & {
 };
 
 export function Timeline(props: TimelineProps) {
-  const { log, questions = [], onAnswer, sent, target, label = "Conversation", children, controls, ...options } = props;
+  const { log, questions = [], onAnswer, sent, target, start, label = "Conversation", ...rest } = props;
+  const { children, controls, ...options } = rest;
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   const scroller = useMemo(() => new Scroller(log, () => redraw(undefined)), []);
   const drawn = useRef(log);
@@ -42,9 +45,12 @@ export function Timeline(props: TimelineProps) {
   useLayoutEffect(() => scroller.attach(element.current!), [scroller]);
   useLayoutEffect(() => scroller.settle());
   useEffect(() => controls?.(scroller.controls), [scroller, controls]);
+  const reached = useRef<string | undefined>(undefined);
   useEffect(() => {
-    if (target !== undefined) scroller.controls.goTo(target);
-  }, [scroller, target]);
+    if (target !== undefined && target !== reached.current && scroller.controls.goTo(target)) reached.current = target;
+    if (target === undefined && reached.current === undefined && start && scroller.controls.readFrom(start))
+      reached.current = start.id;
+  }, [scroller, target, log]);
 
   const { first, last, before, after } = scroller.range();
   const ofCall = new Map(questions.flatMap((each) => (each.type === "permission" ? [[each.callId, each]] : [])));
@@ -74,7 +80,7 @@ export function Timeline(props: TimelineProps) {
           class="cr-scroll"
           role="feed"
           aria-label={label}
-          aria-busy={log.isWorking}
+          aria-busy={log.isWorking || log.blocks.length === 0}
           // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled, and moved through, by keyboard.
           tabIndex={0}
           onScroll={() => scroller.scrolled()}

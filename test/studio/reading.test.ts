@@ -1,0 +1,97 @@
+// Reading in the studio: links into long sessions, going elsewhere and coming back, what cannot be shown, narrow screens.
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { TestService } from "../serve/service-support.ts";
+import { orSkipped } from "../support/skipping.ts";
+import { noChromium, openBrowser, openStudio } from "./browser.ts";
+import { writeLongSession } from "./long-session.ts";
+
+const service = new TestService();
+let browser: Browser;
+let page: Page;
+let errors: string[];
+let long = "";
+
+describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () => {
+  beforeAll(async () => {
+    const { config, path } = service.workspace;
+    long = `/sessions/cursor/${writeLongSession({ configDir: config, workspace: path }, 2000)}`;
+    [browser] = await Promise.all([openBrowser(), service.start()]);
+    ({ page, errors } = await openStudio(browser, service));
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await service.remove();
+  });
+
+  const topOf = (id: string) =>
+    page.evaluate((id) => document.getElementById(id)?.getBoundingClientRect().top ?? -1, id);
+  const firstRead = () =>
+    page.evaluate(() => {
+      const edge = document.querySelector(".cr-scroll")!.getBoundingClientRect().top;
+      return [...document.querySelectorAll("[data-row]")].find((row) => row.getBoundingClientRect().top >= edge)?.id;
+    });
+
+  it("opens a link to a turn that is far from the end of a long session", async () => {
+    await page.evaluate((address) => location.assign(address), `${long}#turn-3`);
+    await page.waitForFunction(() => document.activeElement?.id === "turn-3");
+    expect(await topOf("turn-3")).toBeLessThan(200);
+    await expect.poll(() => page.title()).toMatch(/^Step 1: .* · Courser$/);
+  });
+
+  it("comes back to where it was read, and to what was being written", async () => {
+    await page.locator(".cr-scroll").evaluate((scroller) => {
+      scroller.scrollTop += 4000;
+    });
+    await page.waitForTimeout(100);
+    const read = await firstRead();
+    await page.getByLabel("Next prompt").fill("half a thought");
+    await page.getByRole("link", { name: "Changes", exact: true }).first().click();
+    await page.getByText("No file was changed").first().waitFor();
+    await page.goBack();
+    await expect.poll(firstRead).toBe(read);
+    expect(await page.getByLabel("Next prompt").inputValue()).toBe("half a thought");
+    await page.getByRole("link", { name: "Inbox" }).first().click();
+    await page.getByText("Nothing waits for you").waitFor();
+    await page.locator(".item").first().click();
+    await expect.poll(firstRead).toBe(read);
+    expect(await page.getByLabel("Next prompt").inputValue()).toBe("half a thought");
+    await page.getByLabel("Next prompt").fill("");
+  });
+
+  it("says what cannot be shown, without the parts of a session, and tries again", async () => {
+    await page.evaluate((address) => location.assign(address), "/sessions/cursor/00000000-0000-4000-8000-000000000000");
+    await page.getByRole("heading", { name: "This cannot be shown" }).waitFor();
+    expect(await page.getByRole("link", { name: "Replay" }).count()).toBe(0);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText(/^Session not found/).waitFor();
+  });
+
+  it("has no part that is wider than a phone, in any view", async () => {
+    await page.setViewportSize({ width: 390, height: 780 });
+    const run = await service.call("POST", "/api/runs", {
+      ...{ workspace: service.workspace.path, prompt: { text: "Wait" } },
+      model: service.script([{ text: "Soon.", calls: [{ name: "LS", args: {} }] }, { delayMs: 60_000 }]),
+    });
+    const session = `/runs/${run.body.id}`;
+    for (const address of [session, `${session}/changes`, `${session}/replay`, `${session}/events`, "/new", "/inbox"]) {
+      await page.evaluate((address) => location.assign(address), address);
+      await page.locator("#main").waitFor();
+      if (address === session)
+        await page
+          .getByRole("img", { name: /^Context:/ })
+          .first()
+          .waitFor();
+      const beyond = await page.evaluate(() =>
+        [...document.querySelectorAll("#main *")]
+          .filter((each) => each.checkVisibility() && !each.closest(".cr-wide, .files-list, .cr-unseen"))
+          .filter((each) => each.getBoundingClientRect().right > innerWidth + 1)
+          .map((each) => each.outerHTML.slice(0, 120)),
+      );
+      expect(beyond, address).toEqual([]);
+    }
+    await service.call("POST", `/api/runs/${run.body.id}/stop`, {});
+    expect(errors).toEqual([]);
+  });
+});
