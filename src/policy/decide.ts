@@ -4,7 +4,7 @@ import { hiddenBy, type IgnoreCheck, loadIgnore } from "./hidden.ts";
 import { allow, ask, type Decision, deny, type Judgement, type Need, type Verdict } from "./need.ts";
 import {
   floorOf,
-  holdsProtected,
+  holdsWorkspace,
   kernelPath,
   protectedBelow,
   type ResolvedPath,
@@ -15,6 +15,7 @@ import {
 } from "./paths.ts";
 import { coversFile, coversMcp, coversPath, deniedBelow, nameOf, namesPath } from "./rules.ts";
 import { capital } from "./show.ts";
+import { keptWhole, systemFloor } from "./system-folders.ts";
 
 export type Situation = WorkspacePaths & {
   mode: "default" | "force" | "plan" | "ask";
@@ -136,7 +137,7 @@ function judgeWrite(
   situation: Situation,
 ): NeedJudgement {
   const allowing = rules.filter((rule) => rule.verdict === "allow");
-  const floor = floorOf(path, situation);
+  const floor = floorOf(path, situation) ?? systemFloor(path);
   if (floor?.level === "never") return deny(`${capital(floor.why)}.`);
   if (floor) {
     const lifting = allowing.find((rule) => rule.scope === "user" && namesPath(rule, path, situation));
@@ -144,8 +145,9 @@ function judgeWrite(
     return onlyPerson(`${capital(floor.why)}. Only a rule of yours that names it exactly lifts this.`);
   }
   if (kind === "Delete") {
-    if (holdsProtected(path, situation))
-      return onlyPerson(`${path.real} contains the workspace or the agent's own configuration.`);
+    const kept = keptWhole(path.real, "remove", situation);
+    if (kept) return deny(`${kept}.`);
+    if (holdsWorkspace(path.real, situation)) return onlyPerson(`${path.real} contains the workspace.`);
     const held = protectedBelow(path.real, situation);
     if (held) return onlyPerson(`${path.given} contains ${held}, which is protected.`);
   }

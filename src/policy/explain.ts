@@ -10,6 +10,7 @@ import type { ShellCommand, ShellRedirect } from "./parse/shell.ts";
 import { floorOf, resolvePath, rootOf } from "./paths.ts";
 import { allowsCommand, coversMcp, coversPath, deniesCommand, type Rule } from "./rules.ts";
 import { baseName, type ProgramStart } from "./starts/wrappers.ts";
+import { systemFloor } from "./system-folders.ts";
 
 export type Explanation = Pick<Decision, "verdict" | "reasons" | "confined" | "forced" | "personOnly"> & {
   need: Need;
@@ -60,7 +61,7 @@ export async function explain(need: Need, situation: Situation): Promise<Explana
   if ("problem" in resolved) return { ...answer, rules: [] };
   const kind = need.kind === "Read" ? "Read" : "Write";
   const rules = situation.rules.filter((rule) => rule.kind === kind && coversPath(rule, resolved, situation));
-  const floor = kind === "Write" ? floorOf(resolved, situation)?.why : undefined;
+  const floor = kind === "Write" ? (floorOf(resolved, situation) ?? systemFloor(resolved))?.why : undefined;
   const inWorkspace = rootOf(resolved.real, situation) !== undefined;
   return { ...answer, rules: ordered(rules), path: { ...resolved, inWorkspace, ...(floor && { floor }) } };
 }
@@ -201,7 +202,7 @@ function explainWrites({ writes }: ShellFindings, situation: Situation): Explain
   return writes.flatMap(({ word, paths }): ExplainedPath[] => {
     if (paths.length === 0) return [{ given: word.text }];
     return paths.map((path) => {
-      const floor = floorOf(path, situation)?.why;
+      const floor = (floorOf(path, situation) ?? systemFloor(path))?.why;
       const rule = ordered(writing.filter((each) => coversPath(each, path, situation)))[0];
       const inWorkspace = rootOf(path.real, situation) !== undefined;
       return { given: word.value, real: path.real, inWorkspace, ...(floor && { floor }), ...(rule && { rule }) };

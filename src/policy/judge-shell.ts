@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
 import { isNamedByWrapper, uncoveredRun } from "./allow-rules.ts";
 import { deniedArguments, deniedRuns, deniedTouches, unseenArguments } from "./deny-rules.ts";
-import { copiedPaths, removedPaths, takenByCode, takenFolders } from "./files/copies.ts";
+import { copiedPaths, takenByCode, takenFolders } from "./files/copies.ts";
 import { deniedFolders, deniedProcesses } from "./files/kept-from-reading.ts";
 import { mayLeadToRuled } from "./files/named-files.ts";
 import { followFiles, selfWrittenCode } from "./files/self-written-code.ts";
@@ -20,11 +20,12 @@ import {
   touchOf,
 } from "./files/shell-paths.ts";
 import { madeUpReads, namedFiles, readFiles, writtenFiles } from "./files/touched-files.ts";
+import { wholeFolders } from "./files/whole-folders.ts";
 import { namesIn } from "./hard-links.ts";
 import type { Judgement } from "./need.ts";
 import type { ShellLine, ShellWord } from "./parse/shell.ts";
 import { literalWord } from "./parse/shell-word.ts";
-import { floorOf, holdsProtected, isInside, type ResolvedPath, rootOf } from "./paths.ts";
+import { type Floor, floorOf, holdsWorkspace, isInside, type ResolvedPath, rootOf } from "./paths.ts";
 import { hasDangerousOptions } from "./programs/dangerous-options.ts";
 import { harmlessVariables } from "./programs/shell-builtins.ts";
 import { coversPath, deniedBelow, nameOf, namesPath, rulesFor } from "./rules.ts";
@@ -32,6 +33,7 @@ import { capital, show } from "./show.ts";
 import { isNumeric, type VariableScope } from "./starts/expand-words.ts";
 import { suspiciousText } from "./starts/suspicious-text.ts";
 import { baseName, type ProgramStart, type StartedPrograms, startedPrograms } from "./starts/wrappers.ts";
+import { keptWhole, systemFloor } from "./system-folders.ts";
 
 /** `isPurpose`: writing it is what the command is for; a redirect needs a Write rule of its own. */
 export type FileWrite = Touch & { isPurpose: boolean };
@@ -74,6 +76,7 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
   const named = namedFiles(runs, written).filter((word) => mayLeadToRuled(word, directories.paths, isRuled));
   const others = [...copies.map(copyTouch), ...named.slice(0, mostFiles).map(touch)];
   const namedPrograms = deniedArguments(runs, situation.rules);
+  const whole = wholeFolders(runs, directories, situation);
   const denied = [
     ...deniedRuns(command, runs, situation.rules),
     ...namedPrograms
@@ -87,11 +90,12 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
       .flatMap((run) => takenFolders(run, directories.paths, situation))
       .concat(takenByCode(runs.code, directories.paths, situation))
       .flatMap(({ folder, isMeant }) => deniedBelow(folder, situation, isMeant) ?? []),
+    ...whole.flatMap(({ folder, change }) => sentence(keptWhole(folder, change, situation))),
   ];
   const floor = floorReasons({ writes, others, directories }, situation, denied);
-  for (const path of runs.runs.flatMap((run) => removedPaths(run, directories.paths, situation)))
-    if (holdsProtected(path, situation))
-      floor.push(`${path.real} contains the workspace, your home or the agent's own configuration.`);
+  for (const { folder, change, isEmptied } of whole)
+    if (change === "remove" && holdsWorkspace(folder, situation) && !(isEmptied && folder === situation.workspace))
+      floor.push(`${folder} contains the workspace.`);
   if (Math.max(written.length, named.length, read.length) > mostFiles) {
     floor.push(`It names more than ${mostFiles} files.`);
   }
@@ -112,6 +116,10 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
   return { denied, floor, unseen: [...new Set(unseen)], unread, runs, writes, reads, directories };
 }
 
+function sentence(text: string | undefined): string[] {
+  return text === undefined ? [] : [`${text}.`];
+}
+
 /** A file that comes to be in a folder, by the name that it had before. */
 function copyTouch(path: ResolvedPath): Touch {
   return { word: literalWord(path.given), paths: [path], isUnknown: false };
@@ -127,12 +135,13 @@ function floorReasons(
   denied: string[],
 ): string[] {
   const reasons = new Set<string>();
-  for (const path of [...writes, ...others].flatMap((touch) => touch.paths)) {
-    const floor = floorOf(path, situation);
-    if (!floor) continue;
-    if (floor.level === "never") denied.push(`${floor.why}.`);
-    else if (!isLifted(path, situation)) reasons.add(`${floor.why}.`);
-  }
+  const judge = (floor: Floor | undefined, path: ResolvedPath) => {
+    if (floor?.level === "never") denied.push(`${floor.why}.`);
+    else if (floor && !isLifted(path, situation)) reasons.add(`${floor.why}.`);
+  };
+  for (const path of [...writes, ...others].flatMap((touch) => touch.paths)) judge(floorOf(path, situation), path);
+  // Many programs are told names of the machine's own files; few write them.
+  for (const path of writes.flatMap((touch) => touch.paths)) judge(systemFloor(path), path);
   // What the line makes up can be a protected path as well.
   for (const { word, isUnknown } of writes)
     if (isUnknown && word.origin === "made") reasons.add(`Only the shell knows where ${show(word.text)} leads.`);

@@ -211,9 +211,9 @@ function isOwnConfiguration(path: string, paths: WorkspacePaths): boolean {
   return false;
 }
 
-/** Would removing this take a protected path with it? */
-export function holdsProtected({ real }: ResolvedPath, paths: WorkspacePaths): boolean {
-  return [paths.workspace, ...paths.roots, paths.configDir, paths.home].some((path) => isInside(path, real));
+/** Would removing this take a workspace with it? */
+export function holdsWorkspace(folder: string, { workspace, roots }: WorkspacePaths): boolean {
+  return [workspace, ...roots].some((path) => isInside(path, folder));
 }
 
 const folderNames = new Set(protectedFolders);

@@ -175,7 +175,8 @@ describe("a path", () => {
     expect(await brief(["Delete", "sub"], everything)).toBe("ask!");
     expect(await brief(["Delete", "empty"], everything)).toBe("allow");
     expect(await brief(["Delete", "empty"])).toBe("ask");
-    expect(await brief(["Delete", ".."], force)).toBe("ask!");
+    expect(await brief(["Delete", "."], force)).toBe("ask!");
+    expect(await brief(["Delete", ".."], force)).toBe("deny");
     expect(await brief(["Delete", "empty"], { ...force, roots: [join(fixture.workspace, "empty/deep")] })).toBe("ask!");
     expect(await brief(["Write", "sub/a"], everything)).toBe("allow");
   });

@@ -14,6 +14,8 @@ describe("the floor, as it is shown", () => {
 
   it.each([
     ["~/.cursor", "never"],
+    ["/etc, /usr, /boot", "never"],
+    ["sudoers", "protected"],
     [".cursor/**", "protected"],
     ["hooks", "protected"],
     [".vscode/**", "protected"],
@@ -25,10 +27,16 @@ describe("the floor, as it is shown", () => {
     expect(protectedPathGroups.filter(({ what }) => what.includes(name)).map((each) => each.level)).toEqual([level]);
   });
 
-  it.each(["of every file", ".cursorignore", "protected paths", "this program", "Shell deny", "Read deny", "network"])(
-    "says that --force does not lift %s",
-    (part) => {
-      expect(beyondForce.filter((text) => text.includes(part))).toHaveLength(1);
-    },
-  );
+  it.each([
+    "of every file",
+    ".cursorignore",
+    "protected paths",
+    "system folders",
+    "this program",
+    "Shell deny",
+    "Read deny",
+    "network",
+  ])("says that --force does not lift %s", (part) => {
+    expect(beyondForce.filter((text) => text.includes(part))).toHaveLength(1);
+  });
 });

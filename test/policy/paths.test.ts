@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   absolutePath,
   floorOf,
-  holdsProtected,
+  holdsWorkspace,
   isDirectory,
   isInside,
   isThere,
@@ -20,6 +20,7 @@ import {
   specialKind,
   type WorkspacePaths,
 } from "../../src/policy/paths.ts";
+import { keptWhole } from "../../src/policy/system-folders.ts";
 import { type Fixture, makeFixture, removeFixture, situationOf } from "./fixture.ts";
 
 let fixture: Fixture;
@@ -235,15 +236,27 @@ describe("the agent's own configuration", () => {
 });
 
 describe("folders", () => {
-  it("that hold what is protected", () => {
+  it("that hold a workspace", () => {
     const holds = (path: string, changes: Partial<WorkspacePaths> = {}) =>
-      holdsProtected({ given: path, real: path }, { ...place, ...changes });
+      holdsWorkspace(path, { ...place, ...changes });
     expect(holds(fixture.workspace)).toBe(true);
     expect(holds(fixture.base)).toBe(true);
-    expect(holds(fixture.home)).toBe(true);
     expect(holds(filled("WS/src"))).toBe(false);
     expect(holds("/one", { roots: ["/one/two"] })).toBe(true);
-    expect(holds("/config", { configDir: "/config/courser" })).toBe(true);
+  });
+
+  it("that are never taken as a whole", () => {
+    const kept = (path: string, change: "remove" | "open", changes: Partial<WorkspacePaths> = {}) =>
+      keptWhole(path, change, { ...place, ...changes });
+    expect(kept("/etc", "remove")).toContain("system folder");
+    expect(kept("/etc", "open")).toContain("mode or owner");
+    expect(kept("/etc/nginx", "remove")).toBeUndefined();
+    expect(kept("/home/alice", "remove")).toBeDefined();
+    expect(kept("/home/alice", "open")).toBeUndefined();
+    expect(kept(fixture.home, "remove")).toContain("is your home directory");
+    expect(kept(fixture.base, "remove")).toContain("contains your home directory");
+    expect(kept("/config", "remove", { configDir: "/config/courser" })).toContain("own configuration");
+    expect(kept(filled("WS/src"), "remove")).toBeUndefined();
   });
 
   it("that have settings somewhere below", () => {

@@ -29,6 +29,8 @@ export const tables: readonly Table[] = [
   { file: "side-outputs", what: "writing beside it without a Write rule", verdict: "ask", given: everyProgram },
   { file: "protected", what: "writing protected paths", verdict: "ask", given: forced },
   { file: "unprotected", what: "only naming them", verdict: "allow", given: forced },
+  { file: "kept", what: "taking folders of the machine or a home as a whole", verdict: "deny", given: forced },
+  { file: "not-kept", what: "ordinary work beside them", verdict: "allow", given: forced },
   { file: "denied", what: "running what is denied", verdict: "deny", given: denying },
   { file: "unseen", what: "what deny rules cannot be compared with", verdict: "ask", given: denying },
   { file: "seen", what: "what they can", verdict: "allow", given: denying },

@@ -124,51 +124,65 @@ export function takenByCode(
 }
 
 /** Folders that change as a whole, and stay. */
-function changedWhole({ name, args }: ProgramStart): ShellWord[] {
+function changedWhole(run: ProgramStart): readonly ShellWord[] {
+  const { name, args } = run;
   const base = baseName(name.value);
-  const has = (option: RegExp) => args.some((arg) => option.test(arg.value));
-  if (/^(chmod|chown|chgrp|setfacl|chattr)$/.test(base)) return has(/^-[a-zA-Z]*R|^--recursive/) ? operands(args) : [];
-  if (base === "rsync") return has(/^--del/) ? operands(args).slice(-1) : [];
-  if (base === "find")
-    return has(/^-delete$/)
-      ? args.slice(
-          0,
-          args.findIndex((arg) => /^[-(!]/.test(arg.value)),
-        )
-      : [];
-  if (base !== "git") return [];
+  if (base === "find") return hasOption(run, /^-delete$/) ? startingPoints(args) : [];
+  if (base !== "git") return [...opened(run), ...mirrored(run)];
   const isWhole = /^(rm|mv|clean|restore|checkout)$/.test(args[subcommandAt(args)]?.value ?? "");
   return isWhole ? gitWrites(args).filter((arg) => !/^\.?\/?$/.test(arg.value)) : [];
 }
 
-const removers = words("rm rimraf trash trash-put");
-/** Tests of find that choose: with one of them it does not take everything. */
-const choosing =
-  /^-(i?name|i?path|i?wholename|i?regex|[acm]?(min|time)|newer\w*|size|user|group|perm|empty|links|inum)$/;
-
-/** Folders that a command takes away whole, with all that they hold. */
-export function removedPaths(
-  run: ProgramStart,
-  directories: readonly string[],
-  situation: ShellSituation,
-): ResolvedPath[] {
-  return removed(run).flatMap((word) =>
-    // What is only there when a variable is not set, nobody means.
-    word.dynamic
-      ? touchOf({ ...word, others: [] }, directories, situation).paths
-      : touchOf(word, directories, situation).paths,
-  );
+function hasOption({ args }: ProgramStart, option: RegExp): boolean {
+  return args.some((arg) => option.test(arg.value));
 }
 
-function removed({ name, args }: ProgramStart) {
+/** Folders whose files get another mode or owner, all of them. */
+export function opened(run: ProgramStart): ShellWord[] {
+  const isOpener = /^(chmod|chown|chgrp|setfacl|chattr)$/.test(baseName(run.name.value));
+  return isOpener && hasOption(run, /^-[a-zA-Z]*R|^--recursive/) ? operands(run.args) : [];
+}
+
+/** Folders that lose what their source does not have. */
+export function mirrored(run: ProgramStart): ShellWord[] {
+  return baseName(run.name.value) === "rsync" && hasOption(run, /^--del/) ? operands(run.args).slice(-1) : [];
+}
+
+function startingPoints(findArgs: readonly ShellWord[]): readonly ShellWord[] {
+  const tests = findArgs.findIndex((arg) => /^[-(!]/.test(arg.value));
+  return tests === -1 ? findArgs : findArgs.slice(0, tests);
+}
+
+const removers = words("rm rimraf trash trash-put shred srm unlink");
+/** Tests of find that choose: with one of them it does not take everything. */
+const choosing =
+  /^-(i?name|i?path|i?wholename|i?lname|i?regex|[acm]?(min|time)|newer\w*|size|user|group|nouser|nogroup|perm|empty|links|inum|samefile|xtype|executable)$/;
+
+/** Does it leave something? A pattern for every name chooses nothing. */
+function chooses(findArgs: readonly ShellWord[]): boolean {
+  return findArgs.some((arg, at) => choosing.test(arg.value) && !/^\*+$/.test(findArgs[at + 1]?.value ?? ""));
+}
+
+/** What a command takes away whole, with all that it holds. */
+export function removed({ name, args }: ProgramStart): readonly ShellWord[] {
   const base = baseName(name.value);
   if (removers.has(base)) return operands(args);
   if (base === "mv") {
-    const isNamed = valuesOf(args, { short: "t", long: ["target-directory"] }).length > 0;
-    return isNamed ? operands(args) : operands(args).slice(0, -1);
+    const plain = operands(args, targetOptions(base));
+    return valuesOf(args, targetOptions(base)).length > 0 ? plain : plain.slice(0, -1);
   }
-  const isWhole = base === "find" && args.some((arg) => arg.value === "-delete");
-  if (!isWhole || args.some((arg) => choosing.test(arg.value))) return [];
-  const tests = args.findIndex((arg) => /^[-(!]/.test(arg.value));
-  return args.slice(0, tests);
+  if (/^(tar|gtar|bsdtar)$/.test(base)) return args.some((arg) => /^--remove-f/.test(arg.value)) ? operands(args) : [];
+  if (base === "zip") return args.some((arg) => /^(-[a-zA-Z]*m|--move)/.test(arg.value)) ? operands(args).slice(1) : [];
+  const takes = (arg: ShellWord, at: number) =>
+    arg.value === "-delete" ||
+    (/^-(exec|ok)(dir)?$/.test(arg.value) && removers.has(baseName(args[at + 1]?.value ?? "")));
+  return base === "find" && args.some(takes) && !chooses(args) ? startingPoints(args) : [];
+}
+
+/** What a remover is given by find or by ls, where that chooses nothing. */
+export function isFoundWhole({ command }: ProgramStart): boolean {
+  if (chooses(command.args)) return false;
+  return (command.upstream?.() ?? []).every(
+    ({ name, args }) => /^(ls|find|echo|printf)$/.test(name.value) && !chooses(args),
+  );
 }

@@ -27,6 +27,8 @@ export type LineDirectories = {
   unknown: boolean;
   /** And the line itself makes its name. */
   made: boolean;
+  /** Where a command of the line itself is, if its changes of directory come one after another; otherwise all of them. */
+  at(run: ProgramStart): readonly string[];
 };
 
 /** Beyond this the line is asked about in every mode. */
@@ -34,9 +36,17 @@ export const mostDirectories = 16;
 const mostMatches = 200;
 
 export function directoriesOf(runs: StartedPrograms, cwd: string, situation: ShellSituation): LineDirectories {
-  const found: LineDirectories = { paths: [cwd], unknown: false, made: false };
+  const places = new Map<ProgramStart, readonly string[]>();
+  const found: LineDirectories = {
+    paths: [cwd],
+    unknown: false,
+    made: false,
+    at: (run) => places.get(run) ?? found.paths,
+  };
   const walk = isStraight(runs) ? new Walk(cwd) : undefined;
+  const outer = new Set(runs.lines[0]!.commands);
   for (const run of runs.runs) {
+    if (walk && run.command.chain && outer.has(run.command)) places.set(run, walk.directoriesFor(run));
     if (!directoryChangers.has(baseName(run.name.value))) {
       for (const word of foldersOf(run)) changeTo(word, found, situation, found.paths);
       continue;
@@ -190,6 +200,7 @@ function kernelTarget(value: string, directory: string): string {
 export function expandHome(word: ShellWord, { home }: ShellSituation, cwd: string): string | undefined {
   const known: [RegExp, () => string | undefined][] = [
     [/^\$(HOME\b|\{HOME\})/, () => home],
+    [/^\/(home|Users)\/\$(USER\b|\{USER\}|LOGNAME\b)/, () => home],
     [/^(\$(PWD\b|\{PWD\})|\$\(pwd\)|`pwd`)/, () => cwd],
     [/^(\$\(git rev-parse --show-toplevel\)|`git rev-parse --show-toplevel`)/, () => repositoryOf(cwd)],
   ];

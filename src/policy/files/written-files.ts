@@ -57,6 +57,11 @@ const writers: Record<string, Writer> = {
   uniq: second({ short: "fsw", long: ["skip-fields", "skip-chars", "check-chars"] }),
   xxd: second({ exact: /^-(c|cols|g|groupsize|l|len|n|name|o|s|seek|R)$/ }),
   ...each("zip flock", first),
+  ...each("mkfs mke2fs mkswap mkdosfs newfs blkdiscard pvcreate vgcreate", all),
+  // They show as well as change.
+  ...each("wipefs fdisk sfdisk sgdisk gdisk cfdisk parted", ({ args, plain }: WriterArguments) =>
+    has(args, /^(-[a-zA-Z]*[lpdn]|--(list|print|dump|no-act|info)|print)$/) ? [] : plain,
+  ),
   ...each("npm pnpm", ({ plain }: WriterArguments) =>
     plain[0]?.value === "pkg" && /^(set|delete|fix)$/.test(plain[1]?.value ?? "") ? [literalWord("package.json")] : [],
   ),
@@ -88,7 +93,9 @@ export function writesOf({ name, args }: CommandWords): WrittenWord[] {
   const base = baseName(name.value).toLowerCase();
   const settings = changedSettings({ name, args }).map((word) => ({ ...word, isPurpose: true }));
   if (base === "git") return [...gitWrites(args), ...settings];
-  const found = own(writers, base)?.({ args, plain: operands(args) }) ?? [];
+  // `mkfs.ext4`
+  const writer = own(writers, base.replace(/^(mkfs|newfs)[._].*$/, "$1"));
+  const found = writer?.({ args, plain: operands(args) }) ?? [];
   const named = found.map((word) => ({ ...word, isPurpose: !filters.has(base) }));
   return [...named, ...optionOutputs(base, args), ...settings];
 }

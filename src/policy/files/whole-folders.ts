@@ -1,0 +1,76 @@
+// Folders that a line would take as a whole: by removing, moving or emptying them, or with a mode or owner for all that they hold.
+import { lstatSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { ShellWord } from "../parse/shell-word.ts";
+import { type ResolvedPath, realOrSame, withHome } from "../paths.ts";
+import { quotedTexts } from "../programs/code-files.ts";
+import type { ProgramStart, StartedPrograms } from "../starts/wrappers.ts";
+import type { WholeChange } from "../system-folders.ts";
+import { isFoundWhole, mirrored, opened, removed } from "./copies.ts";
+import { type LineDirectories, type ShellSituation, touchOf } from "./shell-paths.ts";
+
+/** `isEmptied`: the folder itself stays. */
+export type WholeFolder = { folder: string; change: WholeChange; isEmptied?: true };
+
+export function wholeFolders(
+  runs: StartedPrograms,
+  directories: LineDirectories,
+  situation: ShellSituation,
+): WholeFolder[] {
+  const byCommands = runs.runs.flatMap((run) => {
+    const foldersOf = (word: ShellWord, change: WholeChange) =>
+      touchOf(meant(word, run), directories.at(run), situation).paths.flatMap((path) => foldersAt(path, word, change));
+    return [
+      ...[...removed(run), ...mirrored(run)].flatMap((word) => foldersOf(word, "remove")),
+      ...opened(run).flatMap((word) => foldersOf(word, "open")),
+    ];
+  });
+  const byCode = runs.code.flatMap(({ text }) => removedByCode(text));
+  return [
+    ...byCommands,
+    ...byCode.map((path) => ({ folder: withHome(path, situation.home), change: "remove" as const })),
+  ];
+}
+
+/** What is only there when a variable is not set, nobody means; nor all of what something was chosen from. */
+function meant(word: ShellWord, run: ProgramStart): ShellWord {
+  if (!word.dynamic || word.origin === "made") return word;
+  if (word.origin !== "names" || !isFoundWhole(run)) return { ...word, others: [] };
+  // `ls folder | xargs -I{} rm folder/{}`
+  const [lead] = word.pieces ?? [];
+  const isInto = lead?.kind === "text" && lead.value.endsWith("/");
+  const filled = isInto ? [{ ...word, value: `${lead.value}*`, dynamic: false, glob: true }] : [];
+  return { ...word, others: [...(word.others ?? []), ...filled] };
+}
+
+/** The last part of a pattern for all names: `*`, `.*`, `.[!.]*`. */
+const everything = /^(?=.*\*)(?:[.*?]|\[[!^][^\]]*\])+$/;
+
+function foldersAt({ given, real }: ResolvedPath, { value }: ShellWord, change: WholeChange): WholeFolder[] {
+  const all = (...folders: string[]) => [...new Set(folders)].map((folder) => ({ folder, change }));
+  if (everything.test(basename(given))) {
+    let folder = given;
+    while (everything.test(basename(folder))) folder = dirname(folder);
+    return all(folder, realOrSame(folder)).map((each) => ({ ...each, isEmptied: true }));
+  }
+  // A link is removed, not what it leads to.
+  if (isLink(given) && !/\/\.?$/.test(value)) return all(given, join(realOrSame(dirname(given)), basename(given)));
+  return all(given, real);
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+}
+
+/** Calls that remove a folder with all that it holds. */
+const removesTree =
+  /\b(rmtree|rm_rf?|remove_(tree|dir_all|all|entry\w*)|RemoveAll|rimraf|rm(dir)?(Sync)?(?=\s*\([^)]*recursive)|removeSync|emptyDir(Sync)?|removeDirectory|deleteRecursively)\b/;
+/** `rm -rf folder`, in one text or in several, for a shell or a call that starts programs. */
+const removingCommand = /\brm(?:["'`,\s]+-[\w-]+)+["'`,\s]+([/~][^\s"'`;|&),]*)/g;
+
+/** Folders that code names where it removes whole ones. */
+function removedByCode(code: string): string[] {
+  const commands = Array.from(code.matchAll(removingCommand), ([, path]) => path!);
+  const named = removesTree.test(code) ? quotedTexts(code).filter((text) => /^[/~]/.test(text)) : [];
+  return [...commands, ...named].map((path) => path.replace(/\/+[*.]?$/, "") || "/");
+}

@@ -1,0 +1,65 @@
+// What a machine cannot do without: folders that nothing takes as a whole, files and devices that nothing writes over.
+// No rule and no flag lifts this: whoever means it types it into a shell.
+import { fold } from "./glob.ts";
+import { type Floor, isInside, type ResolvedPath, realOrSame, type WorkspacePaths } from "./paths.ts";
+import { words } from "./programs/command-names.ts";
+
+/** Without them, or with another owner all through, the machine does not start. In small letters, as names are compared. */
+const systemFolders = words(`
+  / /bin /boot /dev /etc /lib /lib32 /lib64 /libx32 /proc /run /sbin /sys /usr /var /usr/bin /usr/sbin /usr/lib /usr/lib32
+  /usr/lib64 /usr/libexec /usr/include /etc/pam.d /etc/ssl /etc/ssh /etc/alternatives /etc/systemd /lib/modules /usr/lib/modules
+  /lib/systemd /usr/lib/systemd /var/lib /var/lib/dpkg /var/lib/rpm /var/lib/pacman /nix /nix/store
+  /system /system/library /system/volumes /library /private /private/etc /private/var`);
+/** Libraries for one kind of machine. */
+const systemPattern = /^\/(usr\/)?lib\/\w+-linux-\w+$/;
+
+/** They hold what people put there: another owner may be right, without them nothing is. */
+const keptFolders = words(`
+  /home /root /opt /srv /mnt /media /snap /usr/share /usr/local /usr/local/bin /usr/local/sbin /usr/local/lib /usr/local/share
+  /users /applications /volumes /opt/homebrew /var/root`);
+/** Homes; drives, and on one of Windows what it keeps there. */
+const keptPattern =
+  /^\/(home|users|volumes)\/[^/]+$|^\/mnt\/[a-z]$|^(\/mnt)?\/[a-z]\/(windows|users|program files[^/]*|programdata)$/;
+
+/** `remove`: taken away, moved or emptied. `open`: given another mode or owner, with all that it holds. */
+export type WholeChange = "remove" | "open";
+
+/** Why a folder is not taken as a whole; undefined where it may be. */
+export function keptWhole(path: string, change: WholeChange, paths: WorkspacePaths): string | undefined {
+  const plain = fold(path);
+  if (systemFolders.has(plain) || systemPattern.test(plain))
+    return `${path} is a system folder: as a whole it is never ${changed[change]}`;
+  if (change === "open") return undefined;
+  if (keptFolders.has(plain) || keptPattern.test(plain)) return `${path} as a whole is never ${changed.remove}`;
+  const own = [paths.home, paths.configDir].find((each) => isInside(each, path) || isInside(realOrSame(each), path));
+  if (own === undefined) return undefined;
+  const what = own === paths.home ? "your home directory" : "the agent's own configuration";
+  return `${path} ${own === path ? "is" : "contains"} ${what}: as a whole it is never ${changed.remove}`;
+}
+
+const changed: Record<WholeChange, string> = {
+  remove: "removed, moved or emptied",
+  open: "given another mode or owner",
+};
+
+const accountFiles = words("/etc/passwd /etc/shadow /etc/group /etc/gshadow /etc/sudoers /etc/ld.so.preload");
+const disk =
+  /^\/dev\/((sd|hd|vd|xvd|zd|nbd)[a-z0-9]|nvme\d|mmcblk|md\d|md\/|dm-|mapper\/|disk\/|r?disk\d|k?mem$|port$)/;
+const kernelSwitch =
+  /^\/(proc\/(sysrq-trigger|sys\/(kernel\/(core_pattern|modprobe|hotplug)|fs\/binfmt_misc\/.*))|sys\/(kernel\/uevent_helper|firmware\/efi\/.*|(fs\/cgroup\/.*)release_agent))$/;
+
+/** What stands against writing to one file of the machine. Editing accounts has programs of its own. */
+export function systemFloor({ given, real }: ResolvedPath): Floor | undefined {
+  for (const path of new Set([given, real])) {
+    if (accountFiles.has(fold(path)))
+      return {
+        level: "protected",
+        why: `${path} says who may do what on this machine (useradd, usermod and visudo edit it)`,
+      };
+    if (disk.test(path))
+      return { level: "never", why: `${path} is a disk or the memory of this machine, which is never written` };
+    if (kernelSwitch.test(path))
+      return { level: "never", why: `${path} changes what the kernel runs, and is never written` };
+  }
+  return undefined;
+}
