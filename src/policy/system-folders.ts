@@ -1,5 +1,6 @@
 // What a machine cannot do without: folders that nothing takes as a whole, files and devices that nothing writes over.
 // No rule and no flag lifts this: whoever means it types it into a shell.
+import type { WholeChange } from "./files/whole-folders.ts";
 import { fold } from "./glob.ts";
 import { type Floor, isInside, type ResolvedPath, realOrSame, type WorkspacePaths } from "./paths.ts";
 import { words } from "./programs/command-names.ts";
@@ -20,9 +21,6 @@ const keptFolders = words(`
 /** Homes; drives, and on one of Windows what it keeps there. */
 const keptPattern =
   /^\/(home|users|volumes)\/[^/]+$|^\/mnt\/[a-z]$|^(\/mnt)?\/[a-z]\/(windows|users|program files[^/]*|programdata)$/;
-
-/** `remove`: taken away, moved or emptied. `open`: given another mode or owner, with all that it holds. */
-export type WholeChange = "remove" | "open";
 
 /** Why a folder is not taken as a whole; undefined where it may be. */
 export function keptWhole(path: string, change: WholeChange, paths: WorkspacePaths): string | undefined {

@@ -5,9 +5,11 @@ import type { ShellWord } from "../parse/shell-word.ts";
 import { type ResolvedPath, realOrSame, withHome } from "../paths.ts";
 import { quotedTexts } from "../programs/code-files.ts";
 import type { ProgramStart, StartedPrograms } from "../starts/wrappers.ts";
-import type { WholeChange } from "../system-folders.ts";
 import { isFoundWhole, mirrored, opened, removed } from "./copies.ts";
 import { type LineDirectories, type ShellSituation, touchOf } from "./shell-paths.ts";
+
+/** `remove`: taken away, moved or emptied. `open`: given another mode or owner, with all that it holds. */
+export type WholeChange = "remove" | "open";
 
 /** `isEmptied`: the folder itself stays. */
 export type WholeFolder = { folder: string; change: WholeChange; isEmptied?: true };
