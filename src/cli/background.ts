@@ -34,7 +34,7 @@ const unusable: Readonly<Record<string, string>> = {
   "stream-partial-output": "It does not apply to a background run: see 'runs logs --follow'.",
   "input-format": "Further prompts are typed into 'runs attach'.",
   "output-last-message": "The answer is in 'runs list --format json'.",
-  log: "Set COURSER_LOG where the runs are carried out.",
+  log: "Set the variable instead, which the run's own process reads: COURSER_LOG=FILE courser -b …",
   record: "A chat becomes a recording afterwards: sessions export <id> --format recording.",
   heartbeat: "See 'runs list' for what a run is doing.",
   "max-silence": "Use --max-time.",

@@ -1,8 +1,9 @@
 // The program: reads the command line and hands over to a command, to print mode or to the terminal.
+import { resolve } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
 import { commands } from "./commands/index.ts";
 import { checkOutput, failedBeforeRun, formatOf } from "./failure.ts";
-import { type CommandLine, flags, parseCommandLine } from "./flags.ts";
+import { type CommandLine, flags, flagText, parseCommandLine } from "./flags.ts";
 import { hideFlagSecrets } from "./secrets-in-use.ts";
 import { flushStderr } from "./stdout.ts";
 
@@ -22,6 +23,7 @@ export async function main(version: string): Promise<void> {
   let exitCode: number;
   try {
     const line = parseCommandLine(argv, commands);
+    passOnLog(line);
     exitCode = await dispatch({ version, name, line, env: process.env });
   } catch (error) {
     exitCode = await failedBeforeRun(error, formatOf(argv), name);
@@ -34,6 +36,12 @@ export async function main(version: string): Promise<void> {
   }
   // Everything is said. What still holds the process (a name look-up that cannot be called off) is not waited for.
   setTimeout(() => process.exit(), 1000).unref();
+}
+
+/** To the runs that a command starts in other processes. They work elsewhere, and must not take the path for one of their workspace. */
+function passOnLog({ command, flags: given }: CommandLine): void {
+  const log = (command !== undefined && flagText(given, "log")) || process.env["COURSER_LOG"];
+  if (log) process.env["COURSER_LOG"] = resolve(log);
 }
 
 async function dispatch(invocation: Invocation): Promise<number> {

@@ -13,6 +13,8 @@ export type ModelCall = {
   /** The model as it is shown, such as `GPT-5`. */
   name: string;
   provider: string;
+  /** The address of its server, where it has one. */
+  url?: string;
   request: ModelRequest;
   startedAt: number;
 };
@@ -46,26 +48,35 @@ export interface Observer {
   end(): Promise<string | undefined>;
 }
 
+type ListenedModel = { displayName: string; baseUrl?: string };
+
 let questions = 0;
 
 /** The same provider, listened to. */
-export function listenedTo(provider: Provider, name: string, observers: readonly Observer[]): Provider {
+export function listenedTo(provider: Provider, model: ListenedModel, observers: readonly Observer[]): Provider {
   return {
     get id() {
       return provider.id;
     },
-    stream: (request) => listen(provider, name, request, observers),
+    stream: (request) => listen(provider, model, request, observers),
     ...(provider.canSummarise && { canSummarise: () => provider.canSummarise!() }),
   };
 }
 
 async function* listen(
   provider: Provider,
-  name: string,
+  { displayName: name, baseUrl: url }: ListenedModel,
   request: ModelRequest,
   observers: readonly Observer[],
 ): AsyncGenerator<ModelChunk> {
-  const call = { number: ++questions, name, provider: provider.id, request, startedAt: Date.now() };
+  const call: ModelCall = {
+    number: ++questions,
+    name,
+    provider: provider.id,
+    ...(url !== undefined && { url }),
+    request,
+    startedAt: Date.now(),
+  };
   for (const observer of observers) observer.asked(call);
   const answer: Omit<ModelAnswer, "endedAt" | "parts"> & { parts: Part[] } = { parts: [], cut: true };
   try {

@@ -14,10 +14,12 @@ const secretNames: readonly RegExp[] = [
   // Addresses that carry a login.
   /connection_?string|conn_?str(_|$)/i,
   /(^|_)((DATABASE|DB|REDIS|MONGO\w*|AMQP|POSTGRES\w*|MYSQL|BROKER|RABBITMQ)_UR[LI]|WEBHOOK(_URL)?)$/i,
+  // What a collector of telemetry is told along with the data, as a rule who sends it.
+  /^OTEL_\w*_HEADERS$/i,
 ];
 
 /** Each of these names holds one of them. Most names do not, and no pattern is compiled for those. */
-const hints = ["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "PWD", "CONN", "_UR", "WEBHOOK"];
+const hints = ["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "PWD", "CONN", "_UR", "WEBHOOK", "OTEL"];
 
 /** Names that look like these, and why they hold no secret. */
 const harmlessNames: readonly RegExp[] = [

@@ -75,7 +75,7 @@ function watchedHost(
     },
     seams: {
       ...host.seams,
-      wrapProvider: (provider, model) => listenedTo(wrap?.(provider, model) ?? provider, model.displayName, observers),
+      wrapProvider: (provider, model) => listenedTo(wrap?.(provider, model) ?? provider, model, observers),
     },
   };
 }

@@ -1,11 +1,13 @@
 // A collector of OpenTelemetry on loopback that takes nothing but what OTLP's JSON allows.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { gunzipSync } from "node:zlib";
 
 export type ReceivedSpan = {
   traceId: string;
   spanId: string;
   parentSpanId?: string;
+  traceState?: string;
   name: string;
   kind: number;
   attributes: Record<string, unknown>;
@@ -25,8 +27,15 @@ export type Collector = {
   stop(): Promise<void>;
 };
 
-/** `status`: what it answers to everything. */
-export async function collector({ status = 200, silent = false } = {}): Promise<Collector> {
+type Answer = { status?: number; headers?: Record<string, string>; body?: string };
+
+/** `status`: what it answers to everything. `first`: what it answers to the first requests, which it does not take. */
+export async function collector({
+  status = 200,
+  silent = false,
+  body = "{}",
+  first = [] as Answer[],
+} = {}): Promise<Collector> {
   const taken: Omit<Collector, "url" | "stop"> = {
     spans: [],
     metrics: {},
@@ -39,15 +48,21 @@ export async function collector({ status = 200, silent = false } = {}): Promise<
     const pieces: Buffer[] = [];
     message.on("data", (piece: Buffer) => pieces.push(piece));
     message.on("end", () => {
-      const text = Buffer.concat(pieces).toString("utf8");
-      taken.text += text;
+      const sent = Buffer.concat(pieces);
+      const text = (message.headers["content-encoding"] === "gzip" ? gunzipSync(sent) : sent).toString("utf8");
       taken.headers.push(message.headers);
+      const refusal = first.shift();
+      if (refusal) {
+        response.writeHead(refusal.status ?? 503, refusal.headers).end(refusal.body);
+        return;
+      }
+      taken.text += text;
       if (message.method !== "POST" || message.headers["content-type"] !== "application/json")
         taken.faults.push(`${message.method} ${message.headers["content-type"]}`);
       if (message.url === "/v1/traces") takeTraces(JSON.parse(text), taken);
       else if (message.url === "/v1/metrics") takeMetrics(JSON.parse(text), taken);
       else taken.faults.push(`nothing is taken at ${message.url}`);
-      if (!silent) response.writeHead(status, { "content-type": "application/json" }).end("{}");
+      if (!silent) response.writeHead(status, { "content-type": "application/json" }).end(body);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -78,6 +93,7 @@ const spanFields = [
   "traceId",
   "spanId",
   "parentSpanId",
+  "traceState",
   "name",
   "kind",
   "startTimeUnixNano",
@@ -88,7 +104,17 @@ const spanFields = [
 
 function takeSpan(span: any, taken: Taken): void {
   only(span, spanFields, taken);
-  const { traceId, spanId, parentSpanId, name, kind, startTimeUnixNano: start, endTimeUnixNano: end, status } = span;
+  const {
+    traceId,
+    spanId,
+    parentSpanId,
+    traceState,
+    name,
+    kind,
+    startTimeUnixNano: start,
+    endTimeUnixNano: end,
+    status,
+  } = span;
   check(/^[0-9a-f]{32}$/.test(traceId) && !/^0+$/.test(traceId), `traceId ${traceId}`, taken);
   for (const id of [spanId, ...(parentSpanId === undefined ? [] : [parentSpanId])])
     check(/^[0-9a-f]{16}$/.test(id) && !/^0+$/.test(id), `spanId ${id}`, taken);
@@ -102,6 +128,7 @@ function takeSpan(span: any, taken: Taken): void {
     traceId,
     spanId,
     parentSpanId,
+    traceState,
     name,
     kind,
     status,

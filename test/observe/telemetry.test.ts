@@ -1,5 +1,6 @@
 // Traces and metrics of the built program, taken by a collector of our own.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { modelServer } from "../../src/testing/kit/model-server.ts";
 import { cli, createWorkspace, runCli, type Workspace } from "../support/run-cli.ts";
 import { type Collector, collector } from "./collector.ts";
 
@@ -137,13 +138,89 @@ describe("variables", () => {
     expect(await nothing({ OTEL_SDK_DISABLED: "true" })).toBe("");
     expect(await nothing({ OTEL_TRACES_EXPORTER: "none", OTEL_METRICS_EXPORTER: "none" })).toBe("");
     expect(await nothing({ OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" })).toMatch(
-      /grpc is not spoken here: set it to http\/json/,
+      /grpc is not supported: set it to http\/json/,
     );
     expect(taker.text).toBe("");
     await nothing({ OTEL_TRACES_SAMPLER: "always_off", OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: "delta" });
     expect(taker.spans).toEqual([]);
     expect(taker.metrics["gen_ai.client.operation.duration"]![0]!.temporality).toBe(1);
     expect(taker.faults).toEqual([]);
+  });
+});
+
+describe("OTLP over HTTP", () => {
+  it("sends again what a collector asks for later, and no more than that", async () => {
+    const later = { status: 503, headers: { "retry-after": "0" } };
+    const busy = await collector({ first: [later, { status: 429 }, later] });
+    const strict = await collector({ status: 400, body: JSON.stringify({ message: "no" }) });
+    try {
+      const run = await here.play(script, ["--trust"], at(busy.url));
+      expect([run.exit, run.stderr, busy.faults]).toEqual([0, "", []]);
+      parentsAreThere(busy);
+      expect(busy.spans.some(({ name }) => name === "invoke_agent courser")).toBe(true);
+      expect(Object.keys(busy.metrics)).toContain("gen_ai.client.operation.time_to_first_chunk");
+      expect(busy.headers).toHaveLength(5);
+      const refused = await here.play([{ text: "hi" }], [], at(strict.url));
+      expect([refused.exit, strict.headers.length]).toEqual([0, 2]);
+      expect(refused.stderr.match(/did not accept the data: status 400/g)).toHaveLength(1);
+    } finally {
+      await Promise.all([busy.stop(), strict.stop()]);
+    }
+  });
+
+  it("tells what a collector took only a part of", async () => {
+    const body = JSON.stringify({ partialSuccess: { rejectedSpans: "2", errorMessage: "too old" } });
+    const picky = await collector({ body });
+    const run = await here.play([{ text: "hi" }], [], at(picky.url, { OTEL_METRICS_EXPORTER: "none" }));
+    await picky.stop();
+    expect([run.exit, picky.headers.length]).toEqual([0, 1]);
+    expect(run.stderr).toMatch(/did not accept the data: 2 spans rejected: too old\./);
+  });
+
+  it("has the address, the headers, the time and the compression of each signal", async () => {
+    const other = await collector();
+    const secret = "hcaik_01j8abcdefghij";
+    const run = await here.play(
+      [{ calls: [{ name: "Shell", args: { command: "env" } }] }, { text: "done" }],
+      [],
+      at("http://127.0.0.1:9", {
+        OTEL_TRACES_EXPORTER: "otlp",
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${taker.url}/v1/traces`,
+        OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${other.url}/v1/metrics`,
+        OTEL_EXPORTER_OTLP_COMPRESSION: "gzip",
+        OTEL_EXPORTER_OTLP_METRICS_COMPRESSION: "none",
+        OTEL_EXPORTER_OTLP_HEADERS: `x-team=${secret}`,
+        OTEL_EXPORTER_OTLP_TRACES_HEADERS: "x-dataset=a%2Cb",
+        TRACEPARENT: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        TRACESTATE: "vendor=1",
+      }),
+    );
+    await other.stop();
+    expect([run.exit, run.stderr, taker.faults, other.faults]).toEqual([0, "", [], []]);
+    expect(taker.headers[0]).toMatchObject({ "x-team": secret, "x-dataset": "a,b", "content-encoding": "gzip" });
+    expect(other.headers[0]).toMatchObject({ "x-team": secret });
+    expect(other.headers[0]).not.toHaveProperty("content-encoding");
+    expect([taker.spans.length > 0, Object.keys(other.metrics).length > 0]).toEqual([true, true]);
+    expect(taker.spans.every(({ traceState }) => traceState === "vendor=1")).toBe(true);
+    // It is the user's, and not for commands of the model.
+    expect(run.stdout).not.toContain(secret);
+  });
+
+  it("names the provider and the server as the conventions do, and every process by itself", async () => {
+    await using server = await modelServer([{ text: "hi" }, { text: "hi" }]);
+    here.file(`${here.config}/courser.json`, JSON.stringify({ providers: { xai: { baseUrl: `${server.url}/v1` } } }));
+    const ask = ["-p", "--trust", "--model", "xai/grok-x", "hi"];
+    const key = { XAI_API_KEY: "xai-123456789" };
+    for (const _ of [1, 2]) expect((await here.run(ask, at(taker.url, key))).exit).toBe(0);
+    const { port } = new URL(server.url);
+    expect(taker.spans.find(({ kind }) => kind === 3)!.attributes).toMatchObject({
+      "gen_ai.provider.name": "x_ai",
+      "gen_ai.request.model": "grok-x",
+      "server.address": "127.0.0.1",
+      "server.port": Number(port),
+      "gen_ai.response.time_to_first_chunk": expect.any(Number),
+    });
+    expect(new Set(taker.resources.map((resource) => resource["service.instance.id"])).size).toBe(2);
   });
 });
 
@@ -154,7 +231,9 @@ describe("a collector that is not there", () => {
     expect(run.exit).toBe(0);
     expect(run.lines().at(-1)).toMatchObject({ type: "result", result: plain.lines().at(-1)!["result"] });
     expect(run.stderr.match(/OpenTelemetry/g)).toHaveLength(1);
-    expect(run.stderr).toMatch(/127\.0\.0\.1:9 does not take what is sent: .*\. The run is not affected\./);
+    expect(run.stderr).toMatch(
+      /the collector at 127\.0\.0\.1:9 did not accept the data: .*ECONNREFUSED.*\. The run is not affected\./,
+    );
   });
 
   it("and one that never answers, or refuses, neither", async () => {

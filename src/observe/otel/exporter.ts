@@ -1,50 +1,112 @@
 // Sends what was measured to a collector, beside the run: nothing waits for it but the end, and that not for long.
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { isObject, tryParse } from "../../json/object.ts";
 import { createFetch, type Fetch } from "../../net/fetch.ts";
 import type { Target } from "./settings.ts";
 
 /** The end of a run waits so long for a collector. */
 const patienceMs = 2000;
+/** What a collector asks to be sent again (OTLP), and how often that is done. */
+const retryable = [429, 502, 503, 504];
+const mostAttempts = 5;
+
+type Refusal = { error: Error; isFinal: boolean; afterMs?: number | undefined };
 
 export class Exporter {
-  readonly #timeoutMs: number;
-  readonly #request: Fetch;
+  readonly #requests = new Map<number, Fetch>();
+  readonly #env: NodeJS.ProcessEnv;
   readonly #redact: (text: string) => string;
   readonly #open = new Set<Promise<void>>();
   readonly #abort = new AbortController();
+  /** Since when the run waits for the collector, and does so only for a while. */
+  #deadline = Number.POSITIVE_INFINITY;
   /** What the first failure was. */
   fault: string | undefined;
 
-  constructor({ timeoutMs, env, redact }: { timeoutMs: number; env: NodeJS.ProcessEnv; redact(text: string): string }) {
-    this.#timeoutMs = timeoutMs;
+  constructor({ env, redact }: { env: NodeJS.ProcessEnv; redact(text: string): string }) {
+    this.#env = env;
     this.#redact = redact;
-    this.#request = createFetch({ env, connectMs: timeoutMs, responseMs: timeoutMs, idleMs: timeoutMs });
   }
 
-  send({ url, headers }: Target, body: object): void {
-    const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(this.#timeoutMs)]);
-    const sending = this.#post(url, headers, JSON.stringify(body), signal)
+  send(target: Target, body: object): void {
+    const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(target.timeoutMs)]);
+    const sending = this.#deliver(target, JSON.stringify(body), signal)
       .catch((error: Error) => {
+        const { host } = new URL(target.url);
         this.fault ??= this.#redact(
-          `OpenTelemetry: ${new URL(url).host} does not take what is sent: ${error.message}. The run is not affected.`,
+          `OpenTelemetry: the collector at ${host} did not accept the data: ${error.message}. The run is not affected.`,
         );
       })
       .finally(() => this.#open.delete(sending));
     this.#open.add(sending);
   }
 
-  async #post(url: string, headers: Record<string, string>, body: string, signal: AbortSignal): Promise<void> {
-    const response = await this.#request(url, {
+  /** Again and again, where the collector asks for it or cannot be reached, as long as there is time. */
+  async #deliver(target: Target, body: string, signal: AbortSignal): Promise<void> {
+    const until = Date.now() + target.timeoutMs;
+    const bytes = target.compress ? await promisify(gzip)(body) : body;
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await this.#post(target, bytes, signal).catch((error: Error) => this.#unreachable(error));
+      if (!outcome) return;
+      const pauseMs = outcome.afterMs ?? 200 * 2 ** (attempt - 1) * (0.5 + Math.random());
+      const isTooLate = Date.now() + pauseMs > Math.min(until, this.#deadline);
+      if (outcome.isFinal || attempt === mostAttempts || isTooLate || signal.aborted) throw outcome.error;
+      await this.#pause(pauseMs, signal);
+    }
+  }
+
+  /** At the end of a run, who is not there is not waited for. */
+  #unreachable(error: Error): Refusal {
+    return { error, isFinal: Number.isFinite(this.#deadline) };
+  }
+
+  /** Nothing comes back where it was taken. */
+  async #post(
+    { url, headers, timeoutMs, compress }: Target,
+    body: string | Uint8Array,
+    signal: AbortSignal,
+  ): Promise<Refusal | undefined> {
+    const response = await this.#requestFor(timeoutMs)(url, {
       method: "POST",
-      headers: { ...headers, "content-type": "application/json" },
-      body,
+      headers: { ...headers, "content-type": "application/json", ...(compress && { "content-encoding": "gzip" }) },
+      body: body as BodyInit,
       signal,
     });
     const answer = await response.text();
-    if (!response.ok) throw new Error(`status ${response.status} ${answer.slice(0, 200)}`.trim());
+    if (response.ok) {
+      const partial = partialSuccess(answer);
+      return partial === undefined ? undefined : { error: new Error(partial), isFinal: true };
+    }
+    return {
+      error: new Error(`status ${response.status} ${answer.slice(0, 200)}`.trim()),
+      afterMs: retryAfterMs(response.headers.get("retry-after")),
+      isFinal: !retryable.includes(response.status),
+    };
+  }
+
+  #requestFor(timeoutMs: number): Fetch {
+    const known =
+      this.#requests.get(timeoutMs) ??
+      createFetch({ env: this.#env, connectMs: timeoutMs, responseMs: timeoutMs, idleMs: timeoutMs });
+    this.#requests.set(timeoutMs, known);
+    return known;
+  }
+
+  #pause(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      const stop = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      signal.addEventListener("abort", stop, { once: true });
+    });
   }
 
   /** Resolves when everything is out, or was waited for long enough. */
   async end(): Promise<void> {
+    this.#deadline = Date.now() + patienceMs;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(() => {
@@ -56,4 +118,24 @@ export class Exporter {
     clearTimeout(timer);
     this.#abort.abort();
   }
+}
+
+/** A collector may take a part only, and say so with status 200; or say something else. It is not asked again. */
+function partialSuccess(answer: string): string | undefined {
+  const parsed = tryParse(answer);
+  const partial = isObject(parsed) ? parsed["partialSuccess"] : undefined;
+  if (!isObject(partial)) return undefined;
+  const rejected = Number(partial["rejectedSpans"] ?? partial["rejectedDataPoints"] ?? 0);
+  const said = typeof partial["errorMessage"] === "string" ? partial["errorMessage"].slice(0, 200) : "";
+  if (rejected === 0 && said === "") return undefined;
+  const what = partial["rejectedSpans"] === undefined ? "data points" : "spans";
+  return [...(rejected > 0 ? [`${rejected} ${what} rejected`] : []), ...(said ? [said] : [])].join(": ");
+}
+
+/** Seconds, or a date. */
+function retryAfterMs(value: string | null): number | undefined {
+  if (value === null || value.trim() === "") return undefined;
+  const seconds = Number(value);
+  const ms = Number.isNaN(seconds) ? Date.parse(value) - Date.now() : seconds * 1000;
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }

@@ -7,15 +7,20 @@ const secondBounds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12
 type Instrument = { description: string; unit: string; bounds?: readonly number[] };
 
 const instruments = {
-  "gen_ai.client.token.usage": { description: "Tokens of a question to a model", unit: "{token}", bounds: tokenBounds },
+  "gen_ai.client.token.usage": { description: "Tokens used by a model request", unit: "{token}", bounds: tokenBounds },
   "gen_ai.client.operation.duration": {
-    description: "Time of a question to a model, a tool or a turn",
+    description: "Duration of a model request or of a turn",
     unit: "s",
     bounds: secondBounds,
   },
-  "courser.tool.calls": { description: "Calls of tools, by how they ended", unit: "{call}" },
-  "courser.denials": { description: "Calls that were refused", unit: "{call}" },
-  "courser.model.retries": { description: "Questions to a model that were asked again", unit: "{retry}" },
+  "gen_ai.client.operation.time_to_first_chunk": {
+    description: "Time from a model request to the first piece of its reply",
+    unit: "s",
+    bounds: secondBounds,
+  },
+  "courser.tool.calls": { description: "Tool calls, by outcome", unit: "{call}" },
+  "courser.denials": { description: "Tool calls that were refused", unit: "{call}" },
+  "courser.model.retries": { description: "Model requests that were sent again", unit: "{retry}" },
 } satisfies Record<string, Instrument>;
 
 export type MetricName = keyof typeof instruments;

@@ -7,7 +7,6 @@ export type OtelSettings = {
   /** What messages, calls and results say is told as well. */
   captureContent: boolean;
   isDelta: boolean;
-  timeoutMs: number;
   scheduleMs: number;
   parent?: Parent;
   /** Which share of traces that nobody decided about is told: 0 to 1. */
@@ -17,41 +16,33 @@ export type OtelSettings = {
   warnings: string[];
 };
 
-export type Target = { url: string; headers: Record<string, string> };
-export type Parent = { traceId: string; spanId: string; isSampled: boolean };
+export type Target = { url: string; headers: Record<string, string>; timeoutMs: number; compress: boolean };
+export type Parent = { traceId: string; spanId: string; isSampled: boolean; traceState?: string };
 
 type Variables = Readonly<Record<string, string | undefined>>;
 type Signal = "traces" | "metrics";
 
-/** The names as users write them: for each signal, then for both. */
+/** The names as users write them: for both signals, and how those for one of them begin. */
 const names = {
-  traces: {
-    exporter: "OTEL_TRACES_EXPORTER",
-    endpoint: "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
-    protocol: "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
-    headers: "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
-  },
-  metrics: {
-    exporter: "OTEL_METRICS_EXPORTER",
-    endpoint: "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
-    protocol: "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL",
-    headers: "OTEL_EXPORTER_OTLP_METRICS_HEADERS",
-  },
-  both: {
-    endpoint: "OTEL_EXPORTER_OTLP_ENDPOINT",
-    protocol: "OTEL_EXPORTER_OTLP_PROTOCOL",
-    headers: "OTEL_EXPORTER_OTLP_HEADERS",
-  },
+  endpoint: "OTEL_EXPORTER_OTLP_ENDPOINT",
+  protocol: "OTEL_EXPORTER_OTLP_PROTOCOL",
+  headers: "OTEL_EXPORTER_OTLP_HEADERS",
+  timeout: "OTEL_EXPORTER_OTLP_TIMEOUT",
+  compression: "OTEL_EXPORTER_OTLP_COMPRESSION",
 } as const;
+const exporterNames = { traces: "OTEL_TRACES_EXPORTER", metrics: "OTEL_METRICS_EXPORTER" } as const;
+/** As in OTEL_EXPORTER_OTLP_TRACES_HEADERS. */
+const prefixes = { traces: "OTEL_EXPORTER_OTLP_TRACES_", metrics: "OTEL_EXPORTER_OTLP_METRICS_" } as const;
+type Variable = keyof typeof names;
 
 /** Undefined where nothing is to be sent and nothing is wrong. */
 export function readOtelSettings(env: Variables): OtelSettings | undefined {
-  if (isTrue(env["OTEL_SDK_DISABLED"])) return undefined;
+  if (/^true$/i.test(env["OTEL_SDK_DISABLED"] ?? "")) return undefined;
   const warnings: string[] = [];
   const traces = targetOf(env, "traces", warnings);
   const metrics = targetOf(env, "metrics", warnings);
   if (!traces && !metrics && warnings.length === 0) return undefined;
-  const parent = parentOf(env["TRACEPARENT"]);
+  const parent = parentOf(env["TRACEPARENT"], env["TRACESTATE"]);
   const sampler = env["OTEL_TRACES_SAMPLER"] || "parentbased_always_on";
   return {
     ...(traces && { traces }),
@@ -61,9 +52,11 @@ export function readOtelSettings(env: Variables): OtelSettings | undefined {
       ...pairs(env["OTEL_RESOURCE_ATTRIBUTES"]),
       ...(env["OTEL_SERVICE_NAME"] && { "service.name": env["OTEL_SERVICE_NAME"] }),
     },
-    captureContent: isTrue(env["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"]),
+    // Other instrumentations say where it goes: to spans, to events, which we do not have, or to both.
+    captureContent: /^(?:true|1|span_only|span_and_event)$/i.test(
+      env["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] ?? "",
+    ),
     isDelta: /^delta$/i.test(env["OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"] ?? ""),
-    timeoutMs: positive(env["OTEL_EXPORTER_OTLP_TIMEOUT"]) ?? 10_000,
     scheduleMs: positive(env["OTEL_BSP_SCHEDULE_DELAY"]) ?? 5_000,
     ...(parent && { parent }),
     ratio: ratioOf(sampler, env["OTEL_TRACES_SAMPLER_ARG"], warnings),
@@ -73,30 +66,43 @@ export function readOtelSettings(env: Variables): OtelSettings | undefined {
 }
 
 function targetOf(env: Variables, signal: Signal, warnings: string[]): Target | undefined {
-  const one = (what: keyof (typeof names)["traces"]) => env[names[signal][what]] || undefined;
-  const both = (what: keyof (typeof names)["both"]) => env[names.both[what]] || undefined;
-  const exporter = one("exporter") ?? "otlp";
-  const [own, base] = [one("endpoint"), both("endpoint")];
-  if (exporter === "none" || (own === undefined && base === undefined)) return undefined;
-  if (exporter !== "otlp") {
-    warnings.push(`${names[signal].exporter}=${exporter} is not there: it takes otlp or none. Nothing is sent.`);
-    return undefined;
-  }
-  const protocol = one("protocol") ?? both("protocol") ?? "http/json";
+  const ofSignal = (what: Variable) => env[`${prefixes[signal]}${what.toUpperCase()}`] || undefined;
+  const ofBoth = (what: Variable) => env[names[what]] || undefined;
+  const either = (what: Variable) => ofSignal(what) ?? ofBoth(what);
+  if (either("endpoint") === undefined || !isExported(env, signal, warnings)) return undefined;
+  const protocol = either("protocol") ?? "http/json";
   if (protocol === "grpc") {
     warnings.push(
-      `${names.both.protocol}=grpc is not spoken here: set it to http/json, and the endpoint to the collector's HTTP port (4318). No ${signal} are sent.`,
+      `${names.protocol}=grpc is not supported: set it to http/json, and the endpoint to the collector's HTTP port (4318). No ${signal} are sent.`,
     );
     return undefined;
   }
   if (protocol !== "http/json")
-    warnings.push(`${names.both.protocol}=${protocol} is not spoken here: http/json is sent instead.`);
-  const url = own ?? `${base!.replace(/\/+$/, "")}/v1/${signal}`;
+    warnings.push(`${names.protocol}=${protocol} is not supported: http/json is sent instead.`);
+  const url = ofSignal("endpoint") ?? `${ofBoth("endpoint")!.replace(/\/+$/, "")}/v1/${signal}`;
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
     warnings.push(`The OpenTelemetry endpoint, ${url}, is not an http(s) URL. No ${signal} are sent.`);
     return undefined;
   }
-  return { url, headers: { ...pairs(both("headers")), ...pairs(one("headers")) } };
+  const compression = either("compression") ?? "none";
+  if (compression !== "gzip" && compression !== "none")
+    warnings.push(`${names.compression}=${compression} is not supported: nothing is compressed.`);
+  return {
+    url,
+    headers: { ...pairs(ofBoth("headers")), ...pairs(ofSignal("headers")) },
+    timeoutMs: positive(either("timeout")) ?? 10_000,
+    compress: compression === "gzip",
+  };
+}
+
+/** A list, of which only `otlp` is there. */
+function isExported(env: Variables, signal: Signal, warnings: string[]): boolean {
+  const name = exporterNames[signal];
+  const exporters = (env[name] || "otlp").split(",").map((each) => each.trim());
+  const unknown = exporters.filter((each) => each !== "otlp" && each !== "none");
+  if (unknown.length > 0)
+    warnings.push(`${name}=${env[name]}: ${unknown.join(", ")} is not supported, only otlp and none are.`);
+  return exporters.includes("otlp");
 }
 
 /** `name=value,name=value`, percent-encoded. */
@@ -118,10 +124,14 @@ function decoded(value: string): string {
   }
 }
 
-function parentOf(given: string | undefined): Parent | undefined {
-  const match = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})/.exec(given ?? "");
-  if (!match || /^0+$/.test(match[1]!) || /^0+$/.test(match[2]!)) return undefined;
-  return { traceId: match[1]!, spanId: match[2]!, isSampled: (Number.parseInt(match[3]!, 16) & 1) === 1 };
+/** W3C Trace Context. Later versions may have more fields, and `ff` is none. */
+function parentOf(given: string | undefined, traceState: string | undefined): Parent | undefined {
+  const [, version, traceId, spanId, flags, more] =
+    /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/.exec(given?.trim() ?? "") ?? [];
+  if (version === undefined || version === "ff" || (version === "00" && more !== undefined)) return undefined;
+  if (/^0+$/.test(traceId!) || /^0+$/.test(spanId!)) return undefined;
+  const isSampled = (Number.parseInt(flags!, 16) & 1) === 1;
+  return { traceId: traceId!, spanId: spanId!, isSampled, ...(traceState && { traceState }) };
 }
 
 function ratioOf(sampler: string, argument: string | undefined, warnings: string[]): number {
@@ -130,12 +140,8 @@ function ratioOf(sampler: string, argument: string | undefined, warnings: string
   if (kind === "always_off") return 0;
   const share = Number(argument ?? 1);
   if (kind === "traceidratio" && share >= 0 && share <= 1) return share;
-  warnings.push(`OTEL_TRACES_SAMPLER=${sampler} is not understood: every trace is sent.`);
+  warnings.push(`OTEL_TRACES_SAMPLER=${sampler} is not supported: every trace is sent.`);
   return 1;
-}
-
-function isTrue(value: string | undefined): boolean {
-  return /^(?:true|1)$/i.test(value ?? "");
 }
 
 function positive(value: string | undefined): number | undefined {

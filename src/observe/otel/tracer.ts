@@ -1,6 +1,6 @@
 // A run as traces and metrics: a turn is `invoke_agent`, in it each question to a model is `chat` and each call `execute_tool`, and a
 // subagent is an `invoke_agent` in the call that started it. Names follow the conventions for generative AI.
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import type { AgentEvent, Usage } from "../../protocol/event.ts";
 import type { Recorded } from "../../protocol/run.ts";
 import type { Waited } from "../../protocol/waiting.ts";
@@ -20,6 +20,8 @@ export type TracerOptions = {
   warn(message: string): void;
 };
 
+/** So many are sent at once: collectors limit the size of a request. */
+const mostAtOnce = 256;
 /** More than this many spans that wait to be sent are too many: what comes then is dropped, and counted. */
 const mostWaiting = 2048;
 
@@ -30,6 +32,7 @@ export class Tracer implements Observer {
   readonly #options: TracerOptions;
   readonly #exporter: Exporter;
   readonly #metrics: Metrics;
+  readonly #instance = randomUUID();
   /** Turns by agent, calls by agent and id, questions by their number. */
   readonly #turns = new Map<string, OpenSpan>();
   readonly #calls = new Map<string, OpenSpan>();
@@ -46,7 +49,7 @@ export class Tracer implements Observer {
   constructor(options: TracerOptions) {
     const { settings, env, redact } = options;
     this.#options = options;
-    this.#exporter = new Exporter({ timeoutMs: settings.timeoutMs, env, redact });
+    this.#exporter = new Exporter({ env, redact });
     this.#metrics = new Metrics(settings);
     this.#timer = setInterval(() => this.#send(), settings.scheduleMs).unref();
     for (const warning of settings.warnings) options.warn(warning);
@@ -85,7 +88,10 @@ export class Tracer implements Observer {
     };
     this.#questions.set(
       call.number,
-      this.#open(`chat ${call.request.model}`, 3, call.startedAt, parent, { ...chatAttributes(call), ...content }),
+      this.#open(`chat ${call.request.model}`, 3, call.startedAt, parent, {
+        ...chatAttributes(call, this.#main),
+        ...content,
+      }),
     );
   }
 
@@ -93,7 +99,7 @@ export class Tracer implements Observer {
     this.#metrics.add("courser.model.retries", 1, modelAttributes(call));
   }
 
-  answered(call: ModelCall, { endedAt, usage, error, cut, parts }: ModelAnswer): void {
+  answered(call: ModelCall, { endedAt, firstAt, usage, error, cut, parts }: ModelAnswer): void {
     const span = this.#questions.get(call.number);
     this.#questions.delete(call.number);
     const failure = error ? { "error.type": error.code } : {};
@@ -102,6 +108,7 @@ export class Tracer implements Observer {
       this.#close(span, endedAt, {
         attributes: {
           ...usageAttributes(usage),
+          ...(firstAt !== undefined && { "gen_ai.response.time_to_first_chunk": (firstAt - call.startedAt) / 1000 }),
           ...failure,
           ...(!error && !cut && { "gen_ai.response.finish_reasons": [reason] }),
           ...(this.#options.settings.captureContent && {
@@ -115,6 +122,8 @@ export class Tracer implements Observer {
       ...attributes,
       ...failure,
     });
+    if (firstAt !== undefined)
+      this.#metrics.add("gen_ai.client.operation.time_to_first_chunk", (firstAt - call.startedAt) / 1000, attributes);
     for (const [type, tokens] of [
       ["input", inputTokens(usage)],
       ["output", usage?.outputTokens],
@@ -264,6 +273,7 @@ export class Tracer implements Observer {
       traceId,
       spanId: hex(8),
       ...(parentSpanId !== undefined && { parentSpanId }),
+      ...(parent?.traceState !== undefined && { traceState: parent.traceState }),
       name,
       kind,
       startMs,
@@ -295,7 +305,9 @@ export class Tracer implements Observer {
   #send(): void {
     const { traces } = this.#options.settings;
     const spans = this.#waiting.splice(0);
-    if (traces && spans.length > 0) this.#export(traces, tracesBody(spans, this.#resource(), this.#scope()));
+    if (traces)
+      for (let first = 0; first < spans.length; first += mostAtOnce)
+        this.#export(traces, tracesBody(spans.slice(first, first + mostAtOnce), this.#resource(), this.#scope()));
     if (this.#exporter.fault === undefined || this.#isTold) return;
     this.#isTold = true;
     this.#options.warn(this.#exporter.fault);
@@ -312,6 +324,8 @@ export class Tracer implements Observer {
       "telemetry.sdk.name": "courser",
       "telemetry.sdk.language": "nodejs",
       "telemetry.sdk.version": version,
+      // Counters of different processes are different counters: collectors tell them apart by this.
+      "service.instance.id": this.#instance,
       ...settings.resource,
     };
   }
@@ -325,17 +339,32 @@ export class Tracer implements Observer {
   }
 }
 
-function chatAttributes(call: ModelCall): Attributes {
+function chatAttributes(call: ModelCall, conversation: string | undefined): Attributes {
   return {
     "gen_ai.operation.name": "chat",
     ...modelAttributes(call),
-    "gen_ai.conversation.id": call.request.agent,
-    "gen_ai.output.type": "text",
+    "gen_ai.conversation.id": conversation,
   };
 }
 
-function modelAttributes({ provider, request }: ModelCall): Attributes {
-  return { "gen_ai.provider.name": provider, "gen_ai.request.model": request.model };
+/** Vendors that the conventions call otherwise. */
+const wellKnown: Readonly<Record<string, string>> = {
+  google: "gcp.gemini",
+  mistral: "mistral_ai",
+  moonshot: "moonshot_ai",
+  xai: "x_ai",
+};
+
+function modelAttributes({ provider, request, url }: ModelCall): Attributes {
+  return {
+    "gen_ai.provider.name": wellKnown[provider] ?? provider,
+    "gen_ai.request.model": request.model,
+    ...(url !== undefined && URL.canParse(url) && serverAttributes(new URL(url))),
+  };
+}
+
+function serverAttributes({ hostname, port, protocol }: URL): Attributes {
+  return { "server.address": hostname, "server.port": Number(port) || (protocol === "https:" ? 443 : 80) };
 }
 
 function usageAttributes(usage: Usage | undefined): Attributes {

@@ -7,6 +7,7 @@ export type Span = {
   traceId: string;
   spanId: string;
   parentSpanId?: string;
+  traceState?: string;
   name: string;
   kind: 1 | 3; // internal, client
   startMs: number;
