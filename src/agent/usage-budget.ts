@@ -1,6 +1,6 @@
 // Spending: replies, tokens and money of a turn. What a subagent spends counts for whoever started it as well.
 import { costOf, type Price } from "../model/prices.ts";
-import type { Usage } from "../protocol/event.ts";
+import type { Spending, Usage } from "../protocol/event.ts";
 import { addUsage, noUsage } from "../protocol/usage.ts";
 
 export class UsageBudget {
@@ -29,10 +29,10 @@ export class UsageBudget {
     this.#parent?.add(usage, price);
   }
 
-  /** What the end of a run tells. `price`: of the model that is asked, where it is known; nothing spent at a known price is nothing. */
-  total(price: Price | undefined): Usage & { totalCost?: number } {
-    const isPriced = this.#isPriced ?? price !== undefined;
-    return isPriced ? { ...this.usage, totalCost: Math.round(this.cost * 1e6) / 1e6 } : this.usage;
+  /** What the end of a run tells. `price`: of the model that is asked, for replies that came without a count. */
+  total(price: Price | undefined): Spending {
+    const isPriced = this.#isPriced ?? (price !== undefined || this.replies === 0);
+    return { ...this.usage, totalCost: isPriced ? Math.round(this.cost * 1e6) / 1e6 : null };
   }
 
   countReply(): void {

@@ -1,6 +1,8 @@
 // How a failure is told: one line on stderr, and its JSON twin where the output format is JSON.
 import { type ErrorCode, exitCodeOf, explainError, resultText, UserError } from "../protocol/error-codes.ts";
+import { profileNames } from "../protocol/profiles.ts";
 import { encodeEvent } from "../protocol/stream-json.ts";
+import { noSpending } from "../protocol/usage.ts";
 import { UnknownOption } from "./flags.ts";
 import { type OutputFormat, outputs } from "./outputs.ts";
 import { openStdout, outputFault, withoutSecrets, writeStderr } from "./stdout.ts";
@@ -45,8 +47,16 @@ export function checkOutput(exitCode: number): number {
 }
 
 function failedResult(message: string, code: ErrorCode, chat: string): string {
-  const event = { type: "fail" as const, message: resultText(message), code, durationMs: 0, apiDurationMs: 0 };
-  return JSON.stringify(encodeEvent({ ...event, requestId: crypto.randomUUID() }, chat, {}));
+  const event = {
+    type: "fail" as const,
+    message: resultText(message),
+    code,
+    durationMs: 0,
+    apiDurationMs: 0,
+    usage: noSpending,
+  };
+  const compat = profileNames.find((name) => name === process.env["COURSER_COMPAT"]);
+  return JSON.stringify(encodeEvent({ ...event, requestId: crypto.randomUUID() }, chat, { compat }));
 }
 
 /** The chat that was to be resumed, as far as the command line has its whole id; else there is none yet. */

@@ -52,7 +52,7 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
       let { workspace } = request;
       const reporter = createReporter({ format, sessionId: run.chatId, partial, compat }, abort);
       watch.cut = async (error) => {
-        reporter.fail(error);
+        reporter.fail(error, run.spent?.());
         process.exit(checkOutput(await reporter.finish()));
       };
       watch.taken = reporter.taken;

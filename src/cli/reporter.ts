@@ -1,8 +1,10 @@
 // What print mode writes: events to stdout in the chosen format, exactly one ending a turn, everything else to stderr.
 import { fstatSync } from "node:fs";
 import { type ErrorCode, errorCodes, exitCodeOf, resultText, UserError } from "../protocol/error-codes.ts";
+import type { Spending } from "../protocol/event.ts";
 import type { Recorded, TurnEnding } from "../protocol/run.ts";
 import { encodeEvent } from "../protocol/stream-json.ts";
+import { noSpending } from "../protocol/usage.ts";
 import { visible } from "../text/visible.ts";
 import { errorLine, explainFailure } from "./failure.ts";
 import { type OutputFormat, type OutputOptions, outputs } from "./outputs.ts";
@@ -12,7 +14,7 @@ export interface Reporter {
   /** Shows an event. After an ending, the next turn begins with the next event that is more than a notice. */
   emit(recorded: Recorded): void;
   /** Ends the turn with an error, unless it has ended already; nothing follows. */
-  fail(error: unknown): void;
+  fail(error: unknown, usage?: Spending): void;
   /** The same with a result of its own, also after one that is out. */
   failAnew(error: unknown): void;
   /** Ends between two turns: nobody waits for a result. */
@@ -101,14 +103,14 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
     if (line) stdout.write(`${JSON.stringify({ ...line, ...extra })}\n`);
   }
 
-  function fail(error: unknown): void {
-    if (!ending) emit({ event: failureOf(error) });
+  function fail(error: unknown, usage?: Spending): void {
+    if (!ending) emit({ event: failureOf(error, usage) });
     isOver = true;
   }
 
-  function failureOf(error: unknown): TurnEnding {
-    const requestId = crypto.randomUUID();
-    return { type: "fail", ...explainFailure(error), durationMs: Date.now() - startedAt, apiDurationMs: 0, requestId };
+  function failureOf(error: unknown, usage = noSpending): TurnEnding {
+    const numbers = { durationMs: Date.now() - startedAt, apiDurationMs: 0, requestId: crypto.randomUUID(), usage };
+    return { type: "fail", ...explainFailure(error), ...numbers };
   }
 
   /** What people are told of how the turn ended. */

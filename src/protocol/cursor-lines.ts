@@ -80,7 +80,7 @@ export interface CursorResultEvent {
     outputTokens: number;
     cacheReadTokens: number;
     cacheWriteTokens: number;
-    totalCost?: number;
+    totalCost?: number | null;
   };
   error_code?: string;
   permission_denials?: { tool: string; call_id: string; reason: string; rule?: string; file?: string }[];

@@ -35,6 +35,9 @@ export type MissingServer = { name: string; status: string; problem?: string };
 /** What was used of what a run may use. */
 export type BudgetUse = { turns: number; max_turns?: number; cost_usd?: number; max_cost_usd?: number };
 
+/** Tokens and what they cost in US dollars; null: their price is not known. */
+export type Spending = Usage & { totalCost: number | null };
+
 /** Numbers that both endings of a run carry. */
 export type Ending = {
   /** Of the run. */
@@ -43,8 +46,8 @@ export type Ending = {
   apiDurationMs: number;
   /** Id of this run, for bug reports. */
   requestId?: string;
-  /** Tokens, summed over the run. `totalCost`: US dollars, if the model's price is known. */
-  usage?: Usage & { totalCost?: number };
+  /** Tokens, summed over the run. `totalCost`: US dollars; null if tokens were used whose price is not known. */
+  usage?: Usage & Partial<Spending>;
   /** Denied calls. */
   denials?: Denial[];
   /** Commands left running in the background. */

@@ -1,6 +1,6 @@
 // The contract of a run: what starts one, what can be done to it while it works, what it asks. run/ implements it in this
 // process, sdk/ over the pipes of another.
-import type { AgentEvent, Ending } from "./event.ts";
+import type { AgentEvent, Ending, Spending } from "./event.ts";
 import type { ProfileName } from "./profiles.ts";
 import type { Question as ChoiceItem, QuestionAnswer } from "./tool-shapes.ts";
 
@@ -161,6 +161,8 @@ export interface LiveRun {
    * run by not reading; others are never waited for: who falls behind misses deltas, and nothing else.
    */
   events(from?: number): AsyncIterable<Recorded>;
+  /** What the run used so far, where that is known. */
+  spent?(): Spending;
   /** Ends what runs and everything that was started. */
   close(): Promise<void>;
 }

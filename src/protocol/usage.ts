@@ -1,7 +1,10 @@
 // Sums of what models used.
-import type { Usage } from "./event.ts";
+import type { Spending, Usage } from "./event.ts";
 
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+
+/** What a run used that never asked a model. */
+export const noSpending: Spending = { ...noUsage, totalCost: 0 };
 
 export function addUsage(one: Usage, other: Usage): Usage {
   return {

@@ -1,7 +1,7 @@
 // openRun: a run as an object. It records, numbers, limits and counts, once, for every front end; returns when `init` is
 // recorded, and puts the agent together afterwards.
 import { explainError, UserError } from "../protocol/error-codes.ts";
-import type { AgentEvent } from "../protocol/event.ts";
+import type { AgentEvent, Spending } from "../protocol/event.ts";
 import { EventLog, MemoryKeeper } from "../protocol/event-log.ts";
 import { type OpenPrompt, Prompts, sentOf } from "../protocol/prompts.ts";
 import type {
@@ -14,6 +14,7 @@ import type {
   RunRequest,
   Sent,
 } from "../protocol/run.ts";
+import { noSpending } from "../protocol/usage.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 import type { Assembled } from "./assemble.ts";
@@ -85,6 +86,7 @@ class OpenRun implements LiveRun {
   #turn: { abort: AbortController; item: OpenPrompt } | undefined;
   #working: Promise<void> | undefined;
   #assembling: Promise<Assembled> | undefined;
+  #agent: Assembled["agent"] | undefined;
   /** Why nothing is done any more. */
   #stopped: UserError | undefined;
   #closing: Promise<void> | undefined;
@@ -161,6 +163,11 @@ class OpenRun implements LiveRun {
     return this.#log.events(from);
   }
 
+  spent(): Spending {
+    const { spending, model } = this.#agent ?? {};
+    return spending?.total(model?.price) ?? noSpending;
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#end();
     return this.#closing;
@@ -197,7 +204,7 @@ class OpenRun implements LiveRun {
   }
 
   #drop(item: OpenPrompt, why: UserError): void {
-    this.#prompts.end(item, "dropped", this.#failure(why));
+    this.#prompts.end(item, "dropped", { ...this.#failure(why), usage: noSpending });
   }
 
   #job(work: () => Promise<void>): Promise<void> {
@@ -287,7 +294,8 @@ class OpenRun implements LiveRun {
     const { code, message } = explainError(error);
     const requestId = (this.#parts.setup.host.seams?.newId ?? randomUuid)();
     const durationMs = this.#now() - startedAt;
-    return { type: "fail", message: redact(message), code, durationMs, apiDurationMs: 0, requestId };
+    const usage = this.#turn ? this.spent() : noSpending;
+    return { type: "fail", message: redact(message), code, durationMs, apiDurationMs: 0, requestId, usage };
   }
 
   /** The turn ends with this reason, and nothing follows it. */
@@ -335,6 +343,7 @@ class OpenRun implements LiveRun {
       },
       warn: (message) => this.notice("warning", message),
     });
+    this.#agent = assembled.agent;
     setup.host.debug?.("the agent is ready");
     return assembled;
   }

@@ -1,6 +1,6 @@
 // TurnShown: the events of a turn as they are shown. Every call that began has its end in them, whatever could be kept, and
 // then the turn has its own.
-import type { AgentEvent } from "../protocol/event.ts";
+import type { AgentEvent, Ending } from "../protocol/event.ts";
 import type { EventLog } from "../protocol/event-log.ts";
 import type { TurnEnding } from "../protocol/run.ts";
 
@@ -38,7 +38,7 @@ export class TurnShown {
     if (event.type === "tool_end" && this.#open.has(event.callId)) this.#keepOrShow(event);
     if (!isEnding(event)) return;
     this.#endCalls();
-    this.#keepOrShow(this.#failure!);
+    this.#keepOrShow({ ...this.#failure!, ...numbersOf(event) });
   }
 
   /** Those that a failure left without an end of their own. */
@@ -63,6 +63,11 @@ export class TurnShown {
     if (event.type === "tool_end") this.#open.delete(event.callId);
     if (isEnding(event)) this.ending = event;
   }
+}
+
+/** What the turn took and used, however it is told to have ended. */
+function numbersOf({ durationMs, apiDurationMs, usage }: TurnEnding): Ending {
+  return { durationMs, apiDurationMs, ...(usage && { usage }) };
 }
 
 function isEnding(event: AgentEvent): event is TurnEnding {

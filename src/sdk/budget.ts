@@ -51,7 +51,7 @@ export class BudgetWatch {
         this.#usage = sum(this.#usage, event.usage ?? this.#spent);
         this.#spent = undefined;
         this.#isReplying = false;
-        this.costUsd = added(this.costUsd, event.costUsd ?? event.usage?.totalCost);
+        this.costUsd = added(this.costUsd, event.costUsd ?? event.usage?.totalCost ?? undefined);
         break;
     }
     return this.breach();

@@ -8,6 +8,7 @@ import type { AgentEvent } from "../protocol/event.ts";
 import { EventLog, MemoryKeeper } from "../protocol/event-log.ts";
 import { failedTurn, type OpenPrompt, Prompts, sentOf } from "../protocol/prompts.ts";
 import type { ContextUse, LiveRun, Prompt, Recorded, RunRequest, Sent, TurnEnding } from "../protocol/run.ts";
+import { noSpending } from "../protocol/usage.ts";
 import { chooseTools } from "../run/choose-tools.ts";
 import type { RunHost } from "../run/host.ts";
 import { loadInstructions } from "../run/instructions.ts";
@@ -206,7 +207,7 @@ export class ReplayedRun implements LiveRun {
   }
 
   #end(item: OpenPrompt, why: UserError): void {
-    const ending = failedTurn(why, Date.now());
+    const ending = { ...failedTurn(why, Date.now()), usage: noSpending }; // no model was asked
     this.#log.append(ending);
     this.#open.end(item, "told", ending);
   }

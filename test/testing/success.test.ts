@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { UsageBudget } from "../../src/agent/usage-budget.ts";
 import { createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
 
 let place: Workspace;
@@ -72,6 +73,32 @@ it("costs nothing where a model that has a price failed before it used anything"
   const error = { code: "MODEL_RATE_LIMIT", message: "later" };
   const run = await place.play([{ error }]);
   expect(run.lines().at(-1)).toMatchObject({ error_code: error.code, usage: { inputTokens: 0, totalCost: 0 } });
+});
+
+it("tells what was used in every result, also where no turn began or the model has no price", async () => {
+  const none = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, totalCost: 0 };
+  const script = JSON.stringify([{ text: "ok" }]);
+  const model = ["--model", `script:${place.file("../script.json", script)}`];
+  const early = [
+    ["--nonsense", "hi"],
+    [...model], // no prompt
+    ["--model", "nonesuch/x", "hi"],
+    ["--model", "script:/nonexistent.json", "hi"],
+    ["--model", "replay:/nonexistent.jsonl", "hi"],
+    [...model, "--resume", "00000000-0000-4000-8000-000000000001", "hi"],
+    [...model, "--require-mcp", "nobody", "hi"],
+    [...model, "--image", "/nonexistent.png", "hi"],
+    [...model, "--record", "/nonexistent/run.jsonl", "hi"],
+  ];
+  for (const [index, args] of early.entries()) {
+    const format = index % 2 === 0 ? "json" : "stream-json";
+    const run = await place.run(["-p", "--force", "--output-format", format, ...args]);
+    expect([args, resultOf(run).is_error, resultOf(run).usage]).toEqual([args, true, none]);
+  }
+  const spending = new UsageBudget();
+  expect(spending.total(undefined)).toEqual(none);
+  spending.add({ ...none, inputTokens: 7 }, undefined);
+  expect(spending.total(undefined)).toMatchObject({ inputTokens: 7, totalCost: null });
 });
 
 it("--fail-on replay fails a replay that went on although it differs", async () => {
