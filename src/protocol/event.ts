@@ -47,7 +47,7 @@ export type Ending = {
   /** Id of this run, for bug reports. */
   requestId?: string;
   /** Tokens, summed over the run. `totalCost`: US dollars; null if tokens were used whose price is not known. */
-  usage?: Usage & Partial<Spending>;
+  usage?: Usage & { totalCost?: number | null };
   /** Denied calls. */
   denials?: Denial[];
   /** Commands left running in the background. */
