@@ -123,7 +123,7 @@ const actions: Readonly<Record<AppAction, Action>> = {
   },
   externalEditor: later(async (app) => {
     const edited = await app.lend(() => editExternally(app.editor.text(), placeOf(app)));
-    if (edited.type === "edited") app.write(edited.text);
+    if (edited.type === "edited") app.editor.setEdited(edited.text);
     else app.complain(edited.message);
   }),
   pasteImage: later(async (app) => {

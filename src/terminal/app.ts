@@ -152,6 +152,10 @@ export class App implements Desk {
     return undefined;
   }
 
+  get isElsewhere(): boolean {
+    return this.#handover.isReading || this.#panels.front !== undefined;
+  }
+
   press(key: Key): void {
     const before = this.#clock.lastKeyAt;
     this.#clock.keyPressed();
@@ -386,8 +390,8 @@ export class App implements Desk {
     const { chatId } = this.conversation.facts;
     const { turn, request, attachment } = this.conversation;
     await this.conversation.close();
-    const { screen } = this.#parts;
     if (turn > 0) await this.#transcript.load(); // what waits to be shown is not lost
+    const { screen } = this.#parts;
     screen.commit(this.#transcript.takeCommitted(this.size.columns));
     if (!attachment && chatId !== undefined && turn > 0 && !request.unkept)
       screen.commit([this.palette.soft(`Resume with: ${this.program} --resume ${chatId}`)]);

@@ -10,6 +10,7 @@ import { colourDepth, darknessOf, isDarkBackground } from "./colours.ts";
 import { commandChoices } from "./commands/index.ts";
 import { createEditor } from "./editor/editor.ts";
 import { createHistory } from "./editor/history.ts";
+import { keysInTurn } from "./key-queue.ts";
 import { createKeyboard } from "./keyboard.ts";
 import { createPalette } from "./painted.ts";
 import { createScreen, doesReflow } from "./screen.ts";
@@ -90,7 +91,11 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
     palette.setDark(isDark);
     app.redraw();
   };
-  const keyboard = createKeyboard((key) => app.press(key), { onAnswer, hasMarks: marksPastes(env) });
+  const press = keysInTurn(
+    (key) => app.press(key),
+    () => app.isElsewhere,
+  );
+  const keyboard = createKeyboard(press, { onAnswer, hasMarks: marksPastes(env) });
   const startedAt = Date.now();
   const onData = (chunk: Buffer) => {
     const isTypedAhead = Date.now() - startedAt < typedAheadMs;

@@ -227,14 +227,17 @@ export function wrap(line: Painted, width: number, indent: Painted = nothing): P
   return lines;
 }
 
-/** Words and blanks. A word that goes from one colour into the next is broken there if it must be. Wide characters stand alone. */
+/**
+ * A wide character stands alone, with the marks that no line may begin with behind it, and those that none may end with before
+ * it. Blanks are by themselves.
+ */
+const breaks =
+  /( +|[\u3008\u300a\u300c\u300e\u3010\u3014\uff08\uff3b\uff5b]*[\u2e80-\u9fff\uac00-\ud7a3\uff00-\uff60][\u3001\u3002\u3005\u3009\u300b\u300d\u300f\u3011\u3015\u30fb\u30fc\uff01\uff09\uff0c\uff0e\uff1a\uff1b\uff1f\uff3d\uff5d\u2026]*)/u;
+
+/** Words and blanks. A word that goes from one colour into the next is broken there if it must be. */
 function* wordsOf(line: Painted): Generator<{ code: string } | { text: string; width: number }> {
   for (const piece of piecesOf(line)) {
     if ("code" in piece) yield piece;
-    else
-      for (const part of piece.text.split(
-        /( +|[\u2e80-\u9fff\uac00-\ud7a3\uff00-\uff60](?![\u3001\u3002\uff0c\uff0e]))/u,
-      ))
-        if (part !== "") yield { text: part, width: textWidth(part) };
+    else for (const part of piece.text.split(breaks)) if (part !== "") yield { text: part, width: textWidth(part) };
   }
 }

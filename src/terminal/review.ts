@@ -45,7 +45,13 @@ export async function showChanges(app: App): Promise<void> {
         lines: (columns) =>
           wanted.flatMap((change): Painted[] => [
             app.palette.bold(`${shown(change.path)}  (turn ${change.turn})`),
-            ...diffLines(change.diff, { palette: app.palette, rendering: app.rendering, width: columns, most: 10_000 }),
+            ...diffLines(change.diff, {
+              palette: app.palette,
+              rendering: app.rendering,
+              width: columns,
+              most: 10_000,
+              rows: 200,
+            }),
             nothing,
           ]),
       },

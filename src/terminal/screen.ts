@@ -37,6 +37,11 @@ const uncertain =
 const drawn = (line: Painted): string => (uncertain.test(line) ? `\x1b[?7l${line}\x1b[?7h` : line);
 /** A terminal has shown a frame after this long. */
 const underWayMs = 300;
+/**
+ * From the first column, where the cursor stays. In two steps: tmux takes an erasure from the window's first cell on for one of
+ * the whole window, and moves what was there into the scrollback, where the live region would stand for ever.
+ */
+const eraseBelow = "\x1b[K\x1b[C\x1b[J\r";
 const hideCursor = "\x1b[?25l";
 const showCursor = "\x1b[?25h";
 
@@ -130,12 +135,12 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
     const isFirst = shown.length === 0 && !isResized;
     if (isFirst && committed.length === 0 && lines.length === 0) return "";
     const text = [
-      isFirst ? start : `${toTop()}\x1b[J`,
+      isFirst ? start : `${toTop()}${eraseBelow}`,
       ...committed.map((line) => `${line}\r\n`),
       lines.map(drawn).join("\r\n"),
     ].join("");
     isResized = false;
-    start = "\r\x1b[J";
+    start = `\r${eraseBelow}`;
     row = Math.max(0, lines.length - 1);
     return text;
   }
@@ -152,7 +157,10 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
     }
     if (lines.length < shown.length) {
       // Below the first line of the live region there is none that a `\n` would make.
-      text += lines.length === 0 ? `${toRow(0)}\r\x1b[J` : `${toRow(lines.length)}\r\x1b[J${toRow(lines.length - 1)}`;
+      text +=
+        lines.length === 0
+          ? `${toRow(0)}\r${eraseBelow}`
+          : `${toRow(lines.length)}\r${eraseBelow}${toRow(lines.length - 1)}`;
     }
     return text;
   }
@@ -166,7 +174,7 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
   }
 
   function forget(where?: "bottom"): void {
-    start = where === "bottom" ? `\r\x1b[${size.rows}B\x1b[J` : "\r\x1b[J";
+    start = `\r${where === "bottom" ? `\x1b[${size.rows}B` : ""}${eraseBelow}`;
     shown = [];
     shownCursor = undefined;
     row = 0;
@@ -199,7 +207,7 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
       waiting = [];
       if (shown.length > 0 || committed.length > 0)
         write(
-          `${beginFrame}${shown.length > 0 ? `${toTop()}\x1b[J` : ""}${committed.map((line) => `${line}\r\n`).join("")}${showCursor}${endFrame}`,
+          `${beginFrame}${shown.length > 0 ? `${toTop()}${eraseBelow}` : ""}${committed.map((line) => `${line}\r\n`).join("")}${showCursor}${endFrame}`,
         );
       forget();
     },

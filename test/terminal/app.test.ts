@@ -196,6 +196,27 @@ describe("permissions", () => {
     ]);
   });
 
+  it("shows the whole of what is to run, also in a small window, and takes no Esc at the reason for an answer", async () => {
+    const command = `echo ${"some more words ".repeat(8)}&& rm -rf build`;
+    const { pty } = await start([shell(command), { text: "Over." }], { args: ["--trust"], columns: 60, rows: 15 });
+    await ready(pty);
+    send(pty, "go");
+    await pty.waitFor("wants permission");
+    const asked = (await pty.screen()).map((line) => line.replace(/^\s*│/, "")).join(" ");
+    expect(asked.replace(/\s+/g, " ")).toContain(command);
+    expect(asked).toContain("n no, and say why");
+    await read();
+    pty.type("n");
+    await pty.waitFor("No:");
+    pty.type(`because ${"x".repeat(70)} the end`);
+    await pty.waitFor(/No: ….*the end/);
+    pty.type("\x1b");
+    await pty.waitFor("wants permission");
+    await read();
+    pty.type("n\r");
+    await pty.waitFor("Over.");
+  });
+
   it("shows the diff of an edit before it is made, and tells the agent why not", async () => {
     const edit = { name: "Edit", args: { path: "a.txt", edits: [{ oldText: "two", newText: "2" }] } };
     const { pty, workspace } = await start([{ calls: [edit] }, { expect: ["use a three"], text: "As you say." }], {

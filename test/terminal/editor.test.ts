@@ -271,6 +271,22 @@ describe("pastes", () => {
     });
   });
 
+  it("and images are what they were after another editor had the text", () => {
+    const editor = editorWith();
+    paste(editor, "p\n".repeat(30));
+    editor.insertImage({ mime: "image/png", base64: "AA==" });
+    press(editor, "see");
+    const before = shownLines(editor, screen);
+    editor.setEdited(editor.text());
+    expect(shownLines(editor, screen)).toEqual(before);
+    editor.setEdited(`First: ${editor.text()}!`);
+    expect(shownLines(editor, { columns: 80, rows: 24 })).toEqual(["› First: [Pasted 30 lines #1][Image #2]see!▏"]);
+    expect(press(editor, "enter")).toMatchObject({
+      text: `First: ${"p\n".repeat(30)}[Image #2]see!`,
+      images: [{ mime: "image/png", base64: "AA==" }],
+    });
+  });
+
   it("of 100,000 lines cost as much a line as those of 10,000, and keys in a long text are cheap", () => {
     const cost = (lines: number): number => {
       const editor = editorWith();
@@ -378,7 +394,7 @@ describe("history", () => {
     press(editor, "! ls enter");
     paste(editor, "p\n".repeat(20));
     press(editor, "enter up");
-    expect(shownLines(editor, screen)).toEqual(["› [Pasted 21 lines #2]▏"]);
+    expect(shownLines(editor, screen)).toEqual(["› [Pasted 20 lines #2]▏"]);
     expect(editor.text()).toBe("p\n".repeat(20));
     press(editor, "up");
     expect([editor.text(), editor.isShell()]).toEqual(["ls", true]);

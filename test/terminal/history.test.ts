@@ -49,7 +49,7 @@ describe("history across sessions", () => {
     press(editor, "enter");
     const later = session().editor;
     press(later, "up");
-    expect(shownLines(later, { columns: 60, rows: 24 })).toEqual(["› see:[Pasted 31 lines #1]▏"]);
+    expect(shownLines(later, { columns: 60, rows: 24 })).toEqual(["› see:[Pasted 30 lines #1]▏"]);
     expect(later.text()).toBe(`see:${"row\n".repeat(30)}`);
     press(later, "up");
     expect([later.text(), later.isShell()]).toEqual(["make", true]);

@@ -27,6 +27,13 @@ describe("painted text", () => {
     expect(wrap(palette.plain("one two three"), 8).map(plainText)).toEqual(["one two", "three"]);
     expect(wrap(palette.plain("one two three"), 8, palette.plain("  ")).map(plainText)).toEqual(["one two", "  three"]);
     expect(wrap(palette.plain("unbreakable"), 4).map(plainText)).toEqual(["unbr", "eaka", "ble"]);
+    // No line begins with what ends a phrase, and none ends with what opens one.
+    expect(wrap(palette.plain("これは「長い」文です。はい"), 8).map(plainText)).toEqual([
+      "これは",
+      "「長い」",
+      "文です。",
+      "はい",
+    ]);
     expect(padded(palette.bold("日"), 4)).toBe("\x1b[1m日\x1b[0m  ");
   });
 

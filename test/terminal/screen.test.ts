@@ -57,6 +57,7 @@ describe("the screen", () => {
         "\x1b[?25l",
         "\x1b[?7h",
         "\x1b[?7l",
+        "\x1b[C",
         "\x1b[J",
         "\x1b[K",
         "\x1b[nA",
@@ -68,6 +69,13 @@ describe("the screen", () => {
         .filter((each, index, all) => all.indexOf(each) === index)
         .sort(),
     );
+  });
+
+  it("erases nothing from the first column on: at the top of a window, tmux would keep it in its scrollback", async () => {
+    const { written } = await play(8);
+    const erasures = written.join("").match(/(?:\x1b\[\w*)?\x1b\[J/g) ?? [];
+    expect(erasures.length).toBeGreaterThan(0);
+    expect(new Set(erasures)).toEqual(new Set(["\x1b[C\x1b[J"]));
   });
 
   it("drops frames that the terminal cannot take, and no committed line", async () => {

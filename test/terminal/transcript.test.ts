@@ -205,6 +205,43 @@ describe("calls", () => {
     expect(transcript.tickMs).toBeUndefined();
   });
 
+  it("show what is long whole: changes and failures at once, everything else when it is opened", async () => {
+    const long = Array.from({ length: 18 }, (_, index) => `word${index}`).join(" ");
+    const events = [
+      ...call("edit", { path: "/repo/a.ts" }, success({ diffString: `--- a\n+++ b\n@@ -1 +1 @@\n-old\n+${long}\n` })),
+      ...call("shell", { command: "a" }, { kind: "failure", value: { exitCode: 1, stderr: long } }),
+      ...call("shell", { command: `echo ${long}` }, success({ exitCode: 0, stdout: long })),
+    ];
+    const wholeIn = (lines: readonly string[]) =>
+      lines
+        .map((line) => line.replace(/^\s*\d* *[│$+-]?/, ""))
+        .join(" ")
+        .replace(/\s+/g, " ")
+        .split(long).length - 1;
+    const folded = await painted(events, 60);
+    for (const line of folded) expect(widthOf(line)).toBeLessThanOrEqual(60);
+    expect(wholeIn(folded.map(plainText))).toBe(2);
+    expect(wholeIn(await shown(events, 60, { isExpanded: true }))).toBe(4); // the command too
+  });
+
+  it("are named while they run, however many there are and however little room", async () => {
+    const transcript = await openTranscript({ now: () => 1000 });
+    transcript.event({ event: { type: "user", text: "go", at: 1000 } });
+    for (let at = 0; at < 6; at++) {
+      transcript.event(call("shell", { command: `job ${at}` }, success({}), { id: `c${at}` })[0]!);
+      for (let line = 0; line < 9; line++)
+        transcript.event({ event: { type: "tool_output", callId: `c${at}`, chunk: `line ${line}\n` } });
+    }
+    transcript.takeCommitted(80);
+    const live = (rows: number) => transcript.live({ columns: 80, rows }).map(plainText);
+    for (const rows of [10, 20, 30]) {
+      expect(live(rows).length).toBeLessThanOrEqual(rows);
+      for (let at = 0; at < 6; at++) expect(live(rows).join("\n"), `${rows} rows`).toContain(`job ${at}`);
+    }
+    expect(live(30).filter((line) => line.includes("│ line 8"))).toHaveLength(6);
+    expect(live(8).join("\n")).toMatch(/… 3 more calls running[\s\S]*job 3[\s\S]*job 5/);
+  });
+
   it("of subagents hang below the call that started them", async () => {
     const task = call("task", { description: "Look", agentId: "A", subagentType: { explore: {} } }, success({}), {
       ms: 34_000,
@@ -279,6 +316,17 @@ describe("a turn", () => {
       "",
       "Done in 1m 42s · 1 file changed · $0.08",
     ]);
+  });
+
+  it("with a long paste in it shows where that begins and ends; the pager shows all of it", async () => {
+    const text = Array.from({ length: 5000 }, (_, index) => `line ${index}`).join("\n");
+    const event = { event: { type: "user", text, at: 1000 } as const };
+    const lines = await shown([event]);
+    expect(lines[0]).toBe("› line 0");
+    expect(lines[10]).toBe("  … 4987 more lines · ctrl+o shows them");
+    expect(lines.at(-1)).toBe("  line 4999");
+    expect(lines).toHaveLength(14);
+    expect(await shown([event], 80, { isExpanded: true })).toHaveLength(5000);
   });
 
   it("that fails says why, with its code and what to do", async () => {

@@ -1,9 +1,10 @@
 // Questions that the agent asks: options by number, several where that is allowed, or an answer in one's own words.
 import type { Answer, ChoiceItem, ChoicesQuestion, QuestionAnswer } from "../../protocol/run.ts";
 import type { Desk } from "../desk.ts";
-import { blanks, cut, join, linesOf, nothing, type Painted, wrap } from "../painted.ts";
+import { blanks, join, linesOf, nothing, type Painted, widthOf, wrap } from "../painted.ts";
 import { linePanel } from "../panels/line.ts";
 import { createPanel } from "../panels/panel.ts";
+import { frameRows } from "./question-panel.ts";
 
 /** Undefined: passed over. */
 export async function askChoices(
@@ -52,23 +53,25 @@ async function choose(
   };
   const opened = createPanel<string[] | "words">((close) => ({
     isQuestion: true,
-    view({ columns }) {
-      const lines: Painted[] = [
+    view({ columns, rows }) {
+      const bar = join(blanks(2), palette.soft("│ "));
+      const asked = [
         ...(title === "" ? [] : [palette.bold(`  ${title}`)]),
-        ...linesOf(prompt.trim()).flatMap((line) =>
-          wrap(join(blanks(2), palette.soft("│ "), palette.plain(line)), columns - 1, blanks(4)),
-        ),
-        nothing,
-        ...options.map(({ id, label }, index) => {
-          const sign = index === at ? palette.accent("  › ") : palette.plain("    ");
-          const box = allowMultiple ? palette.plain(taken.has(id) ? "[x] " : "[ ] ") : nothing;
-          const name = index === at ? palette.bold : palette.plain;
-          return cut(join(sign, palette.accent(`${index + 1} `), box, name(label)), columns - 1);
-        }),
-        nothing,
-        palette.soft(`    ${allowMultiple ? "space marks · " : ""}enter selects · o own answer · esc skips`),
+        ...linesOf(prompt.trim()).flatMap((line) => wrap(join(bar, palette.plain(line)), columns - 1, bar)),
       ];
-      return { lines };
+      const items = options.map(({ id, label }, index) => {
+        const sign = index === at ? palette.accent("  › ") : palette.plain("    ");
+        const box = allowMultiple ? palette.plain(taken.has(id) ? "[x] " : "[ ] ") : nothing;
+        const lead = join(sign, palette.accent(`${index + 1} `), box);
+        const name = index === at ? palette.bold : palette.plain;
+        return wrap(join(lead, name(label)), columns - 1, blanks(widthOf(lead)));
+      });
+      const help = `${allowMultiple ? "space marks · " : ""}enter selects · o own answer · esc skips`;
+      const room = Math.max(2, rows - frameRows - 3);
+      const head = asked.slice(0, Math.max(1, Math.min(asked.length, room >> 1)));
+      const shown = around(items, at, Math.max(1, room - head.length));
+      const place = shown.length < items.length ? `${at + 1} of ${items.length} · ` : "";
+      return { lines: [...head, nothing, ...shown.flat(), nothing, palette.soft(`    ${place}${help}`)] };
     },
     press(key) {
       if (key.type === "paste") return;
@@ -89,4 +92,13 @@ async function choose(
   } finally {
     signal.removeEventListener("abort", off);
   }
+}
+
+/** The items that fit with the chosen one among them: those before it first. */
+function around(items: readonly Painted[][], at: number, rows: number): readonly Painted[][] {
+  let [from, to] = [at, at + 1];
+  let left = rows - (items[at]?.length ?? 0);
+  while (from > 0 && items[from - 1]!.length <= left) left -= items[--from]!.length;
+  while (to < items.length && items[to]!.length <= left) left -= items[to++]!.length;
+  return items.slice(from, to);
 }

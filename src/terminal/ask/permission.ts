@@ -5,8 +5,9 @@ import { homeDir } from "../../store/config-dir.ts";
 import { shortPath } from "../../text/short-path.ts";
 import { cardName } from "../../view/call-words.ts";
 import type { Desk } from "../desk.ts";
-import { blanks, join, linesOf, type Painted, spread, wrap } from "../painted.ts";
+import { blanks, join, linesOf, type Painted, padded, spread, widthOf, wrap } from "../painted.ts";
 import { linePanel } from "../panels/line.ts";
+import { bodyIndent } from "../transcript/card.ts";
 import { diffLines, indented } from "../transcript/diff-lines.ts";
 import { askByKey, type Choice } from "./question-panel.ts";
 
@@ -37,7 +38,8 @@ export async function askPermission(
         const words = await desk.open(
           linePanel(desk.palette, { title: "No:", hint: "what should it do instead? (or just enter)" }),
         );
-        return { type: "no", reason: words?.trim() ? `The user said no: ${words.trim()}` : "The user said no." };
+        if (words === undefined) break; // called off: the question stands
+        return { type: "no", reason: words.trim() ? `The user said no: ${words.trim()}` : "The user said no." };
       }
       default:
         return undefined;
@@ -57,7 +59,7 @@ function choicesOf(question: PermissionQuestion, desk: Desk): Choice<Reply>[] {
   choices.push({ key: "n", label: "no, and say why", result: "no" });
   const explained = question.needs[0];
   if (explained) choices.push({ key: "e", label: "explain", press: () => void explain(question, desk) });
-  choices.push({ key: "d", label: "details", press: () => void showDetails(question, desk) });
+  choices.push({ key: "d", label: "details", showsAll: true, press: () => void showDetails(question, desk) });
   return choices;
 }
 
@@ -85,21 +87,28 @@ function bodyOf(
   const [first, ...more] = needs;
   const home = homeDir(env);
   const target = linesOf(first?.kind === "Shell" ? first.target : shortPath(first?.target ?? "", home));
-  const head = spread(
-    join(palette.plain("  "), palette.bold(cardName(tool).padEnd(6)), palette.plain(` ${target[0]}`)),
-    palette.warn("wants permission"),
-    columns - 1,
-  );
-  const inside = (text: string, paint = palette.plain) => wrap(join(blanks(9), paint(text)), columns, blanks(9));
+  const indent = bodyIndent(columns);
+  const name = join(palette.plain("  "), padded(palette.bold(cardName(tool)), indent - 2));
+  const wants = palette.warn("wants permission");
+  // What is to be permitted is shown whole: beside its name, or below it where there is no room.
+  const isBeside = widthOf(name) + widthOf(palette.plain(target[0]!)) + widthOf(wants) + 2 < columns;
+  const head = spread(isBeside ? join(name, palette.plain(target[0]!)) : name, wants, columns - 1);
+  const inside = (text: string, paint = palette.plain) =>
+    wrap(join(blanks(indent), paint(text)), columns, blanks(indent));
   const cwd = first?.cwd === undefined ? [] : inside(`in ${shortPath(first.cwd, home)}`, palette.soft);
   // What the model wrote has a bar before each line, so that none of it can pass for a reason.
-  const rest = [...target.slice(1), ...more.flatMap(({ kind, target: each }) => linesOf(`${kind}: ${each}`))];
+  const rest = [
+    ...target.slice(isBeside ? 1 : 0),
+    ...more.flatMap(({ kind, target: each }) => linesOf(`${kind}: ${each}`)),
+  ];
+  const bar = join(blanks(indent), palette.soft("│ "));
+  const width = columns - indent;
   return [
     head,
-    ...rest.flatMap((line) => wrap(join(blanks(9), palette.soft("│ "), palette.plain(line)), columns, blanks(11))),
+    ...rest.flatMap((line) => wrap(join(bar, palette.plain(line)), columns, bar)),
     ...cwd,
     ...reasons.flatMap((reason) => inside(reason.replace(/\s*\n\s*/g, " "), palette.warn)),
-    ...(diff === undefined ? [] : indented(diffLines(diff, { palette, rendering, width: columns - 9, most: 40 }), 9)),
+    ...(diff === undefined ? [] : indented(diffLines(diff, { palette, rendering, width, most: 40 }), indent)),
   ];
 }
 
@@ -124,7 +133,7 @@ async function showDetails({ tool, args, needs, reasons, diff }: PermissionQuest
       ...linesOf(part).flatMap((line) => wrap(palette.plain(line), columns)),
       palette.plain(""),
     ]),
-    ...(diff === undefined ? [] : diffLines(diff, { palette, rendering, width: columns, most: 10_000 })),
+    ...(diff === undefined ? [] : diffLines(diff, { palette, rendering, width: columns, most: 10_000, rows: 200 })),
   ]);
 }
 

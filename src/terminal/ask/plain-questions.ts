@@ -3,6 +3,7 @@ import type { Answer, HooksQuestion, PlanQuestion, ServerQuestion, TrustQuestion
 import type { Desk } from "../desk.ts";
 import { blanks, join, linesOf, type Painted, wrap } from "../painted.ts";
 import { linePanel } from "../panels/line.ts";
+import { markdownLines } from "../transcript/markdown.ts";
 import { askByKey } from "./question-panel.ts";
 
 type Asked = Promise<Answer | undefined>;
@@ -59,31 +60,33 @@ export function askHooks({ files }: HooksQuestion, signal: AbortSignal, desk: De
 }
 
 export async function askPlan({ name, text, file }: PlanQuestion, signal: AbortSignal, desk: Desk): Asked {
-  const { palette } = desk;
-  const reply = await askByKey<"yes" | "no">(desk, signal, {
-    body: (columns) => [palette.bold(`  Plan: ${name}`), ...barred(text, desk, columns), ...told(file, desk, columns)],
-    choices: [
-      { key: "y", label: "yes, do it", result: "yes" },
-      { key: "n", label: "no, and say why", result: "no" },
-      {
-        key: "d",
-        label: "read all of it",
-        press: () =>
-          void desk.page(name, (columns) => linesOf(text).flatMap((line) => wrap(palette.plain(line), columns))),
-      },
-    ],
-  });
-  if (reply === "yes") return yes;
-  if (reply === undefined) return undefined;
-  const words = await desk.open(linePanel(palette, { title: "No:", hint: "what should be different?" }));
-  return words?.trim() ? { type: "no", reason: words.trim() } : no;
+  const { palette, rendering } = desk;
+  const plan = (width: number) => markdownLines(text, width, { palette, rendering });
+  while (!signal.aborted) {
+    const reply = await askByKey<"yes" | "no">(desk, signal, {
+      body: (columns) => [
+        palette.bold(`  Plan: ${name}`),
+        ...plan(columns - 6).map((line) => join(blanks(4), palette.soft("│ "), line)),
+        ...told(file, desk, columns),
+      ],
+      choices: [
+        { key: "y", label: "yes, do it", result: "yes" },
+        { key: "n", label: "no, and say why", result: "no" },
+        { key: "d", label: "read all of it", showsAll: true, press: () => void desk.page(name, plan) },
+      ],
+    });
+    if (reply === "yes") return yes;
+    if (reply === undefined) return undefined;
+    const words = await desk.open(linePanel(palette, { title: "No:", hint: "what should be different?" }));
+    if (words !== undefined) return words.trim() === "" ? no : { type: "no", reason: words.trim() };
+  }
+  return undefined;
 }
 
 /** What others wrote has a bar before each line, so that none of it can pass for ours. */
 function barred(text: string, { palette }: Desk, columns: number): Painted[] {
-  return linesOf(text.trim()).flatMap((line) =>
-    wrap(join(blanks(4), palette.soft("│ "), palette.plain(line)), columns, blanks(6)),
-  );
+  const bar = join(blanks(4), palette.soft("│ "));
+  return linesOf(text.trim()).flatMap((line) => wrap(join(bar, palette.plain(line)), columns, bar));
 }
 
 function told(text: string, { palette }: Desk, columns: number): Painted[] {

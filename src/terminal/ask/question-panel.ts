@@ -1,7 +1,9 @@
 // A question with a few keys: what is asked stands above, each key and what it means below.
+import { counted } from "../../view/numbers.ts";
 import type { Desk } from "../desk.ts";
 import { blanks, cut, join, nothing, type Painted, padded, widthOf, wrap } from "../painted.ts";
 import { createPanel } from "../panels/panel.ts";
+import { bodyIndent } from "../transcript/card.ts";
 
 export type Choice<Result> = {
   key: string;
@@ -12,7 +14,12 @@ export type Choice<Result> = {
   /** What the question is closed with; or what else happens, and the question stays. */
   result?: Result;
   press?(): void;
+  /** It opens the whole of what is asked. */
+  showsAll?: boolean;
 };
+
+/** Of the window: the rule and the blank above a question, the footer, and the row that stays free. */
+export const frameRows = 4;
 
 export type KeyQuestion<Result> = {
   /** The lines of what is asked, for this width. */
@@ -30,12 +37,17 @@ export async function askByKey<Result>(
   const opened = createPanel<Result>((close) => ({
     isQuestion: true,
     view({ columns, rows }) {
-      const keys = choiceLines(choices, desk, columns);
       const asked = body(columns - 1).map((line) => cut(line, columns - 1));
-      const room = Math.max(1, rows - keys.length - 5);
+      const wide = [nothing, ...choiceLines(choices, desk, columns)];
+      // What is asked comes first: where both do not fit, the keys stand closer.
+      const keys = asked.length + wide.length > rows - frameRows ? choicesInRow(choices, desk, columns) : wide;
+      const room = Math.max(1, rows - keys.length - frameRows);
       const left = asked.length - room;
-      const shown = left > 0 ? [...asked.slice(0, room - 1), palette.soft(`         … ${left + 1} more lines`)] : asked;
-      return { lines: [...shown, nothing, ...keys] };
+      const all = choices.find(({ showsAll }) => showsAll)?.key;
+      const more = `… ${counted(left + 1, "more line")}${all === undefined ? "" : ` · ${all} shows all`}`;
+      const shown =
+        left > 0 ? [...asked.slice(0, room - 1), join(blanks(bodyIndent(columns)), palette.soft(more))] : asked;
+      return { lines: [...shown, ...keys] };
     },
     press(key) {
       if (key.type === "paste") return;
@@ -54,12 +66,10 @@ export async function askByKey<Result>(
   }
 }
 
-const indent = 9;
-
 /** Three, two or one beside each other, each column as wide as it must be. */
 function choiceLines(choices: readonly Choice<unknown>[], { palette }: Desk, columns: number): Painted[] {
   const texts = choices.map(({ key, label }) => join(palette.both("bold", "accent")(key), palette.plain(`  ${label}`)));
-  const left = blanks(Math.min(indent, columns >> 2));
+  const left = blanks(bodyIndent(columns));
   const room = columns - 1 - widthOf(left);
   for (const count of [3, 2]) {
     const widths = Array.from({ length: count }, (_, column) =>
@@ -72,4 +82,11 @@ function choiceLines(choices: readonly Choice<unknown>[], { palette }: Desk, col
     return rows.map((row) => cut(join(left, ...row), columns - 1));
   }
   return texts.flatMap((text) => wrap(join(left, text), columns - 1, left));
+}
+
+/** One behind the other, for a window with few rows. */
+function choicesInRow(choices: readonly Choice<unknown>[], { palette }: Desk, columns: number): Painted[] {
+  const texts = choices.map(({ key, label }) => join(palette.both("bold", "accent")(key), palette.plain(` ${label}`)));
+  const row = texts.reduce((left, text) => join(left, palette.soft(" · "), text));
+  return wrap(join(blanks(2), row), columns - 1, blanks(2));
 }

@@ -37,6 +37,8 @@ export interface Editor {
   /** As it would be sent: pastes whole, without the sign of the shell. */
   text(): string;
   setText(text: string, how?: { shell?: boolean }): void;
+  /** The text as another program gave it back: pastes and images that are still in it stay what they are. */
+  setEdited(text: string): void;
   /** At the cursor, as if it were pasted. */
   insert(text: string): void;
   insertImage(image: Image): void;
@@ -338,6 +340,14 @@ export function createEditor({ palette, complete, history, onChange, ...options 
       const { buffer } = editing;
       editing = { ...editing, buffer: replace(buffer, { start: 0, end: buffer.text.length, text: taken(text) }) };
       isShell = shell;
+      popup = undefined;
+      walk = undefined;
+    },
+    setEdited(text) {
+      const { buffer } = editing;
+      const folded = folds.refold(taken(text), folds.usedIn(buffer.text));
+      if (folded !== buffer.text)
+        editing = { ...editing, buffer: replace(buffer, { start: 0, end: buffer.text.length, text: folded }) };
       popup = undefined;
       walk = undefined;
     },

@@ -33,8 +33,9 @@ export function isLong(text: string): boolean {
   return text.length > mostCharacters || countLines(text) > mostLines;
 }
 
+/** A line break at the end begins no further line. */
 function countLines(text: string): number {
-  let lines = 1;
+  let lines = text.endsWith("\n") ? 0 : 1;
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines++;
   return lines;
 }
@@ -67,6 +68,16 @@ export class Folds {
       const part = parts.get(character);
       return this.#add((number) => (part ? { ...part, number } : foldedText(character, number)));
     });
+  }
+
+  /** Parts of a text that went through another program: what came back whole is folded as it was. */
+  refold(text: string, parts: FoldedParts): string {
+    let folded = text;
+    for (const [character, part] of parts) {
+      const whole = part.type === "text" ? part.text : label(part);
+      folded = folded.replace(whole, () => character);
+    }
+    return folded;
   }
 
   /** The parts that a text uses. */

@@ -1,6 +1,6 @@
 // The pager: something long to read, on the alternate screen; the conversation below it stays where it is.
 import type { Key } from "../key.ts";
-import { cut, join, nothing, type Painted, type Palette, padded, plainText, spread } from "../painted.ts";
+import { cut, join, nothing, type Painted, type Palette, padded, plainText, spread, wrap } from "../painted.ts";
 import type { Size } from "../view.ts";
 
 /** One way of seeing it. Several are switched by their keys. */
@@ -90,7 +90,7 @@ export class Pager {
   #layOut(columns: number): void {
     if (columns === this.#columns) return;
     const part = this.#lines.length === 0 ? undefined : this.#top / this.#lines.length;
-    this.#lines = this.#view.lines(columns);
+    this.#lines = this.#view.lines(columns).flatMap((line) => wrap(line, columns));
     if (part !== undefined) this.#top = Math.round(part * this.#lines.length);
     this.#columns = columns;
   }

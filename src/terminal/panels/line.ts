@@ -36,7 +36,13 @@ export function linePanel(
   return createPanel<string>((close) => ({
     view({ columns }) {
       const shown = (characters: readonly string[]) => (isHidden ? "•".repeat(characters.length) : characters.join(""));
-      const head = join(palette.bold(` ${title} `), palette.plain(shown(before)));
+      const name = join(cut(palette.bold(` ${title}`), columns >> 1), palette.plain(" "));
+      // What is written goes on to the right; what does not fit goes at the left.
+      const room = Math.max(4, columns - 2 - widthOf(name));
+      let typed = palette.plain(shown(before));
+      for (let from = Math.max(1, before.length - room); widthOf(typed) > room; from++)
+        typed = palette.plain(`…${shown(before.slice(from))}`);
+      const head = join(name, typed);
       const isEmpty = before.length + after.length === 0;
       const line = isEmpty ? join(head, palette.soft(hint)) : join(head, palette.plain(shown(after)));
       return {

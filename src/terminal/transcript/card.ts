@@ -12,6 +12,7 @@ import {
   cut,
   cutMiddle,
   join,
+  linesOf,
   nothing,
   type Painted,
   type Palette,
@@ -54,6 +55,9 @@ export type CardOptions = { open?: boolean; note?: string };
 /** Lines that a call may take by itself, by what it shows. */
 const mostLines = { output: 3, failure: 12, diff: 24, text: 4 };
 const everything = 2000;
+/** Rows of one long line: of what tells why something failed, and of what was opened to be read. */
+const failureRows = 3;
+const allRows = 200;
 
 export function cardLines(call: Call, style: CardStyle, { open, note }: CardOptions = {}): Painted[] {
   const { palette, width } = style;
@@ -73,7 +77,16 @@ export function cardLines(call: Call, style: CardStyle, { open, note }: CardOpti
     sign,
     struck: call.tool === "delete" && group === "ok",
   });
-  return [title, ...indented(bodyLines(call, style, open === true), bodyIndent(width))];
+  const body = [...(open ? wholeCommand(call, style) : []), ...bodyLines(call, style, open === true)];
+  return [title, ...indented(body, bodyIndent(width))];
+}
+
+/** A command that its title has no room for. */
+function wholeCommand({ tool, args }: Call, { palette, width }: CardStyle): Painted[] {
+  const command = tool === "shell" && isObject(args) && typeof args.command === "string" ? args.command.trim() : "";
+  const room = width - bodyIndent(width);
+  if (!command.includes("\n") && widthOf(palette.plain(command)) < room - 20) return [];
+  return linesOf(command).flatMap((line) => wrap(join(palette.soft("$ "), palette.plain(line)), room, blanks(2)));
 }
 
 /** What runs: a sign that moves, its seconds, and the last lines that it printed. */
@@ -149,13 +162,17 @@ function bodyLines(call: Call, style: CardStyle, open: boolean): Painted[] {
   const body = Object.hasOwn(bodies, call.tool) ? bodies[call.tool] : undefined;
   const view = viewOfCall(call, call.outcome, style.workspace);
   if (view.diff !== undefined && call.outcome)
-    return diffLines(view.diff, { ...style, width, most: open ? everything : mostLines.diff });
+    return diffLines(view.diff, {
+      ...style,
+      width,
+      ...(open ? { most: everything, rows: allRows } : { most: mostLines.diff }),
+    });
   if (body) return body({ args: isObject(call.args) ? call.args : {}, value, style, width, open });
   if (!open || !view.output) return [];
   const { language, text } = view.output;
   const lines =
     language === "markdown" ? markdownLines(text, width, style) : codeLines(text.replace(/\n$/, ""), language, style);
-  return barred(lines.slice(0, everything), palette, width);
+  return barred(lines.slice(0, everything), palette, width, allRows);
 }
 
 type Body = (shown: {
@@ -167,8 +184,9 @@ type Body = (shown: {
 }) => Painted[];
 
 const bodies: Record<string, Body> = {
-  shell: ({ value, style, width, open }) => printed(value, open ? everything : mostLines.output, style.palette, width),
-  updateTodos: ({ args, value, style }) => todoLines(value.todos ?? args.todos, style.palette),
+  shell: ({ value, style, width, open }) =>
+    printed(value, style.palette, width, open ? { most: everything, rows: allRows } : { most: mostLines.output }),
+  updateTodos: ({ args, value, style, width }) => todoLines(value.todos ?? args.todos, style.palette, width),
   mcp: ({ value, style, width, open }) => {
     const lines = (Array.isArray(value.content) ? value.content : []).filter(isObject).flatMap(contentLines);
     const most = open ? everything : mostLines.text;
@@ -177,9 +195,10 @@ const bodies: Record<string, Body> = {
       [...lines.slice(0, most).map((line) => style.palette.withColours(line)), ...rest],
       style.palette,
       width,
+      open ? allRows : 1,
     );
   },
-  askQuestion: ({ args, value, style }) => answerLines(args, value, style.palette),
+  askQuestion: ({ args, value, style, width }) => answerLines(args, value, style.palette, width),
 };
 
 /** Why it failed or was refused, in words; for a command, what it said last. */
@@ -187,7 +206,8 @@ function whyLines(call: Call, { palette, width: whole }: CardStyle, open: boolea
   const width = whole - bodyIndent(whole);
   const value = isObject(call.outcome?.value) ? call.outcome.value : {};
   if (call.tool === "shell" && outcomeGroupOf(call.outcome) === "failed") {
-    const lines = printed(value, open ? everything : mostLines.failure, palette, width);
+    const limits = open ? { most: everything, rows: allRows } : { most: mostLines.failure, rows: failureRows };
+    const lines = printed(value, palette, width, limits);
     if (lines.length > 0) return lines;
   }
   const reason = errorTextOf(call.outcome) ?? "";
@@ -195,22 +215,24 @@ function whyLines(call: Call, { palette, width: whole }: CardStyle, open: boolea
   return lines.slice(0, open ? everything : mostLines.failure);
 }
 
-function printed(value: JsonObject, most: number, palette: Palette, width: number): Painted[] {
+type OutputLimits = { most: number; rows?: number };
+
+function printed(value: JsonObject, palette: Palette, width: number, limits: OutputLimits): Painted[] {
   const parts = [value.interleavedOutput, value.stdout, value.stderr].map((each) =>
     typeof each === "string" ? each : "",
   );
   const text = parts[0] || [parts[1], parts[2]].filter(Boolean).join("\n");
-  return outputTail(text, most, palette, width);
+  return outputTail(text, palette, width, limits);
 }
 
 /** The last lines, and how many there were before. */
-function outputTail(text: string, most: number, palette: Palette, width: number): Painted[] {
+function outputTail(text: string, palette: Palette, width: number, { most, rows = 1 }: OutputLimits): Painted[] {
   if (text.trim() === "") return [];
   const lines = overwritten(text).filter((line) => line.trim() !== "");
   const left = lines.length - most;
   const shown = lines.slice(-most).map((line) => palette.withColours(line));
   if (left > 0) shown.unshift(palette.soft(`… ${left} ${left === 1 ? "line" : "lines"} before`));
-  return barred(shown, palette, width);
+  return barred(shown, palette, width, rows);
 }
 
 /** The lines of what a command printed. What it overwrote, such as progress, is gone. */
@@ -228,11 +250,11 @@ const todoSigns: Record<string, (palette: Palette, text: string) => Painted> = {
   PENDING: (palette, text) => join(palette.soft("· "), palette.plain(text)),
 };
 
-function todoLines(todos: unknown, palette: Palette): Painted[] {
-  return (Array.isArray(todos) ? todos : []).filter(isObject).map(({ status, content }) => {
+function todoLines(todos: unknown, palette: Palette, width: number): Painted[] {
+  return (Array.isArray(todos) ? todos : []).filter(isObject).flatMap(({ status, content }) => {
     const state = String(status).replace("TODO_STATUS_", "").toUpperCase();
     const show = Object.hasOwn(todoSigns, state) ? todoSigns[state]! : todoSigns["PENDING"]!;
-    return show(palette, typeof content === "string" ? content.replace(/\s+/g, " ") : "");
+    return wrap(show(palette, typeof content === "string" ? content.replace(/\s+/g, " ") : ""), width, blanks(2));
   });
 }
 
@@ -245,7 +267,7 @@ function contentLines({ text, image, resource }: JsonObject): string[] {
   return [];
 }
 
-function answerLines({ questions }: JsonObject, { answers }: JsonObject, palette: Palette): Painted[] {
+function answerLines({ questions }: JsonObject, { answers }: JsonObject, palette: Palette, width: number): Painted[] {
   const given = (Array.isArray(answers) ? answers : []).filter(isObject);
   return (Array.isArray(questions) ? questions : []).filter(isObject).flatMap(({ id, prompt, options }) => {
     const answer = given.find((each) => each.questionId === id);
@@ -256,7 +278,10 @@ function answerLines({ questions }: JsonObject, { answers }: JsonObject, palette
       .map((option) => String(option.label));
     if (typeof answer?.freeformText === "string" && answer.freeformText !== "") labels.push(answer.freeformText);
     const said = labels.length > 0 ? labels.join(", ") : "no answer";
-    return [join(palette.soft(`${String(prompt).replace(/\s+/g, " ")} `), palette.plain(said.replace(/\s+/g, " ")))];
+    return [
+      ...wrap(palette.soft(String(prompt).replace(/\s+/g, " ").trim()), width),
+      ...wrap(join(palette.accent("› "), palette.plain(said.replace(/\s+/g, " "))), width, blanks(2)),
+    ];
   });
 }
 

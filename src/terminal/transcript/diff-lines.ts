@@ -1,18 +1,22 @@
 // A change to a file as lines: numbers, signs, and the words that changed.
 import { changedWords, type DiffLine, hunksOfDiff, numberOf } from "../../view/diff-hunks.ts";
-import { blanks, cut, join, nothing, type Painted, type Palette, padded } from "../painted.ts";
+import { blanks, cut, join, nothing, type Painted, type Palette, padded, wrap } from "../painted.ts";
 import type { Rendering, Words } from "./rendering.ts";
 
-/** `most`: lines that are shown; the rest is counted. */
+/** `most`: lines that are shown; the rest is counted. `rows`: that one long line may take, before it is cut. */
 export type DiffStyle = {
   palette: Palette;
   rendering: Rendering | undefined;
   width: number;
   most: number;
+  rows?: number;
   lineNumbers?: boolean;
 };
 
-export function diffLines(diff: string, { palette, rendering, width, most, lineNumbers = true }: DiffStyle): Painted[] {
+const usualRows = 4;
+
+export function diffLines(diff: string, style: DiffStyle): Painted[] {
+  const { palette, rendering, width, most, rows = usualRows, lineNumbers = true } = style;
   const hunks = hunksOfDiff(diff);
   const numbers = hunks.flat().map((line) => String(numberOf(line) ?? "").length);
   const numberWidth = lineNumbers ? Math.max(2, ...numbers) : 0;
@@ -23,7 +27,7 @@ export function diffLines(diff: string, { palette, rendering, width, most, lineN
     if (index > 0 && left > 0) shown.push(palette.soft(`${" ".repeat(numberWidth)} …`));
     const words = rendering ? changedWords(hunk, rendering.wordChanges) : new Map<DiffLine, Words>();
     for (const line of hunk) {
-      if (left-- > 0) shown.push(shownLine(line, words.get(line), { palette, numberWidth, width }));
+      if (left-- > 0) shown.push(...shownLine(line, words.get(line), { palette, numberWidth, width, rows }));
       else hidden++;
     }
   }
@@ -32,14 +36,20 @@ export function diffLines(diff: string, { palette, rendering, width, most, lineN
   return shown;
 }
 
-function shownLine(
-  changed: DiffLine,
-  words: Words | undefined,
-  { palette, numberWidth, width }: { palette: Palette; numberWidth: number; width: number },
-): Painted {
+type LineStyle = { palette: Palette; numberWidth: number; width: number; rows: number };
+
+/** What is wider than the window goes on below itself: a change that cannot be read whole cannot be judged. */
+function shownLine(changed: DiffLine, words: Words | undefined, style: LineStyle): Painted[] {
+  const { palette, numberWidth, rows } = style;
   const { sign, text } = changed;
   const at = numberWidth === 0 ? nothing : palette.soft(`${String(numberOf(changed) ?? "").padStart(numberWidth)} `);
-  if (sign === " ") return join(at, cut(palette.plain(`   ${text}`), width - numberWidth - 1));
+  const room = Math.max(8, style.width - numberWidth - 2);
+  const pieces = (body: Painted) => wrap(cut(body, room * rows), room, palette.plain("    "));
+  const below = numberWidth === 0 ? nothing : blanks(numberWidth + 1);
+  if (sign === " ")
+    return pieces(palette.plain(`  ${text}`)).map((piece, row) =>
+      join(row === 0 ? at : below, palette.plain(" "), piece),
+    );
   const [line, word, mark] =
     sign === "+"
       ? [palette.added, palette.addedWord, palette.good]
@@ -47,16 +57,16 @@ function shownLine(
   const code = (words ?? [{ text, isChanged: false }]).map((each) =>
     (each.isChanged ? word : line)(each.text.replaceAll("\t", "    ")),
   );
-  const body = cut(join(line("  "), ...code), width - numberWidth - 2);
-  // A shade goes to the edge; without shades the blanks are nothing.
-  const rest = line(" ").includes("48;") ? line(plainBlanks(width - numberWidth - 2, body)) : nothing;
-  return join(
-    at,
-    line(" ").includes("48;")
-      ? palette.both(sign === "+" ? "good" : "bad", sign === "+" ? "added" : "removed")(sign)
-      : mark(sign),
-    body,
-    rest,
+  const isShaded = line(" ").includes("48;");
+  const signed = isShaded ? palette.both(sign === "+" ? "good" : "bad", sign === "+" ? "added" : "removed") : mark;
+  return pieces(join(line("  "), ...code)).map((piece, row) =>
+    join(
+      row === 0 ? at : below,
+      row === 0 ? signed(sign) : line(" "),
+      piece,
+      // A shade goes to the edge; without shades the blanks are nothing.
+      isShaded ? line(plainBlanks(room, piece)) : nothing,
+    ),
   );
 }
 
@@ -64,9 +74,10 @@ function plainBlanks(width: number, body: Painted): string {
   return padded(body, width).slice(body.length);
 }
 
-/** Lines of foreign text under a call, each behind a bar. */
-export function barred(lines: readonly Painted[], palette: Palette, width: number): Painted[] {
-  return lines.map((line) => join(palette.soft("│ "), cut(line, width - 2)));
+/** Lines of foreign text under a call, each behind a bar. `rows`: that a long one may take, before it is cut. */
+export function barred(lines: readonly Painted[], palette: Palette, width: number, rows = 1): Painted[] {
+  const room = Math.max(8, width - 2);
+  return lines.flatMap((line) => wrap(cut(line, room * rows), room).map((piece) => join(palette.soft("│ "), piece)));
 }
 
 export function indented(lines: readonly Painted[], by: number): Painted[] {

@@ -9,6 +9,7 @@ import { rightMargin, type Size } from "../view.ts";
 import { type ClosedBlock, closedLines, createAnswer } from "./answer.ts";
 import { type CardStyle, spinner, spinnerMs } from "./card.ts";
 import { endingLines } from "./ending.ts";
+import { messageLines } from "./message.ts";
 import type { Rendering } from "./rendering.ts";
 import { createCalls, type RunningCalls } from "./running-calls.ts";
 
@@ -131,15 +132,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     switch (event.type) {
       case "user":
         turn = { since: event.at ?? now(), characters: 0, changed: new Set() };
-        add("text", (width) =>
-          linesOf(event.text.trimEnd()).flatMap((line, row) =>
-            wrap(
-              join(row === 0 ? palette.accent("› ") : palette.plain("  "), palette.plain(line)),
-              width,
-              palette.plain("  "),
-            ),
-          ),
-        );
+        add("text", (width) => messageLines(event.text, width, { palette, isExpanded: options.isExpanded === true }));
         break;
       case "thinking":
         endText();
@@ -259,8 +252,11 @@ export function createTranscript(options: TranscriptOptions): Transcript {
       };
       // While something is being loaded, what has ended is not given out yet.
       if (loading && !rendering) for (const block of finished) part(block.kind, block.lines(width));
-      part(answer.follows ? "item" : "text", answer.live(width, Math.max(1, rows - 3), { palette, rendering }));
-      part("call", calls.live(style(width), now()));
+      // Around them: the line that says that it works, and blanks.
+      const running = calls.live(style(width), now(), Math.max(1, rows - 4));
+      const room = Math.max(1, rows - 3 - running.length);
+      part(answer.follows ? "item" : "text", answer.live(width, room, { palette, rendering }));
+      part("call", running);
       // What waits for a person does not work.
       if (turn && !calls.isWaiting) part("text", [workingLine(turn)]);
       return lines.slice(-Math.max(0, rows));

@@ -27,10 +27,14 @@ export interface RunningCalls {
   /** A person is asked about it, and has answered: the time between does not count. */
   waits(callId: string, now: number): void;
   answered(callId: string, now: number): void;
-  live(style: CardStyle, now: number): Painted[];
+  /** At most `rows` lines: what runs is named, also where there is no room for what it prints. */
+  live(style: CardStyle, now: number, rows: number): Painted[];
   readonly isRunning: boolean;
   readonly isWaiting: boolean;
 }
+
+/** Calls that are nothing but a question: their ids are not those of what is asked. */
+const isQuestion = /^(askQuestion|createPlan)$/;
 
 /** What a subagent does: its calls that run, the last that ended, and how many there were. */
 type Agent = { calls: Map<string, Call>; ended: Call[]; count: number };
@@ -164,23 +168,40 @@ export function createCalls(): RunningCalls {
       waited.set(callId, (waited.get(callId) ?? 0) + now - since);
       if (call.startedAt !== undefined) call.startedAt += now - since;
     },
-    live: (style, now) => {
+    live: (style, now, rows) => {
       const [asked] = waiting.keys(); // stands in the question
-      const shownCalls = [...running.values()].filter(({ callId }) => callId !== asked);
-      return [...shownCalls, ...background.values()].flatMap((call) => {
+      const indent = bodyIndent(style.width);
+      const all = [...running.values()].filter(
+        ({ callId, tool }) => callId !== asked && !(asked !== undefined && isQuestion.test(tool)),
+      );
+      const shownCalls = [...all, ...background.values()].map((call) => {
         const agent = agentOf(call);
-        const indent = bodyIndent(style.width);
-        const words = note(agent);
-        return [
-          ...runningLines(call, style, {
-            now,
-            output: outputOf(call.callId),
-            isWaiting: waiting.has(call.callId),
-            ...(words !== undefined && { note: words }),
-          }),
-          ...indented(branches(agent, style, now, indent), indent),
-        ];
+        return {
+          call,
+          words: note(agent),
+          output: outputOf(call.callId),
+          below: indented(branches(agent, style, now, indent), indent),
+        };
       });
+      const linesOf = (most: number) =>
+        shownCalls.reduce(
+          (sum, { output, below }) => sum + 1 + Math.min(output.length, most) + Math.min(below.length, most),
+          0,
+        );
+      let most = shownOutput;
+      while (most > 0 && linesOf(most) > rows) most--;
+      const left = most > 0 ? 0 : shownCalls.length - Math.max(1, rows);
+      const named = left > 0 ? shownCalls.slice(left + 1) : shownCalls;
+      const lines = named.flatMap(({ call, words, output, below }) => [
+        ...runningLines(call, style, {
+          now,
+          output: most === 0 ? [] : output.slice(-most),
+          isWaiting: waiting.has(call.callId),
+          ...(words !== undefined && { note: words }),
+        }),
+        ...(most === 0 ? [] : below.slice(-most)),
+      ]);
+      return left > 0 ? [style.palette.soft(`  … ${counted(left + 1, "more call")} running`), ...lines] : lines;
     },
     get isWaiting() {
       return waiting.size > 0;
