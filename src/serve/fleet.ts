@@ -173,6 +173,11 @@ export interface Fleet {
   append(lease: Lease, entries: readonly Entry[], after: number): Promise<number>;
   /** The end, once. False: there are prompts beyond `heard` to be answered first. Throws as `append` does. */
   finish(lease: Lease, end: RunEnd, after: number, heard: number): Promise<boolean>;
+  /**
+   * For a host that cannot know whether the run is still its own: from now on nothing is written by this lease, and what is on its
+   * way is not sent again. `append`, `finish` and `release` throw LEASE_LOST, `renew` is false.
+   */
+  abandon(lease: Lease): void;
   /** Back to the queue. */
   release(lease: Lease, after: number): Promise<void>;
   /** A run that waits ends here and now; the host of one that runs is told. False: it was over. */

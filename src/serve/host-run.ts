@@ -1,15 +1,17 @@
 // hostRun: carries out one run in this process. It owns the pipes of the agent CLI, writes what happens into the log, hears
 // what others say, and ends the run exactly once, whatever happens.
 import { realpathSync } from "node:fs";
-import { happensWithin } from "../process/clock.ts";
+import { happensWithin, milliseconds } from "../process/clock.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { Recorded, Sent, TurnEnding } from "../protocol/run.ts";
 import { openLive } from "../sdk/live/open-live.ts";
 import type { LiveSession } from "../sdk/live/session.ts";
 import { chatFolder } from "../store/chats/layout.ts";
 import type { Fleet, Heard, Lease, RunEnd, RunRecord } from "./fleet.ts";
+import { LeaseKeeper } from "./lease-keeper.ts";
 import { liveOptions } from "./live-options.ts";
 import { obey, type SessionMessage } from "./obey.ts";
+import { OpenPrompts } from "./open-prompts.ts";
 import { addEndings, endOf, failedEnd } from "./run-end.ts";
 import { RunLogWriter } from "./run-log-writer.ts";
 import { RunQuestions } from "./run-questions.ts";
@@ -33,9 +35,10 @@ export type HostedEnd = RunEnd | "given back" | "lost";
 /** Resolves when the run is over, or is somebody else's. Rejects with what keeps the log from being written. */
 export async function hostRun(fleet: Fleet, lease: Lease, options: HostOptions): Promise<HostedEnd> {
   const run = await fleet.run(lease.run);
+  const sureSince = milliseconds();
   if (!run || !(await fleet.renew(lease))) return "lost";
   const host = new RunHost(fleet, lease, run, options);
-  return host.work();
+  return host.work(sureSince);
 }
 
 /** So many hosts may lose a run, or give it back. */
@@ -49,10 +52,11 @@ class RunHost {
   readonly #run: RunRecord;
   readonly #options: HostOptions;
   readonly #writer: RunLogWriter;
+  #keeper: LeaseKeeper | undefined;
   /** Ends what this host does, and why. */
   readonly #stop = new AbortController();
+  readonly #prompts: OpenPrompts;
   readonly #questions = new RunQuestions((entry) => this.#writer.add(entry));
-  readonly #sent = new Map<string, Sent>();
   readonly #endings: TurnEnding[] = [];
   readonly #awaitingEnding: (() => void)[] = [];
   /** There are no more events. */
@@ -60,8 +64,6 @@ class RunHost {
   readonly #early: SessionMessage[] = [];
   #session: LiveSession | undefined;
   #heard = 0;
-  #open = 0;
-  #change: () => void = () => {};
   #lost: UserError | undefined;
   #end: RunEnd | undefined;
   #isLeaving = false;
@@ -79,10 +81,28 @@ class RunHost {
     this.#lease = lease;
     this.#run = run;
     this.#options = options;
-    this.#writer = new RunLogWriter(fleet, lease, (error) => this.#lose(error));
+    this.#writer = new RunLogWriter(fleet, lease, {
+      onWritten: (sentAt) => this.#keeper?.arrived(sentAt),
+      onLost: (error) => this.#lose(error),
+    });
+    this.#prompts = new OpenPrompts({
+      writer: this.#writer,
+      shown: (ending) => this.#shown(ending),
+      onDropped: (ending) => this.#endings.push(ending),
+    });
   }
 
-  async work(): Promise<HostedEnd> {
+  /** `sureSince`: the run is known to be ours for a lease from then on. */
+  async work(sureSince: number): Promise<HostedEnd> {
+    this.#keeper = new LeaseKeeper(this.#fleet, this.#lease, sureSince, (error) => this.#lose(error));
+    try {
+      return await this.#work();
+    } finally {
+      this.#keeper.stop();
+    }
+  }
+
+  async #work(): Promise<HostedEnd> {
     const { signal, leave, configDir } = this.#options;
     const abort = () => this.#stop.abort(signal.reason);
     const hurry = () => void this.#leave();
@@ -90,14 +110,12 @@ class RunHost {
     leave?.addEventListener("abort", hurry, { once: true });
     if (signal.aborted) abort();
     if (leave?.aborted) hurry();
-    const renewing = setInterval(() => void this.#renew(), this.#lease.ttlMs / 3);
     try {
       const before = await this.#endBefore();
       const end = before ?? (this.#end ? undefined : await this.#carryOut());
       // Whatever prompts there still are: nobody is left to answer them.
       if (end) await this.#finish(end, Number.MAX_SAFE_INTEGER);
     } finally {
-      clearInterval(renewing);
       signal.removeEventListener("abort", abort);
       leave?.removeEventListener("abort", hurry);
       this.#stop.abort();
@@ -107,8 +125,7 @@ class RunHost {
     if (this.#lost && this.#lost.code !== "LEASE_LOST") throw this.#lost;
     if (this.#end) return this.#end;
     if (this.#lost || !this.#isLeaving) return "lost";
-    await this.#fleet.release(this.#lease, this.#writer.position);
-    return "given back";
+    return this.#giveBack();
   }
 
   /** Another host could take it over in the middle. */
@@ -127,9 +144,14 @@ class RunHost {
     this.#stop.abort(why);
   }
 
-  async #renew(): Promise<void> {
-    const isOurs = await this.#fleet.renew(this.#lease).catch(() => true); // a busy moment of the store is not the end
-    if (!isOurs) this.#lose(new UserError("LEASE_LOST", `The run ${this.#run.id} has another host by now.`));
+  async #giveBack(): Promise<"given back" | "lost"> {
+    try {
+      await this.#fleet.release(this.#lease, this.#writer.position);
+      return "given back";
+    } catch (error) {
+      if (error instanceof UserError && error.code === "LEASE_LOST") return "lost";
+      throw error;
+    }
   }
 
   #lose(error: UserError): void {
@@ -185,7 +207,7 @@ class RunHost {
     if (session.losses.length > 0) this.#writer.add({ type: "losses", losses: session.losses });
     const shown = this.#show(session);
     if (!this.#continuation?.isAnswered) this.#first = session.send(this.#firstPrompt());
-    if (this.#first) this.#follow(this.#first, undefined);
+    if (this.#first) this.#prompts.follow(this.#first, undefined);
     this.#session = session;
     for (const message of this.#early.splice(0)) this.#obey(session, message);
     const isEnded = await this.#untilEnded(session);
@@ -240,21 +262,14 @@ class RunHost {
   async #untilEnded(session: LiveSession): Promise<boolean> {
     const over = session.ended.then(() => true);
     while (!this.#stop.signal.aborted) {
-      const change = this.#nextChange();
-      if (this.#open === 0) {
+      const change = this.#prompts.nextChange();
+      if (this.#prompts.count === 0) {
         const { isFinished } = await this.#finish(this.#endNow(undefined), this.#heard);
         if (isFinished || this.#lost) return true;
       }
       if (await Promise.race([change.then(() => false), over])) return false;
     }
     return false;
-  }
-
-  /** A prompt was settled or heard. */
-  #nextChange(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#change = resolve;
-    });
   }
 
   #endNow(error: { message: string; code: string } | undefined): RunEnd {
@@ -325,8 +340,9 @@ class RunHost {
     session.runCall(callId, agent);
   }
 
-  #endingShown(): Promise<void> {
-    return new Promise((resolve) => this.#awaitingEnding.push(resolve));
+  async #shown(ending: TurnEnding): Promise<void> {
+    while (!this.#endings.includes(ending) && !this.#isShown)
+      await new Promise<void>((resolve) => this.#awaitingEnding.push(resolve));
   }
 
   /** Answers and the end are heard from the first moment; the rest, when there is a session. */
@@ -339,7 +355,7 @@ class RunHost {
       else if (this.#session) this.#obey(this.#session, message);
       else this.#early.push(message);
       this.#heard = number;
-      this.#change();
+      this.#prompts.changed();
     }
   }
 
@@ -350,49 +366,18 @@ class RunHost {
     const id = "id" in heard.message ? heard.message.id : undefined;
     const error = "The worker that was asked for this was lost.";
     if (verdict === "fail" && id !== undefined) this.#writer.add({ type: "reply", id, error, code: "LEASE_LOST" });
-    if (verdict === "told" && id !== undefined && this.#first) this.#follow(this.#first, id);
+    if (verdict === "told" && id !== undefined && this.#first) this.#prompts.follow(this.#first, id);
     this.#heard = heard.number;
-    this.#change();
+    this.#prompts.changed();
     return true;
   }
 
   #obey(session: LiveSession, message: SessionMessage): void {
+    const prompts = this.#prompts;
     obey(session, message, {
-      follow: (sent, id) => this.#follow(sent, id),
-      reply: (id, work) => this.#reply(id, work),
-      withdraw: async (prompt) => (await this.#sent.get(prompt)?.withdraw()) ?? false,
+      follow: (sent, id) => prompts.follow(sent, id),
+      reply: (id, work) => prompts.reply(id, work),
+      withdraw: (id) => prompts.withdraw(id),
     });
-  }
-
-  #follow(sent: Sent, id: string | undefined): void {
-    this.#open++;
-    if (id !== undefined) this.#sent.set(id, sent);
-    void sent.ending.then(async (ending) => {
-      // It is in the log before its prompt is over.
-      while (sent.state === "told" && !this.#endings.includes(ending) && !this.#isShown) await this.#endingShown();
-      const why = ending.type === "fail" ? { error: ending.message, ...(ending.code && { code: ending.code }) } : {};
-      if (sent.state === "dropped" && id === undefined) this.#endings.push(ending);
-      if (id !== undefined) {
-        this.#sent.delete(id);
-        if (sent.state === "told") this.#writer.add({ type: "prompt_ended", id, state: "told" });
-        else this.#writer.add({ type: "prompt_ended", id, state: "dropped", ...why });
-      }
-      this.#open--;
-      this.#change();
-    });
-  }
-
-  /** What was asked for before the end is answered before it: it counts as open. */
-  #reply(id: string | undefined, work: () => Promise<unknown>): void {
-    this.#open++;
-    const told = (outcome: { value?: unknown; error?: string; code?: string }) => {
-      if (id !== undefined) this.#writer.add({ type: "reply", id, ...outcome });
-      this.#open--;
-      this.#change();
-    };
-    work().then(
-      (value) => told(value === undefined ? {} : { value }),
-      (error: Error) => told({ error: error.message, code: error instanceof UserError ? error.code : "INTERNAL" }),
-    );
   }
 }

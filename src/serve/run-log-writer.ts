@@ -1,5 +1,6 @@
 // RunLogWriter: what the host of a run writes into its log, in order. Deltas wait a moment for more of their kind; everything
 // else is written at once, and so is what waits before it.
+import { milliseconds } from "../process/clock.ts";
 import type { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { Recorded } from "../protocol/run.ts";
@@ -11,6 +12,7 @@ const mostWaiting = 200;
 export class RunLogWriter {
   readonly #fleet: Fleet;
   readonly #lease: Lease;
+  readonly #onWritten: (sentAt: number) => void;
   readonly #onLost: (error: UserError) => void;
   #waiting: Entry[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -19,10 +21,15 @@ export class RunLogWriter {
   #isClosed = false;
   position: number;
 
-  /** `onLost`: nothing more can be written, and why. */
-  constructor(fleet: Fleet, lease: Lease, onLost: (error: UserError) => void) {
+  /** `onWritten`: what was sent then is in the log. `onLost`: nothing more can be written, and why. */
+  constructor(
+    fleet: Fleet,
+    lease: Lease,
+    { onWritten, onLost }: { onWritten(sentAt: number): void; onLost(error: UserError): void },
+  ) {
     this.#fleet = fleet;
     this.#lease = lease;
+    this.#onWritten = onWritten;
     this.#onLost = onLost;
     this.position = lease.position;
   }
@@ -69,8 +76,10 @@ export class RunLogWriter {
     const entries = this.#waiting;
     if (entries.length === 0 || this.#isLost) return;
     this.#waiting = [];
+    const sentAt = milliseconds();
     try {
       this.position = await this.#fleet.append(this.#lease, entries, this.position);
+      this.#onWritten(sentAt);
     } catch (error) {
       this.#isLost = true;
       this.#onLost(error as UserError);

@@ -170,6 +170,21 @@ export function fleetKit(name: string, open: () => Promise<FleetUnderTest>): voi
       expect(texts(await readAll(fleet.follow("run-1", 0, never())))).toEqual(["by the first", "by the second"]);
     });
 
+    it("writes nothing by a lease that its host has abandoned; the next has the run when it has passed", async () => {
+      await fleet.enqueue(newRun(1));
+      const lease = await leased({ ttlMs: 500 });
+      const position = await fleet.append(lease, [said("before")], lease.position);
+      fleet.abandon(lease);
+      expect(await fleet.renew(lease)).toBe(false);
+      const lost = { code: "LEASE_LOST" };
+      await expect(fleet.append(lease, [said("after")], position)).rejects.toMatchObject(lost);
+      await expect(fleet.finish(lease, ended, position, 0)).rejects.toMatchObject(lost);
+      await expect(fleet.release(lease, position)).rejects.toMatchObject(lost);
+      const heir = await fleet.lease({ worker: "second", ttlMs, wait: AbortSignal.timeout(20_000) });
+      expect(heir?.run).toBe("run-1");
+      expect(texts(await other.entries("run-1", 0, 100))).toEqual(["before"]);
+    });
+
     it("renews a lease by itself and by writing", async () => {
       await fleet.enqueue(newRun(1));
       const lease = await leased();

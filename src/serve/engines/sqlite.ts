@@ -45,6 +45,8 @@ class SqliteFleet implements Fleet {
   readonly #tables: FleetTables;
   readonly #changes: Changes;
   readonly #objects: ObjectFiles;
+  /** Tokens of leases. */
+  readonly #abandoned = new Set<string>();
   #seen = 0;
 
   constructor(file: string) {
@@ -114,6 +116,7 @@ class SqliteFleet implements Fleet {
   }
 
   async renew({ run, token, ttlMs }: Lease): Promise<boolean> {
+    if (this.#abandoned.has(token)) return false;
     const sql = "UPDATE runs SET deadline = ?, ttl = ? WHERE id = ? AND lease = ? AND state = 'running'";
     return this.#tables.run(sql, awakeMs() + ttlMs, ttlMs, run, token).changes === 1;
   }
@@ -136,6 +139,10 @@ class SqliteFleet implements Fleet {
       this.#end(number, end);
       return true;
     });
+  }
+
+  abandon({ token }: Lease): void {
+    this.#abandoned.add(token);
   }
 
   async release(lease: Lease, after: number): Promise<void> {
@@ -293,8 +300,8 @@ class SqliteFleet implements Fleet {
   /** The row of the run, where the log ends where its host believes. */
   #held({ run, token }: Lease, after: number): number {
     const row = this.#tables.row("SELECT number, state, lease, position FROM runs WHERE id = ?", run);
-    if (row?.["state"] === "running" && row["lease"] === token && row["position"] === after)
-      return Number(row["number"]);
+    const isOurs = row?.["state"] === "running" && row["lease"] === token && !this.#abandoned.has(token);
+    if (isOurs && row["position"] === after) return Number(row["number"]);
     throw new UserError("LEASE_LOST", `The run ${run} has another host by now, or is over.`);
   }
 

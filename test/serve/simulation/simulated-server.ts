@@ -205,7 +205,8 @@ export class SimulatedServer {
 /** One process. Frozen: it does nothing until it is thawed. Dead: nothing any more. */
 export class SimulatedConnection implements Server {
   readonly maxBytes = 1_000_000;
-  readonly patient: Server = this;
+  /** Hosts in the simulation never give up, which is harder for the others. */
+  readonly patient = (): Server => this;
   foundAgainAt = 0;
   isDead = false;
   isCut = false;

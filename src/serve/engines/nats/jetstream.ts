@@ -57,11 +57,16 @@ export class JetStream implements Server {
   readonly #connected: Connected;
   readonly #known: Known;
   readonly #patienceMs: number;
+  readonly #giveUp: AbortSignal | undefined;
+  readonly #waiting = new Set<(error: Error) => void>();
   readonly #clockKey = `clock.${randomUuid()}`;
-  readonly patient: Server;
 
-  constructor(connected: Connected, known?: Known) {
+  constructor(connected: Connected, known?: Known, giveUp?: AbortSignal) {
     this.#connected = connected;
+    this.#giveUp = giveUp;
+    giveUp?.addEventListener("abort", () => {
+      for (const reject of [...this.#waiting]) reject(awayError());
+    });
     this.#known = known ?? {
       isAway: false,
       isFoundAgain: false,
@@ -72,8 +77,11 @@ export class JetStream implements Server {
       onLost: new Set(),
     };
     this.#patienceMs = known ? Infinity : patienceMs;
-    this.patient = known ? this : new JetStream(connected, this.#known);
     if (!known) void this.#watchConnection();
+  }
+
+  patient(giveUp?: AbortSignal): Server {
+    return new JetStream(this.#connected, this.#known, giveUp);
   }
 
   get foundAgainAt(): number {
@@ -287,24 +295,29 @@ export class JetStream implements Server {
 
   async #again<T>(work: () => Promise<T>): Promise<T> {
     const { where, connection } = this.#connected;
+    const giveUp = this.#giveUp;
     try {
+      giveUp?.throwIfAborted();
       return await untilAnswered(() => (this.#known.isAway ? Promise.reject(awayError()) : this.#unlessLost(work())), {
         patienceMs: this.#patienceMs,
-        isPassing: (error) => !connection.isClosed() && isPassing(error),
+        isPassing: (error) => !connection.isClosed() && !giveUp?.aborted && isPassing(error),
       });
     } catch (error) {
+      giveUp?.throwIfAborted();
       if (error instanceof Refused) throw error;
       if (isClosed(error) || connection.isClosed()) throw unreachable(where, "the connection was closed");
       throw fleetError(error, where);
     }
   }
 
-  /** An answer from a server that was lost never comes. */
+  /** An answer from a server that was lost never comes, and who has given up does not wait for one. */
   #unlessLost<T>(answer: Promise<T>): Promise<T> {
-    const { onLost } = this.#known;
+    const all = [this.#known.onLost, this.#waiting];
     return new Promise((resolve, reject) => {
-      onLost.add(reject);
-      answer.then(resolve, reject).finally(() => onLost.delete(reject));
+      for (const each of all) each.add(reject);
+      answer.then(resolve, reject).finally(() => {
+        for (const each of all) each.delete(reject);
+      });
     });
   }
 

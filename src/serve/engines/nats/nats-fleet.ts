@@ -44,13 +44,17 @@ function partsOn(server: Server) {
   return { payloads, logs, mailbox, leases, records: new Records(server, logs, mailbox, payloads) };
 }
 
+/** A run that is hosted here. `last`: where its log ends, so that nobody must ask. */
+type Hosted = { parts: Parts; giveUp: AbortController; last?: Last };
+
 export class NatsFleet implements Fleet {
   readonly #server: Server;
   readonly #parts: Parts;
-  /** For hosts: what they did is not thrown away because the server is away for a while. */
-  readonly #host: Parts;
-  /** Of the runs that are hosted here: where their logs end, so that nobody must ask. */
-  readonly #held = new Map<string, Last>();
+  /** For those who wait until the server is back. */
+  readonly #patient: Parts;
+  /** By the tokens of their leases. What their hosts did is not thrown away because the server is away for a while. */
+  readonly #hosted = new Map<string, Hosted>();
+  readonly #abandoned = new Set<string>();
   #news: { close(): void } | undefined;
   #isNew = false;
   #wake = () => {};
@@ -58,7 +62,7 @@ export class NatsFleet implements Fleet {
   constructor(server: Server) {
     this.#server = server;
     this.#parts = partsOn(server);
-    this.#host = partsOn(server.patient);
+    this.#patient = partsOn(server.patient());
   }
 
   async enqueue(run: NewRun): Promise<RunRecord> {
@@ -70,14 +74,15 @@ export class NatsFleet implements Fleet {
   }
 
   async lease(options: LeaseOptions): Promise<Lease | undefined> {
-    const { leases } = options.wait ? this.#host : this.#parts;
+    const { leases } = options.wait ? this.#patient : this.#parts;
     if (options.run !== undefined && !(await this.#isFor(options.run, options))) return undefined;
     const found = await leases.find(options);
     if (!found) return undefined;
     const { lease, last } = found;
-    this.#held.set(lease.token, last);
+    const hosted = this.#hosting(lease);
+    hosted.last = last;
     // Nobody waits for the answers to what the former host asked.
-    if (last.head.attempts > 1) await this.#host.mailbox.withdrawAll(lease.run);
+    if (last.head.attempts > 1) await hosted.parts.mailbox.withdrawAll(lease.run);
     this.#server.tellNews("runs");
     return lease;
   }
@@ -90,7 +95,24 @@ export class NatsFleet implements Fleet {
   }
 
   async renew(lease: Lease): Promise<boolean> {
-    return this.#parts.leases.renew(lease);
+    if (this.#abandoned.has(lease.token)) return false;
+    return this.#hosting(lease).parts.leases.renew(lease);
+  }
+
+  abandon({ run, token }: Lease): void {
+    this.#abandoned.add(token);
+    this.#hosted.get(token)?.giveUp.abort(leaseLost(run));
+    this.#hosted.delete(token);
+  }
+
+  #hosting({ run, token }: Lease): Hosted {
+    if (this.#abandoned.has(token)) throw leaseLost(run);
+    const known = this.#hosted.get(token);
+    if (known) return known;
+    const giveUp = new AbortController();
+    const hosted = { giveUp, parts: partsOn(this.#server.patient(giveUp.signal)) };
+    this.#hosted.set(token, hosted);
+    return hosted;
   }
 
   async append(lease: Lease, entries: readonly Entry[], after: number): Promise<number> {
@@ -101,68 +123,77 @@ export class NatsFleet implements Fleet {
     }
     for (let at = 0; at < entries.length; at += mostEntries)
       last = await this.#write(lease, last, entries.slice(at, at + mostEntries));
-    this.#host.leases.hold(lease.token, lease.ttlMs);
+    this.#parts.leases.hold(lease.token, lease.ttlMs);
     return positionOf(last);
   }
 
   async #write(lease: Lease, last: Last, entries: readonly Entry[]): Promise<Last> {
     const { run, token, ttlMs } = lease;
     const owner = ownerOf(token);
+    const hosted = this.#hosting(lease);
+    const { logs, mailbox } = hosted.parts;
     const questions = entries.flatMap((entry) => (entry.type === "question" ? [entry.question] : []));
-    for (const question of questions) await this.#host.mailbox.ask(run, owner, question);
+    for (const question of questions) await mailbox.ask(run, owner, question);
     try {
-      const next = await this.#host.logs.write(run, entries, { ...written(last.head, entries), ttlMs }, last.sequence);
-      this.#held.set(token, next);
-      await this.#note(run, owner, entries);
+      const next = await logs.write(run, entries, { ...written(last.head, entries), ttlMs }, last.sequence);
+      hosted.last = next;
+      await this.#note(run, owner, entries, hosted.parts);
       return next;
     } catch (error) {
-      this.#held.delete(token);
-      for (const { id } of questions) await this.#host.mailbox.withdraw(run, owner, id);
+      this.#hosted.delete(token);
+      for (const { id } of questions) await mailbox.withdraw(run, owner, id);
       throw error;
     }
   }
 
   /** What others ask for without reading the log. */
-  async #note(run: string, owner: string, entries: readonly Entry[]): Promise<void> {
+  async #note(run: string, owner: string, entries: readonly Entry[], parts: Parts): Promise<void> {
     for (const entry of entries) {
-      if (entry.type === "question_closed") await this.#host.mailbox.withdraw(run, owner, entry.question);
+      if (entry.type === "question_closed") await parts.mailbox.withdraw(run, owner, entry.question);
       const sessionId = sessionOf(entry);
-      if (sessionId !== undefined) await this.#touchAgent(run, { sessionId });
+      if (sessionId !== undefined) await this.#touchAgent(run, parts, { sessionId });
     }
   }
 
-  async #touchAgent(run: string, change: { sessionId?: string } = {}): Promise<void> {
-    const record = await this.#host.records.run(run);
-    if (record) await this.#host.records.changeAgent(record.agent, { ...change, updatedAt: Date.now() });
+  async #touchAgent(run: string, { records }: Parts, change: { sessionId?: string } = {}): Promise<void> {
+    const record = await records.run(run);
+    if (record) await records.changeAgent(record.agent, { ...change, updatedAt: Date.now() });
   }
 
   async finish(lease: Lease, end: RunEnd, after: number, heard: number): Promise<boolean> {
     const { run, token } = lease;
+    const { parts } = this.#hosting(lease);
     const last = await this.#where(lease, after);
-    const isHeard = await this.#host.mailbox.close(run, ownerOf(token), end.outcome === "cancelled" ? Infinity : heard);
+    const isHeard = await parts.mailbox.close(run, ownerOf(token), end.outcome === "cancelled" ? Infinity : heard);
     if (!isHeard) return false;
-    const cancelReason = await this.#host.mailbox.cancelReason(run);
-    await this.#end(run, end, last, cancelReason);
-    this.#held.delete(token);
-    await this.#host.leases.forget(token);
-    await this.#host.leases.withdraw(handleOf(token));
+    const cancelReason = await parts.mailbox.cancelReason(run);
+    await this.#end(run, end, last, { parts, cancelReason });
+    await parts.leases.forget(token);
+    await parts.leases.withdraw(handleOf(token));
+    this.#hosted.delete(token);
     return true;
   }
 
   /** Once: whoever is second is refused. */
-  async #end(run: string, end: RunEnd, last: Last, cancelReason?: string): Promise<void> {
+  async #end(
+    run: string,
+    end: RunEnd,
+    last: Last,
+    { parts, cancelReason }: { parts: Parts; cancelReason?: string | undefined },
+  ): Promise<void> {
     const head = ended(last.head, end, await this.#server.now(), cancelReason);
-    await this.#host.logs.write(run, [{ type: "result", end }], head, last.sequence);
-    await Promise.all([this.#host.mailbox.empty(run), this.#touchAgent(run)]);
+    await parts.logs.write(run, [{ type: "result", end }], head, last.sequence);
+    await Promise.all([parts.mailbox.empty(run), this.#touchAgent(run, parts)]);
   }
 
   async release(lease: Lease, after: number): Promise<void> {
     const { run, token } = lease;
+    const { parts } = this.#hosting(lease);
     const last = await this.#where(lease, after);
-    await this.#host.logs.write(run, [], released(last.head), last.sequence);
-    this.#held.delete(token);
-    await this.#host.leases.forget(token);
-    await this.#host.leases.offerAgain(lease, (await this.#host.records.run(run))?.spec.placement);
+    await parts.logs.write(run, [], released(last.head), last.sequence);
+    await parts.leases.forget(token);
+    await parts.leases.offerAgain(lease, (await parts.records.run(run))?.spec.placement);
+    this.#hosted.delete(token);
   }
 
   async cancel(run: string, reason: string): Promise<boolean> {
@@ -177,7 +208,7 @@ export class NatsFleet implements Fleet {
       const durationMs = Date.now() - record.createdAt;
       const end: RunEnd = { outcome: "cancelled", text: reason, code: "INTERRUPTED", durationMs, turns: 0 };
       try {
-        await this.#end(run, end, last);
+        await this.#end(run, end, last, { parts: this.#patient });
         await this.#parts.leases.withdraw(undefined);
         return true;
       } catch (error) {
@@ -196,20 +227,20 @@ export class NatsFleet implements Fleet {
     await this.#parts.mailbox.say(run, message);
   }
 
-  hear({ run }: Lease, after: number, signal: AbortSignal): AsyncIterable<Heard> {
-    return this.#host.mailbox.hear(run, after, signal);
+  hear(lease: Lease, after: number, signal: AbortSignal): AsyncIterable<Heard> {
+    return this.#hosting(lease).parts.mailbox.hear(lease.run, after, signal);
   }
 
   async *follow(run: string, from: number, signal: AbortSignal): AsyncGenerator<LogEntry> {
     const { state, position, isPruned } = await this.#needed(run);
     if (isOver(state) && (from >= position || isPruned)) return;
-    for await (const logged of this.#host.logs.follow(run, from, signal)) {
+    for await (const logged of this.#patient.logs.follow(run, from, signal)) {
       yield logged;
       if (logged.entry.type === "result") return;
     }
   }
 
-  followAll = (from: number, signal: AbortSignal) => this.#host.logs.followAll(from, signal);
+  followAll = (from: number, signal: AbortSignal) => this.#patient.logs.followAll(from, signal);
   position = () => this.#parts.logs.end();
 
   async entries(run: string, from: number, limit: number): Promise<LogEntry[]> {
@@ -272,9 +303,11 @@ export class NatsFleet implements Fleet {
   }
 
   /** The end of the log, where it is where the host believes. */
-  async #where({ run, token }: Lease, after: number): Promise<Last> {
-    const held = this.#held.get(token);
-    const last = held && positionOf(held) === after ? held : await this.#host.logs.last(run);
+  async #where(lease: Lease, after: number): Promise<Last> {
+    const { run, token } = lease;
+    const hosted = this.#hosting(lease);
+    const known = hosted.last && positionOf(hosted.last) === after ? hosted.last : undefined;
+    const last = known ?? (await hosted.parts.logs.last(run));
     if (!mayWrite(last, ownerOf(token), after)) throw leaseLost(run);
     return last;
   }

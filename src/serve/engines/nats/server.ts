@@ -33,8 +33,11 @@ export type PublishOptions = {
 export type NewsKind = "runs" | "lanes";
 
 export interface Server {
-  /** The same server for those who wait until it is back, however long it is away. Others are told that it is away. */
-  readonly patient: Server;
+  /**
+   * The same server for those who wait until it is back, however long it is away, or until they give up: then what is asked fails
+   * with the reason of the signal. Others are told that it is away.
+   */
+  patient(giveUp?: AbortSignal): Server;
   /** Largest data of one message. */
   readonly maxBytes: number;
   /** Stored once, however often it must be sent. The sequence comes back. */
