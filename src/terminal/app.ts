@@ -152,6 +152,7 @@ export class App implements Desk {
     return undefined;
   }
 
+  /** A panel or a pager has the keys. */
   get isElsewhere(): boolean {
     return this.#handover.isReading || this.#panels.front !== undefined;
   }
@@ -246,21 +247,10 @@ export class App implements Desk {
     this.redraw();
   }
 
-  say(text: string): void {
-    this.#note(said, text);
-  }
-
-  show(text: string): void {
-    this.#note(shownAsItIs, text);
-  }
-
-  complain(text: string): void {
-    this.#note(complained, text);
-  }
-
-  echo(text: string): void {
-    this.#note(echoed, text);
-  }
+  readonly say = (text: string): void => this.#note(said, text);
+  readonly show = (text: string): void => this.#note(shownAsItIs, text);
+  readonly complain = (text: string): void => this.#note(complained, text);
+  readonly echo = (text: string): void => this.#note(echoed, text);
 
   #note(note: Note, text: string): void {
     this.#transcript.add((width) => note(text, this.palette, width));
