@@ -6,6 +6,7 @@ import { milliseconds } from "../process/clock.ts";
 import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import { type Message, type Part, type ToolCallPart, textOf } from "../protocol/message.ts";
+import { contextOf } from "../protocol/usage.ts";
 import { isBlankText } from "../text/blank.ts";
 import { type Agent, modelChange } from "./agent.ts";
 import { type CallEnd, callTool } from "./call-tool.ts";
@@ -27,6 +28,7 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, signal: AbortSi
     replies: 0,
     apiMs: 0,
     spending: new UsageBudget(agent.spending),
+    context: 0,
     denials: [],
     repeats: countRepeats(),
     ids: newCallIds(),
@@ -66,6 +68,7 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, signal: AbortSi
     apiDurationMs: Math.round(Math.min(turn.apiMs, agent.seams.now() - startedAt)),
     requestId: prompt.requestId,
     usage: turn.spending.total(turn.facts.price),
+    ...(turn.context > 0 && { context: { used: turn.context, window: turn.facts.contextTokens } }),
     ...(turn.denials.length > 0 && { denials: turn.denials }),
   };
   const structured = turn.structured === undefined ? {} : { structured: turn.structured };
@@ -191,6 +194,7 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
           break;
         case "usage":
           turn.spending.add(chunk.usage, turn.facts.price);
+          turn.context = contextOf(chunk.usage);
           break;
         case "retry": {
           const { attempt, reason, delayMs } = chunk;

@@ -24,6 +24,8 @@ export type Turn = {
   replies: number;
   apiMs: number;
   spending: UsageBudget;
+  /** What the conversation took in the last answer, in tokens. */
+  context: number;
   denials: Denial[];
   repeats: RepeatCounter;
   ids: CallIds;

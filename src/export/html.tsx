@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { ComponentChildren, VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
 import type { ChatRecord } from "../store/chats/chat.ts";
-import { CostChart, TimeChart, UsageChart } from "../studio/components/charts.tsx";
+import { ContextChart, CostChart, TimeChart, UsageChart } from "../studio/components/charts.tsx";
 import componentStyle from "../studio/components/components.css?raw";
 import { BlockView } from "../studio/components/timeline/block.tsx";
 import type { Block, TurnNumbers } from "../studio/components/timeline/blocks.ts";
@@ -119,6 +119,7 @@ function Turns({ session: { turns } }: { session: SessionPage }) {
       {numbers.length > 1 && (
         <div class="charts">
           {numbers.some(({ usage }) => usage) && <UsageChart turns={numbers} />}
+          {numbers.some(({ context }) => context) && <ContextChart turns={numbers} />}
           {numbers.some(({ costUsd }) => costUsd) && <CostChart turns={numbers} />}
           {numbers.some(({ durationMs }) => durationMs > 0) && <TimeChart turns={numbers} />}
         </div>

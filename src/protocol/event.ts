@@ -38,6 +38,9 @@ export type BudgetUse = { turns: number; max_turns?: number; cost_usd?: number; 
 /** Tokens and what they cost in US dollars; null: their price is not known. */
 export type Spending = Usage & { totalCost: number | null };
 
+/** How full the model's window was after the last answer, in tokens, as the model counted them. Kept with the chat; not in the stream. */
+export type ContextFill = { used: number; window?: number };
+
 /** Numbers that both endings of a run carry. */
 export type Ending = {
   /** Of the run. */
@@ -48,6 +51,7 @@ export type Ending = {
   requestId?: string;
   /** Tokens, summed over the run. `totalCost`: US dollars; null if tokens were used whose price is not known. */
   usage?: Usage & { totalCost?: number | null };
+  context?: ContextFill;
   /** Denied calls. */
   denials?: Denial[];
   /** Commands left running in the background. */

@@ -2,7 +2,7 @@
 
 import type { ErrorCode } from "../protocol/error-codes.ts";
 import type { AgentEvent, Usage } from "../protocol/event.ts";
-import { addUsage } from "../protocol/usage.ts";
+import { addUsage, costOfEnding } from "../protocol/usage.ts";
 import type { Budget } from "./drivers/driver.ts";
 
 export type Breach = { code: ErrorCode; message: string };
@@ -51,7 +51,7 @@ export class BudgetWatch {
         this.#usage = sum(this.#usage, event.usage ?? this.#spent);
         this.#spent = undefined;
         this.#isReplying = false;
-        this.costUsd = added(this.costUsd, event.costUsd ?? event.usage?.totalCost ?? undefined);
+        this.costUsd = added(this.costUsd, costOfEnding(event));
         break;
     }
     return this.breach();

@@ -2,6 +2,7 @@
 import type { UserError } from "../protocol/error-codes.ts";
 import type { Usage } from "../protocol/event.ts";
 import type { TurnEnding } from "../protocol/run.ts";
+import { costOfEnding } from "../protocol/usage.ts";
 import type { RunEnd, RunRecord } from "./fleet.ts";
 
 /** `error`: why the process of the CLI failed, if it did. The last turn decides. */
@@ -30,7 +31,7 @@ export function failedEnd(error: UserError, run: RunRecord, outcome: "error" | "
 /** What all turns used up. */
 export function addEndings(end: RunEnd, endings: readonly TurnEnding[]): RunEnd {
   const usages = endings.flatMap(({ usage }) => usage ?? []);
-  const costs = endings.flatMap(({ costUsd, usage }) => costUsd ?? usage?.totalCost ?? []);
+  const costs = endings.flatMap((ending) => costOfEnding(ending) ?? []);
   const denials = endings.flatMap((ending) => ending.denials ?? []);
   return {
     ...end,

@@ -1,8 +1,8 @@
 // Sessions of every agent CLI on this machine, as turns of events: what was said, done and changed.
 import { statSync } from "node:fs";
 import { isObject } from "../json/object.ts";
-import type { AgentEvent, Usage } from "../protocol/event.ts";
-import { addUsage } from "../protocol/usage.ts";
+import type { AgentEvent, ContextFill, Usage } from "../protocol/event.ts";
+import { addUsage, contextOf, costOfEnding, noUsage } from "../protocol/usage.ts";
 import { rebuildEvents, splitTurns, stepsOfTurn } from "../sdk/rebuild-events.ts";
 import { loadSession } from "../sdk/sessions/library.ts";
 import type { ReadSession } from "../sdk/sessions/session.ts";
@@ -38,6 +38,8 @@ export type TurnFigures = {
   /** Of it, while a tool worked. */
   toolMs: number;
   usage: Usage | null;
+  /** At its end. */
+  context: ContextFill | null;
   costUsd: number | null;
 };
 
@@ -111,7 +113,12 @@ function turnsOf(session: ReadSession): SessionTurn[] {
       id: `${session.id}-${index + 1}`,
       ...(usages.length > 0 && { usage: usages.reduce(addUsage) }),
     });
-    return { number: index + 1, events: steps.filter((step) => step.type !== "message") };
+    const used = contextOf(usages.at(-1) ?? noUsage);
+    const events = steps.filter((step) => step.type !== "message");
+    return {
+      number: index + 1,
+      events: events.map((event) => (isEnding(event) && used > 0 ? { ...event, context: { used } } : event)),
+    };
   });
 }
 
@@ -150,9 +157,8 @@ export function sessionChanges({ turns }: OpenedSession, turn?: number) {
 /** What a session used up, turn by turn. */
 export function sessionUsage({ turns }: OpenedSession): TurnFigures[] {
   return turns.map(({ number, events }) => {
-    const end = events.findLast((event) => event.type === "done" || event.type === "fail");
+    const ending = events.findLast(isEnding);
     const calls = events.filter((event) => event.type === "tool_start").length;
-    const ending = end?.type === "done" || end?.type === "fail" ? end : undefined;
     return {
       turn: number,
       calls,
@@ -160,9 +166,14 @@ export function sessionUsage({ turns }: OpenedSession): TurnFigures[] {
       durationMs: ending?.durationMs ?? 0,
       toolMs: toolTime(events),
       usage: isObject(ending?.usage) ? ending.usage : null,
-      costUsd: ending?.costUsd ?? null,
+      context: ending?.context ?? null,
+      costUsd: (ending && costOfEnding(ending)) ?? null,
     };
   });
+}
+
+function isEnding(event: AgentEvent): event is Extract<AgentEvent, { type: "done" | "fail" }> {
+  return event.type === "done" || event.type === "fail";
 }
 
 /** The time in which at least one tool worked. */

@@ -161,6 +161,21 @@ describe("the studio's API", () => {
     ]);
   });
 
+  it("a session tells how full the window was after each turn: what the last answer took, not the sum", async () => {
+    const usage = { inputTokens: 1000, outputTokens: 50, cacheReadTokens: 200, cacheWriteTokens: 0 };
+    const model = service.script([
+      { calls: [{ name: "LS", args: {} }], usage },
+      { text: "Two.", usage: { ...usage, inputTokens: 3000 } },
+    ]);
+    const { path: workspace } = service.workspace;
+    const { body: run } = await call("POST", "/api/runs", { workspace, prompt: { text: "go" }, model });
+    const { sessionId } = await service.over(run.id);
+    const { turns } = (await call("GET", `/api/sessions/cursor/${sessionId}`)).body;
+    expect(turns).toMatchObject([
+      { usage: { inputTokens: 4000 }, context: { used: 3250, window: expect.any(Number) }, costUsd: 0 },
+    ]);
+  });
+
   it("one stream tells all runs, and what is said to them", async () => {
     const hello = (await service.events("/api/stream", {}, () => true))[0]!;
     const model = service.script([

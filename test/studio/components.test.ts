@@ -161,11 +161,41 @@ describe("the rest of a session", () => {
     expect(html.match(/class="cr-line"/g)!.length).toBeLessThan(2100);
   });
 
+  it("the context of each turn is drawn beside the window", () => {
+    const turn = (number: number, context: components.TurnNumbers["context"]) =>
+      ({
+        number,
+        context,
+        prompt: "",
+        durationMs: 1,
+        modelMs: 1,
+        toolMs: 0,
+        calls: 0,
+        changed: [],
+        state: "done",
+      }) as const;
+    const drawn = (turns: Parameters<typeof components.ContextChart>[0]["turns"]) =>
+      renderToString(h(components.ContextChart, { turns }));
+    const html = drawn([turn(1, { used: 20_000, window: 200_000 }), turn(2, { used: 180_000, window: 200_000 })]);
+    expect(html).toContain("Context by turn: 180k of 200k, 90 %");
+    expect(html).toContain("Turn 1: 20.0k of 200k, 10 %");
+    expect(html).toMatch(/cr-chart-accent"[^>]* height="4.8/);
+    expect(html).toMatch(/cr-chart-warn"[^>]* height="43.2/);
+    // Where the window is not known, turns are compared with each other.
+    expect(drawn([turn(1, { used: 20_000 }), turn(2, { used: 40_000 })])).toMatch(/cr-chart-accent"[^>]* height="48"/);
+    expect(drawn([turn(1, undefined)])).toBe("");
+  });
+
   it("a turn ends in one line, a failure with its reason", () => {
     const ending = { durationMs: 102_000, apiDurationMs: 1, costUsd: 0.08 };
     const line = (props: Parameters<typeof ResultLine>[0]) => plain(renderToString(h(ResultLine, props)));
     expect(line({ ending: { type: "done", text: "", ...ending }, changed: 3 })).toContain(
       "Done in 1m 42s · 3 files changed · $0.08",
+    );
+    // Our own runs count it with the tokens.
+    const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, totalCost: 0.3 };
+    expect(line({ ending: { type: "done", text: "", durationMs: 1, apiDurationMs: 1, usage }, changed: 0 })).toContain(
+      "Done in 1 ms · $0.30",
     );
     const failed = line({
       ending: { type: "fail", message: "No key <b>", code: "MODEL_AUTH_ERROR", ...ending },

@@ -3,6 +3,7 @@ import { render } from "preact";
 import {
   type Block,
   BlockView,
+  ContextChart,
   ContextMeter,
   CostChart,
   type Question,
@@ -104,6 +105,7 @@ function Gallery() {
         ))}
         <div class="charts">
           <UsageChart turns={turns} />
+          <ContextChart turns={turns} />
           <CostChart turns={turns} />
           <TimeChart turns={turns} />
           <TimeBar turns={turns} />

@@ -50,7 +50,8 @@ export async function main(wanted: readonly string[]): Promise<void> {
       if (wanted.length > 0 && !wanted.some((each) => name.includes(each))) continue;
       const { page, context, errors } = await openStudio(browser, service, options);
       await page.locator("#main").waitFor();
-      if (options.path?.startsWith("/sessions")) await page.locator(".cr-row, .changed, .replay").first().waitFor();
+      if (options.path?.startsWith("/sessions"))
+        await page.locator(".cr-row:visible, .changed, .replay").first().waitFor();
       await page.waitForTimeout(500);
       await before?.(page);
       await page.waitForTimeout(300);

@@ -1,4 +1,4 @@
-// Small charts of a session: tokens, cost and time by turn, and how full the context is. Drawn as SVG, told in words.
+// Small charts of a session: tokens, cost, context and time by turn. Drawn as SVG, told in words.
 import type { Usage } from "../../protocol/event.ts";
 import { addUsage, noUsage } from "../../protocol/usage.ts";
 import { dollars, duration, tokenCount } from "../../view/numbers.ts";
@@ -51,15 +51,39 @@ export function TimeChart({ turns }: ChartProps) {
   return <Bars title="Time by turn" words={duration(sum)} bars={bars} />;
 }
 
+/** How full the window was at the end of each turn; where it is known, beside the window itself. */
+export function ContextChart({ turns }: ChartProps) {
+  const known = turns.flatMap(({ number, context }) => (context ? [{ turn: number, ...context }] : []));
+  const bars = known.map(({ turn, used, window }) => ({
+    turn,
+    parts: [
+      { class: window !== undefined && used > nearlyFull * window ? "cr-chart-warn" : "cr-chart-accent", value: used },
+    ],
+    words: fillWords(used, window),
+  }));
+  const last = known.at(-1);
+  const window = Math.max(0, ...known.map((each) => each.window ?? 0));
+  if (!last) return null;
+  return <Bars title="Context by turn" words={fillWords(last.used, last.window)} bars={bars} full={window} />;
+}
+
+const nearlyFull = 0.85;
+
+function fillWords(used: number, window: number | undefined): string {
+  if (window === undefined) return tokenCount(used);
+  return `${tokenCount(used)} of ${tokenCount(window)}, ${Math.round((100 * used) / window)} %`;
+}
+
 type Bar = { turn: number; parts: { class: string; value: number }[]; words: string };
 
 /** More turns than this are drawn as the last ones. */
 const mostBars = 60;
 const height = 48;
 
-function Bars({ title, words, bars }: { title: string; words: string; bars: readonly Bar[] }) {
+/** `full`: what a whole bar stands for, where that is more than the highest of them. */
+function Bars({ title, words, bars, full = 0 }: { title: string; words: string; bars: readonly Bar[]; full?: number }) {
   const shown = bars.slice(-mostBars);
-  const highest = Math.max(...shown.map(({ parts }) => sumOf(parts)), Number.MIN_VALUE);
+  const highest = Math.max(full, ...shown.map(({ parts }) => sumOf(parts)), Number.MIN_VALUE);
   const width = Math.max(12, shown.length) * 8;
   return (
     <figure class="cr-chart">
@@ -85,7 +109,8 @@ function Bars({ title, words, bars }: { title: string; words: string; bars: read
 function stacked(parts: Bar["parts"], highest: number) {
   let y = height;
   return parts.map((part) => {
-    const size = (part.value / highest) * height;
+    // What is there can be seen.
+    const size = part.value > 0 ? Math.max(1, (part.value / highest) * height) : 0;
     y -= size;
     return { class: part.class, y, height: size };
   });
@@ -109,7 +134,7 @@ export function ContextMeter({ used, window }: { used: number; window: number })
         aria-label={`Context: ${words} of ${tokenCount(window)} tokens`}
       >
         <rect class="cr-chart-ground" width={120} height={6} rx={3} />
-        <rect class={share > 0.85 ? "cr-chart-warn" : "cr-chart-accent"} width={120 * share} height={6} rx={3} />
+        <rect class={share > nearlyFull ? "cr-chart-warn" : "cr-chart-accent"} width={120 * share} height={6} rx={3} />
       </svg>
       <span class="cr-number">{words}</span>
     </div>

@@ -1,6 +1,7 @@
 // What is said: by the user, by the model, in its thoughts, and about the run; and how a turn ended.
 import { errorCodes } from "../../protocol/error-codes.ts";
 import type { TurnEnding } from "../../protocol/run.ts";
+import { costOfEnding } from "../../protocol/usage.ts";
 import { collapsed } from "../../text/one-line.ts";
 import { documentText } from "../../view/document-text.ts";
 import { counted, dollars, duration } from "../../view/numbers.ts";
@@ -87,11 +88,12 @@ export function Notice({ kind, message }: BodyOf<"notice">) {
 
 /** How a turn ended, in one line; a failure with its reason. */
 export function ResultLine({ ending, changed }: { ending: TurnEnding; changed: number }) {
+  const cost = costOfEnding(ending) ?? 0;
   const facts = [
     duration(ending.durationMs),
     changed > 0 && `${counted(changed, "file")} changed`,
     ending.denials && ending.denials.length > 0 && `${counted(ending.denials.length, "call")} refused`,
-    ending.costUsd !== undefined && ending.costUsd > 0 && dollars(ending.costUsd),
+    cost > 0 && dollars(cost),
   ].filter(Boolean);
   if (ending.type === "done") return <p class="cr-result">Done in {facts.join(" · ")}</p>;
   if (ending.code === "INTERRUPTED") return <p class="cr-result">Interrupted after {facts.join(" · ")}</p>;

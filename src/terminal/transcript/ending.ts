@@ -1,17 +1,19 @@
 // How a turn ended, in one line; a failure with its code, its reason, and what to do.
 import { errorCodes } from "../../protocol/error-codes.ts";
 import type { TurnEnding } from "../../protocol/run.ts";
+import { costOfEnding } from "../../protocol/usage.ts";
 import { counted, dollars, duration } from "../../view/numbers.ts";
 import { join, type Painted, type Palette, wholeLines, wrap } from "../painted.ts";
 
 type EndingStyle = { changed: number; palette: Palette; width: number };
 
 export function endingLines(ending: TurnEnding, { changed, palette, width }: EndingStyle): Painted[] {
+  const cost = costOfEnding(ending) ?? 0;
   const facts = [
     duration(ending.durationMs),
     changed > 0 ? `${counted(changed, "file")} changed` : "",
     ending.denials && ending.denials.length > 0 ? `${counted(ending.denials.length, "call")} refused` : "",
-    ending.costUsd !== undefined && ending.costUsd > 0 ? dollars(ending.costUsd) : "",
+    cost > 0 ? dollars(cost) : "",
   ].filter(Boolean);
   if (ending.type === "done") return wrap(palette.soft(`Done in ${facts.join(" · ")}`), width);
   if (ending.code === "INTERRUPTED") return wrap(palette.soft(`Interrupted after ${facts.join(" · ")}`), width);

@@ -46,14 +46,25 @@ export function turnNumbers(
   const first = shown[0]?.number ?? Number.POSITIVE_INFINITY;
   const earlier = (figures ?? []).filter(({ turn }) => turn < first).map(numbersOf);
   const now = Date.now();
-  return [...earlier, ...shown.map((turn) => (turn.state === "running" ? untilNow(turn, now) : turn))];
+  const contexts = new Map((figures ?? []).map(({ turn, context }) => [turn, context]));
+  return [
+    ...earlier,
+    ...shown.map((turn) =>
+      turn.state === "running" ? untilNow(turn, now) : withContext(turn, contexts.get(turn.number)),
+    ),
+  ];
+}
+
+/** The stream of a run does not tell it. */
+function withContext(turn: TurnNumbers, context: TurnFigures["context"] | undefined): TurnNumbers {
+  return context && !turn.context ? { ...turn, context } : turn;
 }
 
 function untilNow(turn: TurnNumbers, now: number): TurnNumbers {
   return { ...turn, durationMs: Math.max(0, now - (turn.startedAt ?? now)) };
 }
 
-function numbersOf({ turn, calls, durationMs, toolMs, usage, costUsd, outcome }: TurnFigures): TurnNumbers {
+function numbersOf({ turn, calls, durationMs, toolMs, usage, context, costUsd, outcome }: TurnFigures): TurnNumbers {
   return {
     number: turn,
     prompt: "",
@@ -63,6 +74,7 @@ function numbersOf({ turn, calls, durationMs, toolMs, usage, costUsd, outcome }:
     calls,
     changed: [],
     ...(usage && { usage }),
+    ...(context && { context }),
     ...(costUsd !== null && { costUsd }),
     state: outcome === "fail" ? "failed" : "done",
   };

@@ -3,7 +3,17 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { RunRecord } from "../../../serve/api.ts";
 import { dollars, tokenCount } from "../../../view/numbers.ts";
-import { ContextMeter, CostChart, Counts, TimeBar, TimeChart, TodoList, UsageChart } from "../../components/index.ts";
+import {
+  ContextChart,
+  ContextMeter,
+  CostChart,
+  Counts,
+  TimeBar,
+  TimeChart,
+  TodoList,
+  type TurnNumbers,
+  UsageChart,
+} from "../../components/index.ts";
 import { type ChangedFile, changedFiles, latestTodos, turnNumbers } from "../model/summary.ts";
 import { service } from "../state/app.ts";
 import { addressOf, type Place } from "../state/router.ts";
@@ -31,7 +41,8 @@ export function Details({ subject, where }: { subject: Subject; where: Where }) 
   useEffect(() => () => clearTimeout(timer.current), []);
   if (!shown.value) return null;
   const { files, todos, turns, usage, spent } = shown.value;
-  const context = conversation.context.value;
+  const fills = turns.filter(({ context }) => context);
+  const context = (subject.isLive ? conversation.context.value : undefined) ?? whole(fills.at(-1)?.context);
   return (
     <div class="details">
       <section>
@@ -65,24 +76,31 @@ export function Details({ subject, where }: { subject: Subject; where: Where }) 
             ) : (
               <p class="soft">{subject.isLive ? "Reported when the turn ends." : "Not reported."}</p>
             )}
-            {context && <ContextMeter used={context.used} window={context.window} />}
+            {turns.length > 1 && usage.inputTokens + usage.outputTokens > 0 && <UsageChart turns={turns} />}
+            {turns.length > 1 && spent > 0 && <CostChart turns={turns} />}
           </section>
-          <section>
-            <h3>Time by turn</h3>
-            <TimeBar turns={turns} />
-          </section>
-          {turns.length > 1 && (
-            <section class="charts">
-              <UsageChart turns={turns} />
-              <TimeChart turns={turns} />
-              {spent > 0 && <CostChart turns={turns} />}
+          {(context || fills.length > 1) && (
+            <section>
+              <h3>Context</h3>
+              {context && <ContextMeter used={context.used} window={context.window} />}
+              {fills.length > 1 && <ContextChart turns={fills} />}
             </section>
           )}
+          <section>
+            <h3>Time</h3>
+            <TimeBar turns={turns} />
+            {turns.length > 1 && <TimeChart turns={turns} />}
+          </section>
         </>
       )}
       <Facts subject={subject} />
     </div>
   );
+}
+
+/** A meter needs to know what is full. */
+function whole(fill: TurnNumbers["context"]): { used: number; window: number } | undefined {
+  return fill?.window === undefined ? undefined : { used: fill.used, window: fill.window };
 }
 
 function Facts({ subject }: { subject: Subject }) {

@@ -1,5 +1,5 @@
 // The blocks of a timeline: what the events of a session come to, in the order in which it is read.
-import type { Outcome } from "../../../protocol/event.ts";
+import type { ContextFill, Outcome } from "../../../protocol/event.ts";
 import type { TurnEnding } from "../../../protocol/run.ts";
 
 export type Picture = { mime: string; base64: string };
@@ -54,5 +54,7 @@ export type TurnNumbers = {
   changed: readonly string[];
   usage?: { inputTokens: number; outputTokens: number; cacheReadTokens: number; cacheWriteTokens: number };
   costUsd?: number;
+  /** How full the model's window was at its end. */
+  context?: ContextFill;
   state: "running" | "done" | "failed" | "interrupted";
 };

@@ -3,6 +3,7 @@ import { isObject } from "../../../json/object.ts";
 import type { AgentEvent } from "../../../protocol/event.ts";
 import type { Recorded } from "../../../protocol/run.ts";
 import { outcomeGroupOf } from "../../../protocol/tool-calls.ts";
+import { costOfEnding } from "../../../protocol/usage.ts";
 import type { Block, BlockBody, ToolCall, TurnNumbers } from "./blocks.ts";
 
 type EventOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
@@ -248,7 +249,9 @@ export class TimelineLog {
     turn.durationMs = event.durationMs;
     turn.modelMs = event.apiDurationMs;
     if (event.usage) turn.usage = event.usage;
-    if (event.costUsd !== undefined) turn.costUsd = event.costUsd;
+    if (event.context) turn.context = event.context;
+    const cost = costOfEnding(event);
+    if (cost !== undefined) turn.costUsd = cost;
     turn.state = event.type === "done" ? "done" : event.code === "INTERRUPTED" ? "interrupted" : "failed";
   }
 
