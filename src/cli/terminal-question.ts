@@ -20,7 +20,7 @@ export function terminalLines(terminal: Interface): TerminalLines {
   let isClosed = false;
   const show = () => {
     const first = waiting.question ?? waiting.prompt;
-    if (!first) return;
+    if (!first || isClosed) return; // since Node 24 a closed interface throws when it is used
     terminal.setPrompt(first.prompt);
     terminal.prompt(true);
   };
