@@ -6,7 +6,6 @@ Courser speaks the stream of cursor-agent, so everything but installing and star
 CLI: the trajectory, tokens and cost, MCP servers, skills.
 """
 
-import os
 import shlex
 
 from harbor.agents.installed.base import with_prompt_template
@@ -21,11 +20,21 @@ KEYS = (*(f"{vendor}_API_KEY" for vendor in VENDORS.split()), "HF_TOKEN", "CURSO
 PATH = 'export PATH="$HOME/.courser/bin:$PATH"; [ ! -s "$HOME/.nvm/nvm.sh" ] || . "$HOME/.nvm/nvm.sh"; '
 NODE_IS_NEW_ENOUGH = "const [a, b] = process.versions.node.split('.').map(Number); process.exit(a * 100 + b < 2019 ? 1 : 0)"
 NVM = "https://raw.githubusercontent.com/nvm-sh/nvm/v0.40.3/install.sh"
+# Older versions of Harbor have none.
+OPTIONS = getattr(CursorCli, "options_model", None)
 
 
 class CourserAgent(CursorCli):
+    """`package` (--ak package=…) is what npm installs: a name, a version, a URL, or a tarball in the container."""
+
+    if OPTIONS is not None:  # Harbor checks the options of an agent before it starts anything.
+
+        class options_model(OPTIONS):
+            package: str = "courser-agent"
+
     def __init__(self, *args, package="courser-agent", **kwargs):
-        """`package`: what npm installs: a name, a version, a URL, or a tarball in the container."""
+        if OPTIONS is not None:
+            kwargs["package"] = package
         super().__init__(*args, **kwargs)
         self._package = package
 
@@ -47,7 +56,7 @@ class CourserAgent(CursorCli):
 
     def run_command(self, instruction: str) -> str:
         flags = self.build_cli_flags()
-        effort = getattr(self.options, "reasoning_effort", None)
+        effort = getattr(getattr(self, "options", None), "reasoning_effort", None)
         words = ["--yolo", "--print", "--output-format=stream-json", *([flags] if flags else [])]
         if self.model_name:
             words.append(f"--model={shlex.quote(self.model_name)}")
@@ -63,9 +72,14 @@ class CourserAgent(CursorCli):
         if skills:
             await self.exec_as_agent(environment, command=skills)
 
+    def _convert_events_to_trajectory(self, events):
+        trajectory = super()._convert_events_to_trajectory(events)
+        trajectory.agent.name = self.name()
+        return trajectory
+
     @with_prompt_template
     async def run(self, instruction, environment, context) -> None:
-        env = {name: os.environ[name] for name in KEYS if name in os.environ}
+        env = {name: value for name in KEYS if (value := self._get_env(name))}
         servers = self._build_register_mcp_servers_command()
         if servers:
             await self.exec_as_agent(environment, command=servers, env=env)

@@ -16,6 +16,7 @@ type ObservedResult = {
   source_call_id?: string;
   content: string | Content[];
   subagent_trajectory_ref?: { trajectory_id: string; session_id: string }[];
+  extra?: { is_error: true };
 };
 
 type Step = {
@@ -29,6 +30,7 @@ type Step = {
   observation?: { results: ObservedResult[] };
   metrics?: Metrics;
   llm_call_count?: number;
+  extra?: { context_management: { type: "compaction"; boundary: "replace" } };
 };
 
 export type Trajectory = {
@@ -90,8 +92,10 @@ function stepsOf(record: ChatRecord, subagents: ReadonlyMap<string, string>): St
   );
   const turns = [...new Set([...record.messages.map(({ turn }) => turn), ...endings.keys()])].sort((a, b) => a - b);
   for (const turn of turns) {
+    const compactions = compactionsIn(record, turn);
     for (const stored of record.messages.filter((each) => each.turn === turn)) {
       const { message, at } = stored;
+      while (at !== undefined && compactions[0] && compactions[0].at <= at) steps.push(compactions.shift()!.step);
       const base = at === undefined ? {} : { timestamp: new Date(at).toISOString() };
       if (message.role === "assistant") {
         const step = { ...base, ...replyStep(message, models.get(turn)) };
@@ -100,6 +104,7 @@ function stepsOf(record: ChatRecord, subagents: ReadonlyMap<string, string>): St
       } else if (isPrompt(message)) steps.push({ ...base, source: "user", message: contentOf(message) });
       else observe(stored, callers, subagents);
     }
+    steps.push(...compactions.map(({ step }) => step));
     const ending = endings.get(turn);
     if (!ending) continue;
     const metrics = metricsOf(ending);
@@ -113,6 +118,17 @@ function stepsOf(record: ChatRecord, subagents: ReadonlyMap<string, string>): St
   }
   if (steps.length === 0) steps.push({ source: "system", message: "Nothing was said in this chat." });
   return steps.map((step, index) => ({ step_id: index + 1, ...step }));
+}
+
+/** Where the model's view of the chat was made shorter: what comes before such a step it no longer saw as it stands here. */
+function compactionsIn({ events }: ChatRecord, wanted: number): { at: number; step: Omit<Step, "step_id"> }[] {
+  return events.flatMap(({ event, turn }) => {
+    if (turn !== wanted || event.type !== "notice" || event.kind !== "compacted") return [];
+    const { at = 0, message } = event;
+    const extra = { context_management: { type: "compaction", boundary: "replace" } } as const;
+    const timestamp = event.at === undefined ? {} : { timestamp: new Date(at).toISOString() };
+    return [{ at, step: { ...timestamp, source: "system", message, extra } }];
+  });
 }
 
 function replyStep(message: Message, model: string | undefined): Omit<Step, "step_id"> {
@@ -153,6 +169,7 @@ function observe(
       source_call_id: part.id,
       content: pictures.length > 0 ? [{ type: "text", text: part.text }, ...pictures] : part.text,
       ...(child !== undefined && { subagent_trajectory_ref: [{ trajectory_id: child, session_id: child }] }),
+      ...(part.isError && { extra: { is_error: true } }),
     });
   }
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import type { Trajectory } from "../../src/export/atif.ts";
 import { valueFault } from "../../src/json/schema.ts";
-import { recordOf, seeded } from "../sdk/chat-record.ts";
+import { recordOf, says, seeded, user } from "../sdk/chat-record.ts";
 import { exported, hostileRecord } from "../sdk/hostile-chat.ts";
 import { createWorkspace } from "../support/run-cli.ts";
 
@@ -141,7 +141,10 @@ it("has prompts, replies, results, pictures, subagents, tokens and cost", async 
     { trajectory_id: child!.trajectory_id, session_id: child!.session_id },
   ]);
   expect(child!.steps.map(({ source }) => source)).toEqual(["user", "agent", "agent"]);
-  expect(child!.steps[1]!.observation!.results[0]!.content).toContain("missing.txt");
+  expect(child!.steps[1]!.observation!.results[0]).toMatchObject({
+    content: expect.stringContaining("missing.txt"),
+    extra: { is_error: true },
+  });
 });
 
 it("says how a turn failed", async () => {
@@ -154,6 +157,24 @@ it("says how a turn failed", async () => {
     source: "system",
     message: expect.stringContaining("not this"),
   });
+});
+
+it("marks where the conversation was compacted, and keeps what stood before", async () => {
+  const start = 1_760_000_000_000;
+  const compacted = { type: "notice", kind: "compacted", message: "A summary replaces its older turns." } as const;
+  const record = recordOf([
+    { messages: [user("one"), says("first")] },
+    { messages: [user("two"), says("second")], events: [{ ...compacted, at: start + 3500 }] },
+  ]);
+  const { steps } = JSON.parse(await exported(record, "atif")) as Trajectory;
+  expect(steps.map(({ source, message }) => `${source}: ${message}`)).toEqual([
+    "user: one",
+    "agent: first",
+    "user: two",
+    "system: A summary replaces its older turns.",
+    "agent: second",
+  ]);
+  expect(steps[3]!.extra).toEqual({ context_management: { type: "compaction", boundary: "replace" } });
 });
 
 it("holds whatever a chat says, and an empty one", async () => {

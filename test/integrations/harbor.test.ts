@@ -21,16 +21,44 @@ const stand: Record<string, string> = {
   "harbor/agents/installed/__init__.py": "",
   "harbor/agents/installed/base.py": "def with_prompt_template(run):\n    return run\n",
   "harbor/agents/installed/cursor_cli.py": `
+import os
+from types import SimpleNamespace
+
+
+class Options:
+    mode = None
+    reasoning_effort = None
+
+    @classmethod
+    def check(cls, given):
+        unknown = [name for name in given if not hasattr(cls, name)]
+        if unknown:
+            raise ValueError(f"Unknown option '{unknown[0]}'.")
+        options = cls()
+        options.__dict__.update(given)
+        return options
+
+
 class CursorCli:
     _OUTPUT_FILENAME = "cursor-cli.txt"
+    options_model = Options
 
-    def __init__(self, model_name=None, mode=None, reasoning_effort=None, servers=None):
-        self.model_name = model_name
-        self.options = type("Options", (), {"reasoning_effort": reasoning_effort})()
-        self._mode, self._servers = mode, servers
+    @classmethod
+    def preflight(cls, kwargs):
+        cls.options_model.check(kwargs)
+
+    def __init__(self, model_name=None, servers=None, extra_env=None, **kwargs):
+        self.model_name, self._servers, self._extra_env = model_name, servers, extra_env or {}
+        self.options = self.options_model.check(kwargs)
+
+    def _get_env(self, name):
+        return self._extra_env.get(name, os.environ.get(name))
+
+    def _convert_events_to_trajectory(self, events):
+        return SimpleNamespace(agent=SimpleNamespace(name="cursor-cli"))
 
     def build_cli_flags(self):
-        return f"--mode {self._mode}" if self._mode else ""
+        return f"--mode {self.options.mode}" if self.options.mode else ""
 
     async def ensure_system_dependencies(self, environment, names):
         pass
@@ -49,16 +77,25 @@ import asyncio, json, sys
 from courser_agent import CourserAgent, KEYS
 
 given = json.load(sys.stdin)
+framework = ("model_name", "servers", "extra_env")
+CourserAgent.preflight({name: value for name, value in given["kwargs"].items() if name not in framework})
 agent = CourserAgent(**given["kwargs"])
 installed, started = [], []
 asyncio.run(agent.install(installed))
 asyncio.run(agent.run(given["instruction"], started, None))
-print(json.dumps({"name": agent.name(), "version": agent.get_version_command(), "keys": KEYS, "installed": installed, "started": started}))
+print(json.dumps({"name": agent.name(), "version": agent.get_version_command(), "keys": KEYS, "trajectory": agent._convert_events_to_trajectory([]).agent.name, "installed": installed, "started": started}))
 `,
 };
 
 type Executed = { command: string; env: Record<string, string> };
-type Told = { name: string; version: string; keys: string[]; installed: Executed[]; started: Executed[] };
+type Told = {
+  name: string;
+  trajectory: string;
+  version: string;
+  keys: string[];
+  installed: Executed[];
+  started: Executed[];
+};
 
 function drive(instruction: string, kwargs: object, env: Record<string, string> = {}): Told {
   for (const [name, text] of Object.entries(stand)) place.file(join("../python", name), text);
@@ -89,8 +126,8 @@ function installCli(): void {
 
 describe.skipIf(missing)(orSkipped("Courser in Harbor", missing), () => {
   it("is installed from npm, where Harbor then finds its version", () => {
-    const { installed, version, name } = drive("x", { package: "/tmp/it's here.tgz" });
-    expect(name).toBe("courser");
+    const { installed, version, name, trajectory } = drive("x", { package: "/tmp/it's here.tgz" });
+    expect([name, trajectory]).toEqual(["courser", "courser"]);
     const bin = join(place.path, "../bin");
     mkdirSync(bin);
     // An npm that notes what it is asked for, and does it.
@@ -131,14 +168,18 @@ describe.skipIf(missing)(orSkipped("Courser in Harbor", missing), () => {
       ]),
     );
     const instruction = `What does "a.txt" say? It's $HOME; \`id\` -- & done\n`;
-    const kwargs = { model_name: `script:${script}`, servers: "mkdir -p ~/.cursor" };
+    const kwargs = {
+      model_name: `script:${script}`,
+      servers: "mkdir -p ~/.cursor",
+      extra_env: { OPENAI_API_KEY: "key-of-the-agent" },
+    };
     const { started } = drive(instruction, kwargs, {
       CURSOR_API_KEY: "key-1",
       OPENAI_API_KEY: "key-2",
       OTHER_SECRET: "x",
     });
     expect(started.map(({ command }) => command)).toEqual([kwargs.servers, expect.stringContaining("courser --yolo")]);
-    expect(started[1]!.env).toEqual({ CURSOR_API_KEY: "key-1", OPENAI_API_KEY: "key-2" });
+    expect(started[1]!.env).toEqual({ CURSOR_API_KEY: "key-1", OPENAI_API_KEY: "key-of-the-agent" });
     execute(started[0]!);
     const run = execute(started[1]!);
     expect(run.log()).toBe(run.stdout);
