@@ -3,45 +3,59 @@ import type { Socket } from "node:net";
 import type { PeerCertificate, TLSSocket } from "node:tls";
 import { type ProxyServer, proxyFor } from "./proxy.ts";
 
-/** `detail`: what was found, or why it ended here. */
-export type Hop = { hop: "name" | "tcp" | "proxy" | "tls" | "http"; ok: boolean; detail: string };
+/** `detail`: what was found, or why it ended here. `doubt`: it went through, and may still not do. `next`: what to try. */
+export type Hop = {
+  hop: "name" | "tcp" | "proxy" | "tls" | "http";
+  ok: boolean;
+  detail: string;
+  doubt?: true;
+  next?: string;
+};
+type Found = string | Omit<Hop, "hop" | "ok">;
 
 export type ProbeOptions = { env: NodeJS.ProcessEnv; timeoutMs?: number; insecure?: boolean };
 
 /** Up to the first hop that fails. Never rejects. */
-export async function probe(address: string, options: ProbeOptions): Promise<Hop[]> {
+export async function probe(endpoint: string, options: ProbeOptions): Promise<Hop[]> {
   const hops: Hop[] = [];
-  const pass = (hop: Hop["hop"], detail: string) => hops.push({ hop, ok: true, detail });
+  const pass = (hop: Hop["hop"], found: Found) =>
+    hops.push({ hop, ok: true, ...(typeof found === "string" ? { detail: found } : found) });
   let current: Hop["hop"] = "name";
   let socket: Socket | undefined;
   try {
-    const url = new URL(address);
+    const url = new URL(endpoint);
     const proxy = proxyFor(url, options.env);
     const target = proxy ?? direct(url);
     const via = proxy ? `proxy ${proxy.hostname}:${proxy.port}` : target.hostname;
-    pass("name", `${via} is ${await resolveName(target.hostname)}`);
+    const address = await withTimeout(resolveName(target.hostname), options, "the DNS lookup does not end");
+    pass("name", `${via} is ${address}`);
     current = "tcp";
     socket = await withTimeout(connectTcp(target), options, `no answer from ${target.hostname}:${target.port}`);
     pass("tcp", `connected to ${target.hostname}:${target.port}`);
     if (proxy) {
       current = "proxy";
-      if (proxy.protocol === "https:") socket = (await secured(socket, proxy.hostname, options)).socket;
+      if (proxy.protocol === "https:") {
+        const securing = secured(socket, proxy.hostname, options);
+        socket = (await withTimeout(securing, options, "the TLS handshake with the proxy does not end")).socket;
+      }
       pass("proxy", await withTimeout(openTunnel(socket, proxy, url), options, "the proxy does not answer"));
     }
     if (url.protocol === "https:") {
       current = "tls";
-      const { socket: secure, detail } = await withTimeout(
-        secured(socket, url.hostname, options),
-        options,
-        "the handshake does not end",
-      );
+      const securing = secured(socket, url.hostname, options);
+      const { socket: secure, found } = await withTimeout(securing, options, "the handshake does not end");
       socket = secure;
-      pass("tls", detail);
+      pass("tls", found);
     }
     current = "http";
-    pass("http", await withTimeout(ask(socket, url), options, "the server does not answer"));
+    const isForwarded = proxy !== undefined && url.protocol === "http:";
+    pass(
+      "http",
+      await withTimeout(ask(socket, url, isForwarded ? proxy : undefined), options, "the server does not answer"),
+    );
   } catch (error) {
-    hops.push({ hop: current, ok: false, detail: wordsFor(error) });
+    const { next } = error as { next?: string };
+    hops.push({ hop: current, ok: false, detail: wordsFor(error), ...(next !== undefined && { next }) });
   } finally {
     socket?.destroy();
   }
@@ -85,23 +99,46 @@ async function secured(
   socket: Socket,
   hostname: string,
   { insecure }: ProbeOptions,
-): Promise<{ socket: TLSSocket; detail: string }> {
+): Promise<{ socket: TLSSocket; found: Found }> {
   const [{ connect }, { isIP }] = await Promise.all([import("node:tls"), import("node:net")]);
   const name = hostname.replace(/^\[|\]$/g, "");
   const secure = await new Promise<TLSSocket>((resolve, reject) => {
-    // Looked at even where it is not trusted, so that its issuer can be told.
-    const opened = connect({ socket, rejectUnauthorized: false, ...(isIP(name) === 0 && { servername: name }) }, () =>
-      resolve(opened),
-    );
+    // Looked at even where it is not trusted, so that its issuer can be told. `host` is what it must be made out to.
+    const identity = { host: name, ...(isIP(name) === 0 && { servername: name }) };
+    const opened = connect({ socket, rejectUnauthorized: false, ...identity }, () => resolve(opened));
     opened.once("error", reject);
   });
-  const chain = chainOf(secure.getPeerCertificate(true));
-  const detail = `${secure.getProtocol() ?? "TLS"}, certificate of ${chain.join(" ← ")}`;
-  if (!secure.authorized && !insecure) {
-    const why = String((secure.authorizationError as Error | undefined)?.message ?? secure.authorizationError);
-    throw new Error(`${why}; ${detail}`);
-  }
-  return { socket: secure, detail };
+  const certificate = secure.getPeerCertificate(true);
+  const detail = `${secure.getProtocol() ?? "TLS"}, certificate of ${chainOf(certificate).join(" ← ")}`;
+  if (secure.authorized) return { socket: secure, found: detail };
+  const { code, message } = secure.authorizationError as NodeJS.ErrnoException;
+  const [why, next] = untrusted(code ?? String(secure.authorizationError), certificate) ?? [message, trustIt];
+  if (insecure)
+    return { socket: secure, found: { detail: `${detail}; not checked (--insecure): ${why}`, doubt: true } };
+  throw Object.assign(new Error(`${why}; ${detail}`), { next });
+}
+
+const trustIt = "trust the issuer: NODE_EXTRA_CA_CERTS=<file.pem>, or --insecure for your own server";
+
+/** Why, and what to do about it. */
+function untrusted(code: string, { valid_from: from, valid_to: to, subject, subjectaltname }: PeerCertificate) {
+  const names = subjectaltname?.replaceAll(/(DNS|IP Address):/g, "") ?? String(subject?.CN ?? "?");
+  const known: Record<string, [string, string]> = {
+    CERT_HAS_EXPIRED: [`the certificate expired on ${to}`, "renew the certificate of the server, and check the clock"],
+    CERT_NOT_YET_VALID: [`the certificate is valid from ${from} on`, "check the clock of this machine"],
+    DEPTH_ZERO_SELF_SIGNED_CERT: ["the certificate is self-signed", trustIt],
+    SELF_SIGNED_CERT_IN_CHAIN: ["the root certificate is not trusted here", trustIt],
+    UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ["the issuer is not trusted here", trustIt],
+    UNABLE_TO_VERIFY_LEAF_SIGNATURE: [
+      "the issuer is not trusted here, or the server does not send the whole chain",
+      trustIt,
+    ],
+    ERR_TLS_CERT_ALTNAME_INVALID: [
+      `the certificate is for another name: ${names}`,
+      "use the name in the certificate, or check the address and DNS",
+    ],
+  };
+  return known[code];
 }
 
 /** From the server to the issuer that signed last. */
@@ -121,13 +158,23 @@ function chainOf(first: PeerCertificate & { issuerCertificate?: PeerCertificate 
   return names;
 }
 
-async function ask(socket: Socket, url: URL): Promise<string> {
+/** `proxy`: the one that passes plain requests on. */
+async function ask(socket: Socket, url: URL, proxy?: ProxyServer): Promise<Found> {
+  const path = url.pathname || "/";
+  const login = proxy?.authorization ? `Proxy-Authorization: ${proxy.authorization}\r\n` : "";
   socket.write(
-    `HEAD ${url.pathname || "/"} HTTP/1.1\r\nHost: ${url.host}\r\nUser-Agent: courser-doctor\r\nConnection: close\r\n\r\n`,
+    `HEAD ${proxy ? `${url.origin}${path}` : path} HTTP/1.1\r\nHost: ${url.host}\r\n${login}User-Agent: courser-doctor\r\nConnection: close\r\n\r\n`,
   );
   const head = await headOf(socket);
-  if (!head.startsWith("HTTP/")) throw new Error(`it does not speak HTTP: '${head.slice(0, 60)}'`);
-  return `answers '${head}'`;
+  const [, status] = /^HTTP\/\d(?:\.\d)? (\d+)/.exec(head) ?? [];
+  if (status === undefined) throw new Error(`it does not speak HTTP: '${head.slice(0, 60)}'`);
+  const detail = `answers '${head}'`;
+  if (status === "407") throw new Error(`${detail}: the proxy requires a login, http://user:password@host:port`);
+  // Without a key, and to an address that may know only POST, other refusals say nothing.
+  if (status.startsWith("5")) return { detail, doubt: true, next: "see whether the model answers: doctor --online" };
+  if (/^30[1278]$/.test(status))
+    return { detail, doubt: true, next: "redirects are not followed: use the address that it points to" };
+  return detail;
 }
 
 /** The first line of what comes. */

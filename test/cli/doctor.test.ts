@@ -1,9 +1,13 @@
 // `doctor`, with the built program: what is wrong is found, with the next command, and the exit code tells whether a run can begin.
-import { createServer } from "node:http";
-import { type AddressInfo, createServer as createTcp, type Server, type Socket } from "node:net";
+import { execFileSync, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
+import { createServer as createHttps } from "node:https";
+import { type AddressInfo, connect, createServer as createTcp, type Server, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { probe } from "../../src/net/probe.ts";
 import { createWorkspace, type Workspace } from "../support/run-cli.ts";
+import { orSkipped } from "../support/skipping.ts";
 
 let workspace: Workspace | undefined;
 const servers: Server[] = [];
@@ -115,5 +119,131 @@ describe("probe", () => {
       ok: false,
       detail: expect.stringContaining("does not answer"),
     });
+  });
+});
+
+const noOpenssl = spawnSync("openssl", ["version"]).status !== 0 && "there is no openssl here";
+
+describe.skipIf(noOpenssl)(orSkipped("the way to an https server", noOpenssl), () => {
+  const openssl = (...args: string[]) => execFileSync("openssl", args, { cwd: workspace!.home, stdio: "pipe" });
+  const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+
+  /** Of an authority of its own, or of nobody but itself. */
+  function certificate(name: string, { by, days = 2, names }: { by?: string; days?: number; names?: string } = {}) {
+    const file = names?.split(":")[1] ?? name.replaceAll(" ", "-");
+    const isCa = names === undefined;
+    openssl("req", "-new", ...newKey, "-keyout", `${file}.key`, "-out", `${file}.csr`, "-subj", `/CN=${name}`);
+    const signer = by ? ["-CA", `${by}.pem`, "-CAkey", `${by}.key`, "-CAcreateserial"] : ["-signkey", `${file}.key`];
+    workspace!.file(
+      `${workspace!.home}/${file}.ext`,
+      isCa ? "basicConstraints=CA:TRUE\n" : `subjectAltName=${names}\n`,
+    );
+    const out = ["-days", String(days), "-out", `${file}.pem`, "-extfile", `${file}.ext`];
+    openssl("x509", "-req", "-in", `${file}.csr`, ...signer, ...out);
+    const read = (kind: string) => readFileSync(`${workspace!.home}/${file}.${kind}`);
+    return {
+      key: read("key"),
+      cert: Buffer.concat([read("pem"), by ? readFileSync(`${workspace!.home}/${by}.pem`) : Buffer.alloc(0)]),
+    };
+  }
+
+  const serve = (
+    options: { key: Buffer; cert: Buffer },
+    answer: RequestListener = (_, response) => response.writeHead(401).end(),
+  ) => listen(createHttps(options, answer) as unknown as Server);
+
+  const hopsOf = async (url: string, env: Record<string, string> = {}, more: string[] = []) =>
+    (await examine(["-e", url, "--model", "m", ...more], env)).findings.filter(({ message }) =>
+      /^(name|tcp|proxy|tls|http): /.test(message),
+    );
+
+  it("is told with the chain and its issuer, trusted or not, with or without a proxy", async () => {
+    workspace = createWorkspace();
+    certificate("Test Authority");
+    const leaf = certificate("model", { by: "Test-Authority", names: "IP:127.0.0.1,DNS:model.test" });
+    const port = await serve(leaf);
+    const url = `https://127.0.0.1:${port}/v1`;
+    const unknown = (await hopsOf(url)).at(-1)!;
+    expect(unknown).toMatchObject({ level: "problem", next: expect.stringContaining("NODE_EXTRA_CA_CERTS") });
+    expect(unknown.message).toMatch(
+      /^tls: the root certificate is not trusted here; TLSv1\.3, certificate of model ← Test Authority$/,
+    );
+    const trusting = { NODE_EXTRA_CA_CERTS: `${workspace.home}/Test-Authority.pem` };
+    expect((await hopsOf(url, trusting)).map(({ level }) => level)).toEqual(["ok", "ok", "ok", "ok"]);
+    const insecure = await hopsOf(url, {}, ["--insecure"]);
+    expect(insecure.map(({ level }) => level)).toEqual(["ok", "ok", "warning", "ok"]);
+    const proxy = await listen(
+      createServer().on("connect", (request, socket: Socket) => {
+        expect(request.url).toBe("model.test:443");
+        const through = connect(port, "127.0.0.1", () => socket.write("HTTP/1.1 200 OK\r\n\r\n"));
+        socket
+          .on("error", () => {})
+          .pipe(through.on("error", () => {}))
+          .pipe(socket);
+      }),
+    );
+    const tunnelled = await hopsOf("https://model.test/v1", { ...trusting, HTTPS_PROXY: `http://127.0.0.1:${proxy}` });
+    expect(tunnelled.map(({ message }) => message.split(" ").slice(0, 3).join(" "))).toEqual([
+      "name: proxy 127.0.0.1:" + proxy,
+      "tcp: connected to",
+      "proxy: opens a",
+      "tls: TLSv1.3, certificate",
+      "http: answers 'HTTP/1.1",
+    ]);
+  });
+
+  it("says that a certificate expired, or is another's", async () => {
+    workspace = createWorkspace();
+    const own = certificate("own", { names: "DNS:model.test" });
+    const trusting = { NODE_EXTRA_CA_CERTS: `${workspace.home}/model.test.pem` };
+    const other = (await hopsOf(`https://127.0.0.1:${await serve(own)}/v1`, trusting)).at(-1)!;
+    expect(other.message).toContain("tls: the certificate is for another name: model.test");
+    expect(other.next).toContain("name in the certificate");
+    const old = certificate("old", { names: "IP:127.0.0.1", days: -1 });
+    const expired = (
+      await hopsOf(`https://127.0.0.1:${await serve(old)}/v1`, {
+        NODE_EXTRA_CA_CERTS: `${workspace.home}/127.0.0.1.pem`,
+      })
+    ).at(-1)!;
+    expect(expired.message).toMatch(/^tls: the certificate expired on /);
+    expect(expired.next).toContain("renew");
+  });
+});
+
+describe("an endpoint that answers", () => {
+  it("with a refusal is usable, with an error of its own doubtful; a call tells the rest", async () => {
+    workspace = createWorkspace();
+    const statuses: [status: number, http: string, call: RegExp, next: RegExp][] = [
+      [401, "ok", /^call: .*(invalid|401|refused)/i, /API_KEY|login|--api-key/],
+      [429, "ok", /^call: .*(rate|429|many)/i, /^$/],
+      [500, "warning", /^call: .*500/, /^$/],
+    ];
+    for (const [status, level, called, next] of statuses) {
+      const port = await listen(createServer((_request, response) => response.writeHead(status).end("{}")));
+      const args = ["-e", `http://127.0.0.1:${port}/v1`, "--model", "m", "--api-key", "local-key-of-mine"];
+      const report = await examine([...args, "--online"]);
+      expect(report.findings.find(({ message }) => message.startsWith("http: "))).toMatchObject({ level });
+      const call = report.findings.find(({ message }) => message.startsWith("call: "))!;
+      expect([status, report.exit, call.level]).toEqual([status, 1, "problem"]);
+      expect(call.message).toMatch(called);
+      expect(call.next ?? "").toMatch(next);
+      if (status === 500) expect((await examine(args)).exit).toBe(0);
+    }
+  });
+
+  it("through a proxy for plain requests is asked by its whole address", async () => {
+    workspace = createWorkspace();
+    const asked: string[] = [];
+    const proxy = await listen(
+      createServer((request, response) => {
+        asked.push(`${request.method} ${request.url} ${request.headers["proxy-authorization"]}`);
+        response.writeHead(404).end();
+      }),
+    );
+    const env = { HTTP_PROXY: `http://me:secret@127.0.0.1:${proxy}` };
+    const report = await examine(["-e", "http://model.test:81/v1", "--model", "m"], env);
+    expect(report.exit).toBe(0);
+    expect(asked).toEqual([`HEAD http://model.test:81/v1 Basic ${Buffer.from("me:secret").toString("base64")}`]);
+    expect(JSON.stringify(report)).not.toContain("secret");
   });
 });

@@ -1,4 +1,6 @@
 // The model that a run would ask: its name, its key, and the way to its server, hop by hop.
+
+import { ModelError } from "../../../model/provider.ts";
 import { createProvider, type ResolvedModel } from "../../../model/resolve.ts";
 import { probe } from "../../../net/probe.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
@@ -25,8 +27,10 @@ export async function checkModel({ invocation, online }: DoctorContext): Promise
   const insecure = invocation.line.flags.has("insecure");
   const hops = await probe(model.baseUrl, { env: invocation.env, insecure });
   const failed = hops.find(({ ok }) => !ok);
-  for (const { hop, ok, detail } of hops)
-    found.push({ level: ok ? "ok" : "problem", message: `${hop}: ${detail}`, ...(ok ? {} : { next: advice[hop] }) });
+  for (const { hop, ok, detail, doubt, next = ok ? undefined : advice[hop] } of hops) {
+    const level = ok ? (doubt ? "warning" : "ok") : "problem";
+    found.push({ level, message: `${hop}: ${detail}`, ...(next !== undefined && { next }) });
+  }
   if (online && !failed) found.push(await askOnce(model, insecure));
   return found;
 }
@@ -35,7 +39,7 @@ const advice = {
   name: "check the address (--endpoint, courser.json), the network and HTTPS_PROXY",
   tcp: "is the server running? A firewall may need HTTPS_PROXY",
   proxy: "check HTTPS_PROXY and NO_PROXY",
-  tls: "trust the issuer: NODE_EXTRA_CA_CERTS=<file.pem>, or --insecure for your own server",
+  tls: "is it an https server? Otherwise use http://",
   http: "check that the address is that of the model's API",
 } as const;
 
@@ -51,6 +55,8 @@ async function askOnce(model: ResolvedModel, insecure: boolean): Promise<Finding
     }
     return { level: "problem", message: "call: the answer was empty" };
   } catch (error) {
-    return { level: "problem", message: `call: ${(error as Error).message}`, next: model.keyAdvice };
+    const message = `call: ${(error as Error).message}`;
+    const isRefusal = error instanceof ModelError && error.code === "MODEL_AUTH_ERROR";
+    return { level: "problem", message, ...(isRefusal && { next: model.keyAdvice }) };
   }
 }
