@@ -3,7 +3,7 @@
 import type { Clause } from "./clauses.ts";
 import { isReadingCommand } from "./commands.ts";
 import { kindOf } from "./finding.ts";
-import { saysOnlyItself, wholly } from "./patterns.ts";
+import { saysOnlyItself, wholly } from "./grammar/rows.ts";
 import { politely, withoutTail } from "./politeness.ts";
 import { literalOf, type Masked, restore } from "./quotes.ts";
 import type { Step } from "./steps.ts";

@@ -1,5 +1,5 @@
 // Moving: renaming, copying, making folders, and asking whether a file is there.
-import { isDescription } from "./patterns.ts";
+import { isDescription } from "./grammar/rows.ts";
 import { folderNamed, isSpent, looksLikePath, onlyFile, takeFile, takeFiles } from "./phrases.ts";
 import type { ParsedSteps, PromptContext } from "./steps.ts";
 

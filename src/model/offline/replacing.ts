@@ -1,7 +1,7 @@
 // Replacing: text in a file, as people ask for it to be changed or taken out.
 
 import { contentOf } from "./content.ts";
-import { isDescription } from "./patterns.ts";
+import { isDescription } from "./grammar/rows.ts";
 import { isSpent, onlyPlainFile, splitAt, takeFile, termOf } from "./phrases.ts";
 import { literalOf } from "./quotes.ts";
 import type { ParsedSteps, PromptContext } from "./steps.ts";

@@ -1,6 +1,6 @@
 // Searching: for text in files.
 import { ALL, find, kindOf } from "./finding.ts";
-import { saysOnlyItself } from "./patterns.ts";
+import { saysOnlyItself } from "./grammar/rows.ts";
 import { looksLikePath, onlyFile, splitAt, termOf, trimSlash } from "./phrases.ts";
 import { literalOf, matched } from "./quotes.ts";
 import type { ParsedSteps, PromptContext } from "./steps.ts";

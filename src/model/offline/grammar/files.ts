@@ -1,20 +1,8 @@
 // Files and folders as wholes: named, moved, copied, made, taken away.
 import { isKnownFolder, madeFolder, moved, shellWord } from "../moving.ts";
-import { isDescription, type Pattern } from "../patterns.ts";
 import { joinPath, trimSlash } from "../phrases.ts";
 import type { ParsedSteps } from "../steps.ts";
-import { REMOVE } from "./words.ts";
-
-const AND_ALL =
-  "and_everything_in_it|and_its_contents|and_all_its_contents|and_all_files_in_it|with_everything_in_it|with_all_its_contents|recursively|and_everything_inside|and_all_its_files|including_its_contents|with_all_its_files|and_all_of_its_files|with_its_contents|and_the_files_in_it";
-
-const folderRows: Pattern[] = [
-  [`${REMOVE} [the|my] [whole|entire] KEY folder|directory [${AND_ALL}]`, ({ key }) => withoutFolder(key)],
-  [
-    `${REMOVE} [the|my] [whole|entire] folder|directory [called|named] KEY [${AND_ALL}]`,
-    ({ key }) => withoutFolder(key),
-  ],
-];
+import { isDescription, type Row } from "./rows.ts";
 
 function withoutFolder(key: string): ParsedSteps {
   const path = trimSlash(key);
@@ -27,144 +15,100 @@ function folderMade(name: string): ParsedSteps {
   return isDescription(name) ? undefined : madeFolder(trimSlash(name));
 }
 
-const fileRows: Pattern[] = [
-  ["tree", () => [{ do: "find", pattern: "**/*" }]],
-  ...["move|mv", "copy|cp"].flatMap((verbs): Pattern[] => {
-    const verb = verbs.split("|")[0]!;
-    const into = (file: string, folder: string, words: string): ParsedSteps =>
-      moved(
-        { path: file, folder: false },
-        { path: trimSlash(folder), folder: true, isThere: isKnownFolder(words) },
-        verb,
-      );
-    return [
-      [
-        `${verbs}|relocate|shift FILE file to|into|in [the|a] [new] KEY folder|directory`,
-        ({ file, key }, _, words) => into(file, key, words),
-      ],
-      [
-        `${verbs} FILE to|into|in [the|a] [new] KEY folder|directory`,
-        ({ file, key }, _, words) => into(file, key, words),
-      ],
-      [
-        `${verbs} FILE to|into|in the|a [new] folder|directory [called|named] KEY`,
-        ({ file, key }, _, words) => into(file, key, words),
-      ],
-    ];
-  }),
+function renamed(file: string, target: string): ParsedSteps {
+  return moved({ path: file, folder: false }, { path: target, folder: false }, "rename");
+}
+
+function copied(file: string, target: string): ParsedSteps {
+  return moved({ path: file, folder: false }, { path: target, folder: false }, "copy");
+}
+
+/** `isThere`: the folder is not made. */
+function into(file: string, folder: string, verb: "move" | "copy", isThere = true): ParsedSteps {
+  return moved({ path: file, folder: false }, { path: trimSlash(folder), folder: true, isThere }, verb);
+}
+
+const newFile = (path: string, content = ""): ParsedSteps => [{ do: "write", path, content, isNew: true }];
+
+export const wholeFileRows: Row[] = [
   [
-    "back_up|backup|make_a_backup_of|make_a_copy_of|create_a_copy_of|create_a_backup_of|save_a_copy_of|make_a_duplicate_of FILE to|as|called|named|in|under|and_call_it|under_the_name TARGET",
-    ({ file, target }) => moved({ path: file, folder: false }, { path: target, folder: false }, "copy"),
+    `<remove> [the|my] [whole|entire] KEY <folder> [<with-all>]
+    <remove> [the|my] [whole|entire] <folder> [<called>] KEY [<with-all>]`,
+    ({ key }) => withoutFolder(key),
   ],
   [
-    "change|set the [file] name of [the] [file] FILE to|into TARGET",
-    ({ file, target }) => moved({ path: file, folder: false }, { path: target, folder: false }, "rename"),
+    `tree
+    [give_me|show|show_me|print|display|draw] a|the [file|directory|folder] tree [of] [the_project|this_project|this_folder|the_files|everything|the_whole_project]
+    show|show_me|list [me] all|every [the] files|file [in_the_project|here|in_this_project] with|including|and [the|all] subfolders [too|included]`,
+    () => [{ do: "find", pattern: "**/*" }],
   ],
   [
-    "[the] [file] FILE should|must|shall be called|named|renamed_to TARGET [instead|from_now_on]",
-    ({ file, target }) => moved({ path: file, folder: false }, { path: target, folder: false }, "rename"),
+    `TAKE FILE [file] to|into|in [the|a] [new] KEY <folder>
+    TAKE FILE to|into|in the|a [new] <folder> [<called>] KEY`,
+    ({ take, file, key }, _, words) => into(file, key, take, isKnownFolder(words)),
   ],
   [
-    "make FILE be named|called TARGET",
-    ({ file, target }) => moved({ path: file, folder: false }, { path: target, folder: false }, "rename"),
+    `back_up|backup|make_a_backup_of|make_a_copy_of|create_a_copy_of|create_a_backup_of|save_a_copy_of|make_a_duplicate_of FILE to|as|called|named|in|under|and_call_it|under_the_name TARGET
+    [make|create|want] a [second] copy of FILE named|called|as TARGET
+    copy [the] [file] FILE the_copy's_name_is|and_call_the_copy|and_name_the_copy|and_name_it|and_call_it TARGET
+    duplicate|copy|clone FILE [and] call|name it|the_copy TARGET`,
+    ({ file, target }) => copied(file, target),
   ],
   [
-    "call|name FILE TARGET [from_now_on|instead]",
-    ({ file, target }) => moved({ path: file, folder: false }, { path: target, folder: false }, "rename"),
-  ],
-  [
-    "FILE ->|=>|→ TARGET rename|move",
-    ({ file, target }) => moved({ path: file, folder: false }, { path: target, folder: false }, "rename"),
-  ],
-  [
-    "[make|create|want] a [second] copy of FILE named|called|as TARGET",
-    ({ file, target }) => moved({ path: file, folder: false }, { path: target, folder: false }, "copy"),
-  ],
-  [
-    "copy [the] [file] FILE the_copy's_name_is|and_call_the_copy|and_name_the_copy|and_name_it|and_call_it TARGET",
-    ({ file, target }) => moved({ path: file, folder: false }, { path: target, folder: false }, "copy"),
-  ],
-  [
-    "stick|put|place|drop a copy of FILE in|into|inside FOLDER",
-    ({ file, folder }) => moved({ path: file, folder: false }, { path: folder, folder: true, isThere: true }, "copy"),
-  ],
-  [
-    "put|stick|place|drop FILE in|into|inside FOLDER",
-    ({ file, folder }) =>
-      /\.\w+$/.test(folder)
-        ? undefined
-        : moved({ path: file, folder: false }, { path: folder, folder: true, isThere: true }, "move"),
+    `change|set the [file] name of [the] [file] FILE to|into TARGET
+    [the] [file] FILE should|must|shall be called|named|renamed_to TARGET [instead|from_now_on]
+    make FILE be named|called TARGET
+    call|name FILE TARGET [from_now_on|instead]
+    FILE ->|=>|→ TARGET rename|move
+    FILE to_be called|named|renamed_to TARGET
+    give FILE the [new] name TARGET`,
+    ({ file, target }) => renamed(file, target),
   ],
   [
     "change [the] [file] extension of FILE to|into KIND",
-    ({ file, kind: key }) =>
-      moved(
-        { path: file, folder: false },
-        { path: file.replace(/(?:\.\w+)?$/, `.${key.replace(/^\./, "")}`), folder: false },
-        "rename",
-      ),
+    ({ file, kind }) => renamed(file, file.replace(/(?:\.\w+)?$/, `.${kind.replace(/^\./, "")}`)),
   ],
-  ["need|want a [new] folder|directory [called|named] KEY", ({ key }) => folderMade(key)],
   [
-    "create|make|add a|an|the [new|empty] folder|subfolder|directory [called|named] KEY in|inside|under FOLDER",
-    ({ key, folder }) => (isDescription(key) ? undefined : madeFolder(joinPath(folder, trimSlash(key)))),
+    `stick|put|place|drop a copy of FILE in|into|inside FOLDER
+    make|create|put a copy|backup of FILE in|into|inside FOLDER`,
+    ({ file, folder }) => into(file, folder, "copy"),
   ],
-  ["FILE ->|=>|→ delete|remove", ({ file }) => [{ do: "delete", path: file }]],
-  ["need an empty folder|directory [called|named] KEY", ({ key }) => folderMade(key)],
-  ["an empty folder|directory [called|named] KEY", ({ key }) => folderMade(key)],
-  ["throw FILE away|out", ({ file }) => [{ do: "delete", path: file }]],
   [
-    "move|put FILE inside|under FOLDER",
-    ({ file, folder }) => moved({ path: file, folder: false }, { path: folder, folder: true, isThere: true }, "move"),
+    `put|stick|place|drop FILE in|into|inside FOLDER
+    move|put FILE inside|under FOLDER`,
+    ({ file, folder }) => (/\.\w+$/.test(folder) ? undefined : into(file, folder, "move")),
   ],
   [
     "move|put FILE to|into|in the root|top|project_root|root_folder|top_folder|top_level|root_directory|workspace_root|root_of_the_project",
-    ({ file }) => moved({ path: file, folder: false }, { path: ".", folder: true, isThere: true }, "move"),
+    ({ file }) => into(file, ".", "move"),
   ],
   [
-    "make|create|put a copy|backup of FILE in|into|inside FOLDER",
-    ({ file, folder }) => moved({ path: file, folder: false }, { path: folder, folder: true, isThere: true }, "copy"),
+    "create|make|add a|an|the [new|empty] folder|subfolder|directory [<called>] KEY in|inside|under FOLDER",
+    ({ key, folder }) => (isDescription(key) ? undefined : madeFolder(joinPath(folder, trimSlash(key)))),
   ],
   [
-    "FILE to_be called|named|renamed_to TARGET",
-    ({ file, target }) => moved({ path: file, folder: false }, { path: target, folder: false }, "rename"),
+    `need|want a|an [new|empty] <folder> [<called>] KEY
+    a|an new|empty <folder> [<called>] KEY
+    make|create <folder> KEY`,
+    ({ key }) => folderMade(key),
   ],
   [
-    "duplicate|copy|clone FILE [and] call|name it|the_copy TARGET",
-    ({ file, target }) => moved({ path: file, folder: false }, { path: target, folder: false }, "copy"),
+    `FILE ->|=>|→ delete|remove
+    throw FILE away|out`,
+    ({ file }) => [{ do: "delete", path: file }],
   ],
   [
     "[i_need|a_file] FILE with|containing [the] [text|content|contents] QUOTED [in_it|inside]",
-    ({ file, quoted }) => [{ do: "write", path: file, content: quoted, isNew: true }],
+    ({ file, quoted }) => newFile(file, quoted),
   ],
   [
-    "add|create|make|put a|an [new] [empty] file [called|named] FILE to|into FOLDER",
-    ({ file, folder }) => [{ do: "write", path: joinPath(folder, file), content: "", isNew: true }],
-  ],
-  ["a new|empty folder|directory [called|named] KEY", ({ key }) => folderMade(key)],
-  ["make|create directory|folder KEY", ({ key }) => folderMade(key)],
-  [
-    "[give_me|show|show_me|print|display|draw] a|the [file|directory|folder] tree [of] [the_project|this_project|this_folder|the_files|everything|the_whole_project]",
-    () => [{ do: "find", pattern: "**/*" }],
+    "put|add|create|make [a|an] [new] [empty] file [<called>] FILE to|in|inside|into FOLDER",
+    ({ file, folder }) => newFile(joinPath(folder, file)),
   ],
   [
-    "show|show_me|list [me] all|every [the] files|file [in_the_project|here|in_this_project] with|including|and [the|all] subfolders [too|included]",
-    () => [{ do: "find", pattern: "**/*" }],
-  ],
-  [
-    "give FILE the [new] name TARGET",
-    ({ file, target }) => moved({ path: file, folder: false }, { path: target, folder: false }, "rename"),
-  ],
-  [
-    "put|create|add|make [a|an] [new|empty] file [called|named] FILE in|inside|into the folder KEY",
-    ({ file, key }) => [{ do: "write", path: joinPath(key, file), content: "", isNew: true }],
-  ],
-  [
-    `${REMOVE}|clear|empty|wipe|erase [all] the contents|content|text of|from|in FILE`,
+    "<remove>|clear|empty|wipe|erase [all] the contents|content|text of|from|in FILE",
     ({ file }) => [{ do: "write", path: file, content: "", isThere: true, replaces: true }],
   ],
-  ["echo TEXT > FILE", ({ file, text }) => [{ do: "write", path: file, content: `${text}\n`, isNew: true }]],
+  ["echo TEXT > FILE", ({ file, text }) => newFile(file, `${text}\n`)],
   ["echo TEXT >> FILE", ({ file, text }) => [{ do: "append", path: file, content: text, at: "end" }]],
 ];
-
-export const wholeFileRows: Pattern[] = [...folderRows, ...fileRows];

@@ -1,27 +1,31 @@
 // The project's own scripts: tests, build, and what else it can run.
 import { shellWord } from "../moving.ts";
-import type { Pattern } from "../patterns.ts";
+import type { ParsedSteps } from "../steps.ts";
+import type { Row } from "./rows.ts";
 
-const RUN = "run|execute|start|launch|do|kick_off|fire_up|rerun|re-run|trigger";
+const script = (name: string): ParsedSteps => [{ do: "script", name }];
 
-export const scriptRows: Pattern[] = [
+export const scriptRows: Row[] = [
   [
-    `${RUN} [all] [the|my|our] [unit|project's|automated] tests|test|test_suite`,
-    () => [{ do: "script", name: "test" }],
+    `<run> [all] [the|my|our] [unit|project's|automated] tests|test|test_suite
+    do|does the|my|our tests|test pass|work|succeed|run
+    are all [the|my|our] tests passing|green|ok|okay
+    are the|my|our tests passing|green|ok|okay`,
+    () => script("test"),
   ],
-  [`${RUN} the|my|our [npm] WORD script|task`, ({ word }) => [{ do: "script", name: word }]],
-  [`${RUN} the npm script [called|named] KEY`, ({ key }) => [{ do: "script", name: key }]],
-  ["build it|everything", () => [{ do: "script", name: "build" }]],
+  [
+    `build it|everything
+    <run> the|my|our build
+    build the|this|my|our project|app|code|package`,
+    () => script("build"),
+  ],
+  ["<run> the|my|our lint|linter", () => script("lint")],
+  ["<run> the|my|our [npm] WORD script|task", ({ word }) => script(word)],
+  ["<run> the npm script [<called>] KEY", ({ key }) => script(key)],
   [
     "use node|python3|python|bash to run|execute FILE",
-    ({ file }, _scene, words) => [
+    ({ file }, _, words) => [
       { do: "run", command: `${/^use (\w+)/i.exec(words)![1]!.toLowerCase()} ${shellWord(file)}` },
     ],
   ],
-  [`${RUN} the|my|our build`, () => [{ do: "script", name: "build" }]],
-  ["do|does the|my|our tests|test pass|work|succeed|run", () => [{ do: "script", name: "test" }]],
-  ["are all [the|my|our] tests passing|green|ok|okay", () => [{ do: "script", name: "test" }]],
-  ["are the|my|our tests passing|green|ok|okay", () => [{ do: "script", name: "test" }]],
-  ["build the|this|my|our project|app|code|package", () => [{ do: "script", name: "build" }]],
-  [`${RUN} the|my|our lint|linter`, () => [{ do: "script", name: "lint" }]],
 ];

@@ -1,23 +1,39 @@
-// Words that several parts of the grammar share: what means the same stands between bars.
+// Words that several rows of the grammar share, written `<name>` there: what means the same stands between bars.
 
-export const REMOVE =
-  "remove|delete|drop|erase|cut|get_rid_of|take_out|strip|kill|ditch|nuke|scrap|del|throw_out|throw_away|wipe_out|trash|eliminate|rm|rm_-r|rm_-rf";
-
-export const CHANGE = "change|set|replace|rewrite|update|edit|turn|overwrite";
-
-export const SET = "change|set|update|upgrade|bump|modify|edit|switch|raise|lower|increase|decrease";
-
-export const OF = "of|from|in";
-
-export const IN = "in|of|inside|from";
-
-export const WHAT =
-  "what|what's|whats|which|what_is|what_are|which_is|which_are|tell_me|show|show_me|get|print|read|list|give_me";
-
-export const HOW_MANY = "how_many|count|count_the|count_all|count_all_the|number_of|count_how_many";
-
-export const HERE =
-  "here|in_here|in_the_code|in_the_codebase|in_this_folder|in_this_directory|in_this_project|in_the_project|in_the_workspace|in_total|altogether|in_this_repo|recursively|everywhere|in_all_folders|in_all_subfolders|including_subfolders|including_the_subfolders|subfolders_included|in_this_project_subfolders_included|including_those_in_subfolders|in_this_project_including_subfolders|in_the_project_including_subfolders|in_this_project_also_the_ones_in_subfolders|here_including_subfolders|also_in_subfolders|and_its_subfolders";
+export const words: Record<string, string> = {
+  remove:
+    "remove|delete|drop|erase|cut|get_rid_of|take_out|strip|kill|ditch|nuke|scrap|del|throw_out|throw_away|wipe_out|trash|eliminate|rm|rm_-r|rm_-rf",
+  change: "change|set|replace|rewrite|update|edit|turn|overwrite",
+  set: "change|set|update|upgrade|bump|modify|edit|switch|raise|lower|increase|decrease",
+  insert: "insert|add|put|place|write",
+  run: "run|execute|start|launch|do|kick_off|fire_up|rerun|re-run|trigger",
+  commit: "commit|git_commit",
+  of: "of|from|in",
+  in: "in|of|inside|from",
+  what: "what|what's|whats|which|what_is|what_are|which_is|which_are|tell_me|show|show_me|get|print|read|list|give_me",
+  show: "show|show_me|print|display|list|give_me|see|view|check|what_is|what's|whats|tell_me|get",
+  many: "how_many|count|count_the|count_all|count_all_the|number_of|count_how_many",
+  here: "here|in_here|in_the_code|in_the_codebase|in_this_folder|in_this_directory|in_this_project|in_the_project|in_the_workspace|in_total|altogether|in_this_repo|recursively|everywhere|in_all_folders|in_all_subfolders|including_subfolders|including_the_subfolders|subfolders_included|in_this_project_subfolders_included|including_those_in_subfolders|in_this_project_including_subfolders|in_the_project_including_subfolders|in_this_project_also_the_ones_in_subfolders|here_including_subfolders|also_in_subfolders|and_its_subfolders",
+  "with-all":
+    "and_everything_in_it|and_its_contents|and_all_its_contents|and_all_files_in_it|with_everything_in_it|with_all_its_contents|recursively|and_everything_inside|and_all_its_files|including_its_contents|with_all_its_files|and_all_of_its_files|with_its_contents|and_the_files_in_it",
+  project: "this|the|our|my project|package|app|repo|repository",
+  noun: "field|value|key|number|setting|property|option|entry|flag|mode",
+  field: "field|key|setting|property|option|entry",
+  called: "called|named",
+  folder: "folder|directory",
+  files: "file|files|scripts|documents",
+  all: "all|every|all_of|all_my|each|all_of_the|all_the|both",
+  holding:
+    "containing|that_contains|which_contains|that_has|mentioning|that_mentions|with_the_word|containing_the_word|that_contains_the_word|with|that_include|that_contain|that_mention",
+  "a-line": "[a_line|the_line|a_new_line]",
+  "new-line": "a|the [new] line [saying|that_says|with|with_the_text|reading]",
+  item: "bullet|bullet_point|item|task|todo|to-do|entry|todo_item|list_item|point|bullet_item|checklist_item",
+  mark: "comments|comment|left|notes",
+  changes:
+    "everything|all|all_changes|all_my_changes|all_the_changes|the_changes|the_change|my_changes|changes|these_changes|all_of_it|all_files|all_the_files",
+  it: "it|this|that|them|the_file|the_new_file",
+  message: "[with|using|with_the|with_a|under|under_the] [the] [commit] message|message: [of|saying|:]",
+};
 
 export const isSettings = (file: string): boolean =>
   /\.(?:json|jsonc|ya?ml|toml|ini|env|cfg|conf|config|properties)$|(?:^|\/)\.env/i.test(file);

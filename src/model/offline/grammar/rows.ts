@@ -1,13 +1,14 @@
-// Patterns: a small grammar of whole instructions. One fits from the first word to the last, or not at all.
-import { countOf, folderNamed, onlyPlainFile } from "./phrases.ts";
-import { literalOf } from "./quotes.ts";
-import type { LineChoice, ParsedSteps, PromptContext, Step } from "./steps.ts";
+// Rows: whole orders as they are said, and the steps they mean. One fits from the first word to the last, or not at all.
+import { countOf, folderNamed, onlyPlainFile } from "../phrases.ts";
+import { literalOf } from "../quotes.ts";
+import type { LineChoice, ParsedSteps, PromptContext, Step } from "../steps.ts";
+import { words as shared } from "./words.ts";
 
 /**
- * How it is written: `remove|delete [the] line NUMBER of|from|in FILE`. Words apart by `|` mean the same, `[…]` may be
- * missing, `_` is a gap inside a word, capitals are slots.
+ * Ways to say it, one a line, and what they mean: `remove|delete [the] line NUMBER <of> FILE`. Words apart by `|` mean
+ * the same, `[…]` may be missing, `_` is a gap inside a word, `<…>` are words of words.ts, capitals are slots.
  */
-export type Pattern = [pattern: string, steps: (slots: Slots, scene: PromptContext, words: string) => ParsedSteps];
+export type Row = [ways: string, steps: (slots: Slots, scene: PromptContext, words: string) => ParsedSteps];
 
 export type Slots = {
   /** A file, not a folder. */
@@ -36,6 +37,10 @@ export type Slots = {
   glob: string;
   /** A kind of file: `.log`, `markdown`. */
   kind: string;
+  side: "before" | "after";
+  /** What a switch is set to: `true` or `false`. */
+  onoff: string;
+  take: "move" | "copy";
 };
 
 const mark = "[\\uE000-\\uF8FF]";
@@ -105,6 +110,12 @@ const slots: Record<string, { source: string; value(given: string, scene: Prompt
   KIND: { source: "\\.?[\\w+]+", value: (given) => given },
   ASSIGN: { source: "[\\w.-]+=[^\\s=]+", value: (given) => given },
   GLOB: { source: "\\*\\.\\w+", value: (given) => given },
+  SIDE: {
+    source: "before|above|right after|after|below|under",
+    value: (given) => (/before|above/i.test(given) ? "before" : "after"),
+  },
+  ONOFF: { source: "on|off|enable|disable", value: (given) => String(/on|enable/i.test(given)) },
+  TAKE: { source: "move|mv|relocate|shift|copy|cp", value: (given) => (/^c/i.test(given) ? "copy" : "move") },
   WORD: { source: "[\\w-]+", value: (given) => given },
 };
 
@@ -140,10 +151,14 @@ function literalText(given: string, scene: PromptContext): string | undefined {
 /** Steps whose order was used from its first word to its last. */
 export const wholly = new WeakSet<readonly Step[]>();
 
-/** The steps of the first pattern that fits. */
-export function firstFitting(patterns: readonly Pattern[]): (words: string, scene: PromptContext) => ParsedSteps {
-  const compiled = new Map<string, RegExp>();
+/** `needs`: words that it cannot do without, those apart that mean the same. */
+type Way = { pattern: string; steps: Row[1]; needs?: string[][]; test?: RegExp };
+
+/** The steps of the first row that fits. */
+export function firstFitting(rows: readonly Row[]): (words: string, scene: PromptContext) => ParsedSteps {
+  let ways: Way[] | undefined;
   return (words, scene) => {
+    ways ??= rows.flatMap(([said, steps]) => said.split("\n").map((line) => ({ pattern: line.trim(), steps })));
     // Every word of a pattern ends in a blank, the last one too.
     const given = `${words
       .trim()
@@ -151,16 +166,12 @@ export function firstFitting(patterns: readonly Pattern[]): (words: string, scen
       .replace(/^((?:is|are|how|what|which|does) .*)\b(?:really|currently|actually) /i, "$1")
       .replace(/\s+/g, " ")} `;
     const text = given.toLowerCase();
-    const [word = ""] = text.split(/[ ,:]/, 1);
-    for (const [pattern, steps] of patterns) {
-      // A plain look: most patterns begin with another word.
-      const isPlain = pattern.charCodeAt(0) >= 97;
-      if (isPlain && !pattern.split(" ", 1)[0]!.includes(word)) continue;
-      if (!mayFit(pattern, text)) continue;
-      const test = compiled.get(pattern) ?? compile(pattern);
-      compiled.set(pattern, test);
-      const values = slotsIn(test.exec(given), scene);
-      const found = values && steps(values, scene, given);
+    const beginnings = new Map<string, boolean>();
+    for (const way of ways) {
+      if (!mayBegin(way.pattern, text, beginnings) || !mayFit(way, text)) continue;
+      way.test ??= compile(way.pattern);
+      const values = slotsIn(way.test.exec(given), scene);
+      const found = values && way.steps(values, scene, given);
       if (!found) continue;
       wholly.add(found);
       return found;
@@ -169,17 +180,36 @@ export function firstFitting(patterns: readonly Pattern[]): (words: string, scen
   };
 }
 
-/** By the words it cannot do without: a regular expression costs more than this look, and most patterns do not fit. */
-function mayFit(pattern: string, text: string): boolean {
-  return pattern.split(" ").every((item, index) => {
-    if (!/^[a-z'_|>=:.-]+$/.test(item)) return true;
-    const words = item.replaceAll("_", " ").split("|");
-    return words.some((word) => (index === 0 ? text.startsWith(word) : text.includes(word)));
-  });
+function spelledOut(pattern: string): string[] {
+  return pattern.replace(/<([\w-]+)>/g, (_, name: string) => shared[name]!).split(" ");
+}
+
+const isOpen = (item: string): boolean => item.startsWith("[") || /^[A-Z]/.test(item);
+
+/** Plain looks first: a regular expression costs more, and most patterns begin with another word. */
+function mayBegin(pattern: string, text: string, known: Map<string, boolean>): boolean {
+  const first = pattern.slice(0, pattern.indexOf(" ")) || pattern;
+  const before = known.get(first);
+  if (before !== undefined) return before;
+  const [item = ""] = spelledOut(first);
+  const may = isOpen(item) || wordsIn(item).some((word) => text.startsWith(word));
+  known.set(first, may);
+  return may;
+}
+
+function mayFit(way: Way, text: string): boolean {
+  way.needs ??= spelledOut(way.pattern)
+    .filter((item) => !isOpen(item))
+    .map(wordsIn);
+  return way.needs.every((words) => words.some((word) => text.includes(word)));
+}
+
+function wordsIn(item: string): string[] {
+  return item.replaceAll("_", " ").split("|");
 }
 
 function compile(pattern: string): RegExp {
-  const source = pattern.split(" ").map((item) => {
+  const source = spelledOut(pattern).map((item) => {
     const optional = item.startsWith("[");
     const words = (optional ? item.slice(1, -1) : item).replaceAll("_", " ");
     const slot = slots[words];
