@@ -1,6 +1,7 @@
 // Clauses: one prompt -> the instructions in it, each without its politeness.
 import { readSum } from "./arithmetic.ts";
 import { isCommandText } from "./commands.ts";
+import { isGreeting } from "./grammar/talk.ts";
 import { withoutPoliteness } from "./politeness.ts";
 import { type Masked, protect, restore } from "./quotes.ts";
 import { reworded } from "./rewording.ts";
@@ -164,7 +165,7 @@ function parts(place: { left: string; right: string; hard: boolean; mark: string
   )
     return false;
   if (isRemark(place.right)) return true;
-  if (GREETING.test(left.trim()) || contentSentence(place.right, { short: place.hard || /;/.test(place.mark) }))
+  if (isGreeting(left) || contentSentence(place.right, { short: place.hard || /;/.test(place.mark) }))
     return true;
   if (place.hard) return startsInstruction(right) || inherits(left, right);
   // "create a.txt with 'a' and b.txt with 'b'": the verb carries over.
@@ -271,10 +272,6 @@ export function wantsBareAnswer(text: string): boolean {
   if (!/only|just|nothing|alone/i.test(text)) return false;
   return BARE_ANSWER.test(text);
 }
-
-/** A greeting and nothing else. */
-export const GREETING =
-  /^(?:hi|hello|hey|hiya|howdy|yo|greetings|good (?:morning|afternoon|evening|day)|hallo|sup)(?:\s+(?:there|courser|cursor|agent|again|everyone|all|offline|model|friend|buddy|bot|assistant|you))*[\s.,!?]*$/i;
 
 export function asTyped(masked: Masked, words: string): string {
   return restore(masked, words).trim();

@@ -6,7 +6,6 @@ import {
   type Clause,
   clausesOf,
   contentSentence,
-  GREETING,
   isRemark,
   wantsBareAnswer,
 } from "./clauses.ts";
@@ -15,6 +14,7 @@ import { contentOf } from "./content.ts";
 import { fileQuestion } from "./file-questions.ts";
 import { find, list } from "./finding.ts";
 import { wholeOrder } from "./grammar/index.ts";
+import { isGreeting, talk } from "./grammar/talk.ts";
 import { exists, folder, move } from "./moving.ts";
 import { takeFile } from "./phrases.ts";
 import { withoutPoliteness, withoutTail } from "./politeness.ts";
@@ -25,7 +25,7 @@ import { callTool, callWith, enter, fact, fetchPage, outputOf, run, sum } from "
 import { count, search } from "./searching.ts";
 import { sparedFiles, spares } from "./sparing.ts";
 import type { Content, Intent, ParsedSteps, PromptContext, Step } from "./steps.ts";
-import { quoted, recall, refusal, say, talk } from "./talk.ts";
+import { quoted, refusal, say } from "./saying.ts";
 import { afterCall, todo } from "./todos.ts";
 import { type Verb, verbAt } from "./verbs.ts";
 import { append, hold, naming, output, remove, write } from "./writing.ts";
@@ -35,7 +35,7 @@ export type Plan = { steps: Step[]; bare: boolean } | { refused: string };
 
 const intents: Record<string, Intent> = {
   todo,
-  recall,
+  recall: (rest, scene, verb) => talk(`${verb} ${rest}`.trim(), scene),
   talk: (rest, scene, verb) => talk(`${verb} ${rest}`.trim(), scene),
   quoted,
   read,
@@ -152,7 +152,7 @@ function isAside(clause: Clause, index: number, clauses: Clause[]): boolean {
   if (clauses.length === 1) return false;
   return (
     (isRemark(clause.words) && !asksForResult(clause.words)) ||
-    (index === 0 && GREETING.test(clause.words.trim())) ||
+    (index === 0 && isGreeting(clause.words)) ||
     (index > 0 && /^(?:thanks|thank you)\b/i.test(clause.words))
   );
 }
@@ -184,7 +184,7 @@ function understandClause(given: string, scene: PromptContext): ParsedSteps {
     scene.steps.pop();
     return [{ ...last, content }];
   }
-  const spoken = recall(words, scene) ?? talk(words, scene);
+  const spoken = talk(words, scene);
   if (spoken) return spoken;
   const polite = withoutPoliteness(words);
   const trimmed = withoutTail(polite);
@@ -204,7 +204,7 @@ function asked(step: Step): Step {
 }
 
 function oneForm(words: string, scene: PromptContext): ParsedSteps {
-  return recall(words, scene) ?? talk(words, scene) ?? instruction(words, scene);
+  return talk(words, scene) ?? instruction(words, scene);
 }
 
 function instruction(words: string, scene: PromptContext): ParsedSteps {

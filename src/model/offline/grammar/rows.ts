@@ -6,7 +6,8 @@ import { words as shared } from "./words.ts";
 
 /**
  * Ways to say it, one a line, and what they mean: `remove|delete [the] line NUMBER <of> FILE`. Words apart by `|` mean
- * the same, `[…]` may be missing, `_` is a gap inside a word, `<…>` are words of words.ts, capitals are slots.
+ * the same, `[…]` may be missing, `[…]*` may also be there several times, `_` is a gap inside a word, `<…>` are words of
+ * words.ts, capitals are slots.
  */
 export type Row = [ways: string, steps: (slots: Slots, scene: PromptContext, words: string) => ParsedSteps];
 
@@ -41,6 +42,10 @@ export type Slots = {
   /** What a switch is set to: `true` or `false`. */
   onoff: string;
   take: "move" | "copy";
+  /** Something that was said: `question`. */
+  thing: string;
+  /** Whatever follows. */
+  rest: string;
 };
 
 const mark = "[\\uE000-\\uF8FF]";
@@ -116,6 +121,12 @@ const slots: Record<string, { source: string; value(given: string, scene: Prompt
   },
   ONOFF: { source: "on|off|enable|disable", value: (given) => String(/on|enable/i.test(given)) },
   TAKE: { source: "move|mv|relocate|shift|copy|cp", value: (given) => (/^c/i.test(given) ? "copy" : "move") },
+  THING: {
+    source:
+      "questions?|prompts?|messages?|requests?|instructions?|commands?|inputs?|query|queries|words?|tasks?|thing i (?:asked|said|wrote|typed)",
+    value: (given) => given,
+  },
+  REST: { source: ".+", value: (given) => given },
   WORD: { source: "[\\w-]+", value: (given) => given },
 };
 
@@ -180,6 +191,12 @@ export function firstFitting(rows: readonly Row[]): (words: string, scene: Promp
   };
 }
 
+/** Whether words are said in one of these ways. */
+export function fits(ways: string): (words: string) => boolean {
+  const fit = firstFitting([[ways, () => []]]);
+  return (words) => fit(words, undefined as never) !== undefined;
+}
+
 function spelledOut(pattern: string): string[] {
   return pattern.replace(/<([\w-]+)>/g, (_, name: string) => shared[name]!).split(" ");
 }
@@ -210,12 +227,12 @@ function wordsIn(item: string): string[] {
 
 function compile(pattern: string): RegExp {
   const source = spelledOut(pattern).map((item) => {
-    const optional = item.startsWith("[");
-    const words = (optional ? item.slice(1, -1) : item).replaceAll("_", " ");
+    const optional = /^\[(.*)\](\*?)$/.exec(item);
+    const words = (optional ? optional[1]! : item).replaceAll("_", " ");
     const slot = slots[words];
     const inner = slot ? `(?<${words.toLowerCase()}>${slot.source})` : `(?:${words.replaceAll("?", "\\?")})`;
     // A comma may stand behind each.
-    return optional ? `(?:${inner}[,:]? )?` : `${inner}[,:]? `;
+    return optional ? `(?:${inner}[,:]? )${optional[2] || "?"}` : `${inner}[,:]? `;
   });
   return new RegExp(`^${source.join("")}$`, "i");
 }
