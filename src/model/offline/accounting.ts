@@ -8,9 +8,10 @@ import { politely, withoutTail } from "./politeness.ts";
 import { literalOf, type Masked, restore } from "./quotes.ts";
 import type { Step } from "./steps.ts";
 import { isGerund, verbAt } from "./verbs.ts";
+import { wordSet } from "./word-set.ts";
 
 /** Words that orders are put together with, and that say nothing more than the order does. */
-const GRAMMAR = new Set(
+const isGrammar = wordSet(
   [
     "turn turning comment bullet tack onto a an the my our your this that these those it its it's them they both all every each any one whole entire full complete same another some",
     "of in into inside to from at on onto by with as for out up off over through throughout within under before after above below behind between",
@@ -25,9 +26,7 @@ const GRAMMAR = new Set(
     "use using via run running execute command commands shell bash terminal console tests test suite unit build lint linter called",
     "rename remove delete replace replacing change changing becomes swap write put add append insert create make set leave disk more are two three four five six seven eight nine ten",
     "result results output answer number sum total list listing",
-  ]
-    .join(" ")
-    .split(" "),
+  ].join(" "),
 );
 
 /** Conditions that the tools keep by themselves. */
@@ -97,7 +96,7 @@ function isUsed(given: string, used: string, masked: Masked): boolean {
   return (
     bare === "" ||
     /^(?:->|=>|→|>>?|-|&&?|=|:|\$|!)$/.test(bare) ||
-    GRAMMAR.has(bare) ||
+    isGrammar(bare) ||
     used.includes(bare) ||
     used.includes(bare.replace(/^@/, "")) ||
     kindOf(bare) !== undefined

@@ -27,6 +27,7 @@ const INTRODUCES_TEXT =
 
 /** "create a.txt with:" and lines below it: the lines are content, not instructions. */
 function protectContent(masked: Masked): Masked {
+  if (!masked.text.includes(":")) return masked;
   const literally = VERBATIM.exec(masked.text);
   if (
     literally &&
@@ -51,6 +52,7 @@ function protectContent(masked: Masked): Masked {
 /** Lines, list items and "1. … 2. …" in one line; a heading over a list says nothing by itself. */
 function itemsOf(text: string): string[] {
   const marker = /^\s*(?:(?:step\s*)?\d{1,2}\s*[.):]|[-*•]|\(\d{1,2}\)|step\s+\d+\s*[-–]?)\s+/i;
+  if (/^[a-z]+ [^\n]*$/i.test(text) && !text.includes("1")) return [text.trim()];
   const items: string[] = [];
   for (const line of inlineNumbers(text).split("\n")) {
     if (line.trim() === "") continue;
@@ -67,7 +69,8 @@ function itemsOf(text: string): string[] {
 }
 
 function inlineNumbers(text: string): string {
-  if (!/(?:^|[:\n]\s*)\(?1[.)]\s+\S|\(1\)\s+\S/.test(text) || !/\s\(?2[.)]\s+\S/.test(text)) return text;
+  if (!text.includes("1") || !/(?:^|[:\n]\s*)\(?1[.)]\s+\S|\(1\)\s+\S/.test(text) || !/\s\(?2[.)]\s+\S/.test(text))
+    return text;
   let expected = 1;
   return text
     .replace(/(^|\s)\(?(\d{1,2})[.)]\s+(?=\S)/g, (whole, _gap, number) => {
@@ -92,7 +95,11 @@ export function isTodoHead(text: string): boolean {
   return TODO_HEAD.test(text);
 }
 
+/** Words and signs that may stand between two clauses. */
+const MAY_JOIN = /[.!?;,&]\s|\s(?:and|then|after|next|last|final|follow|once|when|but|as|at)/i;
+
 function splitItem(source: string): Clause[] {
+  if (!MAY_JOIN.test(source)) return [{ words: source.trim(), joined: "start" }];
   const item = /\b(?:replace|change|swap)\b/i.test(source) ? foundAndReplaced(source) : source;
   const joiner =
     /\s*[.!?;,]*\s*(?:,\s*|\s)(?:and\s+)?(?:then|after\s+(?:that|this|which)|afterwards?|next|finally|lastly|at\s+last|followed\s+by|once\s+(?:that|this|it)(?:'s|\s+is)\s+done|when\s+(?:that|this|it)(?:'s|\s+is)\s+done|when\s+(?:you're|you\s+are)\s+done)\b[,:]?\s+|\s*[.!?]+\s+|\s*;\s*|\s*,\s+(?:(?:and|but)\s+)?(?:also\s+)?|\s+(?:and|&&?|but|as\s+well\s+as)\s+(?:also\s+)?/gi;
@@ -165,8 +172,7 @@ function parts(place: { left: string; right: string; hard: boolean; mark: string
   )
     return false;
   if (isRemark(place.right)) return true;
-  if (isGreeting(left) || contentSentence(place.right, { short: place.hard || /;/.test(place.mark) }))
-    return true;
+  if (isGreeting(left) || contentSentence(place.right, { short: place.hard || /;/.test(place.mark) })) return true;
   if (place.hard) return startsInstruction(right) || inherits(left, right);
   // "create a.txt with 'a' and b.txt with 'b'": the verb carries over.
   if (
@@ -239,7 +245,7 @@ const SHOW_RESULT =
 
 /** "… and show me the result". */
 export function asksForResult(text: string): boolean {
-  return SHOW_RESULT.test(text.trim());
+  return /result|outcome|content/i.test(text) && SHOW_RESULT.test(text.trim());
 }
 
 /** What says how to answer, not what to do. */

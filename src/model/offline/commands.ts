@@ -1,23 +1,26 @@
 // Commands: which lines of a prompt are meant for a shell though nobody said "run". Prose never is.
 import { looksLikePath } from "./phrases.ts";
+import { wordSet } from "./word-set.ts";
 
 /** What may follow a program, so that it only reads. Without it: nothing but options. */
 type Reader = "options" | "paths" | "a term and paths" | "its version";
 
-const readers = new Map<string, Reader>();
-for (const [kind, names] of [
-  ["options", "pwd whoami uname hostname env printenv ps df id uptime date"],
+const kinds: [Reader, (program: string) => boolean][] = [
+  ["options", wordSet("pwd whoami uname hostname env printenv ps df id uptime date")],
   [
     "paths",
-    "ls cat head tail wc tree du stat file sort uniq diff cmp nl tac md5sum sha1sum sha256sum basename dirname realpath seq",
+    wordSet(
+      "ls cat head tail wc tree du stat file sort uniq diff cmp nl tac md5sum sha1sum sha256sum basename dirname realpath seq",
+    ),
   ],
-  ["a term and paths", "grep rg egrep fgrep"],
+  ["a term and paths", wordSet("grep rg egrep fgrep")],
   [
     "its version",
-    "node npm npx yarn pnpm python python3 pip pip3 ruby perl java cargo rustc deno bun php gcc go tsc make git docker kubectl bash",
+    wordSet(
+      "node npm npx yarn pnpm python python3 pip pip3 ruby perl java cargo rustc deno bun php gcc go tsc make git docker kubectl bash",
+    ),
   ],
-] as [Reader, string][])
-  for (const name of names.split(" ")) readers.set(name, kind);
+];
 
 /** Programs with commands of their own: these read, with options, paths and the names of branches behind them. */
 const READING_COMMAND =
@@ -46,7 +49,7 @@ function isReading(part: string): boolean {
   if (command !== undefined)
     return wordsOf(part.slice(command.length)).every((word) => isSafeOption(word) || isOperand(word));
   const [program = "", ...words] = wordsOf(part);
-  const reader = readers.get(program);
+  const reader = kinds.find(([, has]) => has(program))?.[0];
   if (reader === undefined) return false;
   if (reader === "its version") return words.length === 1 && /^(?:--version|-v|-V|version)$/.test(words[0]!);
   const operands = words.filter((word) => !isSafeOption(word));

@@ -83,6 +83,7 @@ function callsIn(messages: readonly Message[]): { name: string; result: ToolOutc
 /** What the user typed, without what a harness puts around it: context in angle brackets. */
 function spokenText(message: Message): string {
   const texts = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  if (!texts[0]?.includes("<")) return texts.find((text) => text.trim() !== "")?.trim() ?? "";
   const query = /<user_query>\s*([\s\S]*?)\s*<\/user_query>/.exec(texts.join("\n"));
   if (query) return query[1]!.trim();
   const around =

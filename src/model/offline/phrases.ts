@@ -52,6 +52,9 @@ export function onlyPlainFile(words: string, scene: PromptContext): FileMention 
 }
 
 function named(given: string, scene: PromptContext, options: NameOptions): FileMention | undefined {
+  // A path and nothing else: the words around names are not looked for.
+  if (!given.includes(" ") && /^[\w./-]*\.\w+$/.test(given) && looksLikePath(given))
+    return { path: given, rest: "", folder: false };
   const pattern = new RegExp(
     `^(${DETERMINERS})(?:(${FILE_NOUNS})\\s*,?\\s*|(${FOLDER_NOUNS})\\s*,?\\s*)?(?:(${NAMED})\\s*(?=\\S))?([\\uE000-\\uF8FF]|[^\\s\\uE000-\\uF8FF]+)`,
     "i",

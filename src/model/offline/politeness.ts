@@ -1,9 +1,8 @@
 // Politeness: "could you please … for me?" means "…". Words that ask, wonder or doubt lead to an answer at most, never to a change.
+import { wordSet } from "./word-set.ts";
 
-const ADVERBS = new Set(
-  "please pls plz kindly yo dear now next first firstly second secondly third thirdly finally lastly last also and then just simply quickly immediately ok okay alright right so well hey hi hello yes yeah sure great good cool perfect thanks again afterward afterwards instead maybe perhaps courser cursor agent assistant".split(
-    " ",
-  ),
+const isAdverb = wordSet(
+  "please pls plz kindly yo dear now next first firstly second secondly third thirdly finally lastly last also and then just simply quickly immediately ok okay alright right so well hey hi hello yes yeah sure great good cool perfect thanks again afterward afterwards instead maybe perhaps courser cursor agent assistant",
 );
 
 /** Leads that are no order: "can I …", "is it possible to …", "I would …", "maybe …". */
@@ -71,7 +70,7 @@ const leads: readonly [firstWords: string, lead: string][] = [
   ["use|using", instrument],
 ];
 
-const leadOf = new Map(leads.flatMap(([words, lead]) => words.split("|").map((word) => [word, lead])));
+const leadOf = (word: string): string | undefined => leads.find(([words]) => `|${words}|`.includes(`|${word}|`))?.[1];
 const patterns = new Map<string, RegExp>();
 
 /** Takes off "could you please …", at the front only. */
@@ -102,11 +101,11 @@ function withoutLead(text: string): string | undefined {
     const greeted = /^\w+\s+(?:there|courser|agent)\b[\s,!.]*/i.exec(text);
     if (greeted) return text.slice(greeted[0].length);
   }
-  if (ADVERBS.has(word)) {
+  if (isAdverb(word)) {
     const adverb = /^\w+(?: of all)?\b(?:\s*[,:!.]+\s*|\s+)(?=\S)/i.exec(text);
     return adverb ? text.slice(adverb[0].length) : undefined;
   }
-  const lead = leadOf.get(word);
+  const lead = leadOf(word);
   if (lead === undefined) return undefined;
   const pattern = patterns.get(lead) ?? new RegExp(`^(?:${lead})`, "i");
   patterns.set(lead, pattern);
@@ -123,12 +122,17 @@ export function endsInText(words: string): boolean {
   );
 }
 
+/** The last letters of what may be taken off: most orders end otherwise. */
+const MAY_TRAIL =
+  /[^\w)\]\uE000-\uF8FF]$|[\s,](?:please|pls|plz|me|us|thanks?|you|lot|much|thx|can|could|would|mind|kind|possible|asap|advance|now|quick|quickly|away|else|ok|okay|right|too|again|immediately)$/i;
+
 /** Takes off "… for me, please?", at the end only. */
 export function withoutTail(text: string): string {
   const tail =
     /(?:[\s,]+(?:please|pls|plz|for me|for us|thanks?(?: you)?(?: a lot| so much| very much)?|thx|if you (?:can|could|would|don't mind)|if you(?:'d| would) be so kind|if you please|if possible|asap|in advance|right now|real quick|quickly|right away|will you|would you|can you|could you|and nothing else)|,\s*(?:ok|okay|right|now|too|again|immediately)|\s*(?<!\));|\s*[!?,:]+|(?<=[\w)\]*\uE000-\uF8FF])[.]+)\s*$/i;
   let before: string;
   let rest = text.trim();
+  if (!MAY_TRAIL.test(rest)) return rest;
   if (endsInText(rest)) return rest;
   do {
     before = rest;

@@ -20,6 +20,8 @@ const CLOSING: Record<string, string> = { '"': '"', "“": "”", "„": "“", 
 export function mask(prompt: string): Masked {
   const source = prompt.replace(/\r\n?/g, "\n").replace(/[\uE000-\uF8FF]/g, "");
   const literals: Literal[] = [];
+  const opens = /[^\u0000-\u007f]/.test(source) ? undefined : /["'`{]|https?:/i;
+  if (opens && !opens.test(source)) return { text: source, literals };
   let text = "";
   let at = 0;
   while (at < source.length) {
@@ -81,7 +83,7 @@ const NAME = /^[\p{L}\p{N}_@][\p{L}\p{M}\p{N}_@.+/-]*\.\p{L}[\p{L}\p{N}]{0,9}(?!
 
 /** A file whose name has letters beyond those of English, which is all that the grammar reads: `größe.txt`. */
 function nameAt(source: string, at: number): string | undefined {
-  if (at > 0 && !/[\s(,:]/.test(source[at - 1]!)) return undefined;
+  if ((at > 0 && !/[\s(,:]/.test(source[at - 1]!)) || !/[^\u0000-\u007f]/.test(source)) return undefined;
   const name = NAME.exec(source.slice(at, at + 300))?.[0];
   return name !== undefined && /[^\u0000-\u007f]/.test(name) ? name : undefined;
 }

@@ -1,5 +1,15 @@
 // Reading: "show me the first five lines of a.txt", "what does notes.md say?"
-import { countOf, folderNamed, isSpent, looksLikePath, takeFile, takeFiles, takeFolder, trimSlash } from "./phrases.ts";
+import {
+  countOf,
+  folderNamed,
+  isSpent,
+  looksLikePath,
+  onlyFile,
+  takeFile,
+  takeFiles,
+  takeFolder,
+  trimSlash,
+} from "./phrases.ts";
 import { literalOf } from "./quotes.ts";
 import type { Lines, ParsedSteps, PromptContext, Step } from "./steps.ts";
 
@@ -7,6 +17,8 @@ const NUMBER = "(\\d+|[a-z]+(?:-[a-z]+)?|a couple of|a few)";
 
 export function read(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   const ranged = takeLines(rest, verb);
+  const only = ranged.lines ? undefined : onlyFile(rest, scene);
+  if (only) return [only.folder || isFolder(only.path) ? listOf(only.path) : { do: "read", path: only.path }];
   const words = ranged.rest.replace(
     /^(?:(?:me|us|out loud|out|back|at|to me|for me|through|into|over|aloud)\s+)*(?:(?:only|just|all(?: of)?|everything|whatever|the|its|whole|full|entire|complete|raw|exact|actual|current)\s+)*(?:(?:what(?:'s| is| are)|what|that is|is|written|stored)\s+)*(?:(?:(?:file(?:'s)? )?contents?|text|body|source(?: code)?|code|inside|data|lines?|insides)\s+)?(?:(?:of|from|in|inside|for|at|within|that (?:is|are) in)\s+)?(?:(?:the )?contents? of\s+)?/i,
     (lead) => (/\bthe\s+$/i.test(lead) ? "the " : /\bits\b/i.test(lead) && !/\bof\s+$/i.test(lead) ? "its " : ""),

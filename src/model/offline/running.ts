@@ -2,11 +2,11 @@
 import { isObject, tryParse } from "../../json/object.ts";
 import { readSum } from "./arithmetic.ts";
 import { isCommandText, isProse, isReadingCommand } from "./commands.ts";
+import { plainly } from "./grammar/talk.ts";
 import { shellWord } from "./moving.ts";
 import { isSpent, looksLikePath, onlyFile, takeFile, takeFolder, termOf } from "./phrases.ts";
 import { literalOf, type Masked, matched, restore } from "./quotes.ts";
 import type { ParsedSteps, PromptContext, Step } from "./steps.ts";
-import { plainly } from "./grammar/talk.ts";
 
 const SEVERAL_COMMANDS =
   /^[\uE000-\uF8FF](?:\s*(?:,\s*(?:and\s+)?(?:then\s+)?|\s+and\s+(?:then\s+)?|\s+then\s+|;\s*)[\uE000-\uF8FF])+$/i;

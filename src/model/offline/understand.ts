@@ -22,10 +22,10 @@ import { literalOf, type Masked, mask } from "./quotes.ts";
 import { read, readQuestion } from "./reading.ts";
 import { replace } from "./replacing.ts";
 import { callTool, callWith, enter, fact, fetchPage, outputOf, run, sum } from "./running.ts";
+import { quoted, refusal, say } from "./saying.ts";
 import { count, search } from "./searching.ts";
 import { sparedFiles, spares } from "./sparing.ts";
 import type { Content, Intent, ParsedSteps, PromptContext, Step } from "./steps.ts";
-import { quoted, refusal, say } from "./saying.ts";
 import { afterCall, todo } from "./todos.ts";
 import { type Verb, verbAt } from "./verbs.ts";
 import { append, hold, naming, output, remove, write } from "./writing.ts";
@@ -172,7 +172,7 @@ const SHELL_PROMPT =
 
 function understandClause(given: string, scene: PromptContext): ParsedSteps {
   const words = inNewFolder(given, scene);
-  const typed = SHELL_PROMPT.exec(words);
+  const typed = /^[$!>]|:/.test(words) ? SHELL_PROMPT.exec(words) : null;
   if (typed) return run(`command: ${words.slice(typed[0].length)}`, scene, "run");
   const filling = contentSentence(words);
   const last = scene.steps.at(-1);

@@ -67,50 +67,56 @@ const rows: [words: string, intents: string][] = [
 
 type VerbEntry = { verb: string; intents: readonly string[] };
 
-let table: Map<string, VerbEntry> | undefined;
-/** Verbs of several words, the longest first: "look for" before "look". */
-let several: string[] | undefined;
+/** Verbs by their first word, the longest first: "look for" before "look". */
+const known = new Map<string, VerbEntry[]>();
 
 /** The verb that the words begin with. */
 export function verbAt(words: string): Verb | undefined {
-  const known = (table ??= build());
-  several ??= [...known.keys()].filter((verb) => verb.includes(" ")).sort((a, b) => b.length - a.length);
-  const long = several.find((verb) => begins(words, verb));
-  if (long !== undefined)
-    return { ...known.get(long)!, rest: words.slice(long.length).replace(/^\s*[:,]\s*|^\s+/, "") };
-  const one = /^[a-z]+(?![\w'/.-]|\.\w)/i.exec(words)?.[0];
-  if (!one) return undefined;
-  const entry = known.get(one.toLowerCase()) ?? gerund(one.toLowerCase(), known);
-  return entry && { ...entry, rest: words.slice(one.length).replace(/^\s*[:,]\s*|^\s+/, "") };
+  const first = firstWord(words);
+  const verb = verbsWith(first).find((one) => begins(words, one.verb));
+  const entry = verb ?? (begins(words, first) ? gerund(first) : undefined);
+  const length = verb?.verb.length ?? first.length;
+  return entry && { ...entry, rest: words.slice(length).replace(/^\s*[:,]\s*|^\s+/, "") };
+}
+
+function firstWord(words: string): string {
+  return /^[a-z]+/i.exec(words)?.[0].toLowerCase() ?? "";
 }
 
 function begins(words: string, verb: string): boolean {
-  return words.slice(0, verb.length).toLowerCase() === verb && !/[\w'.-]/.test(words.charAt(verb.length));
+  return words.slice(0, verb.length).toLowerCase() === verb && !/[\w'/.-]/.test(words.charAt(verb.length));
 }
 
-/** Meanings joined when a word stands in several rows. */
-function build(): Map<string, VerbEntry> {
-  const known = new Map<string, VerbEntry>();
+/** Meanings are joined when a verb stands in several rows. */
+function verbsWith(first: string): VerbEntry[] {
+  const before = known.get(first);
+  if (before || first === "") return before ?? [];
+  const intents = new Map<string, string[]>();
   for (const [words, meanings] of rows) {
-    const intents = meanings === "" ? [] : meanings.split(" ");
-    for (const verb of words.split("|")) {
-      const before = known.get(verb)?.intents;
-      known.set(verb, { verb, intents: before ? [...new Set([...before, ...intents])] : intents });
-    }
+    if (!words.includes(first)) continue;
+    for (const verb of words.split("|"))
+      if (verb === first || verb.startsWith(`${first} `))
+        intents.set(verb, [...(intents.get(verb) ?? []), ...meanings.split(" ").filter((meaning) => meaning !== "")]);
   }
-  return known;
+  const found = [...intents].map(([verb, all]) => ({ verb, intents: [...new Set(all)] }));
+  found.sort((one, other) => other.verb.length - one.verb.length);
+  known.set(first, found);
+  return found;
 }
 
 /** "deleting a.txt" is an order only after "would you mind", "start by" and the like. */
 export function isGerund(words: string): boolean {
-  const one = /^[a-z]+/i.exec(words)?.[0].toLowerCase() ?? "";
-  const known = (table ??= build());
-  return !known.has(one) && gerund(one, known) !== undefined;
+  const first = firstWord(words);
+  return single(first) === undefined && gerund(first) !== undefined;
+}
+
+function single(word: string): VerbEntry | undefined {
+  return verbsWith(word).find(({ verb }) => verb === word);
 }
 
 /** "would you mind reading …" */
-function gerund(word: string, known: Map<string, VerbEntry>): VerbEntry | undefined {
+function gerund(word: string): VerbEntry | undefined {
   if (!word.endsWith("ing")) return undefined;
   const stem = word.slice(0, -3);
-  return known.get(stem) ?? known.get(stem + "e") ?? (/(.)\1$/.test(stem) ? known.get(stem.slice(0, -1)) : undefined);
+  return single(stem) ?? single(`${stem}e`) ?? (/(.)\1$/.test(stem) ? single(stem.slice(0, -1)) : undefined);
 }

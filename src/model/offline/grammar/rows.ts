@@ -2,6 +2,7 @@
 import { countOf, folderNamed, onlyPlainFile } from "../phrases.ts";
 import { literalOf } from "../quotes.ts";
 import type { LineChoice, ParsedSteps, PromptContext, Step } from "../steps.ts";
+import { wordSet } from "../word-set.ts";
 import { words as shared } from "./words.ts";
 
 /**
@@ -139,17 +140,15 @@ export function isDescription(word: string): boolean {
 }
 
 /** Words that make of unquoted text more than the text itself: a condition, a manner, a place, a number of times. */
-const NO_TEXT = new Set(
-  "if unless when whenever while until till before after once twice thrice times but or nor not no never without except only maybe perhaps because since instead again later soon tomorrow today tonight yesterday now every each per in on at by from to into of with about for as like using than then and is are was were be you your my our me i it its that this these those the a an something anything nothing some any random please".split(
-    " ",
-  ),
+const isNoText = wordSet(
+  "if unless when whenever while until till before after once twice thrice times but or nor not no never without except only maybe perhaps because since instead again later soon tomorrow today tonight yesterday now every each per in on at by from to into of with about for as like using than then and is are was were be you your my our me i it its that this these those the a an something anything nothing some any random please",
 );
 
 /** Whether unquoted words are a text and nothing else; code among them is. */
 export function saysOnlyItself(words: string): boolean {
   return words
     .split(/\s+/)
-    .every((word) => /[(){}<>=;|&$]/.test(word) || !NO_TEXT.has(word.toLowerCase().replace(/[.,!?]+$/, "")));
+    .every((word) => /[(){}<>=;|&$]/.test(word) || !isNoText(word.toLowerCase().replace(/[.,!?]+$/, "")));
 }
 
 function literalText(given: string, scene: PromptContext): string | undefined {
@@ -171,15 +170,10 @@ export function firstFitting(rows: readonly Row[]): (words: string, scene: Promp
   return (words, scene) => {
     ways ??= rows.flatMap(([said, steps]) => said.split("\n").map((line) => ({ pattern: line.trim(), steps })));
     // Every word of a pattern ends in a blank, the last one too.
-    const given = `${words
-      .trim()
-      .replace(/,(?= (?:including|also|even|in) )/g, "")
-      .replace(/^((?:is|are|how|what|which|does) .*)\b(?:really|currently|actually) /i, "$1")
-      .replace(/\s+/g, " ")} `;
+    const given = `${withoutEmphasis(words).trim().replace(/\s+/g, " ")} `;
     const text = given.toLowerCase();
-    const beginnings = new Map<string, boolean>();
     for (const way of ways) {
-      if (!mayBegin(way.pattern, text, beginnings) || !mayFit(way, text)) continue;
+      if (!mayBegin(way.pattern, text) || !mayFit(way, text)) continue;
       way.test ??= compile(way.pattern);
       const values = slotsIn(way.test.exec(given), scene);
       const found = values && way.steps(values, scene, given);
@@ -191,27 +185,43 @@ export function firstFitting(rows: readonly Row[]): (words: string, scene: Promp
   };
 }
 
+/** Commas and adverbs that change nothing. */
+function withoutEmphasis(words: string): string {
+  const bare = words.includes(",") ? words.replace(/,(?= (?:including|also|even|in) )/g, "") : words;
+  return bare.includes("ly ") || bare.includes("LY ")
+    ? bare.replace(/^((?:is|are|how|what|which|does) .*)\b(?:really|currently|actually) /i, "$1")
+    : bare;
+}
+
 /** Whether words are said in one of these ways. */
 export function fits(ways: string): (words: string) => boolean {
-  const fit = firstFitting([[ways, () => []]]);
-  return (words) => fit(words, undefined as never) !== undefined;
+  const fitting = firstFitting([[ways, () => []]]);
+  return (words) => fitting(words, undefined as never) !== undefined;
 }
 
 function spelledOut(pattern: string): string[] {
-  return pattern.replace(/<([\w-]+)>/g, (_, name: string) => shared[name]!).split(" ");
+  const plain = pattern.includes("<") ? pattern.replace(/<([\w-]+)>/g, (_, name: string) => shared[name]!) : pattern;
+  return plain.split(" ");
 }
 
-const isOpen = (item: string): boolean => item.startsWith("[") || /^[A-Z]/.test(item);
+function isOpen(item: string): boolean {
+  const first = item.charCodeAt(0);
+  return first === 91 || (first >= 65 && first <= 90);
+}
+
+/** What a pattern may begin with, by its first item; undefined: with anything. */
+const beginnings = new Map<string, string[] | undefined>();
 
 /** Plain looks first: a regular expression costs more, and most patterns begin with another word. */
-function mayBegin(pattern: string, text: string, known: Map<string, boolean>): boolean {
-  const first = pattern.slice(0, pattern.indexOf(" ")) || pattern;
-  const before = known.get(first);
-  if (before !== undefined) return before;
-  const [item = ""] = spelledOut(first);
-  const may = isOpen(item) || wordsIn(item).some((word) => text.startsWith(word));
-  known.set(first, may);
-  return may;
+function mayBegin(pattern: string, text: string): boolean {
+  const end = pattern.indexOf(" ");
+  const first = end < 0 ? pattern : pattern.slice(0, end);
+  if (isOpen(first)) return true;
+  if (!beginnings.has(first)) {
+    const [item = ""] = spelledOut(first);
+    beginnings.set(first, isOpen(item) ? undefined : wordsIn(item));
+  }
+  return beginnings.get(first)?.some((word) => text.startsWith(word)) ?? true;
 }
 
 function mayFit(way: Way, text: string): boolean {

@@ -38,8 +38,7 @@ export const words: Record<string, string> = {
     "can_you|could_you|do_you|would_you|will_you|still|please|remember|recall|tell_me|remind_me|remind_me_of|repeat|show_me|show|say|know|give_me|print|tell_us|quote|restate|me|again",
   "what-was": "what|which|what's|whats|what_is|what_was|what_were|which_is|which_was",
   said: "i_asked|i_said|i_wrote|i_gave|i_sent|i_typed|i_had|i_asked_you|i_gave_you|i_sent_you",
-  asked:
-    "ask|asked|say|said|type|typed|write|written|wrote|tell_you|told_you|request|requested|want|asking|saying",
+  asked: "ask|asked|say|said|type|typed|write|written|wrote|tell_you|told_you|request|requested|want|asking|saying",
   ago: "before|just_now|last|previously|earlier|a_moment_ago|just|in_my_last_message|in_my_last_prompt|the_last_time|last_time|just_before|first|at_first|in_the_beginning|before_this|before_that|before_now",
   message: "[with|using|with_the|with_a|under|under_the] [the] [commit] message|message: [of|saying|:]",
 };
