@@ -1,6 +1,6 @@
 // Moving: renaming, copying, making folders, and asking whether a file is there.
 import { isDescription } from "./grammar/rows.ts";
-import { folderNamed, isSpent, looksLikePath, onlyFile, takeFile, takeFiles } from "./phrases.ts";
+import { folderNamed, isSpent, looksLikePath, takeFile, takeFiles } from "./phrases.ts";
 import type { ParsedSteps, PromptContext } from "./steps.ts";
 
 export function move(rest: string, scene: PromptContext, verb: string): ParsedSteps {
@@ -122,18 +122,6 @@ export function madeFolder(path: string): ParsedSteps {
       undone: `I could not create the folder ${path}: it already exists.`,
     },
   ];
-}
-
-const WHETHER_THERE =
-  /^(?:for me\s+)?(?:if|whether|that)?\s*(?:there(?:'s| is| exists)\s+)?(.+?)(?:\s+(?:exists?|is there|is present|is here|is in (?:this|the) (?:folder|directory|project)))?[\s?.!]*$/i;
-
-/** "check whether a.txt exists". */
-export function exists(rest: string, scene: PromptContext): ParsedSteps {
-  const match = WHETHER_THERE.exec(rest);
-  if (!match || !/\bexists?\b|\bthere\b|\bpresent\b/i.test(rest)) return undefined;
-  const file = onlyFile(match[1]!, scene);
-  if (!file || !looksLikePath(file.path)) return undefined;
-  return [{ do: "find", pattern: thereAs(file.path) }];
 }
 
 /** Without an ending it may be a folder, which is there when anything is in it. */

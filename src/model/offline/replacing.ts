@@ -1,11 +1,8 @@
 // Replacing: text in a file, as people ask for it to be changed or taken out.
 
-import { contentOf } from "./content.ts";
 import { isDescription } from "./grammar/rows.ts";
-import { isSpent, onlyPlainFile, splitAt, takeFile, termOf } from "./phrases.ts";
-import { literalOf } from "./quotes.ts";
+import { isSpent, splitAt, takeFile, termOf } from "./phrases.ts";
 import type { ParsedSteps, PromptContext } from "./steps.ts";
-import { whole } from "./writing.ts";
 
 const OLD_LEAD =
   /^(?:(?:only|just|any|all|each|every|the|a|of|(?:first|1st)(?= )|occurrences?|instances?|mentions?|appearances?|uses?|usages?|words?|texts?|strings?|phrase|typo|name|variable|function|term|value|number|letter|identifier|line(?=\s+[\uE000-\uF8FF])|spelling|misspelling)\s+)*/i;
@@ -14,14 +11,9 @@ const CHANGE_INSIDE =
   /^\s*(?:,|:|-|and|to|by|so that|such that|so)*\s*(?:replac(?:e|ing)|chang(?:e|ing)|swap(?:ping)?|renam(?:e|ing)|substitut(?:e|ing)|turn(?:ing)?)\s+(.+)$/i;
 
 export function replace(rest: string, scene: PromptContext, verb: string): ParsedSteps {
-  const overwritten = /^(?:replace|change|update|modify|edit|set)$/.test(verb)
-    ? (whole(rest, scene, verb) ?? toSay(rest, scene))
-    : undefined;
-  if (overwritten) return overwritten;
   const instead = /^(.+?)\s+instead of\s+(.+?)(\s+in\s+.+)?$/i.exec(rest);
   if (/^(?:use|put|write)$/.test(verb))
     return instead ? replaceIn(`${instead[2]} with ${instead[1]}${instead[3] ?? ""}`, scene, "replace") : undefined;
-  if (/^(?:delete|remove|erase|strip|drop|get rid of|cancel|clear)$/.test(verb)) return removeText(rest, scene);
 
   // "edit a.txt: replace x with y", "update a.txt, changing x to y", "modify a.txt so that x becomes y"
   const inside = /^(?:edit|update|modify|change|fix|correct)$/.test(verb) ? takeFile(rest, scene) : undefined;
@@ -33,38 +25,7 @@ export function replace(rest: string, scene: PromptContext, verb: string): Parse
     const from = /^\s*(?:from)\s+(.+?)\s+to\s+(.+)$/i.exec(inside.rest);
     if (from) return replaceIn(`${from[1]} to ${from[2]}`, { ...scene, lastPath: inside.path }, "change");
   }
-  return fromTo(rest, scene, verb) ?? replaceIn(rest, scene, verb);
-}
-
-const FROM_TO =
-  /^(?:the\s+)?[\w\s-]+?(?:\s+(?:number|value))?(?:\s+(?:in|of|inside)\s+(\S+))?\s+from\s+([\uE000-\uF8FF]|[\w.-]*\d[\w.-]*)\s+to\s+([\uE000-\uF8FF]|[\w.-]+?)(?:\s+(?:in|inside)\s+(.+?))?[.!]?$/i;
-
-/** "update the port in a.ts from 3000 to 4000": a value that is unlikely to stand for anything else. */
-function fromTo(rest: string, scene: PromptContext, verb: string): ParsedSteps {
-  if (!/^(?:change|update|set|bump|modify|edit|switch)$/.test(verb)) return undefined;
-  const match = FROM_TO.exec(rest);
-  if (!match || (match[1] === undefined) === (match[4] === undefined)) return undefined;
-  if (!/[\uE000-\uF8FF]/.test(match[2]!) && match[2]!.length < 3) return undefined;
-  return replaceIn(`${match[2]} to ${match[3]} in ${match[1] ?? match[4]}`, scene, "change");
-}
-
-const TO_SAY =
-  /^\s*(?:to\s+(?:say|contain|read|be)|so (?:that )?it (?:says|contains|reads)|with(?: the)? (?:text|contents?)|to)\s*:?\s+(?=[\uE000-\uF8FF]|the (?:text|content)|just|only|say|contain|\S)/i;
-
-/** "change a.txt to say 'x'". */
-function toSay(rest: string, scene: PromptContext): ParsedSteps {
-  const file = takeFile(rest, scene);
-  const introduced = file && TO_SAY.exec(file.rest);
-  if (!file || !introduced) return undefined;
-  // "change a.txt to b.txt" may mean a new name.
-  if (/^\s*to\s*$/i.test(introduced[0].trim()) && !literalOf(scene.masked, file.rest.slice(introduced[0].length)))
-    return undefined;
-  const given = file.rest.slice(introduced[0].length);
-  // "change a.txt to be shorter" is a wish: only what a file says can be taken at its word.
-  if (!literalOf(scene.masked, given) && !/^(?:the (?:text|content)|just|only)\s+[\uE000-\uF8FF]$/i.test(given))
-    return undefined;
-  const content = contentOf(given, scene);
-  return content === undefined ? undefined : [{ do: "write", path: file.path, content }];
+  return replaceIn(rest, scene, verb);
 }
 
 const NO_PLAIN_TERM =
@@ -146,17 +107,4 @@ function replaceIn(words: string, scene: PromptContext, verb: string): ParsedSte
     return undefined;
   if (/^(?:line|lines)\s+\d/i.test(`${lead}${before}`.replace(/^the\s+/i, ""))) return undefined;
   return [{ do: "replace", path, oldText, newText, ...(first && { first }) }];
-}
-
-/** "remove 'x' from a.txt". */
-function removeText(rest: string, scene: PromptContext): ParsedSteps {
-  const split = splitAt(rest, /\s+(?:from|in|inside|out of)\s+/, (right) => onlyPlainFile(right, scene));
-  if (!split) return undefined;
-  const before = split.left.replace(OLD_LEAD, "");
-  if (
-    !literalOf(scene.masked, before) &&
-    !/\b(?:word|text|string|phrase|(?:occurrences?|instances?|mentions?) of)\s+\S+$/i.test(split.left)
-  )
-    return undefined;
-  return [{ do: "replace", path: split.right.path, oldText: termOf(before, scene), newText: "" }];
 }

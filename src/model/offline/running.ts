@@ -2,10 +2,9 @@
 import { isObject, tryParse } from "../../json/object.ts";
 import { readSum } from "./arithmetic.ts";
 import { isCommandText, isProse, isReadingCommand } from "./commands.ts";
-import { plainly } from "./grammar/talk.ts";
 import { shellWord } from "./moving.ts";
-import { isSpent, looksLikePath, onlyFile, takeFile, takeFolder, termOf } from "./phrases.ts";
-import { literalOf, type Masked, matched, restore } from "./quotes.ts";
+import { isSpent, looksLikePath, takeFile, takeFolder, termOf } from "./phrases.ts";
+import { literalOf, type Masked, restore } from "./quotes.ts";
 import type { ParsedSteps, PromptContext, Step } from "./steps.ts";
 
 const SEVERAL_COMMANDS =
@@ -86,21 +85,6 @@ function typed(masked: Masked, words: string): string {
     .trim();
 }
 
-const WHERE_AM_I =
-  /^(?:where am i|(?:print|show|show me|tell me|what(?:'s| is)|which is) (?:the |my )?(?:path of the )?(?:current )?(?:working |current )(?:directory|folder|dir)(?: path| name)?|what (?:directory|folder) (?:am i|are we) in|which (?:directory|folder) (?:am i|are we) in)$/;
-const WHAT_TIME_IS_IT =
-  /^what(?:'s| is)? (?:the )?(?:current )?(?:date|time|day)(?: and time)?(?: is it| is today| today| now| right now)*$/;
-
-/** Questions that a command answers. */
-export function fact(words: string): ParsedSteps {
-  const text = plainly(words);
-  if (WHERE_AM_I.test(text) && /\bworking\b|what|where|which/.test(text)) {
-    return [{ do: "run", command: "pwd" }];
-  }
-  if (WHAT_TIME_IS_IT.test(text)) return [{ do: "run", command: "date" }];
-  return undefined;
-}
-
 const NO_COMMAND =
   /^(?:it|this|that|them|all|the|a|an|my|our|your|these|those|some|every|any|me|and|or|to|on|for(?! \w+ in )|with|in|of|up|as|again|everything|something|tests|build|linter|project|app|server|script|program|code|suite|unit|integration)(?![\w./-])/i;
 
@@ -142,36 +126,6 @@ function takeScript(words: string, scene: PromptContext): Step | undefined {
     do: "run",
     command: `${program} ${shellWord(file.path)}${args ? ` ${args.replace(/^with (?:the )?arg(?:ument)?s?\s+/, "")}` : ""}`,
   };
-}
-
-const WHAT_IF_RUN =
-  /^what (?:happens|comes out|do (?:you|i|we) (?:get|see)) (?:if|when) (?:you|i|we) (?:run|execute)\s+(?:the command\s+)?(.+)$/i;
-
-/** "what is the output of `pwd`?", "show me the result of running pwd". */
-export function outputOf(words: string, scene: PromptContext): ParsedSteps {
-  const text = words.trim().replace(/[\s?.!]+$/, "");
-  const lead = "(?:(?:running|executing|calling|the (?:shell |bash )?command|command)\\s+)*";
-  const match =
-    matched(
-      `(?:(?:what(?:'s|s| is| was)|show(?: me)?|give me|tell me|print|display|get(?: me)?|see|view|have)\\s+)?(?:the\\s+)?(?:output|result|results)\\s+(?:of|from|for)\\s+${lead}(.+)`,
-      text,
-    ) ??
-    matched(
-      `what (?:does|would|will|do you get (?:if|when) you (?:run|execute))\\s+${lead}(.+?)(?:\\s+(?:print|output|return|show|say|give|produce|do)(?:\\s+(?:here|now|out))?)?`,
-      text,
-    );
-  const command = match?.[1] ?? WHAT_IF_RUN.exec(text)?.[1];
-  if (command === undefined) return undefined;
-  const literal = literalOf(scene.masked, command);
-  return literal?.kind === "code" || isCommandText(literal?.text ?? command) ? run(command, scene, "run") : undefined;
-}
-
-/** "cd src, then run ls": where commands run from here on. */
-export function enter(rest: string, scene: PromptContext): ParsedSteps {
-  const file = onlyFile(rest.replace(/^(?:to|into)\s+/i, ""), scene, { bare: true });
-  if (!file || /\.\w{1,5}$/.test(file.path)) return undefined;
-  scene.directory = file.path;
-  return [];
 }
 
 const PAGE =

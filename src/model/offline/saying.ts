@@ -77,14 +77,6 @@ export function say(rest: string, scene: PromptContext, verb: string): ParsedSte
   return text === "" ? undefined : says(text);
 }
 
-/** "print 'hello'": a quoted thing that names no file. */
-export function quoted(rest: string, scene: PromptContext): ParsedSteps {
-  const literal = literalOf(scene.masked, rest.replace(/[.!?,;]+$/, ""));
-  return literal?.kind === "quote" && !looksLikePath(literal.text.replaceAll(" ", "_"))
-    ? says(literal.text)
-    : undefined;
-}
-
 const WISH =
   /^(?:something|anything|a |an |my |your |the (?:question|following question|problem|answer)|how|why|what|whether|if|about|to my|in (?:english|french|german|spanish|italian|one|two|three|a )|for|as if|like|me|it|that|this|question)/i;
 const IN_A_LANGUAGE =

@@ -257,27 +257,3 @@ export function isAboutNames(term: string, words: string): boolean {
     /\b(?:extension|suffix)\b/i.test(term)
   );
 }
-
-const HOW_OFTEN =
-  /^(?:how\s+(?:many\s+times|often)\s+(?:(?:does|do|is|are)\s+)?(?:the\s+(?:word|string|text|phrase)\s+)?(.+?)\s+(?:appear|occur|show up|used|mentioned|come up|exist|present|found)s?(?:\s+(?:in|inside|across|within)\s+(.+))?)$/i;
-const HOW_MANY =
-  /^(?:how many\s+)?(?:the\s+)?(?:number of\s+)?(?:times|occurrences?|instances?|matches|mentions|uses|lines(?!\s+of))\s+(?:of|for|that contain|containing|with|matching|that mention)\s+(?:the\s+(?:word|string|text|phrase)\s+)?(.+?)(?:\s+(?:are (?:there\s+)?|is\s+|there are\s+)?(?:in|inside|across|within)\s+(.+))?$/i;
-
-/** "how many times does x appear in a.txt", "count the TODOs in src". */
-export function count(rest: string, scene: PromptContext): ParsedSteps {
-  const text = rest.replace(/[\s?.!]+$/, "");
-  const match = HOW_OFTEN.exec(text) ?? HOW_MANY.exec(text);
-  if (!match) return undefined;
-  const where = match[2] === undefined ? {} : whereOf(match[2], scene);
-  const term = termOf(match[1]!, scene);
-  if (!where || isVague(term)) return undefined;
-  if (!/[\uE000-\uF8FF]/.test(match[1]!) && !saysOnlyItself(term)) return undefined;
-  // Times, not lines, where one file is asked about.
-  if (
-    where.path !== undefined &&
-    /\.\w+$/.test(where.path) &&
-    !/^(?:how many\s+)?(?:the\s+)?(?:number of\s+)?lines/i.test(text)
-  )
-    return [{ do: "measure", path: where.path, unit: "times", text: term }];
-  return [{ do: "search", pattern: pattern(term, false), mode: "count", ...where }];
-}

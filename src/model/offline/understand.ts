@@ -15,20 +15,20 @@ import { fileQuestion } from "./file-questions.ts";
 import { find, list } from "./finding.ts";
 import { wholeOrder } from "./grammar/index.ts";
 import { isGreeting, talk } from "./grammar/talk.ts";
-import { exists, folder, move } from "./moving.ts";
+import { folder, move } from "./moving.ts";
 import { takeFile } from "./phrases.ts";
 import { withoutPoliteness, withoutTail } from "./politeness.ts";
 import { literalOf, type Masked, mask } from "./quotes.ts";
 import { read, readQuestion } from "./reading.ts";
 import { replace } from "./replacing.ts";
-import { callTool, callWith, enter, fact, fetchPage, outputOf, run, sum } from "./running.ts";
-import { quoted, refusal, say } from "./saying.ts";
-import { count, search } from "./searching.ts";
+import { callTool, callWith, fetchPage, run, sum } from "./running.ts";
+import { refusal, say } from "./saying.ts";
+import { search } from "./searching.ts";
 import { sparedFiles, spares } from "./sparing.ts";
 import type { Content, Intent, ParsedSteps, PromptContext, Step } from "./steps.ts";
 import { afterCall, todo } from "./todos.ts";
 import { type Verb, verbAt } from "./verbs.ts";
-import { append, hold, naming, output, remove, write } from "./writing.ts";
+import { append, naming, remove, write } from "./writing.ts";
 
 /** `bare`: the answer is wanted without words around it. */
 export type Plan = { steps: Step[]; bare: boolean } | { refused: string };
@@ -37,12 +37,10 @@ const intents: Record<string, Intent> = {
   todo,
   recall: (rest, scene, verb) => talk(`${verb} ${rest}`.trim(), scene),
   talk: (rest, scene, verb) => talk(`${verb} ${rest}`.trim(), scene),
-  quoted,
   read,
   list,
   find,
   search,
-  count,
   write,
   append,
   replace,
@@ -50,10 +48,6 @@ const intents: Record<string, Intent> = {
   move,
   folder,
   naming,
-  hold,
-  exists,
-  output,
-  enter,
   run,
   fetch: fetchPage,
   call: callTool,
@@ -219,10 +213,7 @@ function instruction(words: string, scene: PromptContext): ParsedSteps {
     const verb = verbAt(form);
     if (/^ls\s+-|\s(?:\||&&)\s/.test(form) && isReadingCommand(form)) return run(form, scene, "run");
     const asks = mayAsk(form);
-    const asked =
-      (asks || /\bdirectory\b/i.test(form) ? fact(form) : undefined) ??
-      (asks || /\b(?:output|results?)\s+(?:of|from|for)\b/i.test(form) ? outputOf(form, scene) : undefined) ??
-      (asks ? question(form, scene) : undefined);
+    const asked = asks ? question(form, scene) : undefined;
     if (asked) return asked;
     for (const name of verb?.intents ?? []) {
       // "in a.js say x instead of y" is about the file.
@@ -284,7 +275,6 @@ function question(words: string, scene: PromptContext): ParsedSteps {
   if (web) return fetchPage(web[1]!, scene);
   const look = /^how (?:does|do)\s+(.+?)\s+look(?: like)?[\s?.!]*$/i.exec(words);
   if (look) return read(look[1]!, scene, "read");
-  if (/^how\s+(?:many|often)\b/i.test(words)) return count(words, scene);
   return fileQuestion(words, scene);
 }
 

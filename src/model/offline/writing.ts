@@ -4,7 +4,6 @@ import { contentOf, isWishForCode } from "./content.ts";
 import { shellWord } from "./moving.ts";
 import { isSpent, joinPath, onlyFile, onlyPlainFile, splitAt, takeFile, takeFiles, takeFolder } from "./phrases.ts";
 import { literalOf } from "./quotes.ts";
-import { outputOf } from "./running.ts";
 import type { ParsedSteps, PromptContext, Step } from "./steps.ts";
 
 const INTRO =
@@ -16,50 +15,7 @@ export function write(rest: string, scene: PromptContext, verb: string): ParsedS
   let words = rest.replace(/^(?:me|us|up|for me|for us|out|down)\s+/i, "");
   if (scene.lastPath !== undefined)
     words = words.replace(/\s+(?:inside|in there|therein|in that file|into that file)[\s.!]*$/i, " in it");
-  if (verb === "set") return whole(words, scene, verb);
-  return (
-    whole(words, scene, verb) ??
-    outputInto(words, scene) ??
-    into(words, scene) ??
-    fileFirst(words, scene, verb) ??
-    contentFirst(words, scene, verb) ??
-    unnamed(words, scene, verb)
-  );
-}
-
-const ALL_CONTENTS =
-  /^(?:all (?:of )?)?(?:the\s+)?(?:(?:whole|entire|full|complete|current)\s+)?(?:contents?|text|body|everything)\s+(?:of|in|inside)\s+/i;
-
-/** "replace the contents of a.txt with 'x'", "set the content of a.txt to 'x'". */
-export function whole(words: string, scene: PromptContext, verb: string): ParsedSteps {
-  const match = ALL_CONTENTS.exec(words);
-  if (!match) return undefined;
-  const file = takeFile(words.slice(match[0].length), scene);
-  const introduced = file && /^\s*(?:with|by|to(?: be| say)?|so (?:that )?it (?:says|reads))\s+/i.exec(file.rest);
-  if (!file || !introduced || /^(?:create|make|write|save)$/.test(verb)) return undefined;
-  const content = contentOf(file.rest.slice(introduced[0].length), scene);
-  return content === undefined ? undefined : [{ do: "write", path: file.path, content }];
-}
-
-/** "the output of ls to a.txt". */
-function outputInto(words: string, scene: PromptContext): ParsedSteps {
-  const split = splitAt(words, /\s+(?:to|into|in|as)\s+/, (right) => onlyPlainFile(right, scene));
-  const shown =
-    split && /^the (?:output|results?) (?:of|from)\s/i.test(split.left) ? outputOf(split.left, scene) : undefined;
-  return shown && [...shown, { do: "write", path: split!.right.path, content: { previous: true } }];
-}
-
-const INTO_FIRST =
-  /^(?:(?:the following|this|these lines?|the text below)(?:\s+(?:text|lines?|contents?))?\s+)?(?:in|into|to|inside)\s+/i;
-
-/** "in a.txt the text 'x'", "to a.txt: x". */
-function into(words: string, scene: PromptContext): ParsedSteps {
-  const start = INTO_FIRST.exec(words);
-  const file = start && takeFile(words.slice(start[0].length), scene);
-  if (!file || file.folder || !/^\s*(?:[:,]|the (?:text|words?|line|string|content)|[\uE000-\uF8FF])/i.test(file.rest))
-    return undefined;
-  const content = contentOf(file.rest.replace(/^\s*[:,]\s*/, ""), scene, { marked: /^\s*:/.test(file.rest) });
-  return content === undefined ? undefined : [{ do: "write", path: file.path, content }];
+  return fileFirst(words, scene, verb) ?? contentFirst(words, scene, verb) ?? unnamed(words, scene, verb);
 }
 
 const MAY_DESCRIBE =
@@ -135,26 +91,6 @@ function contentFirst(words: string, scene: PromptContext, verb: string): Parsed
     scene.steps.pop();
   }
   return [{ do: "write", path: split.right.path, content }];
-}
-
-/** "let a.txt contain 'x'": only what is quoted. */
-export function hold(rest: string, scene: PromptContext, verb: string): ParsedSteps {
-  const file = takeFile(rest.replace(/^(?:that|the)\s+(?=\S)/i, ""), scene);
-  const holds =
-    file && /^\s*(?:to\s+)?(?:contains?|says?|reads?|holds?|has|have)\s+.*[\uE000-\uF8FF]\s*[.!]?$/i.test(file.rest);
-  return holds ? fileFirst(rest.replace(/^that\s+/i, ""), scene, verb) : undefined;
-}
-
-/** "print 'x' to a.txt": quoted text, or what was shown before, and nothing else. */
-export function output(rest: string, scene: PromptContext, verb: string): ParsedSteps {
-  const split = splitAt(rest, /\s+(?:to|into)\s+/, (right) => onlyPlainFile(right, scene));
-  if (!split || /^(?:show|show me|display|present)$/.test(verb)) return undefined;
-  const left = split.left.replace(/^(?:the )?(?:words?|text|string|line|phrase|message)\s+/i, "");
-  const content =
-    literalOf(scene.masked, left) || /^(?:it|that|the (?:result|output|answer))$/i.test(left.trim())
-      ? contentOf(left, scene)
-      : undefined;
-  return content === undefined ? undefined : [{ do: "write", path: split.right.path, content }];
 }
 
 const UNNAMED_FILE =

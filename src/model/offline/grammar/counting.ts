@@ -1,6 +1,6 @@
 // How much and how many: lines of a file, files of a kind, marks in the code; and where a text is.
 import { kindOf } from "../finding.ts";
-import { isKnownFolder } from "../moving.ts";
+import { isKnownFolder, thereAs } from "../moving.ts";
 import { trimSlash } from "../phrases.ts";
 import type { ParsedSteps, StepOf } from "../steps.ts";
 import { isDescription, type Row } from "./rows.ts";
@@ -25,14 +25,18 @@ function looked(text: string, path?: string, asks = false): ParsedSteps {
   return [{ do: "search", pattern, mode: "content", ...(path && { path }), ...(asks && { asks }) }];
 }
 
-/** "how many TODOs are there in src?" */
+function matches(text: string, path?: string): ParsedSteps {
+  return [{ ...(looked(text, path)![0] as StepOf<"search">), mode: "count" }];
+}
+
+/** "TODOs", "todo" -> "TODO" */
 function markOf(word: string): string | undefined {
   return /^(TODO|FIXME|HACK|XXX)s?$/.exec(word.replace(/^todos?$/, "TODO").replace(/^fixmes?$/, "FIXME"))?.[1];
 }
 
 function marks(word: string, path?: string): ParsedSteps {
   const mark = markOf(word);
-  return mark === undefined ? undefined : [{ do: "search", pattern: mark, mode: "count", ...(path && { path }) }];
+  return mark === undefined ? undefined : matches(mark, path);
 }
 
 function anyMarks(word: string, path?: string): ParsedSteps {
@@ -62,6 +66,19 @@ export const measureRows: Row[] = [
     how many WORD is|are FILE
     FILE how_many WORD [does_it_have|are_there|are_in_it]`,
     ({ file, word }) => measured(file, word),
+  ],
+  [
+    `<often> [does|do|is|are] [<the-word>] TEXT <appear> in|inside|across|within FILE
+    <many> [the] [number_of] <occurrences> of|for [<the-word>] TEXT [are|is|there_are] [there] in|inside|across|within FILE`,
+    ({ file, text }) => [{ do: "measure", path: file, unit: "times", text }],
+  ],
+  [
+    `<often> [does|do|is|are] [<the-word>] TEXT <appear> in|inside|across|within FOLDER
+    <often> [does|do|is|are] [<the-word>] TEXT <appear> [<here>]
+    <many> [the] [number_of] <occurrences> of|for [<the-word>] TEXT [are|is|there_are] [there] in|inside|across|within FOLDER
+    <many> [the] [number_of] <occurrences> of|for [<the-word>] TEXT [are_there|there_are] [<here>]
+    <many> [the] [number_of] lines with|containing|that_contain|that_mention|matching [<the-word>] TEXT [are|is|there_are] [there] in|inside TARGET`,
+    ({ text, folder, target }) => matches(text, target ?? folder),
   ],
   [
     `how big|large is FILE
@@ -104,8 +121,14 @@ export const measureRows: Row[] = [
   ],
   [
     "does|is [there] a file called|named FILE exist|here|there [here|there]",
-    ({ file }) => [{ do: "find", pattern: file.includes("/") ? file : `**/${file}`, asks: true }],
+    ({ file }) => [{ do: "find", pattern: thereAs(file), asks: true }],
   ],
+  [
+    `<check> [for_me] <whether> [a|the] [file] [<called>] FILE <is_there>
+    <check> [for_me] <whether> there_is|there's|there_exists [a|the] [file] [<called>] FILE [<here>]`,
+    ({ file }) => [{ do: "find", pattern: thereAs(file) }],
+  ],
+  ["<check> [for_me] <whether> FOLDER <is_there>", ({ folder }) => [{ do: "find", pattern: thereAs(folder) }]],
   [
     `what have|do we|you|i got|have in|here [here]
     what|which files|documents live|are|lie|sit|exist in|inside this|the_current directory|folder|place

@@ -1,4 +1,5 @@
 // Lines of a file: removed, set, put in; text replaced; points added to a list.
+import { contentOf } from "../content.ts";
 import type { LineChoice, ParsedSteps, Step, StepOf } from "../steps.ts";
 import type { Row } from "./rows.ts";
 import { isSettings } from "./words.ts";
@@ -137,5 +138,47 @@ const textRows: Row[] = [
     ({ file, quoted }) => [{ do: "append", path: file, content: quoted, at: "end", item: true }],
   ],
 ];
+
+const SWITCH = "change|update|modify|edit|set";
+
+/** What takes the place of all that a file holds. */
+const wholeTextRows: Row[] = [
+  [
+    `replace|overwrite|fill|<change> [all|all_of] [the] [whole|entire|full|complete|current] contents|content|text|body|everything of|in|inside FILE with|by|to [be|say] CONTENT
+    ${SWITCH} FILE to_say|to_contain|to_read|to_be|so_it_says|so_that_it_says|so_it_contains|so_that_it_contains|so_it_reads|so_that_it_reads|with_the_text|with_text|with_the_content|with_the_contents|with_content [just|only|the_text|the_content] CONTENT`,
+    ({ file, content }, _, words) =>
+      /[\uE000-\uF8FF] $/.test(words) ? [{ do: "write", path: file, content, replaces: true }] : undefined,
+  ],
+  [
+    `have|let [the|that] [file] FILE [to] contain|contains|say|says|read|reads|hold|holds|has|have [<the-word>] QUOTED
+    echo|print|print_out|output|type|type_out|dump [the] [word|words|text|string|line|phrase|message] QUOTED to|into FILE`,
+    ({ file, quoted }) => [{ do: "write", path: file, content: quoted }],
+  ],
+  [
+    "<write> [the_following|this|these_lines|the_text_below] [text|line|lines|content|contents] in|into|to|inside FILE REST",
+    ({ file, rest }, scene, words) => {
+      const marked = /: /.test(words);
+      if (!marked && !/^(?:the (?:text|words?|line|string|content)|[\uE000-\uF8FF])/i.test(rest)) return undefined;
+      const content = contentOf(rest, scene, { marked });
+      return content === undefined ? undefined : [{ do: "write", path: file, content }];
+    },
+  ],
+];
+
+const takenOutRows: Row[] = [
+  [
+    `<remove> [all|every|any|each|the|only|first]* [occurrences|instances|mentions|uses] [of] [the] [word|text|string|phrase] QUOTED from|in|inside|out_of FILE
+    <remove> [all|every|any|each|the]* [occurrences|instances|mentions] [of] [the] word|text|string|phrase ANCHOR from|in|inside|out_of FILE
+    <remove> [all|every|any|each|the]* occurrences|instances|mentions of ANCHOR from|in|inside|out_of FILE`,
+    ({ file, quoted, anchor }) => replaced(file, quoted ?? anchor, ""),
+  ],
+  [
+    "<set> [the] WORD [number|value] <in> FILE from ANCHOR to TEXT",
+    ({ file, anchor, text }) => (anchor.length < 3 ? undefined : replaced(file, anchor, text)),
+  ],
+];
+
+/** Behind those for values in settings, which mean more than a text. */
+export const lastLineRows: Row[] = [...wholeTextRows, ...takenOutRows];
 
 export const lineRows: Row[] = [...removeRows, ...changeRows, ...textRows];

@@ -1,7 +1,8 @@
 // Rows: whole orders as they are said, and the steps they mean. One fits from the first word to the last, or not at all.
+import { contentOf } from "../content.ts";
 import { countOf, folderNamed, onlyPlainFile } from "../phrases.ts";
 import { literalOf } from "../quotes.ts";
-import type { LineChoice, ParsedSteps, PromptContext, Step } from "../steps.ts";
+import type { Content, LineChoice, ParsedSteps, PromptContext, Step } from "../steps.ts";
 import { wordSet } from "../word-set.ts";
 import { words as shared } from "./words.ts";
 
@@ -24,6 +25,8 @@ export type Slots = {
   /** A second text. */
   anchor: string;
   quoted: string;
+  /** What is to be written. */
+  content: Content;
   /** Words that are not quoted. */
   plain: string;
   /** Text to the end of the order. */
@@ -95,6 +98,7 @@ const slots: Record<string, { source: string; value(given: string, scene: Prompt
   ANCHOR: { source: `${mark}|\\S+`, value: (given, scene) => literalText(given, scene) },
   SENTENCE: { source: `${mark}|\\S+(?: \\S+){0,11}`, value: (given, scene) => literalText(given, scene) },
   TEXT: { source: `${mark}|\\S+`, value: (given, scene) => literalText(given, scene) },
+  CONTENT: { source: ".+", value: (given, scene) => contentOf(given, scene) },
   QUOTED: { source: mark, value: (given, scene) => literalOf(scene.masked, given)?.text },
   OWNER: { source: "\\w+['’]s", value: (given) => given },
   KEY: {

@@ -1,4 +1,6 @@
 // Talk: what is answered in words alone, from the conversation or from what the offline model is.
+import { looksLikePath } from "../phrases.ts";
+import { literalOf } from "../quotes.ts";
 import type { ParsedSteps, PromptContext } from "../steps.ts";
 import { firstFitting, fits, type Row } from "./rows.ts";
 
@@ -157,6 +159,14 @@ const talkRows: Row[] = [
     repeat|say that|yourself|what_you_said|what_you_just_said [again]`,
     (_, scene) => lastAnswer(scene),
   ],
+];
+
+export const quotedRow: Row = [
+  "show|show_me|reveal|spit_out|display|print|print_out|output|type|type_out|dump|give_me|present|tell_me|let_me_know|tell_us QUOTED",
+  ({ quoted }, { masked }, words) =>
+    literalOf(masked, words.trim().slice(-1))?.kind !== "quote" || looksLikePath(quoted.replaceAll(" ", "_"))
+      ? undefined
+      : says(quoted),
 ];
 
 const spoken = firstFitting(talkRows);

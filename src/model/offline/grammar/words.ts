@@ -40,6 +40,17 @@ export const words: Record<string, string> = {
   said: "i_asked|i_said|i_wrote|i_gave|i_sent|i_typed|i_had|i_asked_you|i_gave_you|i_sent_you",
   asked: "ask|asked|say|said|type|typed|write|written|wrote|tell_you|told_you|request|requested|want|asking|saying",
   ago: "before|just_now|last|previously|earlier|a_moment_ago|just|in_my_last_message|in_my_last_prompt|the_last_time|last_time|just_before|first|at_first|in_the_beginning|before_this|before_that|before_now",
+  often: "how_many_times|how_often|count_how_often|count_how_many_times",
+  "the-word": "the_word|the_string|the_text|the_phrase|the_term",
+  appear: "appear|appears|occur|occurs|show_up|shows_up|used|mentioned|come_up|comes_up|exist|exists|present|found",
+  occurrences: "times|occurrences|occurrence|instances|instance|matches|mentions|uses",
+  check: "check|verify|confirm|see|test|determine|find_out|tell_me",
+  whether: "if|whether|that",
+  is_there:
+    "exists|exist|is_there|is_present|is_here|is_in_this_folder|is_in_the_folder|is_in_this_project|is_in_the_project",
+  running: "running|executing|calling|the_shell_command|the_bash_command|the_command|command",
+  write: "write|write_down|save|put|store|record|place|log|dump|jot_down|note_down",
+  new: "create|make|generate|put_together|whip_up|start|set_up|build|produce|prepare|initialize|new|add",
   message: "[with|using|with_the|with_a|under|under_the] [the] [commit] message|message: [of|saying|:]",
 };
 
