@@ -1,9 +1,12 @@
 // What a recorded request and one of now differ in, in words: "messages[1]: recorded … now …".
+
+import { isObject } from "../json/object.ts";
 import type { Part } from "../protocol/message.ts";
 import { digestOf } from "../text/digest.ts";
 import { type DescribedMessage, type DescribedRequest, digestOfParts, digestOfRequest, partsOf } from "./describe.ts";
 import { createNormaliser, type Normaliser, normaliseEnvironment } from "./normalise.ts";
 import type { KeptPart, Recording, SystemPart } from "./recording.ts";
+import { quoted, textDifference } from "./text-difference.ts";
 
 /** Each request with everything that it was asked with; what it only refers to stands in it. */
 export function wholeRequests(recording: Recording): DescribedRequest[] {
@@ -29,11 +32,13 @@ export function wholeRequests(recording: Recording): DescribedRequest[] {
 /** What in a recording does not fit its own digests any more. */
 export function changedSince(recording: Recording, number: number, whole: DescribedRequest): string | undefined {
   const normalise = createNormaliser(recording.header.places);
+  const { kept } = recording.requests[number - 1]!.messages;
   for (const [index, { role, digest, parts }] of whole.messages.entries()) {
+    if (index < kept) continue; // looked at in the request before
     const now = digestOfParts(parts, normalise);
     if (now === digest) continue;
     const texts = parts.map((part) => quoted(textOfPart(part))).join(", ");
-    return `request ${number}, messages[${index}] (${nameOf(role, parts)}): recorded with the digest ${digest}, now ${now}: ${texts}`;
+    return `request ${number}, messages[${index}] (${nameOf(role, parts, callNames(whole.messages))}): recorded with the digest ${digest}, now ${now}: ${texts}`;
   }
   if (digestOfRequest(whole) !== whole.digest) return `request ${number}: its digest is not that of its parts`;
   return undefined;
@@ -42,10 +47,14 @@ export function changedSince(recording: Recording, number: number, whole: Descri
 export type Sides = { recorded: Normaliser; now: Normaliser };
 
 /** Undefined: they ask the same. */
-export function differenceOf(recorded: DescribedRequest, now: DescribedRequest, sides: Sides): string | undefined {
+export function differenceOf(
+  recorded: DescribedRequest,
+  now: DescribedRequest,
+  { tools, ...sides }: Sides & { tools: readonly ToolText[] },
+): string | undefined {
   return (
     systemDifference(recorded.system, now.system, sides) ??
-    toolsDifference(recorded.tools, now.tools) ??
+    toolsDifference(recorded.tools, now.tools, tools) ??
     messagesDifference(recorded.messages, now.messages, sides)
   );
 }
@@ -65,28 +74,22 @@ export function systemDifference(
       if (one?.builtIn === other?.builtIn) return "system: the built-in prompt has changed since it was recorded";
       return `system: recorded ${shownSystem(one)}, now ${shownSystem(other)}`;
     }
-    const texts = [
-      sides.recorded(normaliseEnvironment(one?.text ?? "")),
-      sides.now(normaliseEnvironment(other?.text ?? "")),
-    ] as const;
-    return `system${fileAt(...texts)}: ${textDifference(...texts) ?? "it was changed in the recording"}`;
+    const texts = [one, other].map((part) => normaliseEnvironment(part?.text ?? ""));
+    const [then, today] = [sides.recorded(texts[0]!), sides.now(texts[1]!)];
+    const difference = textDifference(then, today);
+    if (!difference) return "system: it was changed in the recording";
+    const { file = sectionAt(then, difference.at), words } = difference;
+    return `system${file === undefined ? "" : `, ${file}`}: ${words}`;
   }
   return undefined;
 }
 
-/** The rule file that the first difference is in. */
-function fileAt(recorded: string, now: string): string {
-  const start = recorded.slice(0, firstDifference(recorded, now));
-  const opened = start.lastIndexOf('<instructions path="');
-  const path =
-    opened > start.lastIndexOf("</instructions>") ? /path="([^"]*)"/.exec(now.slice(opened))?.[1] : undefined;
-  return path === undefined ? "" : `, ${path}`;
-}
-
-function firstDifference(one: string, other: string): number {
-  let at = 0;
-  while (at < one.length && one[at] === other[at]) at++;
-  return at;
+/** The heading that the first difference stands below. */
+function sectionAt(text: string, at: number): string | undefined {
+  return text
+    .slice(0, at)
+    .match(/^# .+$/gm)
+    ?.at(-1);
 }
 
 function shownSystem(part: SystemPart | undefined): string {
@@ -94,17 +97,31 @@ function shownSystem(part: SystemPart | undefined): string {
   return part.builtIn === undefined ? quoted(part.text ?? "") : `the built-in prompt (${part.builtIn})`;
 }
 
+/** `described`: what is told of them now; a recording has only their digests. */
 export function toolsDifference(
   recorded: Readonly<Record<string, string>>,
   now: Readonly<Record<string, string>>,
+  described: readonly ToolText[],
 ): string | undefined {
   if (Object.keys(recorded).length === 0) return undefined;
   const gone = Object.keys(recorded).filter((name) => now[name] === undefined);
   const added = Object.keys(now).filter((name) => recorded[name] === undefined);
-  if (gone.length > 0 || added.length > 0)
-    return `tools: recorded ${gone.join(", ") || "none of these"}, now ${added.join(", ") || "none of these"}`;
+  if (gone.length > 0 || added.length > 0) {
+    const [then, today] = [gone, added].map((names) => (names.length > 0 ? `with ${names.join(", ")}` : undefined));
+    return `tools: recorded ${then ?? `without ${added.join(", ")}`}, now ${today ?? `without ${gone.join(", ")}`}`;
+  }
   const changed = Object.keys(recorded).filter((name) => now[name] !== recorded[name]);
-  return changed.length > 0 ? `tools: the description of ${changed.join(", ")} has changed` : undefined;
+  if (changed.length === 0) return undefined;
+  const texts = described.filter(({ name }) => changed.includes(name)).map(toolText);
+  return `tools: the description or the parameters of ${changed.join(", ")} changed, now ${texts.join(", ")}`;
+}
+
+type ToolText = { name: string; description: string; parameters: unknown };
+
+function toolText({ description, parameters }: ToolText): string {
+  const fields =
+    isObject(parameters) && isObject(parameters["properties"]) ? Object.keys(parameters["properties"]) : [];
+  return `${quoted(description)} (${fields.join(", ") || "no parameters"})`;
 }
 
 export function messagesDifference(
@@ -118,37 +135,52 @@ export function messagesDifference(
     const where = `messages[${index}]`;
     if (!one || !other) {
       const there = (one ?? other)!;
-      const said = `${nameOf(there.role, there.parts)} ${quoted(textOfPart(there.parts[0]))}`;
+      const name = nameOf(there.role, there.parts, callNames(one ? recorded : now));
+      const said = `${name} ${quoted(textOfPart(there.parts[0]))}`;
       return one ? `${where}: recorded ${said}, now nothing` : `${where}: recorded nothing, now ${said}`;
     }
     const difference = partsDifference(one.parts, other.parts, sides);
     // The same words with the same paths on both sides are the same, whatever the directories of the run are.
     if (difference === undefined) continue;
-    return `${where} (${nameOf(other.role, other.parts)}): ${difference}`;
+    const { part, words } = difference;
+    return `${where} (${nameOf(other.role, part ? [part] : other.parts, callNames(now))})${words}`;
   }
   return undefined;
 }
 
+/** `words`: go on after what the part is called. */
 export function partsDifference(
   recorded: readonly (KeptPart | Part)[],
   now: readonly (KeptPart | Part)[],
   sides: Sides,
-): string | undefined {
+): { part: KeptPart | Part | undefined; words: string } | undefined {
   for (let index = 0; index < Math.max(recorded.length, now.length); index++) {
     const [one, other] = [recorded[index], now[index]];
     const texts = [one ? textOfPart(one) : "", other ? textOfPart(other) : ""] as const;
     if (one && other && one.type === other.type && texts[0] === texts[1]) continue;
     const difference = textDifference(sides.recorded(texts[0]), sides.now(texts[1]));
-    if (difference !== undefined) return difference;
-    if (one?.type !== other?.type) return `recorded ${one?.type ?? "nothing"}, now ${other?.type ?? "nothing"}`;
+    const part = other ?? one;
+    if (difference) {
+      const { file, words } = difference;
+      return { part, words: `${file === undefined ? "" : `, ${file}`}: ${words}` };
+    }
+    if (one?.type !== other?.type)
+      return { part, words: `: recorded ${one?.type ?? "nothing"}, now ${other?.type ?? "nothing"}` };
   }
   return undefined;
 }
 
-function nameOf(role: string, parts: readonly (KeptPart | Part)[]): string {
+/** What each call of a tool is of, by its id. */
+function callNames(messages: readonly DescribedMessage[]): ReadonlyMap<string, string> {
+  const calls = messages.flatMap(({ parts }) => parts.filter((part) => part.type === "tool_call"));
+  return new Map(calls.map(({ id, name }) => [id, name]));
+}
+
+function nameOf(role: string, parts: readonly (KeptPart | Part)[], calls: ReadonlyMap<string, string>): string {
   const results = parts.filter((part) => part.type === "tool_result");
   if (results.length === 0) return role;
-  return results.length === 1 ? `result of ${results[0]!.id}` : `${results.length} tool results`;
+  const named = results.map(({ id }) => `${calls.get(id) ?? "a tool"}, ${id}`);
+  return `result of ${named.join("; ")}`;
 }
 
 function textOfPart(part: KeptPart | Part | undefined): string {
@@ -165,26 +197,4 @@ function textOfPart(part: KeptPart | Part | undefined): string {
     default:
       return part.text;
   }
-}
-
-const before = 30;
-const longest = 90;
-
-/** Around the first character that differs. */
-export function textDifference(recorded: string, now: string): string | undefined {
-  if (recorded === now) return undefined;
-  const at = firstDifference(recorded, now);
-  const from = Math.max(0, at - before);
-  const line = recorded.slice(0, at).split("\n").length;
-  const where = line > 1 ? `line ${line}, ` : "";
-  return `${where}recorded ${excerpt(recorded, from)}, now ${excerpt(now, from)}`;
-}
-
-function excerpt(text: string, from: number): string {
-  const cut = text.slice(from, from + longest);
-  return `${from > 0 ? "…" : ""}${JSON.stringify(cut)}${from + longest < text.length ? "…" : ""}`;
-}
-
-function quoted(text: string): string {
-  return excerpt(text, 0);
 }

@@ -77,13 +77,15 @@ export class ReplayModel implements Provider {
       );
     }
     const recorded = this.#whole[meant]!;
-    const difference = changedSince(this.#recording, meant + 1, recorded) ?? differenceOf(recorded, now, this.#sides);
+    const difference =
+      changedSince(this.#recording, meant + 1, recorded) ??
+      differenceOf(recorded, now, { ...this.#sides, tools: request.tools });
     if (difference === undefined) return { index: meant };
     const message = `${this.#name} differs from this run in request ${meant + 1}: ${difference}`;
     if (this.#options.onMismatch === "continue") return { index: meant, difference: `${message}.` };
     throw new ModelError(
       "REPLAY_DIVERGED",
-      `${message}${this.#options.note} Record it again, or continue all the same with --replay-on-mismatch continue.`,
+      `${message}${this.#options.note} Record it again, or continue anyway with --replay-on-mismatch continue.`,
     );
   }
 

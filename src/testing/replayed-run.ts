@@ -1,31 +1,15 @@
 // ReplayedRun: a recording as a LiveRun. It shows what was shown, to the byte, and touches nothing; what the model would be
 // asked today is made from the workspace as it is now, and compared first.
-import type { Agent } from "../agent/agent.ts";
-import { askQuestion } from "../agent/tools/ask-question.ts";
-import { builtInTools } from "../agent/tools/index.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import { EventLog, MemoryKeeper } from "../protocol/event-log.ts";
 import { failedTurn, type OpenPrompt, Prompts, sentOf } from "../protocol/prompts.ts";
 import type { ContextUse, LiveRun, Prompt, Recorded, RunRequest, Sent, TurnEnding } from "../protocol/run.ts";
 import { noSpending } from "../protocol/usage.ts";
-import { chooseTools } from "../run/choose-tools.ts";
 import type { RunHost } from "../run/host.ts";
-import { loadInstructions } from "../run/instructions.ts";
-import { type Setup, setUp } from "../run/setup.ts";
-import type { RunState } from "../run/state.ts";
 import { digestOf } from "../text/digest.ts";
-import {
-  changedSince,
-  partsDifference,
-  type Sides,
-  systemDifference,
-  toolsDifference,
-  wholeRequests,
-} from "./compare.ts";
-import { createDescriber, type DescribedRequest } from "./describe.ts";
-import { createNormaliser, normaliseEnvironment, placesOf } from "./normalise.ts";
-import { eventsIn, type Recording, type RecordingLine, type SystemPart } from "./recording.ts";
+import { eventsIn, type Recording, type RecordingLine } from "./recording.ts";
+import { createCheck, type RunCheck } from "./replay-check.ts";
 import type { OnMismatch } from "./replay-model.ts";
 
 /** `check`: what is asked now is compared with what was asked. `until`: the last request that is shown. */
@@ -196,14 +180,14 @@ export class ReplayedRun implements LiveRun {
     return { type: "fail", message, code: "NOT_DONE", answer, ...ending };
   }
 
-  /** Undefined where the run continues all the same; that it differs is said. */
+  /** Undefined where the run continues anyway; that it differs is said. */
   #told(message: string): string | undefined {
     if (this.#options.check?.onMismatch === "continue") {
       this.#difference ??= message;
       this.#log.append({ type: "notice", kind: "replay", message });
       return undefined;
     }
-    return `${message}. Record it again, or continue all the same with --replay-on-mismatch continue.`;
+    return `${message}. Record it again, or continue anyway with --replay-on-mismatch continue.`;
   }
 
   #end(item: OpenPrompt, why: UserError): void {
@@ -275,97 +259,4 @@ function changedLine(line: RecordingLine): string | undefined {
   const now = digestOf(JSON.stringify(line.event.outcome ?? null));
   if (now === line.digest) return undefined;
   return `the result of ${line.event.tool} (${line.event.callId}): recorded with the digest ${line.digest}, now ${now}`;
-}
-
-/** Says what differs in a request; with the prompt, where it is the first one of its turn. */
-type RunCheck = (request: number, prompt: Prompt | undefined) => Promise<string | undefined>;
-
-async function createCheck(
-  recording: Recording,
-  { request, host }: NonNullable<ShowOptions["check"]>,
-): Promise<RunCheck> {
-  const { header } = recording;
-  const settled = await setUp(request, host, { gate: false });
-  const isResumed = header.request.chat?.type === "resume";
-  const mode = isResumed && settled.mode === "default" ? header.mode : settled.mode;
-  // Nothing is carried out here: what may be read is what could be read then.
-  const setup: Setup = { ...settled, trusted: header.trusted, mode };
-  const now = createNormaliser(placesOf(setup.request, host.env));
-  const sides = { recorded: createNormaliser(header.places), now };
-  const describer = createDescriber(now, host.redact ?? ((text) => text));
-  // Who can answer may be known only once a host has spoken, and the prompt says whether anybody can.
-  let making: ReturnType<typeof instructionsNow> | undefined;
-  const instructions = async () => {
-    await host.ready;
-    making ??= instructionsNow(setup, recording);
-    return making;
-  };
-  const whole = wholeRequests(recording);
-  return async (number, prompt) => {
-    const recorded = whole[number - 1]!;
-    const changed = changedSince(recording, number, recorded);
-    if (changed !== undefined || prompt === undefined) return changed;
-    const told = await instructions();
-    const described = describer.request({ system: told.system, tools: told.tools, messages: [] });
-    const expanded = await told.expand(prompt, recorded);
-    const isAppended = header.request.appendSystemPrompt === request.appendSystemPrompt;
-    const system = isAppended ? withoutHooks(recorded.system, described.system, sides) : recorded.system;
-    const message = describer.message({ role: "user", parts: expanded });
-    return (
-      systemDifference(system, described.system, sides) ??
-      toolsDifference(ownTools(recorded.tools), described.tools) ??
-      promptDifference(recorded, message.parts, sides)
-    );
-  };
-}
-
-/** What the agent would be told today. */
-async function instructionsNow(setup: Setup, recording: Recording) {
-  const { header } = recording;
-  const hasServers = setup.request.browser === true || setup.request.mcpConfigs !== undefined;
-  const all = chooseTools(setup.request, { mode: setup.mode, hasServers });
-  const tools = setup.asking.isAttended ? all : all.filter(({ name }) => name !== askQuestion.name);
-  const state = { mode: setup.mode, model: { ...header.model } as Agent["model"] } as RunState;
-  const { answerSchema } = setup.request;
-  const answer =
-    answerSchema === undefined ? {} : { answer: (await import("../run/answer-schema.ts")).answerSchema(answerSchema) };
-  const told = await loadInstructions(setup, { state, tools: all, now: Date.now(), warn: () => {}, ...answer });
-  const never = new AbortController().signal;
-  return {
-    system: told.system(),
-    tools,
-    async expand(prompt: Prompt, recorded: DescribedRequest) {
-      // What a server's prompt says is known only while the server runs.
-      if (/^\/[\w.-]+:\S/.test(prompt.text) && recorded.messages.length > 0) {
-        const texts = recorded.messages.at(-1)!.parts.filter((part) => part.type === "text");
-        return texts.map(({ text }) => ({ type: "text" as const, text }));
-      }
-      return (await told.expand(prompt, "", never)).parts;
-    },
-  };
-}
-
-/** Hooks add to the end of the system prompt, and none runs here. */
-function withoutHooks(recorded: readonly SystemPart[], now: readonly SystemPart[], sides: Sides) {
-  const texts = [recorded, now].map((parts) => normaliseEnvironment(parts.at(-1)?.text ?? "")) as [string, string];
-  return sides.recorded(texts[0]).startsWith(`${sides.now(texts[1])}\n\n`) ? now : recorded;
-}
-
-/** Those of servers and of a browser are known only while these run. */
-function ownTools(recorded: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(recorded).filter(([name]) => builtInTools.some((tool) => tool.name === name)),
-  );
-}
-
-/** Hooks may have added to it. */
-function promptDifference(
-  recorded: DescribedRequest,
-  now: DescribedRequest["messages"][number]["parts"],
-  sides: Sides,
-): string | undefined {
-  const index = recorded.messages.length - 1;
-  const told = recorded.messages[index]?.parts ?? [];
-  const difference = partsDifference(told.slice(0, now.length), now, sides);
-  return difference && `messages[${index}] (user): ${difference}`;
 }

@@ -57,8 +57,37 @@ describe("the first request that differs", () => {
     there.file("AGENTS.md", files["AGENTS.md"].replace("kind", "kinf"));
     for (const tools of ["recorded", "live"]) {
       const { result } = resultOf(await replay(["--replay-tools", tools]));
-      expect(result).toMatch(/request 1: system, AGENTS\.md: line \d+, recorded …".*Be kind.*, now …".*Be kinf/);
+      expect(result).toContain('request 1: system, AGENTS.md: line 41, recorded "Be kind.", now "Be kinf."');
     }
+  });
+
+  it("is named with the nested rule, or the one with a pattern, that a touched file brings along", async () => {
+    const nested = {
+      "src/AGENTS.md": "No classes.\n",
+      ".cursor/rules/ts.mdc": '---\nglobs: "**/*.ts"\n---\nNo any.\n',
+      "src/main.ts": "export {};\n",
+    };
+    for (const place of [here, there]) for (const [name, text] of Object.entries(nested)) place.file(name, text);
+    await record([], [{ calls: [{ name: "Read", args: { path: "src/main.ts" } }] }, { text: "ok" }]);
+    expect((await replay()).exit).toBe(0);
+    for (const [name, from, to] of [
+      ["src/AGENTS.md", "No classes.", "No clazzes."],
+      [".cursor/rules/ts.mdc", "No any.", "No anx."],
+    ] as const) {
+      there.file(name, nested[name].replace(from, to));
+      for (const tools of ["recorded", "live"]) {
+        const { result } = resultOf(await replay(["--replay-tools", tools]));
+        expect(result).toMatch(/request 2: messages\[2\]/);
+        expect(result).toContain(`, ${name}: recorded "${from}", now "${to}"`);
+      }
+      there.file(name, nested[name]);
+    }
+  });
+
+  it("is named with the tools that are offered", async () => {
+    await record();
+    const { result } = resultOf(await replay(["--disallowed-tools", "WebSearch"]));
+    expect(result).toContain("request 1: tools: recorded with WebSearch, now without WebSearch");
   });
 
   it("is named when a tool gives something else, here or in the recording", async () => {
@@ -66,11 +95,11 @@ describe("the first request that differs", () => {
     there.file("a.txt", "hellp\n");
     const live = await replay(["--replay-tools", "live"]);
     expect(resultOf(live).result).toMatch(
-      /request 2: messages\[2\] \(result of \S+\): recorded "hello\\n", now "hellp\\n"/,
+      /request 2: messages\[2\] \(result of Read, \S+\): recorded "hello\\n", now "hellp\\n"/,
     );
     change('"text":"hello\\n"', '"text":"hellp\\n"');
     expect(resultOf(await replay()).result).toMatch(
-      /request 2, messages\[2\] \(result of \S+\): recorded .* now .*hellp/,
+      /request 2, messages\[2\] \(result of Read, \S+\): recorded .* now .*hellp/,
     );
     change('"text":"hellp\\n"', '"text":"hello\\n"');
     change('"content":"hello\\n"', '"content":"hellp\\n"');

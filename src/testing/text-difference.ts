@@ -1,0 +1,84 @@
+// What two texts differ in, in words: the line, the file that it comes from, and what stood there.
+
+/** `file`: the one that is quoted where they differ. `at`: the first character that does. `words`: "recorded …, now …". */
+export type TextDifference = { file?: string; at: number; words: string };
+
+/** Undefined: they are the same. */
+export function textDifference(recorded: string, now: string): TextDifference | undefined {
+  if (recorded === now) return undefined;
+  const at = firstDifference(recorded, now);
+  const inFile = fileDifference(filesIn(recorded), filesIn(now));
+  return { at, ...(inFile ?? { words: placedDifference(recorded, now) }) };
+}
+
+/** The first file that is not quoted alike. */
+export function fileDifference(
+  recorded: ReadonlyMap<string, string>,
+  now: ReadonlyMap<string, string>,
+): { file: string; words: string } | undefined {
+  for (const file of new Set([...recorded.keys(), ...now.keys()])) {
+    const [one, other] = [recorded.get(file), now.get(file)];
+    if (one === other) continue;
+    const isInBoth = one !== undefined && other !== undefined;
+    return {
+      file,
+      words: isInBoth
+        ? placedDifference(one, other)
+        : `recorded ${quotedOrNothing(one)}, now ${quotedOrNothing(other)}`,
+    };
+  }
+  return undefined;
+}
+
+const quotedFile = /^<([a-z]+(?:-\d+)?) path="([^"]*)"[^>]*>\n([\s\S]*?)\n<\/\1>$/gm;
+
+/** Rule files and attachments stand in what a model is told as `<instructions path="AGENTS.md">`. */
+export function filesIn(text: string): Map<string, string> {
+  return new Map([...text.matchAll(quotedFile)].map(([, , path, inside]) => [path!, inside!]));
+}
+
+const longest = 90;
+const before = 30;
+
+/** The first line that differs, whole or around the first character that does. */
+function placedDifference(recorded: string, now: string): string {
+  const at = firstDifference(recorded, now);
+  const isShort = Math.max(recorded.length, now.length) <= longest;
+  const line = recorded.slice(0, at).split("\n").length;
+  const goesOn = at === recorded.length || at === now.length;
+  if (goesOn && !isShort) {
+    const [one, other] = [recorded, now].map((text) => quotedOrNothing(text.slice(at)));
+    return `after line ${line}, recorded ${one}, now ${other}`;
+  }
+  if (goesOn) return `recorded ${quoted(recorded)}, now ${quoted(now)}`;
+  const from = recorded.lastIndexOf("\n", at - 1) + 1;
+  const [one, other] = [recorded, now].map((text) => excerpt(lineFrom(text, from, at), at - from));
+  const where = line > 1 || lineFrom(recorded, 0, 0) !== recorded ? `line ${line}, ` : "";
+  return `${where}recorded ${one}, now ${other}`;
+}
+
+/** With the break that ends it: it may be all that differs. */
+function lineFrom(text: string, from: number, at: number): string {
+  const end = text.indexOf("\n", at);
+  return text.slice(from, end < 0 ? undefined : end + 1);
+}
+
+function firstDifference(one: string, other: string): number {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at++;
+  return at;
+}
+
+function excerpt(text: string, around: number): string {
+  const from = text.length <= longest ? 0 : Math.max(0, around - before);
+  const cut = text.slice(from, from + longest);
+  return `${from > 0 ? "…" : ""}${JSON.stringify(cut)}${from + longest < text.length ? "…" : ""}`;
+}
+
+export function quoted(text: string): string {
+  return excerpt(text, 0);
+}
+
+function quotedOrNothing(text: string | undefined): string {
+  return text === undefined || text === "" ? "nothing" : quoted(text);
+}
