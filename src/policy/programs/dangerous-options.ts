@@ -1,7 +1,7 @@
 // Options that make an everyday command run programs, load code or reach further: a rule for the command does not cover them.
 
 import type { CommandWords, ShellWord } from "../parse/shell-word.ts";
-import { baseName, isInterpreter, list, otherNames, own } from "./command-names.ts";
+import { baseName, each, isInterpreter, list, otherNames, own } from "./command-names.ts";
 import { dangerousGit } from "./git-options.ts";
 import { longIn, type OptionNames, optionValue, parseOptions, shortIn } from "./read-options.ts";
 import { dangerousAwk, dangerousSed } from "./sed-awk-code.ts";
@@ -108,7 +108,11 @@ const dangerous: Record<string, DangerousOptions> = {
       /^(-wrapper|-fplugin|-fpass-plugin|-Xclang|-B|-?-specs|@|-W[la],.*-(plugin|dynamic-linker)|-Xlinker|-Xassembler)/,
   },
   ld: { exact: /^--?(plugin|dynamic-linker)/ },
-  curl: { short: "KT", values: "XHduAbeEmxrwUzQtyYCPF", long: ["config", "upload-file", "engine"] },
+  curl: {
+    short: "KT",
+    values: "XHduAbeEmxrwUzQtyYCPF",
+    long: ["config", "upload-file", "engine", "unix-socket", "abstract-unix-socket"],
+  },
   wget: {
     short: "ei",
     values: "OPoaUtTwQlADIRXB",
@@ -136,7 +140,8 @@ const dangerous: Record<string, DangerousOptions> = {
   go: {
     exact: /^--?(exec|toolexec|modfile|overlay|vettool|gccgoflags|compiler)(=|$)|-extld|^-w$/s,
   },
-  cargo: { long: ["config"] },
+  // `cargo watch -s command`
+  cargo: { long: ["config"], exact: /^(-s|--shell)(=|$)/s },
   psql: { exact: /\\(!|o |copy |g |w )|\b(to|from)\s+program\b/i },
   mysql: { exact: /\\!|^--(tee|pager|plugin-dir|init-command)|(^|;)\s*(system|tee)\s/s },
   sqlite3: {
@@ -150,6 +155,49 @@ const dangerous: Record<string, DangerousOptions> = {
   strace: { valued: [{ short: "o", values: "abeEIOpPsSuUX", long: ["output"], value: /^[|!]/ }] },
   hyperfine: { short: "pcS", long: ["prepare", "cleanup", "setup", "shell"] },
   nodemon: { short: "x", long: ["exec"] },
+  ...each("apt apt-get apt-cache aptitude", { short: "oc", long: ["option", "config-file"] }),
+  ...each("yum dnf", { short: "c", long: ["config", "setopt", "installroot"] }),
+  rpm: { exact: /^(-E|-D|--(eval|define|pipe|macros|rcfile|load|root|dbpath))(=|$)/s },
+  dpkg: { long: ["pre-invoke", "post-invoke", "status-logger", "instdir", "admindir", "root"] },
+  nmap: { exact: /^--(script|datadir|interactive)/ },
+  nc: { short: "ec", values: "wpsqIOPTVXxim", long: ["exec", "sh-exec", "lua-exec"] },
+  socat: { exact: /(^|!!|[,:])(exec|system|shell|open|gopen|creat|create|file)[:,]/i },
+  ip: { short: "b", long: ["batch"], operands: /^(netns|vrf) exec\b/ },
+  hg: { exact: /^--config/ },
+  svn: { long: ["config-option", "config-dir", "editor-cmd", "diff-cmd", "diff3-cmd"] },
+  ...each("pdflatex latex xelatex lualatex pdftex tex", { exact: /^--?(shell-escape|enable-write18)$/ }),
+  latexmk: { exact: /^--?(e|r|(pdf|xe|lua)?latex=.*|(use)?pretex.*|shell-escape)$/s },
+  pylint: { long: ["init-hook"] },
+  mypy: { long: ["python-executable"] },
+  eslint: { long: ["rulesdir"] },
+  ...each("bat batcat delta", { long: ["pager"] }),
+  ...each("gh glab", { operands: /^(alias (set|import)|extension (install|exec|upgrade)|config set)\b/ }),
+  helm: { long: ["post-renderer"], operands: /^plugin (install|update)\b/ },
+  cmake: { exact: /^-[PEC]/ },
+  ctest: { exact: /^(-SP?|--script(-new-process)?|--build-and-test)(,|$)/ },
+  gradle: { exact: /^(-I|--init-script|--include-build)(=|$)/s },
+  mvn: { exact: /^-D(exec\.(executable|args|commandlineArgs)|maven\.ext\.class\.path)/ },
+  ansible: { short: "a", values: "iMumefktBPTclbK", long: ["args"] },
+  ...each("sdiff diff3", { long: ["diff-program"] }),
+  tshark: { short: "X", values: "riwfYocnNTeE" },
+  bpftrace: { short: "ec" },
+  mutt: { short: "eF" },
+  ...each("mail mailx", { long: ["exec"] }),
+  openvpn: {
+    exact:
+      /^--?(up|down|route-up|route-pre-down|ipchange|config|plugin|tls-verify|client-connect|auth-user-pass-verify)$/,
+  },
+  ...each("restic rclone borg", { long: ["password-command", "sftp-ssh", "rsh"], exact: /^-o$/ }),
+  certbot: { exact: /^--(pre|post|deploy|renew|manual-auth|manual-cleanup)-hook/ },
+  pidstat: { short: "e" },
+  puppet: { exact: /^(-e|--execute)$/ },
+  jrunscript: { short: "ef" },
+  ...each("kotlin bb swift", { exact: /^-e$/ }),
+  crystal: { operands: /^eval\b/ },
+  emacsclient: { short: "e", long: ["eval"] },
+  duckdb: { exact: /(^|[\n;])\s*\.(shell|system|output|once|read)|\bcopy\b.*\bto\b|^-init$/is },
+  gem: { operands: /^open\b/ },
+  service: { exact: /\// },
   npx: { short: "p", long: ["package"], wraps: true },
   xargs: { short: "a", values: "dEILnPs", long: ["arg-file"], wraps: true },
 };
@@ -171,6 +219,10 @@ const sameTable = otherNames({
   test: "[",
   docker: "podman",
   pwsh: "powershell",
+  nc: "ncat netcat",
+  gradle: "gradlew",
+  ruby: "irb pry",
+  rpm: "rpmquery rpmverify rpmdb",
 });
 
 /** Every argument that does more than its command is known for. */

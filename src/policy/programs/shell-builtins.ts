@@ -23,13 +23,22 @@ export const directoryChangers = words("cd pushd chdir");
 
 /** Options whose value is the folder that the command works in. */
 const folderOptions: Record<string, OptionNames> = {
-  ...each("git cargo go ninja", { short: "C" }),
+  ...each("git go ninja meson", { short: "C" }),
+  cargo: { short: "C", long: ["manifest-path"] },
+  mvn: { short: "f", long: ["file"], alone: true },
+  ...each("gradle gradlew", { short: "p", long: ["project-dir"], alone: true }),
+  tsc: { short: "p", long: ["project"], alone: true },
+  composer: { short: "d", long: ["working-dir"], alone: true },
+  dotnet: { long: ["project"] },
+  docker: { long: ["project-directory"] },
+  pytest: { long: ["rootdir"] },
+  just: { short: "d", long: ["working-directory"], alone: true },
   ...each("make poetry", { short: "C", long: ["directory"] }),
   npm: { short: "C", long: ["prefix"] },
   pnpm: { short: "C", long: ["dir", "prefix"] },
   ...each("yarn bun", { long: ["cwd"] }),
   uv: { long: ["directory", "project"] },
-  cmake: { short: "B" },
+  cmake: { short: "BS", alone: true },
   ...each("tar gtar bsdtar", { short: "C", values: "fbgHKLNTVXIF", long: ["directory"] }),
   unzip: { short: "d" },
 };

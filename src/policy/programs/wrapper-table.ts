@@ -1,6 +1,6 @@
 // Programs whose operands are a command: which options stand before it, and which of those have a value.
 import type { ShellWord } from "../parse/shell-word.ts";
-import { each, list, own } from "./command-names.ts";
+import { baseName, each, list, own, words } from "./command-names.ts";
 
 /** Short options are letters, long ones names. What is in neither list may or may not have a value. */
 export type WrapperSyntax = {
@@ -157,6 +157,13 @@ export const wrappers: Record<string, WrapperSyntax> = {
   ...each("proxychains proxychains4", { flags: "q", values: "f" }),
   "ssh-agent": { flags: "csDdk", values: "aEtPO" },
   unbuffer: { flags: "p" },
+  sshpass: { flags: "evhV", values: "pfdP" },
+  ...each("logsave envdir setlock", { flags: "aisvnNxX", operands: 1 }),
+  "nix-shell": { values: "pIA", longValues: ["run", "command", "packages"], scripts: ["run", "command"] },
+  chronic: { flags: "ev" },
+  ifne: { flags: "n" },
+  timelimit: { flags: "pq", values: "tTsS" },
+  ...each("gksudo gksu kdesu kdesudo beesu please sudoedit newgrp", { privileged: true }),
   faketime: { flags: "fm", operands: 1 },
   fakeroot: { flags: "uhv", values: "lsibf" },
   ...each("linux64 linux32", { flags: "3BFILRSTXZv" }),
@@ -171,10 +178,19 @@ export const wrappers: Record<string, WrapperSyntax> = {
   ...each(
     `builtin parallel busybox toybox pnpx eatmydata catchsegv cpulimit firejail proot bwrap valgrind rlwrap dbus-run-session
     start-stop-daemon dotenv prlimit choom numactl cgexec chpst tini dumb-init catatonit heaptrack sem fakechroot watchexec
-    env-cmd dbus-launch i386 x86_64 daemonize daemon openvt sbase-box screen at batch`,
+    env-cmd dbus-launch i386 x86_64 daemonize daemon openvt sbase-box screen at batch multitime softlimit torify nocache aa-exec
+    runcon systemd-inhibit run-one run-this-one retry viddy tsp xcrun msgfilter mispipe xterm gnome-terminal konsole alacritty kitty foot
+    wezterm x-terminal-emulator`,
     {},
   ),
 };
+
+/** `gtimeout` is timeout: GNU programs are called so beside others of the same name. */
+export function wrapperName(name: string): string {
+  return baseName(name)
+    .toLowerCase()
+    .replace(/^g(?=(env|xargs|timeout|nice|nohup|stdbuf|time|chroot|setsid)$)/, "");
+}
 
 /** The dynamic loader runs the program that it is given. */
 export const loaderName = /^ld(-[\w-]+)?\.so(\.\d+)*$|^ld-linux.*\.so/;
@@ -185,8 +201,19 @@ export const runners: Record<string, readonly string[]> = {
   ...each("pnpm yarn", ["exec", "dlx"]),
   bun: ["x"],
   ...each("bundle asdf rbenv pyenv nodenv", ["exec"]),
-  ...each("poetry pipenv pipx pdm hatch rye uv conda mamba rustup", ["run"]),
+  ...each(
+    "poetry pipenv pipx pdm hatch rye uv conda mamba micromamba rustup volta pixi devbox op doppler infisical zellij",
+    ["run"],
+  ),
+  ...each("aws-vault chamber fnm lerna nx gem", ["exec"]),
+  nvm: ["exec", "run"],
+  nix: ["develop", "shell", "run"],
+  guix: ["shell", "environment"],
+  pueue: ["add"],
 };
+
+/** Runners with operands of their own, before two dashes and the program. */
+export const dashed = words("mise aws-vault chamber op doppler infisical lerna nx zellij guix nix fnm");
 
 /** What stands between the subcommand and the program. */
 export const runnerOptions: WrapperSyntax = {

@@ -12,6 +12,7 @@ import { isOption, parseOptions } from "../programs/read-options.ts";
 import { scriptsOf } from "../programs/script-files.ts";
 import { computedWords, hidesCode, isMade, renamers } from "../programs/shell-builtins.ts";
 import {
+  dashed,
   isJoined,
   isPackageRunner,
   loaderName,
@@ -19,6 +20,7 @@ import {
   subcommandOf,
   type WrapperSyntax,
   withoutVersion,
+  wrapperName,
   wrappers,
 } from "../programs/wrapper-table.ts";
 import { show } from "../show.ts";
@@ -104,7 +106,7 @@ type Trail = {
 
 function follow(name: ShellWord, args: ShellWord[], trail: Trail): void {
   const { found, command, depth, certain } = trail;
-  const base = baseName(name.value).toLowerCase();
+  const base = wrapperName(name.value);
   const table = loaderName.test(base) ? {} : own(wrappers, base);
   const { inOption, ifUnset } = trail;
   const kind = { ...(inOption && { inOption }), ...(ifUnset && { ifUnset }) };
@@ -255,9 +257,9 @@ function followRunner(base: string, args: ShellWord[], trail: Trail): void {
   const at = args.findIndex((arg) => !isOption(arg));
   const found = subcommandOf(base, args);
   const isSure = found === at;
-  const options = base === "rustup" ? { ...runnerOptions, operands: 1 } : runnerOptions;
+  const options = /^(rustup|nvm)$/.test(base) ? { ...runnerOptions, operands: 1 } : runnerOptions;
   // `mise exec node@20 -- program`
-  const dashes = base === "mise" ? args.findIndex((arg) => arg.value === "--") : -1;
+  const dashes = dashed.has(base) ? args.findIndex((arg) => arg.value === "--") : -1;
   const rest = args.slice(Math.max(found, dashes) + 1);
   followWrapper(base, options, rest, isSure ? trail : { ...trail, certain: false });
 }
