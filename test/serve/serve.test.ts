@@ -176,6 +176,24 @@ describe("the studio's API", () => {
     ]);
   });
 
+  it("runs that are not over are listed, however many came after them", async () => {
+    const request = { workspace: service.workspace.path, chat: { type: "new" } } as never;
+    const add = (id: string) =>
+      service.fleet.enqueue({
+        ...{ id, agent: `bc-${id}` },
+        spec: { cli: "courser", request, prompt: { text: id }, placement: { pool: "nobody" } },
+      });
+    await add("run-waits");
+    for (let count = 0; count < 110; count++) {
+      await add(`run-later-${count}`);
+      await service.fleet.cancel(`run-later-${count}`, "the test wants it over");
+    }
+    const { items } = (await call("GET", "/api/runs")).body;
+    expect(items.find(({ id }: { id: string }) => id === "run-waits")).toMatchObject({ state: "queued" });
+    expect(new Set(items.map(({ id }: { id: string }) => id)).size).toBe(items.length);
+    await service.fleet.cancel("run-waits", "the test is over");
+  });
+
   it("one stream tells all runs, and what is said to them", async () => {
     const hello = (await service.events("/api/stream", {}, () => true))[0]!;
     const model = service.script([

@@ -161,6 +161,17 @@ describe("the rest of a session", () => {
     expect(html.match(/class="cr-line"/g)!.length).toBeLessThan(2100);
   });
 
+  it("a line that nobody reads to its end is cut until it is asked for, and does not open by itself", () => {
+    const diff = `--- a/x.js\n+++ b/x.js\n@@ -0,0 +1 @@\n+${"a".repeat(60_000)}`;
+    const html = renderToString(h(View, { children: h(Diff, { diff }) }));
+    expect(html).toContain("59,000 more characters");
+    expect(html.length).toBeLessThan(3000);
+    expect(renderToString(h(View, { isStatic: true, children: h(Diff, { diff }) }))).toContain("a".repeat(60_000));
+    const outcome = { kind: "success", value: { path: "x.js", linesAdded: 1, linesRemoved: 0, diffString: diff } };
+    const call = { callId: "c", tool: "edit", args: { path: "x.js" }, outcome };
+    expect(rendered({ id: "x", turn: 1, type: "call", call }, { isStatic: false })).toContain("<details>");
+  });
+
   it("the context of each turn is drawn beside the window", () => {
     const turn = (number: number, context: components.TurnNumbers["context"]) =>
       ({

@@ -3,11 +3,14 @@ import { h } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { describe, expect, it } from "vitest";
 import { Markdown } from "../../src/studio/components/text/markdown.tsx";
+import { View } from "../../src/studio/components/view-options.tsx";
 import { seeded } from "../sdk/chat-record.ts";
 
 function rendered(text: string): string {
-  return renderToString(h(Markdown, { text }))
+  const view = { isStatic: true, children: h(Markdown, { text }) };
+  return renderToString(h(View, view))
     .replace(/^<div class="cr-markdown">|<\/div>$/g, "")
+    .replaceAll(/<div class="cr-fenced">(.*?)<\/div>/gs, "$1")
     .replaceAll(' class="cr-code"', "")
     .replaceAll(/<span class="cr-line">(.*?)\n<\/span>/gs, "$1\n")
     .replaceAll("\n</pre>", "</pre>");

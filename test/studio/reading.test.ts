@@ -68,6 +68,34 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
     await page.getByText(/^Session not found/).waitFor();
   });
 
+  it("is printed whole, and is as it was afterwards", async () => {
+    await page.evaluate((address) => location.assign(address), long);
+    await page.locator(".cr-row").first().waitFor();
+    const rows = () => page.locator("[data-row]").count();
+    await expect.poll(rows).toBeLessThan(100);
+    await page.waitForFunction(() => Number(document.querySelector("[data-row]")?.getAttribute("aria-setsize")) > 1000);
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    expect(await rows()).toBeGreaterThan(1000);
+    await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+    await expect.poll(rows).toBeLessThan(100);
+  });
+
+  it("copies code and answers as they were written", async () => {
+    const answer = 'Use this:\n\n```ts\nconst a = "<b>";\n```';
+    const started = await service.call("POST", "/api/runs", {
+      ...{ workspace: service.workspace.path, prompt: { text: "Show me" }, model: service.script([{ text: answer }]) },
+    });
+    const { sessionId } = await service.over(started.body.id);
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.evaluate((address) => location.assign(address), `/sessions/cursor/${sessionId}`);
+    const copied = () => page.evaluate(() => navigator.clipboard.readText());
+    await page.getByLabel("Copy the code").click();
+    await page.getByLabel("Copied").waitFor();
+    expect(await copied()).toBe('const a = "<b>";');
+    await page.getByLabel("Copy this answer").click();
+    await expect.poll(copied).toBe(answer);
+  });
+
   it("has no part that is wider than a phone, in any view", async () => {
     await page.setViewportSize({ width: 390, height: 780 });
     const run = await service.call("POST", "/api/runs", {

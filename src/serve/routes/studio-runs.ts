@@ -67,16 +67,20 @@ export const studioRunRoutes: readonly Route[] = [
   route({
     method: "get",
     path: "/api/runs",
-    summary: "Runs, newest first",
+    summary: "Runs, newest first; without `state` and `before`, all that are not over are among them",
     query: v.object({ state: v.optional(v.picklist(runStates)), before: v.optional(v.string()) }),
     replies: { 200: { description: "Runs", schema: v.object({ items: v.array(runView) }) }, ...failures(400) },
     async handle({ context, query: { state, before } }) {
-      const items = await context.fleet.runs({
+      const { fleet } = context;
+      const items = await fleet.runs({
         limit: 100,
         ...(state && { states: [state] }),
         ...(before !== undefined && { before }),
       });
-      return { status: 200, body: { items } };
+      if (state || before !== undefined || items.length < 100) return { status: 200, body: { items } };
+      const known = new Set(items.map(({ id }) => id));
+      const live = await fleet.runs({ states: ["queued", "running"], limit: 1000 });
+      return { status: 200, body: { items: [...items, ...live.filter(({ id }) => !known.has(id))] } };
     },
   }),
   route({

@@ -6,6 +6,7 @@ import { documentText } from "../../view/document-text.ts";
 import { counted } from "../../view/numbers.ts";
 import { type Words, wordChanges } from "../../view/word-changes.ts";
 import { Folded } from "./text/folded.tsx";
+import { isLongLine, LongLine } from "./text/long-line.tsx";
 import { useView } from "./view-options.tsx";
 
 export type DiffProps = {
@@ -139,7 +140,7 @@ function Line({ row, side, onLine }: LineProps) {
       <span class="cr-change-sign" aria-hidden="true">
         {row.sign}
       </span>
-      <Text>{row.words ? row.words.map(word) : row.text}</Text>
+      <Text>{isLongLine(row.text) ? <LongLine text={row.text} /> : row.words ? row.words.map(word) : row.text}</Text>
     </div>
   );
 }

@@ -5,6 +5,7 @@ export type { Answer, Question, Recorded } from "../../protocol/run.ts";
 export type { ToolShapes } from "../../protocol/tool-shapes.ts";
 export { type CallState, Card, type CardProps, stateOf, type ToolProps } from "./card.tsx";
 export { ContextChart, ContextMeter, CostChart, TimeBar, TimeChart, UsageChart } from "./charts.tsx";
+export { Copy, copyText } from "./copy.tsx";
 export { Diff, type DiffProps, type LineOfDiff } from "./diff.tsx";
 export { AssistantMessage, Notice, ResultLine, Thinking, UserMessage } from "./messages.tsx";
 export { QuestionCard, type QuestionProps } from "./question.tsx";

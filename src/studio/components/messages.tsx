@@ -5,6 +5,7 @@ import { costOfEnding } from "../../protocol/usage.ts";
 import { collapsed } from "../../text/one-line.ts";
 import { documentText } from "../../view/document-text.ts";
 import { counted, dollars, duration } from "../../view/numbers.ts";
+import { Copy } from "./copy.tsx";
 import { Folded } from "./text/folded.tsx";
 import { Markdown } from "./text/markdown.tsx";
 import { Pictures } from "./text/picture.tsx";
@@ -39,6 +40,7 @@ export function AssistantMessage({ text, isOpen, isCut }: BodyOf<"text">) {
     <div class={`cr-assistant${isOpen ? " cr-open" : ""}`}>
       <Markdown text={text} />
       {isCut && <p class="cr-note">Cut off here.</p>}
+      {!isOpen && <Copy text={text} label="Copy this answer" />}
     </div>
   );
 }

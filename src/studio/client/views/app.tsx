@@ -7,8 +7,7 @@ import { type Place, place } from "../state/router.ts";
 import { ConversationView } from "./conversation.tsx";
 import { useGlobalActions } from "./global-actions.ts";
 import { Home } from "./home.tsx";
-import { Inbox } from "./inbox.tsx";
-import { NewRun } from "./new-run.tsx";
+import { Lazy } from "./lazy.tsx";
 import { Palette } from "./palette.tsx";
 import { Sheet } from "./sheet.tsx";
 import { Sidebar } from "./sidebar.tsx";
@@ -41,9 +40,9 @@ function Main({ where }: { where: Place }) {
     case "home":
       return <Home />;
     case "new":
-      return <NewRun />;
+      return <Lazy key="new" load={() => import("./new-run.tsx")} pick="NewRun" props={{}} />;
     case "inbox":
-      return <Inbox />;
+      return <Lazy key="inbox" load={() => import("./inbox.tsx")} pick="Inbox" props={{}} />;
     case "session":
       return <ConversationView key={`session-${where.tool}-${where.id}`} where={where} />;
     case "run":

@@ -179,11 +179,11 @@ function View({ tab, subject }: { tab: Tab; subject: Subject }) {
     case "timeline":
       return null;
     case "changes":
-      return <Lazy load={() => import("./changes.tsx")} pick="Changes" subject={subject} />;
+      return <Lazy load={() => import("./changes.tsx")} pick="Changes" props={{ subject }} />;
     case "replay":
-      return <Lazy load={() => import("./replay.tsx")} pick="Replay" subject={subject} />;
+      return <Lazy load={() => import("./replay.tsx")} pick="Replay" props={{ subject }} />;
     case "events":
-      return <Lazy load={() => import("./raw-events.tsx")} pick="RawEvents" subject={subject} />;
+      return <Lazy load={() => import("./raw-events.tsx")} pick="RawEvents" props={{ subject }} />;
   }
 }
 

@@ -6,6 +6,7 @@ import { dollars, tokenCount } from "../../../view/numbers.ts";
 import {
   ContextChart,
   ContextMeter,
+  Copy,
   CostChart,
   Counts,
   TimeBar,
@@ -112,9 +113,9 @@ function Facts({ subject }: { subject: Subject }) {
     <section>
       <h3>About</h3>
       <dl class="facts">
-        {workspace && <Figure name="Folder" value={workspace} />}
-        {id && <Figure name="Session" value={id} />}
-        {run && <Figure name="Run" value={run.id} />}
+        {workspace && <Fact name="Folder" value={workspace} />}
+        {id && <Fact name="Session" value={id} />}
+        {run && <Fact name="Run" value={run.id} />}
         {run?.spec.placement?.pool && <Figure name="Pool" value={run.spec.placement.pool} />}
         {run?.spec.source && <Figure name="Files from" value={sourceName(run.spec.source)} />}
         {run?.spec.source && conversation.worker.value && <Figure name="Worker" value={conversation.worker.value} />}
@@ -145,6 +146,19 @@ function Figure({ name, value }: { name: string; value: string }) {
     <div>
       <dt>{name}</dt>
       <dd title={value}>{value}</dd>
+    </div>
+  );
+}
+
+/** Cut where it is too long, and copied whole. */
+function Fact({ name, value }: { name: string; value: string }) {
+  return (
+    <div class="fact">
+      <dt>{name}</dt>
+      <dd title={value}>{value}</dd>
+      <dd>
+        <Copy text={value} label={`Copy: ${name.toLowerCase()}`} />
+      </dd>
     </div>
   );
 }

@@ -1,16 +1,16 @@
 // A view whose code is loaded when it is first shown.
 import { type ComponentType, h } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Subject } from "./conversation.tsx";
 
-type Props<Name extends string> = {
-  load(): Promise<{ [name in Name]: ComponentType<{ subject: Subject }> }>;
+type LazyProps<Name extends string, Props> = {
+  load(): Promise<{ [name in Name]: ComponentType<Props> }>;
   pick: Name;
-  subject: Subject;
+  /** What it is given. */
+  props: Props;
 };
 
-export function Lazy<Name extends string>({ load, pick, subject }: Props<Name>) {
-  const [view, setView] = useState<{ component?: ComponentType<{ subject: Subject }>; error?: string }>({});
+export function Lazy<Name extends string, Props extends object>({ load, pick, props }: LazyProps<Name, Props>) {
+  const [view, setView] = useState<{ component?: ComponentType<Props>; error?: string }>({});
   useEffect(() => {
     let isHere = true;
     load().then(
@@ -28,5 +28,5 @@ export function Lazy<Name extends string>({ load, pick, subject }: Props<Name>) 
         <i style={{ width: "70%" }} />
       </div>
     );
-  return h(view.component, { subject });
+  return h(view.component, props);
 }

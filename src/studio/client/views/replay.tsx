@@ -19,7 +19,12 @@ export function Replay({ subject }: { subject: Subject }) {
   const { conversation, workspace } = subject;
   const steps = useMemo(() => [...conversation.steps], [conversation.isWhole.value]);
   const times = useMemo(() => timesOf(steps, longestPauseMs), [steps]);
-  const at = useSignal(0);
+  const first =
+    Math.max(
+      0,
+      steps.findIndex(({ event }) => event.type === "user"),
+    ) + 1;
+  const at = useSignal(Math.min(first, steps.length));
   const isPlaying = useSignal(false);
   const speed = useSignal(5);
   const shown = useSignal("");

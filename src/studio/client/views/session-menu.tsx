@@ -1,5 +1,6 @@
 // What can be done to a session: a menu, and the same in the palette.
 import { useRef } from "preact/hooks";
+import { copyText } from "../../components/index.ts";
 import { loadSessions, service } from "../state/app.ts";
 import type { Action } from "../state/keys.ts";
 import { attempt, say } from "../state/layout.ts";
@@ -49,7 +50,10 @@ export function sessionActions(subject: Subject): Action[] {
     {
       id: "copy-link",
       title: "Copy a link to this",
-      run: () => void navigator.clipboard.writeText(location.href).then(() => say("The link is copied")),
+      run: () =>
+        void copyText(location.href).then((isDone) =>
+          isDone ? say("The link is copied") : say("The browser does not let the page copy it", { isError: true }),
+        ),
     },
   ];
   const stopping: Action[] =

@@ -4,6 +4,7 @@ import type { CodePiece } from "../../../view/code-piece.ts";
 import { documentText } from "../../../view/document-text.ts";
 import { useHighlight } from "../view-options.tsx";
 import { Folded } from "./folded.tsx";
+import { isLongLine, LongLine } from "./long-line.tsx";
 
 type CodeProps = {
   text: string;
@@ -18,8 +19,10 @@ type CodeProps = {
 export function Code({ text, language = "", start, first = 40 }: CodeProps) {
   const highlight = useHighlight(language !== "");
   const shown = documentText(text).replace(/\n$/, "");
+  const plain = shown.split("\n");
+  const isColoured = language !== "" && !plain.some(isLongLine);
   const lines: CodePiece[][] =
-    highlight && language !== "" ? highlight(shown, language) : shown.split("\n").map((line) => [{ text: line }]);
+    highlight && isColoured ? highlight(shown, language) : plain.map((line) => [{ text: line }]);
   return (
     <pre class="cr-code">
       <Folded
@@ -28,7 +31,11 @@ export function Code({ text, language = "", start, first = 40 }: CodeProps) {
         noun="line"
         draw={(pieces, index) => (
           <span key={index} class="cr-line" data-line={start === undefined ? undefined : start + index}>
-            <Pieces pieces={pieces} />
+            {pieces.length === 1 && isLongLine(pieces[0]!.text) ? (
+              <LongLine text={pieces[0]!.text} />
+            ) : (
+              <Pieces pieces={pieces} />
+            )}
             {"\n"}
           </span>
         )}

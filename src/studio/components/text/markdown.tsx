@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { documentText } from "../../../view/document-text.ts";
 import { decodeEntities } from "../../../view/entities.ts";
 import { markdownTokens, type Token } from "../../../view/markdown-tokens.ts";
+import { Copy } from "../copy.tsx";
 import { Code } from "./code.tsx";
 
 export function Markdown({ text }: { text: string }) {
@@ -42,7 +43,12 @@ function Block({ token }: { token: Token }) {
     case "text":
       return <>{inlineOf(token as Tokens.Text)}</>;
     case "code":
-      return <Code text={(token as Tokens.Code).text} language={(token as Tokens.Code).lang?.split(/\s/)[0] ?? ""} />;
+      return (
+        <div class="cr-fenced">
+          <Code text={(token as Tokens.Code).text} language={(token as Tokens.Code).lang?.split(/\s/)[0] ?? ""} />
+          <Copy text={(token as Tokens.Code).text} label="Copy the code" />
+        </div>
+      );
     case "blockquote":
       return <blockquote>{blocks((token as Tokens.Blockquote).tokens)}</blockquote>;
     case "list":

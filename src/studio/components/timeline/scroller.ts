@@ -8,6 +8,7 @@ import type { TimelineLog } from "./log.ts";
 /** Above and below what is seen, in pixels; and how many rows at most. */
 const margin = 800;
 const mostRows = 300;
+const mostPrinted = 5000;
 /** Before anything was measured. */
 const guessedView = 900;
 
@@ -48,6 +49,7 @@ export class Scroller {
   #lastTop = 0;
   #drawn = { first: 0, last: 0 };
   #seenCount = 0;
+  #isPrinted = false;
   #frame: number | undefined;
 
   constructor(log: TimelineLog, redraw: () => void) {
@@ -111,9 +113,25 @@ export class Scroller {
     };
   }
 
+  /** On paper nothing can be scrolled: as long as that lasts, everything is in the page. */
+  followPrinting(): () => void {
+    const set = (isPrinted: boolean) => () => {
+      this.#isPrinted = isPrinted;
+      this.#redraw();
+    };
+    const [begin, end] = [set(true), set(false)];
+    addEventListener("beforeprint", begin);
+    addEventListener("afterprint", end);
+    return () => {
+      removeEventListener("beforeprint", begin);
+      removeEventListener("afterprint", end);
+    };
+  }
+
   /** The rows to draw, and the space that stands for the others. */
   range(): { first: number; last: number; before: number; after: number } {
     const { blocks } = this.#log;
+    if (this.#isPrinted) return { first: 0, last: Math.min(blocks.length, mostPrinted), before: 0, after: 0 };
     while (this.#heights.count > blocks.length) this.#heights.pop();
     for (let index = this.#heights.count; index < blocks.length; index++)
       this.#heights.push(guessedHeight(blocks[index]!));
@@ -140,7 +158,7 @@ export class Scroller {
   #measure(): boolean {
     const element = this.#element;
     // What is hidden has no heights, and stays where it was.
-    if (!element || element.clientHeight === 0) return true;
+    if (!element || element.clientHeight === 0 || this.#isPrinted) return true;
     for (const row of element.querySelectorAll<HTMLElement>(":scope > .cr-rows > [data-row]")) {
       const index = Number(row.dataset.row);
       if (index < this.#heights.count) this.#heights.set(index, row.getBoundingClientRect().height);
@@ -172,7 +190,7 @@ export class Scroller {
   scrolled(): void {
     const element = this.#element;
     // The browser tells of it a frame later: the timeline may be gone, or hidden.
-    if (!element || element.clientHeight === 0) return;
+    if (!element || element.clientHeight === 0 || this.#isPrinted) return;
     const top = element.scrollTop;
     const isUp = top < this.#lastTop - 1;
     const rest = element.scrollHeight - element.clientHeight - top;

@@ -42,6 +42,7 @@ export function Timeline(props: TimelineProps) {
   const element = useRef<HTMLDivElement>(null);
 
   useEffect(() => scroller.follow(), [scroller, log]);
+  useEffect(() => scroller.followPrinting(), [scroller]);
   useLayoutEffect(() => scroller.attach(element.current!), [scroller]);
   useLayoutEffect(() => scroller.settle());
   useEffect(() => controls?.(scroller.controls), [scroller, controls]);

@@ -1,6 +1,7 @@
 // BashTool: a command, what it prints while it runs and printed in the end, in its own colours; its exit code and its time.
 import { documentText } from "../../../view/document-text.ts";
 import { Card, stateOf, type ToolProps } from "../card.tsx";
+import { Copy } from "../copy.tsx";
 import { fieldsOf, textOf } from "../fields.ts";
 import { Ansi } from "../text/ansi.tsx";
 import { Code } from "../text/code.tsx";
@@ -26,8 +27,18 @@ export function BashTool(props: ToolProps) {
       peek={hasOutput && <Ansi text={output} last={lines} />}
     >
       {description !== "" && <p class="cr-note">{documentText(description)}</p>}
-      {isLong && <Code text={textOf(command)} language="bash" />}
-      {hasOutput && <Ansi text={output} />}
+      {isLong && (
+        <div class="cr-printed">
+          <Code text={textOf(command)} language="bash" />
+          <Copy text={textOf(command)} label="Copy the command" />
+        </div>
+      )}
+      {hasOutput && (
+        <div class="cr-printed">
+          <Ansi text={output} />
+          <Copy text={output} label="Copy the output" />
+        </div>
+      )}
       {textOf(value.signal) !== "" && <p class="cr-note">Ended by {documentText(textOf(value.signal))}.</p>}
     </Card>
   );

@@ -9,12 +9,13 @@ import { fieldsOf } from "../fields.ts";
 
 /** Larger changes are opened by the reader. */
 const mostOpenLines = 60;
+const mostOpenText = 8000;
 
 export function EditTool(props: ToolProps) {
   const { call } = props;
   const diff = withNumbers(viewOfCall(call, call.outcome, "").diff, fieldsOf(call.args));
   const { linesAdded, linesRemoved, linesCreated } = fieldsOf(call.outcome?.value);
-  const isSmall = diff !== undefined && diff.split("\n").length <= mostOpenLines;
+  const isSmall = diff !== undefined && diff.length <= mostOpenText && diff.split("\n").length <= mostOpenLines;
   const state = stateOf(call);
   return (
     <Card
