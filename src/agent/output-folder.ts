@@ -1,7 +1,7 @@
 // Folders for temporary files: each says whose it is, so that what killed runs leave behind can be told and removed.
 import { lstatSync, mkdirSync, mkdtempSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 /** The names of those that `makeTemporaryFolder` makes, with the process; older ones have none. */
 export const temporaryFolder = /^courser-(?:sandbox|output)-(?:(\d+)-)?\w{6}$/;
@@ -44,7 +44,10 @@ export function isPrivate(path: string): boolean {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT")
+      throw new Error(`The directory for temporary files, ${dirname(path)}, does not exist: set TMPDIR.`);
+    if (code !== "EEXIST") throw error;
   }
   const facts = lstatSync(path);
   if (process.platform === "win32") return facts.isDirectory();

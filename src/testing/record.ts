@@ -22,6 +22,7 @@ export class Recorder {
   readonly #file: number;
   #requests = 0;
   #begun: Partial<Begun> = {};
+  #lines: typeof import("./line-writer.ts") | undefined;
   #writer: LineWriter | undefined;
   /** What happened since the last write. */
   #happened: Happening[] = [];
@@ -69,6 +70,13 @@ export class Recorder {
     };
   }
 
+  /** All of it is in the file, or this throws: a run whose recording is lost did not succeed. */
+  flush(): void {
+    if (this.#failure) throw this.#failure;
+    this.#endDeltas();
+    this.#write({ isLast: false });
+  }
+
   async end(): Promise<void> {
     this.#endDeltas();
     await this.#writeSoon({ isLast: true });
@@ -77,6 +85,7 @@ export class Recorder {
   }
 
   async *#ask(provider: Provider, request: ModelRequest): AsyncGenerator<ModelChunk> {
+    const loading = this.#load(); // while the model is busy
     const number = this.#request(request);
     const reply = new ReplyCollector(number);
     // Whoever asked may also stop to listen.
@@ -87,6 +96,7 @@ export class Recorder {
         yield chunk;
       }
       ending = {};
+      await loading;
     } catch (error) {
       const { ModelError } = await import("../model/provider.ts"); // whoever asks a model has it loaded; `init` does not wait for it
       if (error instanceof ModelError && !request.signal.aborted)
@@ -141,6 +151,7 @@ export class Recorder {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#written = this.#written
+      .then(() => this.#load())
       .then(() => this.#write(when))
       .catch((error: unknown) => {
         this.#failure ??= error as UserError;
@@ -148,20 +159,26 @@ export class Recorder {
     return this.#written;
   }
 
+  async #load(): Promise<void> {
+    this.#lines ??= await import("./line-writer.ts");
+  }
+
   /** Before the model is known, there is no first line. */
-  async #write({ isLast }: { isLast: boolean }): Promise<void> {
+  #write({ isLast }: { isLast: boolean }): void {
     const begun = this.#begun;
-    if (this.#failure || !isBegun(begun) || (!begun.model && !isLast) || this.#happened.length === 0) return;
-    this.#writer ??= new (await import("./line-writer.ts")).LineWriter(this.#options, begun);
+    if (this.#failure || !this.#lines || !isBegun(begun) || (!begun.model && !isLast)) return;
+    if (this.#happened.length === 0) return;
+    this.#writer ??= new this.#lines.LineWriter(this.#options, begun);
     const bytes = Buffer.from(this.#writer.text(this.#happened.splice(0)));
     try {
       let offset = 0;
       while (offset < bytes.length) offset += writeSync(this.#file, bytes, offset);
     } catch (error) {
-      throw new UserError(
+      this.#failure = new UserError(
         "OUTPUT_FAILED",
-        `--record ${this.#options.file} cannot be written: ${(error as Error).message}`,
+        `--record ${this.#options.file} cannot be written: ${(error as Error).message}. Give a file on a disk with room, or run without it.`,
       );
+      throw this.#failure;
     }
   }
 }

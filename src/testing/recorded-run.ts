@@ -13,6 +13,10 @@ export async function recordedRun(file: string, request: RunRequest, host: RunHo
   const run = await openRun(request, {
     ...host,
     watch: (recorded) => recorder.watch(recorded),
+    deliver(answer) {
+      host.deliver?.(answer);
+      recorder.flush();
+    },
     seams: {
       ...host.seams,
       wrapProvider: (provider, model) => recorder.wrap(wrap?.(provider, model) ?? provider, model),

@@ -178,6 +178,12 @@ it("of a run that is killed, keeps what was written until then", async () => {
   expect(shown.stderr).toMatch(/ends before its run does.*\[RECORDING_INVALID\]/s);
 });
 
+it("is part of the work: a run whose recording cannot be written fails", async () => {
+  const run = await here.play([{ text: "done" }], ["--record", "/dev/full"]);
+  expect(run.exit).toBe(1);
+  expect(run.stdout.trimEnd().split("\n").at(-1)).toMatch(/"subtype":"error".*--record \/dev\/full.*OUTPUT_FAILED/);
+});
+
 it("refuses a damaged file with its line", async () => {
   await record();
   const whole = readFileSync(file, "utf8");
