@@ -8,7 +8,7 @@ import { isPrivate, outputsOf, sweepNote, temporaryFolder } from "./output-folde
 
 const hourMs = 3_600_000;
 const oldMs = 72 * hourMs;
-/** It takes so long at most; the next run goes on. */
+/** It takes so long at most. Where something was removed, the next run goes on. */
 const mostMs = 400;
 
 export type SweepOptions = {
@@ -21,24 +21,39 @@ export type SweepOptions = {
 /** How many folders went. */
 export async function sweepTemporary(options: SweepOptions = {}): Promise<number> {
   const { bases = [...new Set([tmpdir(), "/tmp", "/var/tmp", "/dev/shm"])], now = Date.now(), signal } = options;
-  const note = sweepNote(bases[0]!);
   const deadline = performance.now() + mostMs;
   let removed = 0;
+  for (const path of fromAnywhere(await foldersIn(bases))) {
+    if (signal?.aborted) return removed;
+    if (performance.now() > deadline) {
+      if (removed > 0) return removed;
+      break; // everything seen is in use: the rest has time
+    }
+    if (!(await isLeft(path, now))) continue;
+    // Links in it are removed, not followed.
+    await rm(path, { recursive: true, force: true }).then(
+      () => removed++,
+      () => {}, // another run is at it, or something in it is not ours
+    );
+  }
+  writeNote(sweepNote(bases[0]!), now);
+  return removed;
+}
+
+async function foldersIn(bases: readonly string[]): Promise<string[]> {
+  const folders: string[] = [];
   for (const base of bases) {
     // In its place somebody else may have put a link, to folders of ours that are anything but temporary.
     const sessions = hasOwnOutputs(base) ? await namesIn(outputsOf(base), isSession) : [];
-    for (const path of [...(await namesIn(base, isOurs)), ...sessions]) {
-      if (signal?.aborted || performance.now() > deadline) return removed;
-      if (!(await isLeft(path, now))) continue;
-      // Links in it are removed, not followed.
-      await rm(path, { recursive: true, force: true }).then(
-        () => removed++,
-        () => {}, // another run is at it, or something in it is not ours
-      );
-    }
+    folders.push(...(await namesIn(base, isOurs)), ...sessions);
   }
-  writeNote(note, now);
-  return removed;
+  return folders;
+}
+
+/** Where there are more than there is time for, each sweep sees others. */
+function fromAnywhere(folders: string[]): string[] {
+  const start = Math.floor(Math.random() * folders.length);
+  return [...folders.slice(start), ...folders.slice(0, start)];
 }
 
 function hasOwnOutputs(base: string): boolean {
