@@ -52,6 +52,7 @@ function transcriptLines(
 
 const actions: Readonly<Record<AppAction, Action>> = {
   interrupt(app, isSecond) {
+    if (app.stopLive()) return undefined;
     if (app.conversation.isWorking) {
       app.conversation.interrupt();
       app.setGoal(undefined);
@@ -64,6 +65,7 @@ const actions: Readonly<Record<AppAction, Action>> = {
   },
   stop(app, isSecond) {
     if (!app.editor.isEmpty()) return void app.editor.clear();
+    if (app.stopLive()) return undefined;
     if (app.conversation.isWorking && !isSecond) {
       app.conversation.interrupt();
       app.setGoal(undefined);

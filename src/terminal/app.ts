@@ -2,6 +2,7 @@
 import { basename } from "node:path";
 import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { Prompt, Recorded, RunRequest, TurnEnding } from "../protocol/run.ts";
+import { counted } from "../view/numbers.ts";
 import { performAction } from "./actions.ts";
 import type { AppParts } from "./app-parts.ts";
 import { screenHuman } from "./ask/human.ts";
@@ -27,6 +28,7 @@ import { runShellCommand } from "./shell-mode.ts";
 import { StatusLine } from "./status-line.ts";
 import { sendNow, submitText, takesBack } from "./submit.ts";
 import type { Transcript } from "./transcript/index.ts";
+import { recentTurns } from "./transcript/recent.ts";
 import type { Rendering } from "./transcript/rendering.ts";
 import type { Size, View } from "./view.ts";
 
@@ -46,6 +48,7 @@ export class App implements Desk {
   readonly #handover: Handover;
   /** What a command of the user's says while it runs. */
   #live: (columns: number) => readonly Painted[] = () => [];
+  #stopLive: (() => void) | undefined;
   #hint = "";
   #opening: Promise<void> = Promise.resolve();
   #branch: string | undefined;
@@ -269,21 +272,11 @@ export class App implements Desk {
     return this.read({ title, views: [{ key: "", label: "", lines }] });
   }
 
-  read(options: PagerOptions): Promise<void> {
-    return this.#handover.read(options);
-  }
-
-  command(words: readonly string[]): Promise<CommandEnd> {
-    return this.#parts.start.command(words);
-  }
-
-  interactive(words: readonly string[]): Promise<number> {
-    return this.lend(() => this.#parts.start.interactive(words));
-  }
-
-  lend<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#handover.lend(work);
-  }
+  readonly read = (options: PagerOptions): Promise<void> => this.#handover.read(options);
+  readonly lend = <Result>(work: () => Promise<Result>): Promise<Result> => this.#handover.lend(work);
+  readonly command = (words: readonly string[]): Promise<CommandEnd> => this.#parts.start.command(words);
+  readonly interactive = (words: readonly string[]): Promise<number> =>
+    this.lend(() => this.#parts.start.interactive(words));
 
   perform(action: AppAction): void {
     this.#hint = performAction(this, action, { isHinted: this.#hint !== "" }) ?? "";
@@ -325,9 +318,16 @@ export class App implements Desk {
     this.redraw();
   }
 
-  setLive(lines: ((columns: number) => readonly Painted[]) | undefined): void {
+  setLive(lines: ((columns: number) => readonly Painted[]) | undefined, stop?: () => void): void {
     this.#live = lines ?? (() => []);
+    this.#stopLive = stop;
     this.redraw();
+  }
+
+  /** False: nothing of the user's own runs that could be stopped. */
+  stopLive(): boolean {
+    this.#stopLive?.();
+    return this.#stopLive !== undefined;
   }
 
   /** What was said last stands in the scrollback before another conversation does. */
@@ -352,8 +352,10 @@ export class App implements Desk {
   }
 
   async #showHistory(part: "all" | "before", how?: "quietly"): Promise<void> {
-    for await (const recorded of this.conversation.history(part))
-      if (how !== "quietly") this.#transcript.event(recorded);
+    const { left, events } = await recentTurns(this.conversation.history(part));
+    if (how === "quietly") return;
+    if (left > 0) this.say(`… ${counted(left, "earlier turn")} · ctrl+o shows them`);
+    for (const recorded of events) this.#transcript.event(recorded);
   }
 
   transcriptOf({ isExpanded }: { isExpanded: boolean }): Transcript {

@@ -51,8 +51,8 @@ export interface Desk {
   shell(command: string): Promise<void>;
   /** What a key would do. */
   perform(action: AppAction): void;
-  /** Shown below the transcript for a while. */
-  setLive(lines: ((columns: number) => readonly Painted[]) | undefined): void;
+  /** Shown below the transcript for a while. `stop`: what Esc and Ctrl+C do with it. */
+  setLive(lines: ((columns: number) => readonly Painted[]) | undefined, stop?: () => void): void;
   /** Rows below the editor that a command of the user's makes. */
   readonly status: StatusLine;
   /** What was typed, into the scrollback. */

@@ -1,16 +1,29 @@
 // Shell mode: a command of the user's own, in their shell, with an end after 30 seconds. The model is not told of it.
 import { Supervisor } from "../process/supervisor.ts";
+import { runningFor } from "../view/numbers.ts";
 import type { App } from "./app.ts";
 import { join, linesOf, type Painted, spread } from "./painted.ts";
+import { overwritten } from "./transcript/card.ts";
 import { rightMargin } from "./view.ts";
 
 const timeoutMs = 30_000;
 const liveLines = 8;
+/** Enough for the lines that are shown while it runs. */
+const mostTail = 16_384;
 /** More is not shown; whoever wants it all sends it to a file. */
 const mostLines = 400;
 
-export async function runShellCommand(app: App, command: string): Promise<void> {
-  if (command.trim() === "") return;
+/** One after the other, as in a shell. */
+const last = new WeakMap<App, Promise<void>>();
+
+export function runShellCommand(app: App, command: string): Promise<void> {
+  const before = last.get(app) ?? Promise.resolve();
+  const run = before.catch(() => {}).then(() => (command.trim() === "" ? undefined : runNow(app, command)));
+  last.set(app, run);
+  return run;
+}
+
+async function runNow(app: App, command: string): Promise<void> {
   const { palette } = app;
   // What no rule may lift is not lifted by typing it here.
   const { code, text } = await app.command(["permissions", "check", `Shell: ${command}`, "--force"]);
@@ -25,10 +38,13 @@ export async function runShellCommand(app: App, command: string): Promise<void> 
       columns - rightMargin,
     );
   const bar = (line: string) => join(palette.soft("         │ "), palette.withColours(line));
-  app.setLive((columns) => [
-    head(palette.soft(`${Math.floor((Date.now() - startedAt) / 1000)} s`), columns),
-    ...linesOf(output.trimEnd()).slice(-liveLines).map(bar),
-  ]);
+  app.setLive(
+    (columns) => [
+      head(palette.soft(`${runningFor(Date.now() - startedAt)} · esc stops`), columns),
+      ...overwritten(output.slice(-mostTail).trimEnd()).slice(-liveLines).map(bar),
+    ],
+    () => abort.abort(),
+  );
   const supervisor = new Supervisor({
     command: [app.env["SHELL"] || "/bin/sh", "-c", command],
     cwd: app.conversation.request.workspace,
@@ -44,14 +60,16 @@ export async function runShellCommand(app: App, command: string): Promise<void> 
   });
   const end = await supervisor.ended;
   app.setLive(undefined);
-  const lines = linesOf(output.trimEnd());
+  const lines = overwritten(output.trimEnd());
   const shown = lines.length > mostLines ? lines.slice(-mostLines) : lines;
   const outcome =
     end.stopped === "timedOut"
       ? palette.bad("timed out after 30 s")
-      : end.exitCode === 0
-        ? palette.soft(`${((Date.now() - startedAt) / 1000).toFixed(1)} s`)
-        : palette.bad(end.failure ? "not started" : `exit ${end.exitCode ?? end.signal}`);
+      : abort.signal.aborted
+        ? palette.warn("stopped")
+        : end.exitCode === 0
+          ? palette.soft(`${((Date.now() - startedAt) / 1000).toFixed(1)} s`)
+          : palette.bad(end.failure ? "not started" : `exit ${end.exitCode ?? end.signal}`);
   app.commit([
     head(outcome, app.size.columns),
     ...(lines.length > shown.length ? [palette.soft(`         … ${lines.length - shown.length} lines before`)] : []),

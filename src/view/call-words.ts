@@ -19,7 +19,8 @@ const rows: Record<string, Row> = {
     name: "Bash",
     target: ({ command }) => collapsed(text(command)),
     where: ({ workingDirectory }) => text(workingDirectory),
-    outcome: (_, { isBackground }) => (isBackground === true ? "in the background" : ""),
+    // Started there, or moved there while it ran.
+    outcome: ({ taskId }, { isBackground }) => (isBackground === true || taskId ? "in the background" : ""),
     isTimed: true,
   },
   edit: { name: "Edit", target: path, outcome: changedLines },

@@ -1,7 +1,9 @@
 // The transcript: what events look like, and that nothing of them is shown twice or too early.
 import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "../../src/protocol/event.ts";
+import type { Recorded } from "../../src/protocol/run.ts";
 import { plainText, widthOf } from "../../src/terminal/painted.ts";
+import { recentTurns } from "../../src/terminal/transcript/recent.ts";
 import { call, openTranscript, painted, said, shown, success } from "./events.ts";
 
 const done: AgentEvent = { type: "done", text: "", durationMs: 102_000, apiDurationMs: 1, costUsd: 0.083 };
@@ -141,6 +143,17 @@ describe("calls", () => {
     ]);
     expect(lines[2]).toMatch(/48;2;109;47;43m10/); // the word
     expect(lines[2]).toMatch(/48;2;58;29;28m {2}/); // the line
+  });
+
+  it("that replace much show the old and the new", async () => {
+    const many = (sign: string) => Array.from({ length: 100 }, (_, index) => `${sign}line ${index}\n`).join("");
+    const diffString = `--- a\n+++ b\n@@ -1,100 +1,100 @@\n${many("-")}${many("+")}`;
+    const lines = await shown(call("edit", { path: "/repo/a.ts" }, success({ diffString })));
+    expect(lines.map((line) => line.trim()).filter((line) => line.startsWith("…"))).toEqual([
+      "… 88 more removed",
+      "… 88 more added",
+    ]);
+    expect(lines.join("\n")).toMatch(/1 - {2}line 0[^]*1 \+ {2}line 0/);
   });
 
   it("say why they failed or were refused", async () => {
@@ -327,6 +340,18 @@ describe("a turn", () => {
     expect(lines.at(-1)).toBe("  line 4999");
     expect(lines).toHaveLength(14);
     expect(await shown([event], 80, { isExpanded: true })).toHaveLength(5000);
+  });
+
+  it("is left out of what is shown again where there are many: the last ones are enough to go on", async () => {
+    async function* turns(count: number): AsyncGenerator<Recorded> {
+      for (let at = 1; at <= count; at++) {
+        yield { event: { type: "user", text: `turn ${at}` } };
+        yield { event: done };
+      }
+    }
+    expect(await recentTurns(turns(50))).toMatchObject({ left: 0, events: { length: 100 } });
+    const { left, events } = await recentTurns(turns(2000));
+    expect([left, events.length, events[0]]).toEqual([1950, 100, { event: { type: "user", text: "turn 1951" } }]);
   });
 
   it("that fails says why, with its code and what to do", async () => {

@@ -1,9 +1,10 @@
 // Commands about what the model is told, what it costs, and questions beside the conversation.
 import { resolve } from "node:path";
 import { realDirectory } from "../../run/real-directory.ts";
-import { dollars, tokenCount } from "../../view/numbers.ts";
+import { dollars, runningFor, tokenCount } from "../../view/numbers.ts";
 import type { Desk } from "../desk.ts";
 import { join, linesOf, nothing, type Painted, widthOf } from "../painted.ts";
+import { spinner } from "../transcript/card.ts";
 import { markdownLines } from "../transcript/markdown.ts";
 import type { SlashCommand } from "./command.ts";
 import { reopen } from "./resume-chat.ts";
@@ -41,7 +42,7 @@ async function summarize(desk: Desk): Promise<void> {
   const { conversation } = desk;
   await conversation.refresh();
   const before = conversation.facts.context?.used ?? 0;
-  desk.setLive(() => [desk.palette.soft("  Summarizing …")]);
+  desk.setLive(waitingLine(desk, "Summarizing"));
   await conversation.run?.compact().finally(() => desk.setLive(undefined));
   await conversation.refresh();
   const after = conversation.facts.context?.used ?? 0;
@@ -50,6 +51,15 @@ async function summarize(desk: Desk): Promise<void> {
       ? `The model now gets ${tokenCount(after)} tokens instead of ${tokenCount(before)}.`
       : `It cannot be made shorter: ${tokenCount(after)} tokens.`,
   );
+}
+
+/** While a model is waited for that no turn waits for. */
+function waitingLine({ palette }: Desk, doing: string): () => readonly Painted[] {
+  const since = Date.now();
+  return () => {
+    const now = Date.now();
+    return [nothing, join(palette.accent(spinner(now)), palette.soft(` ${doing} · ${runningFor(now - since)}`))];
+  };
 }
 
 const barWidth = 40;
@@ -102,7 +112,7 @@ async function showUsage(desk: Desk): Promise<void> {
 
 async function askAside(desk: Desk, question: string): Promise<void> {
   if (question === "") return desk.complain("A question is missing: /btw <question>");
-  desk.setLive(() => [desk.palette.soft("  btw: asking …")]);
+  desk.setLive(waitingLine(desk, "btw: asking"));
   const answer = await desk.conversation.run?.aside(question).finally(() => desk.setLive(undefined));
   const { palette, rendering, size } = desk;
   desk.commit([

@@ -1,5 +1,7 @@
 // A change to a file as lines: numbers, signs, and the words that changed.
+
 import { changedWords, type DiffLine, hunksOfDiff, numberOf } from "../../view/diff-hunks.ts";
+import { counted } from "../../view/numbers.ts";
 import { blanks, cut, join, nothing, type Painted, type Palette, padded, wrap } from "../painted.ts";
 import type { Rendering, Words } from "./rendering.ts";
 
@@ -21,19 +23,37 @@ export function diffLines(diff: string, style: DiffStyle): Painted[] {
   const numbers = hunks.flat().map((line) => String(numberOf(line) ?? "").length);
   const numberWidth = lineNumbers ? Math.max(2, ...numbers) : 0;
   const shown: Painted[] = [];
+  const lead = " ".repeat(numberWidth);
+  /** So many lines of one sign in a row: of what was replaced, the old and the new can be seen. */
+  const longest = Math.max(1, most >> 1);
   let left = most;
   let hidden = 0;
   for (const [index, hunk] of hunks.entries()) {
-    if (index > 0 && left > 0) shown.push(palette.soft(`${" ".repeat(numberWidth)} …`));
+    if (index > 0 && left > 0) shown.push(palette.soft(`${lead} …`));
     const words = rendering ? changedWords(hunk, rendering.wordChanges) : new Map<DiffLine, Words>();
-    for (const line of hunk) {
-      if (left-- > 0) shown.push(...shownLine(line, words.get(line), { palette, numberWidth, width, rows }));
-      else hidden++;
+    for (const run of runsOf(hunk)) {
+      const passed = left > 0 && run[0]!.sign !== " " ? run.slice(longest).length : 0;
+      for (const line of passed > 0 ? run.slice(0, longest) : run) {
+        if (left-- > 0) shown.push(...shownLine(line, words.get(line), { palette, numberWidth, width, rows }));
+        else hidden++;
+      }
+      if (passed > 0)
+        shown.push(palette.soft(`${lead} … ${passed} more ${run[0]!.sign === "+" ? "added" : "removed"}`));
     }
   }
-  if (hidden > 0)
-    shown.push(palette.soft(`${" ".repeat(numberWidth)} … ${hidden} more ${hidden === 1 ? "line" : "lines"}`));
+  if (hidden > 0) shown.push(palette.soft(`${lead} … ${counted(hidden, "more line")}`));
   return shown;
+}
+
+/** Lines of one sign that follow each other. */
+function runsOf(hunk: readonly DiffLine[]): DiffLine[][] {
+  const runs: DiffLine[][] = [];
+  for (const line of hunk) {
+    const last = runs.at(-1);
+    if (last && last[0]?.sign === line.sign) last.push(line);
+    else runs.push([line]);
+  }
+  return runs;
 }
 
 type LineStyle = { palette: Palette; numberWidth: number; width: number; rows: number };

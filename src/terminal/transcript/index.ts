@@ -4,7 +4,7 @@ import type { AgentEvent } from "../../protocol/event.ts";
 import type { Recorded } from "../../protocol/run.ts";
 import { outcomeGroupOf } from "../../protocol/tool-calls.ts";
 import { duration, runningFor, tokenCount } from "../../view/numbers.ts";
-import { join, linesOf, nothing, type Painted, type Palette, wholeLines, wrap } from "../painted.ts";
+import { blanks, join, linesOf, nothing, type Painted, type Palette, wholeLines, wrap } from "../painted.ts";
 import { rightMargin, type Size } from "../view.ts";
 import { type ClosedBlock, closedLines, createAnswer } from "./answer.ts";
 import { type CardStyle, spinner, spinnerMs } from "./card.ts";
@@ -107,7 +107,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
   const notice = (paint: "soft" | "warn" | "bad", sign: string, message: string) => {
     add("notice", (width) =>
       wholeLines(message).flatMap((line, row) =>
-        wrap(palette[paint](row === 0 ? `${sign} ${line}` : `  ${line}`), width),
+        wrap(palette[paint](row === 0 ? `${sign} ${line}` : `  ${line}`), width, blanks(2)),
       ),
     );
   };
