@@ -153,7 +153,7 @@ describe("calls", () => {
       "… 88 more removed",
       "… 88 more added",
     ]);
-    expect(lines.join("\n")).toMatch(/1 - {2}line 0[^]*1 \+ {2}line 0/);
+    expect(lines.join("\n")).toMatch(/1 - {2}line 0[\s\S]*1 \+ {2}line 0/);
   });
 
   it("say why they failed or were refused", async () => {
