@@ -39,6 +39,16 @@ export async function fakeEvents({ version, file, prompt, cwd, sessionId }: Fake
   });
 }
 
+/** Where nothing was kept of how a text arrived, it arrives word by word. */
+export function withDeltas(events: readonly AgentEvent[]): AgentEvent[] {
+  if (events.some(({ type }) => type === "text")) return [...events];
+  return events.flatMap((event): AgentEvent[] => {
+    if (event.type !== "text_end") return [event];
+    const words = event.text.match(/\s*\S+\s*$|\s*\S+/g) ?? [event.text];
+    return [...words.map((text) => ({ type: "text", text, at: event.at }) as AgentEvent), event];
+  });
+}
+
 const sample = JSON.stringify([
   { text: "Let me look.", calls: [{ name: "Read", args: { path: "note.txt" } }] },
   { text: ["The note says ", "hello."], usage: { inputTokens: 120, outputTokens: 24 } },

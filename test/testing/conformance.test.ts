@@ -1,5 +1,5 @@
 // The fake cursor-agent and the rules that examine one, by the built CLI: ours passes all, and every fault is caught.
-import { readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { profileOf, type VersionName, versions } from "../../src/protocol/profiles.ts";
@@ -40,10 +40,33 @@ describe("every fault of the fake is caught by a rule", () => {
       "script.json",
       JSON.stringify([{ calls: [{ name: "Read", args: { path: "note.txt" } }] }, { text: "quokka" }]),
     );
+  it("and programs that write what no rule of the fake does", async () => {
+    const lines = (end: string) =>
+      `process.stdout.write(${JSON.stringify(`{"type":"system","subtype":"init"}${end}`)});`;
+    const evidence: Record<string, string> = {
+      [lines("\r\n")]: "line 1 ends with \\r\\n, not with \\n",
+      [lines("")]: "the last line does not end with a newline",
+    };
+    for (const [program, told] of Object.entries(evidence)) {
+      const file = place.file("other.mjs", program);
+      const run = await place.run([
+        "conformance",
+        "--format",
+        "json",
+        "--rule",
+        "stream.lines",
+        "--",
+        process.execPath,
+        file,
+      ]);
+      expect((JSON.parse(run.stdout) as Report).verdicts).toMatchObject([{ status: "fail", evidence: told }]);
+    }
+  });
+
   const examined = (fault?: FaultName) =>
     examine(
       ["fake", "--from", script(), ...(fault ? ["--fault", fault] : [])],
-      ["--rule", "stream", "--timeout", fault?.startsWith("hang") ? "6" : "60"],
+      ["--rule", "stream", "--rule", "partial", "--timeout", fault?.startsWith("hang") ? "6" : "60"],
     );
 
   it("and without one, the fake passes", async () => {
@@ -95,12 +118,23 @@ it("reports for people and as JUnit, and refuses what it does not know", async (
   ]);
   expect(junit.stdout).toMatch(/<testsuite [^>]*tests="5" failures="1"/);
   expect(junit.stdout).toContain('<failure message="line 2: (node:42) Warning');
+  // Named from where the user is, as a program or as what one is given; what it says of itself does not reach the terminal as it is.
+  place.file(
+    "wrapped.mjs",
+    `#!${process.execPath}\nprocess.stdout.write('\\u001b[32m{"a":"ü"}\\u001b[0m\\r\\n{"type":"x"}\\r\\n');\n`,
+  );
+  chmodSync(join(place.path, "wrapped.mjs"), 0o755);
+  for (const words of [["./wrapped.mjs"], [process.execPath, "wrapped.mjs"]]) {
+    const other = await place.run(["conformance", "--rule", "stream.lines", "--", ...words]);
+    expect([other.exit, other.stdout]).toEqual([1, expect.stringContaining('line 1: \\u001b[32m{"a":"ü"}')]);
+  }
   expect((await place.run(["conformance", "--rule", "nothing", "--", "x"])).stderr).toContain(
     "neither a rule nor a group",
   );
   expect((await place.run(["conformance"])).stderr).toContain("needs the command");
-  const none = await place.run(["conformance", "--rule", "stream.starts", "--", "no-such-program-here"]);
-  expect([none.exit, none.stdout]).toEqual([1, expect.stringContaining("no-such-program-here")]);
+  const none = await place.run(["conformance", "--rule", "stream", "--", "no-such-program-here"]);
+  expect([none.exit, none.stdout]).toEqual([1, expect.stringContaining("no-such-program-here was not found")]);
+  expect(none.stdout).toContain("0 rules passed, 1 failed, 13 skipped.");
 });
 
 describe("the fake", () => {

@@ -1,4 +1,6 @@
 // `conformance -- <command…>`: the report, for people, as JSON or as JUnit.
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import {
   type ConformanceReport,
@@ -29,12 +31,26 @@ export async function conformance({ line: { flags, words }, env, name }: Invocat
   const watch = watchForTheEnd(abort, { env });
   let report: ConformanceReport;
   try {
-    report = await examine({ command: words, env, timeoutMs: Number(seconds) * 1000, signal: abort.signal, only });
+    report = await examine({
+      command: fromAnywhere(words),
+      env,
+      timeoutMs: Number(seconds) * 1000,
+      signal: abort.signal,
+      only,
+    });
   } finally {
     watch.stop();
   }
   const written = await answer(formats[(flagText(flags, "format") ?? "text") as keyof typeof formats](report));
   return written || (report.passes ? 0 : 1);
+}
+
+/** It is started in directories of the trials: what looks like a path to a file from here becomes a whole path. */
+function fromAnywhere([program = "", ...rest]: readonly string[]): string[] {
+  const isPath = (word: string) =>
+    /^[^-].*[/.]/.test(word) && (statSync(word, { throwIfNoEntry: false })?.isFile() ?? false);
+  const whole = (word: string) => (isPath(word) ? resolve(word) : word);
+  return [program.includes("/") ? resolve(program) : program, ...rest.map(whole)];
 }
 
 const formats = {

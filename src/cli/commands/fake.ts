@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { exitCodeOf, resultText, UserError } from "../../protocol/error-codes.ts";
 import { type VersionName, versions } from "../../protocol/profiles.ts";
-import { type FaultName, fakeEvents, planOf } from "../../testing/fake.ts";
+import { type FaultName, fakeEvents, planOf, withDeltas } from "../../testing/fake.ts";
 import { flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { type OutputFormat, outputs } from "../outputs.ts";
@@ -18,15 +18,16 @@ export async function fake(invocation: Invocation): Promise<number> {
   const resumed = flagText(flags, "resume");
   if (resumed === unknownSession) throw new UserError("SESSION_NOT_FOUND", "Session not found");
   const from = flagText(flags, "from");
-  const events = await fakeEvents({
+  const partial = flags.has("stream-partial-output");
+  const told = await fakeEvents({
     version,
     file: from === undefined ? undefined : resolve(from),
     prompt,
     cwd: process.cwd(),
     sessionId: resumed,
   });
+  const events = partial ? withDeltas(told) : told;
   const init = events.find((event) => event.type === "init");
-  const partial = flags.has("stream-partial-output");
   const output = outputs[format]({ sessionId: init?.sessionId ?? "", partial, compat: versions[version] });
   const ending = events.at(-1);
   const exit = ending?.type === "fail" ? exitCodeOf("INTERNAL") : 0;

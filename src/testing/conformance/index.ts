@@ -1,4 +1,5 @@
 // Examines a CLI by the rules, and reports by rule with evidence.
+import { visible } from "../../text/visible.ts";
 import { xmlAttribute } from "../../text/xml.ts";
 import { type Fault, type Rule, rules } from "./rules.ts";
 import { type TrialOptions, Trials } from "./trials.ts";
@@ -23,13 +24,18 @@ export async function examine(options: TrialOptions & { only: readonly string[] 
     for (const rule of chosenRules(options.only)) {
       options.signal.throwIfAborted();
       const trial = await trials.get(rule.trial);
-      const fault = await rule.check(trial, trials);
+      const fault = trial.failure === undefined ? await rule.check(trial, trials) : notStarted(trial.failure, verdicts);
       verdicts.push(verdictOf(rule, fault, trial.args));
     }
   } finally {
     trials.end();
   }
   return { command: options.command, passes: verdicts.every(({ status }) => status !== "fail"), verdicts };
+}
+
+/** Said once. */
+function notStarted(failure: string, before: readonly Verdict[]): Fault {
+  return before.some(({ status }) => status === "fail") ? { skip: "the program could not be started" } : failure;
 }
 
 export function chosenRules(only: readonly string[]): readonly Rule[] {
@@ -48,10 +54,10 @@ const marks = { pass: "ok", fail: "FAILED", skip: "skipped" };
 export function reportText({ command, verdicts, passes }: ConformanceReport): string {
   const lines = verdicts.flatMap(({ rule, statement, status, evidence }) => [
     `${marks[status].padEnd(8)} ${rule.padEnd(22)} ${statement}`,
-    ...(evidence === undefined ? [] : [`${" ".repeat(32)}${evidence.replaceAll("\n", " ")}`]),
+    ...(evidence === undefined ? [] : [`${" ".repeat(32)}${visible(evidence.replaceAll("\n", " "))}`]),
   ]);
   const count = (status: Verdict["status"]) => verdicts.filter((each) => each.status === status).length;
-  const sum = `${count("pass")} hold, ${count("fail")} do not, ${count("skip")} could not be looked at.`;
+  const sum = `${count("pass")} rules passed, ${count("fail")} failed, ${count("skip")} skipped.`;
   return `${command.join(" ")}\n\n${lines.join("\n")}\n\n${passes ? "It conforms" : "It does not conform"}: ${sum}\n`;
 }
 
@@ -67,6 +73,6 @@ export function reportJunit({ command, verdicts }: ConformanceReport): string {
         : `<skipped message=${xmlAttribute(evidence)}/>`;
     return `${head}>${inner}</testcase>`;
   });
-  const totals = `tests="${verdicts.length}" failures="${count("fail")}" skipped="${count("skip")}"`;
+  const totals = `tests="${verdicts.length}" failures="${count("fail")}" errors="0" skipped="${count("skip")}"`;
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name=${xmlAttribute(`conformance of ${command.join(" ")}`)} ${totals}>\n${cases.join("\n")}\n</testsuite>\n`;
 }

@@ -18,7 +18,7 @@ const typeOf = ({ value }: Line) => [value?.["type"], value?.["subtype"]].filter
 const shown = ({ number, text }: Line) => `line ${number}: ${text.length > 200 ? `${text.slice(0, 200)}…` : text}`;
 const of = ({ lines }: Trial, type: string) => lines.filter((line) => typeOf(line).startsWith(type));
 const results = (trial: Trial) => of(trial, "result");
-const ended = ({ exit, signal }: Trial) => (signal ? `it died of ${signal}` : `exit code ${exit}`);
+const ended = ({ exit, signal }: Trial) => (signal ? `killed by ${signal}` : `exit code ${exit}`);
 const said = (trial: Trial) => `${ended(trial)}; stderr: ${trial.stderr.trim().slice(0, 200) || "empty"}`;
 
 const textOf = ({ value }: Line): string => {
@@ -29,14 +29,14 @@ const textOf = ({ value }: Line): string => {
 
 /** A run that must not succeed: it says so by its exit code, and by no line. */
 function fails(trial: Trial): Fault {
-  if (trial.timedOut) return "it did not end";
+  if (trial.timedOut) return "it did not exit";
   const good = results(trial).find(({ value }) => value?.["is_error"] === false);
   if (good) return shown(good);
   return trial.exit === 0 ? said(trial) : undefined;
 }
 
 function endsBySignal(trial: Trial, code: number): Fault {
-  if (!trial.wasSignalled) return { skip: "it ended before a signal could be sent" };
+  if (!trial.wasSignalled) return { skip: "no call had started before it ended, so no signal was sent" };
   if (trial.timedOut || trial.endMs > 15_000) return `it still ran ${Math.round(trial.endMs)} ms after the signal`;
   const good = results(trial).find(({ value }) => value?.["is_error"] === false);
   if (good) return shown(good);
@@ -61,24 +61,27 @@ function outcomeFault(line: Line): Fault {
 export const rules: readonly Rule[] = [
   {
     id: "stream.starts",
-    statement: "The program can be started and takes -p --force --output-format stream-json and a prompt.",
+    statement: "The program starts, and accepts -p --force --output-format stream-json and a prompt.",
     trial: "stream",
-    check: (trial) => trial.failure ?? (trial.lines.length === 0 ? said(trial) : undefined),
+    check: (trial) => (trial.lines.length === 0 ? `nothing on stdout; ${said(trial)}` : undefined),
   },
   {
     id: "stream.ends",
     statement: "A run ends by itself once its work is done.",
     trial: "stream",
-    check: (trial) => (trial.timedOut ? `it was ended after ${Math.round(trial.endMs / 1000)} s` : undefined),
+    check: (trial) =>
+      trial.timedOut ? `it was still running after ${Math.round(trial.endMs / 1000)} s, and was stopped` : undefined,
   },
   {
     id: "stream.lines",
-    statement: "Nothing but JSON objects, one on a line, is written to stdout, and every line is whole.",
+    statement: "stdout contains only JSON objects, one per line, and every line is complete.",
     trial: "stream",
     check({ lines, stdout }) {
       const wrong = lines.find(({ value }) => value === undefined);
       if (wrong) return shown(wrong);
-      return stdout === "" || stdout.endsWith("\n") ? undefined : "the last line has no end";
+      const windows = lines.find(({ text }) => text.endsWith("\r"));
+      if (windows) return `line ${windows.number} ends with \\r\\n, not with \\n`;
+      return stdout === "" || stdout.endsWith("\n") ? undefined : "the last line does not end with a newline";
     },
   },
   {
@@ -94,7 +97,7 @@ export const rules: readonly Rule[] = [
   },
   {
     id: "stream.prompt",
-    statement: "The prompt is repeated as a user line before anything is answered, and without delay.",
+    statement: "The prompt is echoed as a user line before any answer, within three seconds of the first line.",
     trial: "stream",
     check({ lines }) {
       const at = lines.findIndex((line) => typeOf(line) === "user");
@@ -153,7 +156,7 @@ export const rules: readonly Rule[] = [
   },
   {
     id: "stream.text",
-    statement: "What the assistant lines say, joined, is the text of the result.",
+    statement: "The text of the assistant lines, joined, is the text of the result.",
     trial: "stream",
     check(trial) {
       const [result] = results(trial);
@@ -166,7 +169,7 @@ export const rules: readonly Rule[] = [
   {
     id: "stream.pairs",
     statement:
-      "Every call that starts is completed once, later, under the same call_id and tool; none is completed that did not start.",
+      "Every call that starts is completed exactly once, later, with the same call_id and tool; no call is completed that did not start.",
     trial: "stream",
     check(trial) {
       const open = new Map<unknown, string>();
@@ -183,7 +186,7 @@ export const rules: readonly Rule[] = [
   },
   {
     id: "stream.tools",
-    statement: "A tool_call holds one <name>ToolCall with args; completed, it has a result.",
+    statement: "A tool_call contains one <name>ToolCall with args; when completed, it has a result.",
     trial: "stream",
     check: (trial) =>
       of(trial, "tool_call")
@@ -192,10 +195,12 @@ export const rules: readonly Rule[] = [
   },
   {
     id: "stream.works",
-    statement: "With --force the agent reads a file of its workspace when it is told to.",
+    statement: "With --force, the agent reads a file in its workspace when asked to.",
     trial: "stream",
     check: (trial) =>
-      trial.stdout.includes(noteWord) ? undefined : `the word of the note is not in the output; ${said(trial)}`,
+      trial.stdout.includes(noteWord)
+        ? undefined
+        : `the word in note.txt does not appear in the output; ${said(trial)}`,
   },
   {
     id: "stream.stderr",
@@ -222,7 +227,7 @@ export const rules: readonly Rule[] = [
   },
   {
     id: "json.one-object",
-    statement: "--output-format json writes the result alone, as one object.",
+    statement: "--output-format json writes only the result, as one object.",
     trial: "json",
     check(trial) {
       const isOne = trial.lines.length === 1 && typeOf(trial.lines[0]!).startsWith("result/");
@@ -251,13 +256,13 @@ export const rules: readonly Rule[] = [
   },
   {
     id: "resume.unknown",
-    statement: "A session that does not exist is an error, and none is made up.",
+    statement: "Resuming an unknown session is an error, and no session is created.",
     trial: "unknownSession",
     check: fails,
   },
   {
     id: "stdin.prompt",
-    statement: "Without a prompt as argument, stdin is the prompt.",
+    statement: "Without a prompt argument, the prompt is read from stdin.",
     trial: "stdin",
     check(trial) {
       const user = of(trial, "user")[0];
@@ -267,11 +272,11 @@ export const rules: readonly Rule[] = [
   },
   {
     id: "stdin.open",
-    statement: "With a prompt as argument, a stdin that stays open holds nothing up.",
+    statement: "With a prompt argument, a stdin that stays open does not delay the run.",
     trial: "openStdin",
-    check: (trial) => (trial.timedOut ? "it did not end" : trial.exit === 0 ? undefined : said(trial)),
+    check: (trial) => (trial.timedOut ? "it did not exit" : trial.exit === 0 ? undefined : said(trial)),
   },
-  { id: "stdin.none", statement: "Without any prompt the run fails, and ends.", trial: "noPrompt", check: fails },
+  { id: "stdin.none", statement: "Without any prompt, the run fails and exits.", trial: "noPrompt", check: fails },
   {
     id: "flags.version",
     statement: "--version prints a version and exits with 0.",
@@ -291,10 +296,23 @@ export const rules: readonly Rule[] = [
   { id: "flags.format", statement: "An unknown output format is an error.", trial: "unknownFormat", check: fails },
   {
     id: "trust.gate",
-    statement: "In a directory that nobody trusts, a run without --force writes nothing on stdout and exits with 1.",
+    statement: "In an untrusted directory, a run without --force writes nothing to stdout and exits with 1.",
     trial: "untrusted",
     check: (trial) =>
       trial.stdout === "" && trial.exit === 1 ? undefined : `${trial.stdout.slice(0, 200)}; ${said(trial)}`,
+  },
+  {
+    id: "live.calls",
+    statement: "Lines are written as things happen: that a call started can be read while the call runs.",
+    trial: "interrupted",
+    check(trial) {
+      if (trial.wasSignalled) return undefined;
+      const started = trial.lines.find((line) => typeOf(line) === "tool_call/started");
+      if (!started) return { skip: `it called no tool; ${said(trial)}` };
+      const seconds = Math.round(trial.endMs / 1000);
+      if (seconds < 15) return { skip: `the call should take 20 s, and the run ended after ${seconds} s` };
+      return `the start of the call was written only when the run ended, after ${seconds} s`;
+    },
   },
   {
     id: "signals.int",

@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { StringDecoder } from "node:string_decoder";
 import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
 import { Supervisor } from "../../process/supervisor.ts";
 
@@ -118,6 +119,7 @@ async function start(plan: Plan, cwd: string, { command, env, timeoutMs, signal 
   const args = [...command.slice(1), ...plan.args];
   const startedAt = performance.now();
   const chunks: { text: string; atMs: number }[] = [];
+  const decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
   let stderr = "";
   let sentAt: number | undefined;
   const supervisor = new Supervisor({
@@ -130,13 +132,14 @@ async function start(plan: Plan, cwd: string, { command, env, timeoutMs, signal 
     graceMs: 1000,
     signal,
     onOutput(name, chunk) {
-      if (name === "stderr") stderr += chunk.toString("utf8");
-      else chunks.push({ text: chunk.toString("utf8"), atMs: performance.now() - startedAt });
+      const text = decoders[name].write(chunk);
+      if (name === "stderr") stderr += text;
+      else chunks.push({ text, atMs: performance.now() - startedAt });
       // In the middle of its work.
-      if (plan.send && sentAt === undefined && /"subtype":\s*"started"/.test(chunk.toString("utf8"))) {
-        sentAt = performance.now();
-        process.kill(supervisor.pid, plan.send);
-      }
+      if (!plan.send || sentAt !== undefined || !/"subtype":\s*"started"/.test(text) || /"type":\s*"result"/.test(text))
+        return;
+      sentAt = performance.now();
+      process.kill(supervisor.pid, plan.send);
     },
   });
   const end = await supervisor.ended;
