@@ -2,6 +2,7 @@
 import { FrameError } from "../json/frame-error.ts";
 import { BoundedBytes } from "../process/bounded-bytes.ts";
 import { type ProcessEnding, Supervisor, type SupervisorRequest } from "../process/supervisor.ts";
+import { cancelled } from "../protocol/cancelled.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { type Frame, type FrameEnding, FrameParser, type FrameParserOptions } from "../protocol/frames.ts";
 import { FrameQueue } from "./frame-queue.ts";
@@ -9,6 +10,8 @@ import { type PromptInput, type PromptRequest, promptInput } from "./prompt-inpu
 
 export type CliRequest = PromptRequest &
   Pick<SupervisorRequest, "cwd" | "signal" | "graceMs" | "stageMs"> & {
+    /** How messages name the CLI; `command` may be the interpreter that runs it. */
+    program?: string;
     /** Added to the environment of this process, which the CLI gets whole; undefined takes a variable away. */
     env?: Record<string, string | undefined>;
     /** From start to result. */
@@ -236,11 +239,15 @@ class Cli implements RunningCli {
     };
   }
 
+  get #program(): string {
+    return this.#request.program ?? this.#request.command;
+  }
+
   /** Why this side ended it, unless the turn was over by then. */
   #ownError(stderr: string): FrameError | UserError | undefined {
-    const { command, timeoutMs, idleMs } = this.#request;
+    const { timeoutMs, idleMs, signal } = this.#request;
     const killed = (code: "CLI_TIMEOUT" | "NO_RESULT", why: string) =>
-      new FrameError(code, `${command} ${why} and was killed.`, { stderr });
+      new FrameError(code, `${this.#program} ${why} and was killed.`, { stderr });
     switch (this.#stopped) {
       case "timedOut":
         return killed("CLI_TIMEOUT", `gave no result within ${timeoutMs} ms`);
@@ -249,7 +256,7 @@ class Cli implements RunningCli {
       case "mute":
         return killed("NO_RESULT", "closed its output without a result, did not exit,");
       case "cancelled":
-        return new UserError("INTERRUPTED", `${command} was cancelled.`);
+        return cancelled(signal);
       case "faulty":
       case "lingered":
       case undefined:
@@ -259,7 +266,7 @@ class Cli implements RunningCli {
 
   #startError({ code, message }: NonNullable<CliEnding["failure"]>): FrameError | UserError {
     if (code) return new UserError(code, message);
-    return new FrameError("CLI_EXIT", `${this.#request.command} could not be started: ${message}`);
+    return new FrameError("CLI_EXIT", `${this.#program} could not be started: ${message}`);
   }
 }
 

@@ -67,7 +67,8 @@ async function isOurs(
 ): Promise<boolean> {
   const own = ownCli();
   const files = words.map(realFile);
-  if (own !== undefined && files.includes(realFile(own))) return true;
+  // With further words it may be another program: `courser fake` is none of ours to its callers.
+  if (own !== undefined && files.at(-1) === realFile(own)) return true;
   const key = files.map((file, index) => file ?? words[index]).join("\0");
   const known = answers.get(key);
   if (known !== undefined) return known;

@@ -41,7 +41,7 @@ export {
   type UnifiedToolUse,
 } from "./execute.ts";
 export { openLive } from "./live/open-live.ts";
-export type { LiveEnd, LiveOptions, LiveSession } from "./live/session.ts";
+export type { LiveEnd, LiveEvent, LiveOptions, LiveSession } from "./live/session.ts";
 export {
   type RunDenial,
   RunError,

@@ -96,7 +96,7 @@ const remedies: Readonly<Record<string, string>> = {
 };
 
 function forPrograms(message: string, code: string): string {
-  const plain = message.replace(/^Error: /, "");
+  const plain = message.replace(/^Error: /, "").replace(` [${code}]`, "");
   const remedy = Object.hasOwn(remedies, code) ? remedies[code] : undefined;
   return remedy === undefined ? plain : `${plain}\n${remedy}`;
 }

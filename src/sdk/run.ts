@@ -82,7 +82,7 @@ function begin(driver: AgentDriver, options: AnyOptions, before: PreviousTurn | 
   const startedAt = Date.now();
   const begunAt = performance.now();
   const abort = new AbortController();
-  const stop = () => abort.abort();
+  const stop = () => abort.abort(signal?.reason);
   if (signal?.aborted) stop();
   else signal?.addEventListener("abort", stop, { once: true });
   const losses: RunLoss[] = [];

@@ -133,6 +133,7 @@ export class Turns {
     const limit = this.#limit();
     const child = startCli({
       command: command!,
+      program: driver.programs[0]!,
       args,
       cwd: request.cwd,
       env: { ...env, ...made.env },

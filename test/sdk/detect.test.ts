@@ -34,6 +34,12 @@ test("the original, by name in PATH; ours behind the same name; neither", async 
   expect(await detectCli("cursor", { executable: "/no/such/cli" })).toBeUndefined();
 });
 
+test("the fake of our CLI is not ours: it has none of its abilities", async () => {
+  const executable = [process.execPath, cli, "fake"];
+  expect(await detectCli("cursor", { executable })).toMatchObject({ isOurs: false });
+  expect(await getCapabilities("cursor", { executable })).toMatchObject({ live: false, fork: false });
+});
+
 test("a variable names the program, and one that does not know its version is there all the same", async () => {
   const file = program("my-claude", "exit 1");
   expect(await detectCli("claude", { env: { PATH: system, CLAUDE_CODE_PATH: file } })).toEqual({

@@ -1,11 +1,12 @@
 // openLive with our own built CLI and scripted models: the whole of LiveRun, over pipes.
-import { existsSync } from "node:fs";
+import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import type { Answer, Human, Question } from "../../src/protocol/run.ts";
 import { tool } from "../../src/sdk/callbacks/tool.ts";
 import { openLive } from "../../src/sdk/live/open-live.ts";
 import type { LiveOptions, LiveSession } from "../../src/sdk/live/session.ts";
+import { isCall } from "../../src/sdk/run-event.ts";
 import { follow } from "../run/run-support.ts";
 import { cli, createWorkspace, type Workspace } from "../support/run-cli.ts";
 
@@ -64,6 +65,25 @@ function human(answer: Answer | ((question: Question, signal: AbortSignal) => Pr
 }
 
 describe("turns", () => {
+  it("have calls with the names of the SDK, and prompts that are objects", async () => {
+    const session = await open([shell("echo hi"), { text: "Done." }]);
+    const names: unknown[] = [];
+    const reading = (async () => {
+      for await (const { event } of session.events())
+        if (isCall(event, "Bash")) names.push([event.type, event.cliName, event.args.command]);
+    })();
+    const wrong = session.send("go" as never);
+    expect(await wrong.ending).toMatchObject({ code: "USAGE", message: expect.stringContaining("send({ text:") });
+    expect(wrong.state).toBe("dropped");
+    expect(await session.send({ text: "go" }).ending).toMatchObject({ type: "done", text: "Done." });
+    await session.close();
+    await reading;
+    expect(names).toEqual([
+      ["tool_start", "Shell", "echo hi"],
+      ["tool_end", "Shell", "echo hi"],
+    ]);
+  });
+
   it("are answered one after the other in one process, which ends when it is closed", async () => {
     const session = await open([{ text: "One." }, { text: "Two." }]);
     const seen = follow(session);
@@ -258,10 +278,24 @@ describe("the process", () => {
     const seen = follow(session);
     const sent = session.send({ text: "go" });
     await seen.until(({ type }) => type === "text");
-    abort.abort();
-    expect(await sent.ending).toMatchObject({ code: "INTERRUPTED", message: "The run was cancelled." });
+    abort.abort(new Error("The user left."));
+    const message = "The run was cancelled: The user left.";
+    expect(await sent.ending).toMatchObject({ code: "INTERRUPTED", message });
     await session.ended;
     expect(isRunning(session.pid)).toBe(false);
+  });
+
+  it("does not wait for ever for a process that says nothing", async () => {
+    const place = create();
+    const executable = place.file(
+      join(place.home, "silent"),
+      `#!/bin/sh\n[ "$1" = about ] && exec '${process.execPath}' '${cli}' "$@"\nexec cat >/dev/null\n`,
+    );
+    chmodSync(executable, 0o755);
+    await expect(openLive({ executable, idleMs: 500 })).rejects.toMatchObject({
+      code: "CLI_TIMEOUT",
+      message: expect.stringContaining("printed nothing for 500 ms"),
+    });
   });
 
   it("ends with what a callback throws", async () => {

@@ -113,7 +113,11 @@ describe("start", () => {
     expect(await run.result).toMatchObject(cancelled);
     expect(await other.result).toMatchObject(cancelled);
     expect(await follow).toMatchObject({ outcome: "cancelled" });
-    expect(await start(scripted(work, { signal: AbortSignal.abort() })).result).toMatchObject(cancelled);
+    const early = await start(scripted(work, { signal: AbortSignal.abort("No longer needed.") })).result;
+    expect(early).toMatchObject({
+      ...cancelled,
+      error: { message: "The run was cancelled: No longer needed." },
+    });
     await expect(async () => await run.text).rejects.toThrow(RunError);
     expect((await all(run.events)).filter(({ type }) => type === "tool_end")).toHaveLength(1);
   });

@@ -3,7 +3,7 @@ import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Check, callback, milliseconds, object, oneOf, text } from "../../json/checks.ts";
-import { decide, type Situation } from "../../policy/decide.ts";
+import { decide, nobodyToAsk, type Situation } from "../../policy/decide.ts";
 import type { Decision } from "../../policy/need.ts";
 import { toolEnvironment } from "../../policy/tool-environment.ts";
 import { runProgram } from "../../process/run-program.ts";
@@ -94,7 +94,7 @@ async function refusalOf(
 ): Promise<string | undefined> {
   if (verdict === "allow") return undefined;
   if (verdict === "ask" && (await ask()) === true) return undefined;
-  return reasons.join(" ");
+  return reasons.filter((reason) => reason !== nobodyToAsk).join(" ");
 }
 
 function resultText(end: Awaited<ReturnType<typeof runProgram>>, timeoutMs: number): string {

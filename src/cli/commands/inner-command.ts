@@ -53,9 +53,11 @@ function checkFlags(command: InnerCommand, outer: OuterCommand, { line, name }: 
     const own = command.flags?.find((each) => each.name === flag);
     if (!own && command.uses?.includes(flag)) continue;
     if (!own) {
+      const near = nearestName(flag, [...(command.flags?.map((each) => each.name) ?? []), ...(command.uses ?? [])]);
+      const meant = near === undefined ? "" : ` Did you mean --${near}?`;
       throw new UserError(
         "USAGE",
-        `'${outer.name} ${command.name}' does not take --${flag}. What it takes: ${name} help ${outer.name} ${command.name}`,
+        `'${outer.name} ${command.name}' does not take --${flag}.${meant} What it takes: ${name} help ${outer.name} ${command.name}`,
       );
     }
     const value = flagText(line.flags, flag);

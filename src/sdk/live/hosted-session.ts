@@ -24,6 +24,7 @@ import { createDecoder, derived, isDerived } from "../../protocol/stream-json.ts
 import type { CliEnd, RunningCli } from "../child.ts";
 import type { AgentDriver, RunLoss } from "../drivers/driver.ts";
 import { judge } from "../outcome.ts";
+import { createNamer } from "../run-event.ts";
 import type { Questions } from "./questions.ts";
 import { Requests } from "./requests.ts";
 import { type LiveEnd, type LiveSession, OpenSession } from "./session.ts";
@@ -43,16 +44,20 @@ export class HostedSession extends OpenSession implements LiveSession {
   readonly ended: Promise<LiveEnd>;
   /** `init` and the answer to `hello` are here. Never resolves for a process that ends before. */
   readonly greeted: Promise<void>;
-  /** The process speaks: `init` came. */
+  /** The process says something. */
+  readonly heard: Promise<void>;
+  /** `init` came. */
   readonly begun: Promise<void>;
   readonly #parts: HostedParts;
   readonly #requests = new Requests(() => this.#goOn());
+  readonly #named = createNamer({ tool: "cursor", isOurs: true });
   readonly #decode = createDecoder();
   readonly #decoders = new Map<string, ReturnType<typeof createDecoder>>();
   readonly #openCalls = new Map<string, ToolStart>();
   /** Ends the wait for the first reader. */
   #goOn: () => void = () => {};
   #greet: () => void = () => {};
+  #noteHeard: () => void = () => {};
   #begin: () => void = () => {};
   #chatId = "";
   #isGreeted = false;
@@ -69,6 +74,9 @@ export class HostedSession extends OpenSession implements LiveSession {
     this.#parts = parts;
     this.greeted = new Promise((resolve) => {
       this.#greet = resolve;
+    });
+    this.heard = new Promise((resolve) => {
+      this.#noteHeard = resolve;
     });
     this.begun = new Promise((resolve) => {
       this.#begin = resolve;
@@ -201,6 +209,7 @@ export class HostedSession extends OpenSession implements LiveSession {
   }
 
   #take(value: JsonObject): void {
+    this.#noteHeard();
     if (value.type === "control") {
       const notice = readControlNotice(value);
       if (notice) this.#hear(notice);
@@ -225,7 +234,7 @@ export class HostedSession extends OpenSession implements LiveSession {
     this.#decoders.set(agent, decode);
     for (const event of decode(line)) {
       const numbered = number === undefined || isDerived(event) ? {} : { number };
-      this.log.show({ agent, ...numbered, event });
+      this.log.show({ agent, ...numbered, event: this.#named(event) });
       if (event.type === "done" || event.type === "fail") this.#decoders.delete(agent);
     }
   }
@@ -239,7 +248,7 @@ export class HostedSession extends OpenSession implements LiveSession {
     }
     if (!this.#note(event)) return;
     if (number === undefined) this.log.show({ event });
-    else this.log.append(event, number);
+    else this.log.append(this.#named(event), number);
     this.#lastNumber = number ?? this.#lastNumber;
   }
 
@@ -334,7 +343,7 @@ export class HostedSession extends OpenSession implements LiveSession {
 
   #failTurn(why: UserError): void {
     for (const { callId, tool, args } of this.#openCalls.values())
-      this.log.append({ type: "tool_end", callId, tool, args, at: Date.now(), carried: derived });
+      this.log.append(this.#named({ type: "tool_end", callId, tool, args, at: Date.now(), carried: derived }));
     this.#lastEnding = { ...failedTurn(why, this.startedAt), carried: derived };
     this.log.append(this.#lastEnding);
   }

@@ -1,6 +1,7 @@
 // openLive: a session with an agent CLI that can be steered, asked and answered while it works. Where the CLI can, one
 // process serves all of it; else each turn has a process of its own, and what cannot be done is a listed loss.
 import { happensWithin } from "../../process/clock.ts";
+import { cancelled } from "../../protocol/cancelled.ts";
 import { controlVersion } from "../../protocol/control-lines.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { userError } from "../../protocol/prompts.ts";
@@ -25,11 +26,14 @@ import { TurnwiseSession } from "./turnwise-session.ts";
 /** How long a CLI that has begun may take to answer `hello`, before it counts as one that does not know it. */
 const helloMs = 5000;
 
+/** How long a CLI may say nothing at all: one that waits for the end of its input would wait for ever. */
+const silenceMs = 60_000;
+
 /** Throws UserError with what keeps the session from beginning. */
 export async function openLive(options: LiveOptions = {}): Promise<LiveSession> {
   checkOptions("openLive", options, liveChecks);
   const driver = checkedDriver("openLive", { ...options, prompt: "" });
-  if (options.signal?.aborted) throw new UserError("INTERRUPTED", "The run was cancelled.");
+  if (options.signal?.aborted) throw cancelled(options.signal);
   const cli = await cliOf(driver, options, options.signal);
   if (!driver.capabilities(cli).live) return new TurnwiseSession({ driver, cli, options, losses: [] });
   return (await openHosted(options, driver, cli)) ?? new TurnwiseSession({ driver, cli, options, losses: [tooOld] });
@@ -60,6 +64,7 @@ async function openHosted(options: LiveOptions, driver: AgentDriver, cli: FoundC
     void session?.end(Object.assign(new UserError("CALLBACK_FAILED", message), { cause }));
   const child = startCli({
     command: command!,
+    program: driver.programs[0]!,
     args,
     cwd: request.cwd,
     env: { ...options.env, ...made.env },
@@ -74,6 +79,15 @@ async function openHosted(options: LiveOptions, driver: AgentDriver, cli: FoundC
   session = new HostedSession({ driver, child, questions, losses: made.losses, graceMs, signal });
   void session.ended.then(() => connection?.close());
   if (child.pid !== 0) guarded("onStart", options.onStart, fail)({ pid: child.pid, command: [command!, ...args] });
+  const speaksMs = Math.min(idleMs, silenceMs);
+  if (!(await happensWithin(Promise.race([session.heard, session.ended]), speaksMs))) {
+    child.stop();
+    await session.ended;
+    throw new UserError(
+      "CLI_TIMEOUT",
+      `${driver.programs[0]} (${cli.words.join(" ")}) printed nothing for ${speaksMs} ms after its start, and was killed.`,
+    );
+  }
   return begun(session);
 }
 

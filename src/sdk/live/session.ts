@@ -1,4 +1,5 @@
 // LiveSession: a run in another process, what it is given to begin with, and what every kind of it does alike.
+import { cancelled } from "../../protocol/cancelled.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { EventLog, MemoryKeeper } from "../../protocol/event-log.ts";
 import { imageKind, largestImage } from "../../protocol/image.ts";
@@ -6,8 +7,12 @@ import { failedTurn, type OpenPrompt, Prompts, sentOf } from "../../protocol/pro
 import type { Human, LiveRun, Prompt, Recorded, Sent } from "../../protocol/run.ts";
 import type { AgentDriver, RunLoss } from "../drivers/driver.ts";
 import type { RunError, RunFacts } from "../outcome.ts";
+import type { RunEvent } from "../run-event.ts";
 import type { StartOptions } from "../start-options.ts";
 import type { UnifiedTool } from "../unified.ts";
+
+/** As of `LiveRun`, with calls named as in every other event of the SDK. */
+export type LiveEvent = Omit<Recorded, "event"> & { event: RunEvent };
 
 export interface LiveSession extends LiveRun {
   readonly tool: UnifiedTool;
@@ -15,6 +20,7 @@ export interface LiveSession extends LiveRun {
   readonly losses: readonly RunLoss[];
   /** Never rejects. Resolves when the process, and all that it started, is gone. */
   readonly ended: Promise<LiveEnd>;
+  events(from?: number): AsyncIterable<LiveEvent>;
   /** With `holdCalls`: the call may run. `agent`: the subagent that made it. */
   runCall(callId: string, agent?: string): void;
 }
@@ -86,8 +92,9 @@ export abstract class OpenSession {
     return this.hand("prompt", prompt);
   }
 
-  events(from?: number): AsyncIterable<Recorded> {
-    return this.log.events(from);
+  /** Both kinds of session name their calls before they are kept. */
+  events(from?: number): AsyncIterable<LiveEvent> {
+    return this.log.events(from) as AsyncIterable<LiveEvent>;
   }
 
   close(): Promise<void> {
@@ -101,7 +108,7 @@ export abstract class OpenSession {
   }
 
   protected endOnAbort(signal: AbortSignal | undefined, ended: Promise<unknown>): void {
-    const abort = () => void this.end(new UserError("INTERRUPTED", "The run was cancelled."));
+    const abort = () => void this.end(cancelled(signal));
     if (signal?.aborted) abort();
     else signal?.addEventListener("abort", abort, { once: true });
     void ended.then(() => signal?.removeEventListener("abort", abort));
@@ -122,6 +129,7 @@ export abstract class OpenSession {
 
 /** Why a prompt cannot be sent: such a line would be the end of the process, and not only of its turn. */
 function promptFault({ text, data, images = [] }: Prompt): UserError | undefined {
+  if (typeof text !== "string") return new UserError("USAGE", "A prompt is an object: send({ text: '…' }).");
   if (text.trim() === "" && data === undefined && images.length === 0)
     return new UserError("USAGE", "The prompt is empty.");
   for (const image of images) {
