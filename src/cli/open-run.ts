@@ -7,9 +7,13 @@ import { type FlagValues, flagText } from "./flags.ts";
 
 export function openRunByFlags(flags: FlagValues, request: RunRequest, host: RunHost): Promise<LiveRun> {
   const file = recordingOf(request, host);
+  const lost = file === undefined && replayFlags.find((name) => flags.has(name));
+  if (lost) throw new UserError("USAGE", `--${lost} needs a recording to replay: --model replay:FILE`);
   const isPlain = file === undefined && !flags.has("record");
   return isPlain ? openRun(request, host) : openProven(flags, request, host, file);
 }
+
+const replayFlags = ["replay-tools", "replay-on-mismatch"];
 
 /** The file that `--model replay:FILE` names. */
 function recordingOf({ model }: RunRequest, { env }: RunHost): string | undefined {
@@ -24,14 +28,20 @@ async function openProven(
 ): Promise<LiveRun> {
   const target = flagText(flags, "record");
   if (file !== undefined) {
-    if (target !== undefined)
+    const tools = flagText(flags, "replay-tools") === "live" ? "live" : "recorded";
+    if (target !== undefined && tools === "recorded")
       throw new UserError(
         "USAGE",
-        "--record and --model replay:FILE are mutually exclusive: a copy of the file says the same.",
+        "--record has nothing new to record while tools are replayed: copy the file, or let them run with --replay-tools live.",
       );
-    const tools = flagText(flags, "replay-tools") === "live" ? "live" : "recorded";
     const onMismatch = flagText(flags, "replay-on-mismatch") === "continue" ? "continue" : "stop";
-    return (await import("../testing/replay.ts")).replayedRun(file, { request, host, tools, onMismatch });
+    return (await import("../testing/replay.ts")).replayedRun(file, {
+      request,
+      host,
+      tools,
+      onMismatch,
+      ...(target !== undefined && { recordTo: target }),
+    });
   }
   return (await import("../testing/recorded-run.ts")).recordedRun(target!, request, host);
 }

@@ -48,6 +48,7 @@ export class Recorder {
   /** Every event of the run, as it is shown. Those of subagents and live output are no part of the stream. */
   watch({ event, agent }: Recorded): void {
     if (agent !== undefined || event.type === "tool_output") return;
+    if (event.type === "notice" && event.kind === "replay") return; // said of the recording that this one takes the place of
     if (event.type === "init") Object.assign(this.#begun, { init: event, at: new Date() });
     if ((event.type === "text" || event.type === "thinking") && event.at !== undefined) {
       this.#delta(event);

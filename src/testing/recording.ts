@@ -7,6 +7,7 @@ import type { Part } from "../protocol/message.ts";
 import type { PermissionMode, RunRequest } from "../protocol/run.ts";
 import { systemErrorText } from "../text/system-error.ts";
 import { wholeHeader } from "./head.ts";
+import { headerFault, lineFault } from "./line-faults.ts";
 import type { Places } from "./normalise.ts";
 import { SaidBefore } from "./short-lines.ts";
 
@@ -131,16 +132,18 @@ export function parseRecording(text: string, file: string): Recording {
       `its format is version ${first.value["recording"]}, this program reads version ${recordingVersion}`,
     );
   const header = wholeHeader(first.value, initOf(rest));
-  const missing = headerFields.find((name) => header[name] === undefined);
-  if (missing) return refuse(1, `"${missing}" is missing`);
+  const wrong = headerFault(header);
+  if (wrong !== undefined) return refuse(1, wrong);
   const lines: RecordingLine[] = [];
   const requests: RequestLine[] = [];
   const replies = new Map<number, ReplyLine>();
   const said = new SaidBefore(header.model.id);
   for (const { number, value } of rest) {
-    const fault = faultOf(value, requests, replies);
-    if (fault !== undefined) return refuse(number, fault);
+    if (!isObject(value)) return refuse(number, "it is not an object");
+    if ("event" in value && !isObject(value["event"])) return refuse(number, '"event" must be an object');
     const line = said.whole(value as RecordingLine);
+    const fault = lineFault(line) ?? misplaced(line, requests, replies);
+    if (fault !== undefined) return refuse(number, fault);
     lines.push(line);
     if ("request" in line) requests.push(line);
     if ("reply" in line) replies.set(line.reply, line);
@@ -157,47 +160,27 @@ function initOf(lines: readonly { value: unknown }[]): Extract<AgentEvent, { typ
   return found && (found.value as { event: Extract<AgentEvent, { type: "init" }> }).event;
 }
 
-const headerFields = ["chatId", "mode", "request", "places", "model"] as const;
-
-/** What is wrong with a line, where something is. */
-function faultOf(
-  value: unknown,
+/** What does not fit the lines before it, or itself. */
+function misplaced(
+  line: RecordingLine,
   requests: readonly RequestLine[],
   replies: ReadonlyMap<number, ReplyLine>,
 ): string | undefined {
-  if (!isObject(value)) return "it is not an object";
-  if ("event" in value) {
-    if (!isObject(value["event"]) || typeof value["event"]["type"] !== "string") return '"event" has no type';
-    return undefined;
+  if ("event" in line) return undefined;
+  if ("deltas" in line) {
+    if (line.sizes.length !== line.at.length) return '"deltas" needs as many times as sizes';
+    const whole = line.sizes.reduce((sum, size) => sum + size, 0);
+    const { length } = line.text;
+    return whole === length ? undefined : `its sizes are of ${whole} characters, the text has ${length}`;
   }
-  if ("deltas" in value) {
-    const { text, sizes, at } = value;
-    if (typeof text !== "string" || !isNumbers(sizes) || !isNumbers(at) || sizes.length !== at.length)
-      return '"deltas" needs a text, sizes and times';
-    const whole = sizes.reduce((sum, size) => sum + size, 0);
-    return whole === text.length ? undefined : `its sizes are of ${whole} characters, the text has ${text.length}`;
-  }
-  if ("request" in value) {
-    const { request, messages } = value;
-    if (request !== requests.length + 1) return `request ${requests.length + 1} should stand here, not ${request}`;
-    if (!isObject(messages) || typeof messages["kept"] !== "number" || !Array.isArray(messages["added"]))
-      return '"messages" needs "kept" and "added"';
-    const lost = (messages["added"] as unknown[]).findIndex(
-      (each) => !isObject(each) || !(Array.isArray(each["parts"]) || replies.has(each["reply"] as number)),
-    );
+  if ("request" in line) {
+    const next = requests.length + 1;
+    if (line.request !== next) return `request ${next} should stand here, not ${line.request}`;
+    const lost = line.messages.added.findIndex((each) => !("parts" in each) && !replies.has(each.reply));
     return lost < 0 ? undefined : `message ${lost + 1} of "added" has neither parts nor a reply that stands before it`;
   }
-  if ("reply" in value) {
-    const { reply, parts } = value;
-    if (typeof reply !== "number" || reply < 1 || reply > requests.length) return `there is no request ${reply}`;
-    if (replies.has(reply)) return `reply ${reply} stands here twice`;
-    return Array.isArray(parts) ? undefined : '"parts" is missing';
-  }
-  return `it is neither a request nor a reply, an event or deltas`;
-}
-
-function isNumbers(value: unknown): value is number[] {
-  return Array.isArray(value) && value.every((each) => typeof each === "number");
+  if (line.reply < 1 || line.reply > requests.length) return `there is no request ${line.reply}`;
+  return replies.has(line.reply) ? `reply ${line.reply} stands here twice` : undefined;
 }
 
 /** Every event in order, deltas taken apart again. */

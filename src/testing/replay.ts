@@ -9,25 +9,32 @@ import { placesOf } from "./normalise.ts";
 import { type Recording, readRecording } from "./recording.ts";
 import { type OnMismatch, ReplayModel } from "./replay-model.ts";
 
-type ReplayWish = { request: RunRequest; host: RunHost; tools: "recorded" | "live"; onMismatch: OnMismatch };
+/** `recordTo`: where a run with live tools is recorded anew, for a recording that has grown old. */
+type ReplayWish = {
+  request: RunRequest;
+  host: RunHost;
+  tools: "recorded" | "live";
+  onMismatch: OnMismatch;
+  recordTo?: string;
+};
 
-export async function replayedRun(file: string, { request, host, tools, onMismatch }: ReplayWish): Promise<LiveRun> {
+export async function replayedRun(file: string, wish: ReplayWish): Promise<LiveRun> {
+  const { request, host, tools, onMismatch, recordTo } = wish;
   const recording = readRecording(resolve(file));
   if (tools === "recorded")
     return (await import("./replayed-run.ts")).openReplay(recording, {
       check: { request, host, onMismatch },
       ...(host.signal && { signal: host.signal }),
     });
-  return openRun(request, {
-    ...host,
-    seams: { ...host.seams, ...replaySeams(recording, { request, host, onMismatch }) },
-  });
+  const seams = { ...host.seams, ...replaySeams(recording, { request, host, onMismatch }) };
+  if (recordTo === undefined) return openRun(request, { ...host, seams });
+  return (await import("./recorded-run.ts")).recordedRun(recordTo, request, { ...host, seams });
 }
 
 /** What a recording takes the place of where tools run for real. */
 function replaySeams(
   recording: Recording,
-  { request, host, onMismatch }: Omit<ReplayWish, "tools">,
+  { request, host, onMismatch }: Omit<ReplayWish, "tools" | "recordTo">,
 ): NonNullable<RunHost["seams"]> {
   const { displayName, contextTokens, price, effort } = recording.header.model;
   const model = new ReplayModel(recording, {

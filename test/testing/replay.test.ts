@@ -146,6 +146,21 @@ it("with live tools, what is done is done again", async () => {
   expect(resultOf(more).error_code).toBe("MAX_TURNS");
 });
 
+it("a recording that no longer fits is made anew, from its replies and what the tools give now", async () => {
+  await record();
+  there.file("a.txt", "hi there\n");
+  const fresh = join(there.home, "new.jsonl");
+  const live = ["--replay-tools", "live", "--replay-on-mismatch", "continue", "--record", fresh];
+  expect((await replay(live)).exit).toBe(0);
+  for (const tools of ["live", "recorded"]) {
+    const run = await there.run([...stream, "--model", `replay:${fresh}`, "--replay-tools", tools, "go"]);
+    expect([run.exit, run.notices(), run.stdout.includes("hi there")]).toEqual([0, "", true]);
+  }
+  expect((await replay(["--record", fresh])).stderr).toContain("--replay-tools live");
+  const args = ["-p", "--force", "--model", "offline", "--replay-tools", "live", "hi"];
+  expect((await there.run(args)).stderr).toContain("--model replay:FILE");
+});
+
 it("keeps no secret, and shows the redacted original", async () => {
   const key = `sk-ant-api03-${"q8Zr2LmT".repeat(6)}`;
   here.file("a.txt", `key=${key}\n`);

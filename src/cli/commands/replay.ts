@@ -17,7 +17,11 @@ export async function replay(invocation: Invocation): Promise<number> {
   if (file === undefined) throw new UserError("USAGE", `replay needs a recording: ${name} replay run.jsonl`);
   const recording = readRecording(resolve(file));
   const step = numberOf(line.flags, "from-step", /^[1-9]\d*$/);
+  const until = numberOf(line.flags, "until", /^[1-9]\d*$/);
+  const speed = numberOf(line.flags, "speed", /^(\d+\.?\d*|\.\d+)$/);
   if (step !== undefined) {
+    if (until !== undefined || speed !== undefined)
+      throw new UserError("USAGE", "--until and --speed are for showing a recording; --from-step continues it.");
     const { openFromStep } = await import("../../testing/from-step.ts");
     const { runPrint } = await import("../print.ts");
     const tools = flagText(line.flags, "replay-tools") === "live" ? "live" : "recorded";
@@ -30,8 +34,6 @@ export async function replay(invocation: Invocation): Promise<number> {
   const stop = () => abort.abort(new UserError("INTERRUPTED", "The replay was stopped."));
   process.once("SIGINT", stop);
   process.once("SIGTERM", stop);
-  const until = numberOf(line.flags, "until", /^[1-9]\d*$/);
-  const speed = numberOf(line.flags, "speed", /^(\d+\.?\d*|\.\d+)$/);
   const run = await openReplay(recording, {
     signal: abort.signal,
     ...(until !== undefined && { until }),
