@@ -1,11 +1,11 @@
 // Checkouts of repositories that a run names, by way of a bare repository for each that is kept: a thousand runs on one
 // repository fetch its objects once. What a run names is data: nothing in it becomes an option or a command.
-import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UserError } from "../protocol/error-codes.ts";
 import { type GitCall, git, tryGit } from "./git.ts";
+import { keptRepository, useRepository } from "./kept-repositories.ts";
 
 export type RepositorySource = {
   /** An absolute path of a repository or a bundle, or a URL: https, ssh. */
@@ -45,8 +45,9 @@ export async function checkOutRepository(
 ): Promise<CheckedOut> {
   const from = addressOf(source.from);
   checkRef(source.ref);
-  const store = join(cache, `${createHash("sha256").update(from).digest("hex").slice(0, 32)}.git`);
+  const store = keptRepository(cache, from);
   mkdirSync(cache, { recursive: true, mode: 0o700 });
+  useRepository(store, path);
   const call: GitCall = { cwd: cache, env, variables: protocols, ...(signal && { signal }) };
   const commit = await alone(store, async () => {
     await git(["init", "--quiet", "--bare", "--", store], call);

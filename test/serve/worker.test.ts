@@ -67,6 +67,10 @@ describe("a workspace", () => {
     await worker.ended;
     expect(readdirSync(join(data, "runs"))).toEqual([]);
     expect(readdirSync(join(data, "repositories"))).toHaveLength(1);
+    const next = fleet.start(["--data-dir", data, "--cache-size", "0", "--idle-release-timeout", "0.1"]);
+    expect(await next.ended).toBe(0);
+    expect(next.said()).toMatch(/removed 1 kept repository, \d+\.\d MB/);
+    expect(readdirSync(join(data, "repositories"))).toEqual([]);
   });
 
   it("comes from a folder: a copy, whose links are not followed", { timeout: 40_000 }, async () => {

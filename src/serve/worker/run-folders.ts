@@ -9,6 +9,11 @@ import type { RunRecord } from "../fleet.ts";
 
 const ownerFile = "owner";
 
+/** Where the repositories that runs came from are kept. */
+export function cacheIn(dataDir: string): string {
+  return join(dataDir, "repositories");
+}
+
 /** An empty folder for this attempt at the run. */
 export function claimFolder(dataDir: string, { id, attempts }: Pick<RunRecord, "id" | "attempts">): string {
   const folder = join(dataDir, "runs", `${id}-${attempts}`);

@@ -7,6 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { UserError } from "../../protocol/error-codes.ts";
 import { collapsed } from "../../text/one-line.ts";
 import { cut } from "../../text/width.ts";
+import { type CacheLimits, trimNowAndThen } from "../../worktrees/kept-repositories.ts";
 import { type CheckedOut, checkOutRepository } from "../../worktrees/repository-cache.ts";
 import {
   baseOfBundle,
@@ -19,7 +20,7 @@ import {
 } from "../../worktrees/workspace-states.ts";
 import type { Fleet, RunEnd, RunRecord, WorkspaceSource } from "../fleet.ts";
 import { unpackArchive } from "./archive.ts";
-import { claimFolder } from "./run-folders.ts";
+import { cacheIn, claimFolder } from "./run-folders.ts";
 
 /** Where a worker works. */
 export type WorkerDisk = {
@@ -28,6 +29,8 @@ export type WorkerDisk = {
   env: NodeJS.ProcessEnv;
   /** What runs that failed leave behind stays, to be looked at. */
   keepFailed?: boolean;
+  /** How much of the repositories is kept. */
+  cacheLimits: CacheLimits;
 };
 
 export type RunWorkspace = {
@@ -55,8 +58,9 @@ export async function makeWorkspace(
     const bundle = snapshot && (await download(snapshot, join(folder, "snapshot.bundle")));
     const path = join(folder, "work");
     const commit = bundle === undefined ? undefined : await baseOfBundle(bundle);
-    const place = { path, folder, cache: join(disk.dataDir, "repositories"), commit, env: disk.env, signal };
-    const checkedOut = await fill(fleet, run, source, place);
+    const cache = cacheIn(disk.dataDir);
+    const checkedOut = await fill(fleet, run, source, { path, folder, cache, commit, env: disk.env, signal });
+    if (checkedOut) void trimNowAndThen(cache, disk.cacheLimits);
     const states = await beginStates({
       folder: join(folder, "states.git"),
       workspace: path,

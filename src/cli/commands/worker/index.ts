@@ -29,6 +29,8 @@ export const workerCommands: readonly InnerCommand[] = [
       ),
       flag("Fleet", "--grace <seconds>", "How long runs may take to finish after SIGTERM (default: 25)"),
       flag("Fleet", "--keep-failed", "Keep the workspaces of failed runs"),
+      flag("Fleet", "--cache-size <gigabytes>", "Keep at most this much of the repositories it fetched (default: 20)"),
+      flag("Fleet", "--cache-days <days>", "Remove a fetched repository after this long without a run (default: 30)"),
       flag("Fleet", "--lease <lease>", "A run leased to this worker", { hidden: true }),
       flag("Fleet", "--lease-time <seconds>", "How long a silent worker keeps its runs (default: 15)", {
         hidden: true,

@@ -18,7 +18,11 @@ export type WorkerSettings = {
   leaseMs?: number;
   dataDir: string;
   keepFailed: boolean;
+  cacheLimits: { bytes: number; ageMs: number };
 };
+
+const usualCache = { gigabytes: 20, days: 30 };
+const dayMs = 24 * 3_600_000;
 
 const mostConcurrency = 256;
 
@@ -44,6 +48,10 @@ export function workerSettings({ line: { flags }, env }: Invocation): WorkerSett
     ...(lease && { leaseMs: lease }),
     dataDir: dataDirOf(flagText(flags, "data-dir"), env),
     keepFailed: flags.has("keep-failed"),
+    cacheLimits: {
+      bytes: (amount(flagText(flags, "cache-size"), "--cache-size", "gigabytes") ?? usualCache.gigabytes) * 1e9,
+      ageMs: (amount(flagText(flags, "cache-days"), "--cache-days", "days") ?? usualCache.days) * dayMs,
+    },
   };
 }
 
@@ -58,9 +66,14 @@ function concurrencyOf(text = "1"): number {
 }
 
 function seconds(text: string | undefined, flag: string): number | undefined {
+  const given = amount(text, flag, "seconds");
+  return given === undefined ? undefined : given * 1000;
+}
+
+function amount(text: string | undefined, flag: string, unit: string): number | undefined {
   if (text === undefined) return undefined;
-  if (/^\d{1,7}(\.\d{1,3})?$/.test(text)) return Number(text) * 1000;
-  throw wrong(flag, text, "a number of seconds");
+  if (/^\d{1,7}(\.\d{1,3})?$/.test(text)) return Number(text);
+  throw wrong(flag, text, `a number of ${unit}`);
 }
 
 function wrong(flag: string, value: string, what: string): UserError {

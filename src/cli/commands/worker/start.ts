@@ -7,8 +7,9 @@ import { leaseMs, leaseOf, startHostsUnserved } from "../../../serve/launcher.ts
 import { work } from "../../../serve/worker/loop.ts";
 import { listenForManagement, managementAddress } from "../../../serve/worker/management.ts";
 import type { Premises } from "../../../serve/worker/prepare-run.ts";
-import { sweepFolders } from "../../../serve/worker/run-folders.ts";
+import { cacheIn, sweepFolders } from "../../../serve/worker/run-folders.ts";
 import { WorkerStats } from "../../../serve/worker/stats.ts";
+import { trimRepositories } from "../../../worktrees/kept-repositories.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { watchForTheEnd } from "../../shutdown.ts";
@@ -31,9 +32,9 @@ export async function startWorker(invocation: Invocation): Promise<number> {
   return withFleet(invocation, (fleet) => workUntilToldToLeave(fleet, { settings, premises, management, invocation }));
 }
 
-function premisesOf({ dataDir, keepFailed }: WorkerSettings, invocation: Invocation): Premises {
+function premisesOf({ dataDir, keepFailed, cacheLimits }: WorkerSettings, invocation: Invocation): Premises {
   const { configDir, env } = launchOf(invocation);
-  return { configDir, disk: { dataDir, env, keepFailed } };
+  return { configDir, disk: { dataDir, env, keepFailed, cacheLimits } };
 }
 
 /** Absent where the owner of this machine has switched it off: then runs need none. */
@@ -64,8 +65,7 @@ async function workUntilToldToLeave(
   await fleet.waiting(); // a fleet that cannot be asked is told now
   const listening = management && (await listenForManagement(management, stats));
   const signals = watchSignals(say);
-  const swept = sweepFolders(settings.dataDir, premises.configDir);
-  if (swept > 0) say(`removed what ${swept} ${swept === 1 ? "run" : "runs"} of killed workers left`);
+  await tidyUp(settings, premises, say);
   const at = listening ? `, http://${listening.host}:${listening.port}/metrics` : "";
   say(`worker ${name}: pool ${pool}, ${concurrency} at once${at}`);
   forgetFleet(invocation.env);
@@ -84,6 +84,19 @@ async function workUntilToldToLeave(
   } finally {
     await listening?.close();
   }
+}
+
+/** What killed workers left, and repositories that are not kept any longer. */
+async function tidyUp(
+  { dataDir, cacheLimits }: WorkerSettings,
+  { configDir }: Premises,
+  say: (line: string) => void,
+): Promise<void> {
+  const swept = sweepFolders(dataDir, configDir);
+  if (swept > 0) say(`removed what ${swept} ${swept === 1 ? "run" : "runs"} of killed workers left`);
+  const { removed, bytes } = await trimRepositories(cacheIn(dataDir), cacheLimits);
+  const size = `${(bytes / 1e6).toFixed(1)} MB`;
+  if (removed > 0) say(`removed ${removed} kept ${removed === 1 ? "repository" : "repositories"}, ${size}`);
 }
 
 /** Nothing that is started from here may speak to the fleet: an agent could start runs and answer questions. */
