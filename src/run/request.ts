@@ -1,58 +1,10 @@
 // Checks a RunRequest that may come from anywhere: a queue, another process, a test. What is wrong is named by its field.
-import { isAbsolute } from "node:path";
-import { anything, type Check, either, fields, flag, listOf, oneOf, positive, text } from "../json/checks.ts";
+import { fields } from "../json/checks.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { ruleFault } from "../protocol/permission-rule.ts";
-import { profileNames } from "../protocol/profiles.ts";
-import { failReasons, type RunRequest } from "../protocol/run.ts";
+import type { RunRequest } from "../protocol/run.ts";
+import { requestChecks } from "../protocol/run-request.ts";
 
-const path: Check = (value) =>
-  typeof value === "string" && isAbsolute(value) ? undefined : "must be an absolute path";
-const amount: Check = (value) => (typeof value === "number" && value >= 0 ? undefined : "must be a number from 0 on");
-
-const chat = either(
-  fields({ type: oneOf("new"), id: text }, ["type"]),
-  fields({ type: oneOf("resume"), id: text, orNew: flag, fork: flag, newId: text }, ["type", "id"]),
-);
-
-const table: Readonly<Record<keyof RunRequest, Check>> = {
-  workspace: path,
-  worktree: fields({ name: text, base: text, skipSetup: flag }),
-  roots: listOf(path),
-  chat,
-  unkept: flag,
-  mode: oneOf("plan", "ask", "agent"),
-  force: flag,
-  trust: flag,
-  model: text,
-  effort: oneOf("low", "medium", "high"),
-  fallbackModels: listOf(text),
-  endpoint: text,
-  systemPrompt: text,
-  appendSystemPrompt: text,
-  allowedTools: listOf(text),
-  disallowedTools: listOf(text),
-  permissions: fields({ allow: listOf(ruleFault), deny: listOf(ruleFault) }),
-  browser: flag,
-  mcpConfigs: listOf(text),
-  approvedServers: either(oneOf("all"), listOf(text)),
-  approvedServerCalls: oneOf("allow", "ask"),
-  pluginDirs: listOf(path),
-  hooks: listOf(text),
-  sandbox: oneOf("enabled", "disabled"),
-  unlistedCommands: oneOf("sandbox", "ask"),
-  autoReview: flag,
-  askCommand: text,
-  single: flag,
-  failOn: listOf(oneOf(...failReasons)),
-  requiredServers: listOf(text),
-  price: fields({ input: amount, output: amount }, ["input", "output"]),
-  limits: fields({ maxTurns: positive, maxTimeMs: positive, maxCost: positive }),
-  answerSchema: anything,
-  compat: oneOf(...profileNames),
-};
-
-const check = fields(table, ["workspace"]);
+const check = fields(requestChecks, ["workspace"]);
 
 export function checkRequest(value: unknown): RunRequest {
   const fault = check(value);

@@ -20,6 +20,24 @@ afterAll(async () => {
   await server?.remove();
 });
 
+function thrownBy(call: () => unknown): unknown {
+  try {
+    call();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** Taken, and given up before anything is sent. */
+function checkedOnly(request: entry.FleetRequest): void {
+  const signal = AbortSignal.abort();
+  const away = fleet("nats://127.0.0.1:9", { env: workspace.env });
+  const run = away.run({ ...request, signal });
+  run.id.catch(() => {});
+  void away.close();
+}
+
 const request = (replies: unknown) => ({ workspace: workspace.path, model: service.script(replies), prompt: "go" });
 
 describe("fleet()", () => {
@@ -72,6 +90,37 @@ describe("fleet()", () => {
     expect((await run.result).outcome).toBe("error");
     await expect(run.id).rejects.toBeInstanceOf(UserError);
     await away.close();
+  });
+
+  it("says at once what is wrong with a request, an option or an id", () => {
+    const own = fleet(undefined, { env: workspace.env });
+    const wrong = (request: object) => () => own.run(request as never);
+    const usage = (message: string) => expect.objectContaining({ code: "USAGE", message });
+    const faults: [() => unknown, string][] = [
+      [wrong({ model: "offline" }), "run needs prompt: run({ prompt: '…' })."],
+      [() => own.run("go" as never), "run takes an object: run({ prompt: '…' })."],
+      [wrong({ prompt: 7 }), "run: prompt must be a text, or must be an object."],
+      [wrong({ prompt: "go", cwd: "/x" }), "run: unknown option 'cwd'. Here it is workspace."],
+      [wrong({ prompt: "go", pools: "gpu" }), "run: unknown option 'pools'. Did you mean pool?"],
+      [wrong({ prompt: "go", worktree: {} }), "run: unknown option 'worktree'."],
+      [wrong({ prompt: "go", mode: "yolo" }), "run: mode must be one of default, force, plan, ask, agent."],
+      [wrong({ prompt: "go", labels: { gpu: 1 } }), "run: labels must be an object of texts."],
+      [wrong({ prompt: "go", limits: { maxTurns: "3" } }), 'run: limits "maxTurns" must be a positive number.'],
+      [wrong({ prompt: "go", signal: {} }), "run: signal must be an AbortSignal."],
+      [() => own.follow("" as never), "follow takes the id of a run: follow('run-…')."],
+      [() => own.follow("run-1", { from: "3" } as never), "follow: from must be a position."],
+      [
+        () => fleet(undefined, { concurency: 3 } as never),
+        "fleet: unknown option 'concurency'. Did you mean concurrency?",
+      ],
+      [
+        () => fleet({ url: "nats://x" } as never),
+        "fleet takes the address of a fleet: fleet('nats://…'). Without one: the runs of this machine.",
+      ],
+    ];
+    for (const [call, message] of faults) expect(thrownBy(call)).toEqual(usage(message));
+    const workspaceGiven = { workspace: ".", source: { type: "upload", isWhole: true }, name: undefined } as const;
+    expect(thrownBy(() => checkedOnly({ prompt: "go", ...workspaceGiven }))).toBeUndefined();
   });
 
   const title =

@@ -1,6 +1,7 @@
 // The package entry `./fleet`: runs of a fleet from a program, with the same events and the same outcome as `start` gives.
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { misuse } from "../../protocol/check-options.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { Prompt, RunRequest } from "../../protocol/run.ts";
 import { configDir } from "../../store/config-dir.ts";
@@ -12,6 +13,7 @@ import { followUp, newRun } from "../new-run.ts";
 import { openFleet } from "../open-fleet.ts";
 import { FileSender, readSource, type SourceChoice } from "../send-files.ts";
 import { type FleetRun, type FollowOptions, followRun, type RunHandle } from "./fleet-run.ts";
+import { checkCall } from "./option-checks.ts";
 
 export { UserError } from "../../protocol/error-codes.ts";
 export type { Answer, Prompt, Question, RunRequest } from "../../protocol/run.ts";
@@ -75,6 +77,9 @@ export interface FleetClient {
 
 /** `url`: `nats://…`; without, the runs of this machine. */
 export function fleet(url?: string, options: FleetOptions = {}): FleetClient {
+  if (url !== undefined && typeof url !== "string")
+    throw misuse("fleet takes the address of a fleet: fleet('nats://…'). Without one: the runs of this machine.");
+  checkCall("fleet", options);
   return new Client(url, options);
 }
 
@@ -98,6 +103,7 @@ class Client implements FleetClient {
   }
 
   run(request: FleetRequest): FleetRun {
+    checkCall("run", request);
     const { cli = "courser" } = request;
     return this.#begin(cli, request, async (fleet) => {
       const run = await this.#sent(fleet, request);
@@ -106,6 +112,8 @@ class Client implements FleetClient {
   }
 
   follow(id: string, options: FollowOptions = {}): FleetRun {
+    if (typeof id !== "string" || id === "") throw misuse("follow takes the id of a run: follow('run-…').");
+    checkCall("follow", options);
     return this.#begin("courser", options, async (fleet) => {
       const run = await fleet.run(id);
       if (!run) throw new UserError("RUN_NOT_FOUND", `There is no run ${id}.`);

@@ -2,12 +2,13 @@
 // lie in the file, so that a long batch costs no more memory than its file.
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
-import { type Check, either, fields, listOf, oneOf, text } from "../../../json/checks.ts";
+import { type Check, fields, listOf } from "../../../json/checks.ts";
 import { isObject } from "../../../json/object.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { Prompt, RunRequest } from "../../../protocol/run.ts";
 import { checkRequest } from "../../../run/request.ts";
-import { cliNames, priorities, type RunSpec } from "../../../serve/fleet.ts";
+import type { RunSpec } from "../../../serve/fleet.ts";
+import { image, runFields } from "../../../serve/run-fields.ts";
 import { readSource, type SourceChoice } from "../../../serve/send-files.ts";
 
 /** `id`: its own, or made from what the line says. `number`: of the line, from 1. */
@@ -21,35 +22,11 @@ export type BatchRun = Pick<RunSpec, "cli" | "placement" | "onWorkerLoss"> & {
   source?: SourceChoice;
 };
 
-const nonEmpty: Check = (value) => (typeof value === "string" && value.trim() !== "" ? undefined : "must be a text");
-const image = either(text, fields({ mime: text, base64: text }, ["mime", "base64"]));
-const prompt = either(nonEmpty, fields({ text: nonEmpty, data: text, images: listOf(image) }, ["text"]));
 const identifier: Check = (value) =>
   (typeof value === "string" && value !== "") || typeof value === "number" ? undefined : "must be a text or a number";
-const source = either(
-  text,
-  fields({ type: oneOf("git"), from: text, ref: text }, ["type", "from"]),
-  fields({ type: oneOf("folder"), path: text }, ["type", "path"]),
-);
-const labels: Check = (value) =>
-  isObject(value) && Object.values(value).every((each) => typeof each === "string")
-    ? undefined
-    : "must be an object of texts";
 
 /** What a line has beside the fields of a RunRequest. */
-const ownFields = {
-  id: identifier,
-  prompt,
-  images: listOf(image),
-  cli: oneOf(...cliNames),
-  name: text,
-  source,
-  pool: text,
-  labels,
-  priority: oneOf(...priorities),
-  onWorkerLoss: oneOf("continue", "interrupt"),
-  mode: oneOf("default", "force", "plan", "ask", "agent"),
-};
+const ownFields = { ...runFields, id: identifier, images: listOf(image) };
 
 const checkOwn = fields(ownFields, ["prompt"]);
 
