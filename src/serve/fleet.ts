@@ -162,6 +162,7 @@ export type LeaseOptions = {
 
 export type ListOptions = { agent?: string; states?: readonly RunState[]; limit?: number; before?: string };
 
+/** Who waits for something here keeps the process alive, until it comes, its signal is aborted or the fleet is closed. */
 export interface Fleet {
   /** The same id again changes nothing. Refused (AGENT_BUSY) while another run of its agent is not over. */
   enqueue(run: NewRun): Promise<RunRecord>;

@@ -41,7 +41,6 @@ export class ManyRuns {
     const runs = new ManyRuns(fleet, launch, options);
     runs.#position = await fleet.position();
     runs.#work.push(runs.#read().catch((error: Error) => runs.#fail(error)));
-    // Followers wait without holding the process: the clock does.
     runs.#clock = setInterval(() => void runs.#lookAgain().catch(() => {}), lookAgainMs);
     if (launch.fleetUrl === undefined)
       runs.#work.push(keepHosts(fleet, launch, runs.#closed.signal).catch((error: Error) => runs.#fail(error)));

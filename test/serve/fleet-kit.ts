@@ -1,5 +1,6 @@
 // What every engine of the fleet must do. `open` gives connections to one fleet, as different processes would have them.
 import { randomBytes } from "node:crypto";
+import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -14,8 +15,15 @@ import type {
   Placement,
   RunEnd,
 } from "../../src/serve/fleet.ts";
+import { spawnOwned } from "../support/at-exit.ts";
+import { programOf } from "./program-of.ts";
 
-export type FleetUnderTest = { connect(): Promise<Fleet>; remove(): Promise<void> };
+/** `address`: for other processes, what `openFleet` takes; without a url, the fleet in this configuration directory. */
+export type FleetUnderTest = {
+  connect(): Promise<Fleet>;
+  address: { url?: string; configDir: string };
+  remove(): Promise<void>;
+};
 
 /** A signal for each reader: a shared one would be told of a leak. */
 const never = () => new AbortController().signal;
@@ -320,6 +328,35 @@ export function fleetKit(name: string, open: () => Promise<FleetUnderTest>): voi
       await fleet.append(one, [said("c")], after);
       await followed;
       expect(seen).toEqual(["run-1", "run-2", "run-1"]);
+    });
+
+    it("who waits keeps its process alive, and no longer than that", { timeout: 60_000 }, async () => {
+      const program = await programOf("fleet-waiter.ts", "process.exitCode = await main(process.argv.slice(2));");
+      const { url = "-", configDir } = under.address;
+      const child = spawnOwned(process.execPath, [program.file, url, configDir], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      try {
+        const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
+        const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
+        const says = async (what: string) => {
+          expect((await lines.next()).value).toBe(what);
+          await sleep(300); // one that nothing holds would be gone
+        };
+        await says("changed");
+        await fleet.enqueue(newRun(1));
+        await says("followAll");
+        await leased();
+        await says("lease");
+        await fleet.enqueue(newRun(2));
+        await says("hear");
+        await fleet.cancel("run-2", "enough");
+        await says("closed");
+        expect(await exited).toBe(0);
+      } finally {
+        child.kill("SIGKILL");
+        program.remove();
+      }
     });
 
     it("lists runs and agents, newest first, page by page", async () => {

@@ -1,20 +1,16 @@
 // `npm run test:fleet -- [--runs N] [--kills N] [--lease MS] [--restarts N] [--timeout S]`: workers of a fleet on a real NATS server,
 // killed and frozen past their leases at random, the server killed and started again. None may be lost, none end twice, no zombie write.
 import type { ChildProcess } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { build } from "esbuild";
 import type { Fleet } from "../../src/serve/fleet.ts";
 import { openFleet } from "../../src/serve/open-fleet.ts";
-import { atExit, spawnOwned } from "../support/at-exit.ts";
+import { spawnOwned } from "../support/at-exit.ts";
 import type { Network } from "../support/cut-network.ts";
 import { numbersFrom, underWatch } from "../support/long-script.ts";
 import { NatsServer } from "../support/nats-server.ts";
 import { newRun } from "./fleet-kit.ts";
-
-const root = resolve(import.meta.dirname, "../..");
+import { programOf } from "./program-of.ts";
 
 export type FleetReport = {
   runs: number;
@@ -38,35 +34,8 @@ export type FleetReport = {
 };
 
 /** The program of a worker, made once. */
-export async function hostProgram(): Promise<{ file: string; remove(): void }> {
-  mkdirSync(join(root, "node_modules/.cache"), { recursive: true });
-  const folder = mkdtempSync(join(root, "node_modules/.cache/fleet-host-"));
-  const file = join(folder, "host.mjs");
-  await build({
-    stdin: {
-      contents:
-        'import { main } from "./fleet-host.ts"; process.exitCode = await main(process.argv.slice(2)); process.exit();',
-      resolveDir: import.meta.dirname,
-      loader: "ts",
-    },
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    packages: "external",
-    outfile: file,
-    logLevel: "warning",
-  });
-  const remove = () => rmSync(folder, { recursive: true, force: true });
-  const forget = atExit(remove);
-  return {
-    file,
-    remove() {
-      forget();
-      remove();
-    },
-  };
-}
+export const hostProgram = () =>
+  programOf("fleet-host.ts", "process.exitCode = await main(process.argv.slice(2)); process.exit();");
 
 export type HostOptions = {
   url: string;

@@ -17,6 +17,7 @@ describe.skipIf(noNatsServer)(orSkipped("nats", noNatsServer), () => {
     const url = server.url(`kit-${fleets++}`);
     return {
       connect: () => openFleet(url, { configDir: "/nowhere", env: {} }),
+      address: { url, configDir: "/nowhere" },
       remove: async () => {},
     };
   });

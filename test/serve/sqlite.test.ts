@@ -10,6 +10,7 @@ fleetKit("sqlite", async () => {
   const folder = mkdtempSync(join(tmpdir(), "courser-fleet-"));
   return {
     connect: async () => openSqliteFleet(join(folder, "runs", "runs.db")),
+    address: { configDir: folder },
     remove: async () => rmSync(folder, { recursive: true, force: true }),
   };
 });

@@ -89,7 +89,7 @@ class Client implements FleetClient {
   readonly #closed = new AbortController();
   readonly #runs = new Set<Promise<unknown>>();
   #opening: Promise<Fleet> | undefined;
-  #hosting: Promise<void> | undefined;
+  #hosting: { over: Promise<void>; stop(): void } | undefined;
 
   constructor(url: string | undefined, { env = process.env, program, concurrency }: FleetOptions) {
     this.#url = url === "local" || url === "" ? undefined : url;
@@ -124,7 +124,9 @@ class Client implements FleetClient {
   async close(): Promise<void> {
     this.#closed.abort();
     await Promise.all(this.#runs);
-    await this.#hosting;
+    const hosting = this.#hosting;
+    hosting?.stop();
+    await hosting?.over;
     const fleet = await this.#opening?.catch(() => undefined);
     fleet?.close();
   }
@@ -143,7 +145,10 @@ class Client implements FleetClient {
     };
     const run = followRun(handle, options);
     this.#runs.add(run.result);
-    void run.result.then(() => this.#runs.delete(run.result));
+    void run.result.then(() => {
+      this.#runs.delete(run.result);
+      if (this.#runs.size === 0) this.#hosting?.stop();
+    });
     return run;
   }
 
@@ -157,8 +162,22 @@ class Client implements FleetClient {
   async #queued(fleet: Fleet, run: NewRun): Promise<RunRecord> {
     const record = await fleet.enqueue(run);
     await startHosts(fleet, this.#launch, record.id);
-    if (this.#url === undefined) this.#hosting ??= keepHosts(fleet, this.#launch, this.#closed.signal).catch(() => {});
+    if (this.#url === undefined) this.#hosting ??= this.#host(fleet);
     return record;
+  }
+
+  /** While runs of this machine are followed: a program that is done with them ends, also without `close`. */
+  #host(fleet: Fleet): { over: Promise<void>; stop(): void } {
+    const stop = new AbortController();
+    const over = keepHosts(fleet, this.#launch, stop.signal).catch(() => {});
+    const hosting = {
+      over,
+      stop: () => {
+        stop.abort();
+        if (this.#hosting === hosting) this.#hosting = undefined;
+      },
+    };
+    return hosting;
   }
 
   async #sent(fleet: Fleet, request: FleetRequest): Promise<NewRun> {

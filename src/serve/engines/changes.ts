@@ -1,8 +1,11 @@
-// Changes: tells when a folder that several processes write to has changed. Nothing runs while nobody waits.
+// Changes: tells when a folder that several processes write to has changed. Nothing runs while nobody waits; who waits keeps the
+// process alive.
 import { type FSWatcher, watch } from "node:fs";
 
 /** Where a system tells nothing of changes, who follows a run looks again this often. */
 const lookAgainMs = 1000;
+/** The longest that a timer can be told: who waits by no clock is not woken by it. */
+const holdMs = 2 ** 31 - 1;
 
 export class Changes {
   readonly #folder: string;
@@ -41,7 +44,7 @@ export class Changes {
       };
       this.#waiting.add(wake);
       signal.addEventListener("abort", wake, { once: true });
-      if (!patient || this.#isUnwatchable) timer = setTimeout(wake, lookAgainMs);
+      timer = setTimeout(wake, patient && !this.#isUnwatchable ? holdMs : lookAgainMs);
     });
   }
 

@@ -33,8 +33,6 @@ const retryMs = { first: 500, most: 15_000 };
 export async function work(fleet: Fleet, stats: WorkerStats, options: WorkerOptions): Promise<HostedEnd | undefined> {
   const running = new Set<Promise<void>>();
   const leave = leaveSignal(options, running);
-  // Engines wake by what does not keep a process alive.
-  const alive = setInterval(() => {}, 2 ** 30);
   const failures = { count: 0 };
   let last: HostedEnd | undefined;
   const host = async (lease: Lease) => {
@@ -66,7 +64,6 @@ export async function work(fleet: Fleet, stats: WorkerStats, options: WorkerOpti
     return last;
   } finally {
     stats.isReady = false;
-    clearInterval(alive);
     leave.stop();
   }
 }
