@@ -47,6 +47,12 @@ export type AttemptResult = {
 
 const idle: AgentReport = { steps: 0, inputTokens: 0, outputTokens: 0, denials: [], differences: [] };
 
+/** What is said of an attempt that was interrupted, or not begun. */
+export function unfinished({ task, label }: Attempt): AttemptResult {
+  const why = "interrupted before it was finished";
+  return { task: task.name, attempt: label, status: "skipped", why, durationMs: 0, agent: idle, patch: "" };
+}
+
 /** Never rejects, unless it is cancelled. */
 export async function runAttempt(
   attempt: Attempt,

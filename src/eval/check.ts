@@ -16,6 +16,7 @@ export async function checkTasks(
     [...plan("oracle"), ...plan("noop")].map((attempt) => ({ ...attempt, label: attempt.agent.type })),
     options,
   );
+  options.signal.throwIfAborted();
   return tasks.map((task, index) => {
     const [oracle, noop] = [results[index]!, results[index + tasks.length]!];
     const faults = faultsOf(task, oracle, noop);

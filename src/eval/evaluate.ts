@@ -1,10 +1,12 @@
 // Runs attempts, so many at a time, and sums up what came of them.
-import { type Attempt, type AttemptResult, runAttempt, type Status } from "./attempt.ts";
+import { type Attempt, type AttemptResult, runAttempt, type Status, unfinished } from "./attempt.ts";
 import { meanPassAtK } from "./pass-at-k.ts";
 
 export type Evaluation = {
   results: AttemptResult[];
   summary: Summary;
+  /** It was cancelled: what was not finished by then is among the skipped. */
+  interrupted?: true;
 };
 
 export type Summary = Record<Status, number> & {
@@ -29,7 +31,7 @@ export type EvaluateOptions = {
   progress?: Progress;
 };
 
-/** Rejects only when it is cancelled; then every attempt has ended. */
+/** When it is cancelled, the attempts that run are ended, and what was finished by then is told. */
 export async function evaluate(attempts: readonly Attempt[], options: EvaluateOptions): Promise<Evaluation> {
   const { env, signal, concurrency, progress } = options;
   const startedAt = performance.now();
@@ -46,9 +48,10 @@ export async function evaluate(attempts: readonly Attempt[], options: EvaluateOp
     }
   };
   const workers = await Promise.allSettled(Array.from({ length: Math.min(concurrency, attempts.length) }, work));
-  signal.throwIfAborted();
-  for (const worker of workers) if (worker.status === "rejected") throw worker.reason;
-  return { results, summary: summaryOf(results, Math.round(performance.now() - startedAt)) };
+  if (!signal.aborted) for (const worker of workers) if (worker.status === "rejected") throw worker.reason;
+  const told = attempts.map((attempt, index) => results[index] ?? unfinished(attempt));
+  const summary = summaryOf(told, Math.round(performance.now() - startedAt));
+  return { results: told, summary, ...(signal.aborted && { interrupted: true }) };
 }
 
 export function summaryOf(results: readonly AttemptResult[], durationMs: number): Summary {

@@ -3,7 +3,6 @@
 import {
   chmodSync,
   cpSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -67,6 +66,8 @@ function copyEnvironment({ folder, environment }: Task, work: string): void {
 /** Only when they are needed: an agent that finds the tests has found the answer. */
 export function bringScripts(task: Task, folders: AttemptFolders, name: "tests" | "solution"): string {
   const target = folders[name];
+  // Whatever somebody put there who could.
+  rmSync(target, { recursive: true, force: true });
   cpSync(join(task.folder, name), target, { recursive: true, verbatimSymlinks: true });
   for (const path of filesIn(target)) {
     const text = readFileSync(path);
@@ -103,6 +104,7 @@ export function withOwnPaths(text: string, { environment }: Task, folders: Attem
   return text.replace(pattern, (path) => named[path]!);
 }
 
+/** Scripts may have put anything there: only files are read. */
 export function readIfThere(path: string): string | undefined {
-  return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, "utf8") : undefined;
 }

@@ -21,7 +21,7 @@ const columns: readonly Column[] = [
   { title: "denied", of: ({ agent }) => String(agent.denials.length), right: true },
 ];
 
-export function reportText({ results, summary }: Evaluation): string {
+export function reportText({ results, summary, interrupted }: Evaluation): string {
   const rows = [columns.map(({ title }) => title), ...results.map((result) => columns.map(({ of }) => of(result)))];
   const widths = columns.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const line = (row: readonly string[]) =>
@@ -32,7 +32,7 @@ export function reportText({ results, summary }: Evaluation): string {
   const reasons = (result: AttemptResult | undefined) =>
     result?.why === undefined ? [] : [`${" ".repeat(widths[0]! + 2)}${oneLine(result.why, 300)}`];
   const lines = rows.flatMap((row, index) => [line(row), ...reasons(results[index - 1])]);
-  return `${lines.join("\n")}\n\n${summaryLine(summary)}\n`;
+  return `${lines.join("\n")}\n\n${interrupted ? "Interrupted. " : ""}${summaryLine(summary)}\n`;
 }
 
 export function summaryLine(summary: Summary): string {
@@ -105,9 +105,10 @@ export function predictions({ results }: Evaluation, model: string): string {
     .join("");
 }
 
-export function resultsJson({ results, summary }: Evaluation, settings: object): string {
+export function resultsJson({ results, summary, interrupted }: Evaluation, settings: object): string {
   const told = results.map(({ patch: _, ...result }) => result);
-  return `${JSON.stringify({ ...settings, summary, results: told }, null, 2)}\n`;
+  const head = { ...settings, ...(interrupted && { interrupted }) };
+  return `${JSON.stringify({ ...head, summary, results: told }, null, 2)}\n`;
 }
 
 /** 0: all passed. 5: it ran, and not everything did. 1: of some attempt nothing can be said. */

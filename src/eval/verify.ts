@@ -1,6 +1,8 @@
 // Runs tests/test.sh after an attempt, and reads its reward: /logs/verifier/reward.txt or reward.json, else its exit code.
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isObject, tryParse } from "../json/object.ts";
+import { oneLine } from "../text/one-line.ts";
 import { type AttemptFolders, bringScripts, readIfThere } from "./folders.ts";
 import type { ScriptRunner } from "./scripts.ts";
 import type { Task } from "./task.ts";
@@ -13,9 +15,13 @@ export async function verify(
   { folders, scripts, signal }: { folders: AttemptFolders; scripts: ScriptRunner; signal: AbortSignal },
 ): Promise<Verdict> {
   const tests = bringScripts(task, folders, "tests");
+  const told = join(folders.logs, "verifier");
+  // The verifier's alone: an agent that is not confined could have written its own reward.
+  rmSync(told, { recursive: true, force: true });
+  mkdirSync(told, { recursive: true });
   const { exitCode, timedOut, output } = await scripts.run(join(tests, "test.sh"), task.verifier, signal);
   if (timedOut) return { fault: `tests/test.sh took longer than ${task.verifier.timeoutMs / 1000} s`, output };
-  const written = readReward(join(folders.logs, "verifier"));
+  const written = readReward(told);
   if (written) return { ...written, output };
   // What could not be run at all has judged nothing.
   if (exitCode === null || exitCode === 126 || exitCode === 127)
@@ -34,7 +40,10 @@ function readReward(folder: string): Pick<Verdict, "reward" | "fault"> | undefin
   }
   const text = readIfThere(join(folder, "reward.txt"))?.trim();
   if (text === undefined) return undefined;
-  return /^-?\d+(\.\d+)?$/.test(text) ? { reward: Number(text) } : { fault: `reward.txt says '${text.slice(0, 40)}'` };
+  const reward = text === "" ? Number.NaN : Number(text);
+  return Number.isFinite(reward)
+    ? { reward }
+    : { fault: `reward.txt contains '${oneLine(text, 40)}', which is not a number` };
 }
 
 /** The line that says why: an error where there is one, else the last. */

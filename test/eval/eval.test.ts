@@ -164,12 +164,14 @@ describe("an evaluation", () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it("that is interrupted ends everything, and says so", async () => {
+  it("that is interrupted ends everything, says so, and leaves what was finished", async () => {
+    const quick = makeTask("quick");
     const waits = makeTask("waits", {
       "script.json": JSON.stringify([{ calls: [{ name: "Shell", args: { command: "touch begun; sleep 300" } }] }]),
     });
     const temporary = place.file("../tmp/.keep", "").replace("/.keep", "");
-    const { exit, stderr } = await place.run(["eval", waits, "--model", "script", ...confinement], {
+    const args = ["--model", "script", "--concurrency", "1", "--output", "interrupted", ...confinement];
+    const { exit, stdout, stderr } = await place.run(["eval", quick, waits, ...args], {
       env: { TMPDIR: temporary },
       onStart(child) {
         const look = setInterval(() => {
@@ -183,6 +185,15 @@ describe("an evaluation", () => {
     });
     expect(exit).toBe(130);
     expect(stderr).toContain("[INTERRUPTED]");
+    expect(stdout).toMatch(/^Interrupted\. 2 tasks: 1 passed, 0 failed, 1 skipped\. pass@1 100\.0 %/m);
+    const told = (file: string) => readFileSync(join(place.path, "interrupted", file), "utf8");
+    expect(JSON.parse(told("results.json"))).toMatchObject({
+      interrupted: true,
+      summary: { passed: 1, skipped: 1 },
+      results: [{ task: "quick" }, { task: "waits", why: "interrupted before it was finished" }],
+    });
+    expect(told("preds.jsonl").trim().split("\n")).toHaveLength(1);
+    expect(told("junit.xml")).toContain('tests="2" failures="0" errors="0" skipped="1"');
     expect(readdirSync(temporary).filter((name) => name.startsWith("courser-eval-"))).toEqual([]);
   });
 
@@ -261,6 +272,9 @@ describe("an evaluation", () => {
       text: "echo 1.0 > /logs/verifier/reward.txt; exit 7\n",
       json: `echo '{"style": 0.5, "reward": 1}' > /logs/verifier/reward.json\n`,
       half: `echo '{"a": 1, "b": 0}' > /logs/verifier/reward.json\n`,
+      float: "echo 1e0 > /logs/verifier/reward.txt\n",
+      folder: "mkdir /logs/verifier/reward.txt; exit 1\n",
+      word: "echo high > /logs/verifier/reward.txt\n",
     };
     const made = Object.entries(rewards).map(([name, script]) =>
       makeTask(`reward-${name}`, { "tests/test.sh": script }),
@@ -270,7 +284,18 @@ describe("an evaluation", () => {
       ["reward-text", 1, "passed"],
       ["reward-json", 1, "passed"],
       ["reward-half", 0.5, "failed"],
+      ["reward-float", 1, "passed"],
+      ["reward-folder", 0, "failed"],
+      ["reward-word", undefined, "error"],
     ]);
+    expect(told.results.at(-1).why).toBe("reward.txt contains 'high', which is not a number");
+  });
+
+  it("takes the tests and their reward from nobody else", async () => {
+    const cheats = makeTask("cheats", {
+      "solution/solve.sh": "echo 1 > /logs/verifier/reward.txt; mkdir -p ../tests; echo exit 0 > ../tests/test.sh\n",
+    });
+    expect((await evaluate([cheats, "--oracle"])).told.results[0]).toMatchObject({ status: "failed", reward: 0 });
   });
 
   it("ends what takes too long, and leaves no process behind", async () => {

@@ -58,7 +58,9 @@ export async function evalTasks(invocation: Invocation): Promise<number> {
     const settings = { agent: wishes.agent, model: wishes.model, confined: wishes.confined };
     writeFiles(flags, evaluation, settings);
     const text = wantsJson(invocation) ? resultsJson(evaluation, settings) : reportText(evaluation);
-    return (await answer(text)) || exitCodeOf(evaluation.summary);
+    const code = (await answer(text)) || exitCodeOf(evaluation.summary);
+    abort.signal.throwIfAborted();
+    return code;
   } finally {
     watch.stop();
     await remote?.close();
