@@ -20,6 +20,13 @@ test.each(["newcomers", "everyday", "first-day"])(
   120_000,
 );
 
+test("stories: an order with a story before it is carried out or refused, and nothing else is done", async () => {
+  const all = await scoresOf("stories");
+  expect(all.filter(({ verdict }) => verdict === "wrong")).toEqual([]);
+  const asked = all.filter(({ kind }) => kind === "do");
+  expect(asked.filter(({ verdict }) => verdict === "done").length).toBeGreaterThanOrEqual(0.4 * asked.length);
+}, 120_000);
+
 test("traps: what looks like an order and is none changes nothing", async () => {
   const all = await scoresOf("traps");
   expect(all.length).toBeGreaterThan(600);

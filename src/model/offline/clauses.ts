@@ -5,6 +5,7 @@ import { isGreeting } from "./grammar/talk.ts";
 import { withoutPoliteness } from "./politeness.ts";
 import { type Masked, protect, restore } from "./quotes.ts";
 import { reworded } from "./rewording.ts";
+import { isStory } from "./stories.ts";
 import { verbAt } from "./verbs.ts";
 
 /** `words` are still masked. `joined`: how it hangs on the clause before it. */
@@ -99,6 +100,11 @@ export function isTodoHead(text: string): boolean {
 const MAY_JOIN = /[.!?;,&]\s|\s(?:and|then|after|next|last|final|follow|once|when|but|as|at)/i;
 
 function splitItem(source: string): Clause[] {
+  const told = /^([^:]{8,200}):\s+(?=\S)/.exec(source);
+  const order = told && isStory(told[1]!) ? source.slice(told[0].length) : "";
+  // What stands behind a colon is looked at, not done: "The note says: …".
+  if (order !== "" && /^(?:what|which|where|how|show|list|read|print|find|search)/i.test(withoutPoliteness(order)))
+    return [{ words: told![1]!, joined: "start" }, ...splitItem(order)];
   if (!MAY_JOIN.test(source)) return [{ words: source.trim(), joined: "start" }];
   const item = /\b(?:replace|change|swap)\b/i.test(source) ? foundAndReplaced(source) : source;
   const joiner =
@@ -172,8 +178,9 @@ function parts(place: { left: string; right: string; hard: boolean; mark: string
   )
     return false;
   if (isRemark(place.right)) return true;
-  if (isGreeting(left) || contentSentence(place.right, { short: place.hard || /;/.test(place.mark) })) return true;
-  if (place.hard) return startsInstruction(right) || inherits(left, right);
+  if (isGreeting(place.left) || contentSentence(place.right, { short: place.hard || /;/.test(place.mark) }))
+    return true;
+  if (place.hard) return startsInstruction(right) || inherits(left, right) || (isStory(left) && isStory(right));
   // "create a.txt with 'a' and b.txt with 'b'": the verb carries over.
   if (
     verbAt(left) &&
@@ -265,6 +272,7 @@ export function isRemark(text: string): boolean {
     /^(?:(?:reply|respond|answer|output|print|say|return|give|show|tell|write)\s+(?:me\s+)?)?(?:back\s+)?(?:with\s+)?(?:only|just|nothing but)\s+(?:with\s+)?(?:the|a|its|that)\s+(?:final\s+|resulting\s+|raw\s+|plain\s+|single\s+|bare\s+|numeric\s+|numerical\s+)*(?:number|result|answer|digits?|value|output|contents?|text|file ?names?|names)(?:,? (?:and )?nothing (?:else|more)|\s+please)?$/,
     /^(?:reply|respond|answer|output|print|say|return|give|show|tell|write)\s+(?:me\s+)?(?:back\s+)?(?:with\s+)?(?:the|a|its|that)\s+(?:final\s+|resulting\s+|raw\s+|plain\s+|single\s+|bare\s+)*(?:number|result|answer|digits?|value|output|contents?|text)\s+(?:only|alone|and nothing (?:else|more))(?:\s+please)?$/,
     /^(?:show|tell|give|print|report|display)\s+(?:me\s+|us\s+)?(?:back\s+)?(?:the\s+|its\s+|your\s+)?(?:final\s+|full\s+|whole\s+)?(?:result|results|output|outcome|answer|answers|findings|matches|what (?:it|that|this) (?:says|prints|printed|outputs|output|contains|returns|returned|shows|said)|what you (?:find|found|see|get|got)|what happens|what happened)(?:\s+to me|\s+back)?$/,
+    /^(?:hey,? |hi,? )?(?:sorry(?: to bother you| for the trouble)?(?: again)?|quick question|one more (?:thing|question)|no (?:rush|hurry)|long story short|you know what)$/,
     /^(?:tell|show|give)\s+me\s+(?:the\s+|their\s+)?line numbers?(?: too| as well)?$/,
     /^(?:only )?use (?:only )?(?:the |your )?[\w-]+ tool(?: only)?(?: for (?:this|that))?$/,
     /^(?:report|tell me|let me know|confirm)(?:\s+(?:back|when (?:it's|it is|you're|you are|that's) (?:done|finished|ready)|when done|once done|if it worked|that it worked|how it (?:went|goes)|it))*$/,

@@ -31,6 +31,7 @@ const leads: readonly [firstWords: string, lead: string][] = [
   ["i", `i wonder\\s+(?=\\w)|${wish}`],
   ["i'd|i'll|we|we'd", wish],
   ["i'm", `i'm curious(?: to know| about)?,?\\s+(?=what|which|where|how)|${wish}`],
+  ["by", "by the way\\b[,:]?\\s+"],
   ["after", "after (?:that|this)\\b[,:]?\\s+"],
   ["when|once", "\\w+ done\\b[,:]?\\s+"],
   [
@@ -51,7 +52,7 @@ const leads: readonly [firstWords: string, lead: string][] = [
     "let",
     `let us\\s+|let me\\s+(?=(?:(?:have|take|get) a (?:quick )?look|look at|read|view|peek|inspect|open)\\b)|lets?\\s+(?=\\w+ing\\b)|${wondering}`,
   ],
-  ["let's|lets", "let'?s\\s+"],
+  ["let's|lets", "let'?s (?:start|begin)[,:]\\s+|let'?s\\s+"],
   ["open", "open(?: up)? and\\s+(?=(?:read|show|print|display|view)\\b)"],
   ["come", "come and\\s+"],
   ["try", `try\\s+(?=\\w+ing\\b)|${purpose}`],

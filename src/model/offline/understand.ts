@@ -26,6 +26,7 @@ import { refusal, say } from "./saying.ts";
 import { search } from "./searching.ts";
 import { sparedFiles, spares } from "./sparing.ts";
 import type { Content, Intent, ParsedSteps, PromptContext, Step } from "./steps.ts";
+import { isHarmless, isStory, type Story } from "./stories.ts";
 import { afterCall, todo } from "./todos.ts";
 import { type Verb, verbAt } from "./verbs.ts";
 import { append, naming, remove, write } from "./writing.ts";
@@ -68,7 +69,8 @@ export function understand(prompt: string, known: Omit<PromptContext, "masked" |
   const orders = clauses.filter((clause, index) => !isAside(clause, index, clauses));
   let previous: Verb | undefined;
   const kept: string[] = [];
-  for (const clause of orders) {
+  const stories: Story[] = [];
+  for (const [index, clause] of orders.entries()) {
     const changed = scene.steps.at(-1);
     if (asksForResult(clause.words) && changed && changed.do !== "run" && isChange(changed) && "path" in changed) {
       scene.steps.push({ do: "read", path: changed.path! });
@@ -91,6 +93,11 @@ export function understand(prompt: string, known: Omit<PromptContext, "masked" |
       (clause.joined === "start" ? undefined : inherited(words, scene, previous));
     // What a command or a search shows is shown anyway.
     if (!understood && asksForResult(words) && scene.steps.length > 0) continue;
+    // A story behind a change may take it back.
+    if (!understood && isStory(words) && !scene.steps.some(isChange)) {
+      stories.push({ words, isEnded: orders[index + 1]?.joined === "then" });
+      continue;
+    }
     if (!understood) return { refused: refusal({ part: asTyped(masked, words), several: orders.length > 1 }) };
     const unused = unaccounted(clause, understood, masked);
     if (unused !== undefined) return { refused: refusal({ part: unused, several: orders.length > 1 }) };
@@ -108,9 +115,12 @@ export function understand(prompt: string, known: Omit<PromptContext, "masked" |
   }
   if (scene.steps.length === 0) return { refused: refusal({ part: prompt.trim(), several: false }) };
   const doubtful = scene.steps.some(isChange)
-    ? (doubtfulSentence(masked) ?? kept.find((path) => !spares(scene.steps, path)))
+    ? (doubtfulSentence(masked) ??
+      kept.find((path) => !spares(scene.steps, path)) ??
+      stories.find((story) => !isHarmless(story))?.words)
     : undefined;
-  if (doubtful !== undefined) return { refused: refusal({ part: doubtful, several: orders.length > 1 }) };
+  if (doubtful !== undefined)
+    return { refused: refusal({ part: asTyped(masked, doubtful), several: orders.length > 1 }) };
   return { steps: scene.steps, bare: wantsBareAnswer(masked.text) };
 }
 

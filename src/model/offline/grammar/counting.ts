@@ -109,7 +109,8 @@ export const measureRows: Row[] = [
     ({ file, anchor }) => looked(anchor, file),
   ],
   [
-    "show|show_me|list|find|print [all] [the] WORD [comments] [<here>]",
+    `show|show_me|list|find|print [all] [the] WORD [comments] [<here>]
+    where are|do_we_have|do_i_have [all|any|our] [the] WORD [comments|left] [<here>]`,
     ({ word }) => (/^[A-Z]/.test(word) && markOf(word) ? looked(markOf(word)!) : undefined),
   ],
   ["<many> WORD are [there] [<here>]", ({ word }) => marks(word)],
