@@ -30,11 +30,11 @@ const isGrammar = wordSet(
 );
 
 /** Conditions that the tools keep by themselves. */
-const KEPT =
+const KEPT = () =>
   /\b(?:even )?if (?:it|they|the file) (?:already )?(?:exists?|(?:doesn't|does not|do not|don't) exist|is there)\b|\b\d+(?= (?:lines|files|words)\b)/gi;
 
 /** "the port … from 3000 to 4000": what the value is called. */
-const FROM_TO = /^the \w+(?= .*\bfrom .+ to )/i;
+const FROM_TO = () => /^the \w+(?= .*\bfrom .+ to )/i;
 
 export function isChange(step: Step): boolean {
   switch (step.do) {
@@ -76,8 +76,8 @@ export function unaccounted(
   if (wholly.has(steps)) return undefined;
   const text = used.join("\n").toLowerCase();
   const left = withoutTail(verb ? verb.rest : rest)
-    .replace(KEPT, " ")
-    .replace(FROM_TO, " ")
+    .replace(KEPT(), " ")
+    .replace(FROM_TO(), " ")
     .split(/\s+/)
     .filter((word) => !isUsed(word, text, masked));
   return left.length === 0 ? undefined : restore(masked, left.join(" "));
@@ -127,7 +127,7 @@ function isMeant(value: string, clause: string, masked: Masked): boolean {
   return saysOnlyItself(words);
 }
 
-const POLITE_QUESTION =
+const POLITE_QUESTION = () =>
   /^(?:(?:hey|hi|hello|please|so|and|then|now|ok|okay|also|next|great|thanks|there|first|finally)[\s,!]+)*(?:(?:can|could|will|would|won't|can't|couldn't)\s+(?:you|u)\b|mind\s|what|which|where|who|how|is|are|do|does|did|why|when)|(?:please|pls|ok|okay|right|(?:can|could|will|would) you|thanks|thank you)\s*\?$/i;
 
 /** A sentence with a question mark that asks nobody to do anything: "delete a.txt?" */
@@ -135,6 +135,6 @@ export function doubtfulSentence(masked: Masked): string | undefined {
   const found = masked.text
     .split(/(?<=[.!?;])\s+|\n/)
     .map((sentence) => sentence.trim())
-    .find((sentence) => sentence.endsWith("?") && !POLITE_QUESTION.test(sentence));
+    .find((sentence) => sentence.endsWith("?") && !POLITE_QUESTION().test(sentence));
   return found === undefined ? undefined : restore(masked, found);
 }

@@ -6,7 +6,7 @@ import * as rational from "./rational.ts";
 /** `shown`: "10 / 4". `digits` is absent when there is no answer, `problem` then says why. */
 export type Sum = { shown: string; digits?: string; rounded?: boolean; problem?: string };
 
-const SIGNS =
+const SIGNS = () =>
   /[-+*/^%×÷√²³!(−]|\dx|\d x|plus|minus|times|divi|multipl|subtract|add|sum|total|product|differ|quotient|ratio|average|mean|remainder|root|sqrt|square|cube|power|raise|half|third|quarter|fourth|double|twice|triple|factorial|mod|percent|per cent|pct|over|less|more|how much|take|deduct|increas|decreas/i;
 
 /** Undefined when the words are not a sum: a bare number is none either. */
@@ -18,7 +18,7 @@ export function readSum(words: string): Sum | undefined {
     return undefined;
   }
   // A sum has a sign, or one of the words that stand for it.
-  if (!SIGNS.test(words)) return undefined;
+  if (!SIGNS().test(words)) return undefined;
   const figures =
     /^\s*(\d{1,3}!)\s*\??\s*$/.exec(words)?.[1] ??
     /^\s*(?:what(?:'s| is)\s+)?([\d\s.+\-*/^()]+?)\s*=?\s*\??\s*$/i.exec(words)?.[1];

@@ -22,14 +22,14 @@ export function clausesOf(prompt: Masked): { masked: Masked; clauses: Clause[] }
   return { masked, clauses };
 }
 
-const VERBATIM = /\b(?:exactly|verbatim|word for word)(?:\s+(?:this|the following))?\s*:\s*(?=\S)/i;
-const INTRODUCES_TEXT =
+const VERBATIM = () => /\b(?:exactly|verbatim|word for word)(?:\s+(?:this|the following))?\s*:\s*(?=\S)/i;
+const INTRODUCES_TEXT = () =>
   /\b(?:with|containing|contains?|contents?|text|lines?|say(?:s|ing)?|following|this|body|to|into|in)\b[^\n]*$/i;
 
 /** "create a.txt with:" and lines below it: the lines are content, not instructions. */
 function protectContent(masked: Masked): Masked {
   if (!masked.text.includes(":")) return masked;
-  const literally = VERBATIM.exec(masked.text);
+  const literally = VERBATIM().exec(masked.text);
   if (
     literally &&
     /\b(?:reply|respond|answer|say|output|print|return|echo)\b/i.test(masked.text.slice(0, literally.index))
@@ -42,7 +42,7 @@ function protectContent(masked: Masked): Masked {
   const start = opening.index + opening[0].length;
   const isWriting =
     /\b(?:create|write|make|save|put|store|append|add|insert|overwrite|fill|generate|set)\b/i.test(head) &&
-    INTRODUCES_TEXT.test(head) &&
+    INTRODUCES_TEXT().test(head) &&
     /[\w-]\.\w{1,10}\b|[\uE000-\uF8FF]|\bfile\b/.test(head) &&
     !isTodoHead(head) &&
     !/\b(?:steps|tasks|instructions)\b/i.test(head);
@@ -82,22 +82,22 @@ function inlineNumbers(text: string): string {
     .replace(/(?:[,;]|,?\s+(?:and|then|and then))\s*(?=\n\d)/g, "");
 }
 
-const HEADING =
+const HEADING = () =>
   /^(?:[\w\s',]*\b(?:following|steps?|tasks?|things|instructions|to-?do|this|these|in (?:this )?order)\b[\w\s',]*):$/i;
 
 function isHeading(item: string): boolean {
-  return HEADING.test(item) && !/[\uE000-\uF8FF]/.test(item);
+  return HEADING().test(item) && !/[\uE000-\uF8FF]/.test(item);
 }
 
-const TODO_HEAD =
+const TODO_HEAD = () =>
   /\b(?:to-?dos?|to do|tasks?)(?:[- ]?lists?)?(?:\s+(?:items?|entries))?\b[^:\n]*(?::|\b(?:with|for|containing|of|from)\b)/i;
 
 export function isTodoHead(text: string): boolean {
-  return TODO_HEAD.test(text);
+  return TODO_HEAD().test(text);
 }
 
 /** Words and signs that may stand between two clauses. */
-const MAY_JOIN = /[.!?;,&]\s|\s(?:and|then|after|next|last|final|follow|once|when|but|as|at)/i;
+const MAY_JOIN = () => /[.!?;,&]\s|\s(?:and|then|after|next|last|final|follow|once|when|but|as|at)/i;
 
 function splitItem(source: string): Clause[] {
   const told = /^([^:]{8,200}):\s+(?=\S)/.exec(source);
@@ -105,7 +105,7 @@ function splitItem(source: string): Clause[] {
   // What stands behind a colon is looked at, not done: "The note says: …".
   if (order !== "" && /^(?:what|which|where|how|show|list|read|print|find|search)/i.test(withoutPoliteness(order)))
     return [{ words: told![1]!, joined: "start" }, ...splitItem(order)];
-  if (!MAY_JOIN.test(source)) return [{ words: source.trim(), joined: "start" }];
+  if (!MAY_JOIN().test(source)) return [{ words: source.trim(), joined: "start" }];
   const item = /\b(?:replace|change|swap)\b/i.test(source) ? foundAndReplaced(source) : source;
   const joiner =
     /\s*[.!?;,]*\s*(?:,\s*|\s)(?:and\s+)?(?:then|after\s+(?:that|this|which)|afterwards?|next|finally|lastly|at\s+last|followed\s+by|once\s+(?:that|this|it)(?:'s|\s+is)\s+done|when\s+(?:that|this|it)(?:'s|\s+is)\s+done|when\s+(?:you're|you\s+are)\s+done)\b[,:]?\s+|\s*[.!?]+\s+|\s*;\s*|\s*,\s+(?:(?:and|but)\s+)?(?:also\s+)?|\s+(?:and|&&?|but|as\s+well\s+as)\s+(?:also\s+)?/gi;
@@ -143,7 +143,7 @@ function foundAndReplaced(source: string): string {
   );
 }
 
-const FILE_WITH_TEXT =
+const FILE_WITH_TEXT = () =>
   /^(?:(?:a|an|another|the)\s+(?:file\s+)?(?:called\s+|named\s+)?)?(?:[\uE000-\uF8FF]|[\w./~-]+\.\w{1,10})\s+(?:with|containing|saying|that says)\s/i;
 
 /** Is what stands right of a joiner an instruction of its own? */
@@ -191,7 +191,7 @@ function parts(place: { left: string; right: string; hard: boolean; mark: string
   if (
     verbAt(left) &&
     /\b(?:with|containing|saying|says|text|in it)\b|\b(?:folder|directory)\b|[\uE000-\uF8FF]/i.test(left) &&
-    FILE_WITH_TEXT.test(right)
+    FILE_WITH_TEXT().test(right)
   )
     return true;
   if (!startsInstruction(right)) return false;
@@ -199,13 +199,13 @@ function parts(place: { left: string; right: string; hard: boolean; mark: string
   return right.trim().split(/\s+/).length > 1 || readSum(right) !== undefined || /^(?:ls|pwd|help)\W*$/i.test(right);
 }
 
-const SHELL_VERB =
+const SHELL_VERB = () =>
   /^(?:run|execute|exec|launch|issue|perform|use|do|try|echo|cat|ls|cd|rm|mv|cp|touch|grep|rg|head|tail|curl|test)$/;
 
 /** Words of English, not of a shell. */
 function isOrder(words: string): boolean {
   const verb = verbAt(words)?.verb;
-  return verb !== undefined && !SHELL_VERB.test(verb) && !isCommandText(words);
+  return verb !== undefined && !SHELL_VERB().test(verb) && !isCommandText(words);
 }
 
 /** "read a.txt, then b.txt": the verb carries over. */
@@ -217,42 +217,42 @@ function inherits(left: string, right: string): boolean {
   );
 }
 
-const QUESTION_WORD =
+const QUESTION_WORD = () =>
   /^(?:what|what's|whats|which|where|where's|who|how|is|are|does|do|did|remind|repeat|why|when|should|explain)$/;
-const PLACE_THEN_VERB =
+const PLACE_THEN_VERB = () =>
   /^(?:in|inside|within|using|with|at|to)\s.*[,\s](?:replace|add|append|change|run|search|find|create|write|insert)\b/i;
 
 export function startsInstruction(text: string): boolean {
   const bare = withoutPoliteness(text);
   const first = /^[a-z']+/i.exec(bare)?.[0].toLowerCase() ?? "";
   if (verbAt(bare)) return true;
-  if (QUESTION_WORD.test(first)) return true;
-  if (PLACE_THEN_VERB.test(bare)) return true;
+  if (QUESTION_WORD().test(first)) return true;
+  if (PLACE_THEN_VERB().test(bare)) return true;
   return isCommandText(bare) || readSum(bare) !== undefined;
 }
 
-const SHORT_CONTENT =
+const SHORT_CONTENT = () =>
   /^(?:with\s+)?(?:(?:its|the|the file's)\s+)?(?:contents?|text|body)\s*(?::|\s(?:is|are|reads?|says?))\s*(\S.*)$/is;
-const CONTENT =
+const CONTENT = () =>
   /^(?:and\s+)?(?:it|the file|that file|(?:its|the|the file's)\s+(?:contents?|text|body)(?:\s+of (?:it|the file))?)\s+(?:should|must|shall|needs to|has to|will|is to|ought to)\s+(?:be(?!\s+(?:called|named|titled))|contain|say|read|have|hold|include)\s*(?:the\s+(?:following\s+)?(?:text|contents?|words?|lines?)\s*)?:?\s+(.+)$/is;
 
 /** "It should contain 'x'": what the file just created is to hold. `short`: "Content: x" will do. */
 export function contentSentence(text: string, options: { short: boolean } = { short: true }): string | undefined {
   if (!/^(?:and|it|its|the|that|with|contents?|text|body)\b/i.test(text.trim())) return undefined;
-  const short = options.short ? SHORT_CONTENT.exec(text.trim()) : null;
-  const match = short ?? CONTENT.exec(text.trim());
+  const short = options.short ? SHORT_CONTENT().exec(text.trim()) : null;
+  const match = short ?? CONTENT().exec(text.trim());
   // "It should be short" is not text.
   const wish =
     /^(?:and\s+)?(?:it|the file|that file)\s+[\w\s]+?\sbe\s/i.test(text.trim()) && !/[\uE000-\uF8FF]/.test(text);
   return wish ? undefined : match?.[1];
 }
 
-const SHOW_RESULT =
+const SHOW_RESULT = () =>
   /^(?:(?:and|then|also|please)\s+)*(?:show|print|display|give|read)\s+(?:me\s+|us\s+)?(?:back\s+)?(?:the\s+|its\s+)?(?:final\s+|full\s+|whole\s+|new\s+)?(?:result|outcome|contents?)(?:\s+(?:to me|back|afterwards|please))?[\s.!]*$/i;
 
 /** "… and show me the result". */
 export function asksForResult(text: string): boolean {
-  return /result|outcome|content/i.test(text) && SHOW_RESULT.test(text.trim());
+  return /result|outcome|content/i.test(text) && SHOW_RESULT().test(text.trim());
 }
 
 /** What says how to answer, not what to do. */
@@ -279,12 +279,12 @@ export function isRemark(text: string): boolean {
   ].some((pattern) => pattern.test(bare));
 }
 
-const BARE_ANSWER =
+const BARE_ANSWER = () =>
   /\b(?:only|just|nothing but)\s+(?:with\s+)?(?:the|a|its|that)\s+(?:final\s+|resulting\s+|raw\s+|plain\s+|single\s+|bare\s+|numeric\s+|numerical\s+)*(?:number|result|answer|digits?|value|output|contents?|text)\b|\bthe (?:final |resulting |raw |plain |bare )?(?:number|result|answer|value|output) (?:only|alone|and nothing (?:else|more))\b/i;
 
 export function wantsBareAnswer(text: string): boolean {
   if (!/only|just|nothing|alone/i.test(text)) return false;
-  return BARE_ANSWER.test(text);
+  return BARE_ANSWER().test(text);
 }
 
 export function asTyped(masked: Masked, words: string): string {

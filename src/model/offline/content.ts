@@ -4,21 +4,21 @@ import { endsInText } from "./politeness.ts";
 import { literalOf, restore, unquote } from "./quotes.ts";
 import type { Content, PromptContext } from "./steps.ts";
 
-const VAGUE_OPENING =
+const VAGUE_OPENING = () =>
   /^(?:everything|all|what|whatever|how|which|something|anything|some|any|random|sample|dummy|various|appropriate|suitable|useful|interesting)\b/i;
-const TO_BE_MADE_UP =
+const TO_BE_MADE_UP = () =>
   /\b(?:tests?|docs|documentation|code|functions?|class|classes|program|script|poem|haiku|story|essay|summary|report|explanation|component|module|implementation|article|blog|joke|lyrics|song|letter|description|comments?|boilerplate|template|api|server|app|application|website|algorithm|readme|instructions|sections?|tables?|chapter|heading|license|badge|examples?|content that|text that|about)\b/i;
 
 /** Unquoted words that describe a text to be made up are not text. */
 function describes(words: string): boolean {
   const bare = words.trim();
-  if (VAGUE_OPENING.test(bare)) return true;
+  if (VAGUE_OPENING().test(bare)) return true;
   if (/^(?:an?|the|your|my|our|more|better|new)\s+\w+/i.test(bare)) return true;
   if (
     /^(?:changes?|work|progress|data|settings|results?|output|answers?|files?|contents?|edits?|updates?)$/i.test(bare)
   )
     return true;
-  return TO_BE_MADE_UP.test(bare);
+  return TO_BE_MADE_UP().test(bare);
 }
 
 /** Words that nobody would take for a description: a greeting, one word, code, figures, a sentence of its own. */
@@ -39,7 +39,7 @@ function isLiteral(text: string): boolean {
   );
 }
 
-const WHAT_WAS_SHOWN =
+const WHAT_WAS_SHOWN = () =>
   /^(?:the |its |that |this |these |those |your )?(?:results?|output|answers?|sum|it|that|this|contents?|text|listing|list|value|number|findings|matches|file list|files|response|product|total)(?: (?:of|from) (?:that|it|the command|this|the calculation))?$/i;
 
 /** The text to be written. `marked`: a word like "text" or "saying" stood before it, so it is meant literally. */
@@ -81,7 +81,7 @@ export function contentOf(
   const literal = literalOf(scene.masked, text.replace(/[.!?,;]+$/, ""));
   if (literal) return literal.kind === "quote" ? withLineBreaks(literal.text) : literal.text;
   if (text === "") return undefined;
-  if (scene.steps.length > 0 && WHAT_WAS_SHOWN.test(text)) {
+  if (scene.steps.length > 0 && WHAT_WAS_SHOWN().test(text)) {
     return { previous: true };
   }
   if (/^(?:it|that|this|them|nothing)$/i.test(text)) return undefined;
@@ -108,11 +108,11 @@ export function isWishForCode(words: string, content: Content, path: string): bo
   return isCode(path) && !/[(){};=<>#"']/.test(content);
 }
 
-const CODE_ENDING =
+const CODE_ENDING = () =>
   /\.(?:[cm]?[jt]sx?|py|go|rs|java|rb|php|c|h|cc|cpp|cs|swift|kt|vue|svelte|sh|sql|json|ya?ml|toml|html?|xml|s?css)$/i;
 
 export function isCode(path: string): boolean {
-  return CODE_ENDING.test(path);
+  return CODE_ENDING().test(path);
 }
 
 /** "\n" typed in a prompt means a new line, except inside a nested quote, where it is likely code. */

@@ -6,25 +6,25 @@ import { matched } from "./quotes.ts";
 import { HAS, isAboutNames, search } from "./searching.ts";
 import type { ParsedSteps, PromptContext } from "./steps.ts";
 
-const IN_WHICH_FILES =
+const IN_WHICH_FILES = () =>
   /^in\s+(?:which|what)\s+(.*?)\s*(?:files?|documents?|places)\s+(?:does|do|is|are|can|did)\s+(?:you find\s+|we find\s+|i find\s+)?(?:the\s+(?:word|text|string|phrase|term)\s+)?(.+?)(?:\s+(?:appear|occur|mentioned|used|found|show up|be found|contained|referenced|present|come up|defined|exist)s?)?$/i;
-const WHICH_LINES =
+const WHICH_LINES = () =>
   /^(?:which|what)\s+lines?\s+(?:in|of|from)\s+(.+?)\s+(?:contains?|mentions?|ha(?:ve|s)|includes?|match(?:es)?)\s+(.+)$/i;
-const WHICH_FOLDER =
+const WHICH_FOLDER = () =>
   /^(?:which|what)\s+(?:folder|directory)\s+(?:is|contains|has|holds)\s+(.+?)(?:\s+(?:in|located in|inside))?$/i;
-const WHICH_FILES =
+const WHICH_FILES = () =>
   /^(?:which|what)\s+(?:of the\s+)?(?:other\s+)?(?:(.+?)\s+)??(files?|folders?|directories|documents?|scripts?|modules?)(?:\s+(.*))?$/i;
-const ABOUT_NAMES =
+const ABOUT_NAMES = () =>
   /^(?:that\s+|are\s+|is\s+|have\s+|has\s+)*(?:end|start|begin|called|named|match|whose|with|(?:have|has|the)\s+(?:the\s+|an?\s+)?(?:file\s+)?(?:ext|name|suffix))/i;
-const WHERE_USED =
+const WHERE_USED = () =>
   /^where\s+(.+?)\s+(?:is|are|gets?)\s+(?:being\s+)?(?:used|defined|mentioned|called|referenced|declared|imported|set|implemented)(?:\s+(?:in|inside|across)\s+(.+))?$/i;
-const SOMETHING_USED =
+const SOMETHING_USED = () =>
   /^(?:(?:we|i|you|they|it|the \w+|any(?:one|body)|this \w+)\s+)??(?:find\s+)?(.+?)\s+(?:used|defined|mentioned|called|referenced|declared|imported|located in the code|appear|occur|set|implemented)(?:\s+(?:in|inside|across)\s+(.+))?$/i;
-const WE_USE =
+const WE_USE = () =>
   /^(?:we|i|you|they)\s+(?:use|mention|define|call|reference|import|declare|set)\s+(.+?)(?:\s+(?:in|inside|across)\s+(.+))?$/i;
-const WORD_IN_PLACE =
+const WORD_IN_PLACE = () =>
   /^(?:the\s+)?(?:(?:word|text|string|phrase|term)\s+)([\uE000-\uF8FF]|\S+)(?:\s+(?:anywhere|somewhere))?\s+(?:in|inside)\s+(.+)$/i;
-const MENTIONED =
+const MENTIONED = () =>
   /^(.+?)\s+(?:used|mentioned|defined|referenced|found|present|contained)(?:\s+(?:anywhere|somewhere|in|inside)\s*(.*))?$/i;
 
 /** Questions about files, folders and text: "which files mention x?", "where is a.txt?". */
@@ -33,15 +33,15 @@ export function fileQuestion(words: string, scene: PromptContext): ParsedSteps {
     .trim()
     .replace(/[\s?.!]+$/, "")
     .replace(/(?<=\S)\s+(?:somewhere|anywhere)$/i, "");
-  const inWhich = IN_WHICH_FILES.exec(text);
+  const inWhich = IN_WHICH_FILES().exec(text);
   if (inWhich) return search(`${inWhich[1]} files containing ${inWhich[2]}`.trim(), scene, "search");
-  const lines = WHICH_LINES.exec(text);
+  const lines = WHICH_LINES().exec(text);
   if (lines) return search(`${lines[2]} in ${lines[1]}`, scene, "search for");
   const placed =
-    /^where\s+(?:the\s+)?(.+?)\s+(?:is|are)(?:\s+(?:located|stored|kept))?$/i.exec(text) ?? WHICH_FOLDER.exec(text);
+    /^where\s+(?:the\s+)?(.+?)\s+(?:is|are)(?:\s+(?:located|stored|kept))?$/i.exec(text) ?? WHICH_FOLDER().exec(text);
   const byPlace = placed && find(placed[1]!, scene, "find");
   if (byPlace) return byPlace;
-  const some = WHICH_FILES.exec(text);
+  const some = WHICH_FILES().exec(text);
   if (some) {
     const [, kind = "", noun = "", behind = ""] = some;
     const rest = behind.replace(/^(?:in|inside|under|of)\s+.+?\s+(?=contain|mention|have|includ|use|referenc)/i, "");
@@ -50,7 +50,7 @@ export function fileQuestion(words: string, scene: PromptContext): ParsedSteps {
       "i",
     ).exec(behind);
     const name = find(`${kind} files ${rest}`.trim(), scene, "find");
-    if (name && !/^(?:are|is|exist|do|can)?\s*$/i.test(rest) && ABOUT_NAMES.test(rest)) return name;
+    if (name && !/^(?:are|is|exist|do|can)?\s*$/i.test(rest) && ABOUT_NAMES().test(rest)) return name;
     if (has) {
       const found = search(`${kind} files ${behind}`.trim(), scene, "search");
       if (found) return found;
@@ -65,11 +65,11 @@ export function fileQuestion(words: string, scene: PromptContext): ParsedSteps {
       return find(`${kind} ${noun} ${place}`.trim(), scene, "find") ?? undefined;
     return list(`${noun} ${place}`.trim(), scene);
   }
-  const whereUsed = WHERE_USED.exec(text);
+  const whereUsed = WHERE_USED().exec(text);
   if (whereUsed) return searchFor(whereUsed, scene);
   const where = /^where(?:'s|s|\s+(?:is|are|do|does|did|can))\s+(.+)$/i.exec(text);
   if (where) {
-    const used = SOMETHING_USED.exec(where[1]!) ?? WE_USE.exec(where[1]!);
+    const used = SOMETHING_USED().exec(where[1]!) ?? WE_USE().exec(where[1]!);
     if (used) return searchFor(used, scene);
     return find(where[1]!.replace(/^(?:we|i|you) find\s+/i, ""), scene, "find");
   }
@@ -86,10 +86,10 @@ export function fileQuestion(words: string, scene: PromptContext): ParsedSteps {
     const inFile = /^(.+?)\s+(?:contain|mention|include|(?:have|use|reference)(?! an? | any ))\s+(.+)$/i.exec(object);
     if (inFile && onlyFile(inFile[1]!, scene)) return search(`${inFile[2]} in ${inFile[1]}`, scene, "search for");
     const inText =
-      WORD_IN_PLACE.exec(object) ??
+      WORD_IN_PLACE().exec(object) ??
       /^([\uE000-\uF8FF]|[^\s.]+)\s+(?:anywhere|somewhere)\s+(?:in|inside)\s+(.+)$/i.exec(object);
     if (inText) return searchFor(inText, scene);
-    const mentioned = MENTIONED.exec(object);
+    const mentioned = MENTIONED().exec(object);
     if (mentioned) return searchFor([mentioned[0], mentioned[1]!, mentioned[2]?.replace(/^in\s+/i, "")], scene);
     const exists = object.replace(
       /\s+(?:exist|there|(?:in\s+)?here|present|in (?:this|the) (?:folder|directory|project|repo))$/i,

@@ -6,12 +6,13 @@ import { isFileName, type ParsedSteps, type PromptContext } from "./steps.ts";
 export const ALL =
   "(?:(?:me|us|all|every|each|any|the|of|my|our|out|single|existing|available|some|a|an|list of|names of|other|up|for|different|various|just|only)\\s+)*";
 
-const DEEP = /\b(?:recursively|(?:including|with|in) (?:all )?(?:of )?(?:the |its )?sub-?(?:folders|directories))\b/i;
+const DEEP = () =>
+  /\b(?:recursively|(?:including|with|in) (?:all )?(?:of )?(?:the |its )?sub-?(?:folders|directories))\b/i;
 
 /** "recursively", "including subfolders": every file below it, not one folder. */
 export function list(rest: string, scene: PromptContext, verb = "list"): ParsedSteps {
   const steps = listed(rest, scene, verb);
-  if (!DEEP.test(rest)) return steps;
+  if (!DEEP().test(rest)) return steps;
   return steps?.map((step) =>
     step.do === "list" ? { do: "find", pattern: step.path === undefined ? "**/*" : `${step.path}/**/*` } : step,
   );
@@ -59,19 +60,19 @@ function listed(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   return undefined;
 }
 
-const USUAL_FOLDER =
+const USUAL_FOLDER = () =>
   /^(?:src|docs?|tests?|lib|libs|bin|dist|build|scripts|examples|public|assets|config|packages|apps?|out|node_modules|vendor|tools|data|include|spec|pkg|cmd|internal|logs|tmp)$/i;
 
 function isUsualFolder(words: string): boolean {
-  return USUAL_FOLDER.test(words);
+  return USUAL_FOLDER().test(words);
 }
 
-const NO_FOLDER =
+const NO_FOLDER = () =>
   /^(?:help|todos?|hello|hi|me|you|us|tools?|models?|commands?|options|features|errors?|bugs?|tests?|functions?|classes|methods|variables|issues?|problems?|examples?|ideas?|reasons|things|branches|commits|processes|dependencies|packages|users|names|lines|words)$/i;
 
 /** "show hello" is not a folder; "show src/" is one, and so is "list hello". */
 function isTakenForText(words: string, folder: boolean): boolean {
-  return !folder && NO_FOLDER.test(words.replace(/^(?:the|all|my|some|a)\s+/i, ""));
+  return !folder && NO_FOLDER().test(words.replace(/^(?:the|all|my|some|a)\s+/i, ""));
 }
 
 export function find(rest: string, scene: PromptContext, verb: string): ParsedSteps {
@@ -131,14 +132,14 @@ const KINDS: Record<string, string> = {
   env: ".env*",
 };
 
-const ENDING =
+const ENDING = () =>
   /^(?:md|[jt]sx?|mjs|py|jsonl?|yml|txt|html|s?css|rs|go|java|rb|sh|toml|log|csv|xml|sql|php|svg|png|jpg|pdf|c|cpp|ini)$/;
 
 /** "markdown", "ts", ".ts" -> "*.md", "*.ts", "*.ts". */
 export function kindOf(word: string): string | undefined {
   const name = word.toLowerCase().replace(/^\./, "");
   if (Object.hasOwn(KINDS, name)) return KINDS[name];
-  return ENDING.test(name) ? `*.${name}` : undefined;
+  return ENDING().test(name) ? `*.${name}` : undefined;
 }
 
 /** The glob that the words ask for; undefined when they name no kind of file. */

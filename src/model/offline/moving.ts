@@ -92,13 +92,13 @@ export function moved(from: Place, target: Place, verb: string): ParsedSteps {
   ];
 }
 
-const NEW_FOLDER =
+const NEW_FOLDER = () =>
   /^(?:(?:me|a|an|the|new|empty|another)\s+)*(?:folders?|director(?:y|ies)|subfolders?|subdirector(?:y|ies)|dirs?)\b/i;
 
 export function folder(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   if (verb === "mkdir")
     return /^(?:-p\s+)?\S+$/.test(rest) ? folder(`folder ${rest.replace(/^-p\s+/, "")}`, scene, "make") : undefined;
-  if (!NEW_FOLDER.test(rest)) return undefined;
+  if (!NEW_FOLDER().test(rest)) return undefined;
   const several =
     /^(?:me\s+)?(?:(?:the|two|three|four|new|empty)\s+)*(?:folders|directories)\s+(?:(?:called|named)\s+)?([\w./-]+(?:(?:,\s*and|,|\s+and)\s+[\w./-]+)+)$/i.exec(
       rest,

@@ -9,7 +9,7 @@ const FILE_NOUNS = "(?:(?:files?|documents?|scripts?|modules?|textfiles?)(?![\\w
 const FOLDER_NOUNS = "(?:(?:sub)?(?:folders?|director(?:y|ies)|dirs?)(?![\\w./-]))";
 const NAMED =
   "(?:called|named|titled|entitled|with (?:the )?(?:file)?name(?: of)?|by the name(?: of)?|whose name is|under the name(?: of)?|known as|at (?:the )?path|with path|path|at|:|-)";
-const STOP =
+const STOP = () =>
   /^(?:with|containing|in|into|inside|that|which|and|to|from|of|for|the|a|an|on|at|as|by|is|are|it|all|any|every|where|whose|named|called|here|there|out|up|off|or|not|then|please|using|contents?|files?|folders?|director(?:y|ies)|me|them|this|my|our|your|its|lines?|text|everything|anything|something|nothing|so|but|if|structure|listing|tree|layout|names?|list)$/i;
 
 /** `bare`: an ordinary word will do for a name. */
@@ -17,8 +17,9 @@ type NameOptions = { bare?: boolean };
 
 export type FileMention = { path: string; rest: string; folder: boolean };
 
-const BARE_ENDING = /^\.(?:[jt]sx?|md|json|py|txt|css|html?|ya?ml|rs|go|java|rb|sh|toml|log|csv|xml|sql|c|h|cpp|php)$/i;
-const WELL_KNOWN_FILE =
+const BARE_ENDING = () =>
+  /^\.(?:[jt]sx?|md|json|py|txt|css|html?|ya?ml|rs|go|java|rb|sh|toml|log|csv|xml|sql|c|h|cpp|php)$/i;
+const WELL_KNOWN_FILE = () =>
   /^(?:(?:README|LICENSE|LICENCE|CHANGELOG|CONTRIBUTING|AUTHORS|CODEOWNERS)|(?:Make|Docker|Gem|Rake|Proc|Jenkins|Brew|Vagrant|Pip|Just|make|docker)file)$/;
 
 /** A word that has the shape of a path. */
@@ -29,9 +30,9 @@ export function looksLikePath(given: string): boolean {
   if (!/^[\w.@~+\-/\\#%=()[\],]*[\w)\]/]$/.test(word) || /^[\d.,]+$/.test(word) || /\/\//.test(word)) return false;
   if (/^(?:e\.g|i\.e|etc|vs|and\/or|either\/or|yes\/no|a\.m|p\.m)\.?$/i.test(word)) return false;
   if (/\//.test(word)) return true;
-  if (/^\.[A-Za-z][\w.-]*$/.test(word)) return !BARE_ENDING.test(word);
+  if (/^\.[A-Za-z][\w.-]*$/.test(word)) return !BARE_ENDING().test(word);
   if (/^[\w@][\w@.+-]*\.[A-Za-z_][\w-]{0,11}$/.test(word)) return true;
-  return WELL_KNOWN_FILE.test(word);
+  return WELL_KNOWN_FILE().test(word);
 }
 
 /** A file at the very front of the words: "the file called a.txt in the src folder …". */
@@ -83,7 +84,7 @@ function named(given: string, scene: PromptContext, options: NameOptions): FileM
     const called = /^(?:called|named|titled|entitled)$/i.test(marker ?? "");
     if (
       !(marked || options.bare) ||
-      (STOP.test(bareToken) && !called && !(folderNoun && bareToken === "out")) ||
+      (STOP().test(bareToken) && !called && !(folderNoun && bareToken === "out")) ||
       !/^[\w@][\w@.+-]*$/.test(bareToken)
     )
       return undefined;
@@ -114,18 +115,18 @@ function withNameFirst(words: string): string {
     );
 }
 
-const THIS_FILE =
+const THIS_FILE = () =>
   /^(?:it|them|this|that|the|this one|that one|the same)(?:\s+(?:(?:new|created|same|resulting|above|updated|whole|last)\s+)?(?:file|one|document))?(?=$|[\s.,;:!?])/i;
 
 /** "it", "that file": the one last spoken of. */
 function referred(words: string, scene: PromptContext): FileMention | undefined {
-  const match = THIS_FILE.exec(words);
+  const match = THIS_FILE().exec(words);
   if (!match || (/^(?:the|this|that)$/i.test(match[0]) && words.trim().length > match[0].length)) return undefined;
   if (/^the$/i.test(match[0]) || scene.lastPath === undefined) return undefined;
   return { path: scene.lastPath, rest: words.slice(match[0].length), folder: false };
 }
 
-const NEXT_FILE = /^\s*(?:,\s*(?:and\s+(?:also\s+)?|then\s+)?|\s+and\s+(?:also\s+|then\s+)?|\s*&\s*|\s+then\s+)/i;
+const NEXT_FILE = () => /^\s*(?:,\s*(?:and\s+(?:also\s+)?|then\s+)?|\s+and\s+(?:also\s+|then\s+)?|\s*&\s*|\s+then\s+)/i;
 
 export function takeFiles(
   words: string,
@@ -144,19 +145,19 @@ export function takeFiles(
     if (!file) return files.length > 0 ? { files, rest: rest } : undefined;
     files.push(file);
     rest = file.rest;
-    const joiner = NEXT_FILE.exec(rest);
+    const joiner = NEXT_FILE().exec(rest);
     if (!joiner || !takeFile(rest.slice(joiner[0].length), scene, {})) return { files, rest };
     rest = rest.slice(joiner[0].length);
   }
 }
 
-const THESE_FILES =
+const THESE_FILES = () =>
   /^(both|them|all of them|these|those|the two)(?: of (?:them|these|those)| both| all)?(?: files)?(?=$|[\s.,;:!?])/i;
 
 /** "both", "them": the files that the steps before this one were about. */
 function severalReferred(words: string, scene: PromptContext): { files: FileMention[]; rest: string } | undefined {
   if (scene.steps.length < 2) return undefined;
-  const match = THESE_FILES.exec(words);
+  const match = THESE_FILES().exec(words);
   if (!match) return undefined;
   const paths = new Set<string>();
   for (const step of scene.steps.toReversed()) {
@@ -183,11 +184,11 @@ export function trimSlash(path: string): string {
 /** `folder` is absent for "here" and "in this project". */
 export type FolderPhrase = { folder?: string; rest: string };
 
-const HERE =
+const HERE = () =>
   /^\s*,?\s*(?:(?:that (?:are|is|exist)|located|stored|found|present)\s+)?(?:(?:in|inside|within|from|under|of|at|on|for|across|throughout|to|into|through|over|around)\s+)?(?:here|there|disk|(?:(?:all (?:of )?)?(?:the|this|my|our|your|its)\s+)?(?:(?:current|present|working|whole|entire|same|project|root|workspace|top|repo(?:sitory)?'?s?|project'?s)\s+)*(?:working\s+)?(?:director(?:y|ies)|folder|dir|workspace|project|repo|repository|root|codebase|code base|code|source code|cwd|place|tree|source|sources|files))(?![\w./'-])/i;
-const PLACE_WORD =
+const PLACE_WORD = () =>
   /^\s*,?\s*(?:in|inside|within|from|under|of|at|on|for|across|throughout|to|into|that|located|stored|found|present|through|over|around)\b/i;
-const NO_PLACE =
+const NO_PLACE = () =>
   /^(?:(?:file)?names?|titles?|order|general|total|full|case|alphabetical|particular|case-insensitive|detail|english|french|german|spanish|reverse|(?:upper|lower|title)[- ]?case|caps|capitals|bold|colou?r|half|alphabetically|json|html|plain|short)$/i;
 
 /** "in the src folder", "under docs/", "here", "in the current directory". */
@@ -197,7 +198,7 @@ export function takeFolder(
   options: { nested?: boolean; bare?: boolean } = {},
 ): FolderPhrase | undefined {
   if (words.trim() === "") return undefined;
-  const here = HERE.exec(words);
+  const here = HERE().exec(words);
   const isNamed = new RegExp(
     `^\\s*,?\\s*(?:in|inside|into|within|under|from|of|to)\\s+(?:the\\s+|a\\s+|my\\s+|our\\s+)?(?:new\\s+)?${FOLDER_NOUNS}\\s+(?:(?:called|named)\\s+)?(?!(?:with|containing|in|into|and|to|that|which|for|from|of|please|now|here|then|recursively|as|is|are|structure|tree|listing|contents?)\\b)[\\w.@~\\uE000-\\uF8FF]`,
     "i",
@@ -205,7 +206,7 @@ export function takeFolder(
   if (
     here &&
     !isNamed &&
-    (PLACE_WORD.test(here[0]) || /here|there|^\s*(?:the|this) (?:current|working)/i.test(here[0]))
+    (PLACE_WORD().test(here[0]) || /here|there|^\s*(?:the|this) (?:current|working)/i.test(here[0]))
   ) {
     return { rest: words.slice(here[0].length) };
   }
@@ -220,7 +221,7 @@ export function takeFolder(
   if (
     literal
       ? !isFileName(literal)
-      : (STOP.test(folder) && !isNamed && !(behind && folder === "out")) ||
+      : (STOP().test(folder) && !isNamed && !(behind && folder === "out")) ||
         !/^[\w.@~+\-/\\]+$/.test(folder) ||
         /^\d+$/.test(folder)
   )
@@ -237,7 +238,7 @@ export function takeFolder(
       return undefined;
     if (/\.\w{1,6}$/.test(folder) && !/^\.{1,2}\//.test(folder)) return undefined;
     if (literal && !looksLikePath(folder)) return undefined;
-    if (NO_PLACE.test(folder)) return undefined;
+    if (NO_PLACE().test(folder)) return undefined;
     if (options.nested && !literal && !looksLikePath(folder) && !/^[a-z][\w-]*$/.test(folder)) return undefined;
   }
   return {
@@ -251,13 +252,13 @@ export function joinPath(folder: string, name: string): string {
   return `${folder.replace(/\/+$/, "")}/${name.replace(/^\.\//, "")}`;
 }
 
-const FILLER =
+const FILLER = () =>
   /^(?:[\s.,;:!?]|(?:please|for me|to me|for us|out loud|aloud|printed|shown|displayed|afterwards?|after that|right after|here|now|file|files|again|back|out|too|as well|on (?:the )?(?:screen|console|terminal|stdout)|to (?:the )?(?:screen|console|terminal|stdout)|in (?:the )?(?:chat|terminal|console)|in full|completely|entirely|from disk|permanently|if it exists)(?![\w-]))*$/i;
 
 /** Nothing but filler is left. */
 export function isSpent(rest: string): boolean {
   if (rest === "") return true;
-  return FILLER.test(rest);
+  return FILLER().test(rest);
 }
 
 /** One term, quoted or not. */

@@ -6,7 +6,7 @@ const isAdverb = wordSet(
 );
 
 /** Leads that are no order: "can I …", "is it possible to …", "I would …", "maybe …". */
-const DOUBT =
+const DOUBT = () =>
   /^(?:maybe|perhaps|(?:can|could|will|would|won't|can't|couldn't)\s+(?:we|i)\b|would\s+(?:you|u)\s+(?!please|kindly|mind|be so kind|just|quickly|help|do me)|\S+\s+(?:you|u)\b.*\b(?:maybe|possibly)\b|(?:is|are) \w|would it\b(?! be (?:great|nice|good))|i wonder|i'm|(?:i|we)(?:'d| would)\s+(?!.*\b(?:like|love|want|need|appreciate)\b)|(?:i|we) wish|to\s+(?!start|begin)|remember|attempt|you (?:can|will|may)\b|(?:how|what) about)/i;
 
 const modal =
@@ -90,7 +90,7 @@ export function politely(text: string): { rest: string; last: string; doubt: boo
     const next = withoutLead(bare);
     if (next === undefined || next === "") return { rest: bare, last, doubt };
     last = bare.slice(0, bare.length - next.length);
-    doubt ||= DOUBT.test(last.replace("’", "'")) && !(/^would (?:you|u)\b/i.test(last) && /\bplease\b/i.test(text));
+    doubt ||= DOUBT().test(last.replace("’", "'")) && !(/^would (?:you|u)\b/i.test(last) && /\bplease\b/i.test(text));
     rest = next;
   }
 }
@@ -124,7 +124,7 @@ export function endsInText(words: string): boolean {
 }
 
 /** The last letters of what may be taken off: most orders end otherwise. */
-const MAY_TRAIL =
+const MAY_TRAIL = () =>
   /[^\w)\]\uE000-\uF8FF]$|[\s,](?:please|pls|plz|me|us|thanks?|you|lot|much|thx|can|could|would|mind|kind|possible|asap|advance|now|quick|quickly|away|else|ok|okay|right|too|again|immediately)$/i;
 
 /** Takes off "… for me, please?", at the end only. */
@@ -133,7 +133,7 @@ export function withoutTail(text: string): string {
     /(?:[\s,]+(?:please|pls|plz|for me|for us|thanks?(?: you)?(?: a lot| so much| very much)?|thx|if you (?:can|could|would|don't mind)|if you(?:'d| would) be so kind|if you please|if possible|asap|in advance|right now|real quick|quickly|right away|will you|would you|can you|could you|and nothing else)|,\s*(?:ok|okay|right|now|too|again|immediately)|\s*(?<!\));|\s*[!?,:]+|(?<=[\w)\]*\uE000-\uF8FF])[.]+)\s*$/i;
   let before: string;
   let rest = text.trim();
-  if (!MAY_TRAIL.test(rest)) return rest;
+  if (!MAY_TRAIL().test(rest)) return rest;
   if (endsInText(rest)) return rest;
   do {
     before = rest;

@@ -54,7 +54,7 @@ export function* changeLines({ path, which, change }: StepOf<"lines">, desk: Ste
   return yield* edit(path, { oldText: place(), newText: changed.slice(first, last + 1).join("") }, desk);
 }
 
-const BULLET = /^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ x]\]\s+)?/;
+const BULLET = () => /^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ x]\]\s+)?/;
 
 type Range = { from: number; to: number };
 
@@ -71,7 +71,7 @@ function linesIn(lines: string[], which: LineChoice): Range[] | string {
   }
   const sought = "text" in which ? which.text.trim() : which.holding;
   const found = lines.flatMap((line, index) =>
-    ("text" in which ? line.trim() === sought || line.replace(BULLET, "").trim() === sought : line.includes(sought))
+    ("text" in which ? line.trim() === sought || line.replace(BULLET(), "").trim() === sought : line.includes(sought))
       ? [{ from: index, to: index }]
       : [],
   );

@@ -79,12 +79,12 @@ function literalAt(source: string, at: number): Literal | undefined {
   return closing === undefined ? undefined : quoteAt(source, at, closing);
 }
 
-const NAME = /^[\p{L}\p{N}_@][\p{L}\p{M}\p{N}_@.+/-]*\.\p{L}[\p{L}\p{N}]{0,9}(?![\p{L}\p{N}_])/u;
+const NAME = () => /^[\p{L}\p{N}_@][\p{L}\p{M}\p{N}_@.+/-]*\.\p{L}[\p{L}\p{N}]{0,9}(?![\p{L}\p{N}_])/u;
 
 /** A file whose name has letters beyond those of English, which is all that the grammar reads: `größe.txt`. */
 function nameAt(source: string, at: number): string | undefined {
   if ((at > 0 && !/[\s(,:]/.test(source[at - 1]!)) || !/[^\u0000-\u007f]/.test(source)) return undefined;
-  const name = NAME.exec(source.slice(at, at + 300))?.[0];
+  const name = NAME().exec(source.slice(at, at + 300))?.[0];
   return name !== undefined && /[^\u0000-\u007f]/.test(name) ? name : undefined;
 }
 

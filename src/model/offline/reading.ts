@@ -1,15 +1,5 @@
 // Reading: "show me the first five lines of a.txt", "what does notes.md say?"
-import {
-  countOf,
-  folderNamed,
-  isSpent,
-  looksLikePath,
-  onlyFile,
-  takeFile,
-  takeFiles,
-  takeFolder,
-  trimSlash,
-} from "./phrases.ts";
+import { countOf, folderNamed, isSpent, looksLikePath, takeFile, takeFiles, takeFolder, trimSlash } from "./phrases.ts";
 import { literalOf } from "./quotes.ts";
 import type { Lines, ParsedSteps, PromptContext, Step } from "./steps.ts";
 
@@ -17,8 +7,6 @@ const NUMBER = "(\\d+|[a-z]+(?:-[a-z]+)?|a couple of|a few)";
 
 export function read(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   const ranged = takeLines(rest, verb);
-  const only = ranged.lines ? undefined : onlyFile(rest, scene);
-  if (only) return [only.folder || isFolder(only.path) ? listOf(only.path) : { do: "read", path: only.path }];
   const words = ranged.rest.replace(
     /^(?:(?:me|us|out loud|out|back|at|to me|for me|through|into|over|aloud)\s+)*(?:(?:only|just|all(?: of)?|everything|whatever|the|its|whole|full|entire|complete|raw|exact|actual|current)\s+)*(?:(?:what(?:'s| is| are)|what|that is|is|written|stored)\s+)*(?:(?:(?:file(?:'s)? )?contents?|text|body|source(?: code)?|code|inside|data|lines?|insides)\s+)?(?:(?:of|from|in|inside|for|at|within|that (?:is|are) in)\s+)?(?:(?:the )?contents? of\s+)?/i,
     (lead) => (/\bthe\s+$/i.test(lead) ? "the " : /\bits\b/i.test(lead) && !/\bof\s+$/i.test(lead) ? "its " : ""),
@@ -37,7 +25,7 @@ export function read(rest: string, scene: PromptContext, verb: string): ParsedSt
   );
 }
 
-const ITS_CONTENTS =
+const ITS_CONTENTS = () =>
   /^(?:me\s+|us\s+)?(?:(?:back|out|all|of)\s+)*(?:(?:the|its|their|that|this|new|whole|full|resulting|updated|final|entire|file's?)\s+)*(?:contents?|text|what(?:'s| is) (?:in it|inside|in there|in the file|there)|what (?:it|the file|that file) (?:says|contains|looks like)(?: now)?|it|back|file)(?:\s+(?:of (?:it|the file|that file|this file)|back|again|now|in it))*[\s.!?]*$/i;
 
 /** "what it says", "its contents", "the contents": of the file last spoken of. */
@@ -51,7 +39,7 @@ function itsContents(rest: string, scene: PromptContext, lines: Lines | undefine
     return [];
   if (scene.lastPath === undefined) return undefined;
   if (
-    !ITS_CONTENTS.test(rest) &&
+    !ITS_CONTENTS().test(rest) &&
     !(lines && /^(?:of (?:it|the file|that file)|in it|from it)?[\s.!?]*$/i.test(rest.trim()))
   ) {
     if (!lines || !/(?:of|from|in) (?:it|the file|that file)[\s.!?]*$/i.test(rest)) return undefined;
@@ -113,27 +101,28 @@ function ordinal(word: string): number | undefined {
   return index >= 0 ? index + 1 : /^\d+(?:st|nd|rd|th)$/i.test(word) ? Number.parseInt(word, 10) : undefined;
 }
 
-const WHAT_IS_IN =
+const WHAT_IS_IN = () =>
   /^(?:'s|s|\s+is|\s+are|\s+do we have|\s+do i have|\s+do you (?:see|find)|\s+can you (?:see|find)|\s+(?:can|could) (?:be|i) (?:found|seen|read|find|see|stored)|\s+all is)?\s*(?:there\s+|currently\s+|written\s+|stored\s+|saved\s+|inside\s+|contained\s+|all\s+)*(?:(?:the )?(?:contents?|text|source(?: code)?|code|body|data|inside)\s+)?(?:inside of|in|inside|within|of|on|from)\s+(.+)$/i;
-const WHAT_DOES_IT_SAY =
+const WHAT_DOES_IT_SAY = () =>
   /^\s+(?:(?:text|content|words?|data|lines?|stuff)\s+)?(?:does|do|did)\s+(.+?)\s+(?:contain|say|hold|have(?: in it| inside)?|look like|include|read|store)(?:\s+(?:inside|in it|now|exactly))?[\s.?!]*$/i;
-const WHAT_IT_SAYS = /^\s+(.+?)\s+(?:contains|says|holds|looks like|has in it|has inside|includes|reads)[\s.?!]*$/i;
-const WHAT_TEXT_IS_IN =
+const WHAT_IT_SAYS = () =>
+  /^\s+(.+?)\s+(?:contains|says|holds|looks like|has in it|has inside|includes|reads)[\s.?!]*$/i;
+const WHAT_TEXT_IS_IN = () =>
   /^\s+(?:text|content|data|lines?|stuff|words?)\s+(?:is|are|does)\s+(?:there\s+)?(?:in|inside|stored in|written in)\s+(.+)$/i;
-const WHAT_LINE_OF =
+const WHAT_LINE_OF = () =>
   /^(?:'s|s|\s+is|\s+are|\s+does)\s+(?:(?:on|at|in)\s+)?((?:the\s+)?(?:(?:first|last|top|bottom|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\d+(?:st|nd|rd|th))\s(?:.*?\s)?lines?|lines?\s+\S+.*?)\s+(?:of|in|from)\s+.+?)(?:\s+(?:say|contain|read|look like))?[\s.?!]*$/i;
-const WHAT_IS_HERE =
+const WHAT_IS_HERE = () =>
   /^(?:'s|s|\s+is|\s+are|\s+do (?:we|i|you) (?:have|see)|\s+have we got)\s+(?:there\s+|around\s+|all\s+)*(?:here|there|around here)[\s.?!]*$/i;
 
 /** Questions about what is in a file or folder: the words after "what". */
 export function readQuestion(words: string, scene: PromptContext): ParsedSteps {
-  const inside = WHAT_IS_IN.exec(words);
-  const does = WHAT_DOES_IT_SAY.exec(words);
-  const says = WHAT_IT_SAYS.exec(words);
-  const text = WHAT_TEXT_IS_IN.exec(words);
-  const first = WHAT_LINE_OF.exec(words);
+  const inside = WHAT_IS_IN().exec(words);
+  const does = WHAT_DOES_IT_SAY().exec(words);
+  const says = WHAT_IT_SAYS().exec(words);
+  const text = WHAT_TEXT_IS_IN().exec(words);
+  const first = WHAT_LINE_OF().exec(words);
   if (first) return read(first[1]!, scene, "read");
-  if (WHAT_IS_HERE.test(words)) return [{ do: "list" }];
+  if (WHAT_IS_HERE().test(words)) return [{ do: "list" }];
   const object = (inside ?? does ?? text ?? says)?.[1];
   if (object === undefined) return undefined;
   const found =

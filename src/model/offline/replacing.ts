@@ -4,10 +4,10 @@ import { isDescription } from "./grammar/rows.ts";
 import { isSpent, splitAt, takeFile, termOf } from "./phrases.ts";
 import type { ParsedSteps, PromptContext } from "./steps.ts";
 
-const OLD_LEAD =
+const OLD_LEAD = () =>
   /^(?:(?:only|just|any|all|each|every|the|a|of|(?:first|1st)(?= )|occurrences?|instances?|mentions?|appearances?|uses?|usages?|words?|texts?|strings?|phrase|typo|name|variable|function|term|value|number|letter|identifier|line(?=\s+[\uE000-\uF8FF])|spelling|misspelling)\s+)*/i;
 
-const CHANGE_INSIDE =
+const CHANGE_INSIDE = () =>
   /^\s*(?:,|:|-|and|to|by|so that|such that|so)*\s*(?:replac(?:e|ing)|chang(?:e|ing)|swap(?:ping)?|renam(?:e|ing)|substitut(?:e|ing)|turn(?:ing)?)\s+(.+)$/i;
 
 export function replace(rest: string, scene: PromptContext, verb: string): ParsedSteps {
@@ -18,7 +18,7 @@ export function replace(rest: string, scene: PromptContext, verb: string): Parse
   // "edit a.txt: replace x with y", "update a.txt, changing x to y", "modify a.txt so that x becomes y"
   const inside = /^(?:edit|update|modify|change|fix|correct)$/.test(verb) ? takeFile(rest, scene) : undefined;
   if (inside) {
-    const order = CHANGE_INSIDE.exec(inside.rest);
+    const order = CHANGE_INSIDE().exec(inside.rest);
     if (order) return replaceIn(order[1]!, { ...scene, lastPath: inside.path }, "change");
     const becomes = /^\s*(?:,|:)?\s*(?:so that|such that|so)\s+(.+?)\s+becomes\s+(.+)$/i.exec(inside.rest);
     if (becomes) return replaceIn(`${becomes[1]} to ${becomes[2]}`, { ...scene, lastPath: inside.path }, "change");
@@ -28,9 +28,9 @@ export function replace(rest: string, scene: PromptContext, verb: string): Parse
   return replaceIn(rest, scene, verb);
 }
 
-const NO_PLAIN_TERM =
+const NO_PLAIN_TERM = () =>
   /^(?:line|lines|everything|anything|all|it|them|code|function|functions|contents?|files?|something|better|a|an|the|use|be)\b(?:\s|$)/i;
-const NAME_OF_A_VALUE =
+const NAME_OF_A_VALUE = () =>
   /^(?:version|title|name|port|colou?r|value|author|description|license|size|width|height|font|background|timeout|url|path|date|year|email|password|username|key|limit|level|mode|status|indentation|style|format|language|type|default|config|configuration)$/i;
 
 function replaceIn(words: string, scene: PromptContext, verb: string): ParsedSteps {
@@ -77,7 +77,7 @@ function replaceIn(words: string, scene: PromptContext, verb: string): ParsedSte
   let [before, after] = [body.slice(0, match.index).trim(), body.slice(match.index + match[0].length).trim()];
   // "substitute new for old": the other way round.
   if (verb === "substitute" && /for/.test(match[0])) [before, after] = [after, before];
-  const lead = OLD_LEAD.exec(before)![0];
+  const lead = OLD_LEAD().exec(before)![0];
   const first =
     /\b(?:first|1st)\s+$/i.test(lead) ||
     /\b(?:first|1st)\s+(?:occurrence|instance|mention|appearance)\b/i.test(before) ||
@@ -97,12 +97,12 @@ function replaceIn(words: string, scene: PromptContext, verb: string): ParsedSte
   const newText = /^(?:nothing|an empty string|empty string)$/i.test(after) ? "" : termOf(after, scene);
   // What is not quoted must be a plain term: "line 3", "everything" and whole sentences are wishes.
   const plain = (text: string): boolean =>
-    /[\uE000-\uF8FF]/.test(text) || (/^\S+(?:\s+\S+){0,5}$/.test(text) && !NO_PLAIN_TERM.test(text));
+    /[\uE000-\uF8FF]/.test(text) || (/^\S+(?:\s+\S+){0,5}$/.test(text) && !NO_PLAIN_TERM().test(text));
   if (oldText === "" || !plain(before) || (newText !== "" && !plain(after))) return undefined;
   // "update version to 2 in package.json" speaks of a value, not of the word.
   if (
     /^(?:tabs?|spaces?|newlines?|line endings|whitespace|(?:single|double) quotes|semicolons|commas)$/i.test(before) ||
-    (!/^(?:replace|swap|substitute|rename|exchange)/.test(verb) && NAME_OF_A_VALUE.test(before))
+    (!/^(?:replace|swap|substitute|rename|exchange)/.test(verb) && NAME_OF_A_VALUE().test(before))
   )
     return undefined;
   if (/^(?:line|lines)\s+\d/i.test(`${lead}${before}`.replace(/^the\s+/i, ""))) return undefined;

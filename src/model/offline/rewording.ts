@@ -25,7 +25,7 @@ const PLAIN_WORDS: Record<string, string> = {
   cannot: "can not",
   dont: "don't",
 };
-const INFORMAL = /\b(?:gimme|lemme|wanna|gotta|dont)\b/gi;
+const INFORMAL = () => /\b(?:gimme|lemme|wanna|gotta|dont)\b/gi;
 
 const OFTEN_MISSPELT = ["create", "delete", "remove", "rename", "replace", "append", "change", "copy", "move"];
 
@@ -46,7 +46,7 @@ const SUBJECT = "((?:(?![.;!?]\\s|\\n|,?\\s(?:and\\s+)?then\\s).)+?)";
 
 /** "a.txt should be deleted" -> "delete a.txt". The words are masked: what is quoted stays as it is. */
 export function reworded(text: string): string {
-  let words = text.replace(INFORMAL, (word) => PLAIN_WORDS[word.toLowerCase()] ?? word);
+  let words = text.replace(INFORMAL(), (word) => PLAIN_WORDS[word.toLowerCase()] ?? word);
   words = words.replace(
     /^(\W*(?:(?:please|pls|hey|hi|now|then|so|can you|could you)\W+)*)([a-z]{4,7})(?= )/i,
     (whole, before: string, word: string) => {

@@ -7,9 +7,9 @@ import { isSpent, looksLikePath, takeFile, takeFolder, termOf } from "./phrases.
 import { literalOf, type Masked, restore } from "./quotes.ts";
 import type { ParsedSteps, PromptContext, Step } from "./steps.ts";
 
-const SEVERAL_COMMANDS =
+const SEVERAL_COMMANDS = () =>
   /^[\uE000-\uF8FF](?:\s*(?:,\s*(?:and\s+)?(?:then\s+)?|\s+and\s+(?:then\s+)?|\s+then\s+|;\s*)[\uE000-\uF8FF])+$/i;
-const COMMAND_IN_FOLDER =
+const COMMAND_IN_FOLDER = () =>
   /^(.+?)\s+(?:in|inside|from|within)\s+(?:the\s+)?(?:(?:folder|directory)\s+)?([\w./@-]+?)(\s+(?:folder|directory|dir))?[.!?]*$/i;
 
 export function run(rest: string, scene: PromptContext, verb: string): ParsedSteps {
@@ -44,7 +44,7 @@ export function run(rest: string, scene: PromptContext, verb: string): ParsedSte
   )
     return undefined;
 
-  if (SEVERAL_COMMANDS.test(words)) {
+  if (SEVERAL_COMMANDS().test(words)) {
     return words.match(/[\uE000-\uF8FF]/g)!.map((mark): Step => ({ do: "run", command: termOf(mark, scene).trim() }));
   }
   const first = words.charAt(0);
@@ -61,7 +61,7 @@ export function run(rest: string, scene: PromptContext, verb: string): ParsedSte
   // "run a.py with care": English, no command.
   if (!told && /^[\w./-]+\.\w+\s+(?:with|using|and|for|from|via)\s/i.test(words)) return undefined;
   // "ls -la in src": a program with flags alone takes no word "in".
-  const placed = COMMAND_IN_FOLDER.exec(words);
+  const placed = COMMAND_IN_FOLDER().exec(words);
   if (
     placed &&
     (placed[3] ||
@@ -85,12 +85,12 @@ function typed(masked: Masked, words: string): string {
     .trim();
 }
 
-const NO_COMMAND =
+const NO_COMMAND = () =>
   /^(?:it|this|that|them|all|the|a|an|my|our|your|these|those|some|every|any|me|and|or|to|on|for(?! \w+ in )|with|in|of|up|as|again|everything|something|tests|build|linter|project|app|server|script|program|code|suite|unit|integration)(?![\w./-])/i;
 
 /** "run the tests" names no command. */
 function isCommand(command: string, told: boolean): boolean {
-  if (command === "" || (!told && (NO_COMMAND.test(command) || isTalk(command)))) return false;
+  if (command === "" || (!told && (NO_COMMAND().test(command) || isTalk(command)))) return false;
   return (
     !(told && /^(?:it|this|that|them|again|to|for|that|which|you|i)\b/i.test(command)) && !/^(?:in|of)\b/.test(command)
   );
@@ -128,12 +128,12 @@ function takeScript(words: string, scene: PromptContext): Step | undefined {
   };
 }
 
-const PAGE =
+const PAGE = () =>
   /^(?:(?:me|the|a|to|at|from|page|web ?page|website|site|url|address|link|contents?|content|of|document|text|this|up|html|out|data|what(?:'s| is)|on)(?:\s*:)?\s+)*:?\s*([\uE000-\uF8FF]|(?:www\.[^\s\uE000-\uF8FF]+|[\w-]+\.(?:com|org|net|io|dev)(?:\/[^\s\uE000-\uF8FF]*)?))(.*)$/i;
 
 export function fetchPage(rest: string, scene: PromptContext): ParsedSteps {
   if (!/[\uE000-\uF8FF]|www\.|\.(?:com|org|net|io|dev)\b/.test(rest)) return undefined;
-  const match = PAGE.exec(rest);
+  const match = PAGE().exec(rest);
   if (!match) return undefined;
   const others = /^(?:\s*(?:,|,?\s+and)\s+[\uE000-\uF8FF])+[\s.!]*$/i.test(match[2]!)
     ? match[2]!.match(/[\uE000-\uF8FF]/g)!
@@ -188,12 +188,12 @@ export function callTool(rest: string, scene: PromptContext, verb: string): Pars
   return [{ do: "call", tool: named.tool.name, args }];
 }
 
-const BY_MEANS_OF =
+const BY_MEANS_OF = () =>
   /^(\w+)\s[\w\s-]*?(?:with|using|via|through)\s+(?:the\s+)?(?:mcp\s+)?(?:tool\s+)?(?=[\w.]+[-_]\w|[\uE000-\uF8FF])/i;
 
 /** "create an issue with linear-create_issue, title x": the tool does what the verb says. */
 export function callWith(words: string, scene: PromptContext): ParsedSteps {
-  const match = BY_MEANS_OF.exec(words);
+  const match = BY_MEANS_OF().exec(words);
   if (!match) return undefined;
   const named = nameAt(words.slice(match[0].length), scene, { short: true });
   if (!named || !isInName(match[1]!, named.tool.name)) return undefined;
@@ -235,7 +235,7 @@ function nameAt(words: string, scene: PromptContext, options: { short: boolean }
   return short.length === 1 ? { tool: short[0]!, rest: text.slice(word.length) } : undefined;
 }
 
-const ARGUMENT =
+const ARGUMENT = () =>
   /^["']?([A-Za-z_][\w.-]*)["']?\s*(?:=|:|\s+is\s+|\s+set to\s+|\s+as\s+|\s+of\s+|\s+to\s+|\s+)\s*([\uE000-\uF8FF]|(?:(?!\s*,|\s+and\s+[A-Za-z_]|\s+[A-Za-z_][\w.-]*\s*[=:]).)+)\s*(?:,\s*(?:and\s+)?|\s+and\s+|\s+|$)/i;
 
 function argumentsOf(
@@ -262,7 +262,7 @@ function argumentsOf(
   const args: Record<string, unknown> = {};
   let rest = text;
   while (rest !== "") {
-    const pair = ARGUMENT.exec(rest);
+    const pair = ARGUMENT().exec(rest);
     if (!pair) break;
     const [whole, key = "", value = ""] = pair;
     // Without a sign between them, the word must be a parameter of the tool.

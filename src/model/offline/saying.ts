@@ -31,9 +31,9 @@ export function refusal(options: { part: string; several: boolean }): string {
   ].join("\n");
 }
 
-const NO_PLAIN_WORDS =
+const NO_PLAIN_WORDS = () =>
   /^(?:the|all|a|an|my|our|your|its|every|each|out|it|that|this|them|me|what|which|where|how|why|some|file|files|todo|numbers?)\b|\.\w+$|\b(?:of|from|in|to)\b/i;
-const SHOWS_OR_WRITES =
+const SHOWS_OR_WRITES = () =>
   /^(?:print|print out|output|type|type out|show|show me|display|dump|tell me|give me|write|write down|tell us|return|let me know|present|put|save|store|record|place|enter|log|jot down|note down|utter|state)$/;
 
 /** "say hello", "reply with exactly: ok", "echo X". */
@@ -55,16 +55,16 @@ export function say(rest: string, scene: PromptContext, verb: string): ParsedSte
   );
   const literal = literalOf(scene.masked, words.replace(/[.!?,;]+$/, ""));
   if (literal) return says(literal.text);
-  if (SHOWS_OR_WRITES.test(verb) && words.split(/\s+/).some(looksLikePath)) return undefined;
+  if (SHOWS_OR_WRITES().test(verb) && words.split(/\s+/).some(looksLikePath)) return undefined;
   // "echo the words 'x' into a.txt" is to be written, not said.
   if (/\s(?:in)?to (?:the )?(?:file )?\S+\.\w+[\s.!]*$/i.test(words)) return undefined;
   const plainly =
     /^(?:print|print out|output|type|type out)$/.test(verb) &&
     /^[\w',!?.-]+(?: [\w',!?.-]+){0,7}$/.test(words) &&
-    !NO_PLAIN_WORDS.test(words);
+    !NO_PLAIN_WORDS().test(words);
   if (
     !plainly &&
-    SHOWS_OR_WRITES.test(verb) &&
+    SHOWS_OR_WRITES().test(verb) &&
     !/\b(?:exactly|only|the words?|the text|the string|the phrase)\b/i.test(match)
   )
     return undefined;
@@ -77,12 +77,12 @@ export function say(rest: string, scene: PromptContext, verb: string): ParsedSte
   return text === "" ? undefined : says(text);
 }
 
-const WISH =
+const WISH = () =>
   /^(?:something|anything|a |an |my |your |the (?:question|following question|problem|answer)|how|why|what|whether|if|about|to my|in (?:english|french|german|spanish|italian|one|two|three|a )|for|as if|like|me|it|that|this|question)/i;
-const IN_A_LANGUAGE =
+const IN_A_LANGUAGE = () =>
   /\bin (?:french|german|spanish|italian|japanese|chinese|latin|portuguese|dutch|russian|korean|another language|\w+ languages)\b/i;
 
 /** "say something funny", "answer my question": only a real model could. */
 function isWish(words: string): boolean {
-  return WISH.test(words) || IN_A_LANGUAGE.test(words);
+  return WISH().test(words) || IN_A_LANGUAGE().test(words);
 }

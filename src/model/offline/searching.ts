@@ -5,15 +5,15 @@ import { looksLikePath, onlyFile, splitAt, termOf, trimSlash } from "./phrases.t
 import { literalOf, matched } from "./quotes.ts";
 import type { ParsedSteps, PromptContext } from "./steps.ts";
 
-const TERM_LEAD =
+const TERM_LEAD = () =>
   /^(?:(?:for|any|all|every|each|the|a|an|of|to|me|up|everything|anything|with|exact)\s+)*(?:(?:occurrences?|instances?|usages?|uses?|references?|mentions?|matches?|appearances?|places|lines?|hits|calls)\s+(?:(?:of|to|for|containing|with|that (?:contain|mention|have|match|include)|which (?:contain|mention)|where|matching|including|mentioning)\s+)?)?(?:(?:the|a|an|this|exact|literal)\s+)*(?:(?:word|words|string|text|phrase|pattern|term|expression|keyword|regex|regular expression|regexp|symbol|identifier|function|variable|class|name|import|literal|substring|content|contents)\s+)?(?:called\s+|named\s+)?/i;
 export const HAS =
   "(?:contain(?:s|ing)?|mention(?:s|ing)?|includ(?:e|es|ing)|have|has|having|with|referenc(?:e|es|ing)|us(?:e|es|ing)|refer(?:s|ring)? to|import(?:s|ing)?|call(?:s|ing)?|defin(?:e|es|ing)|match(?:es|ing)?|hold(?:s|ing)?|say(?:s|ing)?|talk(?:s|ing)? about)";
 
-const SEVERAL_TERMS = /^[\uE000-\uF8FF](?:\s*(?:,\s*(?:and|or)|,|\band\b|\bor\b)\s*[\uE000-\uF8FF])+$/i;
-const FINDS_NAMES =
+const SEVERAL_TERMS = () => /^[\uE000-\uF8FF](?:\s*(?:,\s*(?:and|or)|,|\band\b|\bor\b)\s*[\uE000-\uF8FF])+$/i;
+const FINDS_NAMES = () =>
   /^(?:find|locate|find me|look for|search for|look up|hunt for|search|track down|hunt down|spot|identify|look)$/;
-const OCCURRENCES =
+const OCCURRENCES = () =>
   /^(?:me\s+|us\s+|all\s+|the\s+|every\s+|any\s+)*(?:occurrences?|instances?|usages?|uses|references?|mentions?|matches|lines?|places)\s+(?:of|to|for|containing|with|that|which|where|matching|including|mentioning)\s/i;
 
 export function search(rest: string, scene: PromptContext, verb: string): ParsedSteps {
@@ -33,7 +33,7 @@ export function search(rest: string, scene: PromptContext, verb: string): Parsed
   if (byName) return find(`files named ${byName[1]}`, scene, "find");
   words = words.replace(/^(?:-rn?|-n|-r|-l)\s+/, "").replace(/^recursively\s+|\s+recursively(?=\s|$)/i, "");
   const shape = (term: string, mode: "content" | "files_with_matches", where: SearchScope): ParsedSteps => {
-    const several = SEVERAL_TERMS.test(termOnly(term));
+    const several = SEVERAL_TERMS().test(termOnly(term));
     const options = { mode, ...where, ...(isAnyCase && { anyCase: true }) };
     if (several) {
       const terms = termOnly(term).match(/[\uE000-\uF8FF]/g)!;
@@ -112,12 +112,12 @@ export function search(rest: string, scene: PromptContext, verb: string): Parsed
     !/^(?:for|in)$/i.test(shellLike[1]!)
   )
     return shape(shellLike[1]!, "content", shellLike[2] === "." ? {} : { path: trimSlash(shellLike[2]!) });
-  const names = FINDS_NAMES.test(verb);
+  const names = FINDS_NAMES().test(verb);
   const bare = words.replace(/^for\s+/i, "");
   if (/^(?:me\s+)?(?:all\s+|the\s+|every\s+)*(?:files?|folders?|director)/i.test(bare)) return undefined;
   const placed = termAndWhere(bare, scene);
   const seeks = /^(?:find|locate|search|look|grep|rg|scan|seek|hunt|track|spot|identify|query)/.test(verb);
-  if (!seeks && !OCCURRENCES.test(bare)) return undefined;
+  if (!seeks && !OCCURRENCES().test(bare)) return undefined;
   // "find a.txt", "find *.ts in src", "find all markdown files": by name.
   if (names && find(bare, scene, verb) && !isTextSearch(placed, scene)) return undefined;
   if (/\b(?:files?|folders?|directories)$/i.test(placed.term) && !/[\uE000-\uF8FF]/.test(placed.term)) return undefined;
@@ -146,7 +146,7 @@ function termOnly(term: string): string {
 }
 
 function stripLead(term: string): string {
-  const rest = term.trim().replace(TERM_LEAD, "");
+  const rest = term.trim().replace(TERM_LEAD(), "");
   return (rest === "" ? term : rest).trim();
 }
 
@@ -157,22 +157,22 @@ function isTextSearch(placed: { term: string; where: SearchScope }, scene: Promp
   return literal !== undefined && !looksLikePath(literal.text) && !/[*?]/.test(literal.text);
 }
 
-const TEXT_NOUN =
+const TEXT_NOUN = () =>
   /\b(?:occurrence|instance|usage|use|reference|mention|match|appearance|line|word|string|text|phrase|place)s?\b/i;
 
 /** "find" means many things: only a quoted or single term, or one with a place, is taken for text. */
 function isPlainTerm(placed: { term: string }): boolean {
   const term = termOnly(stripLead(placed.term));
   if (/[\uE000-\uF8FF]/.test(term)) return /^[\uE000-\uF8FF]$/.test(term.replace(/[.!?,]+$/, ""));
-  if (term !== placed.term.trim() && TEXT_NOUN.test(placed.term)) return true;
+  if (term !== placed.term.trim() && TEXT_NOUN().test(placed.term)) return true;
   return /^[\w$.:#@-]+$/.test(term) && !isVague(term);
 }
 
-const VAGUE =
+const VAGUE = () =>
   /^(?:(?:the )?(?:web|internet|google|online) for .*|bugs?|errors?|issues?|problems?|it|them|something|anything|everything|this|that|out|typos?|mistakes?|vulnerabilit(?:y|ies)|files?|folders?|dead code|a way|ways|the (?:bug|problem|issue|error|answer|cause).*|unused .*|duplicates?|duplicate .*|good .*|a .*|an .*|how .*|why .*|what .*|me|answers?|information.*|help|memory leaks?|most .*|least .*|functions|classes|methods|variables|numbers|digits|imports|exports|strings|comments|emails|urls|links|dates|dependencies|lines|words|tasks|items|headings|(?:empty|blank|long|short|duplicate[ds]?) .*)$/i;
 
 function isVague(term: string): boolean {
-  return VAGUE.test(term);
+  return VAGUE().test(term);
 }
 
 function isRegexLike(text: string): boolean {
@@ -203,7 +203,7 @@ function termAndWhere(words: string, scene: PromptContext): { term: string; wher
   return { term: trimmed, where: {} };
 }
 
-const EVERYWHERE =
+const EVERYWHERE = () =>
   /^(?:(?:all|any|every|each|the|this|my|our|of|these|whole|entire|current|other|single|files in|text of)\s+)*(?:(?:source|code|text|project) files|files?|codebase|code base|code|project|repo|repository|workspace|source|sources|source code|directory|folder|tree|contents?|here|documents?|everything|them|cwd)(?:\s+(?:here|there|recursively|please|in (?:this|the|the current|the whole|my|our) (?:project|folder|directory|repo|repository|workspace|codebase|code|tree)))?$/i;
 
 /** Where to search: a file, a folder, a kind of file, or everywhere. */
@@ -212,7 +212,7 @@ function whereOf(words: string, scene: PromptContext): SearchScope | undefined {
     .trim()
     .replace(/[.!?,;]+$/, "")
     .replace(/^(?:in|inside|within|through|across|under)\s+/i, "");
-  if (EVERYWHERE.test(text)) return {};
+  if (EVERYWHERE().test(text)) return {};
   if (/^(?:here|everywhere|anywhere)$/i.test(text)) return {};
   const kind = /^(.*?)\s*(?:source\s+)?files?(?:\s+(?:in|under|inside|of|within|from)\s+(.+))?$/i.exec(text);
   if (kind) {
@@ -224,10 +224,10 @@ function whereOf(words: string, scene: PromptContext): SearchScope | undefined {
   const direct = globOf(text, scene);
   if (direct && /[*?]/.test(termOf(text.split(/\s+/).at(-1) ?? "", scene))) return { glob: direct };
   const file = onlyFile(text.replace(/^the contents? of\s+/i, ""), scene, { bare: true });
-  return !file || STOP_WHERE.test(file.path) ? undefined : { path: trimSlash(file.path) };
+  return !file || STOP_WHERE().test(file.path) ? undefined : { path: trimSlash(file.path) };
 }
 
-const STOP_WHERE =
+const STOP_WHERE = () =>
   /^(?:web|internet|google|online|github|net|order|general|particular|case|it|there|total|which|that|front|time|english|french|german|full)$/i;
 
 function globOf(words: string, scene: PromptContext): string | undefined {

@@ -3,12 +3,12 @@ import { isChange } from "./accounting.ts";
 import { takeFiles } from "./phrases.ts";
 import type { PromptContext, Step } from "./steps.ts";
 
-const KEEP =
+const KEEP = () =>
   /^(?:(?:but|and|please|just)\s+)*(?:keep|leave|(?:do not|don't|dont|never)\s+(?:delete|remove|touch|change|modify|edit|overwrite))\s+(.+?)(?:\s+(?:as (?:it )?is|alone|untouched|intact|unchanged))?[\s.!]*$/i;
 
 /** "…, but keep a.txt": the files that nothing may happen to. "anything": all of them. */
 export function sparedFiles(words: string, scene: PromptContext): string[] | undefined {
-  const object = KEEP.exec(words)?.[1];
+  const object = KEEP().exec(words)?.[1];
   if (object === undefined) return undefined;
   if (/^anything$/i.test(object)) return ["anything"];
   const last = scene.steps.at(-1);

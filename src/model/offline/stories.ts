@@ -8,7 +8,7 @@ const isTeller = wordSet(
 );
 
 /** A verb that tells; without one it may be a part of the order: "The others too." */
-const TELLS =
+const TELLS = () =>
   /\b(?:is|are|was|were|am|isn't|aren't|wasn't|has|have|had|does|did|says|said|told|got|works?|wants|wrote|broke|went|came|made|keeps?|looks?|seems?|feels?|thinks?|means|\w{3,}ed)\b|\w['’](?:s|re|m|ve)\b/i;
 
 /** Words that ask for something themselves, or take back, limit or put off what is asked for. */
@@ -28,7 +28,7 @@ export function isStory(words: string): boolean {
   const first = /^[a-z'’]+/i.exec(bare)?.[0].toLowerCase().replace("’", "'") ?? "";
   return (
     isTeller(first) &&
-    TELLS.test(bare) &&
+    TELLS().test(bare) &&
     !/\?$/.test(bare) &&
     wordsOf(bare).every((word) => !isNoStory(word) || isDoubt(word))
   );

@@ -31,11 +31,11 @@ function shown(rest: string, verb: string): ParsedSteps {
   return matched(list, rest) ? [{ do: "show todos" }] : undefined;
 }
 
-const MAKES_LIST =
+const MAKES_LIST = () =>
   /^(?:create|make|write|write down|start|set up|build|generate|new|give me|prepare|put|produce|keep|keep track of|track|maintain)$/;
 
 function made(rest: string, scene: PromptContext, verb: string): ParsedSteps {
-  if (!MAKES_LIST.test(verb)) return undefined;
+  if (!MAKES_LIST().test(verb)) return undefined;
   const match = new RegExp(
     `^(?:(?:me|us|up|a|an|the|these|those|this|my|our|new|short|simple|small|together|two|three|four|five|\\d+|following|for me)[\\s-]+)*(?:item\\s+)?${LIST}(?:\\s+(?:list|for me|named \\S+))?(?:\\s*(?:[:,-]|with|containing|of|from|for|that (?:has|contains|includes)|consisting of|including)\\s*(?:(?:the|these|three|two|four|following|my|\\d+)\\s+)*(?:(?:items?|tasks?|entries|things|steps|to-?dos)\\s*)?[:,-]?\\s*)`,
     "i",
@@ -49,11 +49,11 @@ function made(rest: string, scene: PromptContext, verb: string): ParsedSteps {
   return [{ do: "todos", merge: false, todos: numbered(items, 1) }];
 }
 
-const ADDS_ITEM =
+const ADDS_ITEM = () =>
   /^(?:add|put|append|insert|write|write down|note down|jot down|create|make|new|place|record|enter|stick)$/;
 
 function added(rest: string, scene: PromptContext, verb: string): ParsedSteps {
-  if (!ADDS_ITEM.test(verb)) return undefined;
+  if (!ADDS_ITEM().test(verb)) return undefined;
   const onto = matched(
     `(.+?)\\s+(?:to|on|onto|in|into|as)\\s+(?:(?:my|the|our|a|an|new|current|your)\\s+)*${LIST}(?:\\s+(?:please|as well|too))?[\\s.!?]*`,
     rest,

@@ -13,7 +13,7 @@ import { isCommandText, isReadingCommand } from "./commands.ts";
 import { contentOf } from "./content.ts";
 import { fileQuestion } from "./file-questions.ts";
 import { find, list } from "./finding.ts";
-import { wholeOrder } from "./grammar/index.ts";
+import { simpleOrder, wholeOrder } from "./grammar/index.ts";
 import { isGreeting, talk } from "./grammar/talk.ts";
 import { folder, move } from "./moving.ts";
 import { takeFile } from "./phrases.ts";
@@ -111,7 +111,7 @@ export function understand(prompt: string, known: Omit<PromptContext, "masked" |
     }
     scene.lastPath = lastPathOf(understood) ?? scene.lastPath;
     scene.lastFolder = lastFolderOf(understood) ?? scene.lastFolder;
-    previous = verbAt(withoutPoliteness(words)) ?? previous;
+    if (index < orders.length - 1) previous = verbAt(withoutPoliteness(words)) ?? previous;
   }
   if (scene.steps.length === 0) return { refused: refusal({ part: prompt.trim(), several: false }) };
   const doubtful = scene.steps.some(isChange)
@@ -171,16 +171,16 @@ function inNewFolder(words: string, scene: PromptContext): string {
   );
 }
 
-const SHELL_PROMPT =
+const SHELL_PROMPT = () =>
   /^(?:[$!>]\s*|(?:(?:use|with|in)\s+)?(?:the\s+)?(?:shell|bash|sh|cmd|terminal|command|run|exec|execute)\s*:\s*)(?=\S)/i;
 
 function understandClause(given: string, scene: PromptContext): ParsedSteps {
   const words = inNewFolder(given, scene);
-  const typed = /^[$!>]|:/.test(words) ? SHELL_PROMPT.exec(words) : null;
+  const typed = /^[$!>]|:/.test(words) ? SHELL_PROMPT().exec(words) : null;
   if (typed) return run(`command: ${words.slice(typed[0].length)}`, scene, "run");
-  const filling = contentSentence(words);
   const last = scene.steps.at(-1);
-  if (filling !== undefined && last?.do === "write" && last.content === "") {
+  const filling = last?.do === "write" && last.content === "" ? contentSentence(words) : undefined;
+  if (filling !== undefined && last?.do === "write") {
     // "It should contain a list of names" describes; "it should say a word" does not.
     const before = words.trim().slice(0, -filling.length);
     const content = contentOf(filling, scene, { marked: !/\b(?:be|contain|have|hold|include)\s*$/i.test(before) });
@@ -188,7 +188,7 @@ function understandClause(given: string, scene: PromptContext): ParsedSteps {
     scene.steps.pop();
     return [{ ...last, content }];
   }
-  const spoken = talk(words, scene);
+  const spoken = simpleOrder(words, scene) ?? talk(words, scene);
   if (spoken) return spoken;
   const polite = withoutPoliteness(words);
   const trimmed = withoutTail(polite);
@@ -245,7 +245,7 @@ function mayAsk(words: string): boolean {
   return /^(?:what|which|where|how|is|are|do|does|did|in\s+(?:which|what))(?![\w-])|^(?:whats|wheres)\b/i.test(words);
 }
 
-const PLACE_FIRST =
+const PLACE_FIRST = () =>
   /^(?:(?:in|inside|within|under|from)\s+|(at|to)\s+(?:the\s+)?(?:(?:end|bottom|top|start|beginning)\s+of\s+)?)/i;
 
 /** "in a.txt, replace x with y" -> "replace x with y in a.txt". */
@@ -258,7 +258,7 @@ function placeLast(words: string, scene: PromptContext): string | undefined {
     scene.lastPath = file.path;
     return order;
   }
-  const start = PLACE_FIRST.exec(words);
+  const start = PLACE_FIRST().exec(words);
   if (!start) return undefined;
   const file = takeFile(words.slice(start[0].length), scene, { bare: true });
   const order = file && /^\s*[,:]?\s*(?:please\s+|then\s+)?(?=\S)/i.exec(file.rest);
@@ -268,32 +268,32 @@ function placeLast(words: string, scene: PromptContext): string | undefined {
   return `${rest} ${words.slice(0, words.length - file.rest.length).trim()}`;
 }
 
-const WHAT_IS_LEFT =
+const WHAT_IS_LEFT = () =>
   /^what (?:else )?(?:do i|should i|is|'s) (?:still )?(?:(?:have|need|got) to do|left(?: to do)?|to do|to be done)(?: next)?[\s?.!]*$/i;
-const WHAT_PAGE_SAYS =
+const WHAT_PAGE_SAYS = () =>
   /^what does\s+(.*[\uE000-\uF8FF])\s+(?:say|contain|return|show|have|look like|hold|serve|give)[\s?.!]*$/i;
 
 function question(words: string, scene: PromptContext): ParsedSteps {
-  if (scene.todos.length > 0 && WHAT_IS_LEFT.test(words)) return [{ do: "show todos" }];
+  if (scene.todos.length > 0 && WHAT_IS_LEFT().test(words)) return [{ do: "show todos" }];
   const what = /^(?:what(?=\W|s\b)|which(?= (?:text|contents?|data)\b))(.*)$/is.exec(words);
   const found = what && (todo(what[1]!.replace(/^(?:'s|s)?\s+/, ""), scene, "what") ?? readQuestion(what[1]!, scene));
   if (found) return found;
   const things = /^what(?:'s|s| is| are)\s+((?:all\s+|the\s+|names\s+of\s+)+.+)$/i.exec(words);
   const shown = things && (list(things[1]!, scene, "show") ?? find(things[1]!, scene, "show"));
   if (shown) return shown;
-  const web = /^what(?:'s|s| is)\s+(?:at|on|behind)\s+(.+)$/i.exec(words) ?? WHAT_PAGE_SAYS.exec(words);
+  const web = /^what(?:'s|s| is)\s+(?:at|on|behind)\s+(.+)$/i.exec(words) ?? WHAT_PAGE_SAYS().exec(words);
   if (web) return fetchPage(web[1]!, scene);
   const look = /^how (?:does|do)\s+(.+?)\s+look(?: like)?[\s?.!]*$/i.exec(words);
   if (look) return read(look[1]!, scene, "read");
   return fileQuestion(words, scene);
 }
 
-const THERE_IS =
+const THERE_IS = () =>
   /^(?:there(?:'s| is)|i have|we have|i've got|consider|take|given|edit|modify|update|change|open|use|work on|go to|do you see|do you know|you see|i (?:don't|dont|do not|no longer) (?:need|want))\s+(.+)$/i;
 
 /** "a new file a.txt with 'x'", "TODO in src" say nothing of what to do; "there is a file a.txt" only names it. */
 function statement(words: string, scene: PromptContext): ParsedSteps {
-  const there = THERE_IS.exec(words);
+  const there = THERE_IS().exec(words);
   const file = there && takeFile(there[1]!, scene);
   if (file && /^(?:\s*any ?(?:more|longer))?[\s.,?]*$/i.test(file.rest)) {
     scene.lastPath = file.path;
@@ -327,16 +327,16 @@ function statement(words: string, scene: PromptContext): ParsedSteps {
     : undefined;
 }
 
-const IS_DONE =
+const IS_DONE = () =>
   /^(.+?)\s+(?:is|are|has been|was)\s+(?:now\s+|already\s+)?(done|completed?|finished|started|in progress|cancell?ed)[\s.!]*$/i;
-const HAVE_DONE =
+const HAVE_DONE = () =>
   /^(?:i|we)(?:'ve| have)?\s+(?:just\s+|already\s+)?(?:finished|completed|done|did)\s+(?:with\s+)?(.+?)[\s.!]*$/i;
 
 /** "the second one is done", "I have finished the docs" -> "the docs as done". */
 function todoState(words: string): string | undefined {
-  const is = IS_DONE.exec(words);
+  const is = IS_DONE().exec(words);
   if (is) return `${is[1]} as ${is[2]}`;
-  const did = HAVE_DONE.exec(words);
+  const did = HAVE_DONE().exec(words);
   return did ? `${did[1]} as done` : undefined;
 }
 
@@ -357,11 +357,11 @@ function inherited(words: string, scene: PromptContext, previous: Verb | undefin
   return oneForm(`${previous.verb} ${withoutTail(withoutPoliteness(words))}`, scene);
 }
 
-const NEW_FOLDER = /^Created the folder (.+)\.$/;
+const NEW_FOLDER = () => /^Created the folder (.+)\.$/;
 
 function lastFolderOf(steps: Step[]): string | undefined {
-  const made = steps.findLast((step) => step.do === "run" && NEW_FOLDER.test(step.done ?? ""));
-  return made?.do === "run" ? NEW_FOLDER.exec(made.done ?? "")?.[1] : undefined;
+  const made = steps.findLast((step) => step.do === "run" && NEW_FOLDER().test(step.done ?? ""));
+  return made?.do === "run" ? NEW_FOLDER().exec(made.done ?? "")?.[1] : undefined;
 }
 
 function lastPathOf(steps: Step[]): string | undefined {

@@ -6,9 +6,9 @@ import { isSpent, joinPath, onlyFile, onlyPlainFile, splitAt, takeFile, takeFile
 import { literalOf } from "./quotes.ts";
 import type { ParsedSteps, PromptContext, Step } from "./steps.ts";
 
-const INTRO =
+const INTRO = () =>
   /^\s*,?\s*\(?(?:(?:and\s+|which\s+|that\s+)?(with|containing|contains?|that contains|which contains|that says|which says|saying|says?|that reads|reading|reads?|holding|holds|that has|which has|has|having|consisting of|including|to (?:say|contain|read|be|have)|so (?:that )?it (?:says|contains|reads)|whose (?:contents?|text|body|only line|single line) (?:is|are|says|reads|should be)|its (?:contents?|text) (?:is|are|should be|being)|(?:with\s+)?(?:the\s+)?(?:contents?|text|body)(?= \S|:)|where (?:the )?(?:contents?|text) (?:is|are))(?![\w-])|:|->|→|=>|=)\s*/i;
-const CONNECTOR = /\s+(?:(?:out|down)\s+)?(?:to|into|in|inside|as|under|at|onto|on)\s+/;
+const CONNECTOR = () => /\s+(?:(?:out|down)\s+)?(?:to|into|in|inside|as|under|at|onto|on)\s+/;
 
 /** Both orders: "a.txt with 'x'" and "'x' to a.txt". */
 export function write(rest: string, scene: PromptContext, verb: string): ParsedSteps {
@@ -18,7 +18,7 @@ export function write(rest: string, scene: PromptContext, verb: string): ParsedS
   return fileFirst(words, scene, verb) ?? contentFirst(words, scene, verb) ?? unnamed(words, scene, verb);
 }
 
-const MAY_DESCRIBE =
+const MAY_DESCRIBE = () =>
   /^(?:with|including|having|has|that has|which has|holding|holds|containing|contains?|that contains|which contains|consisting of|to (?:be|have))$/i;
 
 function fileFirst(words: string, scene: PromptContext, verb: string): ParsedSteps {
@@ -41,7 +41,7 @@ function fileFirst(words: string, scene: PromptContext, verb: string): ParsedSte
     const keeps = verb === "touch" || /\bif it\b/i.test(found.rest);
     return found.files.map((file): Step => (keeps ? touch(file.path) : { do: "write", path: file.path, content: "" }));
   }
-  const introduced = INTRO.exec(found.rest);
+  const introduced = INTRO().exec(found.rest);
   // "write a.txt in b" says nothing; "put a.txt into the archive" neither.
   if (!introduced || found.files.some((file) => file.folder)) return undefined;
   const left = found.rest.slice(introduced[0].length).replace(introduced[0].includes("(") ? /\)\s*$/ : /$^/, "");
@@ -49,7 +49,7 @@ function fileFirst(words: string, scene: PromptContext, verb: string): ParsedSte
   const behind = /^(.*[\uE000-\uF8FF])(?:\s+(?:in it|inside(?: it)?))?(\s+(?:in|inside|under|into)\s.+)$/i.exec(left);
   const place = behind && takeFolder(behind[2]!, scene);
   const folderBehind = place && isSpent(place.rest) ? place : undefined;
-  const marked = !MAY_DESCRIBE.test(introduced[1] ?? "");
+  const marked = !MAY_DESCRIBE().test(introduced[1] ?? "");
   const content = contentOf(folderBehind ? behind![1]! : left, scene, { marked });
   if (content === undefined) return undefined;
   // "a.py that says hello when run" is a program to be thought up.
@@ -72,7 +72,7 @@ function touch(path: string): Step {
 }
 
 function contentFirst(words: string, scene: PromptContext, verb: string): ParsedSteps {
-  const split = splitAt(words, CONNECTOR, (right) => onlyPlainFile(right, scene));
+  const split = splitAt(words, CONNECTOR(), (right) => onlyPlainFile(right, scene));
   if (!split) return undefined;
   const left = split.left.trim();
   if (/^(?:a|an|the)?\s*(?:new\s+)?(?:folder|directory)\b/i.test(left)) return undefined;
@@ -93,17 +93,17 @@ function contentFirst(words: string, scene: PromptContext, verb: string): Parsed
   return [{ do: "write", path: split.right.path, content }];
 }
 
-const UNNAMED_FILE =
+const UNNAMED_FILE = () =>
   /^(?:(?:a|an|one|some|the|new|empty|blank|text|plain|simple|small|random|test|sample)\s+)*(?:text\s*)?file(?![\w.-])/i;
 
 /** "create a file", "create a file with 'x'", "create a file with 'x' and call it a.txt". */
 function unnamed(words: string, scene: PromptContext, verb: string): ParsedSteps {
   if (!/^(?:create|make|generate|start|add|new|produce|write|save)$/.test(verb)) return undefined;
-  const match = UNNAMED_FILE.exec(words);
+  const match = UNNAMED_FILE().exec(words);
   if (!match) return undefined;
   const rest = words.slice(match[0].length);
   if (isSpent(rest)) return /^(?:write|save)$/.test(verb) ? undefined : [{ do: "write", content: "" }];
-  const introduced = INTRO.exec(rest);
+  const introduced = INTRO().exec(rest);
   if (!introduced) return undefined;
   const body = rest.slice(introduced[0].length);
   const called = splitAt(
@@ -127,9 +127,9 @@ export function naming(rest: string, scene: PromptContext): ParsedSteps {
   return [{ ...last, path: file.path }];
 }
 
-const SAYING =
+const SAYING = () =>
   /^\s*,?\s*(?:that (?:says|reads|contains)|which (?:says|reads)|saying|reading|with(?: the (?:text|contents?))?|containing|:)\s*/i;
-const NEW_LINE =
+const NEW_LINE = () =>
   /^(?:(?:a|another|one|the|new|extra|following|single|more|additional|last|final)\s+)*(?:line|text|entry|sentence|item|note|content)$/i;
 
 export function append(rest: string, scene: PromptContext, verb: string): ParsedSteps {
@@ -158,7 +158,7 @@ export function append(rest: string, scene: PromptContext, verb: string): Parsed
     const file = takeFile(right.slice(place?.[0].length ?? 0), scene);
     if (!file || file.folder) return undefined;
     const behind = /^\s*,?\s*(?:at|to)\s+(?:the\s+)?(?:very\s+)?(end|bottom|start|top|beginning)\s*$/i.exec(file.rest);
-    const saying = SAYING.exec(file.rest);
+    const saying = SAYING().exec(file.rest);
     if (!place && !behind && !always) return undefined;
     if (!behind && !saying && !isSpent(file.rest)) return undefined;
     return {
@@ -174,7 +174,7 @@ export function append(rest: string, scene: PromptContext, verb: string): Parsed
     const at = edgeBefore ? whereOf(edgeBefore[1]) : split.right.at;
     if (edgeBefore) split.left = split.left.slice(0, edgeBefore.index);
     const several = /^(?:the\s+)?((?:two|three|four|five|\d+)\s+)?(?:new\s+|more\s+)?lines$/i.exec(split.left.trim());
-    const isLine = NEW_LINE.test(split.left.trim());
+    const isLine = NEW_LINE().test(split.left.trim());
     const content =
       later !== undefined && several
         ? contentOf(/^[\uE000-\uF8FF]/.test(later) ? later : `${several[1] ?? ""}lines: ${later}`, scene)

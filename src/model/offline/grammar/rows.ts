@@ -136,11 +136,11 @@ const slots: Record<string, { source: string; value(given: string, scene: Prompt
 };
 
 /** "uppercase" and "something shorter" say what the text should be like, not what it should be. */
-const DESCRIPTION =
+const DESCRIPTION = () =>
   /^(?:(?:upper|lower|title|camel|snake|kebab|pascal|sentence)[\s_-]?case[ds]?|capitals?|capitalized|bold|italics?|plural|singular|past|present|something|anything|nothing|better|shorter|longer|simpler|nicer|cleaner|correct|valid|proper|english|german|french|spanish|it|them|this|that|these|those|him|her|what|whatever|one|some|any)$/i;
 
 export function isDescription(word: string): boolean {
-  return DESCRIPTION.test(word);
+  return DESCRIPTION().test(word);
 }
 
 /** Words that make of unquoted text more than the text itself: a condition, a manner, a place, a number of times. */
@@ -166,24 +166,26 @@ function literalText(given: string, scene: PromptContext): string | undefined {
 export const wholly = new WeakSet<readonly Step[]>();
 
 /** `needs`: words that it cannot do without, those apart that mean the same. */
-type Way = { pattern: string; steps: Row[1]; needs?: string[][]; test?: RegExp };
+type Way = { pattern: string; needs?: string[][]; test?: RegExp };
 
 /** The steps of the first row that fits. */
 export function firstFitting(rows: readonly Row[]): (words: string, scene: PromptContext) => ParsedSteps {
-  let ways: Way[] | undefined;
+  const known: Way[][] = [];
   return (words, scene) => {
-    ways ??= rows.flatMap(([said, steps]) => said.split("\n").map((line) => ({ pattern: line.trim(), steps })));
     // Every word of a pattern ends in a blank, the last one too.
     const given = `${withoutEmphasis(words).trim().replace(/\s+/g, " ")} `;
     const text = given.toLowerCase();
-    for (const way of ways) {
-      if (!mayBegin(way.pattern, text) || !mayFit(way, text)) continue;
-      way.test ??= compile(way.pattern);
-      const values = slotsIn(way.test.exec(given), scene);
-      const found = values && way.steps(values, scene, given);
-      if (!found) continue;
-      wholly.add(found);
-      return found;
+    for (const [index, [said, steps]] of rows.entries()) {
+      known[index] ??= said.split("\n").map((line) => ({ pattern: line.trim() }));
+      for (const way of known[index]) {
+        if (!mayBegin(way.pattern, text) || !mayFit(way, text)) continue;
+        way.test ??= compile(way.pattern);
+        const values = slotsIn(way.test.exec(given), scene);
+        const found = values && steps(values, scene, given);
+        if (!found) continue;
+        wholly.add(found);
+        return found;
+      }
     }
     return undefined;
   };
