@@ -7,6 +7,10 @@ const { STREAM: streamFile, SUMMARY: summaryFile, OUTPUTS: outputsFile } = proce
 const kept = createWriteStream(streamFile);
 kept.on("error", (error) => console.error(`The stream is not kept: ${error.message}`));
 
+/** GitHub takes summaries and outputs of up to 1 MiB, and then none of it. The stream has everything. */
+const longestText = 50_000;
+const longestList = 50;
+
 let model = "";
 let session = "";
 let result;
@@ -28,10 +32,10 @@ await new Promise((resolve) => kept.end(resolve));
 
 const code = result?.error_code;
 const outcome = !result ? "no result" : result.is_error ? "failure" : "success";
-console.log(`\n${plain(result?.result ?? "The run ended without a result.")}`);
+console.log(`\n${plain(cut(result?.result ?? "The run ended without a result."))}`);
 if (summaryFile) appendFileSync(summaryFile, summary());
 if (outputsFile) {
-  const outputs = { outcome, result: result?.result ?? "", session, stream: streamFile };
+  const outputs = { outcome, result: cut(result?.result ?? ""), session, stream: streamFile };
   for (const [name, value] of Object.entries(outputs)) {
     const end = randomUUID(); // nothing in the value can end it
     appendFileSync(outputsFile, `${name}<<${end}\n${value}\n${end}\n`);
@@ -58,7 +62,7 @@ function summary() {
   return [
     `## ${ended[outcome]}`,
     rows.length > 0 && ["| | |", "| --- | --- |", ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join("\n"),
-    result && fenced(result.result ?? ""),
+    result && fenced(cut(result.result ?? "")),
     list("Changed files", [...changed].map(inCode)),
     list(
       "Refused",
@@ -71,7 +75,15 @@ function summary() {
 }
 
 function list(title, lines) {
-  return lines.length > 0 ? [`### ${title}`, "", ...lines.map((line) => `- ${line}`)].join("\n") : undefined;
+  if (lines.length === 0) return undefined;
+  const more = lines.length - longestList;
+  const shown = [...lines.slice(0, longestList), ...(more > 0 ? [`and ${more} more`] : [])];
+  return [`### ${title}`, "", ...shown.map((line) => `- ${line}`)].join("\n");
+}
+
+function cut(text) {
+  const more = text.length - longestText;
+  return more > 0 ? `${text.slice(0, longestText)}\n… ${more} more characters are in the stream` : text;
 }
 
 /** Foreign text is shown as text: no link, picture or heading of it takes effect. */
@@ -84,15 +96,14 @@ function fenced(text) {
 function inCode(text) {
   const line = plain(String(text ?? ""))
     .replaceAll(/[\n|]/g, " ")
-    .replaceAll("`", "'");
+    .replaceAll("`", "'")
+    .slice(0, 500);
   return line && `\`${line}\``;
 }
 
 function callLine(call) {
-  const [kind, { args = {}, result: ended = {} }] = Object.entries(call).find(([name]) => /ToolCall$/.test(name)) ?? [
-    "call",
-    {},
-  ];
+  const [kind, told] = Object.entries(call ?? {}).find(([name]) => /ToolCall$/.test(name)) ?? ["call"];
+  const { args = {}, result: ended = {} } = told ?? {};
   const name = kind.replace(/ToolCall$/, "");
   const [outcome = "no end"] = Object.keys(ended);
   if (outcome === "success" && /^(edit|delete)$/.test(name) && args.path) changed.add(args.path);

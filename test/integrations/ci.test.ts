@@ -128,6 +128,28 @@ describe("the script for pipelines", () => {
   });
 });
 
+it("a run that says more than GitHub takes is summed up all the same", () => {
+  const work = place();
+  const edits = Array.from(
+    { length: 80 },
+    (_, index) =>
+      `echo '{"type":"tool_call","subtype":"completed","tool_call":{"editToolCall":{"args":{"path":"f${index}"},"result":{"success":{}}}}}'`,
+  );
+  const odd = `echo '{"type":"tool_call","subtype":"completed"}'; echo 'null'; echo '{"type":"tool_call","subtype":"completed","tool_call":{"xToolCall":null}}'`;
+  const result = `printf '{"type":"result","is_error":false,"duration_ms":1,"result":"'; head -c 2000000 /dev/zero | tr '\\0' '\\140'; echo '"}'`;
+  const program = work.write("big.sh", `#!/bin/sh\n${[...edits, odd, result].join("\n")}\n`);
+  chmodSync(program, 0o755);
+  const env = { COURSER: program, GITHUB_STEP_SUMMARY: "summary.md", GITHUB_OUTPUT: "out.txt" };
+  const run = shell(work, agent, env, ["go"]);
+  expect([run.exit, run.stderr]).toEqual([0, ""]);
+  for (const text of [run.summary, run.outputs]) expect(text.length).toBeLessThan(500_000);
+  expect(run.summary).toContain("- and 30 more");
+  expect(run.summary).toContain("… 1950000 more characters are in the stream");
+  // The fence is longer than any in the text: nothing of it is Markdown.
+  const [fence] = /^`{3,}(?=text$)/m.exec(run.summary)!;
+  expect(run.summary.split("\n").filter((line) => line.startsWith(fence))).toHaveLength(2);
+});
+
 describe("action.yml", () => {
   type Step = { run?: string; env?: Record<string, string>; shell?: string };
   const text = readFileSync(join(repository, "action.yml"), "utf8");
