@@ -77,6 +77,9 @@ describe("a run", () => {
     expect(run.text).toBe("Painted.");
     expect(run).toHaveCalledTool("Read", { path: "a.txt" }, { times: 1, outcome: "success" });
     expect(run).toHaveCalledTool("Bash", { command: /^rm/ }, { outcome: "rejected" });
+    expect(run).toHaveCalledTool("Shell", { command: /^rm/ }); // as the model calls it
+    expect(run).toHaveBeenDenied("Shell");
+    expect(run.events).toHaveBeenDenied("Shell");
     expect(run).toHaveCalledTool("Write", { path: expect.stringContaining("new") });
     expect(run).not.toHaveCalledTool("Grep");
     expect(run).toHaveChangedFiles(["src/new.txt", "old.txt", "a.txt"]);
@@ -120,6 +123,20 @@ describe("a run", () => {
     expect(said(() => expect(run).toHaveAnswered("Cooked"))).toContain('to have answered "Cooked"');
     expect(said(() => expect(run).not.toHaveSucceeded())).toContain("Expected the run not to have succeeded.");
     expect(() => expect("text").toHaveSucceeded()).toThrow(/needs what runCli\(\) gave/);
+  });
+
+  it("tells which tool of a server was called", async () => {
+    const mcp = { demo: { command: process.execPath, args: [join(import.meta.dirname, "../support/mcp-server.mjs")] } };
+    const work = made(files, { config: { "mcp.json": { mcpServers: mcp } } });
+    const model = scripted([{ calls: [{ name: "demo-add", args: { a: 1, b: 2 } }] }, "3"]);
+    const run = await work.run("add", { model, args: ["--force"] });
+    expect(run).toHaveCalledTool("demo-add", { a: 1 }, { outcome: "success" });
+    expect(run).not.toHaveCalledTool("demo-add", { a: 2 });
+    expect(said(() => expectRun(run).toHaveCalledTool("demo-fail"))).toContain('demo-add {"a":1,"b":2} → success');
+    const text = await work.cli(["-p", "--trust", "--model", "offline", "what is 2+2?"]);
+    expect(said(() => expectRun(text).toHaveSucceeded())).toContain("--output-format json and stream-json");
+    const json = await work.cli(["-p", "--trust", "--model", "offline", "--output-format", "json", "what is 2+2?"]);
+    expect([json.text, json.sessionId]).toEqual(["2 + 2 = 4", expect.stringMatching(/^[0-9a-f-]{36}$/)]);
   });
 
   it("that fails is a value too", async () => {

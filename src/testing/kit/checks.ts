@@ -1,6 +1,8 @@
 // What a test can say about a run: each check answers whether it is so, and shows what there was instead.
+import { isObject } from "../../json/object.ts";
 import type { ErrorCode } from "../../protocol/error-codes.ts";
 import type { RunEvent } from "../../sdk/run-event.ts";
+import { unifiedToolName } from "../../sdk/tool-names.ts";
 import type { Change, ChangedFile } from "./changes.ts";
 import { isMatch, shown } from "./match.ts";
 import { type CliRun, questionsIn, type ToolUse, toolCallsIn } from "./run-cli.ts";
@@ -38,16 +40,16 @@ const checks = {
   },
 
   /**
-   * `args`: some of the arguments. Paths may be relative to where the run worked; a pattern fits text, a function says whether
+   * `name`: also as the model calls it, such as `Shell`. `args`: some of the arguments. Paths may be relative to where the run worked; a pattern fits text, a function says whether
    * a value fits. `times`: exactly so often.
    */
   toHaveCalledTool(run, name: string, args?: unknown, { times, outcome }: { times?: number; outcome?: string } = {}) {
-    const found = run.toolCalls.filter(
-      (call) =>
-        call.name === name &&
-        (args === undefined || isMatch(args, call.args, run.cwd)) &&
-        (outcome === undefined || call.outcome === outcome),
-    );
+    const wanted = unifiedToolName("cursor", name);
+    const found = run.toolCalls.filter((call) => {
+      const given = argumentsAs(wanted, call);
+      const isMeant = given !== undefined && (args === undefined || isMatch(args, given.args, run.cwd));
+      return isMeant && (outcome === undefined || call.outcome === outcome);
+    });
     const pass = times === undefined ? found.length > 0 : found.length === times;
     const words = [
       `have called ${name}`,
@@ -90,7 +92,8 @@ const checks = {
     const denials = denialsOf(run);
     const pass = denials.some(
       ({ name, reason, rule = "" }) =>
-        (tool === undefined || name === tool) && (why === undefined || contains(reason, why) || contains(rule, why)),
+        (tool === undefined || name === unifiedToolName("cursor", tool)) &&
+        (why === undefined || contains(reason, why) || contains(rule, why)),
     );
     const words = ["have been denied", ...(tool ? [tool] : []), ...(why ? [`because of ${shown(why)}`] : [])];
     const lines = denials.map(({ name, reason }) => `${name}: ${reason}`);
@@ -134,7 +137,20 @@ function subjectOf(received: unknown): Subject | undefined {
 type NamedDenial = { name: string; reason: string; rule?: string };
 
 function denialsOf({ denials, result }: Subject): readonly NamedDenial[] {
-  return denials ?? (result?.denials ?? []).map((denial) => ({ ...denial, name: denial.tool }));
+  const told = result?.denials ?? [];
+  return denials ?? told.map((denial) => ({ ...denial, name: unifiedToolName("cursor", denial.tool) }));
+}
+
+/** What the tool with this name was given, where the call is one of it. A tool of a server has a name of its own. */
+function argumentsAs(name: string, call: ToolUse): { args: unknown } | undefined {
+  if (call.name === name) return call;
+  const ofServer = serverCall(call);
+  return ofServer?.name === name ? ofServer : undefined;
+}
+
+function serverCall({ name, args }: ToolUse): { name: string; args: unknown } | undefined {
+  if (name !== "Mcp" || !isObject(args) || typeof args["name"] !== "string") return undefined;
+  return { name: args["name"], args: args["args"] };
 }
 
 function contains(text: string, part: string | RegExp): boolean {
@@ -146,6 +162,8 @@ function endingOf(run: Subject): string[] {
   const lines: string[] = [];
   if (result?.type === "done") lines.push(`It answered ${shown(result.text)}.`);
   else if (result) lines.push(`It failed${result.code ? ` with ${result.code}` : ""}: ${result.message}`);
+  else if (exitCode === 0 && stdout !== undefined && run.events.length === 0)
+    lines.push("It said no result, which only --output-format json and stream-json do.");
   else lines.push("It ended without a result.");
   if (timedOut) lines.push("It took too long, and was ended.");
   else if (exitCode === null) lines.push(`It was ended by ${signal}.`);
@@ -167,8 +185,9 @@ function listed(words: string, lines: readonly string[]): string[] {
   return [`${words}:`, ...lines.slice(0, most).map((line) => `  ${line}`), ...more];
 }
 
-function callLine({ name, args, outcome }: ToolUse): string {
-  return `${name} ${shown(args)} → ${outcome ?? "no end"}`;
+function callLine(call: ToolUse): string {
+  const { name, args } = serverCall(call) ?? call;
+  return `${name} ${shown(args)} → ${call.outcome ?? "no end"}`;
 }
 
 function changeLine({ path, change }: ChangedFile): string {

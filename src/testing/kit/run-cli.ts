@@ -91,7 +91,7 @@ export async function runCli(args: readonly string[], options: CliOptions = {}):
     events,
     result,
     text: result?.type === "done" ? result.text : (result?.message ?? (events.length > 0 ? "" : stdout.trimEnd())),
-    sessionId: events.find((event) => event.type === "init")?.sessionId,
+    sessionId: /"session_id":"([^"]+)"/.exec(stdout)?.[1],
     toolCalls: toolCallsIn(events),
     changedFiles: changesBetween(before, fingerprints(cwd)),
     denials: (result?.denials ?? []).map((denial) => ({ ...denial, name: unifiedToolName("cursor", denial.tool) })),
