@@ -13,6 +13,7 @@ import { codeSearchFigures } from "./code-search.ts";
 import { compactRatio } from "./compact.ts";
 import { decoderRatio } from "./decoder.ts";
 import { fleetFigures } from "./fleet.ts";
+import { fleetStart } from "./fleet-start.ts";
 import { grepRatio } from "./grep.ts";
 import { hookTimes } from "./hooks.ts";
 import { launchRatio } from "./hooks-launch.ts";
@@ -99,6 +100,7 @@ const groups: Record<string, (folder: string, options: Options) => Promise<Line[
   serve,
   worker,
   fleet,
+  fleetStarts,
   studio,
   replay,
   acp,
@@ -444,6 +446,23 @@ async function atOnce(folder: string, { rounds }: Options): Promise<Line[]> {
   const { ratio, soloMs } = await atOnceFigures(place(join(folder, "at-once")), Math.min(rounds, 5));
   const floor = `each by itself: ${soloMs.toFixed(0)} ms`;
   return [{ name: "twelve runs at once, processor time", value: ratio, limit: 1.1, unit: "×", better: "less", floor }];
+}
+
+async function fleetStarts(folder: string, { rounds }: Options): Promise<Line[]> {
+  const start = await fleetStart(cli, place(join(folder, "fleet-start")), Math.min(rounds, 15));
+  if (!start) return [];
+  const floor = `-p: ${start.plain.toFixed(0)} ms until its init`;
+  const added = start.sent - start.plain;
+  return [
+    { name: "a fleet: added to the start of a whole run", value: added, limit: 150, unit: "ms", better: "less", floor },
+    {
+      name: "a fleet: -b to the first event of its run",
+      value: start.command / start.plain,
+      unit: "×",
+      better: "less",
+      floor,
+    },
+  ];
 }
 
 async function fleet(_folder: string, { rounds }: Options): Promise<Line[]> {
