@@ -45,7 +45,7 @@ function order({ toolTurnMs = Number.POSITIVE_INFINITY }: PeerRow): number {
   return toolTurnMs;
 }
 
-const heading = "## Beside other agents\n";
+const heading = "## Compared with other agents\n";
 
 /** The page with its last part as the figures have it. */
 export function withPeers(page: string, figures: Figures): string {
@@ -57,28 +57,28 @@ function peersSection(figures: Figures): string {
   const { measured, rounds, node, cores, load, network, rows } = figures;
   const wasBusy = load > cores + 1;
   const notes = rows.flatMap(({ name, note }) => (note === undefined ? [] : [`- ${name}: ${note}.`]));
-  return `![Time and memory of one run with a tool call, Courser beside other agents](peers.svg)
+  return `![Time and memory of one run with a tool call, Courser and other agents](peers.svg)
 
 ${peersTable(figures)}
 
-Medians of ${rounds} interleaved ${rounds === 1 ? "round" : "rounds"} on ${measured}, one machine with ${cores} cores, Node ${node.slice(1)}. Each agent ran in a folder and a home of its own,
+Medians of ${rounds} interleaved ${rounds === 1 ? "round" : "rounds"} on ${measured}, one machine with ${cores} cores, Node ${node.slice(1)}. Each agent ran in its own directory and home,
 with telemetry and update checks off (network: ${network}), against the same small model server on loopback. A turn counts only if the model was asked, the
-command was run and its result sent back. Take differences of less than a sixth for noise. What a real network or a real model
-adds is not measured; it is the same for all.${wasBusy ? `\n\n**The machine was busy with other work meanwhile (load ${load.toFixed(1)} on ${cores} cores):** times are longer than on a quiet one, most of all for agents that compute much.` : ""}
+command was run and its result was sent back. Treat differences of less than a sixth as noise. The time that a real network or a real model
+adds is not measured; it is the same for all.${wasBusy ? `\n\n**The machine was busy with other work (load ${load.toFixed(1)} on ${cores} cores):** times are longer than on an idle one, especially for agents that use much CPU.` : ""}
 
-- text turn: from start to exit, for an answer without a tool. tool turn: the same with one \`echo hi\`.
-- first event: until the first line on stdout. first request: until the model is asked.
-- memory: the highest of the process and all that it starts (PSS), in runs of their own.
-- request: size of the first request with tools; requests: how many a tool turn takes.
+- text turn: from start to exit, for an answer without tool calls. tool turn: the same with one call, \`echo hi\`.
+- first event: time to the first line on stdout. first request: time to the first request to the model.
+- memory: peak of the process and everything it starts (PSS), measured in separate runs.
+- request: size of the first request with tools; requests: number of requests in a tool turn.
 ${notes.length === 0 ? "" : `${notes.join("\n")}\n`}
-To measure it yourself, install what you want to see beside Courser, each in a folder of its own, and measure. It writes this part of the page,
+To measure it yourself, install the agents to compare, each in its own directory, and run the benchmark. It writes this part of the page,
 the picture and [\`peers.json\`](peers.json):
 
 <!-- not run: it installs other agents -->
 \`\`\`bash
 npm install --prefix /tmp/peers/codex @openai/codex
 npm install --prefix /tmp/peers/pi @earendil-works/pi-coding-agent
-npm install --prefix /tmp/peers/node22 node@22      # for those that ask for a newer Node
+npm install --prefix /tmp/peers/node22 node@22      # for agents that need a newer Node
 npm run bench -- --peers /tmp/peers --rounds 5
 \`\`\`
 `;

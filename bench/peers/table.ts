@@ -36,7 +36,7 @@ export const peers: readonly Peer[] = [
     name: "codex",
     package: "@openai/codex",
     program: "codex",
-    note: "`--disable plugins`: it would wait five seconds for a network that is not there",
+    note: "`--disable plugins`; otherwise it waits five seconds for a network",
     prepare: ({ home }) =>
       write(
         join(home, ".codex/config.toml"),
@@ -163,13 +163,13 @@ export const peers: readonly Peer[] = [
       args: ["-p", "--format", "json", "--auto", "--config", join(home, `${turn}.yaml`), prompts[turn]],
       env: { CONTINUE_TELEMETRY_ENABLED: "0", CONTINUE_CLI_DISABLE_AUTO_UPDATE: "1" },
     }),
-    note: "its first event is its whole answer",
+    note: "its first event is the whole answer",
   },
   {
     name: "cline",
     package: "cline",
     program: "cline",
-    note: "a daemon of it goes on after the first run and helps the next; it is not in its memory",
+    note: "starts a daemon in the first run that speeds up later ones and is not included in its memory",
     before: ({ home, url }) =>
       (["text", "tool"] as const).map((turn) => [
         ...["auth", "-p", "openai-compatible", "-k", key, "-m", model],
