@@ -6,7 +6,10 @@ import { editFile } from "./external-editor.ts";
 import { nothing, type Painted } from "./painted.ts";
 import { diffLines } from "./transcript/diff-lines.ts";
 
-type Picked = { type: "file"; path: string } | { type: "turn"; turn: number } | { type: "all" };
+type Part = { label: string; changes: readonly Change[] };
+
+/** How the reading of a part ended. */
+type Left = "back" | "next" | "previous" | "follow" | "edit";
 
 export async function showChanges(app: App): Promise<void> {
   const { changes, request } = app.conversation;
@@ -14,65 +17,60 @@ export async function showChanges(app: App): Promise<void> {
   const shown = (path: string) => shownPath(path, request.workspace);
   const paths = [...new Set(changes.map(({ path }) => path))];
   const turns = [...new Set(changes.map(({ turn }) => turn))];
-  let follow: string | undefined;
-  let edit: string | undefined;
-  const picked = await app.choose<Picked>({
-    title: "Changes",
-    items: [
-      { value: { type: "all" }, label: "everything", note: countsOf(changes) },
-      ...paths.map((path) => ({
-        value: { type: "file", path } as const,
-        label: shown(path),
-        note: countsOf(changes.filter((each) => each.path === path)),
-      })),
-      ...turns.map((turn) => ({
-        value: { type: "turn", turn } as const,
-        label: `turn ${turn}`,
-        note: countsOf(changes.filter((each) => each.turn === turn)),
-      })),
-    ],
+  const parts: readonly Part[] = [
+    { label: "everything", changes },
+    ...paths.map((path) => ({ label: shown(path), changes: changes.filter((each) => each.path === path) })),
+    ...turns.map((turn) => ({ label: `turn ${turn}`, changes: changes.filter((each) => each.turn === turn) })),
+  ];
+  const choose = (selected: number) =>
+    app.choose<number>({
+      title: "Changes",
+      items: parts.map((part, value) => ({ value, label: part.label, note: countsOf(part.changes) })),
+      selected,
+    });
+  let at = await choose(0);
+  while (at !== undefined) {
+    const part = parts[at]!;
+    const left = await readPart(app, part, shown);
+    const path = part.changes[0]!.path;
+    if (left === "edit") return editFile(app, path);
+    if (left === "follow") return app.write(`In @${shown(path)}: `);
+    if (left === "back") at = await choose(at);
+    else at = (at + (left === "next" ? 1 : parts.length - 1)) % parts.length;
+  }
+}
+
+async function readPart(app: App, { label, changes }: Part, shown: (path: string) => string): Promise<Left> {
+  let left: Left = "back";
+  const leaves = (how: Left, help: string) => ({
+    help,
+    press() {
+      left = how;
+    },
   });
-  if (!picked) return;
-  const wanted = changes.filter(
-    ({ path, turn }) => picked.type === "all" || (picked.type === "file" ? path === picked.path : turn === picked.turn),
-  );
+  const { palette, rendering } = app;
   await app.read({
-    title: picked.type === "file" ? shown(picked.path) : picked.type === "turn" ? `turn ${picked.turn}` : "everything",
+    title: `${label}  ${countsOf(changes)}`,
     views: [
       {
         key: "",
         label: "",
-        lines: (columns) =>
-          wanted.flatMap((change): Painted[] => [
-            app.palette.bold(`${shown(change.path)}  (turn ${change.turn})`),
-            ...diffLines(change.diff, {
-              palette: app.palette,
-              rendering: app.rendering,
-              width: columns,
-              most: 10_000,
-              rows: 200,
-            }),
+        lines: (width) =>
+          changes.flatMap((change): Painted[] => [
+            palette.bold(`${shown(change.path)}  (turn ${change.turn})`),
+            ...diffLines(change.diff, { palette, rendering, width, most: 10_000, rows: 200 }),
             nothing,
           ]),
       },
     ],
     keys: {
-      i: {
-        help: "follow up",
-        press() {
-          follow = wanted[0]?.path;
-        },
-      },
-      o: {
-        help: "open in editor",
-        press() {
-          edit = wanted[0]?.path;
-        },
-      },
+      left: leaves("previous", "previous"),
+      right: leaves("next", "next"),
+      i: leaves("follow", "follow up"),
+      o: leaves("edit", "edit"),
     },
   });
-  if (edit !== undefined) await editFile(app, edit);
-  if (follow !== undefined) app.write(`In @${shown(follow)}: `);
+  return left;
 }
 
 function countsOf(changes: readonly Change[]): string {

@@ -362,6 +362,22 @@ describe("reading again", () => {
     expect(pty.isAlternate()).toBe(false);
   });
 
+  it("goes through the changes file by file, back to their list, and on to a follow-up", async () => {
+    const write = (path: string) => ({ name: "Write", args: { path, content: `${path}\n` } });
+    const { pty } = await start([{ calls: [write("one.txt"), write("two.txt")] }, { text: "Made." }]);
+    await ready(pty);
+    send(pty, "make them");
+    await pty.waitFor(/Done in/);
+    pty.type("\x12\x1b[B\r");
+    await pty.waitFor(/^ one\.txt {2}\+1/m);
+    pty.type("\x1b[C");
+    await pty.waitFor(/^ two\.txt {2}\+1/m);
+    pty.type("q");
+    await pty.waitFor(/^ › two\.txt/m);
+    pty.type("\ri");
+    await pty.waitFor(/^› In @two\.txt:/m);
+  });
+
   it("goes back to an earlier message, with the files, and forward again", async () => {
     const write = (content: string) => ({ calls: [{ name: "Write", args: { path: "a.txt", content } }] });
     const { pty, workspace } = await start([write("first\n"), { text: "One." }, write("second\n"), { text: "Two." }]);

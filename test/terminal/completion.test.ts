@@ -54,6 +54,24 @@ describe("completion", () => {
     expect(fileChoices("src/", all).map(({ value }) => value)).not.toContain("src/");
   });
 
+  it("finds a command by its other names, and runs none that was only guessed", () => {
+    const choices = [
+      { name: "/rewind", description: "go back", aliases: ["undo", "restore"] },
+      { name: "/status-indicators", description: "the title" },
+    ];
+    const editor = createEditor({ palette: testPalette, complete: { commands: () => choices, files: async () => [] } });
+    press(editor, "/undo");
+    expect(shownLines(editor, screen).slice(1)).toEqual([
+      "› /rewind             go back (/undo)",
+      "  /status-indicators  the title",
+    ]);
+    expect(press(editor, "enter")).toMatchObject({ type: "submit", text: "/rewind" });
+    // Letters that happen to be in a name: the first Enter writes it out, the second sends it.
+    expect(press(editor, "/tdo enter")).toEqual({ type: "handled" });
+    expect(editor.text()).toBe("/status-indicators ");
+    expect(press(editor, "enter")).toMatchObject({ type: "submit", text: "/status-indicators " });
+  });
+
   it("writes a name as mentions are read", () => {
     const query = { kind: "file", start: 0, query: "" } as const;
     expect(completed(query, { value: "a.ts", detail: "" })).toBe("@a.ts ");

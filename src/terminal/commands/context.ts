@@ -11,7 +11,7 @@ import { reopen } from "./resume-chat.ts";
 
 export const contextCommands: readonly SlashCommand[] = [
   { name: "context", help: "What fills the context window", group: "Context", run: showContext },
-  { name: "usage", help: "Tokens and cost of this session", group: "Context", run: showUsage },
+  { name: "usage", aliases: ["cost"], help: "Tokens and cost of this session", group: "Context", run: showUsage },
   {
     name: "summarize",
     aliases: ["compress", "compact"],

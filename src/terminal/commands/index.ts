@@ -133,13 +133,14 @@ function helpRow(typed: Painted, help: Painted, columns: number): Painted[] {
 /** For the editor's popup. */
 export function commandChoices(
   names: readonly CallableName[],
-): { name: string; description: string; needsArgument?: boolean; isSkill?: boolean }[] {
+): { name: string; description: string; aliases?: readonly string[]; needsArgument?: boolean; isSkill?: boolean }[] {
   const others = names.filter((each) => !isOurs(each));
   const ours = slashCommands.filter(({ name }) => !others.some((each) => each.name === name));
   return [
-    ...ours.map(({ name, help, operands }) => ({
+    ...ours.map(({ name, help, operands, aliases = [] }) => ({
       name: `/${name}`,
       description: help,
+      aliases,
       ...(operands?.startsWith("<") && { needsArgument: true }),
     })),
     ...others.map(({ name, kind, description }) => ({

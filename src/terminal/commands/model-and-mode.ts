@@ -28,6 +28,7 @@ const familyCommands = Object.entries(modelFamilies).map(
 export const modelAndModeCommands: readonly SlashCommand[] = [
   {
     name: "model",
+    aliases: ["models"],
     operands: "[name]",
     help: "Choose the model; Tab sets its effort",
     group: "Model and mode",

@@ -7,6 +7,7 @@ import { reopen } from "./resume-chat.ts";
 export const projectCommands: readonly SlashCommand[] = [
   {
     name: "permissions",
+    aliases: ["approvals"],
     help: "What is allowed, asked and denied",
     group: "Project",
     run: shows("permissions", "list"),
@@ -57,7 +58,13 @@ export const projectCommands: readonly SlashCommand[] = [
     group: "Project",
     run: (desk) => showNames(desk, "subagent"),
   },
-  { name: "rules", help: "Rules and instructions for the model", group: "Project", run: showRules },
+  {
+    name: "rules",
+    aliases: ["memory"],
+    help: "Rules and instructions for the model",
+    group: "Project",
+    run: showRules,
+  },
 ];
 
 /** How each kind comes to be, for who has none. */

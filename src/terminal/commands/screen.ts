@@ -73,6 +73,7 @@ export const screenCommands: readonly SlashCommand[] = [
   { name: "update", help: "How to update", group: "Screen", run: shows("update") },
   {
     name: "config",
+    aliases: ["settings"],
     help: "Open your settings in $EDITOR",
     group: "Screen",
     needsIdle: true,

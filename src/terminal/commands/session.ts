@@ -23,6 +23,7 @@ export const sessionCommands: readonly SlashCommand[] = [
   },
   {
     name: "resume",
+    aliases: ["sessions"],
     operands: "[chat id]",
     help: "Resume another chat",
     group: "Session",
@@ -102,6 +103,7 @@ export const sessionCommands: readonly SlashCommand[] = [
   },
   {
     name: "changes",
+    aliases: ["diff"],
     help: "What this session changed, by file and by turn (ctrl+r)",
     group: "Session",
     run: (desk) => desk.perform("review"),

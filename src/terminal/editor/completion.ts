@@ -2,10 +2,16 @@
 import { bestMatches, type Candidate, candidate } from "./fuzzy.ts";
 
 /**
- * `name` with its slash. `needsArgument`: Enter completes it, and sends it only when more was typed. `isSkill`: Alt+Enter makes
- * it the mode for every prompt that follows.
+ * `name` with its slash. `aliases`: other names it is found by, without. `needsArgument`: Enter completes it, and sends it only
+ * when more was typed. `isSkill`: Alt+Enter makes it the mode for every prompt that follows.
  */
-export type Command = { name: string; description: string; needsArgument?: boolean; isSkill?: boolean };
+export type Command = {
+  name: string;
+  description: string;
+  aliases?: readonly string[];
+  needsArgument?: boolean;
+  isSkill?: boolean;
+};
 
 export type CompletionSources = {
   commands(): readonly Command[];
@@ -13,7 +19,15 @@ export type CompletionSources = {
   files(): Promise<readonly string[]>;
 };
 
-export type Choice = { value: string; detail: string; isFolder?: boolean; needsArgument?: boolean; isSkill?: boolean };
+/** `isGuess`: only its letters fit, so that it is not run before it could be seen. */
+export type Choice = {
+  value: string;
+  detail: string;
+  isFolder?: boolean;
+  isGuess?: boolean;
+  needsArgument?: boolean;
+  isSkill?: boolean;
+};
 
 /** What stands between `start` and the cursor is to be replaced. */
 export type Query = { kind: "file" | "command"; start: number; query: string };
@@ -36,13 +50,20 @@ export function queryAt(text: string, cursor: number): Query | undefined {
 }
 
 export function commandChoices(query: string, commands: readonly Command[]): Choice[] {
-  const candidates = commands.map((command) => ({ ...candidate(command.name.slice(1)), command }));
-  return bestMatches(query, candidates, mostCommands).map(({ command }) => ({
-    value: command.name,
-    detail: command.description,
-    ...(command.needsArgument ? { needsArgument: true } : {}),
-    ...(command.isSkill ? { isSkill: true } : {}),
-  }));
+  const candidates = commands.flatMap((command) => {
+    const names = [command.name.slice(1), ...(query === "" ? [] : (command.aliases ?? []))];
+    return names.map((name) => ({ ...candidate(name), command }));
+  });
+  const seen = new Set<Command>();
+  return bestMatches(query, candidates, mostCommands)
+    .filter(({ command }) => !seen.has(command) && seen.add(command))
+    .map(({ command, name, lower }) => ({
+      value: command.name,
+      detail: `/${name}` === command.name ? command.description : `${command.description} (/${name})`,
+      ...(!lower.includes(query.toLowerCase()) ? { isGuess: true } : {}),
+      ...(command.needsArgument ? { needsArgument: true } : {}),
+      ...(command.isSkill ? { isSkill: true } : {}),
+    }));
 }
 
 export function fileChoices(query: string, files: readonly Candidate[]): Choice[] {

@@ -261,7 +261,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     } else if (name === "enter") {
       const isTyped = choice.value === (query.kind === "command" ? `/${query.query}` : query.query);
       if (isTyped && !choice.isFolder) return undefined;
-      const isReady = query.kind === "command" && !choice.needsArgument;
+      const isReady = query.kind === "command" && !choice.needsArgument && !(choice.isGuess && chosen === 0);
       take(isReady ? choice.value : undefined);
       if (isReady) return submit();
     } else return undefined;

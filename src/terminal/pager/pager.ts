@@ -143,7 +143,7 @@ export class Pager {
     if (this.#search.isTyping) return cut(plain(`/${this.#search.text}`), columns);
     if (this.#message !== "") return cut(warn(` ${this.#message}`), columns);
     const others = this.#options.views.slice(1).map(({ key, label }) => `${key} ${label} · `);
-    const own = Object.entries(this.#options.keys ?? {}).map(([key, { help }]) => `${key} ${help} · `);
+    const own = Object.entries(this.#options.keys ?? {}).map(([key, { help }]) => `${keySigns[key] ?? key} ${help} · `);
     const copies = this.#options.copy ? "c copy · " : "";
     return cut(
       padded(soft(` ↑↓ space · / search · n N · ${others.join("")}${own.join("")}${copies}q quits`), columns),
@@ -151,6 +151,8 @@ export class Pager {
     );
   }
 }
+
+const keySigns: Readonly<Record<string, string>> = { left: "←", right: "→" };
 
 const moves: Readonly<Record<string, (page: number) => number>> = {
   up: () => -1,
