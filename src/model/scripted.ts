@@ -31,10 +31,12 @@ type Script = { replies: ScriptedReply[]; loop: boolean; continues: boolean };
 /** How many replies of a script a chat was given, which it keeps. */
 export type ScriptPlace = { repliesGiven(file: string): number; keep(file: string, repliesGiven: number): void };
 
-type ScriptOptions = { repliesGiven?: number; place?: ScriptPlace };
+/** `expects`: false where what a reply expects cannot be there, because nothing is carried out. */
+type ScriptOptions = { repliesGiven?: number; place?: ScriptPlace; expects?: boolean };
 
 /** Throws UserError when the file is not a script. Plays on behind the replies that were given; a reply that fails is used up as well. */
-export function loadScript(text: string, file: string, { repliesGiven = 0, place }: ScriptOptions = {}): Provider {
+export function loadScript(text: string, file: string, options: ScriptOptions = {}): Provider {
+  const { repliesGiven = 0, place, expects = true } = options;
   const { replies: all, loop, continues } = readScript(text, file);
   const replies = all.filter(({ aside }) => !aside);
   const asides = all.filter(({ aside }) => aside);
@@ -59,7 +61,7 @@ export function loadScript(text: string, file: string, { repliesGiven = 0, place
         const has = replies.length === 1 ? "1 reply" : `${replies.length} replies`;
         throw new ModelError("MODEL_BAD_RESPONSE", `script ${file} has only ${has}; the run asked for one more`);
       }
-      checkExpectation(reply, request, `script ${file}, reply ${(number % replies.length) + 1}`);
+      if (expects) checkExpectation(reply, request, `script ${file}, reply ${(number % replies.length) + 1}`);
       yield* play(reply, request);
     },
   };

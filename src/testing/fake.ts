@@ -1,12 +1,16 @@
 // A fake cursor-agent: plays a recording or a script in the stream of a version, with the fault that is asked for. It asks no
 // model and touches nothing, for who writes programs that read such a stream.
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { isObject } from "../json/object.ts";
+import { ModelError } from "../model/provider.ts";
 import { loadScript } from "../model/scripted.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import type { AgentEvent } from "../protocol/event.ts";
-import type { Message, Part } from "../protocol/message.ts";
+import type { AgentEvent, Usage } from "../protocol/event.ts";
+import { type Message, type Part, textOf } from "../protocol/message.ts";
 import { inProfile } from "../protocol/profile-shapes.ts";
 import { profileOf, type VersionName, versions } from "../protocol/profiles.ts";
+import { addUsage, noUsage } from "../protocol/usage.ts";
 import { rebuildEvents } from "../sdk/rebuild-events.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
 import { systemErrorText } from "../text/system-error.ts";
@@ -23,8 +27,9 @@ export type FakeOptions = {
 };
 
 /** The events of one run: the first turn of a recording, or all replies of a script. */
-export async function fakeEvents({ version, file, prompt, cwd, sessionId }: FakeOptions): Promise<AgentEvent[]> {
-  const events = file === undefined ? await scripted(sample, "the sample") : await eventsIn(file);
+export async function fakeEvents(options: FakeOptions): Promise<AgentEvent[]> {
+  const { version, prompt, cwd, sessionId } = options;
+  const events = await eventsToPlay(options);
   const end = events.findIndex(({ type }) => type === "done" || type === "fail");
   const id = sessionId ?? randomUuid();
   const profile = profileOf(versions[version]);
@@ -54,7 +59,8 @@ const sample = JSON.stringify([
   { text: ["The note says ", "hello."], usage: { inputTokens: 120, outputTokens: 24 } },
 ]);
 
-async function eventsIn(file: string): Promise<AgentEvent[]> {
+async function eventsToPlay({ file, prompt, cwd }: FakeOptions): Promise<AgentEvent[]> {
+  if (file === undefined) return scripted(sample, "the sample", { prompt, cwd });
   let text: string;
   try {
     text = readFileSync(file, "utf8");
@@ -64,19 +70,44 @@ async function eventsIn(file: string): Promise<AgentEvent[]> {
       `--from ${file} cannot be read: ${systemErrorText(error)}. Give a recording (--record FILE) or a script.`,
     );
   }
-  if (/^\s*\{\s*"recording"\s*:/.test(text)) return [...eventsOf(parseRecording(text, file).lines)];
-  return scripted(text, file);
+  if (!/^\s*\{\s*"recording"\s*:/.test(text)) return scripted(text, file, { prompt, cwd });
+  const { lines, header } = parseRecording(text, file);
+  return moved([...eventsOf(lines)], header.places.workspace, cwd);
+}
+
+/** The same events with the paths of another workspace. */
+function moved(events: AgentEvent[], from: string, to: string): AgentEvent[] {
+  if (from.length < 2) return events;
+  const quotedFrom = JSON.stringify(from)
+    .slice(1, -1)
+    .replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+  const path = new RegExp(String.raw`(?<![\w.-])${quotedFrom}(?![\w.-])`, "g");
+  return JSON.parse(JSON.stringify(events).replace(path, () => JSON.stringify(to).slice(1, -1))) as AgentEvent[];
 }
 
 /** What the replies of a script look like in a stream; the results of their calls are made up. */
-async function scripted(text: string, file: string): Promise<AgentEvent[]> {
-  const provider = loadScript(text, file);
-  const messages: Message[] = [{ role: "user", parts: [{ type: "text", text: "go" }] }];
-  for (let number = 0; number < mostReplies; number++) {
+async function scripted(
+  text: string,
+  file: string,
+  { prompt, cwd }: Pick<FakeOptions, "prompt" | "cwd">,
+): Promise<AgentEvent[]> {
+  const provider = loadScript(text, file, { expects: false });
+  const messages: Message[] = [{ role: "user", parts: [{ type: "text", text: prompt || "go" }] }];
+  const { signal } = new AbortController();
+  let usage = noUsage;
+  let failure: ModelError | undefined;
+  for (let number = 0; number < mostReplies && !failure; number++) {
     const parts: Part[] = [];
-    const request = { model: "", system: "", tools: [], messages, signal: new AbortController().signal };
-    for await (const chunk of provider.stream(request)) if (chunk.type === "part") parts.push(chunk.part);
-    messages.push({ role: "assistant", parts });
+    try {
+      for await (const chunk of provider.stream({ model: "", system: "", tools: [], messages, signal })) {
+        if (chunk.type === "part") parts.push(withWholePath(chunk.part, cwd));
+        if (chunk.type === "usage") usage = addUsage(usage, chunk.usage);
+      }
+    } catch (error) {
+      if (!(error instanceof ModelError)) throw error;
+      failure = error;
+    }
+    if (parts.length > 0) messages.push({ role: "assistant", parts });
     const calls = parts.filter((part) => part.type === "tool_call");
     if (calls.length === 0) break;
     messages.push({
@@ -87,7 +118,7 @@ async function scripted(text: string, file: string): Promise<AgentEvent[]> {
   const now = Date.now();
   const metadata = { id: randomUuid(), folder: "", title: "", mode: "default", createdAt: now, updatedAt: now };
   const stored = messages.map((message, index) => ({ sequence: index + 1, turn: 1, at: now + index, message }));
-  const turns = [{ number: 1, prompt: "go", startedAt: now, status: "done" as const }];
+  const turns = [{ number: 1, prompt: prompt || "go", startedAt: now, status: "done" as const }];
   const record = {
     metadata: { ...metadata, model: "Auto", hasConversation: true },
     messages: stored,
@@ -96,27 +127,23 @@ async function scripted(text: string, file: string): Promise<AgentEvent[]> {
     problems: [],
     wholeTurns: 1,
   };
-  return rebuildEvents(record).flatMap(({ events }) => withResult(events, messages));
+  const events = rebuildEvents(record).flatMap(({ events }) => events);
+  return [...events.filter(({ type }) => type !== "done" && type !== "fail"), endingOf(messages, usage, failure)];
 }
 
 const mostReplies = 200;
 
-/** A script that was played to its end ended well. */
-function withResult(events: AgentEvent[], messages: readonly Message[]): AgentEvent[] {
-  const said = messages
-    .filter(({ role }) => role === "assistant")
-    .flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? [part.text] : [])))
-    .join("");
-  const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
-  const done: AgentEvent = {
-    type: "done",
-    text: said,
-    durationMs: 20,
-    apiDurationMs: 20,
-    requestId: randomUuid(),
-    usage,
-  };
-  return [...events.filter(({ type }) => type !== "done" && type !== "fail"), done];
+/** As the stream has it, whatever a script says. */
+function withWholePath(part: Part, cwd: string): Part {
+  if (part.type !== "tool_call" || !isObject(part.args) || typeof part.args["path"] !== "string") return part;
+  return { ...part, args: { ...part.args, path: resolve(cwd, part.args["path"]) } };
+}
+
+function endingOf(messages: readonly Message[], usage: Usage, failure: ModelError | undefined): AgentEvent {
+  const numbers = { durationMs: 20, apiDurationMs: 20, requestId: randomUuid(), usage };
+  if (failure) return { type: "fail", message: failure.message, code: failure.code, ...numbers };
+  const said = messages.filter(({ role }) => role === "assistant").map(textOf);
+  return { type: "done", text: said.join(""), ...numbers };
 }
 
 /** What is written, and then: `hang`: it never ends; else its exit code, or the signal that it dies of. */
@@ -125,7 +152,8 @@ export type FakePlan = { chunks: { text: string; afterMs: number }[]; end: "hang
 type Fault = { help: string; apply(plan: FakePlan): FakePlan };
 
 const chunk = (text: string, afterMs = 0) => ({ text, afterMs });
-const middle = (chunks: readonly unknown[]) => Math.max(1, Math.floor(chunks.length / 2));
+/** Something is said before it, where there is more than one thing to say. */
+const middle = ({ length }: readonly unknown[]) => (length > 1 ? Math.max(1, Math.floor(length / 2)) : 0);
 const isResult = ({ text }: { text: string }) => /"type":\s*"result"/.test(text);
 
 /** Faults that were seen in the field, one at a time. */

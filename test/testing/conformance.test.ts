@@ -176,6 +176,27 @@ describe("the fake", () => {
     expect([shown.exit, "usage" in result]).toEqual([0, profileOf(versions[version]).usage]);
   });
 
+  it("plays a script to its error, counts its tokens, and moves a recording to where it is", async () => {
+    const fakeOf = (file: string) =>
+      place.run(["fake", "--from", file, "-p", "--output-format", "stream-json", "go"], { cwd: place.path });
+    const error = { code: "MODEL_RATE_LIMIT", message: "slow down" };
+    const usage = { inputTokens: 7, outputTokens: 2 };
+    const calls = [{ name: "Read", args: { path: "note.txt" } }];
+    const script = [{ calls, usage }, { expect: "what the file says", text: "Hm.", usage }, { error }];
+    const fine = await fakeOf(place.file("fine.json", JSON.stringify(script.slice(0, 2))));
+    expect(fine.lines().at(-1)).toMatchObject({ result: "Hm.", usage: { inputTokens: 14, outputTokens: 4 } });
+    expect(fine.stdout).toContain(`"args":{"path":"${join(place.path, "note.txt")}"}`);
+    const failing = await fakeOf(place.file("failing.json", JSON.stringify([script[0], script[2]])));
+    expect([failing.exit, failing.lines().at(-1)!["result"]]).toEqual([1, "Error: slow down"]);
+    expect(failing.lines().filter(({ type }) => type === "tool_call")).toHaveLength(2);
+    const [file, other] = [join(place.home, "moved.jsonl"), createWorkspace({ "note.txt": "quokka\n" })];
+    await other.play([{ calls }, { text: "ok" }], ["--record", file]);
+    const moved = await fakeOf(file);
+    expect([moved.exit, moved.stdout.includes(other.path)]).toEqual([0, false]);
+    expect(moved.stdout).toContain(join(place.path, "note.txt"));
+    other.remove();
+  });
+
   it("plays scripts, takes a prompt from stdin, and resumes what it is told", async () => {
     const script = place.file("script.json", JSON.stringify([{ text: "Hello." }]));
     const plain = await place.run(["fake", "--from", script, "-p"], { stdin: "hi\n" });
