@@ -25,6 +25,8 @@ export type AgentReport = {
   denials: readonly { tool: string; reason: string }[];
   /** Where a replayed run is not as it was recorded. */
   differences: readonly string[];
+  /** What it did elsewhere and could not be brought back here. */
+  left?: string;
 };
 
 export type AgentChoice =
@@ -34,7 +36,10 @@ export type AgentChoice =
   | { type: "noop" };
 
 /** Works on a copy of the workspace on another machine; what it changed is in the workspace when it is over. Never rejects. */
-export type RemoteAgent = (work: RemoteWork) => Promise<RunResult<unknown>>;
+export type RemoteAgent = (work: RemoteWork) => Promise<RemoteEnd>;
+
+/** `left`: what it did that could not be brought back. */
+export type RemoteEnd = { result: RunResult<unknown>; left?: string };
 
 export type RemoteWork = {
   prompt: string;
@@ -116,14 +121,14 @@ async function runRemote({ model, run }: AgentChoice & { type: "remote" }, work:
   if (Object.keys(task.agent.env).length > 0)
     return { ...nothing, fault: "its agent needs variables of the environment, which do not travel" };
   const { mode, mcpServers, agent } = task;
-  const end = await run({
+  const { result, left } = await run({
     // The worker has the workspace wherever it likes.
     prompt: withOwnPaths(task.instruction, task, { ...folders, work: "." }),
     workspace: folders.work,
     model: broughtModel(model, folders),
     ...{ mode, mcpServers, timeoutMs: agent.timeoutMs, confined, signal },
   });
-  return reportOf(end, folders, []);
+  return { ...reportOf(result, folders, []), ...(left !== undefined && { left }) };
 }
 
 function reportOf(end: RunResult<unknown>, folders: AttemptFolders, differences: readonly string[]): AgentReport {

@@ -110,14 +110,14 @@ async function carryOut({ task, agent, confined, ...wishes }: Attempt, { folders
 
 /** The reward decides, as in Harbor: also where the agent ran out of time with its work done. */
 function judge(
-  { failure, differences }: AgentReport,
+  { failure, differences, left }: AgentReport,
   { reward, fault, output }: Verdict,
 ): Pick<Made, "status" | "reward" | "why"> {
   if (reward === undefined) return { status: "error", why: fault ?? "the verifier said nothing" };
   const notes = [...(failure === undefined ? [] : [failure]), ...differences.slice(0, 1)];
   if (reward >= 1) return { status: "passed", reward, ...(notes.length > 0 && { why: notes.join(" ") }) };
   const said = reasonIn(output) || `the reward is ${reward}`;
-  return { status: "failed", reward, why: [said, ...notes].join(" · ") };
+  return { status: "failed", reward, why: [said, ...notes, ...(left === undefined ? [] : [left])].join(" · ") };
 }
 
 /** In the attempt's folders, where a confined script can read it. */

@@ -18,7 +18,7 @@ import { RunQuestions } from "./run-questions.ts";
 import { Checkpoints } from "./worker/checkpoint.ts";
 import { again, type Continuation, continuationPrompt, joined, readContinuation } from "./worker/continuation.ts";
 import { clearAway, type Premises, type PreparedRun, prepareRun } from "./worker/prepare-run.ts";
-import { changesMade } from "./worker/workspace.ts";
+import { changesMade, leftBehind } from "./worker/workspace.ts";
 
 export type HostOptions = Premises & {
   /** How this program is started. */
@@ -67,6 +67,8 @@ class RunHost {
   #lost: UserError | undefined;
   #end: RunEnd | undefined;
   #isLeaving = false;
+  /** What was said of its repository; the end may be tried more than once. */
+  readonly #isTold = new Set<string | undefined>();
   #prepared: PreparedRun | undefined;
   #checkpoints: Checkpoints | undefined;
   /** What a lost host left. */
@@ -298,7 +300,11 @@ class RunHost {
     if (!workspace || this.#lost || this.#isLeaving) return {};
     try {
       await this.#checkpoints?.last();
-      return await changesMade(this.#fleet, this.#run, workspace);
+      const changes = await changesMade(this.#fleet, this.#run, workspace);
+      const left = await leftBehind(workspace, changes);
+      if (left !== undefined && !this.#isTold.has(left)) this.#notice("repository", left);
+      this.#isTold.add(left);
+      return changes;
     } catch (error) {
       this.#notice("patch", `What the run changed could not be kept: ${(error as Error).message}`);
       return {};

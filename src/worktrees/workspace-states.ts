@@ -74,9 +74,18 @@ export async function recordState({ call }: Pick<WorkspaceStates, "call">): Prom
 }
 
 /** The commit that the workspace's own repository is at; empty where it has none. */
-export async function headOf({ workspace, call }: WorkspaceStates): Promise<string> {
+export async function headOf({ workspace, call }: Pick<WorkspaceStates, "workspace" | "call">): Promise<string> {
   const own = { cwd: workspace, env: call.env, variables: { GIT_DIR: join(workspace, ".git") } };
   return (await tryGit(["rev-parse", "--verify", "--quiet", "HEAD"], own)).stdout.trim();
+}
+
+/** What the workspace's own repository is at, beside its files: its commit, its branches and tags, a merge that is not finished. */
+export async function repositoryMark(states: Pick<WorkspaceStates, "workspace" | "call">): Promise<string> {
+  const folder = join(states.workspace, ".git");
+  const own = { cwd: states.workspace, env: states.call.env, variables: { GIT_DIR: folder } };
+  const refs = await tryGit(["for-each-ref", "--format=%(objectname) %(refname)"], own);
+  const isMerging = lstatSync(join(folder, "MERGE_HEAD"), { throwIfNoEntry: false }) !== undefined;
+  return `${await headOf(states)} ${isMerging ? "merging" : ""}\n${refs.stdout}`;
 }
 
 /** Everything that another machine needs to have this state, beside the source of the workspace, in one file. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { trust } from "../../src/store/trust.ts";
 import { NatsServer, noNatsServer } from "../support/nats-server.ts";
-import { cli, createWorkspace } from "../support/run-cli.ts";
+import { cli, createWorkspace, repository } from "../support/run-cli.ts";
 import { orSkipped } from "../support/skipping.ts";
 import { send, until } from "./service-support.ts";
 
@@ -182,5 +182,16 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet", noNatsServer), () => {
     const [result] = JSON.parse(stdout).results;
     expect(result).toMatchObject({ status: "passed", agent: { steps: 2 } });
     expect(exit).toBe(0);
+  });
+
+  it("eval: says what an agent did to the repository of its workspace, which a patch does not carry", async () => {
+    const task = join(repository, "eval/tasks/merge-conflict");
+    const args = ["eval", task, "--model", "script", "--sandbox", "disabled", "--format", "json"];
+    const { stdout } = await workspace.run(args, { env: fleet });
+    const [result] = JSON.parse(stdout).results;
+    expect(result.status).toBe("failed");
+    expect(result.why).toContain(
+      "What comes back is a patch of the files alone. A task that is verified by them is to be run without --fleet.",
+    );
   });
 });

@@ -26,6 +26,8 @@ export function fleetAgent(invocation: Invocation, url: string): FleetAgent {
   return { run: (work) => carryOut(team, invocation, work), close: () => team.close() };
 }
 
+const elsewhere = "A task that is verified by them is to be run without --fleet.";
+
 async function carryOut(team: FleetClient, invocation: Invocation, work: RemoteWork): ReturnType<RemoteAgent> {
   const { flags } = invocation.line;
   const { effort, endpoint } = modelFlags(flags);
@@ -52,14 +54,17 @@ async function carryOut(team: FleetClient, invocation: Invocation, work: RemoteW
     signal: work.signal,
     onQuestion: () => ({ type: "no", reason: "Nobody is there to answer." }),
   });
-  const end = await run.result;
+  let left: string | undefined;
+  for await (const event of run.events)
+    if (event.type === "notice" && event.kind === "repository") left = `${event.message} ${elsewhere}`;
+  const result = await run.result;
   try {
     await apply(await run.patch(), work.workspace, invocation.env);
-    return end;
+    return { result, ...(left !== undefined && { left }) };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    const { outcome: _outcome, ...facts } = end;
-    return { ...facts, outcome: "error", error: new RunError("error", error.code, error.message) };
+    const { outcome: _outcome, ...facts } = result;
+    return { result: { ...facts, outcome: "error", error: new RunError("error", error.code, error.message) } };
   }
 }
 

@@ -14,6 +14,7 @@ import {
   beginStates,
   pushBranch,
   recordState,
+  repositoryMark,
   restoreState,
   type WorkspaceStates,
   writePatch,
@@ -39,6 +40,8 @@ export type RunWorkspace = {
   /** For files of the worker's own. */
   folder: string;
   states: WorkspaceStates;
+  /** What its own repository was at. */
+  repositoryMark: string;
   /** The repository that it came from, where branches can be put into it. */
   home?: string;
   keepFailed: boolean;
@@ -70,7 +73,8 @@ export async function makeWorkspace(
     });
     if (bundle !== undefined) await restoreState(states, bundle);
     const home = checkedOut?.home === undefined ? {} : { home: checkedOut.home };
-    return { path, folder, states, ...home, keepFailed: disk.keepFailed === true };
+    const mark = await repositoryMark(states);
+    return { path, folder, states, repositoryMark: mark, ...home, keepFailed: disk.keepFailed === true };
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     signal.throwIfAborted();
@@ -148,6 +152,15 @@ async function objectOf(fleet: Fleet, run: string, name: string): Promise<AsyncI
 async function download(bytes: AsyncIterable<Uint8Array>, file: string): Promise<string> {
   await pipeline(bytes, createWriteStream(file, { mode: 0o600 }));
   return file;
+}
+
+/** Undefined: nothing of the workspace's own repository is left behind, or it comes back as a branch. */
+export async function leftBehind(
+  workspace: RunWorkspace,
+  { branch }: Pick<RunEnd, "branch">,
+): Promise<string | undefined> {
+  if (branch !== undefined || (await repositoryMark(workspace.states)) === workspace.repositoryMark) return undefined;
+  return "The run changed the repository in its workspace: commits, branches or a merge. What comes back is a patch of the files alone.";
 }
 
 /** What the run changed: as a patch in the fleet, and as a branch where its repository lies on this disk. */
