@@ -10,11 +10,16 @@ export type FileChange = {
   steps: {
     turn: number;
     callId: string;
-    kind: "edit" | "write" | "delete";
+    /** `command`: seen by comparing snapshots; `callId` is the last one that may have done it. */
+    kind: "edit" | "write" | "delete" | "command";
     diff: string | null;
     /** The whole file, where the call told it. */
     before: string | null;
     after: string | null;
+    /** The file was not there afterwards. */
+    isGone?: true;
+    /** `after` is what is on the disk now: it may have been changed since by somebody else. */
+    isNow?: true;
   }[];
 };
 

@@ -108,3 +108,42 @@ it("keeps nothing without a chat", async () => {
   );
   expect(existsSync(join(workspace.config, "courser"))).toBe(false);
 });
+
+it("tells what commands did to files, turn by turn, beside the edits", async () => {
+  const workspace = start({ "a.txt": "one\n", "sub/b.txt": "one\n", "same.txt": "same\n" });
+  await turn(workspace, "echo two > a.txt; rm -r sub; echo TOKEN=x > .env; printf '\\0' > made.bin");
+  const edit = { path: "a.txt", old_string: "by-command", new_string: "by-edit" };
+  const script = [
+    { calls: [{ name: "Shell", args: { command: "echo by-command > a.txt" } }] },
+    { calls: [{ name: "Edit", args: edit }] },
+    { calls: [{ name: "Write", args: { path: "own.txt", contents: "own\n" } }] },
+    { text: "Done." },
+  ];
+  await workspace.play(script, ["--resume", id, "--", "again"]);
+  const found = await workspace.run(["sessions", "changes", id, "--format", "json"]);
+  const items: { path: string; steps: Record<string, unknown>[] }[] = JSON.parse(found.stdout).items;
+  const steps = (name: string) =>
+    items
+      .find(({ path }) => path === join(workspace.path, name))
+      ?.steps.map(({ turn, kind, before, after, isGone }) => [turn, kind, before, after, ...(isGone ? ["gone"] : [])]);
+  expect(steps("a.txt")).toEqual([
+    [1, "command", "one\n", "two\n"],
+    [2, "command", "two\n", "by-command\n"],
+    [2, "edit", "by-command\n", "by-edit\n"],
+  ]);
+  expect(steps("sub/b.txt")).toEqual([[1, "command", "one\n", null, "gone"]]);
+  // What edits account for is not told twice; neither secrets nor what is not text are shown.
+  expect(steps("own.txt")).toEqual([[2, "edit", null, "own\n"]]);
+  expect(steps(".env")).toEqual([[1, "command", null, null]]);
+  expect(steps("made.bin")).toEqual([[1, "command", null, null]]);
+  expect(steps("same.txt")).toBeUndefined();
+  const text = (await workspace.run(["sessions", "changes", id])).stdout;
+  expect(text).toContain("5 files changed:\n");
+  expect(text).toMatch(/ {2}\+3 -3 +a\.txt {2}\(by a command and an edit\)\n/);
+  expect(text).toMatch(/ {2}deleted +sub\/b\.txt {2}\(by a command\)\n/);
+  // The disk tells what the last turn did; without the workspace, the turns before it are still known.
+  rmSync(workspace.path, { recursive: true });
+  mkdirSync(workspace.path);
+  const gone = await workspace.run(["sessions", "changes", id, "--format", "json"]);
+  expect(gone.exit, gone.stderr).toBe(0);
+});

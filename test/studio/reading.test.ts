@@ -96,6 +96,25 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
     await expect.poll(copied).toBe(answer);
   });
 
+  it("replays what commands did to files, and says that they did", async () => {
+    const command = "echo from-a-command > noted.txt";
+    const started = await service.call("POST", "/api/runs", {
+      ...{ workspace: service.workspace.path, prompt: { text: "Note it" }, force: true },
+      model: service.script([{ calls: [{ name: "Shell", args: { command } }] }, { text: "Noted." }]),
+    });
+    const { sessionId } = await service.over(started.body.id);
+    await page.evaluate((address) => location.assign(address), `/sessions/cursor/${sessionId}/replay`);
+    const moment = page.getByRole("slider");
+    await page.getByText("Note it").first().waitFor(); // it begins where something is seen
+    expect(await page.getByRole("button", { name: "noted.txt" }).count()).toBe(0);
+    await moment.fill(String(await moment.getAttribute("max")));
+    await page.getByRole("button", { name: "noted.txt" }).click();
+    expect(await page.locator(".file-then").textContent()).toContain("from-a-command");
+    await page.getByText("By a command in turn 1").waitFor();
+    await page.getByRole("link", { name: "Changes", exact: true }).first().click();
+    await page.locator(".changed", { hasText: "noted.txt" }).getByText("By a command in turn 1.").waitFor();
+  });
+
   it("has no part that is wider than a phone, in any view", async () => {
     await page.setViewportSize({ width: 390, height: 780 });
     const run = await service.call("POST", "/api/runs", {

@@ -9,6 +9,7 @@ import { readChat } from "../../store/chats/read-chat.ts";
 import { trustedFolders } from "../../store/trust.ts";
 import { installedClis } from "../clis.ts";
 import type { ServeContext } from "../context.ts";
+import type { FileChange } from "../file-changes.ts";
 import { cliNames } from "../fleet.ts";
 import { HttpError, type Route, route } from "../http/route.ts";
 import { sessionList, sessionStates } from "../session-list.ts";
@@ -123,12 +124,24 @@ export const studioSessionRoutes: readonly Route[] = [
   route({
     method: "get",
     path: "/api/sessions/:tool/:id/changes",
-    summary: "What a session changed, by file; with `turn`, what that turn did",
-    query: v.object({ turn: v.optional(v.pipe(v.string(), v.regex(/^\d{1,9}$/, "must be a number."))) }),
-    replies: { 200: { description: "Files", schema: v.object({ items: v.array(anything) }) }, ...failures(400, 404) },
+    summary:
+      "What a session changed, by file; with `turn`, what that turn did; with `commands`, also what commands did, as snapshots show it",
+    query: v.object({
+      turn: v.optional(v.pipe(v.string(), v.regex(/^\d{1,9}$/, "must be a number."))),
+      commands: v.optional(v.picklist(["1"])),
+    }),
+    replies: {
+      200: {
+        description: "Files; `more`: how many others there are",
+        schema: v.object({ items: v.array(anything), more: v.optional(v.number()) }),
+      },
+      ...failures(400, 404),
+    },
     async handle({ context, params, query }) {
       const session = await sessionOf(context, params);
       const turn = query.turn === undefined ? undefined : Number(query.turn);
+      const whole = query.commands && turn === undefined ? await commandChanges(context, session) : undefined;
+      if (whole) return { status: 200, body: whole };
       return { status: 200, body: { items: sessionChanges(session, turn) } };
     },
   }),
@@ -222,6 +235,16 @@ export const studioSessionRoutes: readonly Route[] = [
     },
   }),
 ];
+
+/** Snapshots are read by a command of this program. Undefined: there are none, or they cannot be read. */
+async function commandChanges(context: ServeContext, { tool, id, workspace }: OpenedSession) {
+  if (tool !== "cursor" || workspace === undefined) return undefined;
+  const command = [...context.program, "sessions", "changes", id, "--format", "json"];
+  const limits = { timeoutMs: 20_000, keepBytes: 64 * 1024 * 1024 };
+  const end = await runProgram({ command, cwd: "/", env: context.env, ...limits });
+  if (end.exitCode !== 0 || end.isCut) return undefined;
+  return JSON.parse(end.stdout.toString("utf8")) as { items: FileChange[]; more: number };
+}
 
 /** Done by a command of this program, so that the same rules hold as on the command line. */
 function ownCommand<Body extends v.GenericSchema<any, any>>({

@@ -77,6 +77,15 @@ export const sessionCommands: readonly InnerCommand[] = [
     load: async () => (await import("./rename.ts")).renameSession,
   },
   {
+    name: "changes",
+    summary: "Show which files a chat changed, by edits and by commands",
+    operands: "<id>",
+    flags: [textOrJson],
+    uses: ["workspace"],
+    examples: ["sessions changes 0bae"],
+    load: async () => (await import("./changes.ts")).showChanges,
+  },
+  {
     name: "rewind",
     summary: "Rewind a chat and its files to before a turn",
     operands: "<id>",

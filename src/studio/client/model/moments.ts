@@ -15,26 +15,37 @@ export function timesOf(steps: readonly Step[], longest: number): number[] {
   });
 }
 
-/** `text` undefined: it was not there. */
-export type FileThen = { path: string; text: string | undefined };
+type Change = FileChange["steps"][number];
+
+/** `text` undefined: it was not there, or it is not known (`isUnknown`). `byCommand`: what is seen was done by one. */
+export type FileThen = { path: string; text: string | undefined; isUnknown?: true; byCommand?: Change };
 
 /** Files that were changed up to a moment, as they were then; those that change later, as they were before. Latest change last. */
 export function filesAt(changes: readonly FileChange[], steps: readonly Step[], at: number): FileThen[] {
   const ends = new Map<string, number>();
   for (const [index, { event }] of steps.entries()) if (event.type === "tool_end") ends.set(event.callId, index);
   const files = changes.map(({ path, steps: made }) => {
-    const done = made.filter(({ callId }) => (ends.get(callId) ?? Number.POSITIVE_INFINITY) < at);
-    const last = done.at(-1);
-    const text = last ? (last.kind === "delete" ? undefined : (last.after ?? undefined)) : beforeFirst(made[0]);
-    return { path, text, when: last ? ends.get(last.callId)! : -1 };
+    const last = made.filter(({ callId }) => (ends.get(callId) ?? Number.POSITIVE_INFINITY) < at).at(-1);
+    const when = last ? ends.get(last.callId)! : -1;
+    return { when, file: { path, ...(last ? afterOf(last) : { text: beforeFirst(made[0]) }) } };
   });
   return files
-    .filter(({ text, when }) => when >= 0 || text !== undefined)
+    .filter(({ file, when }) => when >= 0 || file.text !== undefined)
     .sort((one, other) => one.when - other.when)
-    .map(({ path, text }) => ({ path, text }));
+    .map(({ file }) => file);
 }
 
-function beforeFirst(first: FileChange["steps"][number] | undefined): string | undefined {
+function afterOf(change: Change): Omit<FileThen, "path"> {
+  const text = change.kind === "delete" ? undefined : (change.after ?? undefined);
+  const isCommand = change.kind === "command";
+  return {
+    text,
+    ...(isCommand && { byCommand: change }),
+    ...(isCommand && text === undefined && !change.isGone && { isUnknown: true as const }),
+  };
+}
+
+function beforeFirst(first: Change | undefined): string | undefined {
   if (!first || first.before === "") return undefined;
   return first.before ?? undefined;
 }

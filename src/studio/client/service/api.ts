@@ -45,7 +45,9 @@ export function createApi({ get, send }: Http) {
     events: (ref: SessionRef, from: number, limit: number) =>
       get<EventsPage>(session(ref, `/events?from=${from}&limit=${limit}`)),
     lastEvents: (ref: SessionRef, last: number) => get<EventsPage>(session(ref, `/events?last=${last}`)),
-    changes: async (ref: SessionRef) => (await get<{ items: FileChange[] }>(session(ref, "/changes"))).items,
+    /** `commands`: also what those did, which takes longer. */
+    changes: async (ref: SessionRef, { commands }: { commands: boolean }) =>
+      (await get<{ items: FileChange[] }>(session(ref, commands ? "/changes?commands=1" : "/changes"))).items,
     rename: (ref: SessionRef, title: string) => send("PATCH", session(ref), { title }),
     remove: (ref: SessionRef) => send("DELETE", session(ref)),
     /** The id of the copy comes back. */

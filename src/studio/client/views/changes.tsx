@@ -25,7 +25,7 @@ export function Changes({ subject }: { subject: Subject }) {
   const calls = conversation.log.value.turns.reduce((sum, turn) => sum + turn.changed.length, 0);
   useEffect(() => {
     const { ref, run } = conversation;
-    const wanted = ref.value ? service().changes(ref.value) : service().runChanges(run.value!);
+    const wanted = ref.value ? service().changes(ref.value, { commands: !isLive }) : service().runChanges(run.value!);
     void attempt(() => wanted).then((found) => (files.value = found ?? []));
   }, [conversation.ref.value?.id, calls, isLive]);
   useEffect(() => {
@@ -58,24 +58,29 @@ export function Changes({ subject }: { subject: Subject }) {
     if (kind === "sessions") go({ type: "session", tool: one!, id: two!, tab: "timeline" });
     else go({ type: "run", id: one!, tab: "timeline" });
   };
-  const drawStep = (path: string, step: Step) => (
-    <Stepped
-      key={step.callId}
-      path={path}
-      step={step}
-      comments={comments.value.filter((each) => each.step === step.callId)}
-      writing={writing.value?.step === step.callId ? writing.value.line : undefined}
-      onWrite={(line) => (writing.value = line && { path, step: step.callId, line })}
-      onComment={(line, text) => {
-        comments.value = [
-          ...comments.value,
-          { path: short(path), step: step.callId, line: line.number, code: line.text, text },
-        ];
-        writing.value = undefined;
-      }}
-      onDrop={(comment) => (comments.value = comments.value.filter((each) => each !== comment))}
-    />
-  );
+  const drawStep = (path: string, step: Step, steps: readonly Step[]) => {
+    // A command may have changed several files.
+    const key = `${step.callId} ${step.kind} ${path}`;
+    return (
+      <Stepped
+        key={key}
+        path={path}
+        step={step}
+        isMixed={steps.some(({ kind }) => kind === "command")}
+        comments={comments.value.filter((each) => each.step === key)}
+        writing={writing.value?.step === key ? writing.value.line : undefined}
+        onWrite={(line) => (writing.value = line && { path, step: key, line })}
+        onComment={(line, text) => {
+          comments.value = [
+            ...comments.value,
+            { path: short(path), step: key, line: line.number, code: line.text, text },
+          ];
+          writing.value = undefined;
+        }}
+        onDrop={(comment) => (comments.value = comments.value.filter((each) => each !== comment))}
+      />
+    );
+  };
   return (
     <View diffLayout={layout.value} {...(workspace !== undefined && { workspace })}>
       <div class="scroll changes" ref={place}>
@@ -99,7 +104,7 @@ export function Changes({ subject }: { subject: Subject }) {
         {files.value.length === 0 && (
           <div class="empty">
             <h2>No file was changed</h2>
-            <p>What the agent edits, writes and deletes is shown here, line by line.</p>
+            <p>What the agent and its commands change is shown here, line by line.</p>
           </div>
         )}
         {by.value === "file"
@@ -112,7 +117,7 @@ export function Changes({ subject }: { subject: Subject }) {
                   removed={file.linesRemoved}
                   steps={file.steps}
                 />
-                {file.steps.map((step) => drawStep(file.path, step))}
+                {file.steps.map((step) => drawStep(file.path, step, file.steps))}
               </section>
             ))
           : byTurn(files.value).map(([turn, list]) => (
@@ -121,7 +126,7 @@ export function Changes({ subject }: { subject: Subject }) {
                 {list.map(({ path, steps, ...counts }) => (
                   <div key={path} class="changed">
                     <FileHead level="h3" path={short(path)} {...counts} steps={steps} />
-                    {steps.map((step) => drawStep(path, step))}
+                    {steps.map((step) => drawStep(path, step, steps))}
                   </div>
                 ))}
               </section>
@@ -144,7 +149,8 @@ export function Changes({ subject }: { subject: Subject }) {
 }
 
 function FileHead({ level: Heading, path, added, removed, steps }: Shown & { level: "h2" | "h3" }) {
-  const isDeleted = steps.at(-1)?.kind === "delete";
+  const last = steps.at(-1);
+  const isDeleted = last?.kind === "delete" || last?.isGone;
   return (
     <Heading class="changed-head">
       <span class="file-path">{isDeleted ? <s>{path}</s> : path}</span>
@@ -158,6 +164,8 @@ function FileHead({ level: Heading, path, added, removed, steps }: Shown & { lev
 type SteppedProps = {
   path: string;
   step: Step;
+  /** Of the changes of this file, some were made by commands. */
+  isMixed: boolean;
   comments: readonly Comment[];
   writing: LineOfDiff | undefined;
   onWrite(line: LineOfDiff | undefined): void;
@@ -165,10 +173,12 @@ type SteppedProps = {
   onDrop(comment: Comment): void;
 };
 
-function Stepped({ step, comments, writing, onWrite, onComment, onDrop }: SteppedProps) {
+function Stepped({ step, isMixed, comments, writing, onWrite, onComment, onDrop }: SteppedProps) {
   if (step.kind === "delete")
     return <p class="soft changed-note">Deleted in turn {step.turn}. Rewind brings it back.</p>;
-  if (step.diff === null) return <p class="soft changed-note">What changed here was not recorded.</p>;
+  const note = step.kind === "command" ? noteOf(step) : isMixed ? `By an edit in turn ${step.turn}.` : undefined;
+  if (step.diff === null || step.isGone)
+    return <p class="soft changed-note">{step.kind === "command" ? note : "What changed here was not recorded."}</p>;
   const below = (line: LineOfDiff) => {
     const said = comments.filter((each) => each.line === line.number && each.code === line.text);
     const isWriting = writing?.number === line.number && writing.text === line.text;
@@ -187,7 +197,20 @@ function Stepped({ step, comments, writing, onWrite, onComment, onDrop }: Steppe
       </div>
     );
   };
-  return <Diff diff={step.diff} onLine={onWrite} below={below} />;
+  return (
+    <>
+      {note && <p class="soft changed-note">{note}</p>}
+      <Diff diff={step.diff} onLine={onWrite} below={below} />
+    </>
+  );
+}
+
+/** Snapshots show what commands did, and in which turn. */
+function noteOf({ turn, diff, isGone, isNow }: Step): string {
+  if (isGone) return `Deleted by a command in turn ${turn}.`;
+  const what = diff === null ? "Changed by a command in turn" : "By a command in turn";
+  const rest = diff === null ? "; it is not text, or too large to be shown" : "";
+  return `${what} ${turn}${rest}.${isNow ? " Compared with what is on the disk now." : ""}`;
 }
 
 function CommentField({ onEnd }: { onEnd(text: string): void }) {

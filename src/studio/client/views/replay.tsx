@@ -31,7 +31,9 @@ export function Replay({ subject }: { subject: Subject }) {
   const changes = useSignal<readonly FileChange[]>([]);
   useEffect(() => {
     const { ref, run } = conversation;
-    const wanted = ref.value ? service().changes(ref.value) : service().runChanges(run.value!);
+    const wanted = ref.value
+      ? service().changes(ref.value, { commands: !subject.isLive })
+      : service().runChanges(run.value!);
     void attempt(() => wanted).then((found) => (changes.value = found ?? []));
   }, []);
   useEffect(() => {
@@ -96,7 +98,7 @@ export function Replay({ subject }: { subject: Subject }) {
         {files.length > 0 && file && (
           <section class="files-then" aria-label="Files at this moment">
             <div class="files-list">
-              {files.map(({ path, text }) => (
+              {files.map(({ path, text, isUnknown }) => (
                 <button
                   type="button"
                   key={path}
@@ -104,12 +106,18 @@ export function Replay({ subject }: { subject: Subject }) {
                   aria-pressed={path === file.path}
                   onClick={() => (shown.value = path)}
                 >
-                  {text === undefined ? <s>{short(path)}</s> : short(path)}
+                  {text === undefined && !isUnknown ? <s>{short(path)}</s> : short(path)}
                 </button>
               ))}
             </div>
+            {file.byCommand && (
+              <p class="soft">
+                By a command in turn {file.byCommand.turn}
+                {file.byCommand.isNow && ": as it is on the disk now"}
+              </p>
+            )}
             {file.text === undefined ? (
-              <p class="soft">Not there at this moment.</p>
+              <p class="soft">{file.isUnknown ? "Not text, or too large to be shown." : "Not there at this moment."}</p>
             ) : (
               <div class="file-then">
                 <Code text={file.text} language={file.path.split(".").at(-1)!} start={1} first={400} />

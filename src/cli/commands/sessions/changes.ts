@@ -1,0 +1,126 @@
+// What a chat changed, file by file: what its calls told, and what its commands did, as the snapshots before them show it.
+import { unifiedDiff } from "../../../agent/diff.ts";
+import { type FileState, type TreeChange, treeChanges } from "../../../agent/snapshots/changes.ts";
+import { shownPath } from "../../../policy/paths.ts";
+import type { FileChange } from "../../../serve/file-changes.ts";
+import { type OpenedSession, openSession, sessionChanges } from "../../../serve/sessions.ts";
+import { openToLook } from "../../../store/chats/read-chat.ts";
+import { visible } from "../../../text/visible.ts";
+import { counted } from "../../../view/numbers.ts";
+import type { Invocation } from "../../main.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
+import { chatOf, contextOf } from "./context.ts";
+
+type Step = FileChange["steps"][number];
+
+/** More than these are only counted. */
+const mostFiles = 300;
+
+export async function showChanges(invocation: Invocation, words: readonly string[]): Promise<number> {
+  const folder = chatOf(invocation, words, "changes");
+  const chat = openToLook(folder);
+  const session = await openSession(invocation.env, "cursor", chat.metadata.id);
+  const files = new Map(sessionChanges(session).map((file) => [file.path, file]));
+  const { workspace } = chat.metadata;
+  const { configDir } = contextOf(invocation);
+  const found = workspace === undefined ? [] : await treeChanges({ configDir, workspace, chat });
+  let more = 0;
+  for (const change of found) {
+    const { path } = change;
+    const file = files.get(path) ?? { path, linesAdded: 0, linesRemoved: 0, steps: [] };
+    const parts = unexplained(file, change);
+    if (parts.length === 0) continue;
+    if (!files.has(path) && files.size >= mostFiles) {
+      more++;
+      continue;
+    }
+    files.set(path, file);
+    for (const part of parts) {
+      const callId = lastCommand(session, change.turn, part.next?.callId);
+      await insert(file, { ...part, turn: change.turn, callId, path: shownPath(path, workspace!) });
+    }
+  }
+  const items = [...files.values()];
+  if (wantsJson(invocation)) return answerJson({ items, more });
+  return answer(textOf(items, more, workspace));
+}
+
+/** `next`: the edit that it came before. */
+type Unexplained = { before: FileState; after: FileState; next?: Step; isNow?: true };
+
+/** What edits do not account for: before the first of them, and after the last one. */
+function unexplained({ steps }: FileChange, { turn, before, after, isNow }: TreeChange): Unexplained[] {
+  const edits = steps.filter(
+    (step) => step.kind !== "command" && (step.turn === turn || (isNow === true && step.turn > turn)),
+  );
+  const [first, last] = [edits[0], edits.at(-1)];
+  if (!first || !last) return [{ before, after, ...(isNow && { isNow }) }];
+  const parts: Unexplained[] = [];
+  const found = first.before;
+  // An edit that came before the snapshot is part of it.
+  const wasSaved = before?.text !== undefined && before.text === first.after;
+  if (found !== null && isText(before) && found !== (before?.text ?? "") && !wasSaved)
+    parts.push({ before, after: { text: found }, next: first });
+  const left: FileState = last.kind === "delete" ? null : last.after === null ? {} : { text: last.after };
+  if (isText(left) && isText(after) && left?.text !== after?.text)
+    parts.push({ before: left, after, ...(isNow && { isNow }) });
+  return parts;
+}
+
+type Inserted = Unexplained & { turn: number; callId: string; path: string };
+
+async function insert(file: FileChange, { before, after, next, isNow, turn, callId, path }: Inserted): Promise<void> {
+  const step: Step = {
+    ...{ turn, callId, kind: "command", diff: null, before: before?.text ?? null, after: after?.text ?? null },
+    ...(after === null && { isGone: true as const }),
+    ...(isNow && { isNow }),
+  };
+  if (isText(before) && isText(after)) {
+    const told = await unifiedDiff({ path, before: before?.text, after: after?.text ?? "" });
+    step.diff = told.text;
+    file.linesAdded += told.added;
+    file.linesRemoved += told.removed;
+  }
+  const index = next ? file.steps.indexOf(next) : file.steps.findLastIndex((each) => each.turn <= turn || isNow) + 1;
+  file.steps.splice(index, 0, step);
+}
+
+function isText(state: FileState): boolean {
+  return state === null || state.text !== undefined;
+}
+
+/** Which of several did it, nobody knows: it was done when the last one was over. `before`: up to this call. */
+function lastCommand({ turns }: OpenedSession, turn: number, before: string | undefined): string {
+  const events = turns.find(({ number }) => number === turn)?.events ?? [];
+  const end = events.findIndex((event) => event.type === "tool_start" && event.callId === before);
+  const call = events
+    .slice(0, end < 0 ? undefined : end)
+    .findLast((event) => event.type === "tool_end" && !ownTools.has(event.tool));
+  return call?.type === "tool_end" ? call.callId : "";
+}
+
+/** They say themselves what they change, or change nothing. */
+const ownTools = new Set([
+  "read",
+  "ls",
+  "grep",
+  "glob",
+  "edit",
+  "write",
+  "delete",
+  "updateTodos",
+  "semSearch",
+  "webFetch",
+]);
+
+function textOf(items: readonly FileChange[], more: number, workspace: string | undefined): string {
+  if (items.length === 0) return "No file was changed.\n";
+  const lines = items.map(({ path, linesAdded, linesRemoved, steps }) => {
+    const by = new Set(steps.map(({ kind }) => (kind === "command" ? "a command" : "an edit")));
+    const name = visible(shownPath(path, workspace ?? "/")).replaceAll("\n", "\\n");
+    const last = steps.at(-1)!;
+    const counts = last.kind === "delete" || last.isGone ? "deleted" : `+${linesAdded} -${linesRemoved}`;
+    return `  ${counts.padEnd(12)} ${name}  (by ${[...by].join(" and ")})\n`;
+  });
+  return `${counted(items.length, "file")} changed:\n${lines.join("")}${more > 0 ? `  … and ${more} more\n` : ""}`;
+}
