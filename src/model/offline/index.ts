@@ -1,4 +1,12 @@
 // The offline model: follows direct instructions in plain English, deterministically, without a network. The default when there is no key.
+//
+// How a sentence becomes a call: `quotes` puts one character in the place of each quoted text, `rewording` makes orders
+// of wishes ("a.txt should be deleted"), `clauses` parts the orders, `politeness` and `stories` take away what asks for
+// nothing. An order is then looked up in the rows of `grammar/`, which fit from its first word to its last, or not at
+// all; what rows cannot hold is read by the part that its verb stands for (`verbs`: reading, finding, searching, writing,
+// replacing, moving, running, todos), with `phrases` for the names of files. The result is steps. `accounting` refuses
+// changes of which a word was not used. `carry-out` makes the calls, one a reply, and says what came of them.
+// Patterns are functions: one that is never asked costs a start nothing.
 import { isObject } from "../../json/object.ts";
 import type { Message } from "../../protocol/message.ts";
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "../provider.ts";
