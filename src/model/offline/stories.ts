@@ -9,7 +9,7 @@ const isTeller = wordSet(
 
 /** A verb that tells; without one it may be a part of the order: "The others too." */
 const TELLS = () =>
-  /\b(?:is|are|was|were|am|isn't|aren't|wasn't|has|have|had|does|did|says|said|told|got|works?|wants|wrote|broke|went|came|made|keeps?|looks?|seems?|feels?|thinks?|means|\w{3,}ed)\b|\w['’](?:s|re|m|ve)\b/i;
+  /\b(?:is|are|was|were|am|isn't|aren't|wasn't|has|have|had|does|did|says|said|told|wants|means|uses?|likes?|loves?|hates?|works?|runs|lives?|knows?|keeps?|looks?|seems?|feels?|thinks?|got|wrote|broke|went|came|made|spent|left|forgot|found|lost|took|gave|knew|saw|heard|thought|bought|brought|felt|met|paid|sent|slept|won|\w{3,}ed)\b|\w['’](?:s|re|m|ve)\b/i;
 
 /** Words that ask for something themselves, or take back, limit or put off what is asked for. */
 const isNoStory = wordSet(
