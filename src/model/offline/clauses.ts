@@ -1,6 +1,7 @@
 // Clauses: one prompt -> the instructions in it, each without its politeness.
 import { readSum } from "./arithmetic.ts";
 import { isCommandText } from "./commands.ts";
+import { isRemark } from "./grammar/remarks.ts";
 import { isGreeting } from "./grammar/talk.ts";
 import { withoutPoliteness } from "./politeness.ts";
 import { type Masked, protect, restore } from "./quotes.ts";
@@ -245,38 +246,6 @@ export function contentSentence(text: string, options: { short: boolean } = { sh
   const wish =
     /^(?:and\s+)?(?:it|the file|that file)\s+[\w\s]+?\sbe\s/i.test(text.trim()) && !/[\uE000-\uF8FF]/.test(text);
   return wish ? undefined : match?.[1];
-}
-
-const SHOW_RESULT = () =>
-  /^(?:(?:and|then|also|please)\s+)*(?:show|print|display|give|read)\s+(?:me\s+|us\s+)?(?:back\s+)?(?:the\s+|its\s+)?(?:final\s+|full\s+|whole\s+|new\s+)?(?:result|outcome|contents?)(?:\s+(?:to me|back|afterwards|please))?[\s.!]*$/i;
-
-/** "… and show me the result". */
-export function asksForResult(text: string): boolean {
-  return /result|outcome|content/i.test(text) && SHOW_RESULT().test(text.trim());
-}
-
-/** What says how to answer, not what to do. */
-export function isRemark(text: string): boolean {
-  const bare = text
-    .trim()
-    .toLowerCase()
-    .replace(/(?:[.!?,\s]+|,?\s+(?:please|pls|thanks|thank you))+$/, "")
-    .replace(/^(?:please|and|but|also|then|so|just(?! (?:the|a|its|that)\b))\s+/, "");
-  return [
-    /^(?:thanks?|thank you|thx|cheers|that's (?:it|all)|that is all|nothing (?:else|more)|ok|okay|good luck|great)(?:\s+(?:a lot|so much|very much|in advance|please|you))?$/,
-    // How to answer; what must not be done is another matter, and is not passed over.
-    /^(?:do not|don't|dont|without|avoid)\s+(?:explain|explaining|comment|commenting|say|saying|print|printing|ask|asking|worry|worrying|wrap|be|add|adding|include|including|write|writing|use)(?:\s+(?:me|any|anything|else|explanations?|comments?|commentary|text|words|about it|more|markdown|blocks?|quotes|extra|further|questions|too|verbose|output|preamble))*$/,
-    /^(?:do not|don't|dont|without)\s+(?:do|change|changing|touch|touching|modify|modifying)\s+(?:anything else|any other files?|other files|the other files|the rest)$/,
-    /^(?:be|keep it|stay|make it)\s+(?:very\s+)?(?:brief|concise|short|quick|terse|simple|careful)(?:\s+and\s+\w+)?$/,
-    /^no\s+(?:other\s+|additional\s+|extra\s+)?(?:explanations?|commentary|comments|preamble|words|text|prose|need to .+|other .+)(?:\s+(?:needed|please|necessary|or \w+))*$/,
-    /^(?:(?:reply|respond|answer|output|print|say|return|give|show|tell|write)\s+(?:me\s+)?)?(?:back\s+)?(?:with\s+)?(?:only|just|nothing but)\s+(?:with\s+)?(?:the|a|its|that)\s+(?:final\s+|resulting\s+|raw\s+|plain\s+|single\s+|bare\s+|numeric\s+|numerical\s+)*(?:number|result|answer|digits?|value|output|contents?|text|file ?names?|names)(?:,? (?:and )?nothing (?:else|more)|\s+please)?$/,
-    /^(?:reply|respond|answer|output|print|say|return|give|show|tell|write)\s+(?:me\s+)?(?:back\s+)?(?:with\s+)?(?:the|a|its|that)\s+(?:final\s+|resulting\s+|raw\s+|plain\s+|single\s+|bare\s+)*(?:number|result|answer|digits?|value|output|contents?|text)\s+(?:only|alone|and nothing (?:else|more))(?:\s+please)?$/,
-    /^(?:show|tell|give|print|report|display)\s+(?:me\s+|us\s+)?(?:back\s+)?(?:the\s+|its\s+|your\s+)?(?:final\s+|full\s+|whole\s+)?(?:result|results|output|outcome|answer|answers|findings|matches|what (?:it|that|this) (?:says|prints|printed|outputs|output|contains|returns|returned|shows|said)|what you (?:find|found|see|get|got)|what happens|what happened)(?:\s+to me|\s+back)?$/,
-    /^(?:hey,? |hi,? )?(?:sorry(?: to bother you| for the trouble)?(?: again)?|quick question|one more (?:thing|question)|no (?:rush|hurry)|long story short|you know what)$/,
-    /^(?:tell|show|give)\s+me\s+(?:the\s+|their\s+)?line numbers?(?: too| as well)?$/,
-    /^(?:only )?use (?:only )?(?:the |your )?[\w-]+ tool(?: only)?(?: for (?:this|that))?$/,
-    /^(?:report|tell me|let me know|confirm)(?:\s+(?:back|when (?:it's|it is|you're|you are|that's) (?:done|finished|ready)|when done|once done|if it worked|that it worked|how it (?:went|goes)|it))*$/,
-  ].some((pattern) => pattern.test(bare));
 }
 
 const BARE_ANSWER = () =>

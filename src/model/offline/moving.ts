@@ -92,26 +92,6 @@ export function moved(from: Place, target: Place, verb: string): ParsedSteps {
   ];
 }
 
-const NEW_FOLDER = () =>
-  /^(?:(?:me|a|an|the|new|empty|another)\s+)*(?:folders?|director(?:y|ies)|subfolders?|subdirector(?:y|ies)|dirs?)\b/i;
-
-export function folder(rest: string, scene: PromptContext, verb: string): ParsedSteps {
-  if (verb === "mkdir")
-    return /^(?:-p\s+)?\S+$/.test(rest) ? folder(`folder ${rest.replace(/^-p\s+/, "")}`, scene, "make") : undefined;
-  if (!NEW_FOLDER().test(rest)) return undefined;
-  const several =
-    /^(?:me\s+)?(?:(?:the|two|three|four|new|empty)\s+)*(?:folders|directories)\s+(?:(?:called|named)\s+)?([\w./-]+(?:(?:,\s*and|,|\s+and)\s+[\w./-]+)+)$/i.exec(
-      rest,
-    );
-  const names = several?.[1]?.split(/(?:,\s*and|,|\s+and)\s+/);
-  const found = names
-    ? { files: names.map((path) => ({ path })), rest: "" }
-    : takeFiles(rest.replace(/^me\s+/i, ""), scene);
-  if (!found || !isSpent(found.rest)) return undefined;
-  const steps = found.files.map((file) => madeFolder(file.path));
-  return steps.every((each) => each !== undefined) ? steps.flat() : undefined;
-}
-
 export function madeFolder(path: string): ParsedSteps {
   if (isElsewhere(path)) return undefined;
   return [

@@ -1,21 +1,14 @@
 // Understand: a prompt -> the steps it asks for, all of them or none.
 import { doubtfulSentence, isChange, unaccounted } from "./accounting.ts";
-import {
-  asksForResult,
-  asTyped,
-  type Clause,
-  clausesOf,
-  contentSentence,
-  isRemark,
-  wantsBareAnswer,
-} from "./clauses.ts";
+import { asTyped, type Clause, clausesOf, contentSentence, wantsBareAnswer } from "./clauses.ts";
 import { isCommandText, isReadingCommand } from "./commands.ts";
 import { contentOf } from "./content.ts";
 import { fileQuestion } from "./file-questions.ts";
 import { find, list } from "./finding.ts";
 import { simpleOrder, wholeOrder } from "./grammar/index.ts";
+import { asksForResult, isRemark } from "./grammar/remarks.ts";
 import { isGreeting, talk } from "./grammar/talk.ts";
-import { folder, move } from "./moving.ts";
+import { move } from "./moving.ts";
 import { takeFile } from "./phrases.ts";
 import { withoutPoliteness, withoutTail } from "./politeness.ts";
 import { literalOf, type Masked, mask } from "./quotes.ts";
@@ -47,7 +40,6 @@ const intents: Record<string, Intent> = {
   replace,
   delete: remove,
   move,
-  folder,
   naming,
   run,
   fetch: fetchPage,

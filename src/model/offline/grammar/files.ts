@@ -87,10 +87,15 @@ export const wholeFileRows: Row[] = [
     ({ key, folder }) => (isDescription(key) ? undefined : madeFolder(joinPath(folder, trimSlash(key)))),
   ],
   [
-    `need|want a|an [new|empty] <folder> [<called>] KEY
-    a|an new|empty <folder> [<called>] KEY
-    make|create <folder> KEY`,
-    ({ key }) => folderMade(key),
+    `need|want a|an [new|empty] <folder> [<called>] NEWNAME
+    a|an new|empty <folder> [<called>] NEWNAME
+    <new> [me|a|an|the|new|empty|another]* folder|subfolder|directory|subdirectory|dir [for_me|for_us] [<called>] NEWNAME
+    mkdir [-p] NEWNAME`,
+    ({ newname }) => folderMade(newname),
+  ],
+  [
+    "<new> [me|the|two|three|four|new|empty]* folders|directories [<called>] NAMES",
+    ({ names }) => names.flatMap((name) => folderMade(name) ?? []),
   ],
   [
     `FILE ->|=>|→ delete|remove

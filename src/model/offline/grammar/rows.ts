@@ -1,6 +1,7 @@
 // Rows: whole orders as they are said, and the steps they mean. One fits from the first word to the last, or not at all.
 import { contentOf } from "../content.ts";
-import { countOf, folderNamed, onlyPlainFile } from "../phrases.ts";
+import { isElsewhere } from "../moving.ts";
+import { countOf, folderNamed, onlyFile, onlyPlainFile } from "../phrases.ts";
 import { literalOf } from "../quotes.ts";
 import type { Content, LineChoice, ParsedSteps, PromptContext, Step } from "../steps.ts";
 import { wordSet } from "../word-set.ts";
@@ -48,6 +49,10 @@ export type Slots = {
   take: "move" | "copy";
   /** Something that was said: `question`. */
   thing: string;
+  /** Of a folder that is to be made. */
+  newname: string;
+  /** "lib, src and docs" */
+  names: string[];
   /** Whatever follows. */
   rest: string;
 };
@@ -130,6 +135,11 @@ const slots: Record<string, { source: string; value(given: string, scene: Prompt
     source:
       "questions?|prompts?|messages?|requests?|instructions?|commands?|inputs?|query|queries|words?|tasks?|thing i (?:asked|said|wrote|typed)",
     value: (given) => given,
+  },
+  NEWNAME: { source: `${mark}|[\\w.@/-]+`, value: (given, scene) => onlyFile(`folder ${given}`, scene)?.path },
+  NAMES: {
+    source: "[\\w./-]+(?:(?:,? and|,) [\\w./-]+)+",
+    value: (given) => (isElsewhere(given) ? undefined : given.split(/(?:,? and|,) /)),
   },
   REST: { source: ".+", value: (given) => given },
   WORD: { source: "[\\w-]+", value: (given) => given },
