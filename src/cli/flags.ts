@@ -54,7 +54,7 @@ export const flags: readonly Flag[] = [
   flag(
     "Run",
     "--mode <mode>",
-    "Read-only: plan (ends in a plan) or ask (answers questions); agent leaves them in a resumed chat",
+    "Read-only: plan (ends in a plan) or ask (answers questions); agent: back to normal in a resumed chat",
     { choices: ["plan", "ask", "agent"] },
   ),
   flag("Run", "--plan", "Same as --mode plan"),
@@ -152,7 +152,7 @@ export const flags: readonly Flag[] = [
   flag(
     "Proof",
     "--fail-on <reasons>...",
-    "Exit 5 even though the agent succeeded: denied, background, empty, mcp, replay (comma-separated)",
+    "Exit with 5 although the agent succeeded, if: denied, background, empty, mcp, replay (comma-separated)",
   ),
   flag("Proof", "--require-mcp <name>...", "Fail unless this MCP server is available (repeatable)"),
   flag(
@@ -181,7 +181,7 @@ export const flags: readonly Flag[] = [
   flag(
     "Fleet",
     "--fleet <url>",
-    "Use runs that workers on any machine can take, instead of this machine's own: nats://… (or COURSER_FLEET), local",
+    "Queue runs for workers on any machine: nats://… (or COURSER_FLEET); local: this machine's own queue",
   ),
   flag(
     "Fleet",

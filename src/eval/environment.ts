@@ -44,7 +44,7 @@ export function readDockerfile(text: string, refuse: Refuse): Environment {
       case "COPY": {
         const option = operands.find((word) => word.startsWith("--"));
         if (option) throw refuse(line, `COPY ${option} is not supported`);
-        if (operands.length < 2) throw refuse(line, "COPY needs what to copy, and where to");
+        if (operands.length < 2) throw refuse(line, "COPY needs a source and a destination");
         if (operands.some((word) => /[*?$]/.test(word))) throw refuse(line, "patterns and variables are not supported");
         const to = operands.at(-1)!;
         const isFolder = operands.length > 2 || to.endsWith("/") || to === ".";

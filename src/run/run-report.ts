@@ -73,7 +73,7 @@ export class RunReport {
       const message = `The agent ended while its background work still ran, which was ended with it: ${named(cutOff)}. Let it await or stop what it starts, or give it more time with "backgroundWaitMs" in courser.json.`;
       return { type: "fail", message, code: "BACKGROUND_CUT_OFF", answer, ...ending };
     }
-    const message = `The run ended, but not as --fail-on wants it: ${faults.join("; ")}.`;
+    const message = `The run ended, but a --fail-on condition was met: ${faults.join("; ")}.`;
     return { type: "fail", message, code: "NOT_DONE", answer, ...ending };
   }
 

@@ -137,7 +137,7 @@ export class AttachedRun implements LiveRun {
     this.#closed.abort();
     this.#log.close(); // a reader that has stopped reading is not waited for
     await this.#following;
-    this.#settle(new UserError("INTERRUPTED", "Nobody looks at the run any more; it goes on."));
+    this.#settle(new UserError("INTERRUPTED", "Detached; the run continues."));
   }
 
   #tell(message: Order): void {

@@ -137,7 +137,7 @@ class RunHost {
   }
 
   async #leave(): Promise<void> {
-    const why = new UserError("TERMINATED", "The worker was told to end before the run was over.");
+    const why = new UserError("TERMINATED", "The worker was stopped before the run ended.");
     if (this.#canGoOn) {
       await happensWithin(Promise.resolve(this.#checkpoints?.last()), lastCheckpointMs);
       this.#isLeaving = true;
@@ -181,7 +181,7 @@ class RunHost {
     if (this.#continuation.isAnswered && (await this.#finish(endOf(this.#endings, this.#run, undefined), 0)).isFinished)
       return undefined;
     const why =
-      "The process that hosted this run ended without a word. What it had begun is not begun again; resume the session to go on.";
+      "The process that hosted this run ended unexpectedly. Nothing it had started is repeated; resume the session to continue.";
     return failedEnd(new UserError("TERMINATED", why), this.#run, "error");
   }
 
@@ -306,7 +306,7 @@ class RunHost {
       this.#isTold.add(left);
       return changes;
     } catch (error) {
-      this.#notice("patch", `What the run changed could not be kept: ${(error as Error).message}`);
+      this.#notice("patch", `The changes of the run could not be stored: ${(error as Error).message}`);
       return {};
     }
   }
@@ -370,7 +370,7 @@ class RunHost {
     const verdict = this.#continuation ? again(this.#continuation, heard) : "obey";
     if (verdict === "obey") return false;
     const id = "id" in heard.message ? heard.message.id : undefined;
-    const error = "The worker that was asked for this was lost.";
+    const error = "The worker that received this request was lost.";
     if (verdict === "fail" && id !== undefined) this.#writer.add({ type: "reply", id, error, code: "LEASE_LOST" });
     if (verdict === "told" && id !== undefined && this.#first) this.#prompts.follow(this.#first, id);
     this.#heard = heard.number;

@@ -45,7 +45,7 @@ export class LeaseKeeper {
     try {
       const isOurs = await this.#fleet.renew(this.#lease);
       if (isOurs) this.arrived(sentAt);
-      else this.#lose(new UserError("LEASE_LOST", `The run ${this.#lease.run} has another host by now.`));
+      else this.#lose(new UserError("LEASE_LOST", `The run ${this.#lease.run} was taken over by another host.`));
     } catch {
       // A busy moment of the store is not the end, as long as the lease lasts.
     } finally {
@@ -57,7 +57,7 @@ export class LeaseKeeper {
     clearTimeout(this.#giveUp);
     const leftMs = this.#sureSince + this.#lease.ttlMs - milliseconds();
     const seconds = (this.#lease.ttlMs / 1000).toFixed(0);
-    const why = `Its lease could not be renewed for ${seconds} s, so another worker may have the run by now. Its agent was ended.`;
+    const why = `Its lease could not be renewed for ${seconds} s, so another worker may have taken the run. Its agent was stopped.`;
     this.#giveUp = setTimeout(() => this.#lose(new UserError("FLEET_UNREACHABLE", why)), Math.max(0, leftMs));
   }
 

@@ -145,4 +145,4 @@ export class ManyRuns {
   }
 }
 
-const nobodyThere = "Nobody is there to answer. Allow it beforehand: by rules, or with force.";
+const nobodyThere = "Nobody can answer. Allow it in advance: with rules, or with force.";

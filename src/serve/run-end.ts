@@ -21,7 +21,7 @@ export function endOf(
   return addEndings({ outcome, text: why?.message ?? "", ...code, ...base }, endings);
 }
 
-const noTurn = { message: "The run ended before its first turn did.", code: "NO_RESULT" };
+const noTurn = { message: "The run ended before its first turn was finished.", code: "NO_RESULT" };
 
 export function failedEnd(error: UserError, run: RunRecord, outcome: "error" | "cancelled"): RunEnd {
   const durationMs = Date.now() - (run.startedAt ?? run.createdAt);

@@ -23,7 +23,7 @@ export class RunQuestions implements Human {
         this.#add({ type: "question_closed", question: question.id, ...(told && { answer: told }) });
         resolve(answer);
       };
-      const withdrawn = () => close({ type: "no", reason: "Nobody waits for the answer any more." });
+      const withdrawn = () => close({ type: "no", reason: "The answer is no longer needed." });
       this.#asked.set(question.id, (answer) => close(answer, answer));
       signal.addEventListener("abort", withdrawn, { once: true });
       this.#add({ type: "question", question });

@@ -115,7 +115,7 @@ export async function runningService(file: string): Promise<ServiceInfo | undefi
 function runsAlready(other: ServiceInfo | undefined): UserError {
   const where = other ? ` (process ${other.pid}, port ${other.port})` : "";
   const stop = other ? `: kill ${other.pid}` : "";
-  return new UserError("PORT_TAKEN", `A service of yours runs already${where}. Use it, or stop it first${stop}`);
+  return new UserError("PORT_TAKEN", `A service of yours is already running${where}. Use it, or stop it first${stop}`);
 }
 
 /** A killed service leaves its file behind, and its number may be another program's by now: only an answer is proof. */

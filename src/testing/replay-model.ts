@@ -56,10 +56,7 @@ export class ReplayModel implements Provider {
     if (reply?.usage) yield { type: "usage", usage: reply.usage };
     if (reply?.error) throw new ModelError(reply.error.code, reply.error.message);
     if (!reply || reply.cut)
-      throw new ModelError(
-        "MODEL_TRUNCATED",
-        "The recorded run was ended while the model answered here, and so is this one.",
-      );
+      throw new ModelError("MODEL_TRUNCATED", "The recorded run was stopped at this reply, and so is this one.");
   }
 
   /** The recorded request that this one is. */

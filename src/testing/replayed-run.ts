@@ -176,7 +176,7 @@ export class ReplayedRun implements LiveRun {
     const isWanted = this.#options.check?.request.failOn?.includes("replay");
     if (event.type !== "done" || !isWanted || this.#difference === undefined) return event;
     const { type: _type, text: answer, ...ending } = event;
-    const message = `The run ended, but not as --fail-on wants it: the replay differs: ${this.#difference}.`;
+    const message = `The run ended, but a --fail-on condition was met: the replay differs: ${this.#difference}.`;
     return { type: "fail", message, code: "NOT_DONE", answer, ...ending };
   }
 

@@ -65,7 +65,7 @@ describe("batch", () => {
     const first = await workspace.run(args);
     expect(first.exit).toBe(1);
     expect(first.stdout).toMatch(
-      /^3 runs: 2 passed, 1 failed\. .*\n {2}✗ [0-9a-f]{12} \(line 3\) error: .*\[OFFLINE_LIMIT\]\nTo run those that failed again: .* --retry-failed\n$/s,
+      /^3 runs: 2 passed, 1 failed\. .*\n {2}✗ [0-9a-f]{12} \(line 3\) error: .*\[OFFLINE_LIMIT\]\nTo rerun the failed ones: .* --retry-failed\n$/s,
     );
     expect(first.stderr).toMatch(/✓ \d\/3 two/);
     expect(readFileSync(join(workspace.path, "one.txt"), "utf8")).toContain("1");

@@ -136,7 +136,7 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet", noNatsServer), () => {
     });
     expect([wrong.status, wrong.body.error.message]).toEqual([400, "One repository for a run."]);
     const again = await workspace.run(["serve"], { env: fleet });
-    expect(again.stderr).toContain("A service of yours runs already");
+    expect(again.stderr).toContain("A service of yours is already running");
   });
 
   it("batch: each workspace is sent once, workers take the lines, patches stand in the results", async () => {

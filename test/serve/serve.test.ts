@@ -310,7 +310,7 @@ describe("the studio's API", () => {
 it("keeps its token to its owner, and forgets the file when it leaves", async () => {
   expect(statSync(join(service.workspace.config, "serve.json")).mode & 0o777).toBe(0o600);
   const second = await service.workspace.run(["serve"]);
-  expect([second.exit, second.stderr]).toEqual([1, expect.stringContaining("runs already")]);
+  expect([second.exit, second.stderr]).toEqual([1, expect.stringContaining("already running")]);
   const open = await service.workspace.run(["serve", "--host", "0.0.0.0"]);
   expect(open.stderr).toContain("--allow-remote");
   expect((await service.workspace.run(["serve", "--host", "0.0.0.0", "--allow-remote"])).stderr).toContain("password");

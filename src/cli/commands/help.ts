@@ -50,6 +50,7 @@ const exitCodes: readonly [code: string, meaning: string][] = [
   ["0", "Success, even if some tool calls were rejected"],
   ["1", "Failure: 'Error: … [CODE]' on stderr, and a result in the JSON formats"],
   ["2", "Invalid command line"],
+  ["5", "The agent succeeded, but a --fail-on condition was met"],
   ["130", "Interrupted (Ctrl+C)"],
   ["141", "The reader closed the output"],
   ["143", "Terminated (SIGTERM)"],
@@ -148,7 +149,11 @@ function isThere({ name, load, commands }: Command): boolean {
 }
 
 function commandHelp(name: string, command: Omit<Command, "load"> & { load?: unknown }): string {
-  const general = (command.uses ?? []).map((wanted) => flags.find((flag) => flag.name === wanted)!);
+  const general = (command.uses ?? []).map((wanted) => {
+    const flag = flags.find(({ name }) => name === wanted)!;
+    const help = command.meanings?.[wanted];
+    return help === undefined ? flag : { ...flag, help };
+  });
   const options = [...(command.flags ?? []), ...general, flags.find((flag) => flag.name === "help")!];
   const usage = [name, command.name, "[options]", ...(command.operands ? [command.operands] : [])].join(" ");
   return sections([

@@ -304,6 +304,7 @@ export const commands: readonly Command[] = [
     name: "generate-rule",
     aliases: ["rule"],
     uses: ["workspace", "force"],
+    meanings: { force: "Overwrite the rule if it exists" },
     operands: "[text...]",
     summary: "Write a project rule; asks for what is missing",
     flags: [

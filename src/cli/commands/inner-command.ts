@@ -12,6 +12,8 @@ export type InnerCommand = {
   flags?: readonly Flag[];
   /** General flags that it heeds. */
   uses?: readonly string[];
+  /** What they mean here, where that differs from a run. */
+  meanings?: Readonly<Record<string, string>>;
   examples?: readonly string[];
   /** `words` are those behind its name. The exit code comes back. */
   load(): Promise<(invocation: Invocation, words: readonly string[]) => Promise<number>>;

@@ -140,7 +140,7 @@ class Follower {
       if (signal?.aborted) cancel();
       if (closed.aborted) leave();
       const end = await this.#follow(fleet, record.id);
-      if (!end) return this.#failed("cancelled", "INTERRUPTED", "Nobody looks at the run any more; it goes on.");
+      if (!end) return this.#failed("cancelled", "INTERRUPTED", "Detached; the run continues.");
       this.#conclude(end, record);
       return this.#result(end, record);
     } catch (error) {

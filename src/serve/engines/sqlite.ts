@@ -174,7 +174,7 @@ class SqliteFleet implements Fleet {
       if (tables.run(sql, number, given.question, given.hash).changes === 0)
         throw new UserError(
           "QUESTION_CLOSED",
-          "Nobody waits for this answer: the question was answered or withdrawn, or another one took its place.",
+          "This question is no longer open: it was answered, withdrawn or replaced.",
         );
       this.#tell(number, { type: "answer", ...given });
     });
@@ -183,7 +183,7 @@ class SqliteFleet implements Fleet {
   async say(run: string, message: Message): Promise<void> {
     this.#write((tables) => {
       const { number, state } = runRow(tables, run);
-      if (isOver(state)) throw new UserError("RUN_OVER", `The run ${run} is over. A new one can resume its session.`);
+      if (isOver(state)) throw new UserError("RUN_OVER", `The run ${run} has ended. A new run can resume its session.`);
       this.#tell(number, message);
     });
   }
@@ -302,7 +302,7 @@ class SqliteFleet implements Fleet {
     const row = this.#tables.row("SELECT number, state, lease, position FROM runs WHERE id = ?", run);
     const isOurs = row?.["state"] === "running" && row["lease"] === token && !this.#abandoned.has(token);
     if (isOurs && row["position"] === after) return Number(row["number"]);
-    throw new UserError("LEASE_LOST", `The run ${run} has another host by now, or is over.`);
+    throw new UserError("LEASE_LOST", `The run ${run} was taken over by another host, or has ended.`);
   }
 
   #log(number: number, entries: readonly Entry[]): number {

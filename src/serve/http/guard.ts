@@ -27,23 +27,23 @@ export function createGuard({ hosts, port, secrets, isPublic }: GuardOptions): G
   return ({ method = "", url = "", headers }) => {
     const known = hosts.map((host) => `${host}:${port()}`);
     const host = headers.host?.toLowerCase() ?? "";
-    if (!known.includes(host)) return refuse(403, "forbidden_host", "This service is not known by that name.");
+    if (!known.includes(host)) return refuse(403, "forbidden_host", "This service does not have that host name.");
     // A page of another origin may send requests here, and must not get anywhere with it: also not with a token.
     const { origin } = headers;
     if (origin !== undefined && origin.toLowerCase() !== `http://${host}`)
-      return refuse(403, "forbidden_origin", "Requests of other origins are refused.");
+      return refuse(403, "forbidden_origin", "Requests from other origins are rejected.");
     const site = headers["sec-fetch-site"];
     const sites = reading.includes(method) ? ["same-origin", "none"] : ["same-origin"];
     // A link may lead to the page from anywhere: by itself it holds nothing, does nothing and cannot be framed.
     const isVisit = reading.includes(method) && headers["sec-fetch-dest"] === "document" && isPublic(pathIn(url));
     if (site !== undefined && !sites.includes(String(site)) && !isVisit)
-      return refuse(403, "forbidden_site", "Requests of other sites are refused.");
-    if (headers.upgrade !== undefined) return refuse(403, "no_upgrade", "This service speaks plain HTTP only.");
+      return refuse(403, "forbidden_site", "Requests from other sites are rejected.");
+    if (headers.upgrade !== undefined) return refuse(403, "no_upgrade", "This service supports plain HTTP only.");
     if (!methods.includes(method)) return refuse(405, "method_not_allowed", `${method} is not used here.`);
     if (reading.includes(method) && isPublic(pathIn(url))) return undefined;
     const given = secretIn(headers.authorization);
     if (given === undefined || !isOneOf(digestOf(given), digests))
-      return refuse(401, "unauthorized", "A token is needed: Authorization: Bearer <token>. It is in serve.json.");
+      return refuse(401, "unauthorized", "A token is required: Authorization: Bearer <token>. It is in serve.json.");
     return undefined;
   };
 }

@@ -16,7 +16,7 @@ export function openApi(routes: readonly Route[], version: string): object {
     components: {
       securitySchemes: {
         token: { type: "http", scheme: "bearer", description: "The token in serve.json." },
-        basic: { type: "http", scheme: "basic", description: "The token as the user's name." },
+        basic: { type: "http", scheme: "basic", description: "The token is sent as the user name." },
       },
     },
   };

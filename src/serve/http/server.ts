@@ -141,7 +141,7 @@ async function answer(
   }
 }
 
-const tooLarge = { status: 413, code: "too_large", message: `The body may have ${mostBodyBytes} bytes.` };
+const tooLarge = { status: 413, code: "too_large", message: `The body may have at most ${mostBodyBytes} bytes.` };
 
 /** What a form of another site can send is not JSON by its name. */
 function bodyFault({ method = "", headers }: IncomingMessage) {
@@ -149,7 +149,7 @@ function bodyFault({ method = "", headers }: IncomingMessage) {
   const hasBody = headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
   if (!hasBody) return undefined;
   if (method === "GET" || method === "HEAD")
-    return { status: 400, code: "invalid_request", message: "A request that only reads has no body." };
+    return { status: 400, code: "invalid_request", message: "A GET request must not have a body." };
   if (Number(length) > mostBodyBytes) return tooLarge;
   if (!/^application\/json(\s*;|$)/i.test(headers["content-type"] ?? ""))
     return {
@@ -177,7 +177,7 @@ async function bodyOf(request: IncomingMessage, { isWanted }: { isWanted: boolea
 }
 
 function pathOf({ url = "/" }: IncomingMessage): string {
-  if (!url.startsWith("/")) throw new UserError("USAGE", "The path must begin with a slash.");
+  if (!url.startsWith("/")) throw new UserError("USAGE", "The path must start with a slash.");
   return url;
 }
 

@@ -86,7 +86,7 @@ export const restRoutes: readonly Route[] = [
       refuseUnsupported(body, context);
       const { fleet } = context;
       if (body.agentId !== undefined && (await fleet.agent(body.agentId)))
-        throw new HttpError(409, "agent_id_conflict", `There is an agent ${body.agentId} already.`);
+        throw new HttpError(409, "agent_id_conflict", `An agent ${body.agentId} already exists.`);
       const request: RunRequest = { workspace: "", ...requestOf(body), ...(body.force && { force: true }) };
       const names = {
         ...(body.agentId !== undefined && { agent: body.agentId }),
@@ -124,7 +124,7 @@ export const restRoutes: readonly Route[] = [
   route({
     method: "delete",
     path: "/v1/agents/:id",
-    summary: "Delete an agent with its runs. Its session stays where its CLI keeps it",
+    summary: "Delete an agent with its runs. The session of its CLI is kept",
     replies: { 200: { description: "Deleted", schema: deleted }, ...failures(404, 409) },
     async handle(call) {
       const { id } = await agentOf(call);
@@ -149,7 +149,7 @@ export const restRoutes: readonly Route[] = [
   route({
     method: "get",
     path: "/v1/agents/:id/usage",
-    summary: "Tokens and cost of an agent, in all and by run",
+    summary: "Tokens and cost of an agent, in total and by run",
     replies: { 200: { description: "Usage", schema: usageShape }, ...failures(404) },
     async handle(call) {
       const { id } = await agentOf(call);
@@ -202,7 +202,7 @@ export const restRoutes: readonly Route[] = [
     replies: { 200: { description: "Events", type: "text/event-stream" }, ...failures(400, 404, 410) },
     async handle(call) {
       const run = await runOf(call);
-      if (run.isPruned) throw new HttpError(410, "stream_expired", "What happened in this run is not kept any more.");
+      if (run.isPruned) throw new HttpError(410, "stream_expired", "The log of this run is no longer stored.");
       const from = lastEventOf(call);
       return { stream: (events) => streamRun(call.context.fleet, run, from, events, call.signal) };
     },
@@ -222,7 +222,7 @@ export const restRoutes: readonly Route[] = [
   route({
     method: "get",
     path: "/v1/models",
-    summary: "The models of this program",
+    summary: "The available models",
     replies: {
       200: {
         description: "Models",
@@ -269,7 +269,7 @@ async function nextRun(
   body: v.InferOutput<typeof newFollowUp>,
 ): Promise<NewRun> {
   const [last] = await fleet.runs({ agent: id, limit: 1 });
-  if (!last) throw new HttpError(404, "not_found", "The agent has no run to go on from.");
+  if (!last) throw new HttpError(404, "not_found", "The agent has no run to continue from.");
   if (!isOver(last.state)) throw new HttpError(409, "agent_busy", "The agent is busy. Wait for its run, or cancel it.");
   const next = followUp(last, sessionId, promptOf(body.prompt));
   return { ...next, spec: { ...next.spec, request: { ...next.spec.request, ...requestOf(body) } } };

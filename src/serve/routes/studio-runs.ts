@@ -104,7 +104,7 @@ export const studioRunRoutes: readonly Route[] = [
   route({
     method: "get",
     path: "/api/runs/:id/patch",
-    summary: "What a run with files of its own changed, as git diff tells it",
+    summary: "What a run changed in its own workspace, as a git diff",
     replies: { 200: { description: "The patch", type: "text/x-diff" }, ...failures(404) },
     async handle({ context, params }) {
       const run = await runOf(context, params);
@@ -123,7 +123,7 @@ export const studioRunRoutes: readonly Route[] = [
   route({
     method: "get",
     path: "/api/runs/:id/log",
-    summary: "What stands in the log of a run, from behind a position",
+    summary: "The log of a run, after a position",
     query: v.object({ from: v.optional(v.pipe(v.string(), v.regex(/^\d+$/, "must be a position.")), "0") }),
     replies: {
       200: { description: "Entries", schema: v.object({ items: v.array(entryView) }) },
@@ -156,7 +156,7 @@ export const studioRunRoutes: readonly Route[] = [
   route({
     method: "post",
     path: "/api/runs/:id/messages",
-    summary: "Tell a running agent something: a prompt, steer, interrupt, mode, model, … Replies stand in its log",
+    summary: "Send a running agent a message: a prompt, steer, interrupt, mode, model, … Replies appear in its log",
     body: anything,
     replies: { 202: { description: "It is told", schema: anything }, ...failures(400, 404, 409) },
     async handle({ context, params, body }) {
@@ -192,14 +192,14 @@ export const studioRunRoutes: readonly Route[] = [
   route({
     method: "post",
     path: "/api/runs/:id/answer",
-    summary: "Answer a question of this run: counted once, and only for the question with this hash",
+    summary: "Answer a question of this run: accepted once, and only for the question with this hash",
     body: answerBody,
     replies: { 200: { description: "Counted", schema: anything }, ...failures(400, 404, 409) },
     async handle({ context, params, body: { question, hash, answer } }) {
       const { id } = await runOf(context, params);
       const line = readControlLine({ type: "answer", question, hash, answer });
       if (typeof line !== "object" || line.type !== "answer")
-        throw new HttpError(400, "invalid_request", `The answer is wrong: ${line ?? "unknown"}.`);
+        throw new HttpError(400, "invalid_request", `Invalid answer: ${line ?? "unknown"}.`);
       await context.fleet.answer(id, { question, hash, answer: line.answer });
       return { status: 200, body: { question } };
     },
@@ -207,7 +207,7 @@ export const studioRunRoutes: readonly Route[] = [
   route({
     method: "get",
     path: "/api/questions",
-    summary: "What waits for an answer, over all runs",
+    summary: "Open questions of all runs",
     replies: {
       200: {
         description: "Questions",
@@ -220,7 +220,7 @@ export const studioRunRoutes: readonly Route[] = [
     method: "get",
     path: "/api/stream",
     summary:
-      "One stream over all runs: `entry` events. `runs`: those whose every step is wanted; of others, what changes their state",
+      "One stream for all runs: `entry` events. `runs`: those whose every step is wanted; of others, what changes their state",
     query: v.object({ runs: v.optional(v.pipe(v.string(), v.regex(/^[\w,-]*$/, "must be ids of runs."))) }),
     replies: { 200: { description: "Events", type: "text/event-stream" }, ...failures(400) },
     async handle(call) {
@@ -269,7 +269,7 @@ function messageOf(body: Record<string, unknown>): Message {
       typeof line === "string" ? `${line}.` : "This is not a message for a run.",
     );
   if (line.type === "mode" && line.mode === "force")
-    throw new HttpError(403, "forbidden", "Only who starts a run may let it do everything: start it with force.");
+    throw new HttpError(403, "forbidden", "Only the caller who starts a run can set force: start it with force.");
   return line;
 }
 

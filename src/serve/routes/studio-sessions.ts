@@ -44,7 +44,7 @@ export const studioSessionRoutes: readonly Route[] = [
   route({
     method: "get",
     path: "/api/agents",
-    summary: "The agent CLIs that are installed, with their versions and what they can do",
+    summary: "The installed agent CLIs, with their versions and capabilities",
     replies: { 200: { description: "CLIs", schema: v.object({ items: v.array(anything) }) } },
     handle: async ({ context }) => ({ status: 200, body: { items: await installedClis(context) } }),
   }),
@@ -63,7 +63,7 @@ export const studioSessionRoutes: readonly Route[] = [
     }),
     replies: {
       200: {
-        description: "Sessions, and the projects that there are to choose from",
+        description: "Sessions, and the projects to filter by",
         schema: v.object({ items: v.array(sessionShape), projects: v.array(v.string()) }),
       },
       ...failures(400),
@@ -83,7 +83,7 @@ export const studioSessionRoutes: readonly Route[] = [
   route({
     method: "get",
     path: "/api/sessions/:tool/:id",
-    summary: "A session: what it is about, and its turns in numbers",
+    summary: "A session: its metadata, and its turns in figures",
     replies: { 200: { description: "The session", schema: anything }, ...failures(404) },
     async handle({ context, params }) {
       const session = await sessionOf(context, params);
@@ -186,7 +186,7 @@ export const studioSessionRoutes: readonly Route[] = [
   ownCommand({
     method: "post",
     path: "/api/sessions/:tool/:id/rewind",
-    summary: "Take a chat of ours, and the files that it changed, back to before a turn",
+    summary: "Rewind a chat of ours, and the files it changed, to before a turn",
     body: v.strictObject({
       turn: v.pipe(v.number(), v.integer(), v.minValue(1)),
       conversationOnly: v.optional(v.boolean()),
@@ -199,7 +199,7 @@ export const studioSessionRoutes: readonly Route[] = [
   route({
     method: "get",
     path: "/api/workspaces",
-    summary: "Folders that runs may be started in: those that are trusted",
+    summary: "Directories in which runs may be started: the trusted ones",
     replies: {
       200: { description: "Real paths", schema: v.object({ items: v.array(v.string()), isFleet: v.boolean() }) },
     },
@@ -211,7 +211,7 @@ export const studioSessionRoutes: readonly Route[] = [
   route({
     method: "post",
     path: "/api/files/list",
-    summary: "A folder of a trusted workspace. By POST: no path stands in an address",
+    summary: "A directory in a trusted workspace. By POST, so that no path appears in a URL",
     body: v.strictObject({ workspace: v.string(), path: v.optional(v.string(), ".") }),
     replies: { 200: { description: "Entries", schema: v.object({ items: v.array(anything) }) }, ...failures(400, 403) },
     async handle({ context, body }) {
@@ -224,7 +224,7 @@ export const studioSessionRoutes: readonly Route[] = [
   route({
     method: "post",
     path: "/api/files/read",
-    summary: "A file of a trusted workspace",
+    summary: "A file in a trusted workspace",
     body: v.strictObject({ workspace: v.string(), path: v.string() }),
     replies: {
       200: { description: "The file", schema: v.object({ text: v.string(), bytes: v.number(), isCut: v.boolean() }) },
@@ -257,7 +257,7 @@ function ownCommand<Body extends v.GenericSchema<any, any>>({
   return route({
     ...rest,
     replies: {
-      200: { description: "Done, and what was said of it", schema: v.object({ text: v.string() }) },
+      200: { description: "Done, with the response", schema: v.object({ text: v.string() }) },
       ...failures(400, 404, 409),
     },
     async handle({ context, params, body }) {
@@ -279,7 +279,7 @@ function ownChat({ tool, id = "" }: Record<string, string>): string {
   throw new HttpError(
     409,
     "not_ours",
-    `A session of ${tool} can be read and resumed here, and is changed by ${tool} only.`,
+    `A session of ${tool} can be read and resumed here, but only ${tool} can change it.`,
   );
 }
 

@@ -71,7 +71,7 @@ function leadsOut(path: string): boolean {
 }
 
 function unsafe(what: string): UserError {
-  return new UserError("USAGE", `The archive of the workspace holds ${what}, which leads out of its folder.`);
+  return new UserError("USAGE", `The archive of the workspace contains ${what}, which leads outside of it.`);
 }
 
 function tooLarge({ files, bytes }: ArchiveLimits): UserError {

@@ -161,7 +161,7 @@ export class Checkpoints {
 
   /** The run goes on without: if its worker is lost, it goes on from an earlier step. */
   #fail(why: string): undefined {
-    if (!this.#hasProblem) this.#parts.onProblem(`No checkpoint could be kept: ${why.replace(/\.$/, "")}.`);
+    if (!this.#hasProblem) this.#parts.onProblem(`No checkpoint could be stored: ${why.replace(/\.$/, "")}.`);
     this.#hasProblem = true;
   }
 }

@@ -134,9 +134,9 @@ export function continuationPrompt(
   workspace: string | undefined,
 ): Prompt {
   const lines = [
-    "The worker that carried out this run was lost. Another worker goes on with it.",
+    "The worker of this run was lost. Another worker continues it.",
     ...(workspace === undefined
-      ? ["The files of the workspace are as they were left: look before you rely on them."]
+      ? ["The files of the workspace are as they were left: check them before you rely on them."]
       : [
           `The workspace is now ${workspace}, with its files as they were ${checkpoint ? "after the last step that is in this conversation" : "at the start"}.`,
         ]),
@@ -204,7 +204,7 @@ export function joined({
     const numbered = number === undefined ? {} : { number: number + offset! };
     if (event.type !== "user" || isTold) return { ...numbered, event };
     isTold = true;
-    const message = `The worker of this run was lost; another one goes on from its ${checkpoint ? "last checkpoint" : "start"}.`;
+    const message = `The worker of this run was lost; another one continues from its ${checkpoint ? "last checkpoint" : "start"}.`;
     return { ...numbered, event: { type: "notice", kind: "worker_lost", message, at: Date.now() } };
   };
 }

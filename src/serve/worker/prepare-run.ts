@@ -88,7 +88,7 @@ async function takeChat(
   { configDir, workspace, folder }: { configDir: string; workspace: string; folder: string },
 ): Promise<void> {
   const bytes = await fleet.get(run, checkpoint.chat);
-  if (!bytes) throw new UserError("SESSION_NOT_FOUND", `The chat of the run ${run} is not in the fleet any more.`);
+  if (!bytes) throw new UserError("SESSION_NOT_FOUND", `The chat of the run ${run} is no longer in the fleet.`);
   const file = join(folder, "chat.db");
   await pipeline(Readable.from(bytes), createGunzip(), createWriteStream(file, { mode: 0o600 }));
   takeStore(file, { configDir, workspace }, sessionId);

@@ -189,9 +189,9 @@ function explained(error: unknown, dataDir: string): unknown {
   if (code === "ENOSPC" || /No space left/i.test(message))
     return new UserError(
       "STORE_FULL",
-      `The disk of ${dataDir} is full. Free space there, or name another with --data-dir.`,
+      `The disk of ${dataDir} is full. Free some space, or choose another directory with --data-dir.`,
     );
   return code === undefined
     ? error
-    : new UserError("STORE_FAILED", `The workspace cannot be made in ${dataDir}: ${message}`);
+    : new UserError("STORE_FAILED", `The workspace cannot be created in ${dataDir}: ${message}`);
 }

@@ -165,7 +165,7 @@ function endingOf(run: Subject): string[] {
   else if (exitCode === 0 && stdout !== undefined && run.events.length === 0)
     lines.push("It said no result, which only --output-format json and stream-json do.");
   else lines.push("It ended without a result.");
-  if (timedOut) lines.push("It took too long, and was ended.");
+  if (timedOut) lines.push("It took too long and was stopped.");
   else if (exitCode === null) lines.push(`It was ended by ${signal}.`);
   else if (exitCode !== undefined) lines.push(`Its exit code was ${exitCode}.`);
   for (const [name, text] of Object.entries({ stderr, ...(!result && { stdout }) }))

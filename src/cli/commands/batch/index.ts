@@ -186,7 +186,7 @@ function watchSignals(work: () => Batch) {
     stop.abort();
     const { inFlight } = work();
     if (inFlight === 0) return leaveNow();
-    work().say(`Stopping. Waiting for ${counted(inFlight, "run")}; Ctrl+C again leaves them alone.`);
+    work().say(`Stopping. Waiting for ${counted(inFlight, "run")}; Ctrl+C again stops waiting; they continue.`);
   };
   const listeners = [["SIGINT", interrupt] as const, ["SIGTERM", leaveNow] as const, ["SIGHUP", leaveNow] as const];
   for (const [name, listener] of listeners) process.on(name, listener);
@@ -241,11 +241,13 @@ function summary(end: BatchEnd, { name }: Invocation, output: string | undefined
     ...(failures.length > shownFailures ? [`  and ${failed - shownFailures} more`] : []),
     ...(end.isOverBudget ? ["--max-cost was reached: no more runs were begun."] : []),
     ...(left.length > 0
-      ? [`They go on by themselves. To stop them: ${name} runs stop ${left.length > 8 ? "<run...>" : left.join(" ")}`]
+      ? [
+          `They continue in the background. To stop them: ${name} runs stop ${left.length > 8 ? "<run...>" : left.join(" ")}`,
+        ]
       : []),
     ...(notStarted + left.length > 0 && output !== undefined ? [`To go on: ${again}`] : []),
     ...(notStarted + left.length === 0 && failed > 0 && output !== undefined
-      ? [`To run those that failed again: ${again} --retry-failed`]
+      ? [`To rerun the failed ones: ${again} --retry-failed`]
       : []),
   ];
   return `${lines.join("\n")}\n`;

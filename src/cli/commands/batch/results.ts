@@ -94,7 +94,7 @@ function claim(file: string, state: string): string {
   if (pid !== undefined && pid !== process.pid && known?.host === hostname() && isAlive(pid))
     throw new UserError(
       "STORE_LOCKED",
-      `Another batch writes ${file} (process ${pid}). Wait for it, or name another file; if that process is something else, delete ${state}`,
+      `Another batch is writing ${file} (process ${pid}). Wait for it, or choose another file; if that process is something else, delete ${state}`,
     );
   const batch = typeof known?.batch === "string" ? known.batch : randomUuid();
   try {

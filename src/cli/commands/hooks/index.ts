@@ -9,7 +9,8 @@ const global = flag("Run", "--global", "In your home directory instead of the pr
 const dryRun = flag("Run", "--dry-run", "Only show what would change");
 
 /** What those that look take. */
-const printed = { flags: [textOrJson], uses: ["trust", "workspace"] };
+const asTrusted = { uses: ["trust", "workspace"], meanings: { trust: "As in a trusted workspace; nothing is saved" } };
+const printed = { flags: [textOrJson], ...asTrusted };
 
 export const hookCommands: readonly InnerCommand[] = [
   {
@@ -18,6 +19,7 @@ export const hookCommands: readonly InnerCommand[] = [
     operands: "[name]",
     flags: [textOrJson],
     uses: ["force", "workspace"],
+    meanings: { force: "Overwrite the script if it exists" },
     examples: ["hooks init", "hooks init guard"],
     load: async () => (await import("./init.ts")).initHook,
   },
@@ -66,7 +68,7 @@ export const hookCommands: readonly InnerCommand[] = [
       }),
       textOrJson,
     ],
-    uses: ["trust", "workspace"],
+    ...asTrusted,
     examples: ["hooks test preToolUse", "hooks test PreToolUse --host claude --payload call.json"],
     load: async () => (await import("./test.ts")).testHooks,
   },

@@ -9,7 +9,16 @@ const project = flag(
 );
 
 /** Flags of a run that change the answer. */
-const ofRun = ["print", "force", "mode", "sandbox", "trust", "workspace", "add-dir"];
+const ofRun = {
+  uses: ["print", "force", "mode", "sandbox", "trust", "workspace", "add-dir"],
+  meanings: {
+    print: "As in print mode, where nobody can be asked",
+    force: "As with --force",
+    mode: "As in this mode: plan, ask or agent",
+    sandbox: "As with this sandbox setting: enabled, disabled",
+    trust: "As in a trusted workspace; nothing is saved",
+  },
+};
 
 export const permissionCommands: readonly InnerCommand[] = [
   {
@@ -17,7 +26,7 @@ export const permissionCommands: readonly InnerCommand[] = [
     summary: "Check whether something is allowed; exit code 0 allow, 3 ask, 4 deny",
     operands: "<question>",
     flags: [textOrJson],
-    uses: ofRun,
+    ...ofRun,
     examples: ["permissions check 'Shell: git push -f'", "permissions check 'Read: ../secret' --print --force"],
     load: async () => (await import("./check.ts")).checkPermission,
   },
@@ -26,7 +35,7 @@ export const permissionCommands: readonly InnerCommand[] = [
     summary: "Explain the decision: every command in a line, and the rule that decides it",
     operands: "<question>",
     flags: [textOrJson],
-    uses: ofRun,
+    ...ofRun,
     examples: ["permissions explain 'Shell: cd src && make | tee log'"],
     load: async () => (await import("./check.ts")).explainPermission,
   },
@@ -35,6 +44,7 @@ export const permissionCommands: readonly InnerCommand[] = [
     summary: "List the rules in effect, their sources, and what --force does not override",
     flags: [textOrJson],
     uses: ["trust", "workspace"],
+    meanings: { trust: ofRun.meanings.trust },
     load: async () => (await import("./list.ts")).listPermissions,
   },
   {

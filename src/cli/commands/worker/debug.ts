@@ -77,7 +77,7 @@ function checkKeys(configDir: string, env: NodeJS.ProcessEnv): Finding {
   if (found.length > 0) return ok(found.join(", "));
   return {
     level: "warning",
-    message: "No key of a model is set: runs must name a model that needs none.",
+    message: "No model key is set: runs must name a model that needs none.",
     next: "set the vendor's variable, such as OPENAI_API_KEY, for the worker",
   };
 }

@@ -36,6 +36,7 @@ export const worktreeCommands: readonly InnerCommand[] = [
     operands: "<name...>",
     flags: [yes],
     uses: ["force", "workspace"],
+    meanings: { force: "Also with unmerged changes, without asking" },
     examples: ["worktrees remove fix-login", "worktrees remove fix-login --yes"],
     load: async () => (await import("./remove.ts")).removeCommand,
   },

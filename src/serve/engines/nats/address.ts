@@ -31,13 +31,19 @@ export function readAddress(url: string, env: NodeJS.ProcessEnv): Address {
   const options = new URLSearchParams(query);
   for (const name of options.keys())
     if (!settings.includes(name))
-      throw new UserError("USAGE", `The address of a fleet has no '${name}'. It may have: ${settings.join(", ")}.`);
+      throw new UserError("USAGE", `The URL of a fleet has no parameter '${name}'. Available: ${settings.join(", ")}.`);
   const prefix = options.get("prefix") ?? "courser";
   if (!/^[\w-]{1,32}$/.test(prefix))
-    throw new UserError("USAGE", `The prefix of a fleet is a word of letters, digits, - and _; '${prefix}' is not.`);
+    throw new UserError(
+      "USAGE",
+      `The prefix of a fleet may only contain letters, digits, - and _: '${prefix}' does not fit.`,
+    );
   const replicas = Number(options.get("replicas") ?? 1);
   if (![1, 3, 5].includes(replicas))
-    throw new UserError("USAGE", "The replicas of a fleet are 1, 3 or 5: as many servers of the cluster keep it.");
+    throw new UserError(
+      "USAGE",
+      "The number of replicas of a fleet is 1, 3 or 5: on as many servers of the cluster it is stored.",
+    );
   const [user, password] = login?.split(":").map(decodeURIComponent) ?? [];
   return {
     servers: hosts.split(","),

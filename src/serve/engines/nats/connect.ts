@@ -38,7 +38,7 @@ async function loadPackages() {
     if (code !== "MODULE_NOT_FOUND" && code !== "ERR_MODULE_NOT_FOUND") throw error;
     throw new UserError(
       "FLEET_CLIENT_MISSING",
-      `Fleets on NATS need packages that are not installed. Beside courser-agent (with -g where it is global): ${install}`,
+      `Fleets on NATS need packages that are not installed. Install them beside courser-agent (with -g if it is global): ${install}`,
     );
   }
 }

@@ -32,23 +32,23 @@ export function fleetError(error: unknown, where: string): UserError {
   if (name === "PermissionViolationError" || /permissions violation/i.test(text))
     return new UserError(
       "FLEET_REFUSED",
-      `The fleet at ${where} does not permit this: ${oneLine(message)}. What its users need is told in docs/decisions/fleet.md`,
+      `The fleet at ${where} does not permit this: ${oneLine(message)}. The permissions it needs are listed in docs/decisions/fleet.md`,
     );
   if (name === "AuthorizationError" || name === "UserAuthenticationExpiredError" || /authoriz|authentic/i.test(text))
     return new UserError(
       "FLEET_REFUSED",
-      `The fleet at ${where} does not know you. Give nats://user:password@…, nats://token@…, or a file in COURSER_FLEET_CREDS.`,
+      `The fleet at ${where} rejected the login. Use nats://user:password@…, nats://token@…, or a file in COURSER_FLEET_CREDS.`,
     );
   if (/jetstream not enabled|JetStreamNotEnabled/i.test(`${name} ${text}`)) return noJetStream(where);
   if (isFull.test(text))
     return new UserError(
       "FLEET_FULL",
-      `The fleet at ${where} is full: ${oneLine(message)}. Give its server more room (max_file_store), or let go of old runs.`,
+      `The fleet at ${where} is full: ${oneLine(message)}. Give the server more space (max_file_store), or delete old runs.`,
     );
   if (/certificate|self.signed|altname|ssl|tls/i.test(text))
     return new UserError(
       "FLEET_REFUSED",
-      `The certificate of the fleet at ${where} is not accepted: ${oneLine(message)}. Name its authority in COURSER_FLEET_CA.`,
+      `The certificate of the fleet at ${where} was not accepted: ${oneLine(message)}. Set COURSER_FLEET_CA to the file of its certificate authority.`,
     );
   return unreachable(where, oneLine(message));
 }
@@ -63,7 +63,7 @@ export function unreachable(where: string, why: string): UserError {
 export function noJetStream(where: string): UserError {
   return new UserError(
     "FLEET_UNSUITABLE",
-    `The server at ${where} has no JetStream, which keeps the runs. Start it with: nats-server -js`,
+    `The server at ${where} has no JetStream, which stores the runs. Start it with: nats-server -js`,
   );
 }
 

@@ -120,5 +120,5 @@ function headIn({ head }: Stored): WrittenHead {
 }
 
 export function leaseLost(run: string): UserError {
-  return new UserError("LEASE_LOST", `The run ${run} has another host by now, or is over.`);
+  return new UserError("LEASE_LOST", `The run ${run} was taken over by another host, or has ended.`);
 }

@@ -30,7 +30,7 @@ export class Mailbox {
       const [{ head }, box] = await Promise.all([this.#logs.last(run), this.#lastInBox(run)]);
       const isClosed = box.told && "closed" in box.told && box.told.closed === head.owner;
       if (isOver(head.state) || isClosed)
-        throw new UserError("RUN_OVER", `The run ${run} is over. A new one can resume its session.`);
+        throw new UserError("RUN_OVER", `The run ${run} has ended. A new run can resume its session.`);
       if (await this.#publish(boxOf(run), data, box.sequence)) return;
     }
   }
@@ -93,7 +93,7 @@ export class Mailbox {
     if (!found || !(await this.#publish(key, data, 0)))
       throw new UserError(
         "QUESTION_CLOSED",
-        "Nobody waits for this answer: the question was answered or withdrawn, or another one took its place.",
+        "This question is no longer open: it was answered, withdrawn or replaced.",
       );
     await this.#server.purge("state", found.key);
   }
