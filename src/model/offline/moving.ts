@@ -1,6 +1,6 @@
 // Moving: renaming, copying, making folders, and asking whether a file is there.
 import { isDescription } from "./grammar/rows.ts";
-import { folderNamed, isSpent, looksLikePath, takeFile, takeFiles } from "./phrases.ts";
+import { folderNamed, isElsewhere, isSpent, looksLikePath, takeFile, takeFiles } from "./phrases.ts";
 import type { ParsedSteps, PromptContext } from "./steps.ts";
 
 export function move(rest: string, scene: PromptContext, verb: string): ParsedSteps {
@@ -48,11 +48,6 @@ export function move(rest: string, scene: PromptContext, verb: string): ParsedSt
 /** "to the main folder" is one that its user knows, and is never made; "to a folder x", "to the new folder x" may be. */
 export function isKnownFolder(words: string): boolean {
   return /\b(?:to|into|in)\s+(?:the|my|our|your|this|that)\s+(?!new\b)/i.test(words);
-}
-
-/** Outside of the project, where only the tools for files may look, after they were allowed to. */
-export function isElsewhere(path: string): boolean {
-  return /^[/~]|(?:^|\/)\.\.(?:\/|$)/.test(path);
 }
 
 /** A new name does not take a file to another folder. */

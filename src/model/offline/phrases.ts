@@ -181,6 +181,11 @@ export function trimSlash(path: string): string {
   return path.replace(/(?<=.)\/+$/, "");
 }
 
+/** Outside of the project, where only the tools for files may look, after they were allowed to. */
+export function isElsewhere(path: string): boolean {
+  return /^[/~]|(?:^|\/)\.\.(?:\/|$)/.test(path);
+}
+
 /** `folder` is absent for "here" and "in this project". */
 export type FolderPhrase = { folder?: string; rest: string };
 

@@ -1,7 +1,6 @@
 // Rows: whole orders as they are said, and the steps they mean. One fits from the first word to the last, or not at all.
 import { contentOf } from "../content.ts";
-import { isElsewhere } from "../moving.ts";
-import { countOf, folderNamed, onlyFile, onlyPlainFile } from "../phrases.ts";
+import { countOf, folderNamed, isElsewhere, onlyFile, onlyPlainFile } from "../phrases.ts";
 import { literalOf } from "../quotes.ts";
 import type { Content, LineChoice, ParsedSteps, PromptContext, Step } from "../steps.ts";
 import { wordSet } from "../word-set.ts";
