@@ -1,6 +1,6 @@
 // May this command line run? Every program it would start is judged, and every file it would write.
 import { existsSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
 import { isNamedByWrapper, uncoveredRun } from "./allow-rules.ts";
 import { deniedArguments, deniedRuns, deniedTouches, unseenArguments } from "./deny-rules.ts";
@@ -28,6 +28,7 @@ import { literalWord } from "./parse/shell-word.ts";
 import { type Floor, floorOf, holdsWorkspace, isInside, type ResolvedPath, rootOf } from "./paths.ts";
 import { hasDangerousOptions } from "./programs/dangerous-options.ts";
 import { harmlessVariables } from "./programs/shell-builtins.ts";
+import { homeSettings } from "./protected-names.ts";
 import { coversPath, deniedBelow, nameOf, namesPath, rulesFor } from "./rules.ts";
 import { capital, show } from "./show.ts";
 import { isNumeric, type VariableScope } from "./starts/expand-words.ts";
@@ -93,9 +94,13 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
     ...whole.flatMap(({ folder, change }) => sentence(keptWhole(folder, change, situation))),
   ];
   const floor = floorReasons({ writes, others, directories }, situation, denied);
-  for (const { folder, change, isEmptied } of whole)
-    if (change === "remove" && holdsWorkspace(folder, situation) && !(isEmptied && folder === situation.workspace))
+  for (const { folder, change, isEmptied } of whole) {
+    if (change !== "remove") continue;
+    if (holdsWorkspace(folder, situation) && !(isEmptied && folder === situation.workspace))
       floor.push(`${folder} contains the workspace.`);
+    const setting = homeSettings.find((name) => isInside(join(situation.home, name), folder));
+    if (setting) floor.push(`${folder} contains ~/${setting}, which is protected.`);
+  }
   if (Math.max(written.length, named.length, read.length) > mostFiles) {
     floor.push(`It names more than ${mostFiles} files.`);
   }

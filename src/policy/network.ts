@@ -125,7 +125,7 @@ function isBareVersion6(pattern: string): boolean {
 const closedNames: readonly [pattern: RegExp, why: string][] = [
   [/(^|\.)localhost[46]?(\.localdomain[46]?)?$/, "this machine"],
   [/^metadata\.goog$/, "the metadata service of a cloud"],
-  [/\.(local|localdomain|internal|intranet|lan|corp|home|private|home\.arpa)$/, "a private network"],
+  [/\.(local|localdomain|internal|intranet|lan|corp|home|private|svc|consul|home\.arpa)$/, "a private network"],
   [/^[^.[\]:]+$/, "a private network"],
 ];
 

@@ -100,7 +100,8 @@ export function loginProvider({ configDir, url, auth }: LoginContext, way: Login
   };
 }
 
-/** What a browser is sent to; never anything that another program would open. */
+/** What a browser is sent to; never anything that another program would open, nor a name that hides the host behind it. */
 export function isSafeToOpen(url: URL): boolean {
+  if (url.username || url.password) return false;
   return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url));
 }
