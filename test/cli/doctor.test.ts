@@ -119,6 +119,19 @@ describe("probe", () => {
       ok: false,
       detail: expect.stringContaining("does not answer"),
     });
+    // Whoever is silent, at whichever hop, is not waited for.
+    expect((await probe(`https://127.0.0.1:${silent}/`, { env: {}, timeoutMs: 200 })).at(-1)).toMatchObject({
+      hop: "tls",
+      detail: expect.stringContaining("handshake does not end"),
+    });
+    for (const protocol of ["http", "https"]) {
+      const behind = { HTTPS_PROXY: `${protocol}://127.0.0.1:${silent}` };
+      expect((await probe("https://model.test/", { env: behind, timeoutMs: 200 })).at(-1)).toMatchObject({
+        hop: "proxy",
+        ok: false,
+        detail: expect.stringMatching(/within 0\.2 s$/),
+      });
+    }
   });
 });
 
