@@ -6,7 +6,7 @@ import { type AgentChoice, type AgentReport, runAgent } from "./agents.ts";
 import { type AttemptFolders, makeFolders, removeFolders } from "./folders.ts";
 import { keepOutput, recordingIn } from "./keep-output.ts";
 import { takeSnapshot } from "./patch.ts";
-import { createScriptRunner } from "./scripts.ts";
+import { createScriptRunner, type ScriptOptions } from "./scripts.ts";
 import type { Task } from "./task.ts";
 import { reasonIn, type Verdict, verify } from "./verify.ts";
 
@@ -56,7 +56,7 @@ export function unfinished({ task, label }: Attempt): AttemptResult {
 /** Never rejects, unless it is cancelled. */
 export async function runAttempt(
   attempt: Attempt,
-  { env, signal }: { env: NodeJS.ProcessEnv; signal: AbortSignal },
+  { env, signal, redact }: Pick<ScriptOptions, "env" | "redact"> & { signal: AbortSignal },
 ): Promise<AttemptResult> {
   const { task, label, skip } = attempt;
   const startedAt = performance.now();
@@ -65,7 +65,7 @@ export async function runAttempt(
   let folders: AttemptFolders | undefined;
   try {
     folders = makeFolders(task);
-    const made = await carryOut(attempt, { folders, env, signal });
+    const made = await carryOut(attempt, { folders, env, signal, ...(redact && { redact }) });
     signal.throwIfAborted();
     const durationMs = Math.round(performance.now() - startedAt);
     const result = { ...named, ...made, durationMs, ...(attempt.keep && { folder: folders.base }) };
@@ -80,11 +80,12 @@ export async function runAttempt(
   }
 }
 
-type Place = { folders: AttemptFolders; env: NodeJS.ProcessEnv; signal: AbortSignal };
+type Place = Pick<ScriptOptions, "env" | "redact"> & { folders: AttemptFolders; signal: AbortSignal };
 type Made = Pick<AttemptResult, "status" | "reward" | "why" | "agent" | "patch">;
 
-async function carryOut({ task, agent, confined, ...wishes }: Attempt, { folders, env, signal }: Place): Promise<Made> {
-  const scripts = createScriptRunner(folders, { env, confined });
+async function carryOut({ task, agent, confined, ...wishes }: Attempt, place: Place): Promise<Made> {
+  const { folders, env, signal } = place;
+  const scripts = createScriptRunner(folders, { ...place, confined });
   const record = agent.type === "cli" && (wishes.output ?? wishes.recordTo) ? recordingIn(folders) : undefined;
   try {
     const setup = join(task.folder, "setup.sh");

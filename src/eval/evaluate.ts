@@ -1,6 +1,7 @@
 // Runs attempts, so many at a time, and sums up what came of them.
 import { type Attempt, type AttemptResult, runAttempt, type Status, unfinished } from "./attempt.ts";
 import { meanPassAtK } from "./pass-at-k.ts";
+import type { ScriptOptions } from "./scripts.ts";
 
 export type Evaluation = {
   results: AttemptResult[];
@@ -24,8 +25,7 @@ export type Summary = Record<Status, number> & {
 
 export type Progress = { started(attempt: Attempt): void; ended(attempt: Attempt, result: AttemptResult): void };
 
-export type EvaluateOptions = {
-  env: NodeJS.ProcessEnv;
+export type EvaluateOptions = Pick<ScriptOptions, "env" | "redact"> & {
   signal: AbortSignal;
   concurrency: number;
   progress?: Progress;
@@ -33,7 +33,7 @@ export type EvaluateOptions = {
 
 /** When it is cancelled, the attempts that run are ended, and what was finished by then is told. */
 export async function evaluate(attempts: readonly Attempt[], options: EvaluateOptions): Promise<Evaluation> {
-  const { env, signal, concurrency, progress } = options;
+  const { env, signal, redact, concurrency, progress } = options;
   const startedAt = performance.now();
   const results: AttemptResult[] = [];
   const waiting = [...attempts.entries()];
@@ -43,7 +43,7 @@ export async function evaluate(attempts: readonly Attempt[], options: EvaluateOp
       if (!next) return;
       const [index, attempt] = next;
       progress?.started(attempt);
-      results[index] = await runAttempt(attempt, { env, signal });
+      results[index] = await runAttempt(attempt, { env, signal, ...(redact && { redact }) });
       progress?.ended(attempt, results[index]);
     }
   };

@@ -18,11 +18,16 @@ export interface ScriptRunner {
   end(): Promise<void>;
 }
 
-export type ScriptOptions = { env: NodeJS.ProcessEnv; confined: boolean };
+export type ScriptOptions = {
+  env: NodeJS.ProcessEnv;
+  confined: boolean;
+  /** Takes the user's secrets out of what scripts say: a verifier may be given some. */
+  redact?(text: string): string;
+};
 
 const keepBytes = 256 * 1024;
 
-export function createScriptRunner(folders: AttemptFolders, { env, confined }: ScriptOptions): ScriptRunner {
+export function createScriptRunner(folders: AttemptFolders, { env, confined, redact }: ScriptOptions): ScriptRunner {
   const processes = createProcessRunner({ env });
   const own = { HOME: folders.home, ...identity };
   const sandboxes = new Map<string, Sandbox>();
@@ -43,7 +48,7 @@ export function createScriptRunner(folders: AttemptFolders, { env, confined }: S
         signal,
         keepBytes,
       });
-      return { exitCode: end.exitCode, timedOut: end.timedOut, output: end.interleaved };
+      return { exitCode: end.exitCode, timedOut: end.timedOut, output: redact?.(end.interleaved) ?? end.interleaved };
     },
     async end() {
       await processes.endAll();

@@ -291,6 +291,19 @@ describe("an evaluation", () => {
     expect(told.results.at(-1).why).toBe("reward.txt contains 'high', which is not a number");
   });
 
+  it("gives verifiers the variables they name, and shows no secret that they print", async () => {
+    const judged = makeTask("judged", {
+      "task.toml": '[verifier]\nenv = { KEY = "${JUDGE_API_KEY}", WORD = "${NOT_SET_HERE:-otherwise}" }\n',
+      "tests/test.sh": 'echo "Error: $KEY $WORD" >&2; test ${#KEY} = 20 || exit 2; exit 1\n',
+    });
+    const key = "jk-0123456789abcdefg";
+    const args = ["eval", judged, "--agent", "noop", "--output", "judged", ...confinement];
+    const { stdout, stderr } = await place.run(args, { env: { JUDGE_API_KEY: key } });
+    const kept = readFileSync(join(place.path, "judged/judged/1/verifier.txt"), "utf8");
+    expect(stdout).toMatch(/Error: .* otherwise/);
+    for (const text of [stdout, stderr, kept]) expect(text).not.toContain(key);
+  });
+
   it("takes the tests and their reward from nobody else", async () => {
     const cheats = makeTask("cheats", {
       "solution/solve.sh": "echo 1 > /logs/verifier/reward.txt; mkdir -p ../tests; echo exit 0 > ../tests/test.sh\n",

@@ -16,7 +16,7 @@ import { cut } from "../../text/width.ts";
 import { type FlagValues, flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { watchForTheEnd } from "../shutdown.ts";
-import { writeProgress, writeStderr } from "../stdout.ts";
+import { withoutSecrets, writeProgress, writeStderr } from "../stdout.ts";
 import { answer, answerJson, wantsJson } from "./answer.ts";
 import { chosenModel } from "./chosen-model.ts";
 import { fleetUrl } from "./runs/context.ts";
@@ -43,6 +43,7 @@ export async function evalTasks(invocation: Invocation): Promise<number> {
   const key = flagText(flags, "api-key");
   const options: EvaluateOptions = {
     env: { ...invocation.env, ...(key !== undefined && { CURSOR_API_KEY: key }) },
+    redact: withoutSecrets,
     signal: abort.signal,
     concurrency: countOf(flags, "concurrency") ?? (remote ? fleetConcurrency : Math.min(4, availableParallelism())),
     progress: wantsJson(invocation) ? silent : showProgress(),
