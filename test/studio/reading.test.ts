@@ -54,7 +54,9 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
     expect(await page.getByLabel("Next prompt").inputValue()).toBe("half a thought");
     await page.getByRole("link", { name: "Inbox" }).first().click();
     await page.getByText("Nothing waits for you").waitFor();
+    expect(await page.locator(".item[aria-current]").count()).toBe(0);
     await page.locator(".item").first().click();
+    await page.locator(".item[aria-current=page]").waitFor();
     await expect.poll(firstRead).toBe(read);
     expect(await page.getByLabel("Next prompt").inputValue()).toBe("half a thought");
     await page.getByLabel("Next prompt").fill("");
@@ -66,6 +68,22 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
     expect(await page.getByRole("link", { name: "Replay" }).count()).toBe(0);
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByText(/^Session not found/).waitFor();
+  });
+
+  it("reads what could not be read once the service is back, and keeps what was not sent", async () => {
+    await page.evaluate((address) => location.assign(address), long);
+    await page.locator(".cr-row").first().waitFor();
+    await page.context().setOffline(true);
+    await page.getByLabel("Next prompt").fill("not sent");
+    await page.keyboard.press("Enter");
+    await page.getByText("The service does not answer.").first().waitFor();
+    expect(await page.getByLabel("Next prompt").inputValue()).toBe("not sent");
+    await page.getByLabel("Next prompt").fill("");
+    await page.getByRole("link", { name: "Courser" }).first().click();
+    await page.locator(".item").first().click();
+    await page.getByRole("heading", { name: "This cannot be shown" }).waitFor();
+    await page.context().setOffline(false);
+    await page.locator(".cr-row").first().waitFor();
   });
 
   it("is printed whole, and is as it was afterwards", async () => {

@@ -4,7 +4,7 @@ import type { ListedSession, RunRecord } from "../../../serve/api.ts";
 import { dollars, duration, runningFor } from "../../../view/numbers.ts";
 import { Timeline, type TimelineControls } from "../../components/index.ts";
 import { baseName } from "../model/figures.ts";
-import { answerQuestion, questions, runs, sessions, titleOf } from "../state/app.ts";
+import { answerQuestion, connection, questions, runs, sessions, titleOf } from "../state/app.ts";
 import { Conversation } from "../state/conversation.ts";
 import { offer } from "../state/keys.ts";
 import { attempt, shownSheet } from "../state/layout.ts";
@@ -40,6 +40,17 @@ export function ConversationView({ where }: { where: Where }) {
     void open();
     return () => conversation.close();
   }, []);
+  // What could not be read while the service was away is read when it is back.
+  const isBack = connection.value === "open";
+  useEffect(() => {
+    if (!isBack) return;
+    const again = () => {
+      if (conversation.status.peek() === "error") void open();
+    };
+    again();
+    addEventListener("online", again);
+    return () => removeEventListener("online", again);
+  }, [isBack]);
   const subject = subjectOf(conversation);
   useTitle(subject.title);
   useEffect(

@@ -172,6 +172,7 @@ export function Select({ label, value, options, onChange }: SelectProps) {
 
 function List() {
   const found = sessions.value;
+  place.value; // which line is the one that is looked at
   if (listError.value !== undefined)
     return (
       <div class="empty small">
