@@ -242,7 +242,9 @@ describe("an evaluation", () => {
     expect(stdout).toMatch(/^ok +good +oracle passed, noop failed$/m);
     expect(stdout).toMatch(/^BAD +unsolved .*\n.*its solution does not pass: .*solve.sh ended with exit code 3/m);
     expect(stdout).toMatch(/^BAD +easy .*\n.*it passes when nothing is done/m);
-    expect(stdout).toMatch(/^BAD +mute .*\n.*its solution does not pass: reward\.txt contains 'maybe', which is not a number/m);
+    expect(stdout).toMatch(
+      /^BAD +mute .*\n.*its solution does not pass: reward\.txt contains 'maybe', which is not a number/m,
+    );
     expect(stdout).toMatch(/^BAD +unset .*\n.*setup.sh ended with exit code 1: no such thing/m);
     expect(stdout).toMatch(/^BAD +unsolvable .*\n.*it has no solution\/solve.sh/m);
     expect(stdout).toContain("6 tasks: 5 not sound.");
