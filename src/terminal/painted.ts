@@ -179,11 +179,20 @@ export function spread(left: Painted, right: Painted, width: number): Painted {
   return join(padded(cut(left, room), room + 2), right);
 }
 
+/** An address is of use only whole: a terminal opens it where it is one line, in however many rows. */
+const address = /^[("'<[]*https?:\/\/\S/;
+
 /**
  * The line in pieces of at most `width` columns, broken between words where that is possible; each begins with the colours
- * that it stands in and ends without any. `indent`: before every piece but the first.
+ * that it stands in and ends without any. `indent`: before every piece but the first. `addresses`: "whole" leaves it to the
+ * terminal to break those that are longer.
  */
-export function wrap(line: Painted, width: number, indent: Painted = nothing): Painted[] {
+export function wrap(
+  line: Painted,
+  width: number,
+  indent: Painted = nothing,
+  { addresses }: { addresses?: "whole" } = {},
+): Painted[] {
   const most = Math.max(1, width);
   if (widthOf(line) <= most) return [line];
   const lines: Painted[] = [];
@@ -215,6 +224,12 @@ export function wrap(line: Painted, width: number, indent: Painted = nothing): P
     }
     if (isBlank) continue;
     if (!isEmpty) breakLine();
+    if (addresses === "whole" && wide + used > most && address.test(text)) {
+      current += text;
+      used += wide;
+      isEmpty = false;
+      continue;
+    }
     for (const character of charactersOf(text)) {
       const next = characterWidth(character);
       if (used + next > most && !isEmpty) breakLine();

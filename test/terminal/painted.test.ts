@@ -34,6 +34,14 @@ describe("painted text", () => {
       "文です。",
       "はい",
     ]);
+    // An address stays in one line, where it may, for the terminal to open.
+    const link = palette.plain("see (https://example.com/a/long/path) there");
+    expect(wrap(link, 12, palette.plain(""), { addresses: "whole" }).map(plainText)).toEqual([
+      "see",
+      "(https://example.com/a/long/path)",
+      "there",
+    ]);
+    expect(Math.max(...wrap(link, 12).map(widthOf))).toBe(12);
     expect(padded(palette.bold("日"), 4)).toBe("\x1b[1m日\x1b[0m  ");
   });
 

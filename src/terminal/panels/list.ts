@@ -1,7 +1,7 @@
 // A list to choose one line from: arrows move, typing narrows it, Enter takes, Esc leaves.
 import { fuzzyFilter } from "@earendil-works/pi-tui/dist/fuzzy.js";
 import type { Key } from "../key.ts";
-import { cut, join, type Painted, type Palette, padded, spread } from "../painted.ts";
+import { cut, join, type Painted, type Palette, padded, spread, widthOf } from "../painted.ts";
 import { rightMargin, type Size, type View } from "../view.ts";
 import { createPanel, type Panel } from "./panel.ts";
 
@@ -77,7 +77,7 @@ export function listPanel<Value>(
     const title = typeof options.title === "string" ? options.title : options.title();
     const prompt = join(palette.bold(` ${title} `), palette.plain(filter));
     const shown = left.slice(first, first + height);
-    const width = Math.min(40, Math.max(0, ...shown.map(({ label }) => label.length)) + 2);
+    const width = Math.min(40, Math.max(0, ...shown.map(({ label }) => widthOf(palette.plain(label)))) + 2);
     const lines = shown.map((item, index) => lineOf(item, first + index === selected, { columns, width }));
     if (lines.length === 0) lines.push(palette.soft("   no matches"));
     const counted =
@@ -90,7 +90,7 @@ export function listPanel<Value>(
     const head = cut(prompt, columns - 1);
     return {
       lines: [head, ...lines, help],
-      cursor: { row: 0, column: Math.min(columns - 1, title.length + 2 + filter.length) },
+      cursor: { row: 0, column: Math.min(columns - 1, widthOf(prompt)) },
     };
   }
 

@@ -156,7 +156,9 @@ function inlineLines(
   style: MarkdownStyle,
   styles: readonly Colour[] = [],
 ): Painted[] {
-  return inlineParts(tokens, style, styles).flatMap((parts) => wrap(join(...parts), width));
+  return inlineParts(tokens, style, styles).flatMap((parts) =>
+    wrap(join(...parts), width, nothing, { addresses: "whole" }),
+  );
 }
 
 /** Pieces of the text, in the lines that it was written with hard breaks. */
