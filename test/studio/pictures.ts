@@ -20,18 +20,19 @@ export async function main(wanted: readonly string[]): Promise<void> {
     const demo = await prepareDemo(service);
     trust(service.workspace.config, demo.workspace);
     const session = `/sessions/cursor/${demo.waiting.sessionId}`;
+    const before: Shot["before"] = (page) => page.locator(".box .cr-meter").waitFor();
     const shots: Shot[] = [
-      { name: "studio-light", path: session },
-      { name: "studio-dark", path: session, colorScheme: "dark" },
-      { name: "studio-phone", path: session, width: 390, height: 780 },
+      { name: "studio-light", path: session, before },
+      { name: "studio-dark", path: session, before, colorScheme: "dark" },
+      { name: "studio-phone", path: session, before, width: 390, height: 780 },
       { name: "studio-inbox", path: "/inbox", colorScheme: "dark", width: 1180, height: 560 },
       { name: "studio-new-run", path: "/new", width: 1180, height: 560 },
       {
         name: "studio-changes",
         path: `/sessions/cursor/${demo.finished.sessionId}/changes`,
         async before(page) {
-          await page.locator(".cr-change").nth(2).hover();
-          await page.locator(".cr-line-button").nth(2).click();
+          await page.locator(".changed .cr-change").nth(2).hover();
+          await page.locator(".changed .cr-line-button").nth(2).click();
           await page.getByLabel("Comment on this line").fill("Does this close the file when the request is aborted?");
         },
       },
