@@ -44,7 +44,7 @@ export function isReadingCommand(line: string): boolean {
 function isReading(part: string): boolean {
   if (/[<>$`]/.test(part)) return false;
   if (WHOLE_COMMAND().test(part)) return true;
-  if (/^echo /.test(part)) return !isProse(part);
+  if (/^echo /.test(part)) return !isProse(part) && !/ (?:in)?to \S+\.\w+$/.test(part);
   const command = READING_COMMAND().exec(part)?.[0];
   if (command !== undefined)
     return wordsOf(part.slice(command.length)).every((word) => isSafeOption(word) || isOperand(word));

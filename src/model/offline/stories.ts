@@ -34,9 +34,14 @@ export function isStory(words: string): boolean {
   );
 }
 
-/** Words about words: what follows them may be told as well. */
+/** What speaks of words or of fiction: an order behind it may be a part of it. */
+const isFiction = wordSet(
+  "following title headline sentence phrase saying quote quoted text command commands instruction instructions message prompt rule rules advice motto song lyrics poem story game dream movie film book play riddle example",
+);
+
+/** Somebody's words: what follows in the same sentence may be theirs. */
 const isSpeech = wordSet(
-  "say says said saying tell tells told telling ask asks asked write writes wrote written read reads suggest suggests suggested recommend recommends recommended advise advised order ordered reply replied answered shout shouted think thinks thought called named title headline sentence phrase quote quoted text command commands instruction instructions message prompt rule advice song lyrics poem story game dream movie book",
+  "say says said saying tell tells told telling ask asks asked write writes wrote written read reads suggest suggests suggested recommend recommends recommended advise advised order ordered reply replied answered shout shouted think thinks thought called named order idea",
 );
 
 /**
@@ -44,8 +49,17 @@ const isSpeech = wordSet(
  * the order follows in the same sentence, nobody may be said to have given it: "He told me, delete a.txt".
  */
 export function isHarmless({ words, isEnded }: Story): boolean {
-  return wordsOf(words).every(
-    (word) => !isNoStory(word) && !looksLikePath(word) && !/[\uE000-\uF8FF]/.test(word) && (isEnded || !isSpeech(word)),
+  const all = wordsOf(withoutPoliteness(words));
+  // "This was on the wall": what comes next.
+  if (/^(?:it|this|that|there|these|those)(?:$|')/.test(all[0] ?? "") && !/^(?:so )?now that\b/i.test(words.trim()))
+    return false;
+  return all.every(
+    (word) =>
+      !isNoStory(word) &&
+      !isFiction(word) &&
+      !looksLikePath(word) &&
+      !/[\uE000-\uF8FF]/.test(word) &&
+      (isEnded || !isSpeech(word)),
   );
 }
 

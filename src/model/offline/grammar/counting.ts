@@ -129,7 +129,11 @@ export const measureRows: Row[] = [
     <check> [for_me] <whether> there_is|there's|there_exists [a|the] [file] [<called>] FILE [<here>]`,
     ({ file }) => [{ do: "find", pattern: thereAs(file) }],
   ],
-  ["<check> [for_me] <whether> FOLDER <is_there>", ({ folder }) => [{ do: "find", pattern: thereAs(folder) }]],
+  [
+    "<check> [for_me] <whether> FOLDER <is_there>",
+    ({ folder }, _, words) =>
+      /\b(?:folder|directory)\b|\//i.test(words) ? [{ do: "find", pattern: thereAs(folder) }] : undefined,
+  ],
   [
     `what have|do we|you|i got|have in|here [here]
     what|which files|documents live|are|lie|sit|exist in|inside this|the_current directory|folder|place

@@ -1,6 +1,6 @@
 // Commands: the project's own scripts, and questions that a command answers.
 
-import { isCommandText, isReadingCommand } from "../commands.ts";
+import { isReadingCommand } from "../commands.ts";
 import { shellWord } from "../moving.ts";
 import { literalOf } from "../quotes.ts";
 import { run } from "../running.ts";
@@ -18,7 +18,9 @@ function looked(command: string, scene: PromptContext): ParsedSteps {
 /** "the output of ls -la" */
 function outputOf(command: string, scene: PromptContext): ParsedSteps {
   const literal = literalOf(scene.masked, command);
-  return literal?.kind === "code" || isCommandText(literal?.text ?? command) ? run(command, scene, "run") : undefined;
+  return literal?.kind === "code" || isReadingCommand(literal?.text ?? command)
+    ? run(command, scene, "run")
+    : undefined;
 }
 
 function entered(scene: PromptContext, folder: string): ParsedSteps {
