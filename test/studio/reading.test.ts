@@ -53,7 +53,7 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
     await expect.poll(firstRead).toBe(read);
     expect(await page.getByLabel("Next prompt").inputValue()).toBe("half a thought");
     await page.getByRole("link", { name: "Inbox" }).first().click();
-    await page.getByText("Nothing waits for you").waitFor();
+    await page.getByText("No open questions").waitFor();
     expect(await page.locator(".item[aria-current]").count()).toBe(0);
     await page.locator(".item").first().click();
     await page.locator(".item[aria-current=page]").waitFor();

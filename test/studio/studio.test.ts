@@ -152,7 +152,7 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
       .click();
     await page.getByText("gone.txt").first().waitFor();
     await page.keyboard.press("y");
-    await page.getByText("Nothing waits for you").waitFor();
+    await page.getByText("No open questions").waitFor();
     await other.page.getByText("Removed.").waitFor();
     expect(await other.page.getByRole("button", { name: "Once" }).count()).toBe(0);
     expect(existsSync(join(service.workspace.path, "gone.txt"))).toBe(false);
@@ -184,7 +184,7 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
   });
 
   it("renames and deletes sessions by the palette", async () => {
-    await page.getByText("Go on with this session").or(page.getByLabel("Next prompt")).first().waitFor();
+    await page.getByText("Continue this session").or(page.getByLabel("Next prompt")).first().waitFor();
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+k");
     await page.keyboard.type("rename");
@@ -195,7 +195,7 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     await page.getByLabel("More").click();
     await page.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-    await page.getByText("The session is deleted").waitFor();
+    await page.getByText("Session deleted").waitFor();
     expect(await page.locator(".item", { hasText: "A better name" }).count()).toBe(0);
   });
 

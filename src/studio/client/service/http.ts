@@ -22,7 +22,7 @@ export function createHttp(token: string, onRefused: () => void): Http {
     const headers = { Authorization: `Bearer ${token}`, ...init.headers };
     const response = await fetch(path, { ...init, headers, cache: "no-store", credentials: "omit" }).catch((error) => {
       if (init.signal?.aborted) throw error;
-      throw new ServiceError(0, "unreachable", "The service does not answer.");
+      throw new ServiceError(0, "unreachable", "The service does not respond.");
     });
     if (response.ok) return response;
     if (response.status === 401) onRefused();

@@ -21,7 +21,7 @@ export function notifyOf({ question }: OpenQuestion, title: string): void {
 }
 
 function bodyOf(question: OpenQuestion["question"]): string {
-  if (question.type !== "permission") return "A question wants an answer.";
+  if (question.type !== "permission") return "A question needs an answer.";
   const [need] = question.needs;
   return need ? `${question.tool}: ${need.target}`.slice(0, 200) : question.tool;
 }

@@ -77,7 +77,7 @@ export function NoKey() {
     <main class="whole">
       <div class="empty">
         <h1>This page needs its key</h1>
-        <p>It is handed over when the studio is opened, and kept by that tab alone. Type this in a terminal:</p>
+        <p>The key is passed on when the studio is opened, and kept only in that tab. Type this in a terminal:</p>
         <pre class="command">courser studio</pre>
       </div>
     </main>

@@ -52,7 +52,7 @@ export function Changes({ subject }: { subject: Subject }) {
     isSending.value = false;
     if (!done) return;
     comments.value = [];
-    say("The comments are with the agent");
+    say("The comments were sent to the agent");
     const { pathname } = location;
     const [, kind, one, two] = pathname.split("/");
     if (kind === "sessions") go({ type: "session", tool: one!, id: two!, tab: "timeline" });

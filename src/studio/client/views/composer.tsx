@@ -86,7 +86,7 @@ export function Composer({ subject }: { subject: Subject }) {
               ? "Steer, or queue the next message"
               : isLive
                 ? "Queue the next message"
-                : "Go on with this session")
+                : "Continue this session")
           }
           disabled={cannot !== undefined}
           value={text.value}
@@ -212,7 +212,7 @@ type Circumstances = Pick<Subject, "workspace" | "session"> & { isInstalled: boo
 
 function reasonAgainst({ workspace, session, isInstalled, cli }: Circumstances): string | undefined {
   if (!isInstalled) return `${cli} is not installed here: this session can be read only`;
-  if (workspace === undefined) return "This session does not say where it was worked: it can be read only";
+  if (workspace === undefined) return "This session has no recorded directory: it is read-only";
   if (session && !session.isTrusted) return "Its directory is not trusted. In a terminal: cd there, courser --trust";
   return undefined;
 }

@@ -222,8 +222,8 @@ function Conversed({ subject, where, isShown }: { subject: Subject; where: Where
   if (log.blocks.length === 0 && !subject.isLive)
     return (
       <div class="empty">
-        <h2>Nothing was said yet</h2>
-        <p>What you write below begins the conversation.</p>
+        <h2>Nothing here yet</h2>
+        <p>Write a message below to start the conversation.</p>
       </div>
     );
   return (
@@ -251,7 +251,7 @@ function timelineActions(controls: () => TimelineControls | undefined) {
     { id: "previous-row", title: "Previous step", keys: "k", run: move("previous") },
     { id: "next-turn", title: "Next turn", keys: "]", run: move("next-turn") },
     { id: "previous-turn", title: "Previous turn", keys: "[", run: move("previous-turn") },
-    { id: "first-row", title: "To the beginning", keys: "g g", run: move("first") },
+    { id: "first-row", title: "To the start", keys: "g g", run: move("first") },
     { id: "last-row", title: "To the end", keys: "G", run: move("last") },
     { id: "toggle", title: "Open or close a step", keys: "o", run: () => controls()?.toggle() },
     { id: "toggle-all", title: "Open or close all steps", keys: "O", run: () => controls()?.toggleAll() },

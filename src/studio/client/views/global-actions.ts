@@ -15,7 +15,7 @@ function globalActions(): Action[] {
     { id: "palette", title: "Find anything", keys: "⌘K", run: () => (isPaletteOpen.value = true), isKeyOnly: true },
     { id: "help", title: "Keys", keys: "?", run: () => (isPaletteOpen.value = true), isKeyOnly: true },
     { id: "new", title: "New run", keys: "n", run: () => go({ type: "new" }) },
-    { id: "inbox", title: "Inbox: what waits for an answer", keys: "i", run: () => go({ type: "inbox" }) },
+    { id: "inbox", title: "Inbox: questions waiting for an answer", keys: "i", run: () => go({ type: "inbox" }) },
     { id: "search", title: "Search sessions", keys: "/", run: focusSearch },
     { id: "next", title: "Next session", keys: "J", run: () => step(1) },
     { id: "previous", title: "Previous session", keys: "K", run: () => step(-1) },
@@ -25,7 +25,7 @@ function globalActions(): Action[] {
       keys: "t",
       run() {
         nextTheme();
-        say(theme.value === "system" ? "Colours as the system has them" : `Colours: ${theme.value}`);
+        say(theme.value === "system" ? "Colours: as the system" : `Colours: ${theme.value}`);
       },
     },
   ];

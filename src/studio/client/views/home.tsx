@@ -13,8 +13,8 @@ export function Home() {
         <h1>{count > 0 ? "Choose a session, or start a run" : "No sessions yet"}</h1>
         <p>
           {count > 0
-            ? "Sessions of every agent on this machine are on the left. What runs is on top."
-            : "What agents do on this machine is listed here: start a run, or run one of them in a terminal."}
+            ? "Sessions of every agent on this machine are on the left, running ones first."
+            : "Sessions of the agents on this machine are listed here. Start a run, or use an agent in a terminal."}
         </p>
         <p class="buttons">
           <a class="button main" href="/new">

@@ -58,11 +58,9 @@ export function Inbox() {
       <div class="scroll">
         {open.length === 0 ? (
           <div class="empty">
-            <h2>Nothing waits for you</h2>
+            <h2>No open questions</h2>
             <p>
-              {connection.value === "open"
-                ? "Questions of all runs come together here."
-                : "Connecting to the service …"}
+              {connection.value === "open" ? "Questions from all runs appear here." : "Connecting to the service …"}
             </p>
           </div>
         ) : (

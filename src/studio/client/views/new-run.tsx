@@ -139,7 +139,7 @@ export function NewRun() {
               <span>Repository</span>
               <input
                 type="text"
-                placeholder="Empty: the files of the folder are sent"
+                placeholder="Empty: the files of the directory are sent"
                 value={choices.value.repository}
                 onInput={(event) => change({ repository: event.currentTarget.value })}
               />
@@ -177,15 +177,15 @@ export function NewRun() {
           <span>Mode</span>
           <select value={mode} onChange={(event) => change({ mode: event.currentTarget.value })}>
             <option value="agent">Agent: works</option>
-            <option value="plan">Plan: looks, and makes a plan</option>
-            {isOurs && <option value="ask">Ask: looks, and answers</option>}
+            <option value="plan">Plan: makes a plan, changes nothing</option>
+            {isOurs && <option value="ask">Ask: answers, changes nothing</option>}
           </select>
         </label>
         <label class="wide">
           <span>Permission</span>
           <select value={permission} onChange={(event) => change({ permission: event.currentTarget.value })}>
-            <option value="default">By the rules; what none covers is asked here</option>
-            <option value="force">Everything but what deny rules and protected paths forbid (--force)</option>
+            <option value="default">By the rules; anything else is asked here</option>
+            <option value="force">Everything except deny rules and protected paths (--force)</option>
           </select>
         </label>
         {folders.value?.length === 0 && !isFleet.value && (

@@ -78,7 +78,7 @@ export function Palette() {
             {choice.keys && <kbd>{choice.keys}</kbd>}
           </div>
         ))}
-        {found.length === 0 && <p class="nothing">Nothing is called that.</p>}
+        {found.length === 0 && <p class="nothing">No matches.</p>}
       </div>
     </dialog>
   );

@@ -55,7 +55,7 @@ export function Replay({ subject }: { subject: Subject }) {
     () =>
       offer("replay", [
         { id: "play", title: "Play or pause the replay", keys: " ", run: play },
-        { id: "step-on", title: "Replay: one step on", keys: "l", run: () => go(at.peek() + 1) },
+        { id: "step-on", title: "Replay: one step forward", keys: "l", run: () => go(at.peek() + 1) },
         { id: "step-back", title: "Replay: one step back", keys: "h", run: () => go(at.peek() - 1) },
       ]),
     [steps],

@@ -52,7 +52,7 @@ export function sessionActions(subject: Subject): Action[] {
       title: "Copy a link to this",
       run: () =>
         void copyText(location.href).then((isDone) =>
-          isDone ? say("The link is copied") : say("The browser does not let the page copy it", { isError: true }),
+          isDone ? say("Link copied") : say("The browser does not allow the page to copy", { isError: true }),
         ),
     },
   ];
@@ -104,7 +104,7 @@ async function fork({ conversation }: Subject): Promise<void> {
 async function rewind({ conversation }: Subject): Promise<void> {
   const last = conversation.log.value.turns.at(-1)?.number ?? 1;
   const given = await typed({
-    title: "Rewind: take the conversation and the files that it changed back to before a turn",
+    title: "Rewind the conversation and the files it changed to before a turn",
     label: `Turn (1 to ${last})`,
     value: String(last),
     yes: "Rewind",
@@ -115,19 +115,19 @@ async function rewind({ conversation }: Subject): Promise<void> {
   const done = await attempt(() => service().rewind(conversation.ref.value!, turn));
   if (!done) return;
   await conversation.reload();
-  say(`It is as before turn ${turn}`);
+  say(`Rewound to before turn ${turn}`);
 }
 
 async function remove({ conversation, title }: Subject): Promise<void> {
   const isSure = await confirmed({
     title: `Delete “${title}”?`,
-    text: "Its transcript and snapshots go with it. This cannot be undone.",
+    text: "Its transcript and snapshots are deleted too. This cannot be undone.",
     yes: "Delete",
   });
   if (!isSure) return;
   const done = await attempt(() => service().remove(conversation.ref.value!));
   if (!done) return;
   await loadSessions();
-  say("The session is deleted");
+  say("Session deleted");
   go({ type: "home" });
 }

@@ -176,7 +176,7 @@ function List() {
   if (listError.value !== undefined)
     return (
       <div class="empty small">
-        <p>The list cannot be read: {listError.value}</p>
+        <p>The list cannot be loaded: {listError.value}</p>
         <button type="button" onClick={() => void loadSessions()}>
           Try again
         </button>
@@ -189,7 +189,7 @@ function List() {
       <div class="empty small">
         {isFiltered() ? (
           <>
-            <p>Nothing fits.</p>
+            <p>No matches.</p>
             <button type="button" onClick={clearFilter}>
               Show all sessions
             </button>

@@ -11,7 +11,7 @@ export function GlobTool(props: ToolProps) {
   return (
     <Card {...props}>
       {paths.length > 0 && <Paths paths={paths} />}
-      {(clientTruncated === true || ripgrepTruncated === true) && <p class="cr-note">There are more than these.</p>}
+      {(clientTruncated === true || ripgrepTruncated === true) && <p class="cr-note">There are more results.</p>}
     </Card>
   );
 }
