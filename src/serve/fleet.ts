@@ -216,6 +216,8 @@ export interface Fleet {
   put(run: string, name: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
   /** Undefined: there is nothing of that name. */
   get(run: string, name: string): Promise<AsyncIterable<Uint8Array> | undefined>;
+  /** `listener` is told when the connection is lost, and when it is there again. */
+  onReach(listener: (isReached: boolean) => void): void;
   /** Resolves when something has changed since the last call. */
   changed(signal: AbortSignal): Promise<void>;
   close(): void;

@@ -180,8 +180,10 @@ class RunHost {
     // It was only not told that it is over.
     if (this.#continuation.isAnswered && (await this.#finish(endOf(this.#endings, this.#run, undefined), 0)).isFinished)
       return undefined;
-    const why =
-      "The process that hosted this run ended unexpectedly. Nothing it had started is repeated; resume the session to continue.";
+    const next = this.#run.spec.source
+      ? "start it again, with --on-worker-loss continue if it may continue on another worker next time."
+      : "resume the session to continue.";
+    const why = `The process that hosted this run ended unexpectedly. Nothing it had started is repeated; ${next}`;
     return failedEnd(new UserError("TERMINATED", why), this.#run, "error");
   }
 

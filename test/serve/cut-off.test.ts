@@ -33,7 +33,7 @@ describe.skipIf(noNatsServer)(orSkipped("a worker that is cut off", noNatsServer
   it.concurrent.for(Object.entries(outages))(
     "ends its agent after a lease: %s",
     { timeout: 120_000 },
-    async ([, cutOff], { onTestFinished }) => {
+    async ([name, cutOff], { onTestFinished }) => {
       const server = await NatsServer.start();
       onTestFinished(() => server.remove());
       const outage = await cutOff(server);
@@ -56,6 +56,7 @@ describe.skipIf(noNatsServer)(orSkipped("a worker that is cut off", noNatsServer
       await sleep(500);
       expect(linesOf(effects)).toHaveLength(done);
 
+      if (name === "its server is killed") expect(worker.said()).toContain("the connection to the fleet was lost");
       await outage.end();
       // It takes the run again like any other worker, and finds that it had begun.
       const { end, attempts } = await fleet.over(run, 60_000);

@@ -287,6 +287,8 @@ class SqliteFleet implements Fleet {
   put = (run: string, name: string, bytes: AsyncIterable<Uint8Array>) => this.#objects.put(run, name, bytes);
   get = async (run: string, name: string) => this.#objects.get(run, name);
 
+  onReach(): void {} // a file is always there
+
   async changed(signal: AbortSignal): Promise<void> {
     await this.#changes.after(this.#seen, signal, { patient: true });
     this.#seen = this.#changes.count;

@@ -58,12 +58,12 @@ export async function work(fleet: Fleet, stats: WorkerStats, options: WorkerOpti
       const hosting = host(lease).finally(() => running.delete(hosting));
       running.add(hosting);
     }
-    stats.isReady = false;
+    stats.isTaking = false;
     if (running.size > 0 && options.drain.aborted) options.onLine(`leaving: ${running.size} running`);
     while (running.size > 0) await Promise.race(running);
     return last;
   } finally {
-    stats.isReady = false;
+    stats.isTaking = false;
     leave.stop();
   }
 }
@@ -110,15 +110,15 @@ async function nextLease(
       wait: wait.signal,
       ...(pool !== undefined && { pool }),
     });
-    stats.isReady = true;
+    stats.isTaking = true;
     const lease = await asked;
     failures.count = 0;
     return lease ?? (idle !== undefined && wait.signal.aborted && !drain.aborted ? "idle" : undefined);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     // The fleet answered when the worker began: it is asked again, less and less often.
-    if (stats.isReady || failures.count === 0) options.onLine(`The fleet cannot be reached: ${error.message}`);
-    stats.isReady = false;
+    if (stats.isTaking || failures.count === 0) options.onLine(`The fleet cannot be reached: ${error.message}`);
+    stats.isTaking = false;
     const waitMs = Math.min(retryMs.most, retryMs.first * 2 ** failures.count++);
     await sleep(waitMs * (0.5 + Math.random()), undefined, { signal: drain }).catch(() => {});
     return undefined;

@@ -11,8 +11,10 @@ export class WorkerStats {
   taken = 0;
   running = 0;
   seconds = 0;
-  /** The fleet answers, and more runs are taken. */
-  isReady = false;
+  /** More runs are taken. */
+  isTaking = false;
+  /** The connection to the fleet is there. */
+  isReached = true;
   readonly #ended = new Map<Ending, number>();
 
   constructor(facts: WorkerFacts) {
@@ -33,6 +35,10 @@ export class WorkerStats {
 
   ended(ending: Ending): number {
     return this.#ended.get(ending) ?? 0;
+  }
+
+  get isReady(): boolean {
+    return this.isTaking && this.isReached;
   }
 
   get endedAll(): number {

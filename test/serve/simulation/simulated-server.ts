@@ -328,6 +328,8 @@ export class SimulatedConnection implements Server {
   done = (handle: string) => this.#again(() => this.#ask(() => this.#server.done(handle)));
   now = () => Promise.resolve(this.#server.clock.now - 1);
 
+  onReach(): void {}
+
   tellNews(kind: NewsKind): void {
     this.#travel(() => {
       for (const connection of this.#server.connections)

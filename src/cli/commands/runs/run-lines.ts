@@ -64,6 +64,8 @@ export function runJson({
 
 /** `write`: text as it is. What strangers wrote cannot move the cursor. */
 export function createRunScreen(workspace: string, write: (text: string) => void) {
+  /** Paths are shown as seen from where the agent works: on a worker that is another place. */
+  let place = workspace;
   let isOpen = false;
   const put = (text: string) => {
     write(text);
@@ -74,6 +76,9 @@ export function createRunScreen(workspace: string, write: (text: string) => void
   let said = "";
   const show = (event: AgentEvent) => {
     switch (event.type) {
+      case "init":
+        place = event.cwd;
+        break;
       case "user":
         line(`> ${visible(event.text)}`);
         break;
@@ -87,7 +92,7 @@ export function createRunScreen(workspace: string, write: (text: string) => void
         said = "";
         break;
       case "tool_start":
-        line(callLine(event, workspace));
+        line(callLine(event, place));
         break;
       case "tool_end":
         if (event.outcome?.kind !== "success") line(`  ${event.outcome?.kind ?? "ended"}`);

@@ -66,6 +66,10 @@ async function workUntilToldToLeave(
   const listening = management && (await listenForManagement(management, stats));
   const signals = watchSignals(say);
   await tidyUp(settings, premises, say);
+  fleet.onReach((isReached) => {
+    stats.isReached = isReached;
+    if (!signals.drain.aborted) say(isReached ? "the fleet is reached again" : "the connection to the fleet was lost");
+  });
   const at = listening ? `, http://${listening.host}:${listening.port}/metrics` : "";
   say(`worker ${name}: pool ${pool}, ${concurrency} at once${at}`);
   forgetFleet(invocation.env);

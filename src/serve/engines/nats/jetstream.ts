@@ -49,6 +49,7 @@ type Known = {
   lanes: Set<Lane>;
   onGap: Set<() => void>;
   watches: Map<string, { watchers: Set<Watcher>; subscription: { unsubscribe(): void } }>;
+  onReach: Set<(isReached: boolean) => void>;
   /** Of questions that were put to a server that is away now. */
   onLost: Set<(error: Error) => void>;
 };
@@ -74,6 +75,7 @@ export class JetStream implements Server {
       lanes: new Set(),
       watches: new Map(),
       onGap: new Set(),
+      onReach: new Set(),
       onLost: new Set(),
     };
     this.#patienceMs = known ? Infinity : patienceMs;
@@ -265,6 +267,10 @@ export class JetStream implements Server {
     return performance.now() + known.clock.offset;
   }
 
+  onReach(listener: (isReached: boolean) => void): void {
+    this.#known.onReach.add(listener);
+  }
+
   tellNews(kind: NewsKind): void {
     const { connection, names } = this.#connected;
     try {
@@ -325,12 +331,14 @@ export class JetStream implements Server {
     for await (const { type } of this.#connected.connection.status()) {
       if (type === "disconnect") {
         this.#known.isAway = true;
+        for (const tell of this.#known.onReach) tell(false);
         for (const reject of [...this.#known.onLost]) reject(awayError());
       }
       if (type !== "reconnect") continue;
       this.#known.isAway = false;
       this.#known.clock = undefined;
       this.#known.isFoundAgain = true;
+      for (const tell of this.#known.onReach) tell(true);
       this.#wakeAll();
     }
   }

@@ -283,6 +283,8 @@ export class NatsFleet implements Fleet {
   put = (run: string, name: string, bytes: AsyncIterable<Uint8Array>) => this.#parts.payloads.put(run, name, bytes);
   get = (run: string, name: string) => this.#parts.payloads.get(run, name);
 
+  onReach: Fleet["onReach"] = (listener) => this.#server.onReach(listener);
+
   async changed(signal: AbortSignal): Promise<void> {
     this.#news ??= this.#server.onNews("runs", () => {
       this.#isNew = true;

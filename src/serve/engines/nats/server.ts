@@ -72,6 +72,8 @@ export interface Server {
   /** When the server was found again, by its clock; 0: it was never lost. Known after `now`. */
   readonly foundAgainAt: number;
 
+  /** `listener` is told when the server is lost, and when it is found again. */
+  onReach(listener: (isReached: boolean) => void): void;
   /** Wakes everybody who waits for news of this kind. */
   tellNews(kind: NewsKind): void;
   onNews(kind: NewsKind, listener: () => void): { close(): void };
