@@ -76,7 +76,7 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
     await page.context().setOffline(true);
     await page.getByLabel("Next prompt").fill("not sent");
     await page.keyboard.press("Enter");
-    await page.getByText("The service does not answer.").first().waitFor();
+    await page.getByText("The service does not respond.").first().waitFor();
     expect(await page.getByLabel("Next prompt").inputValue()).toBe("not sent");
     await page.getByLabel("Next prompt").fill("");
     await page.getByRole("link", { name: "Courser" }).first().click();
