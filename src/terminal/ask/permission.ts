@@ -88,7 +88,8 @@ function bodyOf(
   const home = homeDir(env);
   const target = linesOf(first?.kind === "Shell" ? first.target : shortPath(first?.target ?? "", home));
   const indent = bodyIndent(columns);
-  const name = join(palette.plain("  "), padded(palette.bold(cardName(tool)), indent - 2));
+  const label = join(palette.plain("  "), palette.bold(cardName(tool)));
+  const name = padded(label, Math.max(indent, widthOf(label) + 2));
   const wants = palette.warn("wants permission");
   // What is to be permitted is shown whole: beside its name, or below it where there is no room.
   const isBeside = widthOf(name) + widthOf(palette.plain(target[0]!)) + widthOf(wants) + 2 < columns;
