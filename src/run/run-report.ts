@@ -39,7 +39,10 @@ export class RunReport {
       const gone = missing.find((server) => server.name === name);
       if (!gone && known.includes(name)) continue;
       const why = gone ? `${gone.status}${gone.problem ? `, ${gone.problem}` : ""}` : "it is not configured";
-      throw new UserError("MCP_UNREACHABLE", `--require-mcp ${name}: the server is missing: ${why}.`);
+      throw new UserError(
+        "MCP_UNREACHABLE",
+        `--require-mcp ${name}: the server is missing: ${why.replace(/[.?]?$/, ".")}`,
+      );
     }
   }
 
@@ -48,13 +51,16 @@ export class RunReport {
     const { request, background, waitMs, waiting } = this.#parts;
     const settle = () => background.settle(waitMs, signal);
     const isOver = request.single && event.type === "done" && background.isRunning;
+    const answeredAt = performance.now();
     if (isOver) await (waiting ? waiting.during("tool", "in the background", settle) : settle());
+    const waitedMs = isOver ? Math.round(performance.now() - answeredAt) : 0;
     const cutOff = request.single ? await background.endAll() : [];
     const work = workOf(background, new Set(cutOff.map(({ taskId }) => taskId)));
     const missing = this.#parts.missing();
     const budget = this.#budget();
     const told = {
       ...event,
+      durationMs: event.durationMs + waitedMs,
       ...(work.length > 0 && { background: work }),
       ...(missing.length > 0 && { missingServers: missing }),
       ...(budget && { budget }),

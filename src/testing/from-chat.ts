@@ -1,4 +1,5 @@
 // A chat as a recording: what was said and done in it, without the requests' system prompts and tools, which no chat keeps.
+import type { ErrorCode } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
 import { redact } from "../redact/redact.ts";
@@ -7,7 +8,7 @@ import type { ChatRecord } from "../store/chats/chat.ts";
 import { digestOf } from "../text/digest.ts";
 import { createDescriber, digestOfRequest, redacted } from "./describe.ts";
 import { createNormaliser, placesOf } from "./normalise.ts";
-import { type RecordingHeader, type RecordingLine, recordingVersion } from "./recording.ts";
+import { type RecordingHeader, type RecordingLine, type RequestLine, recordingVersion } from "./recording.ts";
 
 export function* recordingExport(record: ChatRecord): Generator<string> {
   for (const line of linesOf(record)) yield `${JSON.stringify(redacted(line, redact))}\n`;
@@ -27,6 +28,7 @@ function* linesOf(record: ChatRecord): Generator<RecordingHeader | RecordingLine
       if (event.type === "init") continue;
       if (conversation.isAnswered(event)) yield* conversation.nextReply();
       if (event.type === "done" || event.type === "fail") yield* conversation.rest();
+      if (event.type === "fail") yield* conversation.failed(event);
       const digest = event.type === "tool_end" ? { digest: digestOf(JSON.stringify(event.outcome ?? null)) } : {};
       yield { event, ...digest };
     }
@@ -88,19 +90,34 @@ class Conversation {
       ({ message, turn }, index) => index >= this.#told && turn === this.#turn && message.role === "assistant",
     );
     if (at < 0) return;
-    const messages = this.#messages.slice(0, at).map(({ message }) => this.#describer.message(message));
-    const number = ++this.#requests;
-    const described = { system: [], tools: {}, messages };
-    yield {
-      request: number,
-      digest: digestOfRequest(described),
-      agent: "main",
-      messages: { kept: this.#kept, added: messages.slice(this.#kept) },
-    };
+    yield this.#request(at);
     const { parts, provider } = this.#messages[at]!.message;
-    yield { reply: number, parts: [...parts], ...(provider !== undefined && { provider }) };
-    this.#kept = at;
+    yield { reply: this.#requests, parts: [...parts], ...(provider !== undefined && { provider }) };
     this.#told = at + 1;
+  }
+
+  /** The request that the model failed to answer. */
+  *failed({ code, message }: { code?: string; message: string }): Generator<RecordingLine> {
+    const at = this.#messages.findLastIndex(({ turn }) => turn === this.#turn) + 1;
+    const isAsked = this.#messages[at - 1]?.message.role === "user";
+    if (!isAsked || !code?.startsWith("MODEL_")) return;
+    yield this.#request(at);
+    yield { reply: this.#requests, parts: [], error: { code: code as ErrorCode, message } };
+    this.#told = at;
+  }
+
+  /** With the messages up to there. */
+  #request(at: number): RequestLine {
+    const messages = this.#messages.slice(0, at).map(({ message }) => this.#describer.message(message));
+    const added = messages.slice(this.#kept);
+    const kept = this.#kept;
+    this.#kept = at;
+    return {
+      request: ++this.#requests,
+      digest: digestOfRequest({ system: [], tools: {}, messages }),
+      agent: "main",
+      messages: { kept, added },
+    };
   }
 
   /** Of the turn, what no event spoke of. */

@@ -70,7 +70,7 @@ export class ReplayModel implements Provider {
     if (meant < 0) {
       throw new ModelError(
         "REPLAY_DIVERGED",
-        `${this.#name} has ${this.#whole.length} requests, and the run asks for one more.`,
+        `${this.#name} has ${this.#whole.length === 1 ? "1 request" : `${this.#whole.length} requests`}, and the run asks for one more.`,
       );
     }
     const recorded = this.#whole[meant]!;

@@ -117,7 +117,13 @@ export class ReplayedRun implements LiveRun {
     item.state = "told";
     const lines = this.#turns[this.#next++];
     if (!lines) {
-      this.#end(item, new UserError("REPLAY_DIVERGED", `${this.#name} has only ${this.#turns.length} prompts.`));
+      this.#end(
+        item,
+        new UserError(
+          "REPLAY_DIVERGED",
+          `${this.#name} has only ${this.#turns.length === 1 ? "1 prompt" : `${this.#turns.length} prompts`}.`,
+        ),
+      );
       return;
     }
     let ending: TurnEnding | undefined;

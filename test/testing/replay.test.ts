@@ -262,10 +262,15 @@ describe("replay", () => {
 });
 
 it("a chat becomes a recording", async () => {
+  const exported = async (run: { lines(): Record<string, any>[] }) =>
+    (await here.run(["sessions", "export", run.lines()[0]!["session_id"], "--format", "recording"])).stdout;
+  const error = { code: "MODEL_REFUSED", message: "no" };
+  const failed = await here.play([script[0], { error }]);
+  writeFileSync(file, await exported(failed));
+  for (const tools of ["recorded", "live"])
+    expect(resultOf(await replay(["--replay-tools", tools]))).toMatchObject({ error_code: error.code });
   const run = await here.play(script);
-  const id = run.lines()[0]!["session_id"];
-  const exported = await here.run(["sessions", "export", id, "--format", "recording"]);
-  writeFileSync(file, exported.stdout);
+  writeFileSync(file, await exported(run));
   expect((await replay()).stdout).toBe(run.stdout);
   const live = await replay(["--replay-tools", "live"]);
   expect([live.exit, resultOf(live).result]).toEqual([0, "Let me look.It says hello."]);

@@ -36,6 +36,7 @@ it("waits for background work, says how it ended, and never ends it under a succ
     is_error: false,
     background: [{ id: "shell_1", status: "exited", exit_code: 3 }],
   });
+  expect(resultOf(short).duration_ms).toBeGreaterThanOrEqual(300); // the wait is a part of the run
   writeFileSync(place.file("../home/.cursor/courser.json", ""), '{"backgroundWaitMs": 100}');
   const long = [{ calls: [shell("sleep 77", { isBackground: true })] }, { text: "ok" }];
   const cut = await place.play(long);
