@@ -1,33 +1,31 @@
 // Copy: a quiet button that takes a text along, as it was before it was drawn.
-import { useEffect, useState } from "preact/hooks";
 import { useView } from "./view-options.tsx";
 
+/** There is one for each answer: without state of its own, and drawn by the style sheet. */
 export function Copy({ text, label = "Copy" }: { text: string; label?: string }) {
-  const { isStatic } = useView();
-  const [isDone, setDone] = useState<boolean>();
-  useEffect(() => {
-    if (isDone === undefined) return;
-    const timer = setTimeout(() => setDone(undefined), 1500);
-    return () => clearTimeout(timer);
-  }, [isDone]);
-  if (isStatic) return null;
-  const said = isDone === undefined ? label : isDone ? "Copied" : "Could not be copied";
+  if (useView().isStatic) return null;
   return (
     <button
       type="button"
-      class={`cr-copy${isDone ? " cr-copied" : ""}`}
-      aria-label={said}
-      title={said}
+      class="cr-copy"
+      aria-label={label}
+      title={label}
       onClick={(event) => {
         event.stopPropagation();
-        void copyText(text).then(setDone);
+        const button = event.currentTarget;
+        void copyText(text).then((isDone) => tell(button, label, isDone));
       }}
-    >
-      <svg viewBox="0 0 16 16" aria-hidden="true">
-        <path d={isDone ? "M3 8.5 6.5 12 13 4.5" : "M5.5 5.5h8v8h-8zM10.5 2.5h-8v8"} />
-      </svg>
-    </button>
+    />
   );
+}
+
+function tell(button: HTMLElement, label: string, isDone: boolean): void {
+  button.ariaLabel = isDone ? "Copied" : "Could not be copied";
+  button.classList.toggle("cr-copied", isDone);
+  setTimeout(() => {
+    button.ariaLabel = label;
+    button.classList.remove("cr-copied");
+  }, 1500);
 }
 
 /** False: the browser does not let the page. */
