@@ -26,25 +26,36 @@ export async function replayedRun(file: string, wish: ReplayWish): Promise<LiveR
       check: { request, host, onMismatch },
       ...(host.signal && { signal: host.signal }),
     });
-  const seams = { ...host.seams, ...replaySeams(recording, { request, host, onMismatch }) };
-  if (recordTo === undefined) return openRun(request, { ...host, seams });
+  // A worktree is known when the run says where it is.
+  let { workspace } = request;
+  const watch: RunHost["watch"] = (recorded) => {
+    if (recorded.event.type === "init") workspace = recorded.event.cwd;
+    host.watch?.(recorded);
+  };
+  const placed = () => ({ ...request, workspace });
+  const seams = { ...host.seams, ...replaySeams(recording, placed, { host, onMismatch }) };
+  if (recordTo === undefined) return openRun(request, { ...host, watch, seams });
   return (await import("./recorded-run.ts")).recordedRun(recordTo, request, { ...host, seams });
 }
 
 /** What a recording takes the place of where tools run for real. */
 function replaySeams(
   recording: Recording,
-  { request, host, onMismatch }: Omit<ReplayWish, "tools" | "recordTo">,
+  placed: () => RunRequest,
+  { host, onMismatch }: Pick<ReplayWish, "host" | "onMismatch">,
 ): NonNullable<RunHost["seams"]> {
   const { displayName, contextTokens, price, effort } = recording.header.model;
-  const model = new ReplayModel(recording, {
-    places: placesOf(request, host.env),
-    redact: host.redact ?? same,
-    onMismatch,
-    note: workspaceNote(recording, request.workspace),
-  });
+  let model: ReplayModel | undefined;
+  const open = (request: RunRequest) =>
+    new ReplayModel(recording, {
+      places: placesOf(request, host.env),
+      redact: host.redact ?? same,
+      onMismatch,
+      note: workspaceNote(recording, request.workspace),
+    });
   return {
-    openProvider: async (resolved, options) => (resolved.kind === "replay" ? model : createProvider(resolved, options)),
+    openProvider: async (resolved, options) =>
+      resolved.kind === "replay" ? (model ??= open(placed())) : createProvider(resolved, options),
     modelInfo: { displayName, contextTokens, ...(price && { price }), ...(effort && { effort }) } as NonNullable<
       RunHost["seams"]
     >["modelInfo"],

@@ -1,4 +1,5 @@
 // Recorded runs, replayed by the built CLI: the same bytes elsewhere, and every difference named.
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -134,6 +135,23 @@ it("a host that sends several prompts gets each turn again", async () => {
   expect((await there.run([...hosted, `replay:${file}`], { stdin })).stdout).toBe(run.stdout);
   const other = await there.run([...hosted, `replay:${file}`], { stdin: stdin.replace("2+2", "2+3") });
   expect(resultOf(other).result).toMatch(/request 3: messages\[\d\] \(user\): recorded "what is 2\+2/);
+});
+
+it("a run in a worktree is replayed in another, with live tools too", async () => {
+  const worktree = async (at: Workspace, name: string, args: readonly string[]) => {
+    const git = (...words: string[]) =>
+      execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...words], { cwd: at.path });
+    if (!existsSync(join(at.path, ".git"))) {
+      git("init", "-q");
+      git("add", ".");
+      git("commit", "-qm", "begin");
+    }
+    return at.run([...stream, "--worktree", name, ...args, "go"]);
+  };
+  const model = `script:${here.file("../script.json", JSON.stringify(script))}`;
+  expect((await worktree(here, "one", ["--record", file, "--model", model])).exit).toBe(0);
+  const live = await worktree(there, "two", ["--model", `replay:${file}`, "--replay-tools", "live"]);
+  expect([live.exit, resultOf(live).result]).toEqual([0, "Let me look.It says hello."]);
 });
 
 it("with live tools, what is done is done again", async () => {
