@@ -91,8 +91,8 @@ describe("what the model says", () => {
   });
 
   it("fits narrow windows", async () => {
+    // An address is left to the terminal, which can open it only whole.
     for (const columns of [20, 40, 80, 120])
-      // An address is left to the terminal, which can open it only whole.
       for (const line of await painted(said(answer.replace("const a = 1;", "x")), columns))
         if (!line.includes("https://")) expect(widthOf(line), plainText(line)).toBeLessThanOrEqual(columns);
   });
