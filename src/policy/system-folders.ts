@@ -29,10 +29,23 @@ export function keptWhole(path: string, change: WholeChange, paths: WorkspacePat
     return `${path} is a system folder: as a whole it is never ${changed[change]}`;
   if (change === "open") return undefined;
   if (keptFolders.has(plain) || keptPattern.test(plain)) return `${path} as a whole is never ${changed.remove}`;
-  const own = [paths.home, paths.configDir].find((each) => isInside(each, path) || isInside(realOrSame(each), path));
-  if (own === undefined) return undefined;
-  const what = own === paths.home ? "your home directory" : "the agent's own configuration";
-  return `${path} ${own === path ? "is" : "contains"} ${what}: as a whole it is never ${changed.remove}`;
+  const own = ownPlaces(paths).find((place) => place.paths.some((each) => isInside(each, path)));
+  if (!own) return undefined;
+  return `${path} ${own.paths.includes(path) ? "is" : "contains"} ${own.what}: as a whole it is never ${changed.remove}`;
+}
+
+type OwnPlace = { what: string; paths: readonly string[] };
+
+/** Resolved once for each set of paths: a command may remove a thousand files. */
+const knownPlaces = new WeakMap<WorkspacePaths, readonly OwnPlace[]>();
+
+function ownPlaces(paths: WorkspacePaths): readonly OwnPlace[] {
+  const found = knownPlaces.get(paths) ?? [
+    { what: "your home directory", paths: [paths.home, realOrSame(paths.home)] },
+    { what: "the agent's own configuration", paths: [paths.configDir, realOrSame(paths.configDir)] },
+  ];
+  knownPlaces.set(paths, found);
+  return found;
 }
 
 const changed: Record<WholeChange, string> = {

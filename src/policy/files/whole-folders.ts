@@ -66,7 +66,7 @@ function isLink(path: string): boolean {
 
 /** Calls that remove a folder with all that it holds. */
 const removesTree =
-  /\b(rmtree|rm_rf?|remove_(tree|dir_all|all|entry\w*)|RemoveAll|rimraf|rm(dir)?(Sync)?(?=\s*\([^)]*recursive)|removeSync|emptyDir(Sync)?|removeDirectory|deleteRecursively)\b/;
+  /\b(rmtree|rm_rf?|remove_(tree|dir_all|all|entry\w*)|RemoveAll|rimraf|rm(dir)?(Sync)?(?=\s*\([^)]{0,200}recursive)|removeSync|emptyDir(Sync)?|removeDirectory|deleteRecursively)\b/;
 /** `rm -rf folder`, in one text or in several, for a shell or a call that starts programs. */
 const removingCommand = /\brm(?:["'`,\s]+-[\w-]+)+["'`,\s]+([/~][^\s"'`;|&),]*)/g;
 
