@@ -110,6 +110,7 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
     await page.getByLabel("Copy the code").click();
     await page.getByLabel("Copied").waitFor();
     expect(await copied()).toBe('const a = "<b>";');
+    await page.locator(".cr-assistant").hover();
     await page.getByLabel("Copy this answer").click();
     await expect.poll(copied).toBe(answer);
   });
