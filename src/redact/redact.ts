@@ -1,6 +1,13 @@
 // The redactor before every sink: secrets go, everything else stays as it is, to the byte.
 import { findNamed } from "./named.ts";
-import { findInUrls, findPrivateKeys, findSchemes, findWrapped, type KeyState } from "./secrets-by-position.ts";
+import {
+  findInUrls,
+  findPasswordOptions,
+  findPrivateKeys,
+  findSchemes,
+  findWrapped,
+  type KeyState,
+} from "./secrets-by-position.ts";
 import { findShapes } from "./shapes.ts";
 import { cutOut, type Span } from "./span.ts";
 import { RedactedStream } from "./stream.ts";
@@ -59,6 +66,7 @@ function plainSpans(text: string, isSeam: (at: number) => boolean): Span[] {
     ...findNamed(text),
     ...findInUrls(text),
     ...findSchemes(text),
+    ...findPasswordOptions(text),
     ...findWrapped(text, (decoded) => holdsSecret(decoded)),
   ];
 }

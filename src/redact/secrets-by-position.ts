@@ -114,11 +114,48 @@ function loginAt(text: string, at: number, start: number): Span | undefined {
   return { start: start + login[0].length - password.length, end: start + login[0].length };
 }
 
+/** Programs that take a password as an option: what each line must hold to be looked at, and the option with what it is for. */
+const passwordOptions: readonly [hint: string, pattern: RegExp][] = [
+  ["sshpass", /\bsshpass\b[^\n;|&]{0,64}?\s-p[ =]?/g],
+  [" login", /\b(?:docker|podman|nerdctl|buildah|skopeo|crane|oras|registry|acr) login\b[^\n;|&]{0,256}?\s-p[ =]?/g],
+  ["mysql", /\bmysql(?:dump|admin|import|check|show|pump)?\b[^\n;|&]{0,256}?\s-p(?=\S)/g],
+  ["mariadb", /\bmariadb(?:-\w+)?\b[^\n;|&]{0,256}?\s-p(?=\S)/g],
+  ["mongo", /\bmongo(?:sh|dump|restore|export|import)?\b[^\n;|&]{0,256}?\s-p[ =]?/g],
+  ["redis-cli", /\bredis-cli\b[^\n;|&]{0,256}?\s-a[ =]?/g],
+  ["pass:", /\s-pass(?:in|out)? {1,4}["']?pass:/g],
+  ["_auth", /\b(?:npm|pnpm|yarn) config set [^\s=]{0,256}:?_auth(?:Token)?[ =]/g],
+  ["_password", /\b(?:npm|pnpm|yarn) config set [^\s=]{0,256}:?_password[ =]/g],
+];
+
+/** `sshpass -p …`, `docker login -p …`, `mysql -p…`. Most texts name none of them, and no pattern is compiled for those. */
+export function findPasswordOptions(text: string): Span[] {
+  const spans: Span[] = [];
+  for (const [hint, pattern] of passwordOptions) {
+    if (!text.includes(hint)) continue;
+    for (const match of text.matchAll(pattern)) {
+      const from = match.index + match[0].length;
+      const [, quote = "", value = ""] = /^(["']?)([^\s"'`\\;|&<>]{3,512})/.exec(text.slice(from, from + 514)) ?? [];
+      if (value === "" || value.startsWith("-") || isPlaceholder(value)) continue;
+      spans.push({ start: from + quote.length, end: from + quote.length + value.length });
+    }
+  }
+  return spans;
+}
+
 /** How far a private key may still go on. Kept from one piece of a stream to the next. */
 export type KeyState = { left: number };
 
 /** A key that never ends ends here: the largest have some ten thousand characters. */
 const longestKey = 32_768;
+
+/** PEM, and what PuTTY writes. */
+const keyHead = /^(?:-----BEGIN[A-Z0-9 ]{0,60}PRIVATE KEY(?: BLOCK)?-----|Private-Lines: ?\d{1,4})/;
+
+/** Where the first of these stands; -1: none does. */
+function firstOf(marks: readonly string[], text: string, from: number): number {
+  const places = marks.map((mark) => text.indexOf(mark, from)).filter((place) => place !== -1);
+  return places.length === 0 ? -1 : Math.min(...places);
+}
 
 /** Between BEGIN and END everything that could be the key, line by line, whatever stands before it on its lines. */
 export function findPrivateKeys(text: string, state: KeyState): Span[] {
@@ -126,14 +163,14 @@ export function findPrivateKeys(text: string, state: KeyState): Span[] {
   let at = 0;
   while (at < text.length) {
     if (state.left <= 0) {
-      const begin = text.indexOf("-----BEGIN", at);
+      const begin = firstOf(["-----BEGIN", "Private-Lines:"], text, at);
       if (begin === -1) break;
-      const head = /^-----BEGIN[A-Z0-9 ]{0,60}PRIVATE KEY(?: BLOCK)?-----/.exec(text.slice(begin, begin + 128));
+      const head = keyHead.exec(text.slice(begin, begin + 128));
       at = begin + (head?.[0].length ?? 10);
       if (head) state.left = longestKey;
       continue;
     }
-    const found = text.indexOf("-----END", at);
+    const found = firstOf(["-----END", "Private-MAC:"], text, at);
     const end = Math.min(found === -1 ? text.length : found, at + state.left);
     for (const lines of keyLines(text, at, end)) spans.push(lines);
     state.left = found !== -1 && found <= end ? 0 : state.left - (end - at);
@@ -161,7 +198,7 @@ function isWholeLine(text: string, start: number, end: number): boolean {
   return ends && (start === 0 || "\n\r\\".includes(text[start - 1]!));
 }
 
-/** Base64 that holds text with a secret in it. `hasSecret` looks at the text. */
+/** Base64 or hexadecimal that holds text with a secret in it. `hasSecret` looks at the text. */
 export function findWrapped(text: string, hasSecret: (decoded: string) => boolean): Span[] {
   const spans: Span[] = [];
   const set = setOf("base64Any");
@@ -172,7 +209,8 @@ export function findWrapped(text: string, hasSecret: (decoded: string) => boolea
     const end = runEnd(text, at, set);
     at = end - 1;
     if (end - start < 24 || end - start > 16_384) continue; // longer: a file, not a value
-    const decoded = decodeBase64(text.slice(start, end));
+    const run = text.slice(start, end);
+    const decoded = decodeHex(run) ?? decodeBase64(run);
     if (decoded !== undefined && hasSecret(decoded)) spans.push({ start, end });
   }
   return spans;
@@ -186,6 +224,20 @@ function decodeBase64(text: string): string | undefined {
   const whole = bare.length % 4 === 1 ? bare.slice(0, -1) : bare;
   const decoded = atob(whole.replaceAll("-", "+").replaceAll("_", "/"));
   return /^[\t\n\r -~]*$/.test(decoded) ? decoded : undefined;
+}
+
+/** Two digits a character, the first of them 2 to 7: digests and ids have others, too. */
+function decodeHex(text: string): string | undefined {
+  if (text.length % 2 === 1) return undefined;
+  for (let at = 0; at < text.length; at += 2) {
+    const code = text.charCodeAt(at);
+    if (code < 50 || code > 55) return undefined;
+  }
+  return /^[0-9a-fA-F]+$/.test(text) ? text.replace(/../g, character) : undefined;
+}
+
+function character(hex: string): string {
+  return String.fromCharCode(Number.parseInt(hex, 16));
 }
 
 /** The first of each four characters holds the highest bit of a byte, which in text is never set: then it is `A`-`Z` or `a`-`f`. */

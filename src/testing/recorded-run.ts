@@ -12,7 +12,10 @@ export async function recordedRun(file: string, request: RunRequest, host: RunHo
   const wrap = host.seams?.wrapProvider;
   const run = await openRun(request, {
     ...host,
-    watch: (recorded) => recorder.watch(recorded),
+    watch(recorded) {
+      host.watch?.(recorded);
+      recorder.watch(recorded);
+    },
     deliver(answer) {
       host.deliver?.(answer);
       recorder.flush();

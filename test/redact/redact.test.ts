@@ -74,6 +74,15 @@ const shapes: [prefix: string, alphabet: Alphabet, length: number][] = [
   ["sntryu_", "hex", 64],
   ["sha256~", "word", 43],
   ["AGE-SECRET-KEY-1", "upper", 58],
+  ["HRKU-", "word", 60],
+  ["v1.0-", "word", 170],
+  ["AKID", "alphanumeric", 32],
+  ["vercel_", "alphanumeric", 24],
+  ["CCIPAT_", "alphanumeric", 40],
+  ["phx_", "alphanumeric", 43],
+  ["pat-na1-", "word", 36],
+  ["sl.", "word", 135],
+  ["secret-token:", "word", 20],
 ];
 
 describe("by shape", () => {
@@ -129,6 +138,14 @@ const named: [before: string, alphabet: Alphabet, length: number, after: string]
   ["api-key: ", "hex", 32, ""],
   ["courser --api-key ", "alphanumeric", 32, " -p hi"],
   ["mysql --password=", "alphanumeric", 12, " db"],
+  ["mysqldump -u root -p", "alphanumeric", 12, " shop"],
+  ["sshpass -p ", "alphanumeric", 12, " ssh host"],
+  ["sshpass -p'", "alphanumeric", 12, "' ssh host"],
+  ["docker login -u me -p ", "alphanumeric", 20, " registry.test"],
+  ["mongosh host -u me -p ", "alphanumeric", 12, ""],
+  ["redis-cli -h x -a ", "alphanumeric", 16, " ping"],
+  ["openssl rsa -in k.pem -passin pass:", "alphanumeric", 12, " -out x"],
+  ["npm config set //r.test/:_authToken ", "alphanumeric", 36, "\n"],
   ['["--token","', "alphanumeric", 40, '"]'],
   ["https://x.test/?access_token=", "alphanumeric", 40, "&x=1"],
   ["https://x.test/a?key=", "alphanumeric", 39, ""],
@@ -196,6 +213,14 @@ describe("by name and place", () => {
     expect(out.endsWith(tail)).toBe(true);
   });
 
+  it("keys of PuTTY", () => {
+    const lines = [1, 2].map((seed) => made("base64", 64, seed));
+    const text = `Public-Lines: 1\n${made("base64", 64, 9)}\nPrivate-Lines: 2\n${lines.join("\n")}\nPrivate-MAC: ${made("hex", 40)}\n`;
+    const out = redact(text);
+    for (const line of lines) expect(out).not.toContain(line);
+    expect(out).toContain(made("base64", 64, 9));
+  });
+
   it("public keys and certificates stay", () => {
     for (const kind of ["CERTIFICATE", "PUBLIC KEY", "RSA PUBLIC KEY"]) {
       const text = `-----BEGIN ${kind}-----\n${made("base64", 64)}\n-----END ${kind}-----\n`;
@@ -228,6 +253,10 @@ describe("in disguise", () => {
     const out = redact(`before ${text} after`);
     for (const half of halves) expect(out).not.toContain(half);
     expect(out.startsWith("before ") && out.endsWith(" after"), out).toBe(true);
+  });
+
+  it("in hexadecimal", () => {
+    expect(redact(`data: ${Buffer.from(token).toString("hex")}.`)).toBe(`data: ${marker}.`);
   });
 
   it("in base64", () => {
@@ -283,6 +312,13 @@ describe("left alone", () => {
     `{"session_id":"0bae1f09-3bb0-49b8-9b9d-96a70ede533f","request_id":"req_011CSHoEeqs5C35K2UUqR7Fy"}`,
     `{"call_id":"toolu_01A09q90qw90lq917835lq9","model_call_id":"59ff63a6-195e-463f-89ce-f26a820987bf-0-c94p"}`,
     `data:image/png;base64,${made("base64", 4000)}`,
+    "mysql -p shop < dump.sql",
+    "docker login -p $TOKEN registry.test",
+    "docker run -p 8080:80 web && docker login",
+    "sshpass -p <password> ssh host",
+    "redis-cli -h host -p 6379 ping",
+    "npm config set registry https://r.test/",
+    "v1.0-beta-2 of vercel_project_settings",
     `ETag: "${made("hex", 32)}"`,
     "token count: 12345; password field is empty; sk-learn installed",
     "max_tokens: 4096, input_tokens=120, tokens: 99999, token_count=1234567",
