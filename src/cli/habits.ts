@@ -80,6 +80,8 @@ const wordHints: Record<string, (program: string) => string> = {
   signin: (program) => `To save a key: ${program} login.`,
   signup: (program) => `There is no account: ${program} login saves a vendor's API key.`,
   init: (program) => `There is nothing to initialise: type ${program} to start. Hooks: ${program} hooks init.`,
+  attach: (program) => `To follow a background run: ${program} runs attach <id>. Its id: ${program} runs.`,
+  logs: (program) => `What a background run did: ${program} runs logs <id>. Its id: ${program} runs.`,
   web: (program) => `In the browser: ${program} studio.`,
   ui: (program) => `In the browser: ${program} studio.`,
 };
@@ -93,7 +95,8 @@ type Named = { name: string; aliases?: readonly string[]; commands?: readonly { 
 export function commandHint(words: readonly string[], commands: readonly Named[], program: string): string | undefined {
   const [first = "", second, ...more] = words;
   if (more.length > 0 || !/^[a-z-]{3,}$/.test(first)) return undefined;
-  if (Object.hasOwn(wordHints, first) && (second === undefined || first === "exec")) return wordHints[first]!(program);
+  const isCommand = second === undefined || first === "exec" || isId(second);
+  if (Object.hasOwn(wordHints, first) && isCommand) return wordHints[first]!(program);
   if (first.length < 4) return undefined;
   const near = nearestName(
     first,
@@ -103,6 +106,10 @@ export function commandHint(words: readonly string[], commands: readonly Named[]
   if (near === undefined || command === undefined || !isSlip(first, near)) return undefined;
   if (second !== undefined && !command.commands?.some(({ name }) => name === second)) return undefined;
   return `Did you mean '${[program, near, ...(second === undefined ? [] : [second])].join(" ")}'?`;
+}
+
+function isId(word: string): boolean {
+  return /^[\w-]*\d[\w-]*$/.test(word);
 }
 
 /** One letter too many, missing, wrong or exchanged: "hello" is not a slip of "help". */

@@ -101,6 +101,8 @@ export const mistakes: Record<string, Mistake[]> = {
     { args: ["sesions", "list"] },
     { args: ["version"] },
     { args: ["exec", "fix it"] },
+    { args: ["attach", "r-4f21"] },
+    { args: ["logs"] },
     { args: ["run"] },
     { args: ["doctr"] },
     { args: ["help", "stauts"] },
