@@ -363,8 +363,8 @@ describe("reading again", () => {
   });
 
   it("goes through the changes file by file, back to their list, and on to a follow-up", async () => {
-    const write = (path: string) => ({ name: "Write", args: { path, content: `${path}\n` } });
-    const { pty } = await start([{ calls: [write("one.txt"), write("two.txt")] }, { text: "Made." }]);
+    const write = (path: string) => ({ calls: [{ name: "Write", args: { path, content: `${path}\n` } }] });
+    const { pty } = await start([write("one.txt"), write("two.txt"), { text: "Made." }]);
     await ready(pty);
     send(pty, "make them");
     await pty.waitFor(/Done in/);
