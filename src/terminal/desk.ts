@@ -5,7 +5,7 @@ import type { Conversation } from "./conversation.ts";
 import type { AppAction } from "./keymap.ts";
 import type { Painted, Palette } from "./painted.ts";
 import type { ListOptions } from "./panels/list.ts";
-import type { Panel } from "./panels/panel.ts";
+import type { OpenedPanel } from "./panels/panel.ts";
 import type { StatusLine } from "./status-line.ts";
 import type { Rendering } from "./transcript/rendering.ts";
 import type { Size } from "./view.ts";
@@ -35,7 +35,7 @@ export interface Desk {
   complain(text: string): void;
   commit(lines: readonly Painted[]): void;
   /** In the place of the editor until it closes. */
-  open<Result>(opened: { panel: Panel; closed: Promise<Result | undefined> }): Promise<Result | undefined>;
+  open<Result>(opened: OpenedPanel<Result>): Promise<Result | undefined>;
   choose<Value>(options: ListOptions<Value>): Promise<Value | undefined>;
   /** On the alternate screen; resolves when it is left. */
   page(title: string, lines: (columns: number) => readonly Painted[]): Promise<void>;

@@ -4,7 +4,7 @@ import type { Desk } from "../desk.ts";
 import { blanks, join, linesOf, nothing, type Painted, widthOf, wrap } from "../painted.ts";
 import { linePanel } from "../panels/line.ts";
 import { createPanel } from "../panels/panel.ts";
-import { frameRows } from "./question-panel.ts";
+import { frameRows, openUntil } from "./question-panel.ts";
 
 /** Undefined: passed over. */
 export async function askChoices(
@@ -85,13 +85,7 @@ async function choose(
       else if (key.name === "escape" || key.name === "ctrl+c") close(undefined);
     },
   }));
-  const off = () => opened.panel.cancel();
-  signal.addEventListener("abort", off, { once: true });
-  try {
-    return await desk.open(opened);
-  } finally {
-    signal.removeEventListener("abort", off);
-  }
+  return openUntil(signal, opened, desk);
 }
 
 /** The items that fit with the chosen one among them: those before it first. */

@@ -2,7 +2,7 @@
 import { counted } from "../../view/numbers.ts";
 import type { Desk } from "../desk.ts";
 import { blanks, cut, join, nothing, type Painted, padded, widthOf, wrap } from "../painted.ts";
-import { createPanel } from "../panels/panel.ts";
+import { createPanel, type OpenedPanel } from "../panels/panel.ts";
 import { bodyIndent } from "../transcript/card.ts";
 
 export type Choice<Result> = {
@@ -57,6 +57,15 @@ export async function askByKey<Result>(
       else if (key.name === "escape" || key.name === "ctrl+c") close(undefined);
     },
   }));
+  return openUntil(signal, opened, desk);
+}
+
+/** The answer; undefined where the question is called off. */
+export async function openUntil<Result>(
+  signal: AbortSignal,
+  opened: OpenedPanel<Result>,
+  desk: Desk,
+): Promise<Result | undefined> {
   const off = () => opened.panel.cancel();
   signal.addEventListener("abort", off, { once: true });
   try {

@@ -11,11 +11,12 @@ export interface Panel {
   readonly isQuestion?: boolean;
 }
 
+export type OpenedPanel<Result> = { panel: Panel; closed: Promise<Result | undefined> };
+
 /** A panel whose view and keys come from functions, and the promise of what it is closed with. */
-export function createPanel<Result>(make: (close: (result: Result | undefined) => void) => Omit<Panel, "cancel">): {
-  panel: Panel;
-  closed: Promise<Result | undefined>;
-} {
+export function createPanel<Result>(
+  make: (close: (result: Result | undefined) => void) => Omit<Panel, "cancel">,
+): OpenedPanel<Result> {
   let close: (result: Result | undefined) => void = () => {};
   const closed = new Promise<Result | undefined>((resolve) => {
     close = resolve;
