@@ -106,7 +106,7 @@ describe.skipIf(notLinux)(orSkipped("nothing is left behind", notLinux), () => {
 
   test("what is known only by its output, when the command was over before anyone looked", async () => {
     const sleep = uniqueSleep();
-    const child = spawn("bash", ["-c", `(env -i setsid sleep ${sleep} &)`], { detached: true });
+    const child = spawn("bash", ["--norc", "-c", `(env -i setsid sleep ${sleep} &)`], { detached: true });
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
     const tree = new ProcessTree(child.pid!, "COURSER_CALL_TREE", [child.stdout, child.stderr]);
     expect(await tree.end()).toBe(1);

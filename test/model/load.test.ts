@@ -1,6 +1,6 @@
 // What one turn with a vendor loads, seen on a bundle in a process of its own.
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
@@ -10,37 +10,39 @@ import { kinds, modelOf } from "./reply.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "model-load-"));
-const program = join(folder, "turn.mjs");
+const program = join(folder, "turn.cjs");
 let server: ModelServer;
 
 const source = `
 import { createProvider, resolveModel } from "./src/model/resolve.ts";
-const [kind, model, url] = process.argv.slice(2);
-const resolved = resolveModel({ flag: "t/" + model, env: {}, endpoints: { t: { type: kind, baseUrl: url + "/v1" } } });
-const provider = await createProvider(resolved, {});
-const messages = [{ role: "user", parts: [{ type: "text", text: "hi" }] }];
-let text = "";
-for await (const chunk of provider.stream({ model, system: "", messages, tools: [], signal: new AbortController().signal })) {
-  if (chunk.type === "text") text += chunk.text;
-}
-const undici = process.moduleLoadList.filter((name) => name.includes("undici"));
-console.log(JSON.stringify({ text, undici }));
+void (async () => {
+  const [kind, model, url] = process.argv.slice(2);
+  const resolved = resolveModel({ flag: "t/" + model, env: {}, endpoints: { t: { type: kind, baseUrl: url + "/v1" } } });
+  const provider = await createProvider(resolved, {});
+  const messages = [{ role: "user", parts: [{ type: "text", text: "hi" }] }];
+  let text = "";
+  for await (const chunk of provider.stream({ model, system: "", messages, tools: [], signal: new AbortController().signal })) {
+    if (chunk.type === "text") text += chunk.text;
+  }
+  const undici = process.moduleLoadList.filter((name) => name.includes("undici"));
+  console.log(JSON.stringify({ text, undici }));
+})();
 `;
 
 beforeAll(async () => {
   server = await modelServer(() => ({ text: "4" }));
-  writeFileSync(join(folder, "package.json"), '{"type":"module"}');
   await build({
     stdin: { contents: source, resolveDir: root, loader: "ts" },
     bundle: true,
-    splitting: true,
     minify: true,
-    format: "esm",
+    // As the product is: importing `node:http` as an ES module reads all that it exports.
+    format: "cjs",
+    supported: { "dynamic-import": false },
     platform: "node",
     target: "node20",
     outdir: folder,
     entryNames: "turn",
-    outExtension: { ".js": ".mjs" },
+    outExtension: { ".js": ".cjs" },
     // The packages' own uses of Headers get ours, as in the product's build.
     inject: [join(root, "src/net/headers.ts")],
     logLevel: "error",
