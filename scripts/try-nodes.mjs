@@ -2,7 +2,6 @@
 // each is installed from the registry, into a folder that is removed.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -17,7 +16,8 @@ for (const version of versions) console.log(`Node ${version}: ${failed.includes(
 process.exit(failed.length === 0 ? 0 : 1);
 
 function testWith(version) {
-  const folder = mkdtempSync(join(tmpdir(), "courser-node-"));
+  // Not in the folder for temporary files, which sandboxes hide.
+  const folder = mkdtempSync(join(root, "node_modules/.node-"));
   try {
     const name = `node-${process.platform}-${process.arch}`;
     const install = [
