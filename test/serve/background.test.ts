@@ -90,37 +90,40 @@ describe("-b", () => {
 });
 
 describe("a run whose host is gone", () => {
+  // No service was ever started here, which would begin what is in the queue.
+  const apart = new TestService();
+  afterAll(() => apart.remove());
   const spec = () => ({
     cli: "courser" as const,
-    request: { workspace: workspace.path, model: service.script([{ text: "fresh" }]), force: true },
+    request: { workspace: apart.workspace.path, model: apart.script([{ text: "fresh" }]), force: true },
     prompt: { text: "go" },
   });
 
   it("is not begun again: it ends, and says so", async () => {
-    const { id } = await service.fleet.enqueue(newRun(spec()));
-    const lease = (await service.fleet.lease({ worker: "dies", ttlMs: 30, run: id }))!;
-    await service.fleet.append(lease, [{ type: "event", event: { type: "user", text: "go" } }], lease.position);
+    const { id } = await apart.fleet.enqueue(newRun(spec()));
+    const lease = (await apart.fleet.lease({ worker: "dies", ttlMs: 30, run: id }))!;
+    await apart.fleet.append(lease, [{ type: "event", event: { type: "user", text: "go" } }], lease.position);
     await sleep(50);
-    await workspace.run(["runs", "list"]); // whoever looks sees to it
-    expect((await service.over(id)).end).toMatchObject({ outcome: "error", code: "TERMINATED", turns: 0 });
+    await apart.workspace.run(["runs", "list"]); // whoever looks sees to it
+    expect((await apart.over(id)).end).toMatchObject({ outcome: "error", code: "TERMINATED", turns: 0 });
   });
 
   it("is given up when it ended ten hosts", async () => {
-    const { id } = await service.fleet.enqueue(newRun(spec()));
+    const { id } = await apart.fleet.enqueue(newRun(spec()));
     for (let host = 0; host < 10; host++) {
-      const lease = (await service.fleet.lease({ worker: "dies", ttlMs: 15_000, run: id }))!;
-      await service.fleet.release(lease, lease.position);
+      const lease = (await apart.fleet.lease({ worker: "dies", ttlMs: 15_000, run: id }))!;
+      await apart.fleet.release(lease, lease.position);
     }
-    expect((await workspace.run(["worker", "start", "--single-use"])).exit).not.toBe(0);
-    expect((await service.over(id)).end).toMatchObject({ outcome: "error", code: "TERMINATED" });
+    expect((await apart.workspace.run(["worker", "start", "--single-use"])).exit).not.toBe(0);
+    expect((await apart.over(id)).end).toMatchObject({ outcome: "error", code: "TERMINATED" });
   });
 
   it("is begun where nothing had been done", async () => {
-    const { id } = await service.fleet.enqueue(newRun(spec()));
-    await service.fleet.lease({ worker: "never came up", ttlMs: 30, run: id });
+    const { id } = await apart.fleet.enqueue(newRun(spec()));
+    await apart.fleet.lease({ worker: "never came up", ttlMs: 30, run: id });
     await sleep(50);
-    expect((await workspace.run(["worker", "start", "--single-use"])).exit).toBe(0);
-    expect((await service.over(id)).end).toMatchObject({ outcome: "finished", text: "fresh" });
+    expect((await apart.workspace.run(["worker", "start", "--single-use"])).exit).toBe(0);
+    expect((await apart.over(id)).end).toMatchObject({ outcome: "finished", text: "fresh" });
   });
 });
 
