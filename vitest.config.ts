@@ -37,6 +37,8 @@ export default defineConfig({
     css: true,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Processes, signals and terminals on a machine that is busy: what fails twice in a row is a fault.
+    retry: process.env["CI"] === "true" ? 1 : 0,
     // Half of the time is spent waiting, for processes, servers and time limits: four keep two cores busy.
     maxWorkers: 4,
     // Nothing is mocked, so that files may share what one of them has loaded: loading took a quarter of the time.
