@@ -15,6 +15,9 @@ const longest = [
   "cli/sessions.test",
   "cli/print.test",
   "cli/adapter-doctor.test",
+  "eval/eval.test",
+  "model/offline-wordings.test",
+  "stress/stress.test",
   "cases-cli.test",
 ];
 
@@ -37,10 +40,8 @@ export default defineConfig({
     css: true,
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Processes, signals and terminals on a machine that is busy: what fails twice in a row is a fault.
-    retry: process.env["CI"] === "true" ? 1 : 0,
-    // Half of the time is spent waiting, for processes, servers and time limits: four keep two cores busy.
-    maxWorkers: 4,
+    // Half of the time is spent waiting, for processes, servers and time limits: three keep two cores busy.
+    maxWorkers: 3,
     // Nothing is mocked, so that files may share what one of them has loaded: loading took a quarter of the time.
     isolate: false,
     sequence: { sequencer: LongestFirst },

@@ -5,9 +5,9 @@ import { fuzz } from "./fuzz/index.ts";
 it("thousands of attempts to get past the policy fail, and most of them would do harm", {
   timeout: 600_000,
 }, async () => {
-  const result = await fuzz({ rounds: 2600, seed: 20_261_116 });
+  const result = await fuzz({ rounds: 4000, seed: 20_261_116 });
   expect(result.successes).toEqual([]);
-  expect(result.attempts).toBeGreaterThan(2000);
+  expect(result.attempts).toBeGreaterThan(3000);
   // A grammar of harmless lines would prove nothing.
   expect(result.effective / result.sampled).toBeGreaterThan(0.5);
   expect(result.verdicts["allow"]).toBeGreaterThan(0);
