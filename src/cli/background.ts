@@ -15,7 +15,7 @@ import { launchOf, withFleet } from "./commands/runs/context.ts";
 import { flagList } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { fleetRequest, placementFlags, sourceChoice, withImages } from "./placement.ts";
-import { readPrompt } from "./stdin.ts";
+import { pipedBeside, readPrompt } from "./stdin.ts";
 import { writeStderr } from "./stdout.ts";
 
 export async function runInBackground(invocation: Invocation): Promise<number> {
@@ -50,7 +50,10 @@ export async function startInBackground(invocation: Invocation, fleet: Fleet): P
   const launch = launchOf(invocation);
   const choice = sourceChoice(invocation);
   const request = trustedRequest(await fleetRequest(invocation, choice), choice, launch);
-  const { text, data } = await readPrompt(invocation, new AbortController().signal);
+  const { signal } = new AbortController();
+  const { text, usedStdin, ...read } = await readPrompt(invocation, signal);
+  const ready = async () => {}; // nothing else is waited for
+  const data = usedStdin ? read.data : await pipedBeside(invocation, { ready, signal, isQuiet: false });
   const { resolve } = await import("node:path");
   const images = flagList(flags, "image").map((path) => resolve(path));
   const prompt = { text, ...(data !== undefined && { data }), ...(images.length > 0 && { images }) };

@@ -15,7 +15,7 @@ import { createReporter, type Reporter } from "./reporter.ts";
 import { createRetryLines } from "./retry-lines.ts";
 import { durationFlag, limitsOf, runHost, runRequest } from "./run-request.ts";
 import { watchForTheEnd } from "./shutdown.ts";
-import { hasUnreadStdin, readPrompt } from "./stdin.ts";
+import { pipedBeside, readPrompt } from "./stdin.ts";
 import { withoutSecrets, writeStderr } from "./stdout.ts";
 
 /** `openBy`: what is behind it, where that is not what the flags say. */
@@ -89,13 +89,12 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
     const opened = await print.open({});
     const { resolve } = await import("node:path");
     const images = flagList(flags, "image").map((path) => resolve(path));
-    return await answerOnce(opened, { ...prompt, images }, async () => {
-      if (format === "text" && (await hasUnreadStdin(usedStdin))) {
-        const text = prompt.text.slice(0, 40);
-        writeStderr(
-          `Warning: stdin has data that was not read. To add it to the prompt: … | ${invocation.name} -p "${text}" -\n`,
-        );
-      }
+    return await answerOnce(opened, async () => {
+      if (usedStdin) return { ...prompt, images };
+      // Whatever keeps the run from being ready is told by the turn.
+      const ready = () => opened.run.names();
+      const data = await pipedBeside(invocation, { ready, signal: abort.signal, isQuiet: format !== "text" });
+      return { ...prompt, images, ...(data !== undefined && { data }) };
     });
   } finally {
     watch.stop();
@@ -130,14 +129,16 @@ export type OpenedPrint = {
   close(): Promise<void>;
 };
 
-async function answerOnce(opened: OpenedPrint, prompt: Prompt, afterwards: () => Promise<void>): Promise<number> {
+async function answerOnce({ run, reporter, close }: OpenedPrint, prompt: () => Promise<Prompt>): Promise<number> {
   try {
-    await opened.run.send(prompt).ending;
+    await run.send(await prompt()).ending;
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    reporter.fail(error, run.spent?.());
   } finally {
-    await opened.close();
+    await close();
   }
-  await afterwards();
-  return opened.reporter.finish();
+  return reporter.finish();
 }
 
 /** What goes wrong behind a result is not a second one: all that was shown is kept. */

@@ -3,11 +3,12 @@ import { fstatSync } from "node:fs";
 import { UserError } from "../protocol/error-codes.ts";
 import { systemErrorText } from "../text/system-error.ts";
 import type { Invocation } from "./main.ts";
+import { writeStderr } from "./stdout.ts";
 
 /** `data`: what was piped beside typed words. It is told to the model as it is: nothing in it is a command or a mention. */
 export type PromptText = { text: string; data?: string; usedStdin: boolean };
 
-/** Stdin is read only when there are no words, or when a lone `-` asks for it: an open pipe must never hold up a prompt. */
+/** Stdin is waited for only when there are no words, or when a lone `-` asks for it. What else it holds: `pipedBeside`. */
 export async function readPrompt({ line, name }: Invocation, signal: AbortSignal): Promise<PromptText> {
   const words = line.words.filter((word, index) => word !== "-" || index >= line.plainWords);
   const usedStdin = words.length < line.words.length || words.length === 0;
@@ -28,8 +29,81 @@ export async function readPrompt({ line, name }: Invocation, signal: AbortSignal
 export function noPrompt(name: string): UserError {
   return new UserError(
     "USAGE",
-    `no prompt was given. Pass one as an argument or on stdin: ${name} -p "what does this project do?"`,
+    `no prompt was given. Pass one as an argument or on stdin: ${name} -p "list all files"`,
   );
+}
+
+/**
+ * What stdin holds beside a prompt of words. A file is read to its end. A pipe is too, if something arrives in it before
+ * `ready` resolves; one that is open and empty by then is left alone, since programs that start others often leave it so.
+ * Undefined: there is nothing. `isQuiet`: say nothing on stderr.
+ */
+export async function pipedBeside(
+  invocation: Invocation,
+  { ready, signal, isQuiet }: { ready: () => Promise<unknown>; signal: AbortSignal; isQuiet: boolean },
+): Promise<string | undefined> {
+  const kind = kindOfStdin();
+  if (kind === "other") return undefined;
+  if (kind === "pipe") {
+    const state = await stateOfPipe(ready, signal);
+    signal.throwIfAborted();
+    if (state === "ended") return undefined;
+    if (state === "silent") {
+      if (!isQuiet) writeStderr(silentPipe(invocation));
+      return undefined;
+    }
+  }
+  // A pipe that is never closed would look like a program that hangs.
+  const waiting = setTimeout(() => {
+    if (!isQuiet) writeStderr("Reading stdin to its end …\n");
+  }, 2000);
+  try {
+    const text = await readAll(signal, invocation.name);
+    return text.trim() === "" ? undefined : text;
+  } finally {
+    clearTimeout(waiting);
+  }
+}
+
+function silentPipe({ line, name }: Invocation): string {
+  const prompt = line.words.join(" ");
+  const shown = prompt.length > 40 ? `${prompt.slice(0, 39)}…` : prompt;
+  return `Note: stdin is open, but there was nothing in it yet, so it was not read. To wait for it, add a dash: … | ${name} -p "${shown}" -\n`;
+}
+
+/** Programs that Node starts have a socket for a pipe. A terminal and /dev/null are neither. */
+function kindOfStdin(): "file" | "pipe" | "other" {
+  try {
+    const stdin = fstatSync(0);
+    if (stdin.isFile()) return "file";
+    return stdin.isFIFO() || stdin.isSocket() ? "pipe" : "other";
+  } catch {
+    return "other"; // it was closed
+  }
+}
+
+type PipeState = "filled" | "ended" | "silent";
+
+async function stateOfPipe(ready: () => Promise<unknown>, signal: AbortSignal): Promise<PipeState> {
+  const { stdin } = process;
+  let tell: (state: PipeState) => void = () => {};
+  const found = new Promise<PipeState>((resolve) => {
+    tell = resolve;
+  });
+  const ended = () => tell("ended");
+  // An end without data is an event of its own, which comes only to who asks for more.
+  const readable = () => (stdin.readableLength > 0 ? tell("filled") : stdin.read());
+  // The second turn of the event loop has looked into the pipe: what was in it before that is seen.
+  const late = () => setImmediate(() => setImmediate(tell, "silent"));
+  stdin.once("error", ended).once("end", ended).on("readable", readable);
+  signal.addEventListener("abort", late, { once: true });
+  ready().then(late, late);
+  const state = await found;
+  signal.removeEventListener("abort", late);
+  stdin.off("end", ended).off("readable", readable);
+  if (state === "filled") stdin.off("error", ended);
+  if (state === "silent") stdin.unref();
+  return state;
 }
 
 /** More than any model takes. */
@@ -50,11 +124,16 @@ async function readAll(signal: AbortSignal, name: string): Promise<string> {
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof UserError) throw error;
-    throw new UserError("USAGE", `stdin cannot be read: ${systemErrorText(error)}. Give the prompt as an argument.`);
+    throw new UserError(
+      "USAGE",
+      `stdin cannot be read: ${systemErrorText(error)}. Give the prompt as an argument, and nothing on stdin: ${name} -p "…" </dev/null`,
+    );
   } finally {
     signal.removeEventListener("abort", stop);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  const bytes = Buffer.concat(chunks);
+  if (bytes.includes(0)) throw notText(name);
+  return bytes.toString("utf8");
 }
 
 function tooMuch(name: string): UserError {
@@ -64,30 +143,9 @@ function tooMuch(name: string): UserError {
   );
 }
 
-/**
- * Whether a pipe on stdin has data that nobody read. Reading to find out would steal the data from a shell loop
- * that shares the pipe, so the kernel is asked for the count; where that cannot be done, nothing is said.
- */
-export async function hasUnreadStdin(usedStdin: boolean): Promise<boolean> {
-  if (usedStdin || process.platform !== "linux" || !isPipe()) return false;
-  const { runProgram } = await import("../process/run-program.ts");
-  const ask =
-    'use Fcntl; sysopen(F, $ARGV[0], O_RDONLY | O_NONBLOCK) or exit; ioctl(F, 0x541B, $n = pack("L", 0)) or exit; print unpack("L", $n)';
-  const { exitCode, stdout } = await runProgram({
-    command: ["perl", "-e", ask, `/proc/${process.pid}/fd/0`],
-    cwd: "/",
-    env: process.env,
-    timeoutMs: 500,
-    leftovers: "ignore",
-    plain: true,
-  });
-  return exitCode === 0 && Number(stdout) > 0;
-}
-
-function isPipe(): boolean {
-  try {
-    return fstatSync(0).isFIFO();
-  } catch {
-    return false;
-  }
+function notText(name: string): UserError {
+  return new UserError(
+    "USAGE",
+    `stdin is not text, so it cannot be part of a prompt. Put it into a file and name that: ${name} -p "what is in data.bin?" </dev/null. A picture: --image <file>`,
+  );
 }

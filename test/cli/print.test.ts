@@ -79,22 +79,6 @@ describe("the prompt", () => {
     expect(run.exit).toBe(2);
     expect(onlyResult(run)).toMatchObject({ is_error: true, error_code: "USAGE", session_id: "" });
   });
-
-  it("warns of data that nobody read", async () => {
-    const { path, env } = workspace();
-    const pipeline = `echo unread | "${process.execPath}" "${cli}" -p --force "what is 2+2?"`;
-    const run = await bash(pipeline, path, env);
-    expect(run.stdout).toBe("2 + 2 = 4\n");
-    expect(run.stderr.match(/stdin has data/g)).toHaveLength(1);
-    const quiet = await bash(`true | "${process.execPath}" "${cli}" -p --force "what is 2+2?"`, path, env);
-    expect(quiet.stderr).toBe("");
-  });
-
-  it("leaves the rest of a loop's stdin alone", async () => {
-    const { path, env } = workspace();
-    const loop = `printf '1+1\\n2+2\\n3+3\\n' | while read -r line; do "${process.execPath}" "${cli}" -p --force "what is $line?" 2>/dev/null; done`;
-    expect((await bash(loop, path, env)).stdout).toBe("1 + 1 = 2\n2 + 2 = 4\n3 + 3 = 6\n");
-  });
 });
 
 describe("the formats", () => {
