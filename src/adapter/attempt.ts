@@ -6,6 +6,7 @@ import { type FrameType, frameTypes } from "../protocol/frame-shapes.ts";
 import type { Frame, FrameParserOptions } from "../protocol/frames.ts";
 import { type KnownTool, type Turn, toolTable } from "../protocol/turn-contract.ts";
 import { type CliEnd, type RunningCli, startCli } from "../sdk/child.ts";
+import { programName } from "../text/program-name.ts";
 import { type CliInput, cliInput } from "./cli-input.ts";
 import type { Model } from "./config.ts";
 import { codeOfWords, type FailureKind, failureKind, isTooLong, refusedFlag } from "./failure.ts";
@@ -208,7 +209,7 @@ function explained(
   const command = [model.command, ...model.args].join(" ");
   return {
     code,
-    message: `${message} It said nothing on stderr. To find out why: courser adapter doctor -- ${command}`,
+    message: `${message} It said nothing on stderr. To find out why: ${programName()} adapter doctor -- ${command}`,
   };
 }
 

@@ -29,23 +29,23 @@ export async function runInBackground(invocation: Invocation): Promise<number> {
 }
 
 /** What only has a meaning for who waits for the answer, and what must not be kept. */
-const unusable: Readonly<Record<string, string>> = {
-  "output-format": "It does not apply to a background run: see 'runs logs'.",
-  "stream-partial-output": "It does not apply to a background run: see 'runs logs --follow'.",
-  "input-format": "Further prompts are typed into 'runs attach'.",
-  "output-last-message": "The answer is in 'runs list --format json'.",
-  log: "Set the variable instead, which the run's own process reads: COURSER_LOG=FILE courser -b …",
-  record: "A chat becomes a recording afterwards: sessions export <id> --format recording.",
-  heartbeat: "See 'runs list' for what a run is doing.",
+const unusable = (program: string): Readonly<Record<string, string>> => ({
+  "output-format": `It does not apply to a background run: see '${program} runs logs'.`,
+  "stream-partial-output": `It does not apply to a background run: see '${program} runs logs --follow'.`,
+  "input-format": `Further prompts are typed into '${program} runs attach'.`,
+  "output-last-message": `The answer is in '${program} runs list --format json'.`,
+  log: `Set the variable instead, which the run's own process reads: COURSER_LOG=FILE ${program} -b …`,
+  record: `A chat becomes a recording afterwards: ${program} sessions export <id> --format recording`,
+  heartbeat: `See '${program} runs list' for what a run is doing.`,
   "max-silence": "Use --max-time.",
-  "api-key": "Keys are not kept with a run. Set the vendor's variable, such as ANTHROPIC_API_KEY, or save it: login.",
+  "api-key": `Keys are not kept with a run. Set the vendor's variable, such as ANTHROPIC_API_KEY, or save it: ${program} login`,
   header: "Headers may contain keys, and are not stored with a run: put them in courser.json.",
-};
+});
 
 export async function startInBackground(invocation: Invocation, fleet: Fleet): Promise<RunRecord> {
   refuseAgents(invocation, "what goes on after their run");
   const { flags } = invocation.line;
-  for (const [name, why] of Object.entries(unusable))
+  for (const [name, why] of Object.entries(unusable(invocation.name)))
     if (flags.has(name)) throw new UserError("USAGE", `--${name} cannot be used with a background run. ${why}`);
   const launch = launchOf(invocation);
   const choice = sourceChoice(invocation);

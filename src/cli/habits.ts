@@ -1,8 +1,10 @@
 // Habits: what people type who know other agent CLIs, and what it is called here. Loaded only when something is unknown.
+
 import { distanceBetween, nearestName } from "../text/nearest.ts";
+import { programName } from "../text/program-name.ts";
 
 /** Options of other CLIs. The hint is a whole sentence. */
-const flagHints: Record<string, string> = {
+const flagHints = (): Record<string, string> => ({
   "-m": "For the model: --model <model>.",
   "-r": "To resume a chat: --resume <chatId>, or --continue for the latest.",
   "-c": "To continue the latest chat: --continue.",
@@ -11,7 +13,7 @@ const flagHints: Record<string, string> = {
   "-i": "To start an interactive chat with a prompt, leave out -p.",
   "-d": "For a debug log: --debug.",
   "-V": "For the version: -v.",
-  "-y": "To skip permission prompts: --force. Check 'permissions list' first.",
+  "-y": `To skip permission prompts: --force. First see what is allowed: ${programName()} permissions list`,
   "--cd": "For another directory: --workspace <path>.",
   "--cwd": "For another directory: --workspace <path>.",
   "--dir": "For another directory: --workspace <path>.",
@@ -28,7 +30,7 @@ const flagHints: Record<string, string> = {
     "Use --force --sandbox disabled, which still respects deny rules and protected paths.",
   "--full-auto": "Use --force, which still respects deny rules and protected paths.",
   "--allow-all": "Use --force, which still respects deny rules and protected paths.",
-  "--yes": "To skip permission prompts: --force. Check 'permissions list' first.",
+  "--yes": `To skip permission prompts: --force. First see what is allowed: ${programName()} permissions list`,
   "--permission-mode": "Use --mode plan or --mode ask for read-only, --force to allow everything that is not denied.",
   "--approval-mode": "Use --mode plan or --mode ask for read-only, --force to allow everything that is not denied.",
   "--ask-for-approval": "In a terminal you are asked. In print mode a program can answer: --ask-command <command>.",
@@ -43,16 +45,17 @@ const flagHints: Record<string, string> = {
   "--config": "Settings are read from cli-config.json; to use another directory, set CURSOR_CONFIG_DIR.",
   "--session": "To resume a chat: --resume <chatId>.",
   "--last": "To continue the latest chat: --continue.",
-  "--search": "The agent can search the web itself; allow it with: permissions allow 'WebSearch(*)'.",
-  "--stdin": 'A single - stands for stdin: … | courser -p "review this" -',
-};
+  "--search": `The agent can search the web itself; allow it with: ${programName()} permissions allow 'WebSearch(*)'`,
+  "--stdin": `A single - stands for stdin: … | ${programName()} -p "review this" -`,
+});
 
 /** What opens doors is never suggested for a name that is only near. */
 const dangerous = /^--?(?:yolo|f|force|trust|approve-mcps?|insecure|k)$/;
 
 /** What is likely meant by an option that does not exist. Empty: nothing is near. */
 export function flagHint(written: string, known: readonly string[]): string {
-  const habit = Object.hasOwn(flagHints, written) ? flagHints[written] : undefined;
+  const hints = flagHints();
+  const habit = Object.hasOwn(hints, written) ? hints[written] : undefined;
   if (habit !== undefined) return ` ${habit}`;
   // One letter is near to every other.
   if (!written.startsWith("--")) return "";

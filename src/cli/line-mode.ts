@@ -1,4 +1,5 @@
 // A plain conversation, for terminals that can only print lines: type, watch the answer, answer what is asked.
+
 import { createInterface, type Interface } from "node:readline";
 import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
@@ -6,6 +7,7 @@ import type { LiveRun } from "../protocol/run.ts";
 import { errorTextOf, outcomeGroupOf } from "../protocol/tool-calls.ts";
 import { shownTitle } from "../store/chats/list-chats.ts";
 import { configDir } from "../store/config-dir.ts";
+import { programName } from "../text/program-name.ts";
 import { visible } from "../text/visible.ts";
 import { cut } from "../text/width.ts";
 import { callLine } from "./call-line.ts";
@@ -54,7 +56,7 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
       let images = flagList(invocation.line.flags, "image").map((path) => resolve(path));
       while (!whole.signal.aborted) {
         text ??= await lines.next("\n> ");
-        if (text === undefined || /^\/(quit|exit)$/.test(text.trim())) break;
+        if (text === undefined || /^\/?(quit|exit)$/.test(text.trim())) break;
         const refusal = await notSent(text, run);
         if (text.trim() === "/help") show.line(await helpText(run));
         else if (refusal !== undefined) show.line(refusal);
@@ -117,7 +119,7 @@ async function helpText(run: LiveRun): Promise<string> {
   return [
     "@path attaches a file, a directory or an image; /name … calls one of these:",
     ...names.map(({ name, kind, description = "" }) => `  /${visible(name)}  ${visible(description)} (${kind})`),
-    "/quit leaves. What the agent may do without asking: see 'permissions list'.",
+    `/quit leaves. What the agent may do without asking: ${programName()} permissions list`,
   ].join("\n");
 }
 

@@ -1,6 +1,7 @@
 // The program: reads the command line and hands over to a command, to print mode or to the terminal.
 import { resolve } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
+import { setProgramName } from "../text/program-name.ts";
 import { commands } from "./commands/index.ts";
 import { checkOutput, failedBeforeRun, formatOf } from "./failure.ts";
 import { type CommandLine, flags, flagText, parseCommandLine } from "./flags.ts";
@@ -20,6 +21,7 @@ export async function main(version: string): Promise<void> {
   const argv = process.argv.slice(2);
   hideFlagSecrets(process.argv);
   const name = (process.argv[1] ?? "").replace(/^.*[\\/]/, "").replace(/\.c?js$/, "") || "courser";
+  setProgramName(name);
   let exitCode: number;
   try {
     const line = parseCommandLine(argv, commands);

@@ -1,9 +1,11 @@
 // A task in Harbor's form: task.toml, instruction.md, tests/test.sh, and perhaps solution/solve.sh, read into plain data.
+
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { parse, TomlError } from "smol-toml";
 import { isObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
+import { programName } from "../text/program-name.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
 
 /** How long something may take, and the variables that it is given. `${NAME}` in them means ours. */
@@ -52,7 +54,7 @@ function taskFolders(path: string): string[] {
   if (below.length > 0) return below;
   throw new UserError(
     "TASK_INVALID",
-    `${path} holds no task: neither it nor a directory in it has a task.toml. The form: docs/eval.md`,
+    `${path} holds no task: neither it nor a directory in it has a task.toml. The form: ${programName()} help eval`,
   );
 }
 

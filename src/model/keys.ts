@@ -1,4 +1,5 @@
 // Which keys may be used for a vendor, and where they come from.
+import { programName } from "../text/program-name.ts";
 import { type VendorRow, vendors } from "./catalog.ts";
 import type { ApiKeySource, ModelChoice } from "./resolve.ts";
 
@@ -55,7 +56,7 @@ function savedKey({ keys }: ModelChoice, vendor: string): string | undefined {
 }
 
 export function keyAdvice(choice: ModelChoice, vendor: VendorRow): string {
-  const program = choice.program ?? "courser";
+  const program = choice.program ?? programName();
   const variable = vendor.keyVariables[0];
   const first = variable
     ? `Type: export ${variable}=<key>, or ${program} login ${vendor.name}`

@@ -1,6 +1,8 @@
 // From what the user asked for to one model, its server and its key. Pure and cheap: `init` is printed right after it.
+
 import { UserError } from "../protocol/error-codes.ts";
 import { distanceBetween, nearestNames } from "../text/nearest.ts";
+import { programName } from "../text/program-name.ts";
 import {
   autoModel,
   defaultModelOf,
@@ -348,6 +350,6 @@ function unknownModel(choice: ModelChoice, name: string): UserError {
     );
   const why = prefix
     ? `Unknown vendor '${prefix}'; the vendors are ${vendors.map((row) => row.name).join(", ")}.`
-    : `Available models: ${near.join(", ")}, … ('courser models' lists all). Write any other model as <vendor>/<model>.`;
+    : `Available models: ${near.join(", ")}, … ('${programName()} models' lists all). Write any other model as <vendor>/<model>.`;
   return new UserError("MODEL_UNKNOWN", `Cannot use this model: ${name}. ${why}`);
 }

@@ -1,10 +1,12 @@
 // The scripted model: plays a file of replies, for tests and demos (`--model script:FILE`). docs/scripted-model.md describes the format.
+
 import { tryParse } from "../json/object.ts";
 import { type ErrorCode, errorCodes, UserError } from "../protocol/error-codes.ts";
 import type { Usage } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
 import { JsonTextError, parseJsonc } from "../store/jsonc.ts";
 import { nearestName } from "../text/nearest.ts";
+import { programName } from "../text/program-name.ts";
 import { interrupted, pause } from "./pause.ts";
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "./provider.ts";
 
@@ -136,7 +138,10 @@ type ReportProblem = (where: string, problem: string) => never;
 
 function readScript(text: string, file: string): Script {
   const complain: ReportProblem = (where, problem) => {
-    throw new UserError("CONFIG_INVALID", `script ${file}, ${where}: ${problem}. See docs/scripted-model.md.`);
+    throw new UserError(
+      "CONFIG_INVALID",
+      `script ${file}, ${where}: ${problem}. The form: '${programName()} help scripted-model'.`,
+    );
   };
   const { entries, loop, continues } = repliesIn(text.replace(/^\uFEFF/, ""), complain);
   if (entries.length === 0) complain("line 1", 'there are no replies; write for example [{"text": "Hello"}]');

@@ -1,5 +1,7 @@
 // A model behind a server: loads the vendor's chunk and puts retries, keys and fallbacks around it.
+
 import { createFetch } from "../net/fetch.ts";
+import { programName } from "../text/program-name.ts";
 import { aiSdkProvider } from "./ai-sdk.ts";
 import type { WireKind } from "./catalog.ts";
 import { type ModelCandidate, withRetries } from "./fallback.ts";
@@ -70,7 +72,7 @@ async function openKeys(resolved: ResolvedModel, options: ProviderOptions): Prom
       keyAdvice: resolved.keyAdvice,
       isLogin: resolved.apiKeySource === "login",
       secrets: [...resolved.keys, ...Object.values(resolved.headers).filter((value) => value.length >= 8)],
-      program: options.program ?? "courser",
+      program: options.program ?? programName(),
     };
     return aiSdkProvider(vendor, asked, ask);
   });

@@ -1,5 +1,7 @@
 // The answer to a call: allow, ask or deny, and why. The strictest of its needs decides.
+
 import type { Rule } from "../protocol/permission-rule.ts";
+import { programName } from "../text/program-name.ts";
 import { hiddenBy, type IgnoreCheck, loadIgnore } from "./hidden.ts";
 import { allow, ask, type Decision, deny, type Judgement, type Need, type Verdict } from "./need.ts";
 import {
@@ -212,7 +214,7 @@ function judgeMcp({ target, changed, consented }: Need, situation: Situation): N
   if (isReadOnly(situation)) return deny(`${capital(situation.mode)} mode only reads: MCP tools are not called.`);
   if (changed)
     return onlyPerson(
-      `The MCP tool ${target} is described differently than when it was approved. Review it with "mcp list-tools", then approve it with "mcp enable".`,
+      `The MCP tool ${target} is described differently than when it was approved. Review it with '${programName()} mcp list-tools', then approve it with '${programName()} mcp enable'.`,
     );
   const allowing = rules.find((rule) => rule.verdict === "allow");
   if (allowing) return allow(`${nameOf(allowing)} allows it.`);

@@ -1,4 +1,5 @@
 // Which MCP servers a run has, and which of them may be started: settled before the first line, which names them.
+
 import { isObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { Rule } from "../protocol/permission-rule.ts";
@@ -8,6 +9,7 @@ import { disabledServers, isApprovedServer } from "../store/mcp-approvals.ts";
 import { type McpServer, readMcpServers, serversIn } from "../store/mcp-servers.ts";
 import { type Plugin, serverName, withPluginRoot } from "../store/plugins/read-plugin.ts";
 import { nearestName } from "../text/nearest.ts";
+import { programName } from "../text/program-name.ts";
 
 export type McpStanding = "pending" | "needs-approval" | "disabled" | "failed" | "shadowed";
 
@@ -115,6 +117,6 @@ export function unknownServer(name: string, names: readonly string[], prefix = "
   const known =
     names.length > 0
       ? ` There ${names.length === 1 ? "is" : "are"} ${names.join(", ")}.`
-      : " None are configured. To add one: courser mcp add <name> -- <command>";
+      : ` None are configured. To add one: ${programName()} mcp add <name> -- <command>`;
   return new UserError("USAGE", `${prefix}unknown MCP server '${name}'.${near ? ` Did you mean ${near}?` : known}`);
 }

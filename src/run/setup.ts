@@ -1,4 +1,5 @@
 // From a request to what `init` needs: cheap, and before anything heavy is loaded.
+
 import { existsSync } from "node:fs";
 import { join, sep } from "node:path";
 import { isForeignKey } from "../model/keys.ts";
@@ -12,6 +13,7 @@ import type { Plugins } from "../store/plugins/installed.ts";
 import type { Plugin } from "../store/plugins/read-plugin.ts";
 import { builtInRules, loadSettings, projectDenyRules, type Settings } from "../store/settings.ts";
 import { isTrusted, isWide, trust } from "../store/trust.ts";
+import { programName } from "../text/program-name.ts";
 import type { Worktree } from "../worktrees/records.ts";
 import type { RunHost } from "./host.ts";
 import { type Asking, createAsking, keepConsent } from "./human.ts";
@@ -66,7 +68,7 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
   if (request.trust && gate) {
     if (!isTrusted(config, workspace) && isWide(workspace, homeDir(env)))
       trustWarnings.push(
-        `${workspace} is trusted from now on, although it contains more than one project: settings, hooks and servers found there are used. To undo: courser trust remove ${workspace}`,
+        `${workspace} is trusted from now on, although it contains more than one project: settings, hooks and servers found there are used. To undo: ${programName()} trust remove ${workspace}`,
       );
     keepConsent(
       () => trust(config, workspace),
@@ -105,7 +107,7 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
     ...(worktree && { borrowed: [worktree.objects] }),
     model,
     mode: modeOf(request, settings),
-    limits: { ...limits, maxTurnsPerPrompt: settings.courser.maxTurns ?? 500 },
+    limits: { ...limits, maxTurnsPerPrompt: limits.maxTurns ?? settings.courser.maxTurns ?? 500 },
     plugins,
     warnings: [
       ...trustWarnings,

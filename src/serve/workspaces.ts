@@ -1,8 +1,10 @@
 // Workspaces that the service may work in, and files in them: trusted folders, and nothing that leads out of them.
+
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
 import { isTrusted } from "../store/trust.ts";
+import { programName } from "../text/program-name.ts";
 
 const mostFileBytes = 2 * 1024 * 1024;
 const mostEntries = 2000;
@@ -15,7 +17,7 @@ export function trustedWorkspace(configDir: string, workspace: string): string {
   if (isTrusted(configDir, real)) return real;
   throw new UserError(
     "UNTRUSTED",
-    `${real} is not trusted. Trust it where you can see what is in it: cd there, and start courser --trust.`,
+    `${real} is not trusted. Trust it where you can see what is in it: cd there, and start ${programName()} --trust.`,
   );
 }
 

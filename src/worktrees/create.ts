@@ -1,8 +1,10 @@
 // Makes a worktree: a repository of its own that borrows the objects of the one it was made from. Its branches, stash, index and
 // settings are its own, so that nothing that happens in it reaches the checkout that people work in.
+
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
+import { programName } from "../text/program-name.ts";
 import { type GitCall, git, tryGit } from "./git.ts";
 import { findWorktree, forget, takeName, type Worktree } from "./records.ts";
 import { runSetup } from "./setup-commands.ts";
@@ -77,7 +79,7 @@ function reopened(worktree: Worktree, prefix: string, { base }: WorktreeRequest)
   if (!existsSync(worktree.path)) {
     throw new UserError(
       "USAGE",
-      `The worktree ${worktree.name} has lost its directory ${worktree.path}. Remove it with: courser worktrees remove ${worktree.name}`,
+      `The worktree ${worktree.name} has lost its directory ${worktree.path}. Remove it with: ${programName()} worktrees remove ${worktree.name}`,
     );
   }
   const workspace = join(worktree.path, prefix);
@@ -117,7 +119,7 @@ function checkName(name: string): void {
     return;
   throw new UserError(
     "USAGE",
-    `'${name}' cannot be the name of a worktree: letters, digits, '.', '_' and '-' only. Put the prompt first, or after --: courser -w fix-login -- "…"`,
+    `'${name}' cannot be the name of a worktree: letters, digits, '.', '_' and '-' only. Put the prompt first, or after --: ${programName()} -w fix-login -- "…"`,
   );
 }
 

@@ -1,5 +1,6 @@
 // Takes over what was done in a worktree: into the files of the checkout that it was made from, as changes to look at and commit; or
 // as a branch. Uncommitted work there is never touched: where it is in the way, nothing is written.
+
 import {
   chmodSync,
   copyFileSync,
@@ -17,6 +18,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
 import { withFileLock } from "../store/file-lock.ts";
+import { programName } from "../text/program-name.ts";
 import { changesBetween, type FileChange, refuseNested, treeOf, withIndex } from "./changes.ts";
 import { entries, type GitCall, git, tryGit } from "./git.ts";
 import { saveRecord, type Worktree } from "./records.ts";
@@ -211,14 +213,14 @@ function refuse({ source, name }: Worktree, inTheWay: readonly FileChange[]): vo
   if (inTheWay.length === 0) return;
   throw new UserError(
     "MERGE_REFUSED",
-    `Nothing was merged: uncommitted work in ${source} is in the way.\n${shown(inTheWay.map(({ path }) => path))}\nCommit or move it, then: courser worktrees merge ${name}\nOr take the work over as a branch: courser worktrees merge ${name} --branch <name>`,
+    `Nothing was merged: uncommitted work in ${source} is in the way.\n${shown(inTheWay.map(({ path }) => path))}\nCommit or move it, then: ${programName()} worktrees merge ${name}\nOr take the work over as a branch: ${programName()} worktrees merge ${name} --branch <name>`,
   );
 }
 
 function conflicting({ source, name }: Worktree, paths: readonly string[]): UserError {
   return new UserError(
     "MERGE_REFUSED",
-    `Nothing was merged: ${source} has changed in the same places since.\n${shown(paths)}\nTake the work over as a branch and resolve it there: courser worktrees merge ${name} --branch <name>`,
+    `Nothing was merged: ${source} has changed in the same places since.\n${shown(paths)}\nTake the work over as a branch and resolve it there: ${programName()} worktrees merge ${name} --branch <name>`,
   );
 }
 

@@ -1,8 +1,8 @@
 // What 152 mistakes are answered with: messages.txt, for a person to read in one go. `UPDATE=1` writes it anew.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import { createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
+import { cli, createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
 import { type Mistake, mistakes } from "./mistakes/list.ts";
 
 const golden = join(repository, "test/cli/mistakes/messages.txt");
@@ -37,7 +37,11 @@ async function messageOf(mistake: Mistake): Promise<string> {
       writeFileSync(join(workspace.config, name), text);
     }
     const { args, env, stdin } = mistake;
-    const run = await workspace.run(args, { ...(env && { env }), ...(stdin !== undefined && { stdin }) });
+    // Under its other name, which every message has to use.
+    const name = join(workspace.home, "../cursor-agent");
+    symlinkSync(cli, name);
+    const run = await workspace.run(args, { name, ...(env && { env }), ...(stdin !== undefined && { stdin }) });
+    expect(run.stderr + run.stdout, "names the program by another name").not.toMatch(/\bcourser (?:-|[a-z]+\b)/);
     const said = [run.stderr, run.stdout.trim() === "" ? "" : `stdout: ${run.stdout}`]
       .filter((text) => text !== "")
       .join("");
@@ -67,6 +71,7 @@ function normal(text: string, { path, home }: Workspace): string[] {
   return text
     .replaceAll(path, "<workspace>")
     .replaceAll(home, "~")
+    .replaceAll("cursor-agent", "courser")
     .replace(/[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g, "<id>")
     .replace(/[\da-f]{32}/g, "<hash>")
     .split("\n")

@@ -1,8 +1,10 @@
 // The list of models: known ones, those of the user's endpoints, and which of them a run would take.
+
 import { autoModel, findModel, listModels, type ModelLine, offlineModel, models as rows } from "../../model/catalog.ts";
 import type { Price } from "../../model/prices.ts";
 import { endpointModels, type ModelChoice, type ResolvedModel, resolveModel } from "../../model/resolve.ts";
 import { UserError } from "../../protocol/error-codes.ts";
+import { programName } from "../../text/program-name.ts";
 import { flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { answer, answerJson, wantsJson } from "./answer.ts";
@@ -59,7 +61,7 @@ function table(rows: readonly ModelDetails[]): string {
       .join("  ")
       .trimEnd(),
   );
-  return `${lines.join("\n")}\n\nChoose one with --model <id>, or any other as --model <vendor>/<model>. Keys: courser status\n`;
+  return `${lines.join("\n")}\n\nChoose one with --model <id>, or any other as --model <vendor>/<model>. Keys: ${programName()} status\n`;
 }
 
 function tokens(count: number): string {

@@ -1,4 +1,5 @@
 // Saying: "say hello", "print 'x'", and what is said when nothing was understood.
+import { programName } from "../../text/program-name.ts";
 import { isProse } from "./commands.ts";
 import { says } from "./grammar/talk.ts";
 import { looksLikePath } from "./phrases.ts";
@@ -27,7 +28,7 @@ export function refusal(options: { part: string; several: boolean }): string {
     `The built-in offline model cannot do this: it did not understand ${quoted}.`,
     ...(options.several ? ["Nothing was done, since one part of the request is unclear."] : []),
     `It can, for example: ${examples}`,
-    "To connect a real model: courser login",
+    `To connect a real model: ${programName()} login`,
   ].join("\n");
 }
 

@@ -1,7 +1,9 @@
 // What the tables of the fleet say, as records.
+
 import { UserError } from "../../protocol/error-codes.ts";
 import type { Question } from "../../protocol/run.ts";
 import type { SqlRow, SqlValue } from "../../store/sqlite.ts";
+import { programName } from "../../text/program-name.ts";
 import {
   type AgentRecord,
   type CliName,
@@ -25,7 +27,8 @@ export type RunRow = { number: number; state: RunState; position: number; isPrun
 /** Throws where there is no such run. */
 export function runRow(tables: FleetTables, run: string): RunRow {
   const row = tables.row("SELECT number, state, started, created, position, pruned FROM runs WHERE id = ?", run);
-  if (!row) throw new UserError("RUN_NOT_FOUND", `The run ${run} was not found. To list the runs: courser runs list`);
+  if (!row)
+    throw new UserError("RUN_NOT_FOUND", `The run ${run} was not found. To list the runs: ${programName()} runs list`);
   return {
     number: Number(row["number"]),
     state: row["state"] as RunState,

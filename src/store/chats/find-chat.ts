@@ -1,7 +1,9 @@
 // Which chat is meant: by its id, by the beginning of it, or counted from the newest.
+
 import { basename, join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import { shortened } from "../../text/one-line.ts";
+import { programName } from "../../text/program-name.ts";
 import { chatsDir, isChatId } from "./layout.ts";
 import {
   ageAtAGlance,
@@ -22,7 +24,7 @@ export { listChats } from "./list-chats.ts";
  * newest. The current project is looked at first, then all. What cannot be an id never becomes part of a path.
  * `program`: the name that messages tell the user to type.
  */
-export function findChat(configDir: string, wanted: string, workspace: string, program = "courser"): string {
+export function findChat(configDir: string, wanted: string, workspace: string, program = programName()): string {
   const id = wanted.trim().toLowerCase();
   if (isNumber(id)) return nthChat(configDir, workspace, Number(id.slice(1)), program);
   if (!isBeginning(id))
@@ -59,7 +61,7 @@ export function findChat(configDir: string, wanted: string, workspace: string, p
  * The N-th chat from the newest, 1 being the newest itself: of this workspace, of all where it has none. Chats that were
  * only created count where there are no others: a program may have made one ahead of time.
  */
-export function nthChat(configDir: string, workspace: string, number: number, program = "courser"): string {
+export function nthChat(configDir: string, workspace: string, number: number, program = programName()): string {
   const main = (workspaceOnly?: string) =>
     folders(configDir, workspaceOnly)
       .filter(isChat)

@@ -58,7 +58,9 @@ export type Typed =
 export function readTyped(text: string, names: readonly CallableName[]): Typed {
   const [, away] = /^\s*&([\s\S]*)$/.exec(text) ?? [];
   if (away !== undefined) return { type: "command", command: backgroundCommand, rest: away.trim() };
-  const match = /^\/([^\s/]*)(?:\s+([\s\S]*))?$/.exec(text.trim());
+  // Shells end with these words, so that is what they mean here, alone on a line.
+  const line = /^(?:exit|quit)$/.test(text.trim()) ? `/${text.trim()}` : text.trim();
+  const match = /^\/([^\s/]*)(?:\s+([\s\S]*))?$/.exec(line);
   // `/usr/bin …` is a path, not a command.
   if (!match) return { type: "prompt" };
   const [, name, rest = ""] = match;

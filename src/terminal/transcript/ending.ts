@@ -2,6 +2,7 @@
 import { errorCodes } from "../../protocol/error-codes.ts";
 import type { TurnEnding } from "../../protocol/run.ts";
 import { costOfEnding } from "../../protocol/usage.ts";
+import { programName } from "../../text/program-name.ts";
 import { counted, dollars, duration } from "../../view/numbers.ts";
 import { join, type Painted, type Palette, wholeLines, wrap } from "../painted.ts";
 
@@ -17,11 +18,19 @@ export function endingLines(ending: TurnEnding, { changed, palette, width }: End
   ].filter(Boolean);
   if (ending.type === "done") return wrap(palette.soft(`Done in ${facts.join(" · ")}`), width);
   if (ending.code === "INTERRUPTED") return wrap(palette.soft(`Interrupted after ${facts.join(" · ")}`), width);
-  const [first = "", ...rest] = wholeLines(ending.message.trim());
+  const [first = "", ...rest] = wholeLines(asSlashCommands(ending.message.trim()));
   if (ending.code !== undefined && Object.hasOwn(errorCodes, ending.code)) facts.push(ending.code);
   return [
     ...wrap(join(palette.bad("✗ "), palette.plain(first)), width, palette.plain("  ")),
     ...rest.flatMap((line) => wrap(palette.plain(`  ${line}`), width, palette.plain("  "))),
     palette.soft(`  Failed after ${facts.join(" · ")}`),
   ];
+}
+
+/** Commands of the shell that have a twin on the screen are named by that: who reads this has no shell at hand. */
+const twins: Readonly<Record<string, string>> = { login: "/login, then /model", logout: "/logout", models: "/model" };
+
+function asSlashCommands(message: string): string {
+  const shell = new RegExp(`(['"]?)(?:${programName()}|courser) (${Object.keys(twins).join("|")})\\b\\1`, "g");
+  return message.replace(shell, (_, _quote, command: string) => twins[command]!);
 }

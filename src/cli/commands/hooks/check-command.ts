@@ -1,7 +1,9 @@
 // Can a hook's command be run at all? Looks at files; starts nothing.
+
 import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { findProgram, isProgram } from "../../../process/find-program.ts";
+import { programName } from "../../../text/program-name.ts";
 import type { HooksContext } from "./context.ts";
 import { findLauncher } from "./init.ts";
 
@@ -42,7 +44,10 @@ function problem(message: string, advice: string): CommandProblem[] {
 function fileProblems(file: string, shown: string, context: HooksContext): CommandProblem[] {
   const stat = statSync(file, { throwIfNoEntry: false });
   if (!stat)
-    return problem(`${shown} does not exist.`, "Correct the path, or remove the entry: courser hooks uninstall");
+    return problem(
+      `${shown} does not exist.`,
+      `Correct the path, or remove the entry: ${programName()} hooks uninstall`,
+    );
   if (!stat.isFile()) return problem(`${shown} is not a file.`, "Correct the path.");
   if (!isProgram(file)) return problem(`${shown} is not executable.`, `Type: chmod +x ${shown}`);
   return shebangProblems(file, shown, context);
@@ -73,7 +78,9 @@ function shebangProblems(file: string, shown: string, context: HooksContext): Co
 }
 
 function adviceOn(program: string): string {
-  return program === "courser-hook" ? "Type: courser install" : `Install ${program}, or correct the first line.`;
+  return program === "courser-hook"
+    ? `Type: ${programName()} install`
+    : `Install ${program}, or correct the first line.`;
 }
 
 function headOf(file: string): string {

@@ -37,7 +37,7 @@ export async function initHook(invocation: Invocation, words: readonly string[])
   const next = `${invocation.name} hooks install ${shown}`;
   const found = findLauncher(file, context) !== undefined;
   if (wantsJson(invocation)) return answerJson({ file, next, launcherFound: found });
-  const advice = found ? "" : "Note: courser-hook, which runs it, was not found. Type: courser install\n";
+  const advice = found ? "" : `Note: courser-hook, which runs it, was not found. Type: ${invocation.name} install\n`;
   return answer(`✓ ${shown}\nRead it, edit it, then install it: ${next}\n${advice}`);
 }
 

@@ -1,10 +1,12 @@
 // Which script a command speaks of, and which entries in a host's file are ours.
+
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { InstallHost } from "../../../bridge/install/hosts.ts";
 import type { ConfiguredHook } from "../../../bridge/install/plan.ts";
 import { isProgram } from "../../../process/find-program.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
+import { programName } from "../../../text/program-name.ts";
 import type { Invocation } from "../../main.ts";
 import { type HooksContext, shownFile } from "./context.ts";
 
@@ -34,7 +36,7 @@ export function fromRoot(path: string, { workspace }: HooksContext): string {
 function givenScript(word: string, context: HooksContext): string {
   const found = scriptPaths(word, context).find(isFile);
   if (found !== undefined) return realpathSync(found);
-  throw new UserError("USAGE", `Script not found: ${word}. To write one: courser hooks init`);
+  throw new UserError("USAGE", `Script not found: ${word}. To write one: ${programName()} hooks init`);
 }
 
 /** What a name may mean, the nearest first. */

@@ -1,4 +1,5 @@
 // Talk: what is answered in words alone, from the conversation or from what the offline model is.
+import { programName } from "../../../text/program-name.ts";
 import { looksLikePath } from "../phrases.ts";
 import { literalOf } from "../quotes.ts";
 import type { ParsedSteps, PromptContext } from "../steps.ts";
@@ -57,7 +58,7 @@ For example:
 
 Join several instructions with "then". Quote text that should stay together.${
       own.length > 0 ? ` Other tools here: ${own.slice(0, 20).join(", ")}.` : ""
-    } For anything else, set up a model (see docs/models.md).`,
+    } For anything else, set up a model: '${programName()} help models'.`,
   );
 }
 
@@ -125,7 +126,7 @@ const talkRows: Row[] = [
     do you have a name`,
     () =>
       says(
-        `I am ${WHAT_IT_IS}. I run inside Courser, without a network and without an account. To use a real model, set a key such as ANTHROPIC_API_KEY or run 'courser login'.`,
+        `I am ${WHAT_IT_IS}. I run inside Courser, without a network and without an account. To use a real model, set a key such as ANTHROPIC_API_KEY or run '${programName()} login'.`,
       ),
   ],
   [

@@ -1,5 +1,7 @@
 // What goes wrong between us and a server of NATS, in words for the user.
+
 import { UserError } from "../../../protocol/error-codes.ts";
+import { programName } from "../../../text/program-name.ts";
 
 /** Refused because another message came first. */
 const wrongLastSequence = [10071, 10164];
@@ -32,7 +34,7 @@ export function fleetError(error: unknown, where: string): UserError {
   if (name === "PermissionViolationError" || /permissions violation/i.test(text))
     return new UserError(
       "FLEET_REFUSED",
-      `The fleet at ${where} does not permit this: ${oneLine(message)}. The permissions it needs are listed in docs/decisions/fleet.md`,
+      `The fleet at ${where} does not permit this: ${oneLine(message)}. The permissions it needs are listed by '${programName()} help decisions/fleet'.`,
     );
   if (name === "AuthorizationError" || name === "UserAuthenticationExpiredError" || /authoriz|authentic/i.test(text))
     return new UserError(

@@ -1,6 +1,8 @@
 // Runs and agents as records: put together from what a run shall be, the last message of its log, and what it was told.
+
 import { UserError } from "../../../protocol/error-codes.ts";
 import { collapsed } from "../../../text/one-line.ts";
+import { programName } from "../../../text/program-name.ts";
 import { cut } from "../../../text/width.ts";
 import {
   type AgentRecord,
@@ -79,7 +81,7 @@ export class Records {
   /** Throws RUN_NOT_FOUND. */
   async need(id: string): Promise<void> {
     if (!(await this.#server.last("runs", `run.${word(id)}`)))
-      throw new UserError("RUN_NOT_FOUND", `The run ${id} was not found. To list the runs: courser runs list`);
+      throw new UserError("RUN_NOT_FOUND", `The run ${id} was not found. To list the runs: ${programName()} runs list`);
   }
 
   async runs({ agent, states, limit = 100, before }: ListOptions = {}): Promise<RunRecord[]> {
