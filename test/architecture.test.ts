@@ -28,7 +28,7 @@ const mayImport: Record<string, readonly string[]> = {
   export: ["text", "json", "protocol", "redact", "view", "studio/components", "store", "sdk"],
   serve: ["text", "json", "protocol", "redact", "view", "process", "policy", "store", "worktrees", "sdk", "export"],
   adapter: ["text", "json", "protocol", "redact", "process", "policy", "net", "web", "sdk"],
-  worktrees: ["json", "protocol", "process", "policy", "store"],
+  worktrees: ["text", "json", "protocol", "process", "policy", "store"],
   observe: ["text", "json", "protocol", "net", "model"],
   run: [
     "text",

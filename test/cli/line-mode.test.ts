@@ -28,7 +28,7 @@ describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there i
         [/Allow\?/, "n\n"],
         [/\n> /, "run echo two > two.txt\n"],
         [/Allow\?/, "y\n"],
-        [/\n> /, "/quit\n"],
+        [/\n> /, "quit\n"],
       ],
       workspace,
     );

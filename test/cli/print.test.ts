@@ -269,10 +269,16 @@ describe("the end", () => {
     const read = (name: string) => ({ calls: [{ name: "Read", args: { path: name } }] });
     const turns = await place.play({ loop: true, replies: [read("a.txt"), read("b.txt")] }, ["--max-turns", "3"]);
     expect(onlyResult(turns)["error_code"]).toBe("MAX_TURNS");
+    // What the flag gives holds, whatever the files say.
+    place.file(`${place.config}/courser.json`, '{ "maxTurns": 2 }');
+    const more = await place.play([read("a.txt"), read("b.txt"), read("c.txt"), { text: "ok" }], ["--max-turns", "9"]);
+    expect(onlyResult(more)["result"]).toBe("ok");
+    const fewer = await place.play([read("a.txt"), read("b.txt"), read("c.txt"), { text: "ok" }]);
+    expect(onlyResult(fewer)["error_code"]).toBe("MAX_TURNS");
     const time = await place.play([shell("sleep 600")], ["--max-time", "500ms"]);
     expect(onlyResult(time)["error_code"]).toBe("MAX_TIME");
     expect(time.exit).toBe(1);
-    const repeated = await place.play({ loop: true, replies: [read("a.txt")] });
+    const repeated = await place.play({ loop: true, replies: [read("a.txt")] }, ["--max-turns", "3000"]);
     expect(onlyResult(repeated)["error_code"]).toBe("LOOP_DETECTED");
     expect(repeated.lines().filter((line) => line["subtype"] === "started").length).toBeLessThanOrEqual(10);
   });

@@ -187,7 +187,7 @@ describe("slash commands", () => {
       check?.();
     }
     expect(existsSync(join(workspace.path, "new.txt"))).toBe(true);
-    pty.type(`/quit${enter}`);
+    pty.type(`exit${enter}`);
     expect(await pty.ended).toBe(0);
     expect((await pty.scrollback()).join("\n")).not.toContain("should not have");
   });

@@ -1,6 +1,8 @@
 // The table of session readers: one for each CLI whose sessions can be read.
+
 import { existsSync, statSync } from "node:fs";
 import { UserError } from "../../protocol/error-codes.ts";
+import { programName } from "../../text/program-name.ts";
 import type { UnifiedTool } from "../unified.ts";
 import { claudeReader } from "./claude.ts";
 import { codexReader } from "./codex.ts";
@@ -52,7 +54,7 @@ export function findForeignSessions(
     const whose = tools.length === 1 ? tools[0] : tools.join(", ");
     throw new UserError(
       "SESSION_NOT_FOUND",
-      `Session not found: ${what} is neither a file nor a directory, and no session of ${whose} has this id. To list them: sessions import --all.`,
+      `Session not found: ${what} is neither a file nor a directory, and no session of ${whose} has this id. To list them: ${programName()} sessions import --all`,
     );
   }
   if (found.length > 1) {

@@ -1,4 +1,5 @@
 // What must be there before the agent of a run is started: its workspace, and the chat that it goes on with.
+
 import { createWriteStream, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -9,6 +10,7 @@ import { takeStore } from "../../store/chats/carry-chat.ts";
 import { deleteChat } from "../../store/chats/delete-chat.ts";
 import { chatFolder } from "../../store/chats/layout.ts";
 import { forgetWorkspace } from "../../store/forget-workspace.ts";
+import { programName } from "../../text/program-name.ts";
 import type { Entry, Fleet, RunEnd, RunRecord, RunSpec } from "../fleet.ts";
 import { type Continuation, readContinuation } from "./continuation.ts";
 import { claimFolder, leaveFolder } from "./run-folders.ts";
@@ -64,7 +66,7 @@ function sandboxFor({ cli, request }: RunSpec, { sandbox }: Premises): { sandbox
   if (sandbox === "enabled") return { sandbox };
   throw new UserError(
     "SANDBOX_UNAVAILABLE",
-    "This worker has no sandbox. Give it one (worker debug says what is missing), or start the run with --sandbox disabled.",
+    `This worker has no sandbox. Give it one ('${programName()} worker debug' says what is missing), or start the run with --sandbox disabled.`,
   );
 }
 

@@ -1,6 +1,8 @@
 // A damaged store: told apart from a new one, kept aside as it is, never written over.
+
 import { constants, copyFileSync, existsSync, type Stats, statSync } from "node:fs";
 import { UserError } from "../../protocol/error-codes.ts";
+import { programName } from "../../text/program-name.ts";
 import { isImpossible, storeError } from "../sqlite.ts";
 import type { ChatProblem } from "./chat.ts";
 import { chatIdentity, storeFile } from "./layout.ts";
@@ -15,7 +17,10 @@ export function checkStore(folder: string): void {
     throw storeError(error, file);
   }
   if (!stat?.isFile())
-    throw new UserError("SESSION_NOT_FOUND", `Session not found: no chat in ${folder}. List them with: ls --all`);
+    throw new UserError(
+      "SESSION_NOT_FOUND",
+      `Session not found: no chat in ${folder}. List them with: ${programName()} ls --all`,
+    );
   if (stat.size === 0) throw damaged(folder, "the file is empty");
 }
 
@@ -33,7 +38,7 @@ function damaged(folder: string, why: string): UserError {
   return new UserError(
     "STORE_CORRUPT",
     `The chat ${id} is damaged: ${why}. Nothing was changed, and other chats are not touched by this. ` +
-      `Save what can still be read: sessions export ${id}. Then start a new chat, or restore a backup of ${storeFile(folder)}.`,
+      `Save what can still be read: ${programName()} sessions export ${id}. Then start a new chat, or restore a backup of ${storeFile(folder)}.`,
   );
 }
 
@@ -65,6 +70,6 @@ export function notWhole(folder: string, problems: readonly ChatProblem[], whole
     wholeTurns === 0 ? "Start a new chat." : `Continue from its ${turns} in a new chat: --resume ${id} --fork.`;
   return new UserError(
     problems[0]!.code,
-    `The chat ${id} is incomplete, and nothing of it was sent to a model. ${said} ${way} See what is left: sessions show ${id}.`,
+    `The chat ${id} is incomplete, and nothing of it was sent to a model. ${said} ${way} See what is left: ${programName()} sessions show ${id}.`,
   );
 }

@@ -1,7 +1,9 @@
 // Copies a chat into a new one, whole or up to a turn. The chat itself is only read: another run may be using it.
+
 import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
+import { programName } from "../../text/program-name.ts";
 import { storeError } from "../sqlite.ts";
 import { copyStore } from "./carry-chat.ts";
 import type { ChatMetadata, ChatRecord, ChatWriter } from "./chat.ts";
@@ -101,7 +103,7 @@ function replay(configDir: string, { messages }: ChatRecord, metadata: ChatMetad
   if (metadata.workspace === undefined)
     throw new UserError(
       "STORE_CORRUPT",
-      `The chat is incomplete, and its workspace is not known, so it cannot be copied. Save what is left: sessions export`,
+      `The chat is incomplete, and its workspace is not known, so it cannot be copied. Save what is left: ${programName()} sessions export`,
     );
   const { id, mode, model, title } = metadata;
   const chat = createChat({ configDir, workspace: metadata.workspace }, { id, mode, title, ...(model && { model }) });

@@ -1,8 +1,10 @@
 // Plugins that are installed: a copy of each in <config>/plugins/installed, which counts as long as it is what was approved.
+
 import { createHash } from "node:crypto";
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { isObject } from "../../json/object.ts";
+import { programName } from "../../text/program-name.ts";
 import { readJson, saveJson } from "../json-file.ts";
 import { type Plugin, readPlugin } from "./read-plugin.ts";
 
@@ -28,11 +30,13 @@ export function loadPlugins(configDir: string, given: readonly string[] = []): P
     if (record.disabled) continue;
     const folder = installedFolder(configDir, name);
     if (!existsSync(folder))
-      found.warnings.push(`The plugin ${name} has lost its files. Add it again, or: plugin remove ${name}`);
+      found.warnings.push(
+        `The plugin ${name} has lost its files. Add it again, or: ${programName()} plugin remove ${name}`,
+      );
     else if (hashFolder(folder) === record.hash) folders.push(folder);
     else
       found.warnings.push(
-        `The plugin ${name} has changed since it was approved and is not loaded. Approve it again: plugin update ${name}`,
+        `The plugin ${name} has changed since it was approved and is not loaded. Approve it again: ${programName()} plugin update ${name}`,
       );
   }
   for (const folder of folders) {

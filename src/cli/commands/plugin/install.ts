@@ -1,4 +1,5 @@
 // `plugin add`, `update`, `remove`, `enable`, `disable`. What is installed is a copy of what was seen and approved.
+
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { UserError } from "../../../protocol/error-codes.ts";
@@ -14,6 +15,7 @@ import {
 } from "../../../store/plugins/installed.ts";
 import { readPlugin } from "../../../store/plugins/read-plugin.ts";
 import { nearestName } from "../../../text/nearest.ts";
+import { programName } from "../../../text/program-name.ts";
 import { visible } from "../../../text/visible.ts";
 import { git } from "../../../worktrees/git.ts";
 import { flagText } from "../../flags.ts";
@@ -138,6 +140,6 @@ function recordOf(name: string, records: Record<string, PluginRecord>): PluginRe
   const near = nearestName(name, Object.keys(records));
   throw new UserError(
     "USAGE",
-    `No plugin ${name} is installed.${near ? ` Did you mean ${near}?` : ""} See: plugin list`,
+    `No plugin ${name} is installed.${near ? ` Did you mean ${near}?` : ""} See: ${programName()} plugin list`,
   );
 }
