@@ -11,7 +11,9 @@ const programs = words("courser cursor-agent agent courser.cjs courser.js course
 
 /** Subcommands that change something for later runs; `*`: all of them. */
 const changing: Record<string, ReadonlySet<string> | "*"> = {
-  permissions: words("allow deny"),
+  config: words("set unset edit"),
+  permissions: words("allow deny remove"),
+  trust: words("add"),
   sandbox: words("enable disable reset"),
   mcp: words("enable disable add remove"),
   ...each("login logout install uninstall update upgrade install-shell-integration uninstall-shell-integration", "*"),

@@ -16,7 +16,7 @@ import { readJson } from "./json-file.ts";
 const url = { what: "an http or https address", is: isAddress };
 
 /** An endpoint of the user's own. `keyEnv`: the variable that holds its key; `keys`: variables to rotate through. */
-const provider = {
+export const providerFields = {
   type: text,
   baseUrl: url,
   keyEnv: variable,
@@ -25,7 +25,7 @@ const provider = {
   keys: textList,
 };
 
-const table = {
+export const courserFields = {
   providers: { what: "an object of named endpoints", is: isObject },
   /** Who is asked when the web is searched. */
   search: { fields: { engine: text, url, keyEnv: variable } },
@@ -45,8 +45,8 @@ const table = {
   mcpCallMs: wholeFrom(1),
 };
 
-export type CourserSettings = Omit<Checked<typeof table>, "providers"> & {
-  providers: Record<string, Checked<typeof provider>>;
+export type CourserSettings = Omit<Checked<typeof courserFields>, "providers"> & {
+  providers: Record<string, Checked<typeof providerFields>>;
 };
 
 /** Names that one may expect here, and what to write instead. */
@@ -59,11 +59,11 @@ export function readCourserSettings(file: string, warnings: string[]): CourserSe
   if (content === undefined) return { providers: {} };
   const { $schema: _schema, ...fields } = content;
   const settings = { file, remedy: "Fix it, or remove it.", warnings, adviceOn };
-  const { providers = {}, ...rest } = checkFields(settings, "", fields, table);
+  const { providers = {}, ...rest } = checkFields(settings, "", fields, courserFields);
   // Without a prototype: the names are the user's.
   const named = Object.create(null) as CourserSettings["providers"];
   for (const [name, entry] of Object.entries(providers))
-    named[name] = checkObject(settings, `providers.${name}`, entry, provider);
+    named[name] = checkObject(settings, `providers.${name}`, entry, providerFields);
   return { ...rest, providers: named };
 }
 

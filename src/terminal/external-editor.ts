@@ -41,7 +41,7 @@ export async function editFile(desk: Desk, file: string): Promise<void> {
 }
 
 /** What went wrong comes back. */
-async function openInEditor(file: string, { env, cwd }: Place): Promise<string | undefined> {
+export async function openInEditor(file: string, { env, cwd }: Place): Promise<string | undefined> {
   const editor = env["VISUAL"] || env["EDITOR"] || usual.find((program) => findProgram(program, { ...env }));
   if (!editor) return "No editor was found. Set one, for example: export EDITOR=nano";
   const { exitCode, signal, failure } = await new Supervisor({

@@ -2,6 +2,7 @@
 import { flag, textOrJson } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { adapterCommands } from "./adapter/index.ts";
+import { configCommands } from "./config/index.ts";
 import { hookCommands } from "./hooks/index.ts";
 import type { InnerCommand } from "./inner-command.ts";
 import { mcpCommands } from "./mcp/index.ts";
@@ -64,7 +65,7 @@ export const commands: readonly Command[] = [
   {
     name: "models",
     uses: ["model", "api-key", "endpoint"],
-    summary: "List the models",
+    summary: "List the models with their context and prices",
     flags: [textOrJson],
     load: async () => (await import("./models.ts")).models,
   },
@@ -90,7 +91,8 @@ export const commands: readonly Command[] = [
   {
     name: "help",
     operands: "[command]",
-    summary: "Show help, or help for a command",
+    summary: "Show help for a command, or a page of the documentation",
+    examples: ["help", "help sessions export", "help index", "help configuration"],
     flags: [flag("General", "-a, --all", "Every command, option and variable")],
     load: async () => {
       const { help } = await import("./help.ts");
@@ -142,6 +144,14 @@ export const commands: readonly Command[] = [
     summary: "Check, explain, list, lint and change what the agent may do",
     examples: ["permissions check 'Shell: git push -f'", "permissions lint", "permissions allow 'Shell(npm test)'"],
     commands: permissionCommands,
+    inner: "list",
+  }),
+  outer({
+    name: "config",
+    ours: true,
+    summary: "List, read and change your settings",
+    examples: ["config", "config get model", "config set model gpt-5", "config unset model"],
+    commands: configCommands,
     inner: "list",
   }),
   outer({
@@ -334,6 +344,7 @@ export const commands: readonly Command[] = [
   },
   {
     name: "completion",
+    aliases: ["completions"],
     ours: true,
     operands: "<shell>",
     summary: "Print the completion script for zsh, bash or fish",

@@ -4,10 +4,10 @@ import { endpointModels } from "../../model/resolve.ts";
 import type { ReasoningEffort } from "../../protocol/run.ts";
 import { readKeys } from "../../store/auth.ts";
 import { configDir } from "../../store/config-dir.ts";
+import { findSetting, saveSetting } from "../../store/setting-table.ts";
 import { loadSettings } from "../../store/settings.ts";
 import type { Desk } from "../desk.ts";
 import type { ListItem } from "../panels/list.ts";
-import { saveSetting } from "./user-settings.ts";
 
 type Choice = { id: string; name: string; thinks?: boolean };
 
@@ -41,7 +41,7 @@ export async function chooseModel(desk: Desk, words: string): Promise<void> {
     }));
   if (!chosen) return;
   await desk.conversation.setModel(chosen, effort);
-  saveSetting(desk.env, ["model"], { modelId: chosen.id, displayName: chosen.name });
+  saveSetting(configDir(desk.env), findSetting("model"), { modelId: chosen.id, displayName: chosen.name });
   desk.say(
     `${chosen.name}${effort === undefined ? "" : ` with ${effort} effort`} answers from now on, here and in new chats.`,
   );

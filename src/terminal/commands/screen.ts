@@ -3,37 +3,36 @@ import { findGit } from "../../agent/instructions/environment.ts";
 import { findProgram } from "../../process/find-program.ts";
 import { runProgram } from "../../process/run-program.ts";
 import { configDir } from "../../store/config-dir.ts";
+import { findSetting, saveSetting, settingsFile } from "../../store/setting-table.ts";
 import type { Desk, Toggles } from "../desk.ts";
 import { editFile } from "../external-editor.ts";
 import { join } from "../painted.ts";
 import { type SlashCommand, shows } from "./command.ts";
-import { saveSetting, settingsFile } from "./user-settings.ts";
 
 export const screenCommands: readonly SlashCommand[] = [
   {
     name: "vim",
     help: "Vim keys on or off",
     group: "Screen",
-    run: (desk) => toggle(desk, "vim", ["editor", "vimMode"], "Vim keys are"),
+    run: (desk) => toggle(desk, "vim", "editor.vimMode", "Vim keys are"),
   },
   {
     name: "show-thinking",
     help: "Show or fold the model's thinking",
     group: "Screen",
-    run: (desk) => toggle(desk, "thinking", ["display", "showThinkingBlocks"], "Thinking is shown:"),
+    run: (desk) => toggle(desk, "thinking", "display.showThinkingBlocks", "Thinking is shown:"),
   },
   {
     name: "line-numbers",
     help: "Line numbers in diffs on or off",
     group: "Screen",
-    run: (desk) => toggle(desk, "lineNumbers", ["display", "showLineNumbers"], "Line numbers are"),
+    run: (desk) => toggle(desk, "lineNumbers", "display.showLineNumbers", "Line numbers are"),
   },
   {
     name: "status-indicators",
     help: "Show the session's state in the window title, on or off",
     group: "Screen",
-    run: (desk) =>
-      toggle(desk, "statusIndicators", ["display", "showStatusIndicators"], "Status in the window's title is"),
+    run: (desk) => toggle(desk, "statusIndicators", "display.showStatusIndicators", "Status in the window's title is"),
   },
   {
     name: "statusline",
@@ -96,15 +95,15 @@ export const screenCommands: readonly SlashCommand[] = [
 ];
 
 /** Held from now on, and saved for the next time. */
-function toggle(desk: Desk, name: keyof Toggles, path: readonly [string, string], sentence: string): void {
+function toggle(desk: Desk, name: keyof Toggles, setting: string, sentence: string): void {
   const isOn = !desk.toggles[name];
   desk.setToggle(name, isOn);
-  saveSetting(desk.env, path, isOn);
+  saveSetting(configDir(desk.env), findSetting(setting), isOn);
   desk.say(`${sentence} ${isOn ? "on" : "off"}.`);
 }
 
 async function openConfig(desk: Desk): Promise<void> {
-  const file = settingsFile(desk.env);
+  const file = settingsFile(configDir(desk.env), "cli-config.json");
   await editFile(desk, file);
   desk.say(`Settings are read at the next start: ${file}`);
 }
@@ -116,7 +115,7 @@ async function setStatusLine(desk: Desk, rest: string): Promise<void> {
     );
   if (rest === "") return desk.say(`The status line comes from: ${desk.status.command}. /statusline off removes it.`);
   const command = rest === "off" ? undefined : rest;
-  saveSetting(desk.env, ["statusLine"], command && { type: "command", command });
+  saveSetting(configDir(desk.env), findSetting("statusLine"), command);
   desk.status.use(command && { command });
   desk.say(command === undefined ? "The status line was removed." : "This command now provides the status line.");
 }

@@ -1,0 +1,149 @@
+// `config`: the user's settings, listed, read, changed and opened.
+import { join } from "node:path";
+import { isObject } from "../../../json/object.ts";
+import { UserError } from "../../../protocol/error-codes.ts";
+import { configDir, homeDir } from "../../../store/config-dir.ts";
+import {
+  findSetting,
+  parseSetting,
+  type Setting,
+  type SettingFile,
+  type SettingValue,
+  saveSetting,
+  settingsFile,
+  settingValue,
+  settingValues,
+} from "../../../store/setting-table.ts";
+import { visible } from "../../../text/visible.ts";
+import { cut } from "../../../text/width.ts";
+import type { Invocation } from "../../main.ts";
+import { withoutSecrets, writeStderr } from "../../stdout.ts";
+import { answer, answerJson, wantsJson } from "../answer.ts";
+import { refuseAgents } from "../refuse-agents.ts";
+
+const files: readonly SettingFile[] = ["cli-config.json", "courser.json"];
+
+export async function listSettings(invocation: Invocation): Promise<number> {
+  const folder = configDir(invocation.env);
+  const all = settingValues(folder, invocation.env);
+  if (wantsJson(invocation)) return answerJson(all.map(asJson));
+  const cells = all.map(({ setting, value, source }) => [
+    setting.name,
+    cut(shown(setting, value), 28),
+    source,
+    setting.meaning,
+  ]);
+  const head = ["NAME", "VALUE", "SOURCE", "MEANING"];
+  const widths = head.map((title, at) => Math.max(title.length, ...cells.map((row) => row[at]!.length)));
+  const lines = [head, ...cells].map((row) => row.map((cell, at) => cell.padEnd(widths[at]!)).join("  "));
+  const home = homeDir(invocation.env);
+  const place = folder.startsWith(`${home}/`) ? `~${folder.slice(home.length)}` : folder;
+  return answer(
+    `${lines.map((line) => `${line.trimEnd()}\n`).join("")}
+The files are in ${place}. To change one: ${invocation.name} config set <name> <value>. Each in full: ${invocation.name} help configuration
+`,
+  );
+}
+
+function asJson({ setting, value, source }: SettingValue): object {
+  const { name, meaning, file, default: fallback = null } = setting;
+  return { name, value: value === undefined ? null : hidden(setting, value), source, default: fallback, meaning, file };
+}
+
+/** On one line; a value that is not set is a dash. */
+function shown(setting: Setting, value: unknown): string {
+  if (value === undefined) return "-";
+  if (Array.isArray(value) && value.length === 0) return "none";
+  const plain = hidden(setting, value);
+  return visible(
+    withoutSecrets(typeof plain === "string" ? plain : Array.isArray(plain) ? plain.join(", ") : JSON.stringify(plain)),
+  );
+}
+
+/** Headers hold keys: their names are enough in a list. */
+function hidden({ name }: Setting, value: unknown): unknown {
+  if (!name.endsWith(".headers") || !isObject(value)) return value;
+  return Object.fromEntries(Object.keys(value).map((key) => [key, "…"]));
+}
+
+/** For scripts: the bare value. One that is not set prints nothing and exits 1. */
+export async function getSetting(invocation: Invocation, words: readonly string[]): Promise<number> {
+  const setting = findSetting(onlyName("get", words, invocation));
+  const found = settingValue(setting, configDir(invocation.env), invocation.env);
+  if (wantsJson(invocation)) return answerJson(asJson(found));
+  const { value } = found;
+  if (value === undefined) {
+    writeStderr(`${setting.name} is not set. ${setting.meaning}.\n`);
+    return 1;
+  }
+  return answer(`${typeof value === "string" ? value : JSON.stringify(value)}\n`);
+}
+
+export async function setSetting(invocation: Invocation, words: readonly string[]): Promise<number> {
+  const [name = "", ...rest] = words;
+  const setting = findSetting(name);
+  refuseOthers(setting, invocation);
+  if (rest.length === 0)
+    throw new UserError("USAGE", `'config set' needs a value. Type: ${invocation.name} config set ${name} <value>`);
+  const value = parseSetting(setting, rest.join(" "));
+  const folder = configDir(invocation.env);
+  saveSetting(folder, setting, value);
+  const exitCode = await answer(`✓ ${name} = ${shown(setting, value)} (${join(folder, setting.file)})\n`);
+  if (setting.variable && invocation.env[setting.variable])
+    writeStderr(`Note: ${setting.variable} is set and takes precedence.\n`);
+  return exitCode;
+}
+
+export async function unsetSetting(invocation: Invocation, words: readonly string[]): Promise<number> {
+  const setting = findSetting(onlyName("unset", words, invocation));
+  refuseOthers(setting, invocation);
+  const changed = saveSetting(configDir(invocation.env), setting, undefined);
+  const { value } = settingValue(setting, configDir(invocation.env), invocation.env);
+  const now = value === undefined ? "" : ` It is ${shown(setting, value)} now.`;
+  return answer(
+    changed ? `✓ ${setting.name} was removed.${now}\n` : `${setting.name} is not set, so nothing was changed.${now}\n`,
+  );
+}
+
+export async function editSettings(invocation: Invocation, [word, ...more]: readonly string[]): Promise<number> {
+  refuseAgents(invocation, "your settings");
+  const file = files.find((each) => each === (word ?? files[0]) || each === `${word}.json`);
+  if (file === undefined || more.length > 0)
+    throw new UserError(
+      "USAGE",
+      `'config edit' takes ${files.join(" or ")}. Type: ${invocation.name} config edit ${files[1]}`,
+    );
+  const { isatty } = await import("node:tty");
+  const path = join(configDir(invocation.env), file);
+  if (!isatty(0) || !isatty(1))
+    throw new UserError(
+      "USAGE",
+      `'config edit' opens an editor, but there is no terminal. The file is ${path}. One value: ${invocation.name} config set <name> <value>`,
+    );
+  const { openInEditor } = await import("../../../terminal/external-editor.ts");
+  const problem = await openInEditor(settingsFile(configDir(invocation.env), file), {
+    env: invocation.env,
+    cwd: process.cwd(),
+  });
+  if (problem === undefined) return 0;
+  throw new UserError("USAGE", problem);
+}
+
+export async function settingsPaths({ env }: Invocation): Promise<number> {
+  return answer(files.map((file) => `${join(configDir(env), file)}\n`).join(""));
+}
+
+/** Rules and the sandbox have commands that check what they are given. */
+function refuseOthers({ name, by }: Setting, invocation: Invocation): void {
+  refuseAgents(invocation, "your settings");
+  if (by !== undefined)
+    throw new UserError("USAGE", `'${name}' is changed by commands of its own. Type: ${invocation.name} help ${by}`);
+}
+
+function onlyName(command: string, [name = "", ...more]: readonly string[], invocation: Invocation): string {
+  if (more.length === 0) return name;
+  throw new UserError(
+    "USAGE",
+    `'config ${command}' takes one name. Type: ${invocation.name} config ${command} ${name}`,
+  );
+}
