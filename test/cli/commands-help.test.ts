@@ -1,6 +1,6 @@
 // Help through the built CLI: complete by the tables, aligned, and as quick as a start allows. docs/cli.md is held to the same tables.
 import { spawnSync } from "node:child_process";
-import { readFileSync, symlinkSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { type Command, commands } from "../../src/cli/commands/index.ts";
@@ -138,7 +138,11 @@ describe("help", () => {
     expect(asked.stdout).toContain(command.summary);
     for (const flag of command.flags ?? []) expect(asked.stdout).toContain(`--${flag.name}`);
     for (const alias of command.aliases ?? []) expect((await workspace.run(["help", alias])).stdout).toBe(asked.stdout);
-    expect((await workspace.run([name, "--help"])).stdout).toBe(asked.stdout);
+    // The page about it, if there is one, follows.
+    const short = (await workspace.run([name, "--help"])).stdout;
+    const page = existsSync(join(repository, "docs", `${name}.md`));
+    expect(asked.stdout).toMatch(page ? /^# /m : /All options: courser help --all\n$/);
+    expect(asked.stdout.slice(0, short.length)).toBe(short);
   });
 
   it("shows examples by the name it was called by", async () => {
@@ -152,12 +156,34 @@ describe("help", () => {
     expect((await workspace.run(["--help"], { name: link })).stdout).toMatch(/\nUsage: cursor-agent /);
   });
 
+  it.each([
+    ["configuration", "# Configuration\n"],
+    ["docs/scripted-model.md", "# The scripted model\n"],
+    ["sdk", "# The SDK\n"],
+    ["sdk/reference", "# "],
+    ["decisions/running", "# Runs: choices that may look odd\n"],
+  ])("help %s is a page of the documentation", async (name, head) => {
+    const { exit, stdout, stderr } = await workspace.run(["help", name]);
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
+    expect(stdout.startsWith(head), stdout.slice(0, 80)).toBe(true);
+    expect(stdout).not.toMatch(/\]\((?!http)|^<!--|\n!\[/);
+  });
+
+  it("pages name the program as it was called; nothing outside them is a page", async () => {
+    const link = join(workspace.home, "agent");
+    symlinkSync(cli, link);
+    const { stdout } = await workspace.run(["help", "models"], { name: link });
+    expect(stdout).toContain('agent -p --trust "what does this project do?"');
+    for (const name of ["../package", "/etc/passwd", "decisions", ""])
+      expect((await workspace.run(["help", name])).exit, name).toBe(2);
+  });
+
   it("an unknown topic is a usage error that names the nearest", async () => {
     const { exit, stdout, stderr } = await workspace.run(["help", "stauts"]);
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" });
-    expect(stderr).toMatch(/^Error: unknown command 'stauts'\. Did you mean status\? \[USAGE\]\n/);
+    expect(stderr).toMatch(/^Error: unknown command or page 'stauts'\. Did you mean status\? \[USAGE\]\n/);
     expect(await workspace.run(["help", "sessions", "nosuch"])).toMatchObject({ exit: 2, stdout: "" });
-    expect((await workspace.run(["help", "zzzzzzzzzz"])).stderr).toContain("'courser --help' lists them");
+    expect((await workspace.run(["help", "zzzzzzzzzz"])).stderr).toContain("'courser help index' the pages");
   });
 
   it("takes at most twice what an empty program takes", () => {

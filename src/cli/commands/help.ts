@@ -4,6 +4,7 @@ import { didYouMean } from "../../text/nearest.ts";
 import { type Flag, findCommand, flags } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { answer } from "./answer.ts";
+import { helpPage, pageNames } from "./help-page.ts";
 import type { Command } from "./index.ts";
 import { type InnerCommand, unknownCommand } from "./inner-command.ts";
 
@@ -18,14 +19,21 @@ export async function help(
     return answer(isAll ? fullHelp(invocation.name, commands) : programHelp(invocation.name));
   }
   const command = findCommand(topic, commands) as Command | undefined;
-  if (!command) throw unknownTopic(topic, invocation.name, commands);
+  if (!command) return answer(helpPage(topic) ?? unknownTopic(topic, invocation.name, commands));
   // `help sessions export` and `sessions export --help`.
-  const [word] = invocation.line.command === command.name ? invocation.line.words : invocation.line.words.slice(1);
+  const isAsked = invocation.line.command !== command.name;
+  const [word] = isAsked ? invocation.line.words.slice(1) : invocation.line.words;
   const inner = command.commands?.find((each) => each.name === word);
   if (inner) return answer(commandHelp(invocation.name, { ...inner, name: `${command.name} ${inner.name}` }));
   if (word !== undefined && command.commands)
     throw unknownCommand(word, { ...command, commands: command.commands }, invocation.name);
-  return answer(command.name === "agent" ? programHelp(invocation.name) : commandHelp(invocation.name, command));
+  if (command.name === "agent") return answer(programHelp(invocation.name));
+  const short = commandHelp(invocation.name, command);
+  const page = isAsked ? helpPage(command.name) : undefined;
+  if (page === undefined) return answer(short);
+  // On a terminal the end is what stays in sight.
+  const { isatty } = await import("node:tty");
+  return answer((isatty(1) ? [page, short] : [short, page]).join("\n"));
 }
 
 /** Where descriptions begin, and where lines end: both fit the narrowest usual terminal. */
@@ -75,6 +83,7 @@ const subjects: readonly [names: string, meaning: string][] = [
   ["login, logout, status", "Save, remove and show API keys"],
   ["models, about", "Models with their prices; version and system"],
   ["ls, resume, sessions", "Earlier chats: choose, show, export, fork, rewind"],
+  ["config", "Your settings: list, get, set"],
   ["permissions, trust, sandbox", "What the agent may do, and where"],
   ["mcp, hooks", "Servers with more tools; programs run at events"],
   ["runs, worktrees, persist", "Background runs and git worktrees"],
@@ -99,7 +108,7 @@ function programHelp(name: string): string {
       `  ${name} -p --force "create hello.txt with text 'Hello'"`,
       `  echo "what is 2+2?" | ${name} -p --trust --output-format json -`,
     ]),
-    `One command: ${name} help <command>. Everything: ${name} help --all`,
+    `One command: ${name} help <command>. Everything: ${name} help --all\nThe documentation: ${name} help index, then ${name} help <page>`,
   ]);
 }
 
@@ -140,7 +149,7 @@ function fullHelp(name: string, commands: readonly Command[]): string {
         "Courser's own settings, editor settings, git hooks and git config, shell start-up files, ~/.ssh: refused in print mode, need confirmation in a terminal",
       ),
     ]),
-    `Help for one command: ${name} help <command>`,
+    `Help for one command: ${name} help <command>\nA page of the documentation: ${name} help <page>. All pages: ${name} help index`,
   ]);
 }
 
@@ -234,8 +243,12 @@ function sections(parts: readonly string[]): string {
   return `${parts.join("\n\n")}\n`;
 }
 
-function unknownTopic(topic: string, name: string, commands: readonly Command[]): UserError {
+function unknownTopic(topic: string, name: string, commands: readonly Command[]): never {
   const names = commands.flatMap((command) => [command.name, ...(command.aliases ?? [])]);
-  const hint = didYouMean(topic, names, ` '${name} --help' lists them.`);
-  return new UserError("USAGE", `unknown command '${topic}'.${hint}`);
+  const hint = didYouMean(
+    topic,
+    [...names, ...pageNames()],
+    ` '${name} --help' lists the commands, '${name} help index' the pages.`,
+  );
+  throw new UserError("USAGE", `unknown command or page '${topic}'.${hint}`);
 }

@@ -1,0 +1,34 @@
+// The pages of the documentation that the package holds, for `help <page>`: as plain text, without what only a browser shows.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { programName } from "../../text/program-name.ts";
+
+const folder = fileURLToPath(new URL("../../docs", import.meta.url));
+
+/** The names of all pages: `models`, `sdk`, `decisions/running`. */
+export function pageNames(): string[] {
+  const files = existsSync(folder) ? (readdirSync(folder, { recursive: true }) as string[]) : [];
+  return files
+    .map((file) => file.replaceAll("\\", "/"))
+    .filter((file) => file.endsWith(".md"))
+    .map((file) => file.replace(/(?:\/index)?\.md$/, ""))
+    .sort();
+}
+
+/** `given` may also be the path that a page is known by: docs/models.md. */
+export function helpPage(given: string): string | undefined {
+  const name = given.replace(/^docs\//, "").replace(/\.md$/, "");
+  if (!pageNames().includes(name)) return undefined;
+  const files = [join(folder, `${name}.md`), join(folder, name, "index.md")];
+  return plainText(readFileSync(files.find((file) => existsSync(file))!, "utf8"));
+}
+
+function plainText(markdown: string): string {
+  return `${markdown
+    .replace(/(?<![\w./-])courser(?= (?:-|"|[a-z-]+\b))/g, programName())
+    .replace(/^<!--.*-->\n/gm, "")
+    .replace(/^!\[[^\]]*\]\([^)]*\)\s*\n/gm, "")
+    .replace(/\[([^\]]+)\]\((?!https?:)[^)]*\)/g, "$1")
+    .trim()}\n`;
+}
