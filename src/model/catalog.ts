@@ -97,6 +97,9 @@ export type ModelRow = {
 const K = 1_000;
 const M = 1_000_000;
 
+/** When the prices and limits below were last compared with what the vendors publish. */
+export const pricesAsOf = "2026-11-17";
+
 /** Prices and limits as the vendors publish them; the price of the first tier where there are several. */
 export const models: readonly ModelRow[] = [
   claude("4.5", "sonnet", "sonnet-4.5", 200 * K, [3, 15, 0.3, 3.75]),

@@ -269,7 +269,7 @@ describe("authentication and extensions", () => {
     expect(asked.error).toMatchObject({ code: -32000, data: { code: "NOT_AUTHENTICATED" } });
     expect((await client.request("authenticate", { methodId: "cursor_login" })).error?.code).toBe(-32000);
     const login = await workspace.run(["acp", "login", "anthropic"], { stdin: "sk-ant-test\n" });
-    expect(login.stdout).toContain("Logged in as anthropic");
+    expect(login.stdout).toContain("Key saved for anthropic");
     expect((await client.request("authenticate", { methodId: "cursor_login" })).result).toEqual({});
     const { result } = await client.request("session/new", { cwd: workspace.path, mcpServers: [] });
     const [, model] = result.configOptions;

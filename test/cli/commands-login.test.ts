@@ -19,17 +19,17 @@ describe("login", () => {
     const { exit, stdout, stderr } = await workspace.run(["login", "anthropic"], { stdin: "  sk-ant-secret-1 \n" });
     expect({ exit, stdout, stderr }).toEqual({
       exit: 0,
-      stdout: `✓ Logged in as anthropic (${authFile()})\n`,
+      stdout: `✓ Key saved for anthropic (${authFile()})\n`,
       stderr: expect.stringMatching(/^Note: The key was not checked: Anthropic cannot be reached \(.+\)\.\n$/),
     });
     expect(saved()["anthropic"]!.key).toBe("sk-ant-secret-1");
     expect(statSync(authFile()).mode & 0o777).toBe(0o600);
-    expect((await workspace.run(["status"])).stdout).toBe("✓ Logged in as anthropic (login)\n");
+    expect((await workspace.run(["status"])).stdout).toBe("✓ Logged in as anthropic (key saved by login)\n");
   });
 
   it("takes it from --api-key, and leaves stdin alone", async () => {
     const run = await workspace.run(["login", "OpenAI", "--api-key", "sk-secret-2"], { stdin: "open" });
-    expect(run).toMatchObject({ exit: 0, stdout: `✓ Logged in as openai (${authFile()})\n` });
+    expect(run).toMatchObject({ exit: 0, stdout: `✓ Key saved for openai (${authFile()})\n` });
     expect(run.stdout + run.stderr).not.toContain("secret");
     expect(saved()["openai"]!.key).toBe("sk-secret-2");
   });
@@ -41,7 +41,7 @@ describe("login", () => {
     ["how the key begins", ["--api-key", "xai-secret"], {}, "xai"],
   ])("without a vendor it goes by %s", async (_, args, env, vendor) => {
     const { exit, stdout } = await workspace.run(["login", ...args], { stdin: "secret\n", env });
-    expect({ exit, stdout }).toEqual({ exit: 0, stdout: `✓ Logged in as ${vendor} (${authFile()})\n` });
+    expect({ exit, stdout }).toEqual({ exit: 0, stdout: `✓ Key saved for ${vendor} (${authFile()})\n` });
     expect(Object.keys(saved())).toEqual([vendor]);
   });
 
@@ -50,7 +50,9 @@ describe("login", () => {
     const providers = { lab: { baseUrl: "https://lab.test/v1", models: ["m1"], keyEnv: "LAB_KEY" } };
     writeFileSync(join(workspace.config, "courser.json"), JSON.stringify({ providers }));
     expect((await workspace.run(["login", "lab"], { stdin: "secret" })).exit).toBe(0);
-    expect((await workspace.run(["status", "--model", "lab/m1"])).stdout).toBe("✓ Logged in as lab (login)\n");
+    expect((await workspace.run(["status", "--model", "lab/m1"])).stdout).toBe(
+      "✓ Logged in as lab (key saved by login)\n",
+    );
   });
 
   it.each([
@@ -138,7 +140,7 @@ describe.skipIf(!pseudoTerminal)(
     it("asks for the key and does not show it", async () => {
       const { exit, screen } = await type("login anthropic", [["Anthropic API key", "wrong\x15secretX\x7f-3\r"]]);
       expect(exit).toBe(0);
-      expect(screen).toContain("✓ Logged in as anthropic");
+      expect(screen).toContain("✓ Key saved for anthropic");
       expect(screen).not.toContain("secret");
       expect(saved()["anthropic"]!.key).toBe("secret-3");
     });
@@ -171,11 +173,11 @@ describe("logout", () => {
     for (const vendor of ["anthropic", "openai", "google"]) await workspace.run(["login", vendor], { stdin: "secret" });
     expect(await workspace.run(["logout", "openai"])).toMatchObject({
       exit: 0,
-      stdout: "✓ Logged out of openai\n",
+      stdout: "✓ Key removed for openai\n",
       stderr: "",
     });
     expect(Object.keys(saved())).toEqual(["anthropic", "google"]);
-    expect(await workspace.run(["logout"])).toMatchObject({ exit: 0, stdout: "✓ Logged out of anthropic, google\n" });
+    expect(await workspace.run(["logout"])).toMatchObject({ exit: 0, stdout: "✓ Key removed for anthropic, google\n" });
     expect(await workspace.run(["logout"])).toMatchObject({
       exit: 0,
       stdout: "Nothing to remove: there is no saved key.\n",
@@ -205,20 +207,35 @@ describe("status", () => {
   });
 
   it.each([
-    ["ANTHROPIC_API_KEY", [], { ANTHROPIC_API_KEY: "k" }, "✓ Logged in as anthropic (ANTHROPIC_API_KEY)"],
+    ["ANTHROPIC_API_KEY", [], { ANTHROPIC_API_KEY: "k" }, "✓ Logged in as anthropic (key from ANTHROPIC_API_KEY)"],
     [
       "the second variable of a vendor",
       ["--model", "gemini-2.5-pro"],
       { GEMINI_API_KEY: "k" },
-      "✓ Logged in as google (GEMINI_API_KEY)",
+      "✓ Logged in as google (key from GEMINI_API_KEY)",
     ],
-    ["CURSOR_API_KEY", ["--model", "gpt-5"], { CURSOR_API_KEY: "k" }, "✓ Logged in as openai (CURSOR_API_KEY)"],
-    ["--api-key", ["--model", "grok-4", "--api-key", "k"], { XAI_API_KEY: "j" }, "✓ Logged in as xai (--api-key)"],
-    ["offline by name", ["--model", "offline"], {}, "✓ Logged in as local (offline)"],
-    ["offline by COURSER_MODEL", [], { COURSER_MODEL: "offline" }, "✓ Logged in as local (offline)"],
-    ["a script", ["--model", "script:replies.json"], {}, "✓ Logged in as local (script:replies.json)"],
-    ["a vendor on this machine", ["--model", "ollama/qwen3"], {}, "✓ Logged in as local (ollama/qwen3)"],
-    ["an endpoint on this machine", ["-e", "http://127.0.0.1:9/v1", "--model", "m"], {}, "✓ Logged in as local (m)"],
+    [
+      "CURSOR_API_KEY",
+      ["--model", "gpt-5"],
+      { CURSOR_API_KEY: "k" },
+      "✓ Logged in as openai (key from CURSOR_API_KEY)",
+    ],
+    [
+      "--api-key",
+      ["--model", "grok-4", "--api-key", "k"],
+      { XAI_API_KEY: "j" },
+      "✓ Logged in as xai (key from --api-key)",
+    ],
+    ["offline by name", ["--model", "offline"], {}, "✓ Logged in as local (offline: no key needed)"],
+    ["offline by COURSER_MODEL", [], { COURSER_MODEL: "offline" }, "✓ Logged in as local (offline: no key needed)"],
+    ["a script", ["--model", "script:replies.json"], {}, "✓ Logged in as local (script:replies.json: no key needed)"],
+    ["a vendor on this machine", ["--model", "ollama/qwen3"], {}, "✓ Logged in as local (ollama/qwen3: no key needed)"],
+    [
+      "an endpoint on this machine",
+      ["-e", "http://127.0.0.1:9/v1", "--model", "m"],
+      {},
+      "✓ Logged in as local (m: no key needed)",
+    ],
     ["a vendor without its key", ["--model", "gpt-5"], { ANTHROPIC_API_KEY: "k" }, "Not logged in"],
     ["auto without a key", ["--model", "auto"], {}, "Not logged in"],
     ["a model that nobody knows", ["--model", "no-such-model"], {}, "Not logged in"],
@@ -270,7 +287,7 @@ describe("status", () => {
     mkdirSync(workspace.config);
     const providers = { shed: { baseUrl: "http://127.0.0.1:9/v1", models: ["qwen"] } };
     writeFileSync(join(workspace.config, "courser.json"), JSON.stringify({ providers }));
-    expect((await status()).stdout).toBe("✓ Logged in as local (shed/qwen)\n");
+    expect((await status()).stdout).toBe("✓ Logged in as local (shed/qwen: no key needed)\n");
   });
 
   it("the remembered model counts", async () => {
@@ -281,7 +298,7 @@ describe("status", () => {
     );
     expect((await status([], { env: { ANTHROPIC_API_KEY: "k" } })).stdout).toBe("Not logged in\n");
     expect((await status([], { env: { OPENAI_API_KEY: "k" } })).stdout).toBe(
-      "✓ Logged in as openai (OPENAI_API_KEY)\n",
+      "✓ Logged in as openai (key from OPENAI_API_KEY)\n",
     );
   });
 

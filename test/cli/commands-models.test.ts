@@ -37,13 +37,20 @@ describe("models", () => {
   it("header, blank line, `id - Name` lines with marks, blank line, tip", async () => {
     const { exit, stdout, stderr } = await workspace.run(["models"], { env: { ANTHROPIC_API_KEY: "k" } });
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
-    const lines = stdout.trimEnd().split("\n");
+    const [list = "", prices = ""] = stdout.split("\nContext and prices. ");
+    const lines = list.trimEnd().split("\n");
     expect(lines.slice(0, 2)).toEqual(["Available models", ""]);
     expect(lines.slice(-2)).toEqual(["", expect.stringMatching(/^Tip: /)]);
     for (const line of lines.slice(2, -2)) expect(line).toMatch(/^\S+ - .+$/);
     expect(lines).toContain("claude-5.5-sonnet - Claude 5.5 Sonnet  (current, default)");
-    for (const { id, name } of catalog) expect(stdout).toContain(`\n${id} - ${name}`);
-    expect((await workspace.run(["--list-models"], { env: { ANTHROPIC_API_KEY: "k" } })).stdout).toBe(stdout);
+    for (const { id, name } of catalog) expect(list).toContain(`\n${id} - ${name}`);
+    expect((await workspace.run(["--list-models"], { env: { ANTHROPIC_API_KEY: "k" } })).stdout).toBe(list);
+    // In lines that no parser of the list takes for a model.
+    expect(prices).toMatch(/as published on \d{4}-\d\d-\d\d:\n/);
+    expect(prices).not.toContain(" - ");
+    for (const { id, price } of catalog)
+      if (price)
+        expect(prices).toMatch(new RegExp(`^ {2}${id} +[\\d.]+[kM] +\\$${price.input} / \\$${price.output}$`, "m"));
   });
 
   it("without a key the offline model answers, and only it and auto are available", async () => {

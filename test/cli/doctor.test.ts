@@ -44,7 +44,27 @@ describe("doctor", () => {
     const run = await workspace.run(["doctor"]);
     expect(run.exit).toBe(0);
     expect(run.stdout).toMatch(/→ .*login/);
-    expect(run.stdout.trim().endsWith("Ready.")).toBe(true);
+    expect(run.stdout).toMatch(/\n\nReady, with \d warnings?: see ! above\.\n$/);
+  });
+
+  it("starts MCP servers, and tells a failed one as failed", async () => {
+    workspace = createWorkspace();
+    const mcpServers = {
+      bad: { command: "no-such-program" },
+      worse: { command: "node", args: ["-e", "process.exit(3)"] },
+    };
+    workspace.file(`${workspace.config}/mcp.json`, JSON.stringify({ mcpServers }));
+    const report = await examine();
+    expect(report.exit).toBe(0);
+    expect(report.findings.filter(({ area }) => area === "mcp")).toEqual([
+      {
+        area: "mcp",
+        level: "warning",
+        message: expect.stringMatching(/^bad failed: /),
+        next: expect.stringMatching(/courser mcp list$/),
+      },
+      { area: "mcp", level: "warning", message: expect.stringMatching(/^worse failed: /), next: expect.any(String) },
+    ]);
   });
 
   it("names a broken file, and never shows a key", async () => {

@@ -65,6 +65,10 @@ describe("trust", () => {
     expect(await trusted()).toEqual([]);
     expect((await workspace.run(["trust", "add", "sub"])).stdout).toBe(`✓ Trusted: ${join(workspace.path, "sub")}\n`);
     expect(await trusted()).toEqual([{ path: join(workspace.path, "sub"), exists: true }]);
+    const shown = (await workspace.run(["trust"])).stdout;
+    expect(shown).toMatch(
+      /^Trusted directories, .*:\n {2}\S+\/sub\n\nThis one, .* is not trusted\. To trust it: courser trust add\n$/,
+    );
     expect(await workspace.run(["trust", "remove", "sub"])).toMatchObject({ exit: 0 });
     expect(await trusted()).toEqual([]);
     expect((await workspace.run(["trust", "add"], { env: { CURSOR_AGENT: "1" } })).stderr).toContain("[UNTRUSTED]");

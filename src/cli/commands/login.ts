@@ -34,7 +34,7 @@ export async function login(invocation: Invocation): Promise<number> {
   const note = line.flags.has("no-verify") ? undefined : await verify(vendor, key, chosen);
   saveKey(chosen.configDir, vendor, key);
   if (note !== undefined) writeStderr(`Note: ${note}\n`);
-  const exitCode = await answer(`✓ Logged in as ${vendor} (${authFile(chosen.configDir)})\n`);
+  const exitCode = await answer(`✓ Key saved for ${vendor} (${authFile(chosen.configDir)})\n`);
   noteVariables([vendor], env, (variable) => `${variable} is set and takes precedence over the saved key.`);
   return exitCode;
 }
@@ -46,7 +46,7 @@ export async function logout(invocation: Invocation): Promise<number> {
   const removed = removeKeys(config, vendor);
   const exitCode = await answer(
     removed.length > 0
-      ? `✓ Logged out of ${removed.join(", ")}\n`
+      ? `✓ Key removed for ${removed.join(", ")}\n`
       : `Nothing to remove: there is no saved key${vendor ? ` for ${vendor}` : ""}.\n`,
   );
   noteVariables(

@@ -1,6 +1,14 @@
 // The list of models: known ones, those of the user's endpoints, and which of them a run would take.
 
-import { autoModel, findModel, listModels, type ModelLine, offlineModel, models as rows } from "../../model/catalog.ts";
+import {
+  autoModel,
+  findModel,
+  listModels,
+  type ModelLine,
+  offlineModel,
+  pricesAsOf,
+  models as rows,
+} from "../../model/catalog.ts";
 import type { Price } from "../../model/prices.ts";
 import { endpointModels, type ModelChoice, type ResolvedModel, resolveModel } from "../../model/resolve.ts";
 import { UserError } from "../../protocol/error-codes.ts";
@@ -26,7 +34,8 @@ export async function models(invocation: Invocation): Promise<number> {
   // Programs parse the plain list; people get more.
   const { isatty } = await import("node:tty");
   if (isatty(1)) return answer(table(details(choice, extra, chosen)));
-  return answer(`${listModels({ ...chosen, extra }).join("\n")}\n`);
+  const list = `${listModels({ ...chosen, extra }).join("\n")}\n`;
+  return answer(flags.has("list-models") ? list : `${list}\n${priceList(details(choice, extra, chosen))}`);
 }
 
 /** What the server of --endpoint lists itself. */
@@ -40,6 +49,27 @@ async function modelsOfServer(invocation: Invocation, choice: ModelChoice): Prom
   return answer(["Available models", "", ...ids.map((id) => `${id} - ${id}`), "", tip, ""].join("\n"));
 }
 
+const asOf = `Prices are in dollars for a million tokens, input / output, as published on ${pricesAsOf}`;
+
+/** Below the list that programs parse, in lines that do not look like its own. */
+function priceList(rows: readonly ModelDetails[]): string {
+  const known = rows.filter(({ price, contextTokens }) => price !== null && contextTokens !== null);
+  const width = Math.max(...known.map(({ id }) => id.length));
+  const lines = known.map(
+    ({ id, contextTokens, price }) =>
+      `  ${id.padEnd(width)}  ${contextCell(contextTokens).padStart(5)}  ${priceCell(price)}`,
+  );
+  return `Context and prices. ${asOf}:\n\n${lines.join("\n")}\n`;
+}
+
+function contextCell(contextTokens: number | null): string {
+  return contextTokens === null ? "" : tokens(contextTokens);
+}
+
+function priceCell(price: Price | null): string {
+  return price ? `$${price.input} / $${price.output}` : "";
+}
+
 /** One line each: what it is called, whose it is, how much it takes and costs, and whether there is a key. */
 function table(rows: readonly ModelDetails[]): string {
   const cells = rows.map((row) => [
@@ -49,8 +79,8 @@ function table(rows: readonly ModelDetails[]): string {
       .slice(0, 2)
       .join(", "),
     row.vendor ?? "",
-    row.contextTokens === null ? "" : tokens(row.contextTokens),
-    row.price ? `$${row.price.input} / $${row.price.output}` : "",
+    contextCell(row.contextTokens),
+    priceCell(row.price),
     row.available ? "✓" : "",
   ]);
   const head = ["  MODEL", "ALSO", "VENDOR", "CONTEXT", "PER MILLION", "KEY"];
@@ -61,7 +91,7 @@ function table(rows: readonly ModelDetails[]): string {
       .join("  ")
       .trimEnd(),
   );
-  return `${lines.join("\n")}\n\nChoose one with --model <id>, or any other as --model <vendor>/<model>. Keys: ${programName()} status\n`;
+  return `${lines.join("\n")}\n\n${asOf}. Your own: --price.\nChoose one with --model <id>, or any other as --model <vendor>/<model>. Keys: ${programName()} status\n`;
 }
 
 function tokens(count: number): string {

@@ -19,11 +19,16 @@ export async function status(invocation: Invocation): Promise<number> {
   if (wantsJson(invocation)) return answerJson({ ...statusJson(login), keys });
   // One key is said in the first line; of several, each.
   const others = keys.length > 1 ? keys.map(({ vendor, source }) => `  ${vendor.padEnd(12)} ${source}\n`).join("") : "";
-  if (login.loggedIn)
-    return answer(`✓ Logged in as ${login.who} (${login.source ?? login.model})\n${others && `Keys:\n${others}`}`);
+  if (login.loggedIn) return answer(`✓ Logged in as ${login.who} (${howOf(login)})\n${others && `Keys:\n${others}`}`);
   const exitCode = await answer("Not logged in\n");
   writeStderr(`${login.message}\n`);
   return exitCode;
+}
+
+/** The line begins as the original's; there is no account, only a key, and that is said behind it. */
+function howOf({ source, model }: Extract<LoginStatus, { loggedIn: true }>): string {
+  if (source === null) return `${model}: no key needed`;
+  return source === "login" ? "key saved by login" : `key from ${source}`;
 }
 
 /** Every key that is there, and where: a variable's name, or `login`. Never a part of it. */

@@ -3,14 +3,15 @@ import { accessSync, constants, existsSync, mkdtempSync, rmSync, statfsSync } fr
 import { join } from "node:path";
 import { ripgrepPath } from "../../../agent/ripgrep.ts";
 import { runProgram } from "../../../process/run-program.ts";
-import { planMcp } from "../../../run/mcp-plan.ts";
+import { quotedName } from "../../../run/mcp.ts";
 import { detectCli } from "../../../sdk/detect.ts";
 import { drivers } from "../../../sdk/drivers/index.ts";
 import type { UnifiedTool } from "../../../sdk/unified.ts";
 import { loadHooks } from "../../../store/hook-files.ts";
 import { loadPlugins } from "../../../store/plugins/installed.ts";
 import { openDatabase } from "../../../store/sqlite.ts";
-import { serverFlags } from "../../run-request.ts";
+import { contextOf } from "../mcp/context.ts";
+import { type ListedServer, readyWords, tryServers } from "../mcp/list.ts";
 import type { DoctorContext } from "./context.ts";
 import type { Finding } from "./index.ts";
 import { checkModel } from "./model.ts";
@@ -139,28 +140,22 @@ async function checkSandbox(context: DoctorContext): Promise<Finding[]> {
   return [finding(`${fault} Without it, print mode refuses commands that no rule allows.`, next), ...warnings];
 }
 
-function checkServers(context: DoctorContext): Finding[] {
-  const { servers, warnings } = planMcp({
-    ...context,
-    env: context.invocation.env,
-    plugins: loadPlugins(context.configDir).plugins,
-    ...serverFlags(context.invocation.line.flags),
-  });
-  const { name } = context.invocation;
+/** They are started, as a run would: that they are configured says little. */
+async function checkServers({ invocation }: DoctorContext): Promise<Finding[]> {
+  const warnings: string[] = [];
+  const servers = await tryServers(contextOf(invocation, (message) => warnings.push(message)));
+  const { name: program } = invocation;
+  const broken: Partial<Record<ListedServer["status"], (server: ListedServer) => Finding>> = {
+    failed: ({ name, error, source }) =>
+      warning(`${name} failed: ${error ?? "it did not answer"}`, `correct it in ${source}, then: ${program} mcp list`),
+    "needs-login": ({ name }) => warning(`${name} needs a login`, `${program} mcp login ${quotedName(name)}`),
+    "needs-approval": ({ name }) => warning(`${name} is not approved`, `${program} mcp enable ${quotedName(name)}`),
+  };
+  const usable = servers.filter(({ status }) => broken[status] === undefined);
+  const words = usable.map(({ name, status, tools }) => `${name}: ${status === "ready" ? readyWords(tools) : status}`);
   return [
-    ok(
-      servers.length === 0
-        ? "no servers"
-        : servers.map(({ server, standing }) => `${server.name} (${standing})`).join(", "),
-    ),
-    ...servers
-      .filter(({ standing }) => standing === "failed")
-      .map(({ server }) =>
-        warning(`${server.file}: ${server.name} cannot be started: ${server.problem}`, "correct the file"),
-      ),
-    ...servers
-      .filter(({ standing }) => standing === "needs-approval")
-      .map(({ server }) => warning(`${server.name} is not approved`, `${name} mcp enable ${server.name}`)),
+    ...(servers.length === 0 ? [ok("no servers")] : words.length === 0 ? [] : [ok(words.join(", "))]),
+    ...servers.flatMap((server) => broken[server.status]?.(server) ?? []),
     ...warnings.map((message) => warning(message)),
   ];
 }

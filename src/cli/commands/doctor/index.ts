@@ -49,7 +49,11 @@ function report(found: readonly (Finding & { area: string })[], usable: boolean)
       ...(next === undefined ? [] : [`${indent}→ ${next}`]),
     ];
   });
-  const problems = found.filter(({ level }) => level === "problem").length;
-  const end = usable ? "Ready." : `${problems} ${problems === 1 ? "problem" : "problems"}: see ✗ above.`;
+  const counted = (wanted: Finding["level"]) => {
+    const count = found.filter(({ level }) => level === wanted).length;
+    return count === 0 ? undefined : `${count} ${wanted}${count === 1 ? "" : "s"}: see ${signs[wanted]} above.`;
+  };
+  const warnings = counted("warning");
+  const end = usable ? `Ready${warnings ? `, with ${warnings}` : "."}` : counted("problem");
   return `${lines.join("\n")}\n\n${end}\n`;
 }

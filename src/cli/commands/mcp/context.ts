@@ -13,15 +13,16 @@ import { writeStderr } from "../../stdout.ts";
 
 export type McpContext = McpSetup & { plan: McpPlan; version: string; program: string };
 
-export function contextOf(invocation: Invocation): McpContext {
+/** `say`: where warnings go. */
+export function contextOf(invocation: Invocation, say = warn): McpContext {
   const { env, line } = invocation;
   const workspace = realDirectory(flagText(line.flags, "workspace") ?? ".", "--workspace");
   const config = configDir(env);
   const { plugins, warnings } = loadPlugins(config);
-  warnings.forEach(warn);
+  warnings.forEach(say);
   const setup = { env, workspace, configDir: config, home: homeDir(env), plugins, ...serverFlags(line.flags) };
   const plan = planMcp(setup);
-  for (const warning of plan.warnings) warn(warning);
+  plan.warnings.forEach(say);
   return { ...setup, plan, version: invocation.version, program: invocation.name };
 }
 

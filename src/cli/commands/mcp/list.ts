@@ -5,9 +5,9 @@ import type { PlannedServer } from "../../../run/mcp-plan.ts";
 import { visible } from "../../../text/visible.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
-import { contextOf, withServers } from "./context.ts";
+import { contextOf, type McpContext, withServers } from "./context.ts";
 
-type ListedServer = {
+export type ListedServer = {
   name: string;
   status: "ready" | "needs-login" | "failed" | "needs-approval" | "disabled";
   source: string;
@@ -18,18 +18,22 @@ type ListedServer = {
 };
 
 export async function listServers(invocation: Invocation): Promise<number> {
-  const context = contextOf(invocation);
-  const planned = context.plan.servers.filter(({ standing }) => standing !== "shadowed");
-  const toStart = planned.filter(({ standing }) => standing === "pending").map(({ server }) => server);
-  const listed = await withServers(context, toStart, ({ connections }) =>
-    planned.map((each) =>
-      listedServer(each, each.standing === "pending" ? connections[toStart.indexOf(each.server)] : undefined),
-    ),
-  );
+  const listed = await tryServers(contextOf(invocation));
   if (wantsJson(invocation)) return answerJson(listed);
   if (listed.length === 0)
     return answer(`No MCP servers are configured. Add one: ${invocation.name} mcp add <name> -- <command>\n`);
   return answer(listed.map((server) => `${visible(lineOf(server, invocation.name))}\n`).join(""));
+}
+
+/** Starts those that may be started, to see how they are doing, and ends them. */
+export async function tryServers(context: McpContext): Promise<ListedServer[]> {
+  const planned = context.plan.servers.filter(({ standing }) => standing !== "shadowed");
+  const toStart = planned.filter(({ standing }) => standing === "pending").map(({ server }) => server);
+  return withServers(context, toStart, ({ connections }) =>
+    planned.map((each) =>
+      listedServer(each, each.standing === "pending" ? connections[toStart.indexOf(each.server)] : undefined),
+    ),
+  );
 }
 
 function listedServer({ server, standing }: PlannedServer, connection: Connection | undefined): ListedServer {
@@ -47,11 +51,15 @@ function listedServer({ server, standing }: PlannedServer, connection: Connectio
 function lineOf({ name, status, tools, transport, source, error }: ListedServer, program: string): string {
   const word = quotedName(name);
   const states: Record<ListedServer["status"], string> = {
-    ready: `ready (${tools} ${tools === 1 ? "tool" : "tools"})`,
+    ready: readyWords(tools),
     "needs-approval": "not loaded (needs approval)",
     disabled: "disabled",
     "needs-login": `needs login: ${program} mcp login ${word}`,
     failed: `failed: ${error}`,
   };
   return `${name}: ${states[status]}  ·  ${transport}, ${source}`;
+}
+
+export function readyWords(tools = 0): string {
+  return `ready (${tools} ${tools === 1 ? "tool" : "tools"})`;
 }

@@ -11,11 +11,18 @@ import { confirmed } from "../confirm.ts";
 import { refuseAgents } from "../refuse-agents.ts";
 
 export async function listTrusted(invocation: Invocation): Promise<number> {
-  const folders = trustedFolders(configDir(invocation.env)).map((path) => ({ path, exists: existsSync(path) }));
+  const config = configDir(invocation.env);
+  const folders = trustedFolders(config).map((path) => ({ path, exists: existsSync(path) }));
   if (wantsJson(invocation)) return answerJson(folders);
   if (folders.length === 0)
     return answer(`No directory is trusted yet. To trust this one: ${invocation.name} trust add\n`);
-  return answer(folders.map(({ path, exists }) => `${path}${exists ? "" : "  (gone)"}\n`).join(""));
+  const here = realDirectory(".", "trust");
+  const state = isTrusted(config, here) ? "is trusted" : `is not trusted. To trust it: ${invocation.name} trust add`;
+  return answer(
+    `Trusted directories, whose settings, hooks and servers are used:\n${folders
+      .map(({ path, exists }) => `  ${path}${exists ? "" : "  (gone)"}\n`)
+      .join("")}\nThis one, ${here}, ${state}\n`,
+  );
 }
 
 export async function addTrust(invocation: Invocation, words: readonly string[]): Promise<number> {
