@@ -1,5 +1,5 @@
 // Builds dist/: the CLI as CommonJS chunks with a V8 code cache, the libraries as ES modules with types.
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,6 +7,7 @@ import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
+import { commitOf, stampOf, writeStamp } from "./build-stamp.mjs";
 import { cssText } from "./css-text.mjs";
 import { bundleHookLauncher } from "./hook-launcher.mjs";
 import { lightPackages } from "./light-packages.mjs";
@@ -44,6 +45,10 @@ const packs = {
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(join(dist, "cli"), { recursive: true });
 mkdirSync(join(dist, "hook"), { recursive: true });
+// Read first: what is edited while we build is not in it.
+const types = process.argv.includes("--types");
+const stamp = stampOf(root, { types });
+const typesWritten = types ? writeTypes() : undefined;
 const version = versionString(await bundleCli());
 await writeBoot();
 await bundleLibraries();
@@ -51,9 +56,9 @@ await bundleComponents();
 await bundleRelay();
 await bundleHookLauncher({ root, dist, target, version });
 await bundleStudioPage({ root, dist });
-// A package is published with its types; a checkout reads the source.
-if (process.argv.includes("--types") || /^(pack|publish)$/.test(process.env.npm_command ?? "")) writeTypes();
-await warmCodeCache();
+if (!process.argv.includes("--no-code-cache")) await warmCodeCache();
+await typesWritten;
+writeStamp(root, stamp);
 
 /** ES modules split well but start slowly: bundle as ESM with splitting, then turn each chunk into CommonJS. */
 async function bundleCli() {
@@ -117,12 +122,8 @@ async function writeBoot() {
 
 /** `YYYY.MM.DD-hash`: the last commit where there is one, else the day and the hash of what was built. */
 function versionString(files) {
-  try {
-    const git = (...args) =>
-      execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
-    if (git("rev-parse", "--show-toplevel") === root)
-      return git("log", "-1", "--format=%cd-%h", "--date=format:%Y.%m.%d", "--abbrev=7");
-  } catch {}
+  const commit = commitOf(root, "%cd-%h");
+  if (commit !== undefined) return commit;
   const hash = createHash("sha256");
   for (const file of files) hash.update(file.contents);
   return `${new Date().toISOString().slice(0, 10).replaceAll("-", ".")}-${hash.digest("hex").slice(0, 7)}`;
@@ -184,13 +185,13 @@ async function bundleRelay() {
   });
 }
 
+/** What users of the package compile against; the checkout itself reads the source. */
 function writeTypes() {
-  const run = spawnSync(
-    process.execPath,
-    [join(root, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.types.json"],
-    { cwd: root, stdio: "inherit" },
-  );
-  if (run.status !== 0) process.exit(run.status ?? 1);
+  const compiler = [join(root, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.types.json"];
+  const child = spawn(process.execPath, compiler, { cwd: root, stdio: "inherit" });
+  return new Promise((resolve) => {
+    child.on("close", (status) => (status === 0 ? resolve() : process.exit(status ?? 1)));
+  });
 }
 
 /** Real runs of what is done most, so that the cache holds the functions that are used. */
