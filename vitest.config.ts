@@ -10,6 +10,7 @@ const longest = [
   "docs.test",
   "policy/fuzz.test",
   "agent/browser.test",
+  "install.test",
   "package.test",
   "policy/tables.test",
   "cli/sessions.test",

@@ -1,4 +1,4 @@
-// `npm test`: builds, installs what tests need from the system where it may, runs the tests, ends with the skips and why.
+// `npm test`: builds what is out of date, installs what tests need from the system where it may, runs the tests, ends with the skips and why.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,16 +7,20 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
-/** System packages that tests use: what to look for, what brings it. A test that lacks one is skipped and says so. */
+/** System packages that tests use: what to look for, what brings it, what for. A test that lacks one is skipped and says so. */
 const systemPackages = [
-  { name: "bubblewrap", file: "/usr/bin/bwrap" },
-  { name: "chromium", file: "/usr/bin/chromium" },
-  { name: "nats-server", file: "/usr/sbin/nats-server" },
-  { name: "iproute2", file: "/usr/sbin/ip" },
+  { name: "bubblewrap", file: "/usr/bin/bwrap", use: "the sandbox" },
+  { name: "chromium", file: "/usr/bin/chromium", use: "the studio and the browser tools" },
+  { name: "nats-server", file: "/usr/sbin/nats-server", use: "fleets of many machines" },
+  { name: "iproute2", file: "/usr/sbin/ip", use: "networks of their own" },
 ];
 
+if (!existsSync(join(root, "node_modules/vitest"))) {
+  console.error("The tests' own packages are not installed. Type: npm ci && npm test");
+  process.exit(1);
+}
 installSystemPackages();
-run(process.execPath, [join(root, "scripts/build.mjs")]);
+run(process.execPath, [join(root, "scripts/prepare.mjs")]);
 const folder = mkdtempSync(join(tmpdir(), "courser-test-"));
 const report = join(folder, "report.json");
 const arguments_ = [
@@ -38,15 +42,21 @@ rmSync(folder, { recursive: true, force: true });
 const skippedInCi = process.env.CI === "true" && counts.unexplained > 0;
 process.exit(status !== 0 ? status : skippedInCi ? 1 : 0);
 
+/** Where nothing may be installed, the tests that lack a package say so at the end. */
 function installSystemPackages() {
-  const missing = systemPackages.filter(({ file }) => !existsSync(file)).map(({ name }) => name);
-  if (missing.length === 0) return;
+  const missing = systemPackages.filter(({ file }) => !existsSync(file));
+  if (missing.length === 0 || process.env.COURSER_TEST_APT === "0") return;
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
+  console.log("As root, npm test installs the system packages that some tests need:");
+  for (const { name, use } of missing) console.log(`- ${name}, to test ${use}`);
+  console.log("COURSER_TEST_APT=0 npm test installs nothing and skips those tests.\n");
   spawnSync("apt-get", ["update", "-qq"], { stdio: "ignore" });
-  spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...missing], {
+  const names = missing.map(({ name }) => name);
+  const { status } = spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...names], {
     stdio: "ignore",
     env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
   });
+  if (status !== 0) console.log("apt-get could not install all of them: tests that lack one are skipped.\n");
 }
 
 /** Tests run without the keys and settings of whoever runs them. */
