@@ -183,7 +183,12 @@ describe("action.yml", () => {
     expect(run.exit, run.stdout + run.stderr).toBe(0);
     expect(run.summary).toContain("Written.");
     expect(existsSync(join(work.path, "forged"))).toBe(false);
-    expect(readFileSync(join(work.home, "npm.log"), "utf8")).toContain("courser-agent@latest");
+    const npm = () => readFileSync(join(work.home, "npm.log"), "utf8");
+    expect(npm()).toBe("ci --no-audit --no-fund\ninstall --global .\n");
+    inputs["version"] = "0.1.0";
+    const [install] = action.runs.steps;
+    expect(shell(work, install!.run!, { ...env, ...filled(install!.env!) })).toMatchObject({ exit: 0 });
+    expect(npm()).toMatch(/\ninstall --global .* courser-agent@0\.1\.0\n$/);
     const stream = work.read("agent-run.jsonl");
     expect(stream).toContain(JSON.stringify(inputs["prompt"]));
     expect(shell(work, action.runs.steps[1]!.run!, { ...env, PROMPT: "" })).toMatchObject({
@@ -216,10 +221,13 @@ describe("recipes", () => {
     const work = place();
     const { script: lines, variables, artifacts } = recipe(".gitlab-ci.yml").agent;
     const model = script([{ calls: [write] }, "Written."]);
+    const clone = join(work.home, "clone");
+    const env = { ...variables, COURSER_REPOSITORY: repository, CI_PROJECT_DIR: work.path };
     for (const line of lines as string[]) {
-      const command = line.replace('agent.sh"', `agent.sh" --model ${model}`);
-      expect(shell(work, command, variables)).toMatchObject({ exit: 0 });
+      const command = line.replaceAll("/tmp/courser", clone).replace("agent.sh", `agent.sh --model ${model}`);
+      expect(shell(work, command, env)).toMatchObject({ exit: 0 });
     }
+    expect(readFileSync(join(work.home, "npm.log"), "utf8")).toBe("ci\ninstall --global .\n");
     for (const path of artifacts.paths) expect(work.read(path)).not.toBe("");
   });
 
