@@ -139,7 +139,7 @@ describe("update", () => {
     const { exit, stdout, stderr } = await run(copyTo("node/lib/node_modules/courser-agent"));
     expect({ exit, stdout }).toEqual({ exit: 1, stdout: "" });
     expect(stderr).toMatch(
-      /^Error: npm could not update courser-agent: network request to .* failed\. To try again: npm install .*\[UPDATE_FAILED\]\n$/,
+      /^Error: npm could not update courser-agent: network request to .* failed\. To try again: \S+ update \[UPDATE_FAILED\]\n$/,
     );
     expect(calls()).toHaveLength(1);
   });
@@ -147,7 +147,7 @@ describe("update", () => {
   it("a package manager that is not there", async () => {
     const { exit, stderr } = await run(copyTo(".bun/install/global/node_modules/courser-agent"));
     expect(exit).toBe(1);
-    expect(stderr).toContain("it is not in PATH");
+    expect(stderr).toMatch(/it is not in PATH\. Put it there, then type: \S+ update /);
     expect(stderr).toContain("[UPDATE_FAILED]");
   });
 
@@ -172,18 +172,69 @@ describe("update", () => {
     expect(readdirSync(join(workspace.path, "checkout"))).toEqual(before);
   });
 
+  it("a clone behind the link of npm link is told from a package", async () => {
+    manager("npm");
+    copyTo("clone");
+    mkdirSync(join(workspace.path, "clone/.git"));
+    mkdirSync(join(workspace.path, "node/lib/node_modules"), { recursive: true });
+    symlinkSync(join(workspace.path, "clone"), join(workspace.path, "node/lib/node_modules/courser-agent"));
+    const { exit, stdout } = await run(join(workspace.path, "node/lib/node_modules/courser-agent/dist/courser.cjs"));
+    expect({ exit, stdout }).toMatchObject({ exit: 0, stdout: expect.stringContaining("git pull && npm ci") });
+    expect(calls()).toEqual([]);
+  });
+
+  it("source without git is not to be pulled", async () => {
+    const program = copyTo("unpacked");
+    mkdirSync(join(workspace.path, "unpacked/scripts"));
+    writeFileSync(join(workspace.path, "unpacked/scripts/prepare.mjs"), "");
+    const { exit, stdout } = await run(program);
+    expect({ exit, stdout }).toMatchObject({ exit: 0, stdout: expect.stringMatching(/unpacked && npm ci\n$/) });
+    expect(stdout).not.toContain("git pull");
+  });
+
+  it.each([
+    ["file:../courser-agent-0.1.0.tgz", "When a newer one is there", "npm install file:../courser-agent-0.1.0.tgz"],
+    ["https://example.com/c.tgz", "When a newer one is there", "npm install https://example.com/c.tgz"],
+    ["git+file:///src/courser", "To update", "npm install git+file:///src/courser"],
+    [`git+ssh://git@example.com/c.git#${"a".repeat(40)}`, "To update", "npm install git+ssh://git@example.com/c.git"],
+    ["somebody/courser", "To update", "npm install somebody/courser"],
+  ])("a project that has it from %s is not sent to the registry", async (source, when, command) => {
+    manager("npm");
+    const program = copyTo("project/node_modules/courser-agent");
+    writeFileSync(
+      join(workspace.path, "project/package.json"),
+      JSON.stringify({ devDependencies: { "courser-agent": source } }),
+    );
+    const { exit, stdout, stderr } = await run(program);
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
+    expect(stdout).toContain(`is from ${source}. ${when}:\n\n  cd ${workspace.path}/project && ${command}\n`);
+    expect(calls()).toEqual([]);
+  });
+
+  it("a global copy that the registry does not know is not looked for there again", async () => {
+    const complaint = "npm error code E404\nnpm error 404 Not Found - GET https://registry.test/courser-agent";
+    manager("npm", { exit: 1, complaint });
+    const { exit, stderr } = await run(copyTo("node/lib/node_modules/courser-agent"));
+    expect(exit).toBe(1);
+    expect(stderr).toContain(`npm install --global --prefix ${workspace.path}/node FILE_OR_URL [UPDATE_FAILED]`);
+    expect(stderr).not.toContain("@latest");
+  });
+
   it("a cache of npx is said to be one; install refuses it", async () => {
     const program = copyTo(".npm/_npx/0a1b2c3d/node_modules/courser-agent");
     const { exit, stdout } = await run(program);
     expect(exit).toBe(0);
     expect(stdout).toContain("npx courser-agent@latest");
     expect((await run(program, ["install"])).stderr).toContain("[INSTALL_REFUSED]");
+    const package_ = { dependencies: { "courser-agent": "git+file:///src/courser" } };
+    writeFileSync(join(workspace.path, ".npm/_npx/0a1b2c3d/package.json"), JSON.stringify(package_));
+    expect((await run(program)).stdout).toContain("npx git+file:///src/courser\n");
   });
 
   it("a copy from elsewhere is left alone", async () => {
     const { exit, stderr } = await run(copyTo("anywhere"));
     expect(exit).toBe(1);
-    expect(stderr).toContain("npm install --global courser-agent@latest");
+    expect(stderr).toContain("npm ci && npm install --global .");
     expect(stderr).toContain("[UPDATE_FAILED]");
   });
 

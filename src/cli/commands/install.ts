@@ -6,7 +6,7 @@ import { findProgram } from "../../process/find-program.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { Invocation } from "../main.ts";
 import { answer } from "./answer.ts";
-import { installationOf, packageVersion, runningFile } from "./installation.ts";
+import { installationOf, packageName, packageVersion, runningFile } from "./installation.ts";
 
 type Link = { path: string; target: string };
 
@@ -22,7 +22,7 @@ export async function install({ name, env, line }: Invocation): Promise<number> 
   if (installation.type === "cache") {
     throw new UserError(
       "INSTALL_REFUSED",
-      `This copy is in the cache of ${installation.tool} and may disappear at any time. Install it first: npm install --global courser-agent`,
+      `This copy is in the cache of ${installation.tool} and may disappear at any time. Install it first: npm install --global ${installation.source ?? packageName}`,
     );
   }
   const folder = binFolder(env);

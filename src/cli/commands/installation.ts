@@ -4,15 +4,22 @@ import { dirname, join } from "node:path";
 
 export const packageName = "courser-agent";
 
-/** `directory`: where the commands run. `latest` prints the newest version, `update` installs it. */
-export type Manager = { name: string; directory: string; latest: readonly string[]; update: readonly string[] };
+/** `directory`: where the commands run. `latest` prints the newest version, `update` installs it, `add` a package from elsewhere. */
+export type Manager = {
+  name: string;
+  directory: string;
+  latest: readonly string[];
+  update: readonly string[];
+  add: readonly string[];
+};
 
 export type Installation =
-  /** A package manager put it there, for every project or for one. */
-  | { type: "package"; scope: "global" | "project"; packageRoot: string; manager: Manager }
-  | { type: "checkout"; packageRoot: string }
+  /** A package manager put it there, for every project or for one. `source`: the tarball, folder or repository, where it is known. */
+  | { type: "package"; scope: "global" | "project"; packageRoot: string; manager: Manager; source: string | undefined }
+  /** A clone, also behind the link of `npm install -g .` or `npm link`. `archive`: the same files without git. */
+  | { type: "checkout" | "archive"; packageRoot: string }
   /** A cache that its tool fills and empties as it likes: npx, pnpm dlx, bunx. */
-  | { type: "cache"; packageRoot: string; tool: string; run: string }
+  | { type: "cache"; packageRoot: string; tool: string; run: string; source: string | undefined }
   | { type: "unknown"; packageRoot: string };
 
 /** The file that runs, with no link left in its path. */
@@ -23,24 +30,34 @@ export function runningFile(): string {
 export function installationOf(file: string): Installation {
   const packageRoot = dirname(dirname(file));
   if (existsSync(join(packageRoot, ".git"))) return { type: "checkout", packageRoot };
+  if (existsSync(join(packageRoot, "scripts/prepare.mjs"))) return { type: "archive", packageRoot };
 
   const path = packageRoot.replaceAll("\\", "/");
+  const project = packageRoot.slice(0, Math.max(0, path.indexOf("/node_modules/")));
+  const source = sourceIn(project);
   const cache = caches.find(({ pattern }) => pattern.test(path));
-  if (cache) return { type: "cache", packageRoot, tool: cache.tool, run: `${cache.tool} ${packageName}@latest` };
+  if (cache) return { type: "cache", packageRoot, tool: cache.tool, run: `${cache.tool} ${source ?? target}`, source };
   if (!path.endsWith(`/node_modules/${packageName}`)) return { type: "unknown", packageRoot };
 
   const global = globals.find(({ pattern }) => pattern.test(path));
   if (global) {
-    const manager = {
-      name: global.name,
-      directory: packageRoot,
-      latest: latest[global.name],
-      update: global.update(path),
-    };
-    return { type: "package", scope: "global", packageRoot, manager };
+    const update = global.update(path);
+    const { name } = global;
+    const manager = { name, directory: packageRoot, latest: latest[name], update, add: update.slice(0, -1) };
+    return { type: "package", scope: "global", packageRoot, manager, source };
   }
-  const project = packageRoot.slice(0, path.indexOf("/node_modules/"));
-  return { type: "package", scope: "project", packageRoot, manager: projectManager(project) };
+  return { type: "package", scope: "project", packageRoot, manager: projectManager(project), source };
+}
+
+/** What the project asks for, unless it is a version from the registry. npm keeps no such note of global packages. */
+function sourceIn(project: string): string | undefined {
+  try {
+    const file = JSON.parse(readFileSync(join(project, "package.json"), "utf8"));
+    const asked = { ...file.optionalDependencies, ...file.devDependencies, ...file.dependencies }[packageName];
+    return /[:/]/.test(asked) && !/^(npm|workspace|catalog):/.test(asked) ? asked : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The version in the package's own package.json; undefined where there is none. */
@@ -95,18 +112,15 @@ const globals: readonly { pattern: RegExp; name: keyof typeof latest; update(pat
 
 function projectManager(directory: string): Manager {
   const has = (file: string) => existsSync(join(directory, file));
-  if (has("pnpm-lock.yaml")) {
-    return { name: "pnpm", directory, latest: latest.pnpm, update: ["pnpm", "update", "--latest", packageName] };
-  }
+  if (has("pnpm-lock.yaml")) return using("pnpm", latest.pnpm, ["update", "--latest", packageName]);
   if (has("yarn.lock") && has(".yarnrc.yml")) {
-    const ask = ["yarn", "npm", "info", packageName, "--fields", "version", "--json"];
-    return { name: "yarn", directory, latest: ask, update: ["yarn", "up", packageName] };
+    return using("yarn", ["yarn", "npm", "info", packageName, "--fields", "version", "--json"], ["up", packageName]);
   }
-  if (has("yarn.lock")) {
-    return { name: "yarn", directory, latest: latest.yarn, update: ["yarn", "upgrade", "--latest", packageName] };
+  if (has("yarn.lock")) return using("yarn", latest.yarn, ["upgrade", "--latest", packageName]);
+  if (has("bun.lock") || has("bun.lockb")) return using("bun", latest.bun, ["update", "--latest", packageName]);
+  return using("npm", latest.npm, ["install", target]);
+
+  function using(name: string, ask: readonly string[], update: readonly string[]): Manager {
+    return { name, directory, latest: ask, update: [name, ...update], add: [name, name === "npm" ? "install" : "add"] };
   }
-  if (has("bun.lock") || has("bun.lockb")) {
-    return { name: "bun", directory, latest: latest.bun, update: ["bun", "update", "--latest", packageName] };
-  }
-  return { name: "npm", directory, latest: latest.npm, update: ["npm", "install", target] };
 }

@@ -9,13 +9,17 @@ import { installationOf, type Manager, packageName, packageVersion, runningFile 
 /** Most time for the question which version is the newest. */
 const askLimitMs = 30_000;
 
-export async function update({ version, env }: Invocation): Promise<number> {
+export async function update({ name, version, env }: Invocation): Promise<number> {
   const installation = installationOf(runningFile());
   const { packageRoot } = installation;
   switch (installation.type) {
     case "checkout":
       return answer(
         `Version ${version} runs from a git checkout, which is yours to update:\n\n  cd ${packageRoot} && git pull && npm ci\n`,
+      );
+    case "archive":
+      return answer(
+        `Version ${version} runs from the source in ${packageRoot}. Put the newer source there, then:\n\n  cd ${packageRoot} && npm ci\n`,
       );
     case "cache":
       return answer(
@@ -24,14 +28,16 @@ export async function update({ version, env }: Invocation): Promise<number> {
     case "unknown":
       throw new UserError(
         "UPDATE_FAILED",
-        `${packageRoot} was not installed by a known package manager, so it was not changed. To install the newest: npm install --global ${packageName}@latest`,
+        `${packageRoot} was not installed by a known package manager, so it was not changed. From a clone, type: npm ci && npm install --global .`,
       );
     case "package":
   }
-  const { manager, scope } = installation;
+  const { manager, scope, source } = installation;
   const installed = packageVersion(packageRoot) ?? version;
-  const newest = await newestVersion(manager, env);
   const where = scope === "global" ? `globally by ${manager.name}` : `by ${manager.name} in ${manager.directory}`;
+  if (source !== undefined)
+    return answer(`${packageName} ${installed}, installed ${where}, is from ${source}. ${again(manager, source)}\n`);
+  const newest = await newestVersion(manager, env, name);
   if (newest === installed) return answer(`${packageName} ${installed}, installed ${where}, is the newest version.\n`);
 
   const said = await answer(
@@ -41,17 +47,37 @@ export async function update({ version, env }: Invocation): Promise<number> {
   return said;
 }
 
+/** A repository is asked anew; a file or folder must be a newer one. */
+function again({ directory, add }: Manager, source: string): string {
+  const isRepository = /^(git|github:|gitlab:|bitbucket:)|\.git(#|$)|^[\w.-]+\/[\w.-]+(#|$)/.test(source);
+  const from = isRepository ? source.replace(/#[0-9a-f]{40}$/, "") : source;
+  const before = isRepository ? "To update" : "When a newer one is there";
+  return `${before}:\n\n  cd ${directory} && ${[...add, from].join(" ")}`;
+}
+
 /** Asked first and quietly: without a network the answer is one line and not the pages that a failed installation prints. */
-async function newestVersion(manager: Manager, env: NodeJS.ProcessEnv): Promise<string> {
+async function newestVersion(manager: Manager, env: NodeJS.ProcessEnv, name: string): Promise<string> {
   const end = await runProgram({
     ...inOurSession(manager, env),
     command: shellWords(manager.latest),
     timeoutMs: askLimitMs,
   });
-  if (end.timedOut) throw updateFailed(manager, `no answer within ${askLimitMs / 1000} s`);
-  if (end.exitCode !== 0) throw updateFailed(manager, complaintIn(end.stderr) ?? causeOf(end));
+  const retry = `To try again: ${name} update`;
+  if (end.timedOut) throw updateFailed(manager, `no answer within ${askLimitMs / 1000} s`, retry);
+  if (end.failure?.code === "CLI_NOT_FOUND") {
+    throw updateFailed(manager, "it is not in PATH", `Put it there, then type: ${name} update`);
+  }
+  if (/\bE?404\b/.test(end.stderr)) {
+    const command = [...manager.add, "FILE_OR_URL"].join(" ");
+    throw updateFailed(
+      manager,
+      "the registry does not have it, so this copy came from a tarball or from git",
+      `From there: ${command}`,
+    );
+  }
+  if (end.exitCode !== 0) throw updateFailed(manager, complaintIn(end.stderr) ?? causeOf(end), retry);
   const newest = /\d+\.\d+\.\d+(-[\w.-]+)?(\+[\w.-]+)?/.exec(end.stdout.toString("utf8"))?.[0];
-  if (newest === undefined) throw updateFailed(manager, "the answer contains no version");
+  if (newest === undefined) throw updateFailed(manager, "the answer contains no version", retry);
   return newest;
 }
 
@@ -59,7 +85,7 @@ async function newestVersion(manager: Manager, env: NodeJS.ProcessEnv): Promise<
 async function install(manager: Manager, env: NodeJS.ProcessEnv): Promise<void> {
   const request = { ...inOurSession(manager, env), command: shellWords(manager.update), inheritStreams: true };
   const end = await new Supervisor(request).ended;
-  if (end.exitCode !== 0) throw updateFailed(manager, causeOf(end));
+  if (end.exitCode !== 0) throw updateFailed(manager, causeOf(end), `To try again: ${manager.update.join(" ")}`);
 }
 
 /** What the terminal says, a Ctrl-C among it, is said to the package manager as well. */
@@ -73,7 +99,7 @@ function shellWords(words: readonly string[]): readonly string[] {
 }
 
 function causeOf({ exitCode, signal, failure }: Pick<ProcessEnding, "exitCode" | "signal" | "failure">): string {
-  if (failure) return failure.code === "CLI_NOT_FOUND" ? "it is not in PATH" : failure.message;
+  if (failure) return failure.message;
   return `it ended with ${signal || `exit code ${exitCode}`}`;
 }
 
@@ -87,9 +113,7 @@ function complaintIn(stderr: string): string | undefined {
   return lines.find((line) => line !== "");
 }
 
-function updateFailed(manager: Manager, cause: string): UserError {
-  return new UserError(
-    "UPDATE_FAILED",
-    `${manager.name} could not update ${packageName}: ${cause.replace(/\.$/, "")}. To try again: ${manager.update.join(" ")}`,
-  );
+function updateFailed(manager: Manager, cause: string, next: string): UserError {
+  const what = `${manager.name} could not update ${packageName}: ${cause.replace(/\.$/, "")}. ${next}`;
+  return new UserError("UPDATE_FAILED", what);
 }
