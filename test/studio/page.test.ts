@@ -7,7 +7,7 @@ import { repository } from "../support/run-cli.ts";
 import { bundleGallery, hasBrowser, openBrowser, openGallery } from "./gallery-page.ts";
 import { timelineRows, timelineScroll } from "./timeline-measures.ts";
 
-describe.runIf(hasBrowser)("components in a browser", () => {
+describe.runIf(hasBrowser)(`components in a browser${hasBrowser ? "" : " (skipped: no chromium here)"}`, () => {
   let browser: Browser;
   let bundle: Awaited<ReturnType<typeof bundleGallery>>;
   let page: Page;
