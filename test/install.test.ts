@@ -23,7 +23,7 @@ const forget = atExit(remove);
 afterAll(() => {
   remove();
   forget();
-});
+}, limitMs);
 
 type Ran = { exit: number | null; output: string };
 
