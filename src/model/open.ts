@@ -19,8 +19,9 @@ export type ProviderOptions = {
   fallbackModels?: readonly string[];
   /** Do not verify the server's certificate. */
   insecure?: boolean;
-  /** The name we were called by. */
+  /** The name we were called by, and our version. */
   program?: string;
+  version?: string;
   sessionId?: string;
   /** How many replies the conversation has had: a script goes on behind them. Default 0. */
   repliesGiven?: number;
@@ -31,7 +32,7 @@ export type ProviderOptions = {
 export async function openProvider(resolved: ResolvedModel, options: ProviderOptions): Promise<Provider> {
   switch (resolved.kind) {
     case "offline":
-      return (await import("./offline/index.ts")).offlineProvider;
+      return (await import("./offline/index.ts")).offlineProvider(options);
     case "script": {
       const { loadScript } = await import("./scripted.ts");
       return loadScript(readScript(resolved.modelId), resolved.modelId, {

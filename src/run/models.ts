@@ -65,6 +65,7 @@ export async function openProvider(
     idleMs,
     fallbackModels: givenFallbacks(request, own) ?? fallbackModels,
     program: host.program,
+    version: host.version,
     ...(host.insecure && { insecure: true }),
     ...options,
   });

@@ -2,7 +2,6 @@
 import { RepeatedText } from "../../adapter/repeated-text.ts";
 import type { Provider, ToolSpec } from "../../model/provider.ts";
 import { ModelError } from "../../model/provider.ts";
-import type { ResolvedModel } from "../../model/resolve.ts";
 import type { Usage } from "../../protocol/event.ts";
 import type { Message, Part, ToolCallPart } from "../../protocol/message.ts";
 import { callFault, type Turn, type TurnEvent, type TurnTool, toolTable } from "../../protocol/turn-contract.ts";
@@ -22,31 +21,30 @@ export async function* answerTurn(setup: Setup, turn: Turn, signal: AbortSignal)
     // Each turn is a process of its own: a script goes on where the conversation is.
     repliesGiven: turn.messages.filter(({ role }) => role === "assistant").length,
   });
-  const names = ownNames(model, turn.tools);
-  const tools = turn.tools.map((tool) => ({ ...specOf(tool), name: names.own(tool.name) }));
+  const tools = turn.tools.map(specOf);
   const table = toolTable(turn.tools);
   const usage = { promptTokens: 0, completionTokens: 0 };
-  let told = messages.map((message) => renamed(message, names.own));
+  let told = messages;
   for (let repairs = 0; ; repairs++) {
     const reply = yield* streamReply(provider, { setup, system, messages: told, tools, signal });
     usage.promptTokens += reply.usage.inputTokens + reply.usage.cacheReadTokens + reply.usage.cacheWriteTokens;
     usage.completionTokens += reply.usage.outputTokens;
-    const calls = reply.calls.map((part) => ({ part, name: names.given(part.name) }));
-    const faults = calls.map(({ part, name }) => callFault(name, part.args, table));
+    const { calls } = reply;
+    const faults = calls.map(({ name, args }) => callFault(name, args, table));
     const fault = faults.find((each) => each !== undefined);
     if (!fault) {
-      for (const { part, name } of calls)
-        yield { type: "tool_call", data: { name, args: part.args as Record<string, unknown> } };
+      for (const { name, args } of calls)
+        yield { type: "tool_call", data: { name, args: args as Record<string, unknown> } };
       yield { type: "usage", data: usage };
       yield { type: "done", data: { finishReason: calls.length > 0 ? "tool_calls" : "stop" } };
       return;
     }
     if (repairs === mostRepairs) throw new ModelError(fault.code, fault.message);
     // The model is told what is wrong, and nothing of this reply is run.
-    const results = calls.map(({ part }, index): Part => {
+    const results = calls.map(({ id }, index): Part => {
       const text =
         faults[index]?.message ?? "Not run, because another call in the same reply was invalid. Call it again.";
-      return { type: "tool_result", id: part.id, text, isError: true };
+      return { type: "tool_result", id, text, isError: true };
     });
     told = [...told, { role: "assistant", parts: reply.parts }, { role: "user", parts: results }];
   }
@@ -107,27 +105,4 @@ async function* streamReply(
 
 function specOf({ name, schema, description = "" }: TurnTool): ToolSpec {
   return { name, description, parameters: schema };
-}
-
-/** What the offline model calls the tools that the contract names. */
-const offlineNames: Readonly<Record<string, string>> = {
-  exec: "Shell",
-  web_fetch: "WebFetch",
-  web_search: "WebSearch",
-};
-
-/** The names that a model knows tools by. Every model but the offline one takes them as they are. */
-function ownNames({ kind }: ResolvedModel, tools: readonly TurnTool[]) {
-  const own = new Map(
-    kind === "offline"
-      ? tools.flatMap(({ name }) => (offlineNames[name] ? [[name, offlineNames[name]] as const] : []))
-      : [],
-  );
-  const given = new Map([...own].map(([name, other]) => [other, name]));
-  return { own: (name: string) => own.get(name) ?? name, given: (name: string) => given.get(name) ?? name };
-}
-
-function renamed(message: Message, nameOf: (name: string) => string): Message {
-  const parts = message.parts.map((part) => (part.type === "tool_call" ? { ...part, name: nameOf(part.name) } : part));
-  return { ...message, parts };
 }

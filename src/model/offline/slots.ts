@@ -1,0 +1,135 @@
+// What a sentence holds beside its words: quoted texts, names of files, commands, sums, JSON. Each slot has a shape, and a reader that may refuse.
+import { isObject, tryParse } from "../../json/object.ts";
+import { readSum } from "./arithmetic.ts";
+
+/** Quoted texts and JSON become one character of the private use area each, so that nothing inside them is read as words. */
+export type Masked = { text: string; literals: { raw: string; text: string }[] };
+
+const FIRST = 0xe000;
+const MARK = "[\\uE000-\\uEFFF]";
+const CLOSING: Record<string, string> = { '"': '"', "“": "”", "«": "»", "`": "`", "'": "'", "‘": "’" };
+
+export function mask(prompt: string): Masked {
+  const source = prompt.replace(/\r\n?/g, "\n").replace(/[\uE000-\uEFFF]/g, "");
+  const masked: Masked = { text: "", literals: [] };
+  for (let at = 0; at < source.length; ) {
+    const literal = literalAt(source, at);
+    masked.text += literal ? String.fromCharCode(FIRST + masked.literals.length) : source[at];
+    if (literal) masked.literals.push(literal);
+    at += literal?.raw.length ?? 1;
+  }
+  return masked;
+}
+
+/** The words as they were typed, with their quotes. */
+export function asTyped(words: string, { literals }: Masked): string {
+  return words.replace(new RegExp(MARK, "g"), (mark) => literals[mark.charCodeAt(0) - FIRST]?.raw ?? "");
+}
+
+function literalAt(source: string, at: number): Masked["literals"][number] | undefined {
+  const opening = source[at]!;
+  if (opening === "{") return jsonAt(source, at);
+  const closing = CLOSING[opening];
+  // An apostrophe is no quotation mark: those open behind a gap, and close before one.
+  const isSingle = opening === "'" || opening === "‘";
+  if (closing === undefined || (isSingle && /[\p{L}\p{N}]/u.test(source[at - 1] ?? " "))) return undefined;
+  for (let end = source.indexOf(closing, at + 1); end > 0; end = source.indexOf(closing, end + 1)) {
+    if (isSingle && /[\p{L}\p{N}]/u.test(source[end + 1] ?? " ")) continue;
+    const inner = source.slice(at + 1, end);
+    return { raw: source.slice(at, end + 1), text: opening === "`" ? inner : inner.replaceAll("\\n", "\n") };
+  }
+  return undefined;
+}
+
+function jsonAt(source: string, at: number): Masked["literals"][number] | undefined {
+  for (let end = source.indexOf("}", at); end > 0; end = source.indexOf("}", end + 1)) {
+    const raw = source.slice(at, end + 1);
+    if (isObject(tryParse(raw))) return { raw, text: raw };
+  }
+  return undefined;
+}
+
+type Slot = { shape: string; read(words: string, masked: Masked): string | undefined };
+
+const quoted = (words: string, { literals }: Masked): string | undefined =>
+  words.length === 1 ? literals[words.charCodeAt(0) - FIRST]?.text : undefined;
+/** One token of a name, without signs that mean something in prose, patterns or the shell. */
+const TOKEN = "[^\\s'\"`,;:?!*<>|&$(){}\\[\\]\\uE000-\\uEFFF]+";
+const KNOWN_NAME = /^(?:README|LICENSE|CHANGELOG|NOTICE|TODO|Makefile|Dockerfile|Gemfile|Rakefile|Procfile)$/;
+
+/** Quoted, with an ending or a slash, or one of the names that everyone knows: no other word is taken for a file. */
+const file: Slot = {
+  shape: `${MARK}|${TOKEN}`,
+  read(words, masked) {
+    const name = quoted(words, masked) ?? words;
+    const isName = name !== words || /\S\.\w|^\.\w|.\/|\/./.test(name) || KNOWN_NAME.test(name);
+    return isName && name.trim() !== "" && !/[\n\r\t*?]/.test(name) ? name : undefined;
+  },
+};
+
+/** Words that belong to a sentence around a command, or make it prose. */
+const PROSE =
+  /^(?:a|an|all|any|some|every|everything|something|anything|tests|again|away|up|down)\b|(?:^| )(?:the|my|your|our|this|that|these|it|its|them|if|unless|but|because|when|while|until|after|before|please|in|into|on|onto|out|for|with|without|to|from|of|or|and|then|not|never|only|once|twice|as|is|are|was|so|by|now|later|instead|again|first|you|me)(?: |$)|, |[?,]$/i;
+
+const words = (shape: string): Slot => ({
+  shape: `${MARK}|${shape}`,
+  read: (given, masked) => quoted(given, masked) ?? given,
+});
+const text: Slot = { shape: MARK, read: quoted };
+
+const slots: Record<string, Slot> = {
+  FILE: file,
+  TO: file,
+  NAME: words(TOKEN),
+  FOLDER: words(TOKEN),
+  TEXT: text,
+  OLD: text,
+  NEW: text,
+  WORD: words("[^\\s\\uE000-\\uEFFF]+"),
+  PATTERN: words("[\\w.*?/{},-]*[.*][\\w.*?/{},-]*"),
+  NUMBER: words("\\d+"),
+  TOOL: words("[\\w.:-]+"),
+  SUM: { shape: ".+", read: readSum },
+  COMMAND: {
+    shape: ".+",
+    read: (given, masked) => quoted(given, masked) ?? (PROSE.test(given) ? undefined : asTyped(given, masked)),
+  },
+  /** A line each. */
+  ITEMS: {
+    shape: ".+",
+    read(given, masked) {
+      const items = given.split(/\s*,\s*(?:and\s+)?|\s+and\s+/i);
+      if (items.includes("") || / then /i.test(given)) return undefined;
+      return items.map((item) => quoted(item, masked) ?? asTyped(item, masked)).join("\n");
+    },
+  },
+  STATE: {
+    shape: "done|completed|in progress|pending|cancelled",
+    read: (given) => given.toLowerCase().replace("done", "completed").replace(" ", "_"),
+  },
+  JSON: {
+    shape: MARK,
+    read: (given, masked) => (isObject(tryParse(quoted(given, masked)!)) ? quoted(given, masked) : undefined),
+  },
+};
+
+/** A sentence of the table as a pattern for words that end with a space each. */
+export function patternOf(says: string): RegExp {
+  const words = says.split(" ").map((word) => {
+    const bare = word.replace(/^\[|\]$/g, "");
+    const slot = slots[bare];
+    const source = slot ? `(?<${bare}>${slot.shape})` : bare.replaceAll("_", " ");
+    return word === bare ? `(?:${source}) ` : `(?:(?:${source}) )?`;
+  });
+  return new RegExp(`^${words.join("")}$`, "i");
+}
+
+/** What the slots hold; undefined where one of them cannot be that. */
+export function readSlots(found: Record<string, string>, masked: Masked): Record<string, string> | undefined {
+  const read = Object.entries(found).flatMap(([slot, words]) =>
+    words === undefined ? [] : [[slot, slots[slot]!.read(words, masked)] as const],
+  );
+  return read.every((entry): entry is [string, string] => entry[1] !== undefined)
+    ? Object.fromEntries(read)
+    : undefined;
+}
