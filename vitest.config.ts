@@ -17,7 +17,6 @@ const longest = [
   "cli/print.test",
   "cli/adapter-doctor.test",
   "eval/eval.test",
-  "model/offline-wordings.test",
   "stress/stress.test",
   "cases-cli.test",
 ];

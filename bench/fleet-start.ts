@@ -20,7 +20,7 @@ export type FleetStart = {
   command: number;
 };
 
-const prompt = "say hello";
+const prompt = "hello";
 const mostMs = 60_000;
 
 /** Undefined: there is no server here. */

@@ -246,7 +246,7 @@ async function warmCodeCache() {
     await warm(
       ...run,
       "offline",
-      "read a.txt then run echo hi; list all files; search for a; write 'b' to b.txt; what is 2+2?",
+      "read a.txt then run echo hi then list all files then search for a then write 'b' to b.txt then what is 2+2?",
     );
     const tiny = { command: process.execPath, args: [join(root, "scripts/tiny-mcp-server.mjs")] };
     writeFileSync(join(home, "call.json"), '[{ "calls": [{ "name": "tiny-say", "args": {} }] }, { "text": "ok" }]');

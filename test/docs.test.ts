@@ -43,12 +43,9 @@ const pages = new Map(
 const blocks = [...pages].flatMap(([file, page]) => readBlocks(file, page));
 const scripts = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")).scripts as Record<string, string>;
 
-/** Files that the prompts of the offline model's table speak of. */
+/** Files that examples speak of. */
 const implied: Record<string, string> = {
   "a.txt": "Hello foo x\nbeta\n3\n4\n",
-  "config.yaml": "port: 8080\n",
-  "debug.log": "started\n",
-  "b.md": "bar\n",
   "notes.md": "one\ntwo\nthree\n",
   "notes.txt": "one\n",
   "package.json": '{\n  "version": "1.0.0",\n  "scripts": {"test": "echo ok"}\n}\n',
@@ -250,50 +247,6 @@ describe("pages", () => {
   });
 });
 
-describe("what the offline model can do", () => {
-  const rows = pages
-    .get("docs/offline-model.md")!
-    .split("\n")
-    .filter((line) => /^\| [a-z]/.test(line) && !line.includes("| for example |"));
-  const prompts = rows.flatMap((row) => codeSpans(row).map((span) => span.text));
-
-  // One after the other in one process; before each, the files are as they were.
-  it("is what it does", async () => {
-    // In a chat that has just deleted a file, its name is not a file to rename.
-    const sent = prompts.toSorted((one, other) => Number(/^rename/.test(other)) - Number(/^rename/.test(one)));
-    const workspace = scratch();
-    const left = [...sent];
-    const run = await workspace.run(
-      ["-p", "--force", "--input-format", "stream-json", "--output-format", "stream-json"],
-      {
-        stdin: "open",
-        onStart(child) {
-          const sendNext = () => {
-            const prompt = left.shift();
-            if (prompt === undefined) return void child.stdin!.end();
-            for (const [name, text] of Object.entries(implied)) workspace.file(name, text);
-            const message = { role: "user", content: [{ type: "text", text: prompt }] };
-            child.stdin!.write(`${JSON.stringify({ type: "user", message })}\n`);
-          };
-          child.stdout!.on("data", (chunk: Buffer) => {
-            if (chunk.includes('{"type":"result"')) sendNext();
-          });
-          sendNext();
-        },
-      },
-    );
-    expect(run.exit, run.stderr).toBe(0);
-    const results = run.lines().filter((line) => line["type"] === "result");
-    expect(results).toHaveLength(sent.length);
-    for (const [index, { is_error, result }] of results.entries()) {
-      expect(is_error, `${sent[index]}: ${result}`).toBe(false);
-      expect(result, sent[index]).not.toMatch(/could not|cannot/);
-    }
-  });
-
-  it("is a table that was found", () => expect(prompts.length).toBeGreaterThan(30));
-});
-
 /** Line by line, as a reader would type it, in a folder that nobody trusts yet. */
 async function runBlock(block: Block): Promise<void> {
   const { workspace, env } = prepared(block);
@@ -397,7 +350,7 @@ function isMarkedNotRun({ mark }: Block): boolean {
 /** An ellipsis is any prompt, an address of this machine is the model's. */
 function filledIn(command: string): string {
   return command
-    .replaceAll('"…"', '"say hello"')
+    .replaceAll('"…"', '"hello"')
     .replaceAll("-…", "-example")
     .replace(/http:\/\/127\.0\.0\.1:\d+\/v1/g, `${server.url}/v1`);
 }

@@ -80,7 +80,7 @@ describe("trust", () => {
   });
 
   it("in a home folder is warned of, or asked about", async () => {
-    const run = await workspace.run(["-p", "--trust", "--workspace", workspace.home, "say hi"]);
+    const run = await workspace.run(["-p", "--trust", "--workspace", workspace.home, "hi"]);
     expect(run.exit).toBe(0);
     expect(run.stderr).toMatch(/contains more than one project.*trust remove/);
     await workspace.run(["trust", "remove", workspace.home]);
@@ -137,7 +137,7 @@ describe("keys", () => {
   it("that were given are told in init, whoever answers", async () => {
     const source = async (args: string[], env: Record<string, string>) =>
       (
-        await workspace.run(["-p", "--trust", "--output-format", "stream-json", ...args, "say hi"], { env })
+        await workspace.run(["-p", "--trust", "--output-format", "stream-json", ...args, "hi"], { env })
       ).lines()[0]!["apiKeySource"];
     expect(await source([], {})).toBe("none");
     expect(await source([], { CURSOR_API_KEY: "key_abc" })).toBe("env");

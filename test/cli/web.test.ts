@@ -134,7 +134,7 @@ describe("the web, through the CLI", () => {
     const args = ["-p", "--trust", "--output-format", "stream-json", "--model", `script:${script}`, "go"];
     expect(results(await configured.run(args), "webSearchToolCall")).toEqual([found]);
 
-    const offline = await configured.run(["-p", "--trust", "search the web for 'what'"]);
+    const offline = await configured.run(["-p", "--trust", 'call the tool WebSearch with {"query": "what"}']);
     expect(offline.stdout).toContain("1. T\n   https://t.test/\n   c");
 
     const none = await space().play(searching);

@@ -108,7 +108,7 @@ describe("the table of forms", () => {
     const page = readFileSync(file, "utf8");
     const rows = forms.map(({ example, does }) => `| \`${example}\` | ${does} |`);
     const table = ["| you type | it |", "| --- | --- |", ...rows].join("\n");
-    const whole = page.replace(/(?<=<!-- forms -->\n)[\s\S]*(?=\n<!-- end of the forms -->)/, () => table);
+    const whole = page.replace(/(?<=<!-- forms -->\n\n)[\s\S]*(?=\n\n<!-- end of the forms -->)/, () => table);
     expect(whole).toContain(table);
     if (process.env["UPDATE"]) writeFileSync(file, whole);
     else expect(page).toBe(whole);

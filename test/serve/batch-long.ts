@@ -31,7 +31,7 @@ async function longBatch(
   const service = new TestService();
   const { workspace } = service;
   try {
-    const lines = Array.from({ length: runs }, (_, index) => ({ id: index, prompt: "say hello", model: "offline" }));
+    const lines = Array.from({ length: runs }, (_, index) => ({ id: index, prompt: "hello", model: "offline" }));
     const input = workspace.file("tasks.jsonl", lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
     const output = join(workspace.path, "results.jsonl");
     const startedAt = Date.now();

@@ -14,7 +14,7 @@ export type Mistake = {
 };
 
 const p = (...args: string[]): string[] => ["-p", "--trust", ...args];
-const hi = "say hi";
+const hi = "hi";
 
 export const mistakes: Record<string, Mistake[]> = {
   Options: [
