@@ -129,6 +129,9 @@ describe("our CLI with turn JSON on stdin", () => {
     const { text, turn } = await play(courser(["auto"]), "run echo hello there", tools);
     expect(turn.messages[1]).toMatchObject({ tool_calls: [{ name: "exec", args: { command: "echo hello there" } }] });
     expect(text).toContain("hello there");
+    const named = await play(courser(["auto"]), 'call the tool exec with {"command": "echo hello again"}', tools);
+    expect(named.turn.messages[1]).toMatchObject({ tool_calls: [{ name: "exec" }] });
+    expect(named.text).toContain("hello again");
   });
 
   test("a model behind a server is told the tools and the results as its wire has them", async () => {

@@ -71,6 +71,9 @@ export const lookalikes = [
   "run npm test but not the slow ones",
   "run a marathon",
   "execute the plan",
+  "run npm test maybe",
+  "run npm test tomorrow",
+  "run ls ?",
   "npm is slow today",
   // Names that mean two things.
   "rename notes to ideas",

@@ -152,12 +152,17 @@ const documented: readonly [prompt: string, form: string][] = [
   ["explain this project", "project"],
   ["Please read notes.md.", "read"],
   ["run git add .", "run"],
+  ["run ls a/..", "run"],
+  ["what is 2+2 ?", "sum"],
+  ["find files named Makefile", "find"],
+  ["which files are in src?", "list"],
+  ['call the tool X with {"a": {"b": "}"}, "c": []} then read a.txt', "call"],
   ["run `for f in *; do echo $f; done`", "run"],
 ];
 
 describe("prompts", () => {
   it.each(documented)("%s", (prompt, form) => {
-    expect(understand(prompt)).toMatchObject({ orders: [{ form: { do: form } }] });
+    expect(understand(prompt)).toHaveProperty(["orders", 0, "form", "do"], form);
   });
 
   it("that are refused say so in three lines, with two forms and a way to a model", async () => {
@@ -217,7 +222,7 @@ describe("several orders", () => {
     ["a file that is there", "delete a.txt then create b.txt with text 'x'"],
     ["a target that is there", "append 'x' to a.txt and rename a.txt to b.txt"],
     ["a text that is missing", "delete a.txt and replace 'x' with 'y' in b.txt"],
-    ["a file that the order before took away", "delete a.txt and append 'x' to a.txt"],
+    ["a file that the order before took away", "delete a.txt and append 'x' to ./a.txt"],
     ["a first one that fails", "create a.txt with text 'x' then delete b.txt"],
     ["a command that fails", "run false then delete b.txt"],
     ["a part that is no form", "delete a.txt and then make it better"],
@@ -286,6 +291,13 @@ describe("what does this project do?", () => {
     expect(turn!.text.split("\n").length).toBeLessThanOrEqual(10);
     expect(turn!.text).toContain(`No README describes it.\nKind: ${kind}\n`);
   });
+});
+
+it("answers hostile prompts before its time is over", { timeout: 20_000 }, () => {
+  const hostile = [" 'a", "with {", 'with {"', "a and ", "find .", "((", "1+", "run a then ", "{}", "'"].map((part) =>
+    part.repeat(12_000),
+  );
+  for (const prompt of hostile) expect(understand(`${prompt}x`), prompt.slice(0, 10)).toHaveProperty("part");
 });
 
 describe("sums", () => {

@@ -97,8 +97,8 @@ export const deeds: Record<string, Deed> = {
     const heading = path === undefined ? "Files here:" : `Files in ${path}:`;
     return call(scene, "LS", { path }, `list ${path ?? "the files"}`, (text) => shows(heading, text));
   },
-  find({ PATTERN, FILE }, scene) {
-    const name = PATTERN ?? FILE!;
+  find({ PATTERN, GLOB, FILE }, scene) {
+    const name = PATTERN ?? GLOB ?? FILE!;
     const pattern = name.includes("/") ? name : `**/${name}`;
     const said = showsFound(`Files that match ${name}:`, `No file matches ${name}.`);
     return call(scene, "Glob", { pattern }, `find ${name}`, said);

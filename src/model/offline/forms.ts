@@ -46,9 +46,10 @@ list | list all files | LS | lists this directory, or the one in "list the files
   list|show [me] [all] [the] files [here]
   list|show [me] [all] [the] files in [the] [folder|directory] FOLDER
   what|which files are here|there
+  what|which files are in [the] [folder|directory] FOLDER
   ls
 find | find files named *.md | Glob | finds files by name or pattern
-  find|list [all] [the] files named|called|matching PATTERN
+  find|list [all] [the] files named|called|matching GLOB
   find [all] [the] PATTERN files
   find|locate FILE
   where is FILE

@@ -28,7 +28,7 @@ export function asTyped(words: string, { literals }: Masked): string {
 
 function literalAt(source: string, at: number): Masked["literals"][number] | undefined {
   const opening = source[at]!;
-  if (opening === "{") return jsonAt(source, at);
+  if (opening === "{") return source.startsWith("with ", at - 5) ? jsonAt(source, at) : undefined;
   const closing = CLOSING[opening];
   // An apostrophe is no quotation mark: those open behind a gap, and close before one.
   const isSingle = opening === "'" || opening === "‘";
@@ -42,9 +42,12 @@ function literalAt(source: string, at: number): Masked["literals"][number] | und
 }
 
 function jsonAt(source: string, at: number): Masked["literals"][number] | undefined {
-  for (let end = source.indexOf("}", at); end > 0; end = source.indexOf("}", end + 1)) {
-    const raw = source.slice(at, end + 1);
-    if (isObject(tryParse(raw))) return { raw, text: raw };
+  let depth = 0;
+  for (const { 0: piece, index } of source.slice(at).matchAll(/"(?:[^"\\]|\\.)*"|[{}]/g)) {
+    if (piece === "{") depth += 1;
+    if (piece !== "}" || --depth > 0) continue;
+    const raw = source.slice(at, at + index + 1);
+    return isObject(tryParse(raw)) ? { raw, text: raw } : undefined;
   }
   return undefined;
 }
@@ -63,13 +66,13 @@ const file: Slot = {
   read(words, masked) {
     const name = quoted(words, masked) ?? words;
     const isName = name !== words || /\S\.\w|^\.\w|.\/|\/./.test(name) || KNOWN_NAME.test(name);
-    return isName && name.trim() !== "" && !/[\n\r\t*?]/.test(name) ? name : undefined;
+    return isName && name.trim() !== "" && !/[\n\r\t*?]/.test(name) ? name.replace(/^(?:\.\/)+(?=.)/, "") : undefined;
   },
 };
 
 /** Words that belong to a sentence around a command, or make it prose. */
 const PROSE =
-  /^(?:a|an|all|any|some|every|everything|something|anything|tests|again|away|up|down)\b|(?:^| )(?:the|my|your|our|this|that|these|it|its|them|if|unless|but|because|when|while|until|after|before|please|in|into|on|onto|out|for|with|without|to|from|of|or|and|then|not|never|only|once|twice|as|is|are|was|so|by|now|later|instead|again|first|you|me)(?: |$)|, |[?,]$/i;
+  /^(?:an?|all|any|some|every|everything|something|anything|tests|away|up|down)\b|(?:^| )(?:the|my|your|our|this|that|these|those|it|its|them|you|me|us|there|here|if|unless|but|because|when|while|until|after|before|please|in|into|on|onto|out|for|with|without|to|from|of|or|and|then|not|never|only|once|twice|as|is|are|was|so|by|now|later|instead|again|first|maybe|perhaps|probably|today|tomorrow|soon|just|also|too|always|afterwards|quickly|carefully)(?: |$)|, |[?,]$/i;
 
 const words = (shape: string): Slot => ({
   shape: `${MARK}|${shape}`,
@@ -87,6 +90,7 @@ const slots: Record<string, Slot> = {
   NEW: text,
   WORD: words("[^\\s\\uE000-\\uEFFF]+"),
   PATTERN: words("[\\w.*?/{},-]*[.*][\\w.*?/{},-]*"),
+  GLOB: words("[\\w.*?/{},-]+"),
   NUMBER: words("\\d+"),
   TOOL: words("[\\w.:-]+"),
   SUM: { shape: ".+", read: readSum },

@@ -7,24 +7,31 @@ export type Order = { form: Form; slots: Readonly<Record<string, string>> };
 /** `part`: the words that fit no form. */
 export type Understood = { orders: Order[] } | { part: string; isOneOfSeveral?: boolean };
 
-const LONGEST = 4_000;
+/** Of what is typed, and of what is left when quoted texts are taken out of it. */
+const LONGEST = { prompt: 50_000, words: 4_000 };
 const JOINED = /\s*[,;]?\s+(?:and then|then|and)\s+|\s*\n\s*(?:(?:and then|then|and)\s+)?/gi;
 
 export function understand(prompt: string): Understood {
-  const masked = mask(prompt.trim());
+  const masked = mask(prompt.slice(0, LONGEST.prompt).trim());
   const { text } = masked;
-  if (text.length > LONGEST) return { part: prompt };
+  if (prompt.length > LONGEST.prompt || text.length > LONGEST.words) return { part: prompt };
   const joints = [...text.matchAll(JOINED)].map((joint) => ({ end: joint.index, next: joint.index + joint[0].length }));
   const ends = [...joints, { end: text.length, next: text.length }];
   const orders: Order[] = [];
   for (let at = 0; at < text.length; ) {
     const rest = ends.filter(({ end }) => end > at);
+    let next: number | undefined;
     // The longest first: the items of a todo list may be joined by "and" themselves.
-    const fitting = rest.toReversed().map(({ end, next }) => ({ order: orderOf(text.slice(at, end), masked), next }));
-    const found = fitting.find(({ order }) => order !== undefined);
-    if (!found) return { part: asTyped(text.slice(at, rest[0]!.end), masked), isOneOfSeveral: joints.length > 0 };
-    orders.push(found.order!);
-    at = found.next;
+    for (const joint of rest.toReversed()) {
+      const order = orderOf(text.slice(at, joint.end), masked);
+      if (!order) continue;
+      orders.push(order);
+      next = joint.next;
+      break;
+    }
+    if (next === undefined)
+      return { part: asTyped(text.slice(at, rest[0]!.end), masked), isOneOfSeveral: joints.length > 0 };
+    at = next;
   }
   return orders.length > 0 ? { orders } : { part: prompt };
 }
@@ -35,7 +42,7 @@ function orderOf(words: string, masked: Masked): Order | undefined {
   const plain = words.replace(/\s+/g, " ").replace(/^ ?(?:please,? )?|,? please(?=[.!?]*$)| $/gi, "");
   const isQuestion = plain.endsWith("?");
   // A full stop ends a sentence only behind a word: "git add ." and "ls a/.." keep theirs.
-  const sentence = `${plain.replace(/(?<=[^\s.!?/])(?:[.?]|!+)$/, "")} `;
+  const sentence = `${plain.replace(/(?<=[^\s.!?/])(?:\.|!+)$|\s?\?+$/, "")} `;
   for (const form of forms) {
     if (form.changes && isQuestion) continue;
     for (const says of form.says) {
