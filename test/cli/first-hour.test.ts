@@ -136,9 +136,9 @@ describe("keys", () => {
 
   it("that were given are told in init, whoever answers", async () => {
     const source = async (args: string[], env: Record<string, string>) =>
-      (
-        await workspace.run(["-p", "--trust", "--output-format", "stream-json", ...args, "hi"], { env })
-      ).lines()[0]!["apiKeySource"];
+      (await workspace.run(["-p", "--trust", "--output-format", "stream-json", ...args, "hi"], { env })).lines()[0]![
+        "apiKeySource"
+      ];
     expect(await source([], {})).toBe("none");
     expect(await source([], { CURSOR_API_KEY: "key_abc" })).toBe("env");
     expect(await source(["--api-key", "key_abc"], {})).toBe("flag");
