@@ -126,9 +126,9 @@ describe("our CLI with turn JSON on stdin", () => {
 
   test("the offline model asks for exec when it is told to run something", async () => {
     const tools = [createExecTool({ workspace: cwd, home, allow: ["Shell(echo)"] })];
-    const { text, turn } = await play(courser(["auto"]), "run echo hello there", tools);
-    expect(turn.messages[1]).toMatchObject({ tool_calls: [{ name: "exec", args: { command: "echo hello there" } }] });
-    expect(text).toContain("hello there");
+    const { text, turn } = await play(courser(["auto"]), "run echo hello", tools);
+    expect(turn.messages[1]).toMatchObject({ tool_calls: [{ name: "exec", args: { command: "echo hello" } }] });
+    expect(text).toContain("hello");
     const named = await play(courser(["auto"]), 'call the tool exec with {"command": "echo hello again"}', tools);
     expect(named.turn.messages[1]).toMatchObject({ tool_calls: [{ name: "exec" }] });
     expect(named.text).toContain("hello again");

@@ -12,9 +12,13 @@ const CLOSING: Record<string, string> = { '"': '"', "“": "”", "«": "»", "`
 export function mask(prompt: string): Masked {
   const source = prompt.replace(/\r\n?/g, "\n").replace(/[\uE000-\uEFFF]/g, "");
   const masked: Masked = { text: "", literals: [] };
+  const unclosed = new Set<string>();
   for (let at = 0; at < source.length; ) {
-    const literal = literalAt(source, at);
-    masked.text += literal ? String.fromCharCode(FIRST + masked.literals.length) : source[at];
+    const opening = source[at]!;
+    const literal = unclosed.has(opening) ? undefined : literalAt(source, at);
+    // What is not closed up to the end is not closed for those that open later either, and the end is looked for once.
+    if (literal === null) unclosed.add(opening);
+    masked.text += literal ? String.fromCharCode(FIRST + masked.literals.length) : opening;
     if (literal) masked.literals.push(literal);
     at += literal?.raw.length ?? 1;
   }
@@ -26,22 +30,21 @@ export function asTyped(words: string, { literals }: Masked): string {
   return words.replace(new RegExp(MARK, "g"), (mark) => literals[mark.charCodeAt(0) - FIRST]?.raw ?? "");
 }
 
-function literalAt(source: string, at: number): Masked["literals"][number] | undefined {
+/** Undefined where none opens, null where one opens and is not closed. */
+function literalAt(source: string, at: number): Masked["literals"][number] | undefined | null {
   const opening = source[at]!;
   if (opening === "{") return source.startsWith("with ", at - 5) ? jsonAt(source, at) : undefined;
   const closing = CLOSING[opening];
   // An apostrophe is no quotation mark: those open behind a gap, and close before one.
   const isSingle = opening === "'" || opening === "‘";
   if (closing === undefined || (isSingle && /[\p{L}\p{N}]/u.test(source[at - 1] ?? " "))) return undefined;
-  for (let end = source.indexOf(closing, at + 1); end > 0; end = source.indexOf(closing, end + 1)) {
-    if (isSingle && /[\p{L}\p{N}]/u.test(source[end + 1] ?? " ")) continue;
-    const inner = source.slice(at + 1, end);
-    return { raw: source.slice(at, end + 1), text: opening === "`" ? inner : inner.replaceAll("\\n", "\n") };
-  }
-  return undefined;
+  const end = new RegExp(isSingle ? `${closing}(?![\\p{L}\\p{N}])` : closing, "u").exec(source.slice(at + 1))?.index;
+  if (end === undefined) return null;
+  const inner = source.slice(at + 1, at + 1 + end);
+  return { raw: source.slice(at, at + end + 2), text: opening === "`" ? inner : inner.replaceAll("\\n", "\n") };
 }
 
-function jsonAt(source: string, at: number): Masked["literals"][number] | undefined {
+function jsonAt(source: string, at: number): Masked["literals"][number] | undefined | null {
   let depth = 0;
   for (const { 0: piece, index } of source.slice(at).matchAll(/"(?:[^"\\]|\\.)*"|[{}]/g)) {
     if (piece === "{") depth += 1;
@@ -49,7 +52,7 @@ function jsonAt(source: string, at: number): Masked["literals"][number] | undefi
     const raw = source.slice(at, at + index + 1);
     return isObject(tryParse(raw)) ? { raw, text: raw } : undefined;
   }
-  return undefined;
+  return null;
 }
 
 type Slot = { shape: string; read(words: string, masked: Masked): string | undefined };
