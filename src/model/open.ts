@@ -32,7 +32,7 @@ export type ProviderOptions = {
 export async function openProvider(resolved: ResolvedModel, options: ProviderOptions): Promise<Provider> {
   switch (resolved.kind) {
     case "offline":
-      return (await import("./offline/index.ts")).offlineProvider(options);
+      return (await import("./offline/index.ts")).offlineProvider(options.version);
     case "script": {
       const { loadScript } = await import("./scripted.ts");
       return loadScript(readScript(resolved.modelId), resolved.modelId, {

@@ -325,7 +325,7 @@ describe("sums", () => {
 });
 
 describe("as a provider", () => {
-  const provider = offlineProvider({ program: "cursor-agent", version: "1.0.0" });
+  const provider = offlineProvider("1.0.0");
   const tools: ToolSpec[] = ["Read", "exec"].map((name) => ({ name, description: "", parameters: {} }));
   const user = (text: string): Message => ({ role: "user", parts: [{ type: "text", text }] });
 
@@ -364,10 +364,10 @@ describe("as a provider", () => {
     expect(await reply([user(around)])).toMatchObject([{ name: "Read", args: { path: "a.txt" } }]);
   });
 
-  it("names the program that was called, and ends when it is stopped", async () => {
+  it("refuses what is no form, and ends when it is stopped", async () => {
     await expect(reply([user("sing")])).rejects.toMatchObject({
       code: "OFFLINE_LIMIT",
-      message: expect.stringContaining("For a real model: cursor-agent login"),
+      message: expect.stringContaining("For a real model: courser login"),
     });
     await expect(reply([user("hi")], AbortSignal.abort())).rejects.toMatchObject({ code: "INTERRUPTED" });
     await expect(reply([])).rejects.toMatchObject({ code: "MODEL_BAD_REQUEST" });

@@ -13,8 +13,7 @@ export type Scene = {
   todos: Todo[];
   /** What the user said before this prompt. */
   lastPrompt: string | undefined;
-  /** The name we were called by, and our version. */
-  program: string;
+  /** Of Courser. */
   version: string;
 };
 
@@ -73,7 +72,7 @@ const WHAT_IT_IS =
 
 export const deeds: Record<string, Deed> = {
   sum: ({ SUM }) => SUM!,
-  project: (_, { tools, program }) => describeProject(tools, howToGetAModel(program)),
+  project: (_, { tools }) => describeProject(tools),
   read: ({ FILE: path }, scene) =>
     call(scene, "Read", { path }, `read ${path}`, (result) => {
       const { text, lines, isMore } = contentIn(result);
@@ -123,9 +122,9 @@ export const deeds: Record<string, Deed> = {
       : `Your last message was "${last}", and nothing of it is left to do. Tell me what to do next.`,
   greet: () => `Hello! I am ${WHAT_IT_IS}. To see them: what can you do?`,
   version: (_, { version }) => `Courser ${version}, with the built-in offline model.`,
-  help(_, { program }) {
+  help() {
     const rows = forms.map(({ example, does }) => `- ${example} (${does})\n`).join("");
-    return `I am ${WHAT_IT_IS}:\n${rows}Join several by "then" or "and". For a real model: ${howToGetAModel(program)}`;
+    return `I am ${WHAT_IT_IS}:\n${rows}Join several by "then" or "and". For a real model: ${howToGetAModel()}`;
   },
   call: ({ TOOL: tool = "", JSON: args = "{}" }, scene) =>
     call(scene, tool, tryParse(args) as ToolUse["args"], `call ${tool}`, (text) => shows(`${tool} answered:`, text)),

@@ -9,16 +9,12 @@ import type { Program, ToolOutcome, ToolUse } from "./desk.ts";
 import { todosIn } from "./todos.ts";
 import { refusal, understand } from "./understand.ts";
 
-/** `program`: the name we were called by. */
-type Courser = { program?: string; version?: string };
-
-export function offlineProvider(courser: Courser): Provider {
-  return { id: "offline", stream: (request) => stream(request, courser), canSummarise: () => false };
+export function offlineProvider(version = ""): Provider {
+  return { id: "offline", stream: (request) => stream(request, version), canSummarise: () => false };
 }
 
-async function* stream(request: ModelRequest, courser: Courser): AsyncGenerator<ModelChunk> {
+async function* stream(request: ModelRequest, version: string): AsyncGenerator<ModelChunk> {
   const { messages, tools, signal } = request;
-  const { program = "courser", version = "" } = courser;
   if (signal.aborted) throw new ModelError("INTERRUPTED", "Interrupted", { cause: signal.reason });
   const asked = messages.flatMap((message, index) => {
     const text = message.role === "user" ? spokenText(message) : "";
@@ -27,10 +23,10 @@ async function* stream(request: ModelRequest, courser: Courser): AsyncGenerator<
   const prompt = asked.at(-1);
   if (!prompt) throw new ModelError("MODEL_BAD_REQUEST", "The offline model was given no prompt.");
   const understood = understand(prompt.text);
-  if ("part" in understood) throw new ModelError("OFFLINE_LIMIT", refusal(understood, program));
+  if ("part" in understood) throw new ModelError("OFFLINE_LIMIT", refusal(understood));
 
   const todos = todosIn(messages.slice(0, prompt.index));
-  const work = carryOut(understood.orders, { program, version, tools, todos, lastPrompt: asked.at(-2)?.text });
+  const work = carryOut(understood.orders, { version, tools, todos, lastPrompt: asked.at(-2)?.text });
   const next = replay(work, callsIn(messages.slice(prompt.index)));
   if (typeof next === "string") {
     for (const text of inChunks(next)) yield { type: "text", text };

@@ -2,6 +2,7 @@
 import { isObject, tryParse } from "../../json/object.ts";
 import type { ToolSpec } from "../provider.ts";
 import { contentIn, failed, type Program, use } from "./desk.ts";
+import { howToGetAModel } from "./understand.ts";
 
 const KINDS: readonly [RegExp, string][] = [
   [/^package\.json$/, "a Node.js package"],
@@ -17,7 +18,7 @@ const KINDS: readonly [RegExp, string][] = [
   [/^Makefile$/, "a project built with make"],
 ];
 
-export function* describeProject(tools: readonly ToolSpec[], howToGetAModel: string): Program {
+export function* describeProject(tools: readonly ToolSpec[]): Program {
   const listed = yield* use(tools, "LS", {});
   if (listed.isError) return failed("list the directory", listed);
   // The first line is the directory itself; what is indented further is not of the top level.
@@ -35,7 +36,7 @@ export function* describeProject(tools: readonly ToolSpec[], howToGetAModel: str
     kind === undefined ? "Kind: no manifest that I know." : `Kind: ${kind} (${manifest})${factsIn(facts?.text ?? "")}`,
     ...(folders.length > 0 ? [`Directories: ${shortened(folders)}`] : []),
     ...(files.length > 0 ? [`Files: ${shortened(files)}`] : []),
-    `This was read from the files. A key gives real answers: ${howToGetAModel}`,
+    `This was read from the files. A key gives real answers: ${howToGetAModel()}`,
   ].join("\n");
 }
 

@@ -1,4 +1,5 @@
 // From a prompt to orders: each is one form of the table, and every word belongs to one. Otherwise a refusal that names the nearest forms.
+import { programName } from "../../text/program-name.ts";
 import { type Form, forms } from "./forms.ts";
 import { asTyped, type Masked, mask, patternOf, readSlots } from "./slots.ts";
 
@@ -57,19 +58,19 @@ function orderOf(words: string, masked: Masked): Order | undefined {
 }
 
 /** What the error says: at most three lines. */
-export function refusal(understood: Extract<Understood, { part: string }>, program: string): string {
+export function refusal(understood: Extract<Understood, { part: string }>): string {
   const part = understood.part.trim().replace(/\s+/g, " ");
   const shown = part.length > 60 ? `${part.slice(0, 57)}...` : part;
   const nothing = understood.isOneOfSeveral ? " Nothing was done." : "";
   return [
     `The built-in offline model cannot do this: it did not understand "${shown}".${nothing}`,
     `The nearest it can do: ${nearest(part).join(" · ")} (all of it: what can you do?)`,
-    `For a real model: ${howToGetAModel(program)}`,
+    `For a real model: ${howToGetAModel()}`,
   ].join("\n");
 }
 
-export function howToGetAModel(program: string): string {
-  return `${program} login, or in the terminal /login and /model`;
+export function howToGetAModel(): string {
+  return `${programName()} login, or in the terminal /login and /model`;
 }
 
 /** Two examples: of the forms that share the rarest words with what was typed, else of what is wanted most. */
