@@ -13,6 +13,7 @@ const systemPackages = [
   { name: "chromium", file: "/usr/bin/chromium", use: "the studio and the browser tools" },
   { name: "nats-server", file: "/usr/sbin/nats-server", use: "fleets of many machines" },
   { name: "iproute2", file: "/usr/sbin/ip", use: "networks of their own" },
+  { name: "strace", file: "/usr/bin/strace", use: "power cuts" },
 ];
 
 if (!existsSync(join(root, "node_modules/vitest"))) {

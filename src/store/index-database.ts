@@ -1,7 +1,7 @@
 // Databases that can be thrown away, because what they hold can be made again: indexes.
-import { closeSync, mkdirSync, openSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Database, openDatabase } from "./sqlite.ts";
+import { type Database, openDatabase, openShared } from "./sqlite.ts";
 
 export const inMemory = ":memory:";
 
@@ -10,12 +10,8 @@ export type IndexTables = { version: number; names: readonly string[]; create: s
 
 /** An index of another version is made anew. */
 export function openIndex(path: string, { version, names, create, settings }: IndexTables): Database {
-  if (path !== inMemory) {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // Made here because SQLite would make it readable for all.
-    closeSync(openSync(path, "a", 0o600));
-  }
-  const database = openDatabase(path);
+  if (path !== inMemory) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const database = path === inMemory ? openDatabase(path) : openShared(path);
   const isCurrent = () => {
     const made = database.prepare("PRAGMA user_version").get()?.["user_version"];
     const found = database.prepare("SELECT name FROM sqlite_master").all();

@@ -1,5 +1,16 @@
-// SQLite: where the library is, how a file is opened, what its errors mean to a user.
-import { accessSync, constants, existsSync } from "node:fs";
+// SQLite: where the library is, how its files are opened and closed, what its errors mean to a user.
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  type Stats,
+  statSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -41,7 +52,14 @@ export function openDatabase(path: string, { readOnly = false, waitMs = longestW
       const database = new DatabaseSync(path, { readOnly, timeout: waitMs });
       try {
         database.exec("PRAGMA schema_version"); // the file is looked at only now
-        return database;
+        const forget = noteConnection(path);
+        const close = database.close.bind(database);
+        return Object.defineProperty(database, "close", {
+          value() {
+            close();
+            forget();
+          },
+        });
       } catch (error) {
         database.close();
         throw error;
@@ -50,6 +68,91 @@ export function openDatabase(path: string, { readOnly = false, waitMs = longestW
   } catch (error) {
     throw storeError(error, path);
   }
+}
+
+/**
+ * A file of ours that SQLite has open in this process, by its inode. POSIX frees every lock that a process has on a file as
+ * soon as it closes any handle of it, so nothing but SQLite may close one while a connection lives: other handles wait here.
+ */
+type OpenFile = { connections: number; waiting: number[]; shared?: { database: Database; users: number } };
+
+const openFiles = new Map<string, OpenFile>();
+
+function inodeOf({ dev, ino }: Stats): string {
+  return `${dev} ${ino}`;
+}
+
+/** To be called when a connection has opened the file; what comes back, when it has closed it. */
+export function noteConnection(path: string): () => void {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (!stat) return () => {}; // in memory
+  const inode = inodeOf(stat);
+  const file = openFiles.get(inode) ?? { connections: 0, waiting: [] };
+  openFiles.set(inode, file);
+  file.connections++;
+  let isOpen = true;
+  return () => {
+    if (!isOpen) return;
+    isOpen = false;
+    if (--file.connections > 0) return;
+    openFiles.delete(inode);
+    for (const handle of file.waiting) closeSync(handle);
+  };
+}
+
+/** Closes a handle of a file that SQLite may have open: at once, or when the last connection has closed it. */
+export function closeDatabaseHandle(handle: number): void {
+  const file = openFiles.get(inodeOf(fstatSync(handle)));
+  if (file) file.waiting.push(handle);
+  else closeSync(handle);
+}
+
+/** The bytes of such a file, as they lie. */
+export function readDatabaseFile(path: string): Buffer {
+  const handle = openSync(path, "r");
+  try {
+    return readFileSync(handle);
+  } finally {
+    closeDatabaseHandle(handle);
+  }
+}
+
+/** An empty file that only its owner can read, where there is none yet: SQLite would make it readable for all. */
+export function makeDatabaseFile(path: string): void {
+  if (existsSync(path)) return;
+  try {
+    const handle = openSync(path, "wx", 0o600);
+    fchmodSync(handle, 0o600);
+    closeDatabaseHandle(handle);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+/** One connection for all who open the file in this process. Its transactions begin and end within one call. */
+export function openShared(path: string): Database {
+  makeDatabaseFile(path);
+  const inode = inodeOf(statSync(path));
+  const shared = openFiles.get(inode)?.shared ?? { database: openDatabase(path), users: 0 };
+  const { database } = shared;
+  const file = openFiles.get(inode);
+  if (file) file.shared = shared;
+  shared.users++;
+  let isOpen = true;
+  return {
+    exec: (sql) => database.exec(sql),
+    prepare: (sql) => database.prepare(sql),
+    get isTransaction() {
+      return database.isTransaction;
+    },
+    close() {
+      if (!isOpen) return;
+      isOpen = false;
+      if (--shared.users > 0) return;
+      if (file) delete file.shared;
+      database.close();
+    },
+  };
 }
 
 /** Some of the first locks ignore SQLite's own time limit. */

@@ -3,6 +3,7 @@ import { writeSync } from "node:fs";
 import { UserError } from "../../src/protocol/error-codes.ts";
 import type { AgentEvent } from "../../src/protocol/event.ts";
 import type { ChatWriter } from "../../src/store/chats/chat.ts";
+import { forkChat } from "../../src/store/chats/fork-chat.ts";
 import { createChat, openChat } from "../../src/store/chats/open-chat.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
 import { assistant, call, done, result, text, user } from "./chat-support.ts";
@@ -16,6 +17,8 @@ export type ChildJob =
   | { kind: "turns"; chat: NewPlace; turns: number }
   | { kind: "create"; configDir: string; workspace: string }
   | { kind: "hold"; folder: string; ms: number }
+  /** Copies a chat into `id` at a moment that several agree on, then goes on in the copy for a while. */
+  | { kind: "fork"; configDir: string; folder: string; id: string; at: number; ms: number }
   /** As a program that knows nothing of chats locks a database. */
   | { kind: "lock"; file: string; begin: string; ms: number };
 
@@ -65,6 +68,17 @@ const jobs: { [Kind in ChildJob["kind"]]: (job: Extract<ChildJob, { kind: Kind }
     const chat = openChat(folder);
     say("held");
     await pause(ms);
+    chat.close();
+    say("closed");
+  },
+  async fork({ configDir, folder, id, at, ms }) {
+    while (Date.now() < at);
+    const chat = openChat(forkChat(configDir, folder, { id }).folder);
+    say("forked");
+    await pause(ms);
+    chat.record({ type: "user", text: `after the fork of ${process.pid}` });
+    chat.append(user("after the fork"), assistant(text("yes")));
+    chat.record(done("yes"));
     chat.close();
     say("closed");
   },

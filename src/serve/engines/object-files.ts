@@ -1,9 +1,10 @@
-// Bytes that belong to runs, as files: a folder a run. A name appears when its file is whole.
+// Bytes that belong to runs, as files: a folder a run. A name appears when its file is whole, and is on the disk when it is told.
 import { createReadStream, createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { UserError } from "../../protocol/error-codes.ts";
 import { randomUuid } from "../../store/chats/random-uuid.ts";
+import { syncFoldersUpTo } from "../../store/sync.ts";
 import { systemErrorText } from "../../text/system-error.ts";
 
 /** What runs and objects may be called: one word of a path. */
@@ -23,6 +24,7 @@ export class ObjectFiles {
       mkdirSync(join(this.#folder, run), { recursive: true, mode: 0o700 });
       await pipeline(bytes, createWriteStream(part, { mode: 0o600, flush: true }));
       renameSync(part, file);
+      syncFoldersUpTo(join(this.#folder, run), this.#folder);
     } catch (error) {
       rmSync(part, { force: true });
       throw new UserError("STORE_FAILED", `${file} cannot be written: ${systemErrorText(error)}.`);

@@ -1,11 +1,11 @@
 // The tables of the fleet on one machine, and how their file is opened: by any number of processes at once.
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import { transact } from "../../store/index-database.ts";
 import {
   type Database,
-  openDatabase,
+  openShared,
   type SqlRow,
   type SqlValue,
   type Statement,
@@ -95,9 +95,7 @@ export class FleetTables {
 
 function openTables(file: string): Database {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  // Made here because SQLite would make it readable for all.
-  closeSync(openSync(file, "a", 0o600));
-  const database = openDatabase(file);
+  const database = openShared(file);
   try {
     // Two processes that switch a fresh file to WAL together get in each other's way for a moment.
     whenFree(() => database.exec("PRAGMA journal_mode = WAL"));

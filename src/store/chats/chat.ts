@@ -70,12 +70,16 @@ export interface ChatWriter {
   events(from: number, most: number): StoredEvent[];
   /** Small values that a resume needs: the todo list, the mode, snapshots of a turn. */
   state(key: string): unknown;
-  saveState(key: string, value: unknown): void;
+  /** `durable`: it is on the disk, with everything before it. */
+  saveState(key: string, value: unknown, options?: { durable?: boolean }): void;
   readonly isClosed: boolean;
   /** The number of the turn that runs, or ran last; 0 before the first. */
   readonly turn: number;
   rename(title: string): void;
-  /** Takes the conversation back to the moment before turn `number` began. Irreversible; events and messages from there on go. */
-  rewindTo(number: number): void;
+  /**
+   * Takes the conversation back to the moment before turn `number` began. Irreversible; events, messages and values from there
+   * on go. `state`: values that hold from then on, saved in the same step.
+   */
+  rewindTo(number: number, state?: ReadonlyMap<string, unknown>): void;
   close(): void;
 }

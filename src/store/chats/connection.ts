@@ -1,5 +1,5 @@
 // A connection to one store, which can really be closed.
-import { type Database, openDatabase, type SqlValue, type Statement, whenFree } from "../sqlite.ts";
+import { type Database, noteConnection, openDatabase, type SqlValue, type Statement, whenFree } from "../sqlite.ts";
 
 /** `write`: must exist. `still`: nobody changes it now; read without locks and without files beside it. */
 export type StoreMode = "write" | "read" | "still";
@@ -17,11 +17,21 @@ export function openStore(file: string, mode: StoreMode): StoreConnection {
   const connection = idle.pop() ?? new StoreConnection();
   const address = `${fileUri(file)}?${parameters[mode]}`;
   try {
-    whenFree(() => connection.attach(address));
+    whenFree(() => connection.attach(address, file));
     return connection;
   } catch (error) {
     idle.push(connection);
     throw error;
+  }
+}
+
+/** For the time of `work`. The caller sees to it that nobody else writes to the file. */
+export function withAttached<T>(file: string, work: (store: StoreConnection) => T): T {
+  const store = openStore(file, "write");
+  try {
+    return work(store);
+  } finally {
+    store.close();
   }
 }
 
@@ -36,10 +46,12 @@ export class StoreConnection {
   readonly #database: Database = openDatabase(":memory:");
   readonly #statements = new Map<string, Statement>();
   #isAttached = false;
+  #forgetFile: (() => void) | undefined;
 
-  attach(address: string): void {
+  attach(address: string, file?: string): void {
     this.#database.exec(`ATTACH '${address.replaceAll("'", "''")}' AS chat`);
     this.#isAttached = true;
+    this.#forgetFile = file === undefined ? undefined : noteConnection(file);
   }
 
   exec(sql: string): void {
@@ -77,6 +89,7 @@ export class StoreConnection {
     } catch {
       this.#database.close();
     }
+    this.#forgetFile?.();
   }
 }
 

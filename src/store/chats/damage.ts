@@ -1,9 +1,8 @@
 // A damaged store: told apart from a new one, kept aside as it is, never written over.
-
-import { constants, copyFileSync, existsSync, type Stats, statSync } from "node:fs";
+import { existsSync, type Stats, statSync, writeFileSync } from "node:fs";
 import { UserError } from "../../protocol/error-codes.ts";
 import { programName } from "../../text/program-name.ts";
-import { isImpossible, storeError } from "../sqlite.ts";
+import { isImpossible, readDatabaseFile, storeError } from "../sqlite.ts";
 import type { ChatProblem } from "./chat.ts";
 import { chatIdentity, storeFile } from "./layout.ts";
 
@@ -45,20 +44,26 @@ function damaged(folder: string, why: string): UserError {
 /** Keeps a copy beside a damaged store, so that nothing that anybody does to it later takes away what can still be saved. */
 export function keptAside(failure: UserError, folder: string): UserError {
   if (failure.code !== "STORE_CORRUPT") return failure;
-  const file = storeFile(folder);
   try {
-    // Named by the time of the damage: asking twice makes one copy.
-    const time = statSync(file)
-      .mtime.toISOString()
-      .replace(/[-:]|\.\d+/g, "");
-    const copy = `${file}.corrupt-${time}`;
-    for (const suffix of ["", "-wal"])
-      if (existsSync(`${file}${suffix}`) && !existsSync(`${copy}${suffix}`))
-        copyFileSync(`${file}${suffix}`, `${copy}${suffix}`, constants.COPYFILE_EXCL);
-    return new UserError(failure.code, `${failure.message} A copy is kept as ${copy}.`);
+    return new UserError(failure.code, `${failure.message} A copy is kept as ${copyAside(folder, "corrupt")}.`);
   } catch {
     return failure;
   }
+}
+
+/** The store and its log, as they lie. Named by the time of the last change: asking twice makes one copy. */
+export function copyAside(folder: string, why: "corrupt" | "replaced"): string {
+  const file = storeFile(folder);
+  const time = statSync(file)
+    .mtime.toISOString()
+    .replace(/[-:]|\.\d+/g, "");
+  const copy = `${file}.${why}-${time}`;
+  for (const suffix of ["", "-wal"])
+    if (existsSync(`${file}${suffix}`) && !existsSync(`${copy}${suffix}`)) {
+      const bytes = readDatabaseFile(`${file}${suffix}`);
+      writeFileSync(`${copy}${suffix}`, bytes, { flag: "wx", mode: 0o600, flush: true });
+    }
+  return copy;
 }
 
 /** Why a chat with missing or altered parts is not gone on with, and what can be done. */

@@ -1,18 +1,19 @@
 // Copies a chat into a new one, whole or up to a turn. The chat itself is only read: another run may be using it.
-
-import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import { programName } from "../../text/program-name.ts";
-import { storeError } from "../sqlite.ts";
+import { closeDatabaseHandle, storeError } from "../sqlite.ts";
+import { syncFolder } from "../sync.ts";
 import { copyStore } from "./carry-chat.ts";
-import type { ChatMetadata, ChatRecord, ChatWriter } from "./chat.ts";
-import { openStore } from "./connection.ts";
+import type { ChatMetadata, ChatWriter } from "./chat.ts";
+import { withAttached } from "./connection.ts";
 import { notWhole } from "./damage.ts";
+import { deleteChat } from "./delete-chat.ts";
 import { hasOwnTables, readMeta, setOwnState } from "./history.ts";
-import { isChatId, storeFile } from "./layout.ts";
+import { isChatId } from "./layout.ts";
 import { createChat, openChat } from "./open-chat.ts";
-import { makeFolder } from "./private-files.ts";
+import { lockNewChat, placeStore } from "./place-store.ts";
 import { randomUuid } from "./random-uuid.ts";
 import { readChat } from "./read-chat.ts";
 import { writeMetadata } from "./transcript-files.ts";
@@ -39,9 +40,6 @@ export function forkChat(configDir: string, folder: string, { id, upToTurn, onLo
   const newId = id?.toLowerCase() ?? randomUuid();
   const copy = join(dirname(folder), newId);
   if (!isChatId(newId)) throw new UserError("USAGE", `'${id}' is not a UUID, so it cannot be the id of a chat.`);
-  if (existsSync(storeFile(copy)))
-    throw new UserError("USAGE", `A chat with the id ${newId} already exists. Resume it: --resume ${newId}`);
-
   const wanted = upToTurn ?? turns;
   const last = Math.min(wanted, record.problems.length > 0 ? record.wholeTurns : turns);
   if (wanted > 0 && last === 0) throw notWhole(folder, record.problems, 0);
@@ -49,39 +47,49 @@ export function forkChat(configDir: string, folder: string, { id, upToTurn, onLo
   const { parent: _parent, ...own } = record.metadata;
   const metadata = { ...own, id: newId, folder: copy, createdAt: Date.now() };
   try {
-    const chat = record.problems.length > 0 ? replay(configDir, record, metadata, last) : openCopy(folder, metadata);
+    const chat = record.problems.length > 0 ? replay(configDir, metadata) : openCopy(folder, metadata);
     try {
+      if (record.problems.length > 0)
+        for (const { turn, message } of record.messages) if (turn <= last) chat.append(message);
       if (chat.turn > last) chat.rewindTo(last + 1);
-    } finally {
+      keepSnapshots(configDir, folder, newId);
       chat.close();
+    } catch (error) {
+      // Only what was made here goes: the chat that another process made with this id is not ours to remove.
+      chat.close();
+      deleteChat(configDir, copy);
+      throw error;
     }
-    keepSnapshots(configDir, folder, newId);
     if (last < wanted) {
       const said = record.problems.map((problem) => problem.message).join(" ");
       onLoss?.(`The chat ${record.metadata.id} is incomplete; ${last} of ${wanted} turns were copied. ${said}`);
     }
     return chat.metadata;
   } catch (error) {
-    rmSync(copy, { recursive: true, force: true });
     throw storeError(error, copy);
   }
 }
 
 /** The whole store, as it is at this moment: what was shortened for the model, the todo list and the mode come with it. */
 function openCopy(folder: string, metadata: ChatMetadata): ChatWriter {
-  makeFolder(metadata.folder);
-  const file = `${storeFile(metadata.folder)}.${process.pid}.new`;
-  copyStore(folder, file);
-  makeOwn(file, metadata);
-  writeMetadata(metadata);
-  renameSync(file, storeFile(metadata.folder));
-  return openChat(metadata.folder);
+  const lock = lockNewChat(metadata.folder);
+  try {
+    const placed = placeStore(metadata.folder, "copied", (file) => {
+      copyStore(folder, file);
+      makeOwn(file, metadata);
+    });
+    if (!placed.kept) closeDatabaseHandle(placed.handle);
+    writeMetadata(metadata);
+    return openChat(metadata.folder, {}, { lock });
+  } catch (error) {
+    lock.freeFolder();
+    throw error;
+  }
 }
 
 /** The copy gets an id of its own before anybody can see it. */
 function makeOwn(file: string, metadata: ChatMetadata): void {
-  const store = openStore(file, "write");
-  try {
+  withAttached(file, (store) => {
     const meta = readMeta(store);
     store.exec("BEGIN");
     store
@@ -93,26 +101,24 @@ function makeOwn(file: string, metadata: ChatMetadata): void {
       setOwnState(store, ".writer", lockHolder());
     }
     store.exec("COMMIT; PRAGMA chat.journal_mode = WAL");
-  } finally {
-    store.close();
-  }
+  });
 }
 
-/** Message by message, because what is damaged must not come along. */
-function replay(configDir: string, { messages }: ChatRecord, metadata: ChatMetadata, last: number): ChatWriter {
+/** A new chat for the messages of one that is damaged: what is damaged must not come along. */
+function replay(configDir: string, metadata: ChatMetadata): ChatWriter {
   if (metadata.workspace === undefined)
     throw new UserError(
       "STORE_CORRUPT",
       `The chat is incomplete, and its workspace is not known, so it cannot be copied. Save what is left: ${programName()} sessions export`,
     );
   const { id, mode, model, title } = metadata;
-  const chat = createChat({ configDir, workspace: metadata.workspace }, { id, mode, title, ...(model && { model }) });
-  for (const { turn, message } of messages) if (turn <= last) chat.append(message);
-  return chat;
+  return createChat({ configDir, workspace: metadata.workspace }, { id, mode, title, ...(model && { model }) });
 }
 
 /** So that the copy can be taken back to its turns as well. */
 function keepSnapshots(configDir: string, folder: string, id: string): void {
   const lists = join(configDir, "courser", "snapshots", basename(dirname(folder)), "chats");
-  if (existsSync(join(lists, basename(folder)))) copyFileSync(join(lists, basename(folder)), join(lists, id));
+  if (!existsSync(join(lists, basename(folder)))) return;
+  writeFileSync(join(lists, id), readFileSync(join(lists, basename(folder))), { mode: 0o600, flush: true });
+  syncFolder(lists);
 }

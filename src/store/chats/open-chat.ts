@@ -22,9 +22,9 @@ import {
 import { findInterruptedTurn, owedEvents, owedResults, withEveryResult } from "./interrupted.ts";
 import { chatFolder, chatsDir, storeFile } from "./layout.ts";
 import { metadataOf } from "./metadata.ts";
-import { makeFolder } from "./private-files.ts";
+import { lockNewChat, placeStore } from "./place-store.ts";
 import { emptyRoot, RootBuilder, rootOf } from "./root.ts";
-import { addOwnTables, makeStore, quoted } from "./tables.ts";
+import { addOwnTables, fillNewStore, quoted } from "./tables.ts";
 import { readTail } from "./tail.ts";
 import { metaText, Writer } from "./writer.ts";
 import { lockHolder, takeWriterLock, untilWritable, type WriterLock } from "./writer-lock.ts";
@@ -61,15 +61,12 @@ export function createChat(paths: ChatPaths, { id, mode, model, title, createdAt
   };
   try {
     for (const path of [paths.configDir, chatsDir(paths.configDir), dirname(folder)]) checkWritable(path);
-    makeFolder(folder);
-    const lock = takeWriterLock(folder);
+    const lock = lockNewChat(folder);
     try {
-      if (existsSync(storeFile(folder)))
-        throw new UserError("USAGE", `A chat with the id ${id} already exists. Resume it: --resume ${id}`);
-      const handle = makeStore(folder, firstRows(metadata));
+      const placed = placeStore(folder, "made", (file) => fillNewStore(file, firstRows(metadata)));
       return new Writer({
         store: openForWriting(folder),
-        handle,
+        ...(!placed.kept && { handle: placed.handle }),
         lock,
         metadata,
         meta: {},
@@ -83,7 +80,7 @@ export function createChat(paths: ChatPaths, { id, mode, model, title, createdAt
         lastEvent: 0,
       });
     } catch (error) {
-      lock.free();
+      lock.freeFolder();
       throw error;
     }
   } catch (error) {
@@ -102,23 +99,28 @@ export async function openFreeChat(...[folder, changes]: Parameters<typeof openC
   return openChat(folder, changes);
 }
 
-/** Opens a chat of ours, or one that the original wrote. What an earlier run left unfinished is marked first. */
+/**
+ * Opens a chat of ours, or one that the original wrote. What an earlier run left unfinished is marked first. `lock`: taken
+ * before, and freed with the chat.
+ */
 export function openChat(
   folder: string,
   changes: { mode?: string; model?: string } = {},
-  wait: { waitMs?: number } = {},
+  { waitMs, lock: held }: { waitMs?: number; lock?: WriterLock } = {},
 ): ChatWriter {
-  let lock: WriterLock | undefined;
+  let lock = held;
   let store: StoreConnection | undefined;
   try {
     checkStore(folder);
     for (const path of [folder, storeFile(folder)]) checkWritable(path);
-    lock = takeWriterLock(folder, wait);
+    lock ??= takeWriterLock(folder, waitMs === undefined ? {} : { waitMs });
+    checkStore(folder); // it may have been deleted meanwhile
     store = openForWriting(folder);
     const found = lookInto(store, folder);
     // Everything was read before anything is written: a damaged store stays as it is.
     if (!found.isUsual) checkSoundness(store);
     const { history, meta, cut, results } = found;
+    store.exec("PRAGMA chat.journal_mode = WAL");
     if (history && !history.isOurs) takeOver(store, history, meta);
     setOwnState(store, ".writer", lockHolder());
 
@@ -128,7 +130,7 @@ export function openChat(
     return writer;
   } catch (error) {
     store?.close();
-    lock?.free();
+    if (lock !== held) lock?.free();
     throw keptAside(failureOf(error, folder), folder);
   }
 }
@@ -219,7 +221,6 @@ function firstRows(metadata: ChatMetadata): string {
 
 /** Makes a store that somebody else wrote, or wrote to, one of ours. Their blobs stay as they are. */
 function takeOver(store: StoreConnection, history: History, meta: StoreMeta): void {
-  if (!hasOwnTables(store)) store.exec("PRAGMA chat.journal_mode = WAL");
   store.exec("BEGIN IMMEDIATE");
   addOwnTables(store);
   store.exec("DELETE FROM courser_messages");

@@ -1,11 +1,11 @@
 // Reading a chat without touching it: ours, and those that the original wrote.
-import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import { isPrompt, type Message } from "../../protocol/message.ts";
 import { isAlive } from "../file-lock.ts";
-import { storeError } from "../sqlite.ts";
+import { readDatabaseFile, storeError } from "../sqlite.ts";
 import type {
   ChatMetadata,
   ChatProblem,
@@ -173,7 +173,8 @@ function readCopy<T>(file: string, read: (store: StoreConnection) => T): T {
   const folder = mkdtempSync(join(tmpdir(), "courser-chat-"));
   try {
     for (const suffix of ["", "-wal", "-journal"])
-      if (existsSync(`${file}${suffix}`)) copyFileSync(`${file}${suffix}`, join(folder, `store.db${suffix}`));
+      if (existsSync(`${file}${suffix}`))
+        writeFileSync(join(folder, `store.db${suffix}`), readDatabaseFile(`${file}${suffix}`));
     return readThrough(join(folder, "store.db"), "write", read);
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 // What can still be read of a store that SQLite refuses: the rows in its pages, put into a new store in memory.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { tryParse } from "../../json/object.ts";
-import type { SqlValue } from "../sqlite.ts";
+import { readDatabaseFile, type SqlValue } from "../sqlite.ts";
 import { newStore, type StoreConnection } from "./connection.ts";
 import { type DatabasePages, leafRows, pagesOf, type SalvagedRow } from "./database-pages.ts";
 import { addAllTables } from "./tables.ts";
@@ -9,7 +9,7 @@ import { addAllTables } from "./tables.ts";
 /** `read` is given all rows that were found. Undefined when there is nothing to read. */
 export function salvage<T>(file: string, read: (store: StoreConnection) => T): T | undefined {
   const log = `${file}-wal`;
-  const pages = pagesOf(readFileSync(file), existsSync(log) ? readFileSync(log) : undefined);
+  const pages = pagesOf(readDatabaseFile(file), existsSync(log) ? readDatabaseFile(log) : undefined);
   const store = newStore();
   try {
     addAllTables(store);

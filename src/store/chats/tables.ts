@@ -1,10 +1,6 @@
 // The tables of a store: those that every reader knows, and ours beside them; how an empty store comes to be.
-import { closeSync, readdirSync, renameSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { openDatabase } from "../sqlite.ts";
 import type { StoreConnection } from "./connection.ts";
-import { storeFile } from "./layout.ts";
-import { openPrivate } from "./private-files.ts";
 
 const knownTables = `
 CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB);
@@ -33,30 +29,17 @@ export function addAllTables(store: StoreConnection): void {
 }
 
 /**
- * Makes the store whole or not at all: it is built aside and then given its name. Switching to a write-ahead log happens
- * before anybody else can see the file; two processes that do it together would lock each other out.
+ * Every table in an empty file. Switching to a write-ahead log happens before anybody else can see the file; two processes
+ * that do it together would lock each other out.
  * `rows`: SQL with all values in it, because a prepared statement would keep the file open under its first name.
- * Returns a handle of the file, to force it to the disk before anything depends on it. To be closed after every connection:
- * closing a file frees all locks that a process has on it.
  */
-export function makeStore(folder: string, rows: string): number {
-  for (const name of readdirSync(folder)) if (/^store\.db\.\d+\.new/.test(name)) rmSync(join(folder, name));
-  const file = join(folder, `store.db.${process.pid}.new`);
-  const handle = openPrivate(file, "wx");
+export function fillNewStore(file: string, rows: string): void {
+  const database = openDatabase(file);
   try {
-    const database = openDatabase(file);
-    try {
-      database.exec("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY");
-      database.exec(`BEGIN; ${knownTables} ${ownTables} ${rows}; COMMIT; PRAGMA journal_mode = WAL`);
-    } finally {
-      database.close();
-    }
-    renameSync(file, storeFile(folder));
-    return handle;
-  } catch (error) {
-    closeSync(handle);
-    rmSync(file, { force: true });
-    throw error;
+    database.exec("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY");
+    database.exec(`BEGIN; ${knownTables} ${ownTables} ${rows}; COMMIT; PRAGMA journal_mode = WAL`);
+  } finally {
+    database.close();
   }
 }
 

@@ -1,9 +1,10 @@
 // The one writer of an open chat: everything it is given is committed when it returns.
-import { closeSync, fsyncSync } from "node:fs";
+import { fsyncSync } from "node:fs";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import { isPrompt, type Message } from "../../protocol/message.ts";
-import { storeError } from "../sqlite.ts";
+import { closeDatabaseHandle, storeError } from "../sqlite.ts";
+import { syncFoldersUpTo } from "../sync.ts";
 import { encodeMessage } from "./blobs.ts";
 import type { ChatMetadata, ChatProblem, ChatWriter, StoredEvent, StoredMessage } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
@@ -137,9 +138,9 @@ export class Writer implements ChatWriter {
     return ownState(this.#chat.store, key);
   }
 
-  saveState(key: string, value: unknown): void {
+  saveState(key: string, value: unknown, options: { durable?: boolean } = {}): void {
     if (key.startsWith(".")) throw new Error(`the store itself uses keys like ${key}`);
-    this.#commit(() => setOwnState(this.#chat.store, key, value, this.#chat.turn));
+    this.#commit(() => setOwnState(this.#chat.store, key, value, this.#chat.turn), options);
   }
 
   rename(title: string): void {
@@ -148,26 +149,29 @@ export class Writer implements ChatWriter {
     this.#writeMetadata();
   }
 
-  rewindTo(number: number): void {
+  rewindTo(number: number, state: ReadonlyMap<string, unknown> = new Map()): void {
     if (!Number.isInteger(number) || number < 1 || number > this.#chat.turn) {
       const turns = this.#chat.turn === 0 ? "it has no turns" : `its turns are 1 to ${this.#chat.turn}`;
       throw new UserError("USAGE", `The chat ${this.#chat.metadata.id} has no turn ${number}: ${turns}.`);
     }
+    const { store } = this.#chat;
     this.#commit(
       () => {
         this.#deleteFrom(number);
+        for (const [key, value] of state) setOwnState(store, key, value, number - 1);
+        setOwnState(store, ".rewinds", Number(ownState(store, ".rewinds") ?? 0) + 1);
         this.#rootIsStale = true;
         this.#writeRoot();
+        this.#running = undefined;
+        this.#chat.turn = number - 1;
+        const { messages } = readHistory(store);
+        this.#chat.messages = modelView(readView(store), messages);
+        this.#chat.metadata.hasConversation = messages.length > 0;
+        if (number === 1) delete this.#chat.metadata.prompt;
       },
       { durable: true },
     );
-    this.#running = undefined;
-    this.#chat.turn = number - 1;
-    const { messages } = readHistory(this.#chat.store);
-    this.#chat.messages = modelView(readView(this.#chat.store), messages);
-    this.#chat.metadata.hasConversation = messages.length > 0;
-    if (number === 1) delete this.#chat.metadata.prompt;
-    this.rewriteTranscript(messages);
+    this.rewriteTranscript(readHistory(store).messages);
     this.#writeMetadata();
   }
 
@@ -187,10 +191,13 @@ export class Writer implements ChatWriter {
     } finally {
       this.#isClosed = true;
       this.#failure ??= new UserError("STORE_FAILED", `The chat ${this.#chat.metadata.id} is closed.`);
-      this.#transcript.close();
-      this.#chat.store.close();
-      if (this.#chat.handle !== undefined) closeSync(this.#chat.handle);
-      this.#chat.lock.free();
+      try {
+        this.#transcript.close();
+      } finally {
+        this.#chat.store.close();
+        if (this.#chat.handle !== undefined) closeDatabaseHandle(this.#chat.handle);
+        this.#chat.lock.free();
+      }
     }
   }
 
@@ -301,6 +308,7 @@ export class Writer implements ChatWriter {
     this.#chat.lastSequence = Number(left.at(-1)?.["sequence"] ?? 0);
   }
 
+  /** Any failure is the last thing that this writer does: what it counts may be ahead of what is stored. */
   #commit(work: () => void, options: { durable?: boolean } = {}): void {
     if (this.#failure) throw this.#failure;
     const { store, metadata } = this.#chat;
@@ -316,7 +324,8 @@ export class Writer implements ChatWriter {
       } catch {
         // The first error is the one to tell.
       }
-      this.#failure = storeError(error, storeFile(metadata.folder));
+      this.#failure = unexpected(metadata.id, error);
+      this.#failure = storeError(error, storeFile(metadata.folder)); // throws what no store is known to say
       throw this.#failure;
     }
   }
@@ -324,12 +333,22 @@ export class Writer implements ChatWriter {
   /** The first commit that must last takes the file itself to the disk; from then on the log is emptied in the usual way. */
   #prepareToLast(): void {
     if (!this.#isSettled) {
-      if (this.#chat.handle !== undefined) fsyncSync(this.#chat.handle);
+      if (this.#chat.handle !== undefined) {
+        fsyncSync(this.#chat.handle);
+        const { configDir } = chatIdentity(this.#chat.metadata.folder);
+        syncFoldersUpTo(this.#chat.metadata.folder, configDir);
+      }
       this.#chat.store.exec("PRAGMA wal_autocheckpoint = 1000");
       this.#isSettled = true;
     }
     this.#chat.store.exec("PRAGMA chat.synchronous = FULL");
   }
+}
+
+function unexpected(id: string, error: unknown): UserError {
+  const said = error instanceof Error ? error.message : String(error);
+  const why = `The chat ${id} takes nothing more after an unexpected error (${said}).`;
+  return new UserError("STORE_FAILED", `${why} What was shown before is kept; continue with --resume.`);
 }
 
 /** The row `0` of the table `meta`, as the original has it. What else is in it stays. */

@@ -1,0 +1,151 @@
+// Puts a store into the folder of a chat. Everything that makes or brings one goes through here: new chats, copies, chats that
+// were carried from another machine. The caller holds the writer lock.
+import { closeSync, existsSync, fsyncSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { UserError } from "../../protocol/error-codes.ts";
+import { programName } from "../../text/program-name.ts";
+import { syncFolder } from "../sync.ts";
+import { type StoreConnection, withAttached } from "./connection.ts";
+import { copyAside } from "./damage.ts";
+import { hasOwnTables, ownState, readHistory } from "./history.ts";
+import { chatIdentity, storeFile } from "./layout.ts";
+import { openPrivate } from "./private-files.ts";
+import { withStore } from "./read-chat.ts";
+import { takeWriterLock, type WriterLock } from "./writer-lock.ts";
+
+/**
+ * `made`: built from nothing, and forced to the disk by whoever writes to it first. `copied`: from a chat of this machine.
+ * `carried`: from elsewhere; it may take the place of an earlier state of the same chat.
+ */
+export type Arrival = "made" | "copied" | "carried";
+
+/** `kept`: what was there is this chat at that point or later, and stays. `aside`: where a different state is kept. */
+export type Placed = { kept: true } | { kept: false; handle: number; aside?: string };
+
+/**
+ * Builds the store in a file of its own, checks it there, and gives it its name as the last step. What was there before is
+ * complete until then, its log included.
+ * A handle of the file comes back, to force it to the disk. It is closed by `closeDatabaseHandle`.
+ */
+export function placeStore(folder: string, arrival: Arrival, build: (file: string) => void): Placed {
+  const file = storeFile(folder);
+  if (arrival !== "carried" && existsSync(file)) throw alreadyExists(folder);
+  // What a process left that died. Nobody else builds one while we hold the lock.
+  for (const name of readdirSync(folder)) if (/^store\.db\.\d+\.new/.test(name)) rmSync(join(folder, name));
+  const part = `${file}.${process.pid}.new`;
+  const handle = openPrivate(part, "wx");
+  try {
+    build(part);
+    if (arrival !== "made") {
+      const found = withAttached(part, (store) => {
+        checkSound(store, folder, arrival);
+        return existsSync(file) ? compareTo(store, folder) : "nothing";
+      });
+      if (found === "later") {
+        closeSync(handle);
+        removeStoreFiles(part);
+        return { kept: true };
+      }
+      fsyncSync(handle);
+      const aside = found === "nothing" ? undefined : makeWay(folder, found);
+      moveIn(folder, part);
+      syncFolder(folder);
+      return { kept: false, handle, ...(aside !== undefined && { aside }) };
+    }
+    moveIn(folder, part);
+    return { kept: false, handle };
+  } catch (error) {
+    closeSync(handle);
+    removeStoreFiles(part);
+    throw error;
+  }
+}
+
+/** The lock of a chat that does not exist yet. Another process may be making one with the same id. */
+export function lockNewChat(folder: string): WriterLock {
+  if (existsSync(storeFile(folder))) throw alreadyExists(folder);
+  try {
+    return takeWriterLock(folder, { makeFolder: true });
+  } catch (error) {
+    const isMade = error instanceof UserError && error.code === "STORE_LOCKED" && existsSync(storeFile(folder));
+    throw isMade ? alreadyExists(folder) : error;
+  }
+}
+
+function alreadyExists(folder: string): UserError {
+  const { id } = chatIdentity(folder);
+  return new UserError("USAGE", `A chat with the id ${id} already exists. Resume it: ${programName()} --resume ${id}`);
+}
+
+/** A log without its store belongs to one that is gone. SQLite would take it for the log of the new one. */
+function moveIn(folder: string, part: string): void {
+  const file = storeFile(folder);
+  if (!existsSync(file)) removeStoreFiles(file);
+  renameSync(part, file);
+}
+
+function removeStoreFiles(file: string): void {
+  for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(file + end, { force: true });
+}
+
+/** Every page, and every part of the conversation. Throws where something is wrong; nothing was replaced by then. */
+function checkSound(store: StoreConnection, folder: string, arrival: Arrival): void {
+  const { id } = chatIdentity(folder);
+  const broken = (why: string) =>
+    new UserError("STORE_CORRUPT", `What was stored of the chat ${id} is damaged: ${why}. Nothing was replaced.`);
+  const [[answer] = []] = store.rows("PRAGMA chat.integrity_check(1)");
+  if (answer !== "ok") throw broken(String(answer));
+  if (arrival === "carried" && !hasOwnTables(store)) throw broken("it is not a chat");
+  const [problem] = readHistory(store).problems;
+  if (problem) throw broken(problem.message.replace(/\.$/, ""));
+}
+
+/** How far a chat has come: how often it was taken back, and the last row of each table. */
+type Point = { rewinds: number; rows: { table: "events" | "messages"; sequence: number; content: unknown }[] };
+
+const contents = { events: "body", messages: "blob" };
+
+function pointOf(store: StoreConnection): Point {
+  const rows = (["events", "messages"] as const).flatMap((table) => {
+    const sql = `SELECT sequence, ${contents[table]} FROM courser_${table} ORDER BY sequence DESC LIMIT 1`;
+    return store.rows(sql).map(([sequence, content]) => ({ table, sequence: Number(sequence), content }));
+  });
+  return { rewinds: Number(ownState(store, ".rewinds") ?? 0), rows };
+}
+
+function holds(store: StoreConnection, { rewinds, rows }: Point): boolean {
+  const own = pointOf(store).rewinds;
+  if (own !== rewinds) return own > rewinds;
+  return rows.every(({ table, sequence, content }) => {
+    const sql = `SELECT ${contents[table]} FROM courser_${table} WHERE sequence = ?`;
+    return store.rows(sql, sequence)[0]?.[0] === content;
+  });
+}
+
+/** What is in the folder, beside what was brought. */
+type Found = "later" | "earlier" | "other" | "damaged";
+
+function compareTo(brought: StoreConnection, folder: string): Found {
+  try {
+    return withStore(folder, (store) => {
+      if (!hasOwnTables(store)) return "other";
+      if (holds(store, pointOf(brought))) return "later";
+      return holds(brought, pointOf(store)) ? "earlier" : "other";
+    });
+  } catch (error) {
+    if (error instanceof UserError && error.code === "STORE_CORRUPT") return "damaged";
+    throw error;
+  }
+}
+
+/**
+ * What is there becomes one file, by SQLite's own hand, which refuses while any other program has it open. A copy is kept
+ * unless what was brought goes on from it; of a damaged store, with its log.
+ */
+function makeWay(folder: string, found: Exclude<Found, "later">): string | undefined {
+  const file = storeFile(folder);
+  if (found !== "damaged") withAttached(file, (store) => store.exec("PRAGMA chat.journal_mode = DELETE"));
+  const aside = found === "earlier" ? undefined : copyAside(folder, found === "damaged" ? "corrupt" : "replaced");
+  for (const end of ["-wal", "-shm", "-journal"]) rmSync(file + end, { force: true });
+  return aside;
+}
