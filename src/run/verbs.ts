@@ -30,16 +30,20 @@ export async function rewind(
   if (!chat) throw new UserError("USAGE", "A run that is not saved cannot be rewound. Start it without --no-persist.");
   const files = openRewind({ ...setup, chat });
   const { steps, failed } = await files.restore(turn);
+  const changes = steps.length === 1 ? "one file change" : `${steps.length} file changes`;
   if (failed.length > 0) {
-    const paths = failed.slice(0, 5).map(({ path, why }) => `${path} (${why})`);
+    const shown = (paths: readonly string[]) =>
+      paths.slice(0, 5).join(", ") + (paths.length > 5 ? ` and ${paths.length - 5} more` : "");
+    const undone = steps.length > 0 ? `${changes} undone (${shown(steps.map(({ path }) => path))})` : "no file changed";
     throw new UserError(
       "STORE_IO",
-      `These files could not be restored: ${paths.join(", ")}. Nothing else was changed.`,
+      `These files could not be restored: ${shown(failed.map(({ path, why }) => `${path} (${why})`))}. ` +
+        `The rewind stopped there: ${undone}, the conversation not changed. Fix that and rewind again, or take the changes back: ` +
+        `${setup.host.program} sessions rewind ${chat.metadata.id} --undo`,
     );
   }
-  files.takeBack(turn, { files: true }, () => chat.rewindTo(turn));
+  files.takeBack(turn, { files: true }, (state) => chat.rewindTo(turn, state));
   reload();
-  const changes = steps.length === 1 ? "one file change" : `${steps.length} file changes`;
   return `Rewound to before turn ${turn}: ${changes} undone.`;
 }
 

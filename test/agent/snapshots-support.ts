@@ -28,8 +28,8 @@ export type SnapshotBench = {
   /** A command of the agent: what it may change is saved first. */
   shell(command: string): Promise<SnapshotNote | undefined>;
   rewind: Rewind;
-  /** What a chat does that goes back: it forgets what it kept of these turns. */
-  forget(turn: number): void;
+  /** What a chat does that goes back: it forgets what it kept of these turns, but for what it is given. */
+  forget(turn: number, state: ReadonlyMap<string, unknown>): void;
   /** Which snapshots a turn has. */
   records(turn: number): unknown;
   place: SnapshotContext;
@@ -80,8 +80,9 @@ export function snapshotBench({
       return note;
     },
     rewind: openRewind({ configDir: config, workspace: root, chat: chat as never }),
-    forget(turn) {
+    forget(turn, state) {
       for (const key of [...values.keys()]) if (Number(key.split(".")[1]) >= turn) values.delete(key);
+      for (const [key, value] of state) chat.saveState(key, value);
       chat.turn = turn - 1;
     },
     records: (turn) => chat.state(`snapshot.${turn}`),

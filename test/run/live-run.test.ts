@@ -1,9 +1,12 @@
 // LiveRun: what every front end may count on. Each verb, in a running turn and between two; limits; readers.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { openRewind } from "../../src/agent/snapshots/rewind.ts";
 import type { Question } from "../../src/protocol/run.ts";
 import { checkRequest } from "../../src/run/request.ts";
+import { chatFolder } from "../../src/store/chats/layout.ts";
+import { openChat } from "../../src/store/chats/open-chat.ts";
 import { createRunPlace, follow, type RunPlace } from "./run-support.ts";
 
 const places: RunPlace[] = [];
@@ -198,6 +201,62 @@ describe("a run changes while it works", () => {
     expect((await run.context()).messages).toBe(0);
     expect(await run.send({ text: "anew" }).ending).toMatchObject({ text: "Fresh." });
     await run.close();
+  });
+});
+
+describe("a rewind", () => {
+  const changed = async (script: object[]) => {
+    const place = create();
+    for (const name of ["a.txt", "b.txt"]) writeFileSync(join(place.path, name), "first");
+    const run = await place.open(script);
+    await run.send({ text: "go" }).ending;
+    return { place, run };
+  };
+
+  it("that cannot finish says what it did, and can be undone", async () => {
+    const { place, run } = await changed([write("a.txt", "second"), write("b.txt", "second"), { text: "Written." }]);
+    const [a, b] = ["a.txt", "b.txt"].map((name) => join(place.path, name));
+    rmSync(b!);
+    mkdirSync(b!);
+    writeFileSync(join(b!, "of somebody else"), "");
+    const before = await run.context();
+    const failure = await run.rewind(1).catch((error: Error) => error);
+    expect(failure).toMatchObject({ code: "STORE_IO" });
+    expect((failure as Error).message).toContain(`${b} (it is not empty)`);
+    expect((failure as Error).message).toContain(`one file change undone (${a}), the conversation not changed`);
+    expect((failure as Error).message).toMatch(/sessions rewind [\w-]+ --undo$/);
+    expect(readFileSync(a!, "utf8")).toBe("first");
+    expect(await run.context()).toEqual(before);
+    const { chatId } = run;
+    await run.close();
+    const chat = openChat(chatFolder(place.configDir, place.path, chatId!));
+    await openRewind({ configDir: place.configDir, workspace: place.path, chat }).undo();
+    chat.close();
+    expect(readFileSync(a!, "utf8")).toBe("second");
+  });
+
+  it("is one step with what undoes it: a process that ends right after it loses nothing", async () => {
+    const { place, run } = await changed([write("a.txt", "second"), { text: "Written." }]);
+    const { chatId } = run;
+    await run.close();
+    const folder = chatFolder(place.configDir, place.path, chatId!);
+    const paths = { configDir: place.configDir, workspace: place.path };
+    let chat = openChat(folder);
+    const rewind = openRewind({ ...paths, chat });
+    await rewind.restore(1);
+    const killed = () =>
+      rewind.takeBack(1, { files: true }, (state) => {
+        chat.rewindTo(1, state);
+        chat.close();
+        throw new Error("killed");
+      });
+    expect(killed).toThrow("killed");
+    chat = openChat(folder);
+    expect(chat.messages).toEqual([]);
+    expect(readFileSync(join(place.path, "a.txt"), "utf8")).toBe("first");
+    expect((await openRewind({ ...paths, chat }).undo())?.steps).toHaveLength(1);
+    chat.close();
+    expect(readFileSync(join(place.path, "a.txt"), "utf8")).toBe("second");
   });
 });
 

@@ -9,6 +9,7 @@ import { openRun } from "../../src/run/live-run.ts";
 
 export type RunPlace = {
   path: string;
+  configDir: string;
   open(script: unknown, request?: Partial<RunRequest>, host?: Partial<RunHost>): Promise<LiveRun>;
   remove(): void;
 };
@@ -16,10 +17,12 @@ export type RunPlace = {
 export function createRunPlace(): RunPlace {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "courser-run-")));
   const path = join(base, "work");
+  const configDir = join(base, "config");
   mkdirSync(path);
   let count = 0;
   return {
     path,
+    configDir,
     open(script, request, host) {
       const file = join(base, `script-${++count}.json`);
       writeFileSync(file, JSON.stringify(script));
@@ -28,7 +31,7 @@ export function createRunPlace(): RunPlace {
         {
           program: "courser",
           version: "1",
-          env: { PATH: process.env["PATH"], HOME: base, CURSOR_CONFIG_DIR: join(base, "config") },
+          env: { PATH: process.env["PATH"], HOME: base, CURSOR_CONFIG_DIR: configDir },
           ...host,
         },
       );

@@ -13,22 +13,34 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { pipeline } from "node:stream";
 import { createDeflate, createInflate, deflateSync, inflateSync } from "node:zlib";
+import { syncAll } from "../../store/sync.ts";
 import { Packs, PackWriter } from "./packs.ts";
 
 const largestAtOnce = 16 * 1024 * 1024;
+/** By then a system has written everything to the disk, asked or not. */
+const surelyWrittenMs = 2 * 60 * 1000;
 
 type SavedContent = { object: string; size: number };
 
 export type ObjectStore = {
-  /** The id of a content, which is kept from then on. */
+  /** The id of a content. It is on the disk after the next `settle`, and may be named then. */
   put(content: Buffer): string;
   /** The same for an open file of any size, from its beginning. */
   putFile(handle: number, size: number): Promise<SavedContent>;
+  /** Is there such a content, as far as can be told without reading it? */
+  has(id: string): boolean;
+  /** Forces everything that was put to the disk. */
+  settle(): Promise<void>;
   /** Throws when there is none, or when it is not what its name says. */
   get(id: string): Buffer;
+  /** Reads it to its end, and throws as `get` does. */
+  check(id: string): Promise<void>;
   /** The same in pieces, for contents of any size. */
   pieces(id: string): AsyncGenerator<Buffer>;
+  /** What others made or swept away since is noticed. To be called while nothing is swept. */
+  refresh(): void;
   /** Everything that `work` puts goes into one file, and is there when it ends. */
   together<Result>(work: () => Promise<Result>): Promise<Result>;
   readonly packs: Packs;
@@ -38,7 +50,12 @@ export function openObjects(folder: string): ObjectStore {
   const packs = new Packs(join(folder, "pack"));
   let together: PackWriter | undefined;
   const pathOf = (id: string) => join(folder, id.slice(0, 2), id.slice(2));
+  /** One that is empty was lost when the machine went down. */
   const sizeOf = (id: string) => statSync(pathOf(id), { throwIfNoEntry: false })?.size ?? 0;
+  /** Files and folders that may not be on the disk yet. */
+  const unsettled = new Set<string>();
+  /** Single contents that were read, or written, by this process. */
+  const sound = new Set<string>();
   const newFile = () => join(folder, `new-${process.pid}-${Math.random().toString(36).slice(2)}`);
 
   function put(content: Buffer): string {
@@ -52,8 +69,7 @@ export function openObjects(folder: string): ObjectStore {
       together.add(id, content);
       return id;
     }
-    // One that is empty was lost when the machine went down.
-    if (sizeOf(id) > 0) return id;
+    if (isWhole(id)) return id;
     const temporary = newFile();
     try {
       const packed = deflateSync(Buffer.concat([headerOf(content.length), content]), { level: 1 });
@@ -69,6 +85,27 @@ export function openObjects(folder: string): ObjectStore {
   function moveIn(temporary: string, id: string): void {
     mkdirSync(join(folder, id.slice(0, 2)), { recursive: true, mode: 0o700 });
     renameSync(temporary, pathOf(id));
+    sound.add(id);
+    settleLater(id);
+  }
+
+  function settleLater(id: string): void {
+    for (const path of [pathOf(id), join(folder, id.slice(0, 2)), folder]) unsettled.add(path);
+  }
+
+  /** A single content that is already there: read once. One that was made a moment ago may be of a process that died since. */
+  function isWhole(id: string): boolean {
+    if (sound.has(id)) return true;
+    const stat = statSync(pathOf(id), { throwIfNoEntry: false });
+    if (!stat || stat.size === 0) return false;
+    try {
+      if (stat.size <= largestAtOnce / 8) get(id);
+    } catch {
+      return false;
+    }
+    sound.add(id);
+    if (Date.now() - stat.mtimeMs < surelyWrittenMs) settleLater(id);
+    return true;
   }
 
   async function putFile(handle: number, size: number): Promise<SavedContent> {
@@ -76,7 +113,7 @@ export function openObjects(folder: string): ObjectStore {
       const content = readFileSync(handle);
       return { object: put(content), size: content.length };
     }
-    const { pipeline } = await import("node:stream/promises");
+    const { pipeline: whole } = await import("node:stream/promises");
     const hash = createHash("sha1");
     const source = async function* () {
       for (const piece of wholePieces(handle, size)) {
@@ -87,7 +124,7 @@ export function openObjects(folder: string): ObjectStore {
     const temporary = newFile();
     try {
       const file = createWriteStream(temporary, { flags: "wx", mode: 0o600 });
-      await pipeline(source, createDeflate({ level: 1 }), file);
+      await whole(source, createDeflate({ level: 1 }), file);
       const object = hash.digest("hex");
       moveIn(temporary, object);
       return { object, size };
@@ -109,11 +146,11 @@ export function openObjects(folder: string): ObjectStore {
       return;
     }
     const hash = createHash("sha1");
-    const source = createReadStream(pathOf(id));
     const inflated = createInflate();
-    source.on("error", (error) => inflated.destroy(error));
+    // What goes wrong in either of them, or here, ends both.
+    pipeline(createReadStream(pathOf(id)), inflated, () => {});
     let begun = false;
-    for await (const piece of source.pipe(inflated) as AsyncIterable<Buffer>) {
+    for await (const piece of inflated as AsyncIterable<Buffer>) {
       hash.update(piece);
       // The header is far shorter than a piece.
       yield begun ? piece : withoutHeader(piece);
@@ -125,14 +162,28 @@ export function openObjects(folder: string): ObjectStore {
   return {
     put,
     putFile,
+    has: (id) => sound.has(id) || packs.has(id) || sizeOf(id) > 0,
+    async settle() {
+      const paths = [...unsettled];
+      await syncAll(paths);
+      for (const path of paths) unsettled.delete(path);
+    },
     get,
+    async check(id) {
+      for await (const _piece of pieces(id));
+    },
     pieces,
     packs,
+    refresh() {
+      packs.refresh();
+      sound.clear();
+    },
     async together(work) {
       together = new PackWriter(join(folder, "pack"));
       try {
         const result = await work();
         together.finish();
+        unsettled.add(folder);
         return result;
       } catch (error) {
         together.abandon();
@@ -153,7 +204,8 @@ export function hashFile(handle: number, size: number): string {
   return hash.digest("hex");
 }
 
-function idOf(content: Buffer): string {
+/** The id that a content has, or would have. */
+export function idOf(content: Buffer): string {
   return createHash("sha1").update(headerOf(content.length)).update(content).digest("hex");
 }
 

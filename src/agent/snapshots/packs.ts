@@ -2,6 +2,8 @@
 import { createHash } from "node:crypto";
 import {
   closeSync,
+  fstatSync,
+  fsyncSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -15,6 +17,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { crc32, deflateSync, inflateSync } from "node:zlib";
+import { syncFolder } from "../../store/sync.ts";
 
 /** An index holds 31 bits of an offset. */
 const largestPack = 2 ** 31 - 64 * 1024 * 1024;
@@ -117,9 +120,26 @@ export class PackIndex {
     if (this.#loaded) return this.#loaded;
     const bytes = readFileSync(`${this.path}.idx`);
     const count = bytes.length >= namesAt ? bytes.readUInt32BE(namesAt - 4) : 0;
-    // One of another length was lost in part when the machine went down: nothing is found in it.
-    this.#loaded = { bytes, count: bytes.length === namesAt + count * 28 + 40 ? count : 0 };
+    // Where one of the two was lost in part when the machine went down, nothing is found in it.
+    const isWhole = bytes.length === namesAt + count * 28 + 40 && this.#endsWith(bytes.subarray(-40, -20));
+    this.#loaded = { bytes, count: isWhole ? count : 0 };
     return this.#loaded;
+  }
+
+  /** A pack ends with its sum, which the index also holds. */
+  #endsWith(sum: Buffer): boolean {
+    try {
+      const handle = openSync(`${this.path}.pack`, "r");
+      try {
+        const end = Buffer.alloc(sum.length);
+        readSync(handle, end, 0, end.length, fstatSync(handle).size - end.length);
+        return end.equals(sum);
+      } finally {
+        closeSync(handle);
+      }
+    } catch {
+      return false;
+    }
   }
 }
 
@@ -167,9 +187,12 @@ export class PackWriter {
       this.#append(sum);
       const sorted = [...this.#entries.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
       const path = join(this.#folder, `pack-${sum.toString("hex")}`);
+      fsyncSync(this.#handle);
       renameSync(this.#file, `${path}.pack`);
-      writeFileSync(`${path}.new`, indexOf(sorted, sum), { mode: 0o600 });
+      writeFileSync(`${path}.new`, indexOf(sorted, sum), { mode: 0o600, flush: true });
+      syncFolder(this.#folder);
       renameSync(`${path}.new`, `${path}.idx`);
+      syncFolder(this.#folder);
     } finally {
       this.abandon();
     }

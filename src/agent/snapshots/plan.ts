@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { isInside } from "../../policy/paths.ts";
 import { FolderTrail, foldersAbove, inFolder, namesFrom, readOnly } from "../folder-handle.ts";
 import type { SnapshotEntry } from "./manifest.ts";
-import { hashFile } from "./objects.ts";
+import { hashFile, idOf } from "./objects.ts";
 import { reasons } from "./reasons.ts";
 import { type FileNode, nodeAt, type ScanOptions, scanTree, type TreeNode } from "./scan.ts";
 import type { SnapshotStore } from "./store.ts";
@@ -139,9 +139,7 @@ function changeOf(
       if (node?.kind !== "folder") return "make";
       return node.mode === entry.mode ? undefined : "mode";
     case "link":
-      return node?.kind === "link" && planning.store.objects.get(entry.object).equals(node.target)
-        ? undefined
-        : "write";
+      return node?.kind === "link" && idOf(node.target) === entry.object ? undefined : "write";
     case "file":
       if (node?.kind !== "file" || node.size !== entry.size) return "write";
       if (objectOf(planning, { root, path, node }) !== entry.object) return "write";

@@ -14,8 +14,9 @@ export function readRecords(chat: ChatState, turn: number): SnapshotRecord[] {
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
+/** On the disk before the call runs that they were taken for. */
 export function saveRecords(chat: ChatState, turn: number, records: readonly SnapshotRecord[]): void {
-  chat.saveState(keyOf(turn), records);
+  chat.saveState(keyOf(turn), records, { durable: true });
 }
 
 /** What takes the last restore back. */
@@ -24,8 +25,18 @@ export function readUndo(chat: ChatState): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** On the disk before the first file is changed. */
 export function saveUndo(chat: ChatState, object: string): void {
-  chat.saveState(undoKey, object);
+  chat.saveState(undoKey, object, { durable: true });
+}
+
+/** What a chat must keep when it goes back to before `turn`: how to undo that, and `records`, which belong to the turn before. */
+export function keptState(chat: ChatState, turn: number, records: readonly SnapshotRecord[]): Map<string, unknown> {
+  const state = new Map<string, unknown>();
+  if (records.length > 0) state.set(keyOf(turn - 1), [...readRecords(chat, turn - 1), ...records]);
+  const undo = readUndo(chat);
+  if (undo !== undefined) state.set(undoKey, undo);
+  return state;
 }
 
 /** Everything that a chat refers to. */

@@ -5,12 +5,12 @@ import { openFolder } from "../folder-handle.ts";
 import { ownFolders } from "./chat-snapshots.ts";
 import { decodeSnapshot, type Snapshot } from "./manifest.ts";
 import { type LeftPath, planRestore, type RestoreStep } from "./plan.ts";
-import { objectsOf, readRecords, readUndo, saveRecords, saveUndo } from "./records.ts";
+import { keptState, objectsOf, readRecords, readUndo, saveUndo } from "./records.ts";
 import { carryOutPlan } from "./restore.ts";
 import { Pauses } from "./scan.ts";
 import { SnapshotStore } from "./store.ts";
 import { takePresentPaths } from "./take-snapshot.ts";
-import { composeTarget } from "./target.ts";
+import { composeTarget, type RestoreTarget } from "./target.ts";
 
 export type RewindContext = {
   configDir: string;
@@ -29,10 +29,10 @@ export type Rewind = {
   /** Why files were not saved in this turn and those after it. */
   gaps(turn: number): { turn: number; why: string }[];
   /**
-   * Takes the conversation back by `rewindTo`, with the files or alone. Alone, what was saved since then belongs to the turn
+   * Takes the conversation back by `rewindTo`, which saves `state` in the same step. With the files or alone: alone, what was saved since then belongs to the turn
    * before: a later rewind to that one still knows it.
    */
-  takeBack(turn: number, options: { files: boolean }, rewindTo: () => void): void;
+  takeBack(turn: number, options: { files: boolean }, rewindTo: (state: ReadonlyMap<string, unknown>) => void): void;
 };
 
 export function openRewind({ configDir, workspace, chat }: RewindContext): Rewind {
@@ -40,10 +40,11 @@ export function openRewind({ configDir, workspace, chat }: RewindContext): Rewin
   const closed = ownFolders(configDir);
 
   async function bringBack(snapshots: readonly Snapshot[], { dryRun = false } = {}): Promise<RestoreResult> {
-    const target = composeTarget(snapshots, store.objects);
+    const target = composed(snapshots);
     checkRoots(target.roots);
     const pauses = new Pauses();
     const { steps, left } = await planRestore(store, target, { closed, pauses });
+    await checkContents(steps);
     if (dryRun || steps.length === 0) return { steps, left, failed: [] };
     await store.use(async () => {
       const present = steps.map(({ root, path, node, entry }) => ({ root, path, node, becomes: entry.kind }));
@@ -60,11 +61,28 @@ export function openRewind({ configDir, workspace, chat }: RewindContext): Rewin
       store.objects.packs.refresh();
       return decodeSnapshot(store.objects.get(object));
     } catch {
-      throw new UserError(
-        "STORE_CORRUPT",
-        `The snapshot ${of} is gone or damaged: the files cannot be restored. For the conversation alone: --conversation-only.`,
-      );
+      throw lost(`The snapshot ${of} is`);
     }
+  }
+
+  function composed(snapshots: readonly Snapshot[]): RestoreTarget {
+    try {
+      return composeTarget(snapshots, store.objects);
+    } catch {
+      throw lost("The list of a directory is");
+    }
+  }
+
+  /** Everything that will be written is read to its end before the first file is touched. */
+  async function checkContents(steps: readonly RestoreStep[]): Promise<void> {
+    const missing: string[] = [];
+    for (const { change, entry, path } of steps) {
+      if (change !== "write" || !("object" in entry) || entry.object === undefined) continue;
+      await store.objects.check(entry.object).catch(() => missing.push(path));
+    }
+    if (missing.length === 0) return;
+    const more = missing.length > 5 ? ` and ${missing.length - 5} more` : "";
+    throw lost(`What was saved of ${missing.slice(0, 5).join(", ")}${more} is`);
   }
 
   const turnsFrom = (first: number) =>
@@ -90,14 +108,17 @@ export function openRewind({ configDir, workspace, chat }: RewindContext): Rewin
     takeBack(turn, { files }, rewindTo) {
       // The chat forgets what it kept of the turns that go; what is still needed is given to it again.
       const since = turnsFrom(turn).flatMap((each) => readRecords(chat, each));
-      const undo = readUndo(chat);
-      rewindTo();
-      if (!files && turn > 1 && since.length > 0)
-        saveRecords(chat, turn - 1, [...readRecords(chat, turn - 1), ...since]);
-      if (undo !== undefined) saveUndo(chat, undo);
+      rewindTo(keptState(chat, turn, files || turn === 1 ? [] : since));
       if (store.exists) store.keepOnly(chat.metadata.id, objectsOf(chat));
     },
   };
+}
+
+function lost(what: string): UserError {
+  return new UserError(
+    "STORE_CORRUPT",
+    `${what} gone or damaged: the files cannot be restored, and nothing was changed. For the conversation alone: --conversation-only.`,
+  );
 }
 
 /** Nothing is touched when one of the folders is not what it was. */

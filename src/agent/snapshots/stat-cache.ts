@@ -13,13 +13,16 @@ type CachedFile = { text: string; round: number };
 
 export class StatCache {
   readonly #file: string;
+  readonly #isThere: (object: string) => boolean;
   #known = new Map<string, CachedFile>();
   #loaded: string | undefined;
   #round = 0;
   #changed = false;
 
-  constructor(file: string) {
+  /** `isThere`: an object that is lost, however that came about, is not spoken of: its file is read and saved again. */
+  constructor(file: string, isThere: (object: string) => boolean) {
     this.#file = file;
+    this.#isThere = isThere;
   }
 
   /** Begins a round. Another process may have written the file since the last one. */
@@ -36,8 +39,10 @@ export class StatCache {
   find(path: string, stamp: string): string | undefined {
     const known = this.#known.get(path);
     if (known === undefined || known.text.length !== stamp.length + 41 || !known.text.endsWith(stamp)) return undefined;
+    const object = known.text.slice(0, 40);
+    if (known.round !== this.#round && !this.#isThere(object)) return undefined;
     known.round = this.#round;
-    return known.text.slice(0, 40);
+    return object;
   }
 
   /** `readAt`: when the reading began. */

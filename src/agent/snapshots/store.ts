@@ -1,7 +1,18 @@
 // Where the snapshots of a workspace lie, and who may use them when: many who write, or one who sweeps.
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { chatsDir, projectId } from "../../store/chats/layout.ts";
+import { replaceFile } from "../../store/json-file.ts";
+import { syncFoldersUpTo } from "../../store/sync.ts";
 import { type ObjectStore, openObjects } from "./objects.ts";
 import { StatCache } from "./stat-cache.ts";
 
@@ -18,13 +29,15 @@ export class SnapshotStore {
   readonly objects: ObjectStore;
   readonly cache: StatCache;
   readonly #workspace: string;
+  readonly #top: string;
 
   constructor({ configDir, workspace }: SnapshotPaths) {
     this.#workspace = workspace;
+    this.#top = configDir;
     this.folder = join(configDir, "courser", "snapshots", projectId(workspace));
     this.chats = join(chatsDir(configDir), projectId(workspace));
     this.objects = openObjects(join(this.folder, "objects"));
-    this.cache = new StatCache(join(this.folder, "cache"));
+    this.cache = new StatCache(join(this.folder, "cache"), (object) => this.objects.has(object));
   }
 
   /** Was there ever a snapshot? */
@@ -43,20 +56,31 @@ export class SnapshotStore {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     try {
-      this.objects.packs.refresh();
+      this.objects.refresh();
       return await work();
     } finally {
       rmSync(mark, { force: true });
     }
   }
 
-  /** What a chat refers to stays as long as the chat. */
+  /** What a chat refers to stays as long as the chat. On the disk before the chat may name it. */
   keep(chatId: string, objects: readonly string[]): void {
-    appendFileSync(this.#keptBy(chatId), objects.map((object) => `${object}\n`).join(""), { mode: 0o600 });
+    const file = this.#keptBy(chatId);
+    const isNew = !existsSync(file);
+    // Begins with a new line: the one before may have been cut off.
+    appendFileSync(
+      file,
+      objects
+        .map((object) => `\n${object}`)
+        .join("")
+        .concat("\n"),
+      { mode: 0o600, flush: true },
+    );
+    if (isNew) syncFoldersUpTo(join(this.folder, "chats"), this.#top);
   }
 
   keepOnly(chatId: string, objects: readonly string[]): void {
-    writeFileSync(this.#keptBy(chatId), objects.map((object) => `${object}\n`).join(""), { mode: 0o600 });
+    replaceFile(this.#keptBy(chatId), objects.map((object) => `${object}\n`).join(""));
   }
 
   release(chatId: string): void {

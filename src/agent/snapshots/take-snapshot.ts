@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { type FolderHandle, FolderTrail, inFolder, namesFrom, openFolder, readOnly } from "../folder-handle.ts";
-import { encodeFolder, encodeSnapshot, type SnapshotEntry } from "./manifest.ts";
+import { encodeFolder, encodeSnapshot, type Snapshot, type SnapshotEntry } from "./manifest.ts";
 import type { UnsavedPath, UnsavedReason } from "./reasons.ts";
 import { type FileNode, type FolderNode, nodeAt, type ScanOptions, scanTree, stampOf, type TreeNode } from "./scan.ts";
 import type { SnapshotStore } from "./store.ts";
@@ -42,6 +42,7 @@ export async function takeTrees(
   };
   const unread = nodes.reduce((sum, [root, node]) => sum + unreadIn(store.cache, node, root), 0);
   const taken = await (unread > (options.limits?.loose ?? 0) ? store.objects.together(save) : save());
+  await store.objects.settle();
   store.cache.save();
   return taken;
 }
@@ -68,10 +69,13 @@ export async function takePaths(
   const saving: Saving = { store, options, unsaved: [] };
   const entries = new Map<string, SnapshotEntry>();
   for (const pathInRoot of paths) await savePath(saving, pathInRoot, entries);
-  return {
-    object: store.objects.put(encodeSnapshot({ kind: "paths", roots: rootsOf(paths), entries })),
-    unsaved: saving.unsaved,
-  };
+  return finish(saving, { kind: "paths", roots: rootsOf(paths), entries });
+}
+
+async function finish({ store, unsaved }: Saving, snapshot: Snapshot): Promise<TakenSnapshot> {
+  const object = store.objects.put(encodeSnapshot(snapshot));
+  await store.objects.settle();
+  return { object, unsaved };
 }
 
 /** What is about to be brought back to an earlier state: `node` is what is there, and what it lies in stays where it is. */
@@ -100,10 +104,7 @@ export async function takePresentPaths(
   } finally {
     trail.close();
   }
-  return {
-    object: store.objects.put(encodeSnapshot({ kind: "paths", roots: rootsOf(list), entries })),
-    unsaved: saving.unsaved,
-  };
+  return finish(saving, { kind: "paths", roots: rootsOf(list), entries });
 }
 
 function rootsOf(paths: readonly PathInRoot[]): string[] {

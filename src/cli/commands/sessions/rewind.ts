@@ -77,16 +77,17 @@ async function rewindTo(task: RewindTask, turn: ChatTurn): Promise<number> {
 
   const done = options.files ? await rewind.restore(turn.number) : nothing;
   const report = options.files ? reportOf(done, task) : "";
-  if (done.failed.length > 0) {
-    await answer(report);
-    throw new UserError("STORE_IO", `${failures(done.failed, task)} The conversation was not changed.`);
-  }
-  if (options.conversation) rewind.takeBack(turn.number, { files: options.files }, () => chat.rewindTo(turn.number));
-  const left = options.conversation ? `✓ Rewound the conversation to before ${named}\n` : "";
   const undo =
     done.steps.length > 0
       ? `To restore the files: ${invocation.name} sessions rewind ${chat.metadata.id} --undo\n`
       : "";
+  if (done.failed.length > 0) {
+    await answer(report + undo);
+    throw new UserError("STORE_IO", `${failures(done.failed, task)} The conversation was not changed.`);
+  }
+  if (options.conversation)
+    rewind.takeBack(turn.number, { files: options.files }, (state) => chat.rewindTo(turn.number, state));
+  const left = options.conversation ? `✓ Rewound the conversation to before ${named}\n` : "";
   return answer(report + left + undo);
 }
 
