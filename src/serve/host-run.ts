@@ -61,7 +61,8 @@ class RunHost {
   readonly #awaitingEnding: (() => void)[] = [];
   /** There are no more events. */
   #isShown = false;
-  readonly #early: SessionMessage[] = [];
+  /** Heard before there was a session. */
+  readonly #early: Heard[] = [];
   #session: LiveSession | undefined;
   #heard = 0;
   #lost: UserError | undefined;
@@ -213,7 +214,7 @@ class RunHost {
     if (!this.#continuation?.isAnswered) this.#first = session.send(this.#firstPrompt());
     if (this.#first) this.#prompts.follow(this.#first, undefined);
     this.#session = session;
-    for (const message of this.#early.splice(0)) this.#obey(session, message);
+    for (const heard of this.#early.splice(0)) this.#take(session, heard);
     const isEnded = await this.#untilEnded(session);
     await session.close();
     await shown;
@@ -227,6 +228,11 @@ class RunHost {
     const premises = { disk, configDir, ...(sandbox && { sandbox }) };
     const prepared = await prepareRun(this.#fleet, this.#run, this.#continuation, { premises, signal });
     this.#prepared = prepared;
+    if (this.#continuation && prepared.told) {
+      this.#continuation.told = [...prepared.told];
+      this.#continuation.isLater = true;
+    }
+    if (prepared.notice !== undefined) this.#notice("chat", prepared.notice);
     const options = liveOptions(prepared.spec, program);
     const { cli, request } = prepared.spec;
     if (cli === "courser" && !request.unkept && (this.#canGoOn || prepared.workspace))
@@ -357,27 +363,23 @@ class RunHost {
   async #hear(signal: AbortSignal): Promise<void> {
     for await (const heard of this.#fleet.hear(this.#lease, 0, signal)) {
       const { number, message } = heard;
-      if (this.#isHeardBefore(heard)) continue;
       if (message.type === "cancel") this.#stop.abort(new UserError("INTERRUPTED", message.reason));
       else if (message.type === "answer") this.#questions.answer(message.question, message.answer);
-      else if (this.#session) this.#obey(this.#session, message);
-      else this.#early.push(message);
+      else if (this.#session) this.#take(this.#session, heard);
+      else this.#early.push(heard);
       this.#heard = number;
       this.#prompts.changed();
     }
   }
 
-  /** By a host that was lost, which has seen to it, or cannot any more. */
-  #isHeardBefore(heard: Heard): boolean {
+  /** A host that was lost may have heard it: that one has seen to it, or cannot any more. */
+  #take(session: LiveSession, heard: Heard): void {
     const verdict = this.#continuation ? again(this.#continuation, heard) : "obey";
-    if (verdict === "obey") return false;
+    if (verdict === "obey") this.#obey(session, heard.message as SessionMessage);
     const id = "id" in heard.message ? heard.message.id : undefined;
     const error = "The worker that received this request was lost.";
     if (verdict === "fail" && id !== undefined) this.#writer.add({ type: "reply", id, error, code: "LEASE_LOST" });
     if (verdict === "told" && id !== undefined && this.#first) this.#prompts.follow(this.#first, id);
-    this.#heard = heard.number;
-    this.#prompts.changed();
-    return true;
   }
 
   #obey(session: LiveSession, message: SessionMessage): void {

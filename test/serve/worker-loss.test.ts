@@ -1,10 +1,15 @@
 // A worker is frozen or killed in the middle of a run: another one goes on, nothing is done twice, and readers see one run.
+import { randomBytes } from "node:crypto";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LogEntry } from "../../src/serve/fleet.ts";
 import { followUp } from "../../src/serve/new-run.ts";
 import { openFleet } from "../../src/serve/open-fleet.ts";
+import { chatFolder } from "../../src/store/chats/layout.ts";
+import { readChat } from "../../src/store/chats/read-chat.ts";
+import { integrityOf, resumes } from "../store/store-seen.ts";
 import { NatsServer, noNatsServer } from "../support/nats-server.ts";
 import { orSkipped } from "../support/skipping.ts";
 import { until } from "./service-support.ts";
@@ -127,6 +132,46 @@ function lostWorkers(engine: string, open: (typeof engines)[number]["open"]): vo
 
   // Decided by the worker, whatever the engine.
   const once = engine === "NATS" ? () => {} : it;
+  once("goes on in the user's own directory: the chat that is there stays whole", { timeout: 100_000 }, async () => {
+    await fleet.model?.stop();
+    // So that the log of the chat, which the second worker leaves, holds some of its pages and not others.
+    const filling = randomBytes(15_000).toString("hex");
+    let isSlow = true;
+    await fleet.answer((request) => {
+      const { text } = toldTo(request);
+      if (!text.includes("echo 21")) return step(21);
+      if (!text.includes("echo 22")) return { ...step(22), delayMs: isSlow ? 4000 : 0 };
+      if (!text.includes("echo 23")) return step(23, "; sleep 60");
+      return { text: "all done here" };
+    });
+    const place = { placement: { pool: "own" }, onWorkerLoss: "continue" } as const;
+    const first = fleet.start([...fast, "--pool", "own"]);
+    const prompt = { text: `take these steps ${filling}` };
+    const run = await fleet.enqueue(fleet.spec({ ...place, prompt }));
+    await until(async () => (await fleet.entry(run, "checkpoint")) !== undefined, "a checkpoint");
+    // Its agent is alive, and has the chat: the next host waits for it, and replaces nothing.
+    first.child.kill("SIGSTOP");
+    isSlow = false;
+    const second = fleet.start([...fast, "--pool", "own"]);
+    await until(async () => (await fleet.fleet.run(run))?.attempts === 2, "the second worker", 20_000);
+    const folder = chatFolder(fleet.workspace.config, fleet.workspace.path, (await fleet.fleet.run(run))!.sessionId!);
+    expect(readChat(folder).problems).toEqual([]);
+    first.child.kill("SIGCONT");
+    await until(() => linesOf(effects).includes("23"), "the third step", 50_000);
+    second.child.kill("SIGKILL");
+    fleet.start([...fast, "--pool", "own"]);
+    const { end } = await fleet.over(run, 50_000);
+    expect(end).toMatchObject({ outcome: "finished", text: expect.stringContaining("all done here") });
+    expect(linesOf(effects).filter((line) => line.startsWith("2") && line.length === 2)).toEqual(["21", "22", "23"]);
+    checkLog(await fleet.log(run));
+    const { problems, events } = readChat(folder, { events: true });
+    expect(problems).toEqual([]);
+    const prompts = events.flatMap(({ event }) => (event.type === "user" ? [event.text] : []));
+    expect(prompts.filter((text) => text === prompt.text)).toHaveLength(1);
+    expect(readdirSync(folder).filter((name) => /corrupt|replaced|new/.test(name))).toEqual([]);
+    expect([integrityOf(folder), resumes(folder)]).toEqual(["ok", true]);
+  });
+
   once("ends where it is not to go on", { timeout: 30_000 }, async () => {
     await fleet.model.stop();
     await fleet.answer(() => step(9, "; sleep 60"));

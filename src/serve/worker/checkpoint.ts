@@ -2,6 +2,7 @@
 // Only what is there is said to be there. A run whose worker is lost goes on from the last one.
 import { createReadStream, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { pipeline, type Readable } from "node:stream";
 import { createGzip } from "node:zlib";
 import { happensWithin, milliseconds } from "../../process/clock.ts";
 import { copyStore } from "../../store/chats/carry-chat.ts";
@@ -41,7 +42,7 @@ export class Checkpoints {
   #copying: Promise<unknown> | undefined;
   #storing: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #lastAt = 0;
+  #nextAt = 0;
   #isWanted = false;
   #isClosed = false;
   #hasProblem = false;
@@ -83,7 +84,7 @@ export class Checkpoints {
   /** The last one holds all that happened, where no call runs. */
   async last(): Promise<void> {
     do {
-      this.#lastAt = 0;
+      this.#nextAt = 0;
       this.#plan();
       while (this.#copying || this.#storing) await (this.#copying ?? this.#storing);
     } while (this.#isWanted && this.#running.size === 0 && !this.#isClosed);
@@ -97,14 +98,14 @@ export class Checkpoints {
   #plan(): void {
     clearTimeout(this.#timer);
     if (!this.#isWanted || this.#isClosed || this.#running.size > 0 || this.#copying || this.#storing) return;
-    const waitMs = this.#lastAt + everyMs - Date.now();
+    const waitMs = this.#nextAt - milliseconds();
     if (waitMs > 0) this.#timer = setTimeout(() => this.#plan(), waitMs);
     else this.#take();
   }
 
   #take(): void {
     this.#isWanted = false;
-    this.#lastAt = Date.now();
+    this.#nextAt = milliseconds() + everyMs;
     const copying = this.#copy();
     this.#copying = copying
       .catch((error: Error) => this.#fail(error.message))
@@ -136,16 +137,19 @@ export class Checkpoints {
 
   /** Two names in turn: what the last entry names is never written to, also not by a host that has lost its run. */
   async #store({ chat, position, heard, state }: Copy): Promise<void> {
-    const { fleet, run, attempt, add } = this.#parts;
+    const { attempt, add } = this.#parts;
     if (statSync(chat).size > mostChatBytes) throw new Error(`the chat has more than ${mostChatBytes} bytes`);
     const workspace = state && (await this.#storeWorkspace(state));
     const name = `chat-${attempt}-${this.#count % 2}`;
-    await fleet.put(run, name, createReadStream(chat).pipe(createGzip({ level: 1 })));
+    await this.#put(
+      name,
+      pipeline(createReadStream(chat), createGzip({ level: 1 }), () => {}),
+    );
     if (!this.#isClosed) add({ type: "checkpoint", chat: name, ...(workspace && { workspace }), position, heard });
   }
 
   async #storeWorkspace({ tree, key }: { tree: string; key: string }): Promise<string> {
-    const { fleet, run, attempt, states, folder } = this.#parts;
+    const { attempt, states, folder } = this.#parts;
     if (this.#workspace?.key === key) return this.#workspace.name;
     const slot = this.#workspace?.slot === 0 ? 1 : 0;
     const name = `workspace-${attempt}-${slot}`;
@@ -153,10 +157,19 @@ export class Checkpoints {
     await bundleState(states!, tree, file);
     if (statSync(file).size > mostWorkspaceBytes)
       throw new Error(`what changed in the workspace has more than ${mostWorkspaceBytes} bytes`);
-    await fleet.put(run, name, createReadStream(file));
+    await this.#put(name, createReadStream(file));
     rmSync(file, { force: true });
     this.#workspace = { key, name, slot };
     return name;
+  }
+
+  /** What goes wrong with the file or the fleet ends both, and comes back from here. */
+  async #put(name: string, bytes: Readable): Promise<void> {
+    try {
+      await this.#parts.fleet.put(this.#parts.run, name, bytes);
+    } finally {
+      bytes.destroy();
+    }
   }
 
   /** The run goes on without: if its worker is lost, it goes on from an earlier step. */

@@ -23,8 +23,9 @@ export type Continuation = {
   later: LaterCall[];
   /** Prompts and requests that are over. */
   settled: ReadonlySet<string>;
-  /** Prompts that the chat of the checkpoint holds. */
-  told: readonly string[];
+  /** Prompts that the chat holds: that of the checkpoint, or a later state of it, where that was still there. */
+  told: string[];
+  isLater?: boolean;
 };
 
 const pageSize = 500;
@@ -160,19 +161,24 @@ function shown(args: unknown): string {
 
 /** What the lost host was told and need not be done again is passed over; what waits for a word from it gets one. */
 export function again(
-  { settled, told, checkpoint }: Continuation,
+  { settled, told, checkpoint, isLater }: Continuation,
   { number, message }: Heard,
 ): "obey" | "pass" | "told" | "fail" {
   const id = "id" in message ? message.id : undefined;
   if (id !== undefined && settled.has(id)) return "pass";
   // An answer to what nobody asks any more finds nobody.
   if (message.type === "cancel" || message.type === "answer") return "obey";
-  if (number > (checkpoint?.heard ?? 0)) return "obey";
+  const isAfter = number > (checkpoint?.heard ?? 0);
+  const isTold = (text: string) => {
+    const index = isAfter && !isLater ? -1 : told.indexOf(text);
+    // Of two with the same words, the chat may hold one.
+    if (index !== -1) told.splice(index, 1);
+    return index === -1 ? "obey" : "told";
+  };
+  if (message.type === "prompt") return isTold(message.prompt.text);
+  if (message.type === "steer") return isTold(message.text);
+  if (isAfter) return "obey";
   switch (message.type) {
-    case "prompt":
-      return told.includes(message.prompt.text) ? "told" : "obey";
-    case "steer":
-      return told.includes(message.text) ? "told" : "obey";
     case "mode":
     case "model":
     case "context":

@@ -1,14 +1,16 @@
 // What must be there before the agent of a run is started: its workspace, and the chat that it goes on with.
-
-import { createWriteStream, realpathSync, rmSync } from "node:fs";
+import { createWriteStream, existsSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { UserError } from "../../protocol/error-codes.ts";
 import { takeStore } from "../../store/chats/carry-chat.ts";
+import type { StoredEvent } from "../../store/chats/chat.ts";
 import { deleteChat } from "../../store/chats/delete-chat.ts";
 import { chatFolder } from "../../store/chats/layout.ts";
+import { readChat } from "../../store/chats/read-chat.ts";
+import { untilWritable } from "../../store/chats/writer-lock.ts";
 import { forgetWorkspace } from "../../store/forget-workspace.ts";
 import { programName } from "../../text/program-name.ts";
 import type { Entry, Fleet, RunEnd, RunRecord, RunSpec } from "../fleet.ts";
@@ -29,6 +31,10 @@ export type PreparedRun = {
   workspace?: RunWorkspace;
   /** For files on their way. */
   folder: string;
+  /** The chat was already here, with these prompts: at the point of the checkpoint or later. */
+  told?: readonly string[];
+  /** What to say of a different state of the chat that was here. */
+  notice?: string;
 };
 
 /** `continuation`: of this run. A run that resumes the session of an earlier one on another worker is given that one's chat. */
@@ -51,9 +57,9 @@ export async function prepareRun(
     const path = realpathSync(workspace?.path ?? spec.request.workspace);
     const request = { ...spec.request, ...(workspace && { workspace: path, ...sandboxFor(spec, premises) }) };
     if (!origin) return { spec: { ...spec, request }, folder, ...(workspace && { workspace }) };
-    await takeChat(fleet, origin, { configDir, workspace: path, folder });
+    const taken = await takeChat(fleet, origin, { configDir, workspace: path, folder });
     const resumed = { ...request, chat: { type: "resume", id: origin.sessionId } as const };
-    return { spec: { ...spec, request: resumed }, folder, ...(workspace && { workspace }) };
+    return { spec: { ...spec, request: resumed }, folder, ...(workspace && { workspace }), ...taken };
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
@@ -84,17 +90,29 @@ async function resumedElsewhere(fleet: Fleet, { id, agent, spec }: RunRecord): P
   return undefined;
 }
 
+/** So long the process of a lost host is waited for: it may be frozen, and ends its run when it wakes. */
+const mostWaitMs = 30_000;
+
 async function takeChat(
   fleet: Fleet,
   { run, checkpoint, sessionId }: Origin,
   { configDir, workspace, folder }: { configDir: string; workspace: string; folder: string },
-): Promise<void> {
+): Promise<Pick<PreparedRun, "told" | "notice">> {
   const bytes = await fleet.get(run, checkpoint.chat);
   if (!bytes) throw new UserError("SESSION_NOT_FOUND", `The chat of the run ${run} is no longer in the fleet.`);
   const file = join(folder, "chat.db");
   await pipeline(Readable.from(bytes), createGunzip(), createWriteStream(file, { mode: 0o600 }));
-  takeStore(file, { configDir, workspace }, sessionId);
+  const home = chatFolder(configDir, workspace, sessionId);
+  if (existsSync(home)) await untilWritable(home, mostWaitMs);
+  const { isKept, aside } = takeStore(file, { configDir, workspace }, sessionId);
   rmSync(file, { force: true });
+  if (isKept) return { told: readChat(home, { events: true }).events.flatMap(promptOf) };
+  if (aside === undefined) return {};
+  return { notice: `The chat ${sessionId} was here in another state, which is kept as ${aside}.` };
+}
+
+function promptOf({ event }: StoredEvent): string[] {
+  return event.type === "user" ? [event.text] : [];
 }
 
 /** A workspace of the worker's own goes, and with it what was kept of it: the chat is in the fleet. */
