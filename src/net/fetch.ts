@@ -4,6 +4,7 @@ import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node
 import type { LookupFunction } from "node:net";
 import type { Duplex, Readable } from "node:stream";
 import type { ConnectionOptions } from "node:tls";
+import { closeIdle, closeStale, noteKept } from "./kept-connections.ts";
 import { NetError, netErrorKind } from "./net-error.ts";
 import { type ProxyServer, proxyFor } from "./proxy.ts";
 import { responseOf } from "./response.ts";
@@ -52,8 +53,11 @@ export function createFetch(options: FetchOptions = {}): Fetch {
     try {
       return await send(route, init, agent, options);
     } catch (error) {
-      // The server closed a kept connection just as we used it: nothing was processed, ask again on a new one.
-      if (!(error instanceof NetError) || !(error.cause as { stale?: boolean } | undefined)?.stale) throw error;
+      // A kept connection broke before the head of an answer. The server may have closed it before it read the request, or
+      // after it had done what was asked: only what cannot happen twice is asked again, on a new connection.
+      if (!(error instanceof NetError) || !error.broke?.isReused) throw error;
+      closeIdle(agent);
+      if (!error.broke.isRepeatable) throw error;
       return await send(route, init, agent, options);
     }
   };
@@ -130,6 +134,7 @@ async function send(route: Route, init: RequestInit, agent: Agent, options: Fetc
     });
   }
   const client = secure ? await import("node:https") : await import("node:http");
+  await closeStale(agent);
   if (signal?.aborted) throw abortReason(signal); // after the last wait: an abort that was is never told again
   return await exchange(client.request(request), { route, body, signal, unwanted, options });
 }
@@ -172,21 +177,34 @@ function exchange(request: ClientRequest, { route, body, signal, unwanted, optio
       if (signal?.aborted) return abortReason(signal);
       if (error instanceof NetError) return error;
       const kind = netErrorKind(error);
-      const cause = error as Error & { stale?: boolean };
-      if (kind === "reset" && request.reusedSocket && !answered) cause.stale = true;
-      return new NetError(kind, `${whatHappened[kind]} ${named}: ${cause.message || cause.name}`, { ...place, cause });
+      const cause = error as Error;
+      const why = cause.message || cause.name;
+      if (kind !== "reset" || answered)
+        return new NetError(kind, `${whatHappened[kind]} ${named}: ${why}`, { ...place, cause });
+      const isRepeatable = safeMethods.has(request.method) || !isUp || request.socket?.bytesWritten === writtenBefore;
+      const after = isRepeatable ? "" : " after the request was sent, which may have been carried out";
+      const broke = { isReused: request.reusedSocket, isRepeatable };
+      return new NetError(kind, `${whatHappened[kind]} ${named}${after}: ${why}`, { ...place, cause, broke });
     };
     let answered = false;
+    let isUp = false;
+    let writtenBefore = 0;
 
     signal?.addEventListener("abort", abort, { once: true });
+    const connected = (): void => {
+      isUp = true;
+      clearTimeout(connecting);
+    };
     request.on("socket", (socket) => {
-      if (!socket.connecting) return clearTimeout(connecting);
-      socket.once(route.url.protocol === "https:" ? "secureConnect" : "connect", () => clearTimeout(connecting));
+      writtenBefore = socket.bytesWritten;
+      if (!socket.connecting) return connected();
+      socket.once(route.url.protocol === "https:" ? "secureConnect" : "connect", connected);
     });
     request.on("error", fail);
     const accept = async (message: IncomingMessage): Promise<void> => {
       answered = true;
       settle();
+      noteKept(message);
       const decoded = await decode(message);
       const limits = {
         idleMs,
@@ -200,6 +218,9 @@ function exchange(request: ClientRequest, { route, body, signal, unwanted, optio
     request.end(body);
   });
 }
+
+/** Those that change nothing, however often they are asked (RFC 9110, 9.2.1). */
+const safeMethods = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
 const whatHappened = {
   refused: "Cannot connect to",

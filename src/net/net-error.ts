@@ -7,19 +7,29 @@
  */
 export type NetErrorKind = "refused" | "dns" | "tls" | "timeout" | "idle" | "reset" | "proxy" | "redirects";
 
+/** `isRepeatable`: nothing of it was sent, or its method is safe, so that nothing can be done twice. */
+export type BrokenRequest = { isReused: boolean; isRepeatable: boolean };
+
 export class NetError extends Error {
   readonly kind: NetErrorKind;
   /** host:port that was asked for. */
   readonly host: string;
   /** host:port of the proxy in between, if there is one. */
   readonly proxy: string | undefined;
+  /** Of a connection that broke before the head of an answer. */
+  readonly broke: BrokenRequest | undefined;
 
-  constructor(kind: NetErrorKind, message: string, place: { host: string; proxy?: string; cause?: unknown }) {
+  constructor(
+    kind: NetErrorKind,
+    message: string,
+    place: { host: string; proxy?: string; cause?: unknown; broke?: BrokenRequest },
+  ) {
     super(message, { cause: place.cause });
     this.name = "NetError";
     this.kind = kind;
     this.host = place.host;
     this.proxy = place.proxy;
+    this.broke = place.broke;
   }
 }
 
