@@ -1,9 +1,10 @@
 // AttachedRun: a run of the fleet as a LiveRun, from any process. Closing it lets the run go on. A prompt for a run that is
 // over begins the next run of its agent, which resumes the session: for who looks at it, it is one conversation.
-import { UserError } from "../protocol/error-codes.ts";
+import { explainError, UserError } from "../protocol/error-codes.ts";
 import { EventLog, MemoryKeeper } from "../protocol/event-log.ts";
 import { failedTurn, type OpenPrompt, Prompts, sentOf, userError } from "../protocol/prompts.ts";
 import type {
+  Answer,
   ContextUse,
   Human,
   LiveRun,
@@ -17,7 +18,6 @@ import type {
 } from "../protocol/run.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
 import type { Entry, Fleet, LogEntry, Message, RunEnd, RunRecord } from "./fleet.ts";
-import { isOver } from "./fleet.ts";
 import { followUp } from "./new-run.ts";
 
 export type AttachOptions = {
@@ -37,6 +37,8 @@ export function attachRun(fleet: Fleet, run: RunRecord, options: AttachOptions):
 }
 
 export class AttachedRun implements LiveRun {
+  /** Why the run could not be followed to its end. */
+  failure: UserError | undefined;
   readonly #fleet: Fleet;
   readonly #options: AttachOptions;
   readonly #log = new EventLog(new MemoryKeeper());
@@ -54,6 +56,12 @@ export class AttachedRun implements LiveRun {
   /** Prompts go one after the other: the first of two may have to begin a run. */
   #handing: Promise<unknown> = Promise.resolve();
   #count = 0;
+  /** Prompts that the run was told. Others may still have to begin a run, which the end of this one does not concern. */
+  readonly #told = new WeakSet<OpenPrompt>();
+  /** How the run that is looked at now ended. */
+  #over: UserError | undefined;
+  /** Why nothing is done here any more: it was closed, or what it is attached to cannot be read. The run may go on. */
+  #stopped: UserError | undefined;
 
   constructor(fleet: Fleet, run: RunRecord, options: AttachOptions) {
     this.#fleet = fleet;
@@ -74,7 +82,7 @@ export class AttachedRun implements LiveRun {
     return this.#run.id;
   }
 
-  /** Resolves when the run that is looked at now is over, and everything of it was told. */
+  /** Never rejects. Resolves when the run that is looked at now is over and everything of it was told, or cannot be told. */
   get settled(): Promise<void> {
     return this.#following;
   }
@@ -134,10 +142,9 @@ export class AttachedRun implements LiveRun {
 
   /** Looks away. The run goes on. */
   async close(): Promise<void> {
+    this.#end(new UserError("INTERRUPTED", "Detached; the run continues."));
     this.#closed.abort();
-    this.#log.close(); // a reader that has stopped reading is not waited for
     await this.#following;
-    this.#settle(new UserError("INTERRUPTED", "Detached; the run continues."));
   }
 
   #tell(message: Order): void {
@@ -145,6 +152,7 @@ export class AttachedRun implements LiveRun {
   }
 
   async #ask(message: Order): Promise<unknown> {
+    if (this.#stopped) throw this.#stopped;
     const id = `${this.#name}-request-${++this.#count}`;
     const answer = new Promise<unknown>((resolve, reject) => this.#requests.set(id, { resolve, reject }));
     answer.catch(() => {}); // told to whoever waits for it, below
@@ -163,6 +171,7 @@ export class AttachedRun implements LiveRun {
   }
 
   async #pass(item: OpenPrompt): Promise<void> {
+    if (this.#stopped) throw this.#stopped;
     const id = this.#idOf(item);
     const message: Message =
       item.kind === "steer"
@@ -170,20 +179,24 @@ export class AttachedRun implements LiveRun {
         : { type: "prompt", prompt: item.prompt, id };
     try {
       await this.#fleet.say(this.#run.id, message);
+      if (this.#over) throw this.#over;
+      this.#told.add(item);
     } catch (error) {
-      if (!(error instanceof UserError) || error.code !== "RUN_OVER") throw error;
+      if (error === this.#over || !(error instanceof UserError) || error.code !== "RUN_OVER") throw error;
       await this.#following;
       await this.#begin(item);
     }
   }
 
   async #begin(item: OpenPrompt): Promise<void> {
+    if (this.#stopped) throw this.#stopped;
     const run = await this.#fleet.enqueue(followUp(this.#run, this.#sessionId, item.prompt));
     this.#run = run;
     this.#lastEnding = undefined;
+    this.#over = undefined;
     item.state = "told";
+    this.#following = this.#follow(item); // also where it cannot be started here: whoever does, its end is told
     await this.#options.start(run);
-    this.#following = this.#follow(item);
   }
 
   async #withdraw(item: OpenPrompt): Promise<boolean> {
@@ -197,15 +210,43 @@ export class AttachedRun implements LiveRun {
 
   /** `first`: the prompt that the run was begun with. */
   async #follow(first?: OpenPrompt): Promise<void> {
+    try {
+      await this.#read(first);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  async #read(first: OpenPrompt | undefined): Promise<void> {
     const { id, startedAt, createdAt } = this.#run;
     for await (const entry of this.#fleet.follow(id, this.#last, this.#closed.signal)) {
       this.#last = entry.position;
       this.#take(entry, first);
-      while (this.#log.ready() && !this.#closed.signal.aborted) await this.#log.ready();
+      while (this.#log.ready() && !this.#stopped) await this.#log.ready();
     }
-    const { state, end } = (await this.#fleet.run(id)) ?? { state: "error" };
-    if (isOver(state) && end && first)
-      this.#prompts.end(first, "told", this.#lastEnding ?? ending(end, startedAt ?? createdAt));
+    if (this.#stopped) return;
+    const { end } = (await this.#fleet.run(id)) ?? {};
+    if (!end) throw new UserError("RUN_NOT_FOUND", "its log ended before the run did");
+    if (first) this.#prompts.end(first, "told", this.#lastEnding ?? ending(end, startedAt ?? createdAt));
+  }
+
+  /** The run may go on, but nothing of it can be told here: its readers are told why, and nobody waits for it. */
+  #fail(error: unknown): void {
+    if (this.#stopped) return;
+    const { code, message } = explainError(error);
+    const again = `It may still be running; to see it again: runs attach ${this.#run.id.slice(0, 12)}`;
+    this.failure = new UserError(code, `The run can no longer be followed: ${message.replace(/\.$/, "")}. ${again}`);
+    this.#log.append(failedTurn(this.failure, this.#run.startedAt ?? this.#run.createdAt));
+    this.#end(this.failure);
+  }
+
+  /** Everything that is open here ends with this reason. */
+  #end(why: UserError): void {
+    if (this.#stopped) return;
+    this.#stopped = why;
+    this.#settle(why);
+    for (const item of this.#prompts.list()) this.#drop(item, why);
+    this.#log.close(); // a reader that has stopped reading is not waited for
   }
 
   #take({ entry }: LogEntry, first: OpenPrompt | undefined): void {
@@ -214,7 +255,7 @@ export class AttachedRun implements LiveRun {
         this.#show(entry, first);
         break;
       case "question":
-        void this.#answer(entry.question);
+        this.#answer(entry.question).catch((error) => this.#fail(error));
         break;
       case "question_closed":
         this.#asked.get(entry.question)?.abort();
@@ -263,11 +304,13 @@ export class AttachedRun implements LiveRun {
       this.#lastEnding = ending(end, this.#run.startedAt ?? this.#run.createdAt);
       this.#log.append(this.#lastEnding);
     }
-    this.#settle(userError(end.code ?? "RUN_OVER", end.text));
+    this.#over = userError(end.code ?? "RUN_OVER", end.text);
+    for (const item of this.#prompts.list()) if (this.#told.has(item)) this.#drop(item, this.#over);
+    this.#settle(this.#over);
   }
 
+  /** For requests and questions nobody waits any more. */
   #settle(why: Error): void {
-    for (const item of this.#prompts.list()) if (item.state === "waiting") this.#drop(item, why);
     for (const { reject } of this.#requests.values()) reject(why);
     this.#requests.clear();
     for (const abort of this.#asked.values()) abort.abort();
@@ -288,10 +331,19 @@ export class AttachedRun implements LiveRun {
     // The log is read from its beginning: what was answered long ago is not asked again.
     const open = await this.#fleet.questions();
     if (abort.signal.aborted || !open.some((each) => each.run === run && each.question.id === question.id)) return;
-    const answer = await human.ask(question, abort.signal);
-    if (abort.signal.aborted) return;
+    // Without an answer from here it stays open, for whoever else is there.
+    const answer = await askHuman(human, question, abort.signal);
+    if (abort.signal.aborted || !answer) return;
     // Somebody else may have been quicker.
     await this.#fleet.answer(run, { question: question.id, hash: question.hash, answer }).catch(() => {});
+  }
+}
+
+async function askHuman(human: Human, question: Question, signal: AbortSignal): Promise<Answer | undefined> {
+  try {
+    return await human.ask(question, signal);
+  } catch {
+    return undefined;
   }
 }
 

@@ -30,6 +30,8 @@ export async function attachTo(invocation: Invocation, fleet: Fleet, record: Run
   const followed = follow(run, screen);
   try {
     terminal?.on("SIGINT", () => terminal.close());
+    // Before the closed terminal can seem to answer what is being asked.
+    terminal?.on("close", () => void run.close());
     if (lines) await converse(run, lines, screen);
     else await run.settled;
   } finally {
@@ -37,6 +39,7 @@ export async function attachTo(invocation: Invocation, fleet: Fleet, record: Run
     await run.close();
     await followed;
   }
+  if (run.failure) throw run.failure;
   const now = await fleet.run(run.runId);
   if (terminal) screen.line(lastWords(invocation, now ?? record));
   return exitCodeAfter(now);
@@ -57,6 +60,7 @@ async function attachScreen(invocation: Invocation, fleet: Fleet, record: RunRec
       stop: async (reason) => (await run?.stop(reason)) === true,
     },
   });
+  if (run?.failure) throw run.failure;
   const now = await fleet.run(run?.runId ?? record.id);
   process.stdout.write(`${lastWords(invocation, now ?? record)}\n`);
   return exitCodeAfter(now);
@@ -92,6 +96,7 @@ async function converse(
   const watch = () => {
     isWorking = true;
     void run.settled.then(() => {
+      if (run.failure) return lines.close();
       isWorking = false;
       lines.reprompt(idlePrompt);
     });
@@ -101,7 +106,10 @@ async function converse(
     const typed = await lines.next(isWorking ? "" : idlePrompt);
     const text = typed?.trim() ?? "";
     if (typed === undefined || /^\/(detach|quit|exit)$/.test(text)) return;
-    if (text === "/stop") void run.stop("The run was stopped by its user.");
+    if (text === "/stop")
+      run
+        .stop("The run was stopped by its user.")
+        .catch((error: Error) => screen.line(`Not stopped: ${error.message}`));
     else if (text !== "" && isWorking) run.steer(text);
     else if (text !== "") {
       isWorking = true;
