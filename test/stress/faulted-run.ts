@@ -1,17 +1,23 @@
 // One run of the built CLI with faults laid around it, and what was seen of it.
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { errorCodes } from "../../src/protocol/error-codes.ts";
+import { findChat } from "../../src/store/chats/find-chat.ts";
+import { readChat } from "../../src/store/chats/read-chat.ts";
 import { type Answer, modelServer } from "../../src/testing/kit/model-server.ts";
 import { aliveWith, until } from "../agent/process-support.ts";
 import { missingEvents } from "../store/shown-events.ts";
+import { faults as diskFaults } from "../store/store-program.ts";
+import { type Cut, cuttingServer } from "../support/cutting-server.ts";
 import { cli } from "../support/run-cli.ts";
 
 export type FaultedRun = {
   /** What to call it when something is wrong with it. */
   name: string;
+  /** What goes wrong around it, for the counts of a campaign. */
+  kind?: string;
   /** A script, or the answers of a server on loopback. */
   model: { script: readonly object[] } | { answers: readonly Answer[] };
   args?: readonly string[];
@@ -19,6 +25,12 @@ export type FaultedRun = {
   files?: Record<string, string>;
   /** Most kilobytes that a file may have: a disk that fills up. */
   diskKb?: number;
+  /** It is recorded, and the disk of the recording has room for so many bytes. */
+  recordingBytes?: number;
+  /** An MCP server `shop` over HTTP that resets the connection of a call where it was used before. */
+  shopCuts?: Cut;
+  /** Files as they must be afterwards; null: not there. */
+  unchanged?: Record<string, string | null>;
   stdin?: "closed" | "open";
   /** How its output is read. `full`: it cannot be written. */
   reader?: "eager" | "slow" | "stalled" | "leaves" | "full";
@@ -43,28 +55,65 @@ export async function faultsOf(run: FaultedRun): Promise<{ faults: string[]; end
     writeFileSync(join(base, name), text.replaceAll("BASE", base));
   }
   const server = "answers" in run.model ? await modelServer(run.model.answers) : undefined;
+  const shop = run.shopCuts && (await cuttingServer({ speaks: "mcp", cut: run.shopCuts }));
   if ("script" in run.model) writeFileSync(join(base, "script.json"), JSON.stringify(run.model.script));
   try {
     const model = server
       ? ["--endpoint", `${server.url}/v1`, "--model", "m"]
       : ["--model", `script:${base}/script.json`];
     const args = (run.args ?? ["go"]).map((word) => word.replaceAll("BASE", base));
+    const servers = join(base, "shop.json");
+    if (shop) writeFileSync(servers, JSON.stringify({ mcpServers: { shop: { url: shop.url } } }));
     const seen = await watch(run, place, [
       ...["-p", run.mode ?? "--force", "--output-format", "stream-json", "--stream-partial-output"],
       ...model,
+      ...(shop ? ["--mcp-config", servers] : []),
+      ...(run.recordingBytes === undefined ? [] : ["--record", join(base, recording)]),
       ...args,
     ]);
     const gone = await until(() => aliveWith(run.token).length === 0, orphanMs);
     const orphans = gone ? [] : aliveWith(run.token);
     for (const pid of orphans) process.kill(pid, "SIGKILL");
+    const bodies = server?.requests.filter(({ method }) => method === "POST").map(({ body }) => body.toString()) ?? [];
     return {
-      faults: [...judge(run, seen, place), ...orphans.map((pid) => `process ${pid} outlived it`)],
+      faults: [
+        ...judge(run, seen, place),
+        ...askedUnseen(bodies, run, seen),
+        ...((await shop?.requests()) ?? []).filter(isRepeatedCall).map(({ body }) => `called twice: ${body}`),
+        ...changedFiles(run, base),
+        ...orphans.map((pid) => `process ${pid} outlived it`),
+      ],
       ending: endingOf(seen),
     };
   } finally {
     await server?.stop();
+    await shop?.stop();
     rmSync(base, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+const recording = "recording.jsonl";
+
+/** Requests to the model that were repeated without a word. */
+function askedUnseen(bodies: readonly string[], { reader = "eager" }: FaultedRun, { stdout, exit }: Seen): string[] {
+  const repeated = bodies.filter((body, index) => body === bodies[index - 1]).length;
+  const shown = stdout.match(/^\{"type":"retry","subtype":"starting"/gm)?.length ?? 0;
+  const isAllRead = exit !== null && (reader === "eager" || reader === "slow");
+  return isAllRead && repeated > shown ? [`the model was asked again ${repeated} times, and ${shown} were shown`] : [];
+}
+
+/** Every call of a run has arguments of its own. */
+function isRepeatedCall({ body }: { body: string }, index: number, all: readonly { body: string }[]): boolean {
+  const call = (text: string) => (text.includes('"tools/call"') ? JSON.stringify(JSON.parse(text).params) : undefined);
+  const made = call(body);
+  return made !== undefined && all.findIndex((each) => call(each.body) === made) < index;
+}
+
+function changedFiles({ unchanged = {} }: FaultedRun, base: string): string[] {
+  const now = (name: string) => (existsSync(join(base, name)) ? readFileSync(join(base, name), "utf8") : null);
+  return Object.entries(unchanged)
+    .filter(([name, before]) => now(name) !== before)
+    .map(([name]) => `${name} was changed after the stop`);
 }
 
 type Seen = {
@@ -78,9 +127,12 @@ type Seen = {
 async function watch(run: FaultedRun, place: { work: string; home: string }, args: string[]): Promise<Seen> {
   const limit = run.diskKb === undefined ? "" : `ulimit -f ${run.diskKb}; `;
   const full = run.reader === "full" ? " > /dev/full" : "";
+  const noRoom =
+    run.recordingBytes === undefined ? {} : diskFaults({ FAULT_PATH: recording, FAULT_BYTES: run.recordingBytes });
+  if (typeof noRoom === "string") throw new Error(noRoom);
   const child = spawn("bash", ["-c", `${limit}exec "$@"${full}`, "run", process.execPath, cli, ...args], {
     cwd: place.work,
-    env: { PATH: process.env["PATH"], HOME: place.home, OPENAI_API_KEY: "none-at-all" },
+    env: { PATH: process.env["PATH"], HOME: place.home, OPENAI_API_KEY: "none-at-all", ...noRoom },
     stdio: ["pipe", "pipe", "pipe"],
   });
   const seen: Seen = { exit: null, signal: null, isHung: false, stdout: "", stderr: "" };
@@ -177,7 +229,23 @@ function judge(
   const ended = calls("completed").map(({ call_id }) => call_id);
   const open = started.filter((call) => !ended.includes(call));
   if (open.length > 0) faults.push(`calls without an end: ${open}`);
+  if (new Set(ended).size < ended.length) faults.push(`calls with two ends: ${ended}`);
+  if (id !== undefined && run.diskKb === undefined) faults.push(...notClosed({ ...place, id }));
   return faults;
+}
+
+/** In the chat of a run that came to its end, every call and the turn have theirs. */
+function notClosed({ config, work, id }: { config: string; work: string; id: string }): string[] {
+  const { events } = readChat(findChat(config, id, work), { events: true });
+  const ended = new Set(events.flatMap(({ event }) => (event.type === "tool_end" ? [event.callId] : [])));
+  const open = events.flatMap(({ event }) =>
+    event.type === "tool_start" && !ended.has(event.callId) ? [event.callId] : [],
+  );
+  const isOpen = events.findLast(({ event: { type } }) => /^(user|done|fail)$/.test(type))?.event.type === "user";
+  return [
+    ...open.map((call) => `in its chat the call ${call} has no end`),
+    ...(isOpen ? ["its chat was left open"] : []),
+  ];
 }
 
 function notKept(

@@ -5,14 +5,15 @@ import { faultsOf } from "./faulted-run.ts";
 import { randomRun } from "./random-run.ts";
 
 export type Campaign = { runs: number; concurrency: number; seed: number };
-export type CampaignEnd = { faults: string[]; endings: Map<string, number> };
+/** `kinds`: of what went wrong around them. */
+export type CampaignEnd = { faults: string[]; endings: Map<string, number>; kinds: Map<string, number> };
 
 /** Runs of the same seed have the same faults, whatever runs beside them. */
 export async function campaign(
   { runs, concurrency, seed }: Campaign,
   report: (done: number, end: CampaignEnd) => void = () => {},
 ): Promise<CampaignEnd> {
-  const end: CampaignEnd = { faults: [], endings: new Map() };
+  const end: CampaignEnd = { faults: [], endings: new Map(), kinds: new Map() };
   let next = 0;
   let done = 0;
   const work = async () => {
@@ -23,12 +24,23 @@ export async function campaign(
         ending: "broken",
       }));
       end.faults.push(...faults.map((fault) => `${run.name}: ${fault}`));
-      end.endings.set(ending, (end.endings.get(ending) ?? 0) + 1);
+      countIn(end.endings, ending);
+      countIn(end.kinds, run.kind ?? "nothing");
       report(++done, end);
     }
   };
   await Promise.all(Array.from({ length: concurrency }, work));
   return end;
+}
+
+function countIn(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+/** The most frequent first. */
+export function listed(counts: ReadonlyMap<string, number>): string {
+  const sorted = [...counts].sort(([, one], [, other]) => other - one);
+  return sorted.map(([name, count]) => `${name} ${count}`).join(", ");
 }
 
 export async function main(argv: readonly string[]): Promise<number> {
@@ -47,12 +59,11 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
   console.log(`seed ${chosen.seed}`);
   let told = 0;
-  const { faults, endings } = await campaign(chosen, (done, end) => {
+  const { faults, endings, kinds } = await campaign(chosen, (done, end) => {
     for (const fault of end.faults.slice(told)) console.log(fault);
     told = end.faults.length;
     if (done % 100 === 0) console.log(`${done} runs, ${told} faults`);
   });
-  const counts = [...endings].sort(([, one], [, other]) => other - one).map(([name, count]) => `${name} ${count}`);
-  console.log(`${chosen.runs} runs: ${faults.length} faults. ${counts.join(", ")}`);
+  console.log(`${chosen.runs} runs: ${faults.length} faults. With ${listed(kinds)}. Endings: ${listed(endings)}`);
   return faults.length === 0 ? 0 : 1;
 }

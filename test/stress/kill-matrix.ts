@@ -10,7 +10,7 @@ const signals = ["SIGKILL", "SIGQUIT", "SIGTERM", "SIGINT", "SIGHUP"] as const;
 const modes = ["--force", "--trust"] as const;
 const server = join(repository, "test/support/mcp-server.mjs");
 
-type State = Pick<FaultedRun, "model" | "args" | "files"> & {
+type State = Pick<FaultedRun, "model" | "args" | "files" | "unchanged"> & {
   /** From the start of the run; else the signal comes when something with the token is seen. */
   withinMs?: number;
   /** Only in one of the modes. */
@@ -23,6 +23,18 @@ const shell = (command: string, more: object = {}) => ({
 const hook = (event: string, token: string) => ({
   "home/.cursor/hooks.json": JSON.stringify({ version: 1, hooks: { [event]: [{ command: `sleep ${token}` }] } }),
 });
+
+/** Calls that come after what holds the run up: nothing of them may happen once it was stopped. */
+const queued = {
+  calls: [
+    { name: "Write", args: { path: "made.txt", contents: "made" } },
+    { name: "Delete", args: { path: "precious.txt" } },
+    { name: "Shell", args: { command: "echo ran > ran.txt" } },
+  ],
+  files: { "work/precious.txt": "precious" },
+  unchanged: { "work/precious.txt": "precious", "work/made.txt": null, "work/ran.txt": null },
+};
+const task = { name: "Task", args: { description: "look", prompt: "look", subagent_type: "generalPurpose" } };
 
 /** What a run is doing when the signal comes. */
 const states: Record<string, (token: string) => State> = {
@@ -67,8 +79,44 @@ const states: Record<string, (token: string) => State> = {
   "a subagent": (token) => ({
     model: {
       script: [
-        { calls: [{ name: "Task", args: { description: "look", prompt: "look", subagent_type: "generalPurpose" } }] },
+        { calls: [task] },
         { calls: [{ name: "Shell", args: { command: `sleep ${token}` } }] },
+        { delayMs: 60_000, text: "late" },
+      ],
+    },
+  }),
+  "calls queued behind a command": (token) => ({
+    ...queued,
+    model: {
+      script: [
+        { calls: [{ name: "Shell", args: { command: `sleep ${token}` } }, ...queued.calls] },
+        { delayMs: 60_000, text: "late" },
+      ],
+    },
+  }),
+  "calls that a hook decides about": (token) => ({
+    ...queued,
+    model: { script: [{ calls: queued.calls }, { delayMs: 60_000, text: "late" }] },
+    files: { ...queued.files, ...hook("preToolUse", token) },
+  }),
+  "calls queued behind a question": (token) => ({
+    model: {
+      script: [
+        { calls: ["a.txt", "b.txt"].map((path) => ({ name: "Delete", args: { path } })) },
+        { delayMs: 60_000, text: "late" },
+      ],
+    },
+    files: { "work/a.txt": "a", "work/b.txt": "b" },
+    unchanged: { "work/a.txt": "a", "work/b.txt": "b" },
+    args: ["--ask-command", `sleep ${token}`, "go"],
+    mode: "--trust",
+  }),
+  "calls queued in a subagent": (token) => ({
+    ...queued,
+    model: {
+      script: [
+        { calls: [task] },
+        { calls: [{ name: "Shell", args: { command: `sleep ${token}` } }, ...queued.calls] },
         { delayMs: 60_000, text: "late" },
       ],
     },
@@ -121,6 +169,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     for (const fault of faults) console.log(fault);
     console.log(`round ${round}: ${cells.length} runs killed, ${faults.length} faults. Load: ${loadNow()}`);
   }
+  console.log(`${rounds * cells.length} runs killed in ${Object.keys(states).length} states: ${count} faults`);
   return count === 0 ? 0 : 1;
 }
 

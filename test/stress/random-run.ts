@@ -1,5 +1,6 @@
 // A run with faults, drawn at random: a model, what it calls, and what goes wrong around it.
 import type { Answer } from "../../src/testing/kit/model-server.ts";
+import type { Cut } from "../support/cutting-server.ts";
 import type { FaultedRun } from "./faulted-run.ts";
 
 /** The same numbers for the same seed. */
@@ -53,11 +54,86 @@ const brokenAnswers: Answer[] = [
   { text: "" },
 ];
 
+/** In a third of the runs something goes wrong that needs a run of its own kind. */
 export function randomRun(seed: number): FaultedRun {
+  return seed % 3 === 0 ? specialRun(seed) : usualRun(seed);
+}
+
+type Special = Omit<FaultedRun, "name" | "token" | "kind">;
+type Draw = { token: string; random(): number; pick<Item>(items: readonly Item[]): Item };
+
+const reply = (...calls: Call[]) => ({ text: "", calls });
+/** What must not happen once the run was stopped. */
+const effects: Call[] = [
+  { name: "Write", args: { path: "made.txt", contents: "made" } },
+  { name: "Delete", args: { path: "precious.txt" } },
+  { name: "Shell", args: { command: "echo ran > ran.txt" } },
+  { name: "Edit", args: { path: "there.txt", edits: [{ oldText: "one", newText: "two" }] } },
+];
+const before = { "work/there.txt": "one\n", "work/precious.txt": "precious" };
+const unchanged = { ...before, "work/made.txt": null, "work/ran.txt": null };
+const ways: readonly Cut[] = ["before the head", "after the head", "in the body"];
+
+const specials: Record<string, (draw: Draw) => Special> = {
+  /** Stopped by a signal or by the clock while the first call of a reply runs, or while a hook decides about it. */
+  "stop with calls queued"({ token, pick, random }) {
+    const [name, isHook] = [pick(["SIGINT", "SIGTERM", "SIGHUP", "clock"] as const), random() < 0.3];
+    const hooks = { version: 1, hooks: { preToolUse: [{ command: `sleep ${token}` }] } };
+    const calls = [...(isHook ? [] : [longCall(token)]), ...effects].slice(0, 2 + Math.floor(random() * 4));
+    const stop: Pick<FaultedRun, "args" | "signals"> =
+      name === "clock"
+        ? { args: ["--max-time", `${1200 + Math.floor(random() * 800)}ms`, "go"] }
+        : { signals: [{ name, afterMs: random() * 100, once: "seen" }] };
+    return {
+      model: { script: [reply(...calls), { text: "All is done." }] },
+      files: { ...before, ...(isHook && { "home/.cursor/hooks.json": JSON.stringify(hooks) }) },
+      unchanged,
+      ...stop,
+    };
+  },
+  /** The model hangs up on a connection that it had answered on. */
+  "reset connections of models"({ pick, random }) {
+    const answers = Array.from({ length: 2 + Math.floor(random() * 3) }, (_, index): Answer[] => {
+      const call = { id: `c${index}`, name: "LS", args: {} };
+      return random() < 0.5 ? [{ toolCalls: [call] }, { hangUp: true }] : [{ toolCalls: [call] }, pick(brokenAnswers)];
+    });
+    return { model: { answers: [...answers.flat(), { text: "All is done.", repeat: 9 }] } };
+  },
+  "reset connections of MCP servers"({ pick, random }) {
+    const calls = Array.from({ length: 3 + Math.floor(random() * 4) }, (_, number) =>
+      reply({ name: pick(["shop-add", "shop-pay"]), args: { number } }),
+    );
+    return { model: { script: [...calls, { text: "All is done." }] }, shopCuts: pick(ways) };
+  },
+  "full disk for the recording"({ token, pick, random }) {
+    const script = [
+      reply(...effects.slice(0, 2)),
+      reply(pick(calls)(token), pick(calls)(token)),
+      reply({ name: "Shell", args: { command: "seq 4000" } }, { name: "LS", args: {} }),
+      { text: ["All ", "is ", "done."] },
+    ];
+    return { model: { script }, files: before, recordingBytes: Math.floor(random() * pick([500, 8000, 60_000])) };
+  },
+};
+
+function specialRun(seed: number): FaultedRun {
+  const random = randomNumbers(seed);
+  const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!;
+  const kind = pick(Object.keys(specials));
+  const token = tokenOf(seed, random);
+  const run = specials[kind]!({ token, random, pick });
+  return { args: ["--max-time", "15s", "go"], ...run, kind, name: `seed ${seed}: ${kind}`, token };
+}
+
+function tokenOf(seed: number, random: () => number): string {
+  return `${700 + Math.floor(random() * 200)}.${String(seed).padStart(7, "0")}${1000 + Math.floor(random() * 9000)}`;
+}
+
+function usualRun(seed: number): FaultedRun {
   const random = randomNumbers(seed);
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!;
   const chance = (share: number) => random() < share;
-  const token = `${700 + Math.floor(random() * 200)}.${String(seed).padStart(7, "0")}${1000 + Math.floor(random() * 9000)}`;
+  const token = tokenOf(seed, random);
 
   const around = pick(["nothing", "signal", "signal", "signal", "reader", "disk", "stdin", "time"] as const);
   const needsTime = around === "signal" || around === "time";
@@ -70,6 +146,7 @@ export function randomRun(seed: number): FaultedRun {
   const limit = (time: string, ...words: string[]) => ["--max-time", time, "go", ...words];
   const run: FaultedRun = {
     name: `seed ${seed}: ${around}`,
+    kind: around,
     token,
     model: modelOf(),
     files: { "work/there.txt": "one\n" },
