@@ -1,5 +1,6 @@
-// `npm run test:fleet -- [--runs N] [--kills N] [--lease MS] [--restarts N] [--timeout S]`: workers of a fleet on a real NATS server,
-// killed and frozen past their leases at random, the server killed and started again. None may be lost, none end twice, no zombie write.
+// `npm run test:fleet -- [--runs N] [--kills N] [--lease MS] [--restarts N] [--continued N] [--timeout S]`: workers of a fleet on a real
+// NATS server, killed and frozen past their leases at random, the server killed and started again. None may be lost, none end twice, no
+// zombie write. `--continued`: beside them, runs of the built CLI on this machine's own fleet (fleet-continued.ts).
 import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,6 +10,7 @@ import { spawnOwned } from "../support/at-exit.ts";
 import type { Network } from "../support/cut-network.ts";
 import { numbersFrom, underWatch } from "../support/long-script.ts";
 import { NatsServer } from "../support/nats-server.ts";
+import { continuedRuns } from "./fleet-continued.ts";
 import { newRun } from "./fleet-kit.ts";
 import { programOf } from "./program-of.ts";
 
@@ -255,21 +257,28 @@ export async function main(argv: readonly string[]): Promise<number> {
   const {
     lease: leaseMs,
     timeout,
+    continued: wanted,
     ...numbers
   } = numbersFrom(argv, {
-    ...{ runs: 200, kills: 20, restarts: 1, lease: 2000 },
+    ...{ runs: 200, kills: 20, restarts: 1, lease: 2000, continued: 6 },
     timeout: 0,
   });
   const options = { ...numbers, leaseMs };
   const usualMs = (options.runs * events * pauseOf(options)) / workers + options.restarts * leaseMs * 2;
   let tell = () => "starting";
-  const report = await underWatch(
-    () =>
-      stressFleet(options, (how) => {
+  const { report, continued } = await underWatch(
+    async () => {
+      const report = await stressFleet(options, (how) => {
         tell = how;
-      }),
-    { tell: () => tell(), limitSeconds: timeout || 120 + (3 * usualMs) / 1000 },
+      });
+      const continued = await continuedRuns({ runs: wanted }, (done, { faults }) => {
+        tell = () => `${done} of ${wanted} runs continued elsewhere, ${faults.length} faults`;
+      });
+      return { report, continued };
+    },
+    { tell: () => tell(), limitSeconds: timeout || 120 + (3 * usualMs) / 1000 + wanted * 60 },
   );
-  console.log(JSON.stringify(report));
-  return report.lost + report.twice + report.zombieEvents + report.unkept === 0 ? 0 : 1;
+  for (const fault of continued.faults) console.log(fault);
+  console.log(JSON.stringify({ ...report, continuedRuns: { ...continued, faults: continued.faults.length } }));
+  return report.lost + report.twice + report.zombieEvents + report.unkept + continued.faults.length === 0 ? 0 : 1;
 }

@@ -1,5 +1,7 @@
 // `npm run test:kill -- --rounds N`: real runs, killed at random moments. Whatever was shown must be kept, and every chat must resume.
+// In every fourth round runs fork one chat into the same new id at once: one of them has it, the others have done nothing.
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -11,7 +13,15 @@ import { integrityOf } from "./store-seen.ts";
 /** Another build can be put under the same test. */
 export const cli = process.env["COURSER_CLI"] ?? resolve(import.meta.dirname, "../../dist/courser.cjs");
 
-export type KillSummary = { rounds: number; kills: number; shown: number; interrupted: number; faults: string[] };
+export type KillSummary = {
+  rounds: number;
+  kills: number;
+  /** Runs that tried to fork into an id together with another one. */
+  forks: number;
+  shown: number;
+  interrupted: number;
+  faults: string[];
+};
 
 export async function main(argv: readonly string[]): Promise<number> {
   const rounds = Number(argv[argv.indexOf("--rounds") + 1] ?? Number.NaN);
@@ -23,9 +33,9 @@ export async function main(argv: readonly string[]): Promise<number> {
     if (round % 50 === 0) console.log(`${round} rounds, ${kills} kills, ${shown} lines shown, ${faults.length} faults`);
   });
   for (const fault of summary.faults) console.log(fault);
-  const { kills, shown, interrupted, faults } = summary;
+  const { kills, forks, shown, interrupted, faults } = summary;
   console.log(
-    `${rounds} rounds: ${kills} runs killed, ${interrupted} calls interrupted, ${shown} lines shown, ${faults.length} faults`,
+    `${rounds} rounds: ${kills} runs killed, ${forks} forks into one id, ${interrupted} calls interrupted, ${shown} lines shown, ${faults.length} faults`,
   );
   return faults.length === 0 ? 0 : 1;
 }
@@ -34,12 +44,12 @@ export async function killRounds(
   rounds: number,
   report: (round: number, summary: KillSummary) => void = () => {},
 ): Promise<KillSummary> {
-  const summary: KillSummary = { rounds, kills: 0, shown: 0, interrupted: 0, faults: [] };
+  const summary: KillSummary = { rounds, kills: 0, forks: 0, shown: 0, interrupted: 0, faults: [] };
   let longest = await timeOfARun();
   for (let round = 1; round <= rounds; round++) {
     const place = createPlace();
     try {
-      const took = await playRound(place, longest, summary);
+      const took = await (round % 4 === 0 ? forkRound : playRound)(place, longest, summary);
       // Follows the machine: kills are to fall on all parts of a run.
       if (took !== undefined) longest = 0.8 * longest + 0.2 * took;
     } catch (error) {
@@ -63,7 +73,7 @@ async function playRound(place: Place, longest: number, summary: KillSummary): P
     const run = await startRun(place, part, id, Math.random() * longest);
     runs.push(run);
     if (run.exit === null) summary.kills++;
-    id = run.lines.find((line) => line["subtype"] === "init")?.["session_id"] ?? id;
+    id = initOf(run) ?? id;
     if (id !== undefined) summary.shown += checkShown(place, id, runs);
   }
   if (id === undefined) return undefined;
@@ -75,6 +85,47 @@ async function playRound(place: Place, longest: number, summary: KillSummary): P
   checkShown(place, id, [...runs, last]);
   checkWhole(place, id);
   return last.ms * 1.1;
+}
+
+/** Runs that fork one chat into the same id; one of them may be killed. */
+async function forkRound(place: Place, longest: number, summary: KillSummary): Promise<number | undefined> {
+  const first = await startRun(place, "first");
+  const from = initOf(first);
+  if (first.exit !== 0 || from === undefined)
+    throw new Error(`the first run ended with ${first.exit}: ${first.stderr}`);
+  const id = randomUUID();
+  const parts = Math.random() < 0.7 ? ["one", "other"] : ["one", "other", "third"];
+  const killed = Math.random() < 0.4 ? "one" : undefined;
+  const runs = await Promise.all(
+    parts.map(async (part) => {
+      const killAfterMs = part === killed ? Math.random() * longest * 2 : undefined;
+      return { part, run: await startRun(place, part, from, killAfterMs, ["--fork", "--session-id", id]) };
+    }),
+  );
+  summary.forks += parts.length;
+  const told = JSON.stringify(
+    runs.map(({ part, run: { exit, stderr } }) => ({ part, exit, stderr: stderr.slice(-200) })),
+  );
+  const ended = runs.filter(({ run }) => run.exit === 0);
+  if (runs.some(({ run }) => run.exit === null)) summary.kills++;
+  else if (ended.length !== 1) throw new Error(`${ended.length} of the forks into ${id} ended well: ${told}`);
+  const worked = parts.filter((part) => marksIn(place).some((mark) => mark.startsWith(`${part}-`)));
+  if (worked.length > 1) throw new Error(`more than one fork into ${id} did its work: ${told}`);
+  const begun = runs.filter(({ run }) => initOf(run) === id);
+  if (begun.length > 1) throw new Error(`more than one fork into ${id} began: ${told}`);
+  checkShown(place, from, [first]);
+  checkWhole(place, from);
+  if (!begun[0]) return undefined;
+  summary.shown += checkShown(place, id, [begun[0].run]);
+  const last = await startRun(place, "last", id);
+  if (last.exit !== 0) throw new Error(`the fork ${id} does not resume: exit ${last.exit}, ${last.stderr}. ${told}`);
+  checkShown(place, id, [begun[0].run, last]);
+  checkWhole(place, id);
+  return undefined;
+}
+
+function initOf({ lines }: KilledRun): string | undefined {
+  return lines.find((line) => line["subtype"] === "init")?.["session_id"];
 }
 
 /** Everything that a run shows: thoughts, text in pieces, calls side by side and one after the other. */
@@ -91,11 +142,17 @@ function scriptOf(part: string): object[] {
   ];
 }
 
-async function startRun(place: Place, part: string, id?: string, killAfterMs?: number): Promise<KilledRun> {
+async function startRun(
+  place: Place,
+  part: string,
+  id?: string,
+  killAfterMs?: number,
+  more: readonly string[] = [],
+): Promise<KilledRun> {
   const script = join(place.base, `${part}.json`);
   writeFileSync(script, JSON.stringify(scriptOf(part)));
   const flags = ["-p", "--force", "--output-format", "stream-json", "--stream-partial-output"];
-  const resumed = id === undefined ? [] : ["--resume", id];
+  const resumed = id === undefined ? [] : ["--resume", id, ...more];
   const started = performance.now();
   const child = spawn(process.execPath, [cli, ...flags, "--model", `script:${script}`, ...resumed, `prompt ${part}`], {
     cwd: place.work,
@@ -141,9 +198,14 @@ function checkWhole(place: Place, id: string): void {
   if (turns.at(-1)?.status !== "done") throw new Error(`the last turn is ${turns.at(-1)?.status}`);
   const integrity = integrityOf(folder);
   if (integrity !== "ok") throw new Error(integrity);
-  const ran = existsSync(join(place.work, "ran.txt")) ? readFileSync(join(place.work, "ran.txt"), "utf8") : "";
-  const marks = ran.trim().split("\n");
+  const marks = marksIn(place);
   if (new Set(marks).size !== marks.length) throw new Error(`run twice: ${marks}`);
+}
+
+/** What the calls of all runs have left. */
+function marksIn({ work }: Place): string[] {
+  const file = join(work, "ran.txt");
+  return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
 }
 
 async function timeOfARun(): Promise<number> {
