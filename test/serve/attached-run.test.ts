@@ -41,7 +41,7 @@ async function eventsOf(run: AttachedRun): Promise<AgentEvent[]> {
   return events;
 }
 
-const breakages: Record<string, () => Promise<unknown> | void> = {
+const breakages: Record<string, () => Promise<void>> = {
   "its log is damaged": async () => {
     const other = openDatabase(join(folder, "runs.db"));
     other.exec("ALTER TABLE entries RENAME TO lost");
@@ -54,7 +54,7 @@ const breakages: Record<string, () => Promise<unknown> | void> = {
     await fleet.enqueue(newRun(2));
     other.close();
   },
-  "the fleet is closed under it": () => {
+  "the fleet is closed under it": async () => {
     fleet.close();
     fleet = openSqliteFleet(join(folder, "runs.db"));
   },

@@ -1,6 +1,6 @@
 // Runs of real workers that go on elsewhere: on one machine, in the user's own chat, whose write-ahead log is long. Their worker is
 // killed, or frozen for longer than its lease, alone or with everything that it started. Part of `npm run test:fleet`.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { findChat } from "../../src/store/chats/find-chat.ts";
@@ -9,6 +9,7 @@ import { readChat } from "../../src/store/chats/read-chat.ts";
 import { type Database, openDatabase } from "../../src/store/sqlite.ts";
 import type { Answer, RecordedRequest } from "../../src/testing/kit/model-server.ts";
 import { integrityOf } from "../store/store-seen.ts";
+import { cli } from "../support/run-cli.ts";
 import { until } from "./service-support.ts";
 import { linesOf, TestFleet } from "./worker-support.ts";
 
@@ -30,6 +31,7 @@ export async function continuedRuns(
     longestLog: 0,
     faults: [],
   };
+  if (runs > 0 && !existsSync(cli)) throw new Error("These runs need the built CLI: npm run build");
   let next = 0;
   let done = 0;
   const work = async () => {
