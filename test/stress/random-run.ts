@@ -1,5 +1,6 @@
 // A run with faults, drawn at random: a model, what it calls, and what goes wrong around it.
 import type { Answer } from "../../src/testing/kit/model-server.ts";
+import { faults } from "../store/store-program.ts";
 import type { Cut } from "../support/cutting-server.ts";
 import type { FaultedRun } from "./faulted-run.ts";
 
@@ -119,7 +120,9 @@ const specials: Record<string, (draw: Draw) => Special> = {
 function specialRun(seed: number): FaultedRun {
   const random = randomNumbers(seed);
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!;
-  const kind = pick(Object.keys(specials));
+  // A disk can be made full for one file only where there is a C compiler.
+  const canFill = typeof faults({}) !== "string";
+  const kind = pick(Object.keys(specials).filter((name) => canFill || !name.includes("disk")));
   const token = tokenOf(seed, random);
   const run = specials[kind]!({ token, random, pick });
   return { args: ["--max-time", "15s", "go"], ...run, kind, name: `seed ${seed}: ${kind}`, token };
