@@ -10,6 +10,12 @@ export function schemaProblem(schema: unknown): string | undefined {
   return problemOf(schema, "#", schema, 0);
 }
 
+/** What is wrong with one keyword and its value. */
+export function keywordProblem(keyword: string, value: unknown, root: unknown): string | undefined {
+  const check = checks.get(keyword);
+  return check ? check(value, keyword, root, 0) : `${keyword} is not a keyword`;
+}
+
 type Check = (value: unknown, at: string, root: unknown, depth: number) => string | undefined;
 
 /** Says something to people. */

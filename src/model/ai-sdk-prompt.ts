@@ -7,6 +7,8 @@ import type {
   SharedV3ProviderOptions,
 } from "@ai-sdk/provider";
 import type { Message, Part, ToolResultPart } from "../protocol/message.ts";
+import { sha256 } from "../store/chats/sha256.ts";
+import { isBlankText } from "../text/blank.ts";
 import type { ModelRequest } from "./provider.ts";
 import type { Vendor } from "./vendors/vendor.ts";
 
@@ -14,84 +16,117 @@ import type { Vendor } from "./vendors/vendor.ts";
 export type Opaque = { from: string; metadata?: SharedV3ProviderOptions };
 
 type UserContent = (LanguageModelV3TextPart | LanguageModelV3FilePart)[];
-type AssistantContent = Extract<LanguageModelV3Prompt[number], { role: "assistant" }>["content"];
+type AssistantMessage = Extract<LanguageModelV3Prompt[number], { role: "assistant" }>;
 
 export function toPrompt(request: ModelRequest, vendor: Vendor): LanguageModelV3Prompt {
   const prompt: LanguageModelV3Prompt = [];
-  if (request.system) prompt.push({ role: "system", content: request.system });
-  let open = new Map<string, string>();
+  const to: Recipient = { vendor, model: request.model, usedIds: new Set() };
+  if (!isBlankText(request.system)) prompt.push({ role: "system", content: request.system });
+  let open: OpenCalls = new Map();
   for (const group of groups(request.messages)) {
     if (group.role === "assistant") {
       answer(prompt, open, [], vendor);
       open = new Map();
-      const content = assistantContent(group.parts, open, vendor);
-      if (content.length > 0) prompt.push({ role: "assistant", content });
+      const message = assistantMessage(group, open, to);
+      if (message.content.length > 0) prompt.push(message);
       continue;
     }
     const pictures = answer(prompt, open, group.parts, vendor);
+    const content = [...pictures, ...userContent(group.parts, vendor)];
+    // A message that says nothing keeps its place: conversations begin with the user, and roles take turns.
+    if (content.length === 0 && open.size === 0) content.push({ type: "text", text: "(empty message)" });
     open = new Map();
-    const content = [...pictures, ...userContent(group.parts)];
     if (content.length > 0) prompt.push({ role: "user", content });
   }
   answer(prompt, open, [], vendor);
+  if (prompt.at(-1)?.role === "assistant")
+    prompt.push({ role: "user", content: [{ type: "text", text: "Continue." }] });
   return vendor.cacheMark ? marked(prompt, vendor.cacheMark) : prompt;
 }
 
+/** Who is asked, and the ids of calls that it has been told. */
+type Recipient = { vendor: Vendor; model: string; usedIds: Set<string> };
+/** Calls without a result, by their id in the session: what they are called, and the id that was sent. */
+type OpenCalls = Map<string, { name: string; sentId: string }>;
+type Group = { role: Message["role"]; parts: Part[]; providers: (string | undefined)[] };
+
 /** Neighbours of one role are one message to most vendors. */
-function groups(messages: readonly Message[]): { role: Message["role"]; parts: Part[] }[] {
-  const found: { role: Message["role"]; parts: Part[] }[] = [];
-  for (const { role, parts } of messages) {
+function groups(messages: readonly Message[]): Group[] {
+  const found: Group[] = [];
+  for (const { role, parts, provider } of messages) {
     const last = found.at(-1);
-    if (last?.role === role) last.parts.push(...parts);
-    else found.push({ role, parts: [...parts] });
+    const providers = parts.map(() => provider);
+    if (last?.role === role) {
+      last.parts.push(...parts);
+      last.providers.push(...providers);
+    } else {
+      found.push({ role, parts: [...parts], providers });
+    }
   }
   return found;
 }
 
-function assistantContent(parts: readonly Part[], open: Map<string, string>, vendor: Vendor): AssistantContent {
-  const content: AssistantContent = [];
-  for (const part of parts) {
+function assistantMessage({ parts, providers }: Group, open: OpenCalls, to: Recipient): AssistantMessage {
+  const { vendor } = to;
+  const content: AssistantMessage["content"] = [];
+  const beside: SharedV3ProviderOptions[] = [];
+  for (const [index, part] of parts.entries()) {
     switch (part.type) {
       case "text":
-        if (part.text) content.push({ type: "text", text: part.text });
+        if (!isBlankText(part.text)) content.push({ type: "text", text: part.text });
         break;
       case "thinking":
-        if (vendor.returnsThinking && ownOpaque(part.opaque, vendor)) {
+        if (!ownOpaque(part.opaque, vendor)) break;
+        if (vendor.messageOptions && part.opaque.metadata) beside.push(part.opaque.metadata);
+        if (vendor.returnsThinking)
           content.push({ type: "reasoning", text: part.text, ...providerOptions(part.opaque, vendor) });
-        }
         break;
-      case "tool_call":
+      case "tool_call": {
         if (open.has(part.id)) break;
-        open.set(part.id, part.name);
+        const sentId = legalId(part.id, to, providers[index] === vendor.name);
+        open.set(part.id, { name: part.name, sentId });
         content.push({
           type: "tool-call",
-          toolCallId: part.id,
+          toolCallId: sentId,
           toolName: part.name,
           input: objectArguments(part.args),
           ...providerOptions(part.opaque, vendor),
         });
         break;
+      }
       case "image":
       case "tool_result":
         break; // an assistant says neither
     }
   }
-  return content;
+  const options = vendor.messageOptions?.(beside);
+  return { role: "assistant", content, ...(options && { providerOptions: options }) };
+}
+
+/** The id itself where the server takes it and has not heard it yet; else one that is the same in every request. */
+function legalId(id: string, { vendor, model, usedIds }: Recipient, own: boolean): string {
+  const { legal, length } = vendor.callIdRule(model, own);
+  let sent = id;
+  for (let time = 1; !legal.test(sent) || usedIds.has(sent); time++)
+    sent = sha256(time === 1 ? id : `${id} ${time}`).slice(0, length);
+  usedIds.add(sent);
+  return sent;
 }
 
 /** Every call gets exactly one result: vendors refuse a conversation with calls left open. Returns pictures that must follow. */
 function answer(
   prompt: LanguageModelV3Prompt,
-  open: Map<string, string>,
+  open: OpenCalls,
   parts: readonly Part[],
   vendor: Vendor,
 ): UserContent {
   if (open.size === 0) return [];
   const pictures: UserContent = [];
-  const content = [...open].map(([id, name]): LanguageModelV3ToolResultPart => {
+  const content = [...open].map(([id, { name, sentId }]): LanguageModelV3ToolResultPart => {
     const result = parts.find((part): part is ToolResultPart => part.type === "tool_result" && part.id === id);
-    if (result && !vendor.imagesInResults) for (const image of result.images ?? []) pictures.push(file(image));
-    return { type: "tool-result", toolCallId: id, toolName: name, output: outputOf(result, vendor) };
+    if (result && !vendor.imagesInResults)
+      for (const image of result.images ?? []) pictures.push(...picture(image, vendor));
+    return { type: "tool-result", toolCallId: sentId, toolName: name, output: outputOf(result, vendor) };
   });
   prompt.push({ role: "tool", content });
   if (pictures.length > 0) pictures.unshift({ type: "text", text: "The images of the results above:" });
@@ -100,27 +135,36 @@ function answer(
 
 function outputOf(result: ToolResultPart | undefined, vendor: Vendor): LanguageModelV3ToolResultPart["output"] {
   if (!result) return { type: "error-text", value: "There is no result: the call was interrupted." };
-  const text = result.text || "(no output)";
+  const text = isBlankText(result.text) ? "(no output)" : result.text;
   if (result.isError) return { type: "error-text", value: text };
   if (!result.images?.length || !vendor.imagesInResults) return { type: "text", value: text };
-  const images = result.images.map((image) => ({
-    type: "image-data" as const,
-    data: image.base64,
-    mediaType: image.mime,
-  }));
+  const images = result.images.map((image) =>
+    isTaken(image.mime, vendor)
+      ? { type: "image-data" as const, data: image.base64, mediaType: image.mime }
+      : { type: "text" as const, text: unseen(image.mime) },
+  );
   return { type: "content", value: [{ type: "text", text }, ...images] };
 }
 
-function userContent(parts: readonly Part[]): UserContent {
+function userContent(parts: readonly Part[], vendor: Vendor): UserContent {
   return parts.flatMap((part): UserContent => {
-    if (part.type === "text" && part.text) return [{ type: "text", text: part.text }];
-    if (part.type === "image") return [file(part)];
+    if (part.type === "text" && !isBlankText(part.text)) return [{ type: "text", text: part.text }];
+    if (part.type === "image") return picture(part, vendor);
     return [];
   });
 }
 
-function file(image: { mime: string; base64: string }): LanguageModelV3FilePart {
-  return { type: "file", data: image.base64, mediaType: image.mime };
+function picture(image: { mime: string; base64: string }, vendor: Vendor): UserContent {
+  if (!isTaken(image.mime, vendor)) return [{ type: "text", text: unseen(image.mime) }];
+  return [{ type: "file", data: image.base64, mediaType: image.mime }];
+}
+
+function isTaken(mime: string, { imageKinds }: Vendor): boolean {
+  return imageKinds?.test(mime) ?? true;
+}
+
+function unseen(mime: string): string {
+  return `[an image (${mime}): the model takes no images of this kind]`;
 }
 
 /** Arguments that were not a JSON object are kept as text; vendors want an object back. */

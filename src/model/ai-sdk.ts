@@ -2,31 +2,41 @@
 import type {
   LanguageModelV3FinishReason,
   LanguageModelV3StreamPart,
+  LanguageModelV3ToolCall,
   LanguageModelV3Usage,
   SharedV3ProviderMetadata,
 } from "@ai-sdk/provider";
 import type { Fetch } from "../net/fetch.ts";
 import type { Usage } from "../protocol/event.ts";
+import type { ToolCallPart } from "../protocol/message.ts";
 import { isBlankText } from "../text/blank.ts";
 import { type Opaque, toPrompt } from "./ai-sdk-prompt.ts";
 import { type AnswerWatch, tooLong, watchAnswer } from "./answer-watch.ts";
 import { type RequestedModel, toModelError } from "./failure.ts";
-import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "./provider.ts";
+import { type ModelChunk, ModelError, type ModelRequest, type Provider, type ToolSpec } from "./provider.ts";
 import type { Vendor } from "./vendors/vendor.ts";
 
 export function aiSdkProvider(vendor: Vendor, asked: RequestedModel, fetch: Fetch): Provider {
+  const said = new Set<string>();
   return {
     id: vendor.name,
-    async *stream(request) {
-      const watch = watchAnswer(fetch, { ...asked, model: request.model }, request.signal);
+    async *stream(given) {
+      const { tools, leftOut } = await fittingTools(given.tools, vendor);
+      const request = { ...given, tools };
+      const news = leftOut.filter((sentence) => !said.has(sentence));
+      for (const message of news) yield { type: "notice", kind: "tool_left_out", message };
+      for (const message of news) said.add(message);
+      const watch = watchAnswer(rewriting(fetch, vendor, request), { ...asked, model: request.model }, request.signal);
       try {
         const { stream } = await vendor.open(request.model, watch.fetch).doStream({
           prompt: toPrompt(request, vendor),
-          tools: request.tools.map((tool) => ({
+          // Those that are written into the body afterwards do not go through a package that may refuse them.
+          tools: (vendor.writesTools ? [] : tools).map((tool) => ({
             type: "function",
             name: tool.name,
             description: tool.description,
             inputSchema: tool.parameters,
+            ...(vendor.saysNotStrict && { strict: false }),
           })),
           abortSignal: request.signal,
           ...(vendor.callIds && { includeRawChunks: true }),
@@ -42,6 +52,30 @@ export function aiSdkProvider(vendor: Vendor, asked: RequestedModel, fetch: Fetc
       }
     },
   };
+}
+
+/** What other programs call a tool's schema may be anything, and one that a vendor refuses would fail every request. */
+async function fittingTools(
+  tools: readonly ToolSpec[],
+  vendor: Vendor,
+): Promise<{ tools: readonly ToolSpec[]; leftOut: readonly string[] }> {
+  if (tools.every((tool) => tool.mcp === undefined)) return { tools, leftOut: [] };
+  return (await import("./foreign-tools.ts")).fitTools(tools, vendor);
+}
+
+/**
+ * The body as the vendor wants it, with the conversation at its end: whatever comes before it is the same in every request,
+ * and so is the conversation up to its newest messages.
+ */
+function rewriting(fetch: Fetch, vendor: Vendor, request: ModelRequest): Fetch {
+  const rewritten: Fetch = (url, init) => {
+    if (typeof init?.body !== "string") return fetch(url, init);
+    const body = JSON.parse(init.body);
+    vendor.rewrite?.(body, request);
+    const { messages, input, contents, ...rest } = body;
+    return fetch(url, { ...init, body: JSON.stringify({ ...rest, messages, input, contents }) });
+  };
+  return rewritten;
 }
 
 type StreamContext = { vendor: Vendor; asked: RequestedModel; watch: AnswerWatch; request: ModelRequest };
@@ -65,6 +99,9 @@ async function* chunksOf(
   let calls = 0;
   const thoughts = new Map<string, Thought>();
   const saidIds = new Set<string | undefined>();
+  const details: unknown[] = [];
+  /** The newest call: whether it is whole is known when something follows it. */
+  let call: LanguageModelV3ToolCall | undefined;
   let text = "";
   let said = false;
   let finish: { reason: LanguageModelV3FinishReason; usage: LanguageModelV3Usage } | undefined;
@@ -73,6 +110,11 @@ async function* chunksOf(
   function* endText(): Generator<ModelChunk> {
     if (text) yield { type: "part", part: { type: "text", text } };
     text = "";
+  }
+
+  function* endCall(): Generator<ModelChunk> {
+    if (call) yield { type: "part", part: callPart(call, vendor) };
+    call = undefined;
   }
 
   for await (const part of stream) {
@@ -86,9 +128,11 @@ async function* chunksOf(
     switch (part.type) {
       case "raw":
         for (const id of vendor.callIds?.(part.rawValue) ?? []) saidIds.add(id);
+        details.push(...(vendor.thinkingDetails?.(part.rawValue) ?? []));
         break;
       case "text-delta":
         if (!part.delta) break;
+        yield* endCall();
         text += part.delta;
         said ||= !isBlankText(part.delta);
         yield { type: "text", text: part.delta };
@@ -122,18 +166,8 @@ async function* chunksOf(
         if (part.providerExecuted) break;
         said = true;
         if (isRenamed(part.toolCallId, saidIds)) break;
-        yield {
-          type: "part",
-          part: {
-            type: "tool_call",
-            id: part.toolCallId,
-            name: part.toolName,
-            args: parsedArguments(part.input),
-            ...(part.providerMetadata && {
-              opaque: { from: vendor.name, metadata: part.providerMetadata } satisfies Opaque,
-            }),
-          },
-        };
+        yield* endCall();
+        call = part;
         break;
       case "finish":
         finish = { reason: part.finishReason, usage: part.usage };
@@ -146,8 +180,37 @@ async function* chunksOf(
     }
   }
   yield* endText();
+  const cut = finish && cutReason(finish.reason);
+  const broken = cut !== undefined && call && !isWhole(call) ? call.toolName : undefined;
+  if (broken === undefined) yield* endCall();
+  if (details.length > 0) {
+    const opaque = { from: vendor.name, metadata: { thinking: { details } } } as Opaque;
+    yield { type: "part", part: { type: "thinking", text: "", opaque } };
+  }
   if (finish) yield { type: "usage", usage: usageOf(finish.usage) };
-  judgeEnding(finish?.reason, said, reading);
+  if (cut === undefined) return judgeEnding(finish?.reason, said, reading);
+  if (cut === "model_context_window_exceeded") {
+    // What was said is void: it is said again when the conversation has become shorter.
+    yield { type: "retry", attempt: 1, reason: "The conversation filled the model's context window.", delayMs: 0 };
+    throw new ModelError("MODEL_OVERFLOW", `The conversation is too long for ${reading.request.model}: ${cut}`);
+  }
+  yield { type: "cut", reason: cut, ...(broken !== undefined && { call: broken }) };
+}
+
+/** Why an answer stopped that is not over, in the vendor's word; undefined where it is. */
+function cutReason({ unified, raw }: LanguageModelV3FinishReason): string | undefined {
+  return unified === "length" || raw === "pause_turn" ? (raw ?? "length") : undefined;
+}
+
+/** Arguments that were cut are no object; where they did not begin, the tool would run without any. */
+function isWhole({ input }: LanguageModelV3ToolCall): boolean {
+  return input.trim() !== "" && typeof parsedArguments(input) === "object";
+}
+
+function callPart(call: LanguageModelV3ToolCall, vendor: Vendor): ToolCallPart {
+  const { toolCallId: id, toolName: name, input, providerMetadata: metadata } = call;
+  const opaque: Opaque | undefined = metadata && { from: vendor.name, metadata };
+  return { type: "tool_call", id, name, args: parsedArguments(input), ...(opaque && { opaque }) };
 }
 
 /** An event that a package does not know yet, or an end without a reason behind a proper end mark, spoils no answer. */
@@ -179,10 +242,9 @@ function judgeEnding(
     throw new ModelError("MODEL_BAD_RESPONSE", `${vendorLabel} ended its answer with an error (${raw}).`);
   }
   if (said) return;
-  const why = reason?.unified === "length" ? " It used up its output limit before it said anything." : "";
   throw new ModelError(
     "MODEL_EMPTY",
-    `The model returned an empty answer.${why} Try again, or choose another model with --model.`,
+    "The model returned an empty answer. Try again, or choose another model with --model.",
   );
 }
 

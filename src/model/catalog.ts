@@ -89,6 +89,8 @@ export type ModelRow = {
   model: string;
   name: string;
   contextTokens: number;
+  /** Most tokens of one answer, thinking included. Absent: the vendor takes its own limit where none is named. */
+  outputTokens?: number;
   price?: Price;
   /** It can think on demand: the suffix -thinking and an effort make sense. */
   thinks?: true;
@@ -293,7 +295,14 @@ function claude(
   const id = `claude-${version}-${family}`;
   const name = `Claude ${version} ${family[0]!.toUpperCase()}${family.slice(1)}`;
   const vendorId = model ?? `claude-${family}-${version.replace(".", "-")}`;
-  return { ...row(id, aliases, "anthropic", vendorId, name, tokens, prices), thinks: true };
+  const outputTokens = claudeOutput(Number(version), family);
+  return { ...row(id, aliases, "anthropic", vendorId, name, tokens, prices), outputTokens, thinks: true };
+}
+
+/** The Messages API must be told a limit, and refuses one that is too high. */
+function claudeOutput(version: number, family: string): number {
+  if (version >= 4.6) return 128 * K;
+  return version >= 4.5 || family === "sonnet" ? 64 * K : 32 * K;
 }
 
 function gpt(id: string, name: string, contextTokens: number, prices: Prices): ModelRow {

@@ -32,6 +32,7 @@ export function toModelError(error: unknown, asked: RequestedModel, exchange: Ht
   const failure = describe(error, asked, exchange);
   return new ModelError(failure.code, hideSecrets(failure.message, asked.secrets), {
     ...(failure.retryAfterMs !== undefined && { retryAfterMs: failure.retryAfterMs }),
+    ...(failure.mayStillAnswer && { mayStillAnswer: true }),
     cause: error,
   });
 }
@@ -46,7 +47,7 @@ function findModelError(error: unknown): ModelError | undefined {
   return undefined;
 }
 
-type Failure = { code: ErrorCode; message: string; retryAfterMs?: number | undefined };
+type Failure = { code: ErrorCode; message: string; retryAfterMs?: number | undefined; mayStillAnswer?: boolean };
 type ErrorFields = {
   message?: unknown;
   type?: unknown;
@@ -100,6 +101,7 @@ function fromNet(net: NetError, asked: RequestedModel, exchange: HttpExchange): 
       return {
         code: "MODEL_TIMEOUT",
         message: `${asked.vendorLabel} did not answer. ${net.message} Raise timeoutMs in courser.json if it needs longer.`,
+        mayStillAnswer: asked.local,
       };
     case "idle":
       return {

@@ -30,12 +30,17 @@ export type RetryOptions = {
   /** How often the same model is asked again; default 3. */
   retries?: number;
   fallbacks?: readonly Fallback[];
+  /** What is left of the time that the run may take; undefined: as long as it needs. */
+  timeLeft?(): number | undefined;
   sleep?(ms: number, signal: AbortSignal): Promise<void>;
   /** Between 0 and 1. */
   random?(): number;
 };
 
-const longestWaitMs = 60_000;
+/** Where nobody limits the run, and a server asks to wait. */
+const longestWaitMs = 60 * 60_000;
+/** So often a model that says nothing is asked again. */
+const mostEmptyAnswers = 2;
 const firstPauseMs = 500;
 const longestPauseMs = 20_000;
 /** How long a key rests that is merely used too much, when the vendor does not say. */
@@ -44,6 +49,7 @@ const keyRestMs = 60_000;
 export function withRetries(primary: ModelCandidate, options: RetryOptions = {}): Provider {
   const keys = new KeyRests();
   const waiting = [...(options.fallbacks ?? [])];
+  const withoutEffort = new Set<ModelCandidate>();
   let active = primary;
 
   return {
@@ -53,9 +59,16 @@ export function withRetries(primary: ModelCandidate, options: RetryOptions = {})
     async *stream(request) {
       const state = { shown: false };
       while (true) {
-        const asked = active === primary ? request : forCandidate(request, active);
+        const named = active === primary ? request : forCandidate(request, active);
+        const asked = withoutEffort.has(active) ? plain(named) : named;
         const failure = yield* askCandidate(await active.open(), asked, { keys, state, options });
         if (!failure) return;
+        if (asked.effort && refusesEffort(failure)) {
+          withoutEffort.add(active);
+          const message = `${active.displayName} is asked without the effort ${asked.effort}, which its server refuses: ${failure.message}`;
+          yield { type: "notice", kind: "effort_refused", message };
+          continue;
+        }
         const next = mayFallBack(failure) ? nextCandidate(waiting, failure) : undefined;
         if (!next) throw failure;
         if (state.shown) yield { type: "retry", attempt: 1, reason: failure.message, delayMs: 0 };
@@ -66,6 +79,14 @@ export function withRetries(primary: ModelCandidate, options: RetryOptions = {})
       }
     },
   };
+}
+
+function refusesEffort({ code, message }: ModelError): boolean {
+  return code === "MODEL_BAD_REQUEST" && /effort|reasoning|thinking/i.test(message);
+}
+
+function plain({ effort: _refused, ...rest }: ModelRequest): ModelRequest {
+  return rest;
 }
 
 /** Trouble of the vendor or with the model's name, not of the request: another model may do better. */
@@ -91,8 +112,7 @@ function nextCandidate(waiting: Fallback[], failure: ModelError): ModelCandidate
 }
 
 function forCandidate(request: ModelRequest, candidate: ModelCandidate): ModelRequest {
-  const { effort: _, ...rest } = request;
-  return { ...rest, model: candidate.modelId ?? request.model, ...(candidate.effort && { effort: candidate.effort }) };
+  return { ...plain(request), model: candidate.modelId ?? request.model, ...(candidate.effort && { effort: candidate.effort }) };
 }
 
 type Context = { keys: KeyRests; state: { shown: boolean }; options: RetryOptions };
@@ -103,7 +123,7 @@ async function* askCandidate(
   request: ModelRequest,
   { keys, state, options }: Context,
 ): AsyncGenerator<ModelChunk, ModelError | undefined> {
-  const { retries = 3, sleep = pause, random = Math.random } = options;
+  const { retries = 3, sleep = pause, random = Math.random, timeLeft } = options;
   let asked = 0;
   let repeated = 0;
   while (true) {
@@ -138,13 +158,15 @@ async function* askCandidate(
         continue;
       }
     }
-    if (!isRetryable(failure.code)) return failure;
+    if (!isRetryable(failure.code) || failure.mayStillAnswer) return failure;
     const wanted = failure.retryAfterMs ?? 0;
-    if (wanted > longestWaitMs) {
-      const message = `${failure.message}. It asks to wait ${Math.ceil(wanted / 1000)} s, longer than we wait (${longestWaitMs / 1000} s).`;
+    const left = timeLeft?.() ?? longestWaitMs;
+    if (wanted > left) {
+      const message = `${failure.message}. It asks to wait ${seconds(wanted)}, longer than the run may still take (${seconds(left)}).`;
       return new ModelError(failure.code, message, { retryAfterMs: wanted, cause: failure });
     }
-    if (repeated >= retries)
+    const most = failure.code === "MODEL_EMPTY" ? Math.min(retries, mostEmptyAnswers) : retries;
+    if (repeated >= most)
       return asked === 1
         ? failure
         : new ModelError(failure.code, `${failure.message} (${asked} attempts)`, { cause: failure });
@@ -190,6 +212,10 @@ class KeyRests {
     const resting = providers.filter((provider) => this.#until.get(provider) !== Number.POSITIVE_INFINITY);
     return resting.sort((left, right) => this.#until.get(left)! - this.#until.get(right)!)[0];
   }
+}
+
+function seconds(ms: number): string {
+  return `${Math.max(0, Math.ceil(ms / 1000))} s`;
 }
 
 /** Another key is there: nobody waits. */

@@ -11,7 +11,9 @@ export type ProviderOptions = {
   retries?: number;
   /** How the time between two questions passes. */
   sleep?(ms: number, signal: AbortSignal): Promise<void>;
-  /** Until an answer begins; default 120 s. */
+  /** What is left of the time that the run may take; undefined: as long as it needs. */
+  timeLeft?(): number | undefined;
+  /** Until an answer begins; default 120 s, for a server on this machine half an hour. */
   timeoutMs?: number;
   /** Longest silence within an answer; default 120 s. */
   idleMs?: number;

@@ -4,7 +4,8 @@ import type { Usage } from "../protocol/event.ts";
 import type { Message, Part } from "../protocol/message.ts";
 import type { Price } from "./prices.ts";
 
-export type ToolSpec = { name: string; description: string; parameters: object };
+/** `mcp`: of a server of the user's, whose schema may be anything. */
+export type ToolSpec = { name: string; description: string; parameters: object; mcp?: object };
 
 export type Effort = "low" | "medium" | "high";
 
@@ -28,6 +29,8 @@ export type ModelChunk =
   | { type: "usage"; usage: Usage }
   /** The reply starts again from nothing: every delta and part of it so far is void. */
   | { type: "retry"; attempt: number; reason: string; delayMs: number }
+  /** The reply stopped at a limit, in the middle of a call where one is named. Ends the stream; continue.ts goes on from there. */
+  | { type: "cut"; reason: string; call?: string }
   /** Something to be known that is not part of the reply. */
   | { type: "notice"; kind: string; message: string }
   /** Another model answers from here on. `model`: its display name. */
@@ -47,11 +50,18 @@ export interface Provider {
 export class ModelError extends Error {
   readonly code: ErrorCode;
   readonly retryAfterMs: number | undefined;
+  /** The server is at work on the request: a second one would only make it slower. */
+  readonly mayStillAnswer: boolean;
 
-  constructor(code: ErrorCode, message: string, options: { retryAfterMs?: number; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { retryAfterMs?: number; mayStillAnswer?: boolean; cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause });
     this.name = "ModelError";
     this.code = code;
     this.retryAfterMs = options.retryAfterMs;
+    this.mayStillAnswer = options.mayStillAnswer === true;
   }
 }

@@ -68,6 +68,8 @@ export type ResolvedModel = {
   keys: readonly string[];
   apiKeySource: ApiKeySource;
   contextTokens: number;
+  /** Most tokens of one answer, where that is known. */
+  outputTokens?: number;
   price?: Price;
   effort?: Effort;
   /** Runs on this machine. */
@@ -245,6 +247,7 @@ function atVendor(choice: ModelChoice, vendor: ServerRow, modelId: string, detai
     modelId,
     displayName: details.name ?? modelId,
     contextTokens: details.row?.contextTokens ?? (local ? localContext : hostedContext),
+    ...(details.row?.outputTokens && { outputTokens: details.row.outputTokens }),
     ...(details.row?.price && { price: details.row.price }),
     ...(details.effort && { effort: details.effort }),
     local,

@@ -4,6 +4,7 @@ import { createFetch } from "../net/fetch.ts";
 import { programName } from "../text/program-name.ts";
 import { aiSdkProvider } from "./ai-sdk.ts";
 import type { WireKind } from "./catalog.ts";
+import { withContinuation } from "./continue.ts";
 import { type ModelCandidate, withRetries } from "./fallback.ts";
 import type { ProviderOptions } from "./open.ts";
 import type { Provider } from "./provider.ts";
@@ -20,14 +21,16 @@ export async function openServer(
 ): Promise<Provider> {
   const primary = candidateOf(resolved, options, openBuiltIn);
   await primary.open(); // so that the first request does not wait for the load
-  return withRetries(primary, {
+  const retried = withRetries(primary, {
     ...(options.retries !== undefined && { retries: options.retries }),
     ...(options.sleep && { sleep: options.sleep }),
+    ...(options.timeLeft && { timeLeft: options.timeLeft }),
     fallbacks: (options.fallbackModels ?? []).map((name) => ({
       name,
       resolve: () => candidateOf(resolved.other(name), options, openBuiltIn),
     })),
   });
+  return withContinuation(retried);
 }
 
 function candidateOf(resolved: ResolvedModel, options: ProviderOptions, openBuiltIn: OpenBuiltIn): ModelCandidate {
@@ -49,7 +52,8 @@ async function openKeys(resolved: ResolvedModel, options: ProviderOptions): Prom
   const openVendor = await vendorLoaders[resolved.kind as WireKind]();
   const ask = createFetch({
     env: resolved.env,
-    responseMs: options.timeoutMs ?? 120_000,
+    // A model on this machine may read a long conversation for many minutes before it says the first word.
+    responseMs: options.timeoutMs ?? (resolved.local ? 30 * 60_000 : 120_000),
     idleMs: options.idleMs ?? 120_000,
     // Compressed events arrive in lumps.
     acceptEncoding: "identity",
@@ -64,6 +68,7 @@ async function openKeys(resolved: ResolvedModel, options: ProviderOptions): Prom
       headers: resolved.headers,
       ...(options.sessionId && { sessionId: options.sessionId }),
       ...(resolved.takesThinking && { takesThinking: true }),
+      ...(resolved.outputTokens && { outputTokens: resolved.outputTokens }),
     });
     const asked = {
       vendorLabel: resolved.vendorLabel,

@@ -208,7 +208,12 @@ function exchange(request: ClientRequest, { route, body, signal, unwanted, optio
       const decoded = await decode(message);
       const limits = {
         idleMs,
-        onIdle: () => new NetError("idle", `${named} stopped answering: nothing came for ${seconds(idleMs)}.`, place),
+        // A server may send its headers at once and begin to think then.
+        firstMs: idleMs > 0 && responseMs > 0 ? Math.max(idleMs, responseMs) : 0,
+        onIdle: (begun: boolean) =>
+          begun || responseMs <= idleMs
+            ? new NetError("idle", `${named} stopped answering: nothing came for ${seconds(idleMs)}.`, place)
+            : new NetError("timeout", `No answer from ${named} within ${seconds(responseMs)}.`, place),
         translate,
         onEnd: () => signal?.removeEventListener("abort", abort),
       };

@@ -6,7 +6,10 @@ import { Headers } from "./headers.ts";
 export type BodyLimits = {
   /** Longest silence between two pieces of the body; 0 = no limit. */
   idleMs: number;
-  onIdle(): Error;
+  /** Longest silence before the first one. */
+  firstMs: number;
+  /** `begun`: a piece has come. */
+  onIdle(begun: boolean): Error;
   translate(error: unknown): unknown;
   /** Called once, however the body ends. */
   onEnd(): void;
@@ -64,11 +67,13 @@ export function withReaders(body: ReadableStream<Uint8Array>) {
 function bodyOf(message: IncomingMessage, decoded: Readable, limits: BodyLimits): ReadableStream<Uint8Array> {
   let timer: NodeJS.Timeout | undefined;
   let over = false;
+  let begun = false;
   const disarm = (): void => clearTimeout(timer);
   const arm = (): void => {
     disarm();
     // Only while somebody waits for bytes: a slow reader is not a silent server.
-    if (limits.idleMs > 0 && !over) timer = setTimeout(() => message.destroy(limits.onIdle()), limits.idleMs);
+    const longestMs = begun ? limits.idleMs : limits.firstMs;
+    if (longestMs > 0 && !over) timer = setTimeout(() => message.destroy(limits.onIdle(begun)), longestMs);
   };
   const finish = (): void => {
     if (over) return;
@@ -79,6 +84,7 @@ function bodyOf(message: IncomingMessage, decoded: Readable, limits: BodyLimits)
   return new ReadableStream<Uint8Array>({
     start(controller) {
       decoded.on("data", (chunk: Buffer) => {
+        begun = true;
         if (over) return; // cancelled: what was under way still comes
         controller.enqueue(chunk);
         if ((controller.desiredSize ?? 0) > 0) return arm();

@@ -58,7 +58,8 @@ export const errorCodes = {
   MODEL_BAD_REQUEST: { exit: 1 },
   MODEL_OVERFLOW: { exit: 1 },
   MODEL_REFUSED: { exit: 1 },
-  MODEL_EMPTY: { exit: 1 },
+  MODEL_EMPTY: { exit: 1, retry: true },
+  OUTPUT_CUT: { exit: 1 },
   MODEL_TOO_LONG: { exit: 1 },
 
   RECORDING_INVALID: { exit: 1 },

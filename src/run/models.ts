@@ -4,6 +4,7 @@ import type { ProviderOptions } from "../model/open.ts";
 import type { Price } from "../model/prices.ts";
 import type { Effort, Provider } from "../model/provider.ts";
 import { createProvider, type ModelChoice, type ResolvedModel } from "../model/resolve.ts";
+import { milliseconds } from "../process/clock.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import type { Waiting } from "../protocol/waiting.ts";
@@ -53,12 +54,13 @@ function priceOf({ price, local, kind }: ResolvedModel): Price | undefined {
 
 /** With the retries, limits and fallbacks of the run around it. */
 export async function openProvider(
-  { settings, host, request, model: own }: Setup,
+  { settings, host, request, model: own, limits: { maxTimeMs } }: Setup,
   model: ResolvedModel,
   options: Pick<ProviderOptions, "sessionId" | "repliesGiven" | "scriptPlace"> = {},
 ): Promise<Provider> {
   const { retries, timeoutMs, idleMs, fallbackModels } = settings.courser;
   const { openProvider: open = createProvider, wrapProvider = same } = host.seams ?? {};
+  const openedAt = milliseconds();
   const opened = await open(model, {
     retries,
     timeoutMs,
@@ -67,6 +69,7 @@ export async function openProvider(
     program: host.program,
     version: host.version,
     ...(host.insecure && { insecure: true }),
+    ...(maxTimeMs !== undefined && { timeLeft: () => maxTimeMs - (milliseconds() - openedAt) }),
     ...options,
   });
   const provider = wrapProvider(opened, model);

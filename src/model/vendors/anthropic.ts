@@ -18,10 +18,12 @@ export function anthropicVendor(settings: VendorSettings): Vendor {
       })(modelId),
     options: (request) => ({
       // Without it a package that does not know the model would stop at 4,096. Known models are held to their own limit.
-      maxOutputTokens: 32_000,
+      maxOutputTokens: settings.outputTokens ?? 32_000,
       providerOptions: { anthropic: thinking(request, settings.name) },
     }),
     imagesInResults: true,
+    callIdRule: () => ({ legal: /^[a-zA-Z0-9_-]{1,64}$/, length: 24 }),
+    argumentNames: /^[a-zA-Z0-9_.-]{1,64}$/,
     returnsThinking: true,
     addsEvents: true,
     cacheMark: { anthropic: { cacheControl: { type: "ephemeral" } } },

@@ -17,6 +17,19 @@ export function googleVendor(settings: VendorSettings): Vendor {
       })(modelId),
     options: ({ model, effort }) => ({ providerOptions: { google: thinking(model, effort) } }),
     imagesInResults: true,
+    imageKinds: /^image\/(png|jpeg|webp)$/,
+    callIdRule: () => ({ legal: /^[\x21-\x7e]{1,64}$/, length: 24 }),
+    writesTools: true,
+    // The package writes the small subset of schemas that `parameters` takes, and loses what does not fit.
+    rewrite(body, { tools }) {
+      if (tools.length === 0) return;
+      const functionDeclarations = tools.map(({ name, description, parameters }) => ({
+        name,
+        description,
+        parametersJsonSchema: parameters,
+      }));
+      body.tools = [{ functionDeclarations }];
+    },
     returnsThinking: true,
   };
 }

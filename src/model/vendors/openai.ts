@@ -24,6 +24,9 @@ export function openaiVendor(settings: VendorSettings): Vendor {
       },
     }),
     imagesInResults: true,
+    saysNotStrict: true,
+    mostTools: 128,
+    callIdRule: () => ({ legal: /^[\x21-\x7e]{1,64}$/, length: 24 }),
     returnsThinking: true,
   };
 }

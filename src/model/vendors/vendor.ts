@@ -13,7 +13,12 @@ export type VendorSettings = {
   sessionId?: string;
   /** The server wants its thinking back. */
   takesThinking?: boolean;
+  /** Most tokens that an answer of the model may have, where that is known. */
+  outputTokens?: number;
 };
+
+/** Which ids of calls a server takes; others get one of `length` letters and digits. */
+export type CallIdRule = { legal: RegExp; length: number };
 
 export type Vendor = {
   name: string;
@@ -23,10 +28,28 @@ export type Vendor = {
   options(request: ModelRequest): Pick<LanguageModelV3CallOptions, "providerOptions" | "maxOutputTokens">;
   /** Pictures may stand in tool results; else they follow in a user message. */
   imagesInResults: boolean;
+  /** Kinds of pictures that are taken; default: every kind that we read. */
+  imageKinds?: RegExp;
+  /** `own`: the server made the id itself. */
+  callIdRule(model: string, own: boolean): CallIdRule;
+  /** Tools are sent as not strict: where nothing is said, the server makes optional fields mandatory. */
+  saysNotStrict?: true;
+  /** Most tools in a request. */
+  mostTools?: number;
+  /** What the names of a tool's arguments must be like. */
+  argumentNames?: RegExp;
+  /** `rewrite` puts the tools into the body, and not the package. */
+  writesTools?: true;
+  /** Changes the body of a request where the package cannot say what must be said. */
+  rewrite?(body: any, request: ModelRequest): void;
   /** Thinking is handed back. */
   returnsThinking: boolean;
   /** Marks the end of a stretch that should be cached. */
   cacheMark?: SharedV3ProviderOptions;
+  /** What an assistant's message carries beside its parts: thinking that goes back as it came. */
+  messageOptions?(metadata: readonly SharedV3ProviderOptions[]): SharedV3ProviderOptions | undefined;
+  /** Thinking that stands in an event of the wire and that the package passes over. */
+  thinkingDetails?(event: unknown): unknown[];
   /** New kinds of events may come at any time and are to be passed over. */
   addsEvents?: true;
   /**

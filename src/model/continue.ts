@@ -1,0 +1,131 @@
+// Goes on with an answer that stopped at a limit: what was said is handed back, and the rest is asked for. Readers see one answer.
+import type { Message, Part } from "../protocol/message.ts";
+import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "./provider.ts";
+
+/** How often one answer is continued. */
+const mostContinuations = 8;
+
+export function withContinuation(provider: Provider): Provider {
+  return {
+    get id() {
+      return provider.id;
+    },
+    async *stream(request) {
+      const said = new SaidSoFar();
+      for (let round = 0; ; round++) {
+        const cut = yield* oneAnswer(provider, round === 0 ? request : continuing(request, said, provider.id), said);
+        if (!cut) return;
+        said.cut = cut;
+        if (said.hasCalls) {
+          // They are run, and with their results the model goes on by itself.
+          yield* said.end();
+          return yield notice(`${where(cut)} Its complete calls are run, and it goes on from there.`);
+        }
+        if (!said.grew && cut.call === undefined)
+          throw outputCut(
+            `${where(cut)} It had said nothing${round > 0 ? " more" : ""}: a lower --effort leaves more of the limit for the answer.`,
+          );
+        if (round === mostContinuations)
+          throw outputCut(`${where(cut)} It was continued ${round} times and is still not complete. Ask for less at a time.`);
+        yield notice(`${where(cut)} It is continued (${round + 1} of at most ${mostContinuations} times).`);
+      }
+    },
+  };
+}
+
+type Cut = Extract<ModelChunk, { type: "cut" }>;
+
+/** What the rounds have said. The last piece of text stays open: what follows may belong to it. */
+class SaidSoFar {
+  readonly parts: Part[] = [];
+  open = "";
+  grew = false;
+  cut: Cut | undefined;
+
+  get hasCalls(): boolean {
+    return this.parts.some((part) => part.type === "tool_call");
+  }
+
+  /** Everything that readers have been given as deltas, and everything that they have been given as a part. */
+  *again(): Generator<ModelChunk> {
+    const texts = this.parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+    const text = [...texts, this.open].join("");
+    if (text) yield { type: "text", text };
+    for (const part of this.parts) yield { type: "part", part };
+  }
+
+  *end(): Generator<ModelChunk> {
+    if (this.open) yield* this.add({ type: "text", text: this.open });
+    this.open = "";
+  }
+
+  *add(part: Part): Generator<ModelChunk> {
+    this.parts.push(part);
+    yield { type: "part", part };
+  }
+}
+
+/** Passes on what comes; returns why it stopped, if it did. */
+async function* oneAnswer(
+  provider: Provider,
+  request: ModelRequest,
+  said: SaidSoFar,
+): AsyncGenerator<ModelChunk, Cut | undefined> {
+  const before = { parts: [...said.parts], open: said.open };
+  said.grew = false;
+  try {
+    for await (const chunk of provider.stream(request)) {
+      if (chunk.type === "cut") return chunk;
+      if (chunk.type === "part") {
+        const { part } = chunk;
+        if (part.type !== "thinking") said.grew = true;
+        if (part.type === "text") {
+          said.open += part.text;
+          continue;
+        }
+        yield* said.end();
+        yield* said.add(part);
+        continue;
+      }
+      yield chunk;
+      if (chunk.type !== "retry") continue;
+      // Void is what this round said; the earlier ones stand.
+      said.parts.splice(0, said.parts.length, ...before.parts);
+      said.open = before.open;
+      said.grew = false;
+      yield* said.again();
+    }
+  } catch (error) {
+    // Asked for the rest, it has nothing to add: then there is none.
+    const isOver = error instanceof ModelError && error.code === "MODEL_EMPTY" && said.cut && !said.cut.call;
+    if (!isOver) throw error;
+  }
+  yield* said.end();
+  return undefined;
+}
+
+function continuing(request: ModelRequest, { parts, open, cut }: SaidSoFar, provider: string): ModelRequest {
+  const said: Part[] = [...parts, ...(open ? [{ type: "text" as const, text: open }] : [])];
+  const answer: Message[] = said.some((part) => part.type === "text") ? [{ role: "assistant", parts: said, provider }] : [];
+  const wish: Message = { role: "user", parts: [{ type: "text", text: wishAfter(cut!) }] };
+  return { ...request, messages: [...request.messages, ...answer, wish] };
+}
+
+function wishAfter({ reason, call }: Cut): string {
+  if (reason === "pause_turn") return "Continue.";
+  if (call !== undefined)
+    return `Your answer reached the output limit in the middle of a call of ${call}, which was not run. Go on with less in each call: split the work into several smaller ones.`;
+  return "Your answer reached the output limit and was cut. Go on exactly where it stopped, with the next character. Repeat nothing, and say nothing about the interruption.";
+}
+
+function where({ reason, call }: Cut): string {
+  return `The answer was cut (${reason})${call === undefined ? "" : ` in the middle of a call of ${call}`}.`;
+}
+
+function notice(message: string): ModelChunk {
+  return { type: "notice", kind: "output_cut", message };
+}
+
+function outputCut(message: string): ModelError {
+  return new ModelError("OUTPUT_CUT", message);
+}

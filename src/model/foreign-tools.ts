@@ -1,0 +1,198 @@
+// Tools of MCP servers as the vendors take them: whatever a server calls a schema becomes one that none of them refuses, with
+// every field still in it. What no vendor's rules can say is left out, that one tool alone.
+import { isObject, type JsonObject } from "../json/object.ts";
+import { resolveRef } from "../json/schema.ts";
+import { keywordProblem } from "../json/schema-check.ts";
+import { isBlankText } from "../text/blank.ts";
+import type { ToolSpec } from "./provider.ts";
+import type { Vendor } from "./vendors/vendor.ts";
+
+export type FittedTools = { tools: readonly ToolSpec[]; leftOut: readonly string[] };
+
+/** `leftOut`: a sentence for each tool that the model is not told of. */
+export function fitTools(
+  tools: readonly ToolSpec[],
+  { argumentNames, mostTools = Number.POSITIVE_INFINITY }: Pick<Vendor, "argumentNames" | "mostTools">,
+): FittedTools {
+  const leftOut: string[] = [];
+  const fitting = tools.flatMap((tool): ToolSpec[] => {
+    if (tool.mcp === undefined) return [tool];
+    const parameters = fittedSchema(tool.parameters);
+    const odd = argumentNames && oddName(parameters, argumentNames);
+    if (odd === undefined) {
+      const { name } = tool;
+      return [{ name, description: isBlankText(tool.description) ? name : tool.description, parameters }];
+    }
+    leftOut.push(
+      `The model is not told of the tool ${tool.name}: its vendor takes no argument named ${JSON.stringify(odd)}.`,
+    );
+    return [];
+  });
+  for (const { name } of fitting.slice(mostTools))
+    leftOut.push(`The model is not told of the tool ${name}: its vendor takes no more than ${mostTools} tools.`);
+  return { tools: fitting.slice(0, mostTools), leftOut };
+}
+
+/** The same object for the same schema: requests of one conversation do not differ in it. */
+const fitted = new WeakMap<object, JsonObject>();
+
+function fittedSchema(schema: object): JsonObject {
+  const known = fitted.get(schema);
+  if (known) return known;
+  const made = objectSchema(schema as JsonObject);
+  fitted.set(schema, made);
+  return made;
+}
+
+/** Vendors want one object at the top. The fields of all alternatives become fields of it; a call is checked against the server's own schema. */
+function objectSchema(root: JsonObject): JsonObject {
+  const fields = new Map<string, unknown[]>();
+  const place: Place = { root, depth: 0, inlined: { count: 0 } };
+  const required = gather(root, fields, place);
+  const { description, additionalProperties } = root;
+  const definitions = ["$defs", "definitions"].filter((name) => isObject(root[name]));
+  const properties = [...fields].map(([name, schemas]): [string, unknown] => {
+    const different = [...new Map(schemas.map((each) => [JSON.stringify(each), each])).values()];
+    return [name, different.length === 1 ? different[0] : { anyOf: different }];
+  });
+  return {
+    type: "object",
+    ...(typeof description === "string" && { description }),
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 && { required }),
+    ...(additionalProperties !== undefined &&
+      fields.size === Object.keys(root["properties"] ?? {}).length && {
+        additionalProperties: cleaned(additionalProperties, place),
+      }),
+    ...Object.fromEntries(definitions.map((name) => [name, cleanedByName(root[name] as JsonObject, place)])),
+  };
+}
+
+/** How deep in which schema, and how often something was written out where a reference to it stood. */
+type Place = { root: JsonObject; depth: number; inlined: { count: number } };
+
+const deepest = 60;
+const mostInlined = 100;
+
+/** Puts the fields of a schema and of all that it is made of into `fields`; returns the names of those that are always required. */
+function gather(schema: unknown, fields: Map<string, unknown[]>, place: Place): string[] {
+  if (!isObject(schema) || place.depth > deepest) return [];
+  const required = new Set(namesIn(schema["required"]));
+  for (const [name, field] of Object.entries(isObject(schema["properties"]) ? schema["properties"] : {})) {
+    if (field !== false) fields.set(name, [...(fields.get(name) ?? []), cleaned(field, place)]);
+  }
+  const inner = (each: unknown) => gather(each, fields, deeper(place));
+  const reference = typeof schema["$ref"] === "string" ? [resolveRef(place.root, schema["$ref"])] : [];
+  for (const part of [...reference, ...listIn(schema["allOf"])]) for (const name of inner(part)) required.add(name);
+  for (const alternatives of [listIn(schema["anyOf"]), listIn(schema["oneOf"])]) {
+    const named = alternatives.map(inner);
+    for (const name of named[0] ?? []) if (named.every((names) => names.includes(name))) required.add(name);
+  }
+  for (const part of ["if", "then", "else"]) inner(schema[part]);
+  for (const name of required) if (!fields.has(name)) fields.set(name, [{}]);
+  return [...required];
+}
+
+/** Keywords whose value is a schema, a list of them, or schemas by name. */
+const holdsSchema = new Set(["additionalProperties", "contains", "not", "if", "then", "else", "propertyNames"]);
+const holdsList = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
+const holdsNamed = new Set(["properties", "$defs", "definitions", "dependentSchemas"]);
+/** Old spellings, and what says where a schema is from: nothing that a vendor needs. */
+const unwanted = new Set(["$schema", "$id", "$comment", "items", "additionalItems", "dependencies", "example"]);
+
+/** A schema of JSON Schema 2020-12, whatever draft it was written in: what is no schema there is left out, word by word. */
+function cleaned(schema: unknown, above: Place): unknown {
+  if (!isObject(schema) || above.depth > deepest) return schema === false ? { not: {} } : {};
+  const place = deeper(above);
+  const reference = schema["$ref"];
+  if (reference !== undefined && !(typeof reference === "string" && isDefinition(reference, place.root))) {
+    // The place that it names may be another one here, or nowhere.
+    const { $ref: _elsewhere, ...rest } = schema;
+    const target = typeof reference === "string" ? resolveRef(place.root, reference) : undefined;
+    const isWritten = isObject(target) && target !== place.root && place.inlined.count++ < mostInlined;
+    return cleaned(isWritten ? { ...target, ...rest } : rest, place);
+  }
+  const made: JsonObject = {};
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (holdsSchema.has(keyword)) made[keyword] = typeof value === "boolean" ? value : cleaned(value, place);
+    else if (holdsList.has(keyword)) Object.assign(made, ifAny(keyword, listIn(value), place));
+    else if (holdsNamed.has(keyword))
+      Object.assign(made, isObject(value) && { [keyword]: cleanedByName(value, place) });
+    else if (keyword === "required") Object.assign(made, Array.isArray(value) && { required: namesIn(value) });
+    else if (keyword === "enum") Object.assign(made, listIn(value).length > 0 && { enum: unique(listIn(value)) });
+    else if (keyword === "type") Object.assign(made, typeIn(value));
+    else if (!unwanted.has(keyword) && isSaid(keyword, value, place.root)) made[keyword] = value;
+  }
+  return { ...made, ...itemsOf(schema, made, place), ...bounds(schema) };
+}
+
+/** Words are strings, and some servers write null for what they do not say. */
+function isSaid(keyword: string, value: unknown, root: JsonObject): boolean {
+  if (keyword === "title" || keyword === "description") return typeof value === "string";
+  if (value === null) return keyword === "default" || keyword === "const";
+  return keywordProblem(keyword, value, root) === undefined;
+}
+
+function deeper(place: Place): Place {
+  return { ...place, depth: place.depth + 1 };
+}
+
+function ifAny(keyword: string, list: unknown[], place: Place): JsonObject {
+  return list.length > 0 ? { [keyword]: list.map((each) => cleaned(each, place)) } : {};
+}
+
+function cleanedByName(schemas: JsonObject, place: Place): JsonObject {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, cleaned(schema, place)]));
+}
+
+const types = ["object", "array", "string", "number", "integer", "boolean", "null"];
+
+function typeIn(value: unknown): JsonObject {
+  const known = unique(Array.isArray(value) ? value : [value]).filter((type) => types.includes(type as string));
+  if (known.length === 0) return {};
+  return { type: known.length === 1 ? known[0] : known };
+}
+
+/** A tuple is spelled `prefixItems` today, and an array says what is in it. */
+function itemsOf(schema: JsonObject, { type, prefixItems }: JsonObject, place: Place): JsonObject {
+  const { items, additionalItems } = schema;
+  if (Array.isArray(items)) {
+    const rest = additionalItems === undefined ? {} : cleaned(additionalItems, place);
+    return { ...ifAny("prefixItems", items, place), items: additionalItems === false ? false : rest };
+  }
+  if (items !== undefined && items !== null) return { items: items === false ? false : cleaned(items, place) };
+  const isArray = type === "array" || (Array.isArray(type) && type.includes("array")) || prefixItems !== undefined;
+  return isArray ? { items: {} } : {};
+}
+
+/** Draft 4 says of a bound that it is itself excluded; today the bound has a keyword of its own. */
+function bounds(schema: JsonObject): JsonObject {
+  return {
+    ...(schema["exclusiveMinimum"] === true && { exclusiveMinimum: schema["minimum"] }),
+    ...(schema["exclusiveMaximum"] === true && { exclusiveMaximum: schema["maximum"] }),
+  };
+}
+
+function isDefinition(reference: string, root: JsonObject): boolean {
+  return /^#\/(\$defs|definitions)\//.test(reference) && resolveRef(root, reference) !== undefined;
+}
+
+/** The first name of an argument, at any depth, that is not like `legal`. */
+function oddName(schema: unknown, legal: RegExp): string | undefined {
+  if (Array.isArray(schema)) return schema.map((each) => oddName(each, legal)).find((name) => name !== undefined);
+  if (!isObject(schema)) return undefined;
+  const names = isObject(schema["properties"]) ? Object.keys(schema["properties"]) : [];
+  return names.find((name) => !legal.test(name)) ?? oddName(Object.values(schema), legal);
+}
+
+function listIn(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function namesIn(value: unknown): string[] {
+  return unique(listIn(value)).filter((name) => typeof name === "string");
+}
+
+function unique(values: unknown[]): unknown[] {
+  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
+}
