@@ -187,14 +187,9 @@ async function* chunksOf(
     const opaque = { from: vendor.name, metadata: { thinking: { details } } } as Opaque;
     yield { type: "part", part: { type: "thinking", text: "", opaque } };
   }
+  if (cut !== undefined) yield { type: "cut", reason: cut, ...(broken !== undefined && { call: broken }) };
   if (finish) yield { type: "usage", usage: usageOf(finish.usage) };
-  if (cut === undefined) return judgeEnding(finish?.reason, said, reading);
-  if (cut === "model_context_window_exceeded") {
-    // What was said is void: it is said again when the conversation has become shorter.
-    yield { type: "retry", attempt: 1, reason: "The conversation filled the model's context window.", delayMs: 0 };
-    throw new ModelError("MODEL_OVERFLOW", `The conversation is too long for ${reading.request.model}: ${cut}`);
-  }
-  yield { type: "cut", reason: cut, ...(broken !== undefined && { call: broken }) };
+  if (cut === undefined) judgeEnding(finish?.reason, said, reading);
 }
 
 /** Why an answer stopped that is not over, in the vendor's word; undefined where it is. */

@@ -16,6 +16,11 @@ export function withContinuation(provider: Provider): Provider {
         const cut = yield* oneAnswer(provider, round === 0 ? request : continuing(request, said, provider.id), said);
         if (!cut) return;
         said.cut = cut;
+        if (cut.reason === "model_context_window_exceeded") {
+          // What was said is void: it is said again when the conversation has become shorter.
+          yield { type: "retry", attempt: round + 1, reason: where(cut), delayMs: 0 };
+          throw new ModelError("MODEL_OVERFLOW", `The conversation is too long for ${request.model}: ${cut.reason}`);
+        }
         if (said.hasCalls) {
           // They are run, and with their results the model goes on by itself.
           yield* said.end();
@@ -72,10 +77,15 @@ async function* oneAnswer(
   said: SaidSoFar,
 ): AsyncGenerator<ModelChunk, Cut | undefined> {
   const before = { parts: [...said.parts], open: said.open };
+  let cut: Cut | undefined;
   said.grew = false;
   try {
     for await (const chunk of provider.stream(request)) {
-      if (chunk.type === "cut") return chunk;
+      if (chunk.type === "cut") {
+        cut = chunk;
+        continue;
+      }
+      if (chunk.type === "usage" && !cut) yield* said.end();
       if (chunk.type === "part") {
         const { part } = chunk;
         if (part.type !== "thinking") said.grew = true;
@@ -100,8 +110,8 @@ async function* oneAnswer(
     const isOver = error instanceof ModelError && error.code === "MODEL_EMPTY" && said.cut && !said.cut.call;
     if (!isOver) throw error;
   }
-  yield* said.end();
-  return undefined;
+  if (!cut) yield* said.end();
+  return cut;
 }
 
 function continuing(request: ModelRequest, { parts, open, cut }: SaidSoFar, provider: string): ModelRequest {

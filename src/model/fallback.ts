@@ -39,6 +39,8 @@ export type RetryOptions = {
 
 /** Where nobody limits the run, and a server asks to wait. */
 const longestWaitMs = 60 * 60_000;
+/** So much longer than it asks, at most: not all that were told to wait come back at once. */
+const mostExtraMs = 5_000;
 /** So often a model that says nothing is asked again. */
 const mostEmptyAnswers = 2;
 const firstPauseMs = 500;
@@ -173,7 +175,7 @@ async function* askCandidate(
 
     const delayMs = Math.round(
       wanted > 0
-        ? wanted * (1 + random() / 4)
+        ? wanted + random() * Math.min(wanted / 4, mostExtraMs)
         : Math.min(longestPauseMs, firstPauseMs * 2 ** repeated) * (0.75 + random() / 2),
     );
     repeated++;

@@ -29,7 +29,7 @@ export type ModelChunk =
   | { type: "usage"; usage: Usage }
   /** The reply starts again from nothing: every delta and part of it so far is void. */
   | { type: "retry"; attempt: number; reason: string; delayMs: number }
-  /** The reply stopped at a limit, in the middle of a call where one is named. Ends the stream; continue.ts goes on from there. */
+  /** The reply stopped at a limit, in the middle of a call where one is named. Nothing but the usage follows; continue.ts goes on from there. */
   | { type: "cut"; reason: string; call?: string }
   /** Something to be known that is not part of the reply. */
   | { type: "notice"; kind: string; message: string }

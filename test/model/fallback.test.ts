@@ -47,12 +47,51 @@ describe("over the wire", () => {
     expect(server!.requests).toHaveLength(1);
   });
 
-  it("does not ask again after a refusal or an empty answer", async () => {
+  it("does not ask again after a refusal", async () => {
     expect((await ask([{ stopReason: "refusal", text: "" }, ok], { retries: 5 })).error?.code).toBe("MODEL_REFUSED");
     expect(server!.requests).toHaveLength(1);
-    await server!.stop();
-    expect((await ask([{ text: "" }, ok], { retries: 5 })).error?.code).toBe("MODEL_EMPTY");
-    expect(server!.requests).toHaveLength(1);
+  });
+
+  it.each([
+    [1, 2, "ok"],
+    [2, 3, "ok"],
+    [9, 3, ""],
+  ])("asks again after %d empty answers, twice at most", async (empty, requests, text) => {
+    const reply = await ask([{ text: "", repeat: empty }, ok], { retries: 5, sleep: async () => {} });
+    expect(reply).toMatchObject({ text, error: text ? undefined : { code: "MODEL_EMPTY" } });
+    expect(server!.requests).toHaveLength(requests);
+  });
+
+  it("does not ask a server on this machine again that may still be at work on its answer", async () => {
+    for (const answer of [{ acceptOnly: true }, { chunks: [], ending: "silence" }] satisfies Answer[]) {
+      const reply = await ask([answer, ok], { retries: 3, timeoutMs: 200, idleMs: 50 });
+      expect(reply.error?.code).toBe("MODEL_TIMEOUT");
+      expect(reply.error?.message).toContain("Raise timeoutMs in courser.json");
+      expect(server!.requests).toHaveLength(1);
+      await server!.stop();
+    }
+  });
+
+  it("gives the first word its own time, whatever pauses are allowed within an answer", async () => {
+    const reply = await ask([{ text: "ok", delayMs: 300 }], { timeoutMs: 5000, idleMs: 50 });
+    expect(reply.text).toBe("ok");
+  });
+
+  it.each([
+    ["Unsupported value: 'reasoning.effort' does not support 'high' with this model."],
+    ["thinking is not enabled for this model"],
+    ["Unrecognized request argument supplied: reasoning_effort"],
+  ])("asks without an effort that the server refuses, says so once, and keeps to it: %s", async (message) => {
+    server = await modelServer((request) =>
+      request.body.includes("effort") ? { status: 400, body: { error: { message } } } : ok,
+    );
+    const provider = await providerAt(server.url, kind);
+    const first = await replyOf(provider, requestFor(modelOf[kind], { effort: "high" }));
+    expect(first.text).toBe("ok");
+    expect(first.chunks[0]).toMatchObject({ type: "notice", kind: "effort_refused" });
+    const second = await replyOf(provider, requestFor(modelOf[kind], { effort: "high" }));
+    expect(second.chunks.some((chunk) => chunk.type === "notice")).toBe(false);
+    expect(server.requests).toHaveLength(3);
   });
 
   it("does not double what a cut answer had said", async () => {
@@ -157,11 +196,12 @@ describe("pauses", () => {
     displayName: provider.id,
     open: async () => [provider],
   });
-  const run = async (provider: Provider, options: { retries?: number; random?: number } = {}) => {
+  const run = async (provider: Provider, options: { retries?: number; random?: number; left?: number } = {}) => {
     const pauses: number[] = [];
     const wrapped = withRetries(candidate(provider), {
       ...(options.retries !== undefined && { retries: options.retries }),
       random: () => options.random ?? 0.5,
+      timeLeft: () => options.left,
       sleep: async (ms) => void pauses.push(ms),
     });
     return { reply: await replyOf(wrapped, requestFor("m")), pauses };
@@ -187,10 +227,14 @@ describe("pauses", () => {
     expect(pauses[0]).toBeLessThanOrEqual(4000);
   });
 
-  it("do not last longer than a minute: then it is an error at once", async () => {
-    const { reply, pauses } = await run(fails(limited(61_000)));
-    expect(pauses).toEqual([]);
-    expect(reply.error?.message).toMatch(/asks to wait 61 s/);
+  it("are as long as the server asks, within the time of the run", async () => {
+    const { reply, pauses } = await run(fails(limited(90_000), undefined), { random: 0 });
+    expect(reply.text).toBe("ok");
+    expect(pauses).toEqual([90_000]);
+    const limitedRun = await run(fails(limited(90_000), undefined), { left: 60_000 });
+    expect(limitedRun.pauses).toEqual([]);
+    expect(limitedRun.reply.error?.message).toMatch(/asks to wait 90 s, longer than the run may still take \(60 s\)/);
+    expect((await run(fails(limited(4_000_000)))).pauses).toEqual([]);
   });
 
   it("end when the run is cancelled", async () => {

@@ -1,7 +1,8 @@
 // tool(): how a built-in tool is written down: its arguments as one schema, from which come JSON Schema and `parse`.
 import * as v from "valibot";
-import { isObject } from "../../json/object.ts";
+import { isObject, tryParse } from "../../json/object.ts";
 import { shownValue } from "../../text/one-line.ts";
+import { asMeant } from "./lenient-arguments.ts";
 import { failure, type Tool } from "./tool.ts";
 
 type ArgumentTable = v.ObjectSchema<v.ObjectEntries, undefined>;
@@ -23,8 +24,8 @@ export function tool<Table extends ArgumentTable>(definition: Definition<Table>)
       return (parameters ??= jsonSchemaOf(args));
     },
     parse(input) {
-      const named = respell(objectOf(input, rest.name), spellings ?? {});
-      const result = v.safeParse(args, reshape ? reshape(named) : named);
+      const named = asMeant(respell(objectOf(input, rest.name), spellings ?? {}), args) as Record<string, unknown>;
+      const result = v.safeParse(args, reshape ? asMeant(reshape(named), args) : named);
       if (result.success) return result.output;
       throw failure(`${rest.name}: ${result.issues.map(sentenceOf).join("; ")}. It takes ${signatureOf(args)}.`);
     },
@@ -100,6 +101,8 @@ export function jsonSchemaOf(schema: any): Record<string, unknown> {
 
 function objectOf(input: unknown, name: string): Record<string, unknown> {
   if (typeof input === "string") {
+    const inside = tryParse(input);
+    if (isObject(inside)) return inside;
     throw failure(`${name}: the arguments are not valid JSON. Send them again as one complete JSON object.`);
   }
   if (!isObject(input)) throw failure(`${name}: the arguments must be one JSON object, got ${shownValue(input)}.`);
@@ -110,7 +113,7 @@ function respell(input: Record<string, unknown>, spellings: Record<string, strin
   const named: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(withoutNulls(input) as Record<string, unknown>)) {
     const ours = spellings[key] ?? key;
-    if (ours === key || (input[ours] ?? undefined) === undefined) named[ours] = value;
+    if (ours === key ? !(key in named) : (input[ours] ?? "") === "") named[ours] = value;
   }
   return named;
 }

@@ -38,7 +38,7 @@ describe("tool()", () => {
     ["type", { path: 5, edits: [] }, '"path" must be a string, got 5'],
     ["deep", { path: "a", edits: [{ text: 1 }] }, '"edits[0].text" must be a string, got 1'],
     ["deep and missing", { path: "a", edits: [{}] }, '"edits[0].text" is missing'],
-    ["range", { path: "a", edits: [], limit: 0 }, '"limit" must be at least 1, got 0'],
+    ["range", { path: "a", edits: [], limit: -1 }, '"limit" must be at least 1, got -1'],
     ["whole", { path: "a", edits: [], limit: 1.5 }, '"limit" must be an integer, got 1.5'],
     ["choice", { path: "a", edits: [], mode: "c" }, '"mode" must be one of a, b, got "c"'],
     ["list", { path: "a", edits: "x" }, '"edits" must be an array, got "x"'],
