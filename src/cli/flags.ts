@@ -104,7 +104,11 @@ export const flags: readonly Flag[] = [
   flag("Model", "--effort <level>", "Reasoning effort of the model", { choices: ["low", "medium", "high"] }),
   flag("Model", "--list-models", "List the models and exit"),
   flag("Model", "--api-key <key>", "API key for the chosen model's vendor (or CURSOR_API_KEY)"),
-  flag("Model", "-e, --endpoint <url>", "OpenAI-compatible server to use (or CURSOR_API_ENDPOINT)"),
+  flag("Model", "-e, --endpoint <url>", "Server to use (or CURSOR_API_ENDPOINT)"),
+  flag("Model", "--endpoint-type <type>", "What that server speaks (default: openai, which is chat completions)", {
+    choices: ["openai", "responses", "anthropic", "google"],
+  }),
+  flag("Model", "--token-command <command>", "Program that prints a bearer token for the model's server"),
   flag("Model", "-H, --header <header>...", "Extra request header 'Name: Value' (repeatable)"),
   flag("Model", "--auth-token <token>", "Bearer token instead of a key", {
     hidden: true,

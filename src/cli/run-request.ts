@@ -5,6 +5,7 @@ import { UserError } from "../protocol/error-codes.ts";
 import { type ProfileName, profileNames } from "../protocol/profiles.ts";
 import {
   type ChatChoice,
+  type EndpointType,
   type FailReason,
   failReasons,
   type ReasoningEffort,
@@ -82,11 +83,12 @@ export async function settledRequest(invocation: Invocation, on: "print" | "term
   return prepared.request;
 }
 
-export function modelFlags(flags: FlagValues): Pick<RunRequest, "model" | "effort" | "endpoint"> {
+export function modelFlags(flags: FlagValues): Pick<RunRequest, "model" | "effort" | "endpoint" | "endpointType"> {
   return {
     model: flagText(flags, "model"),
     effort: flagText(flags, "effort") as ReasoningEffort | undefined,
     endpoint: flagText(flags, "endpoint"),
+    endpointType: flagText(flags, "endpoint-type") as EndpointType | undefined,
   };
 }
 
@@ -104,6 +106,7 @@ export function runHost({ line: { flags }, env, name, version }: Invocation): Ru
     version,
     env,
     apiKey: flagText(flags, "api-key"),
+    tokenCommand: flagText(flags, "token-command"),
     headers: flagList(flags, "header"),
     ...(flags.has("insecure") && { insecure: true }),
     redact: withoutSecrets,

@@ -114,12 +114,7 @@ function legalId(id: string, { vendor, model, usedIds }: Recipient, own: boolean
 }
 
 /** Every call gets exactly one result: vendors refuse a conversation with calls left open. Returns pictures that must follow. */
-function answer(
-  prompt: LanguageModelV3Prompt,
-  open: OpenCalls,
-  parts: readonly Part[],
-  vendor: Vendor,
-): UserContent {
+function answer(prompt: LanguageModelV3Prompt, open: OpenCalls, parts: readonly Part[], vendor: Vendor): UserContent {
   if (open.size === 0) return [];
   const pictures: UserContent = [];
   const content = [...open].map(([id, { name, sentId }]): LanguageModelV3ToolResultPart => {

@@ -31,7 +31,9 @@ export function withContinuation(provider: Provider): Provider {
             `${where(cut)} It had said nothing${round > 0 ? " more" : ""}: a lower --effort leaves more of the limit for the answer.`,
           );
         if (round === mostContinuations)
-          throw outputCut(`${where(cut)} It was continued ${round} times and is still not complete. Ask for less at a time.`);
+          throw outputCut(
+            `${where(cut)} It was continued ${round} times and is still not complete. Ask for less at a time.`,
+          );
         yield notice(`${where(cut)} It is continued (${round + 1} of at most ${mostContinuations} times).`);
       }
     },
@@ -116,7 +118,9 @@ async function* oneAnswer(
 
 function continuing(request: ModelRequest, { parts, open, cut }: SaidSoFar, provider: string): ModelRequest {
   const said: Part[] = [...parts, ...(open ? [{ type: "text" as const, text: open }] : [])];
-  const answer: Message[] = said.some((part) => part.type === "text") ? [{ role: "assistant", parts: said, provider }] : [];
+  const answer: Message[] = said.some((part) => part.type === "text")
+    ? [{ role: "assistant", parts: said, provider }]
+    : [];
   const wish: Message = { role: "user", parts: [{ type: "text", text: wishAfter(cut!) }] };
   return { ...request, messages: [...request.messages, ...answer, wish] };
 }

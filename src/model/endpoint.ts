@@ -1,12 +1,18 @@
 // Servers: the built-in vendors, and what courser.json and the environment say about them.
 import { isLoopback } from "../policy/loopback.ts";
 import { UserError } from "../protocol/error-codes.ts";
+import type { EndpointType } from "../protocol/run.ts";
 import { findVendor, type VendorRow, vendors, type WireKind } from "./catalog.ts";
 import { firstText } from "./keys.ts";
 import type { EndpointSettings, ModelChoice } from "./resolve.ts";
 
 /** A vendor, with headers of the user's own. `moved`: a built-in name at another server, which gets no saved key. */
-export type ServerRow = VendorRow & { headers?: Readonly<Record<string, string>>; moved?: boolean };
+export type ServerRow = VendorRow & {
+  headers?: Readonly<Record<string, string>>;
+  moved?: boolean;
+  /** A program that prints a bearer token. */
+  tokenCommand?: string;
+};
 
 /** A built-in vendor, with what courser.json says about it. */
 export function vendorRow(choice: ModelChoice, name: string): ServerRow | undefined {
@@ -20,11 +26,12 @@ export function ownEndpoint({ endpoints }: ModelChoice, name: string): EndpointS
 
 export function endpointRow(name: string, endpoint: EndpointSettings): ServerRow {
   const builtIn = findVendor(name);
-  const kind = endpoint.type ?? builtIn?.kind ?? "openai-compatible";
-  if (!isWireKind(kind)) {
+  const kind = endpoint.type === undefined ? (builtIn?.kind ?? "openai-compatible") : wireKinds.get(endpoint.type);
+  if (!kind) {
+    const known = [...wireKinds.keys()].join(", ");
     throw new UserError(
       "CONFIG_INVALID",
-      `courser.json: providers.${name}.type '${kind}' is unknown. Choose ${wireKinds.join(", ")}.`,
+      `courser.json: providers.${name}.type '${endpoint.type}' is unknown. Choose ${known}.`,
     );
   }
   const sameKind = vendors.find((row) => row.name === kind);
@@ -47,13 +54,29 @@ export function endpointRow(name: string, endpoint: EndpointSettings): ServerRow
     moved: builtIn !== undefined && endpoint.baseUrl !== undefined,
     baseUrlVariable: endpoint.baseUrl ? undefined : builtIn?.baseUrlVariable,
     ...(endpoint.headers && { headers: endpoint.headers }),
+    ...(endpoint.tokenCommand && { tokenCommand: endpoint.tokenCommand }),
   };
 }
 
-const wireKinds: readonly WireKind[] = ["anthropic", "openai", "google", "openai-compatible"];
+/** What `type` may say. */
+const wireKinds: ReadonlyMap<string, WireKind> = new Map([
+  ["anthropic", "anthropic"],
+  ["responses", "openai"],
+  ["google", "google"],
+  ["openai-compatible", "openai-compatible"],
+  ["openai", "openai"],
+]);
 
-function isWireKind(text: string): text is WireKind {
-  return (wireKinds as readonly string[]).includes(text);
+/** What --endpoint-type may say: `openai` is the wire that most servers have taken over from it. */
+const endpointTypes: Readonly<Record<EndpointType, WireKind>> = {
+  openai: "openai-compatible",
+  responses: "openai",
+  anthropic: "anthropic",
+  google: "google",
+};
+
+export function wireOfEndpoint(type: EndpointType | undefined): WireKind {
+  return type === undefined ? "openai-compatible" : endpointTypes[type];
 }
 
 /** Where a variable says that the server is, else where it always is. */

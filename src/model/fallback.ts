@@ -114,7 +114,11 @@ function nextCandidate(waiting: Fallback[], failure: ModelError): ModelCandidate
 }
 
 function forCandidate(request: ModelRequest, candidate: ModelCandidate): ModelRequest {
-  return { ...plain(request), model: candidate.modelId ?? request.model, ...(candidate.effort && { effort: candidate.effort }) };
+  return {
+    ...plain(request),
+    model: candidate.modelId ?? request.model,
+    ...(candidate.effort && { effort: candidate.effort }),
+  };
 }
 
 type Context = { keys: KeyRests; state: { shown: boolean }; options: RetryOptions };

@@ -5,6 +5,7 @@ import { systemErrorText } from "../text/system-error.ts";
 import type { Provider } from "./provider.ts";
 import type { ResolvedModel } from "./resolve.ts";
 import type { ScriptPlace } from "./scripted.ts";
+import type { RunCommand } from "./token.ts";
 
 export type ProviderOptions = {
   /** How often a model is asked again; default 3. */
@@ -17,6 +18,8 @@ export type ProviderOptions = {
   timeoutMs?: number;
   /** Longest silence within an answer; default 120 s. */
   idleMs?: number;
+  /** Runs programs that print tokens. */
+  runCommand?: RunCommand;
   /** Models to ask, in order, when the first cannot answer. */
   fallbackModels?: readonly string[];
   /** Do not verify the server's certificate. */

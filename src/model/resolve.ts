@@ -1,6 +1,7 @@
 // From what the user asked for to one model, its server and its key. Pure and cheap: `init` is printed right after it.
 
 import { UserError } from "../protocol/error-codes.ts";
+import type { EndpointType } from "../protocol/run.ts";
 import { distanceBetween, nearestNames } from "../text/nearest.ts";
 import { programName } from "../text/program-name.ts";
 import {
@@ -15,7 +16,16 @@ import {
   vendors,
   type WireKind,
 } from "./catalog.ts";
-import { endpointRow, headersOf, isLocal, movedUrl, ownEndpoint, type ServerRow, vendorRow } from "./endpoint.ts";
+import {
+  endpointRow,
+  headersOf,
+  isLocal,
+  movedUrl,
+  ownEndpoint,
+  type ServerRow,
+  vendorRow,
+  wireOfEndpoint,
+} from "./endpoint.ts";
 import { isHouseModel, modelOfFamily } from "./families.ts";
 import { firstText, foreignKey, givenSource, hasOwnKey, type KeyList, keyAdvice, keyList, ownKey } from "./keys.ts";
 import type { ProviderOptions } from "./open.ts";
@@ -30,6 +40,7 @@ export type EndpointSettings = {
   headers?: Readonly<Record<string, string>>;
   models?: readonly string[];
   keys?: readonly string[];
+  tokenCommand?: string;
 };
 
 export type ModelChoice = {
@@ -44,6 +55,10 @@ export type ModelChoice = {
   /** Saved keys by vendor. */
   keys?: Readonly<Record<string, string>>;
   endpointFlag?: string;
+  /** --endpoint-type. */
+  endpointType?: EndpointType;
+  /** --token-command. */
+  tokenCommandFlag?: string;
   headerFlags?: readonly string[];
   apiKeyFlag?: string;
   /** The name we were called by, for commands to type. */
@@ -76,6 +91,8 @@ export type ResolvedModel = {
   local: boolean;
   baseUrl?: string;
   headers: Readonly<Record<string, string>>;
+  /** A program that prints the bearer token for the server. */
+  tokenCommand?: string;
   /** An OpenAI-compatible server that wants its thinking back. */
   takesThinking?: boolean;
   /** What whoever named it should know: another one answers. */
@@ -144,7 +161,7 @@ function atEndpoint(choice: ModelChoice, url: string, named: string | undefined)
   const keys = keyList(choice, { variables: [], vendor: undefined });
   return {
     ...common(choice, keys),
-    kind: "openai-compatible",
+    kind: wireOfEndpoint(choice.endpointType),
     vendor: new URL(url).host,
     vendorLabel: new URL(url).host,
     id: named,
@@ -155,6 +172,7 @@ function atEndpoint(choice: ModelChoice, url: string, named: string | undefined)
     local: isLocal(url),
     baseUrl: url.replace(/\/+$/, ""),
     headers: headersOf(choice, {}),
+    ...(choice.tokenCommandFlag && { tokenCommand: choice.tokenCommandFlag }),
     keyAdvice: "Give the server's key with --api-key <key>.",
   };
 }
@@ -234,7 +252,8 @@ function atVendor(choice: ModelChoice, vendor: ServerRow, modelId: string, detai
   const baseUrl = movedUrl(vendor, choice);
   const local = vendor.local === true || isLocal(baseUrl);
   const advice = keyAdvice(choice, vendor);
-  if (keys.all.length === 0 && vendor.keyVariables.length > 0 && !local) {
+  const tokenCommand = choice.tokenCommandFlag ?? vendor.tokenCommand;
+  if (keys.all.length === 0 && tokenCommand === undefined && vendor.keyVariables.length > 0 && !local) {
     const what = details.name ?? modelId;
     throw new UserError("NOT_AUTHENTICATED", `Not authenticated: no ${vendor.label} key for ${what}. ${advice}`);
   }
@@ -253,6 +272,7 @@ function atVendor(choice: ModelChoice, vendor: ServerRow, modelId: string, detai
     local,
     baseUrl,
     headers: headersOf(choice, vendor.headers ?? {}),
+    ...(tokenCommand && { tokenCommand }),
     ...(vendor.takesThinking && { takesThinking: true }),
     keyAdvice: advice,
   };
@@ -323,7 +343,7 @@ function common(
         ...choice,
         flag: name,
         effortFlag: undefined,
-        ...(choice.endpointFlag ? {} : { apiKeyFlag: undefined }),
+        ...(choice.endpointFlag ? {} : { apiKeyFlag: undefined, tokenCommandFlag: undefined }),
       }),
   };
 }

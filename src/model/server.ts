@@ -59,7 +59,12 @@ async function openKeys(resolved: ResolvedModel, options: ProviderOptions): Prom
     acceptEncoding: "identity",
     ...(options.insecure && { tls: { rejectUnauthorized: false } }),
   });
-  const keys = resolved.keys.length > 0 ? resolved.keys : [undefined];
+  const secrets = [...resolved.keys, ...Object.values(resolved.headers).filter((value) => value.length >= 8)];
+  const { tokenCommand: command } = resolved;
+  const { runCommand: run } = options;
+  const token = command !== undefined && run && { command, run, onToken: (text: string) => void secrets.push(text) };
+  const authorised = token ? (await import("./token.ts")).bearing(ask, token) : ask;
+  const keys = resolved.keys.length > 0 && !token ? resolved.keys : [undefined];
   return keys.map((key) => {
     const vendor = openVendor({
       name: resolved.vendor,
@@ -76,10 +81,10 @@ async function openKeys(resolved: ResolvedModel, options: ProviderOptions): Prom
       local: resolved.local,
       keyAdvice: resolved.keyAdvice,
       isLogin: resolved.apiKeySource === "login",
-      secrets: [...resolved.keys, ...Object.values(resolved.headers).filter((value) => value.length >= 8)],
+      secrets,
       program: options.program ?? programName(),
     };
-    return aiSdkProvider(vendor, asked, ask);
+    return aiSdkProvider(vendor, asked, authorised);
   });
 }
 

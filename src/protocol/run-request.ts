@@ -2,7 +2,7 @@
 import { anything, type Check, either, fields, flag, listOf, oneOf, positive, text } from "../json/checks.ts";
 import { ruleFault } from "./permission-rule.ts";
 import { profileNames } from "./profiles.ts";
-import { failReasons, type RunRequest } from "./run.ts";
+import { endpointTypes, failReasons, type RunRequest } from "./run.ts";
 
 const path: Check = (value) =>
   typeof value === "string" && /^([/\\]|[a-z]:[/\\])/i.test(value) ? undefined : "must be an absolute path";
@@ -26,6 +26,7 @@ export const requestChecks: Readonly<Record<keyof RunRequest, Check>> = {
   effort: oneOf("low", "medium", "high"),
   fallbackModels: listOf(text),
   endpoint: text,
+  endpointType: oneOf(...endpointTypes),
   systemPrompt: text,
   appendSystemPrompt: text,
   allowedTools: listOf(text),

@@ -10,6 +10,10 @@ export type PermissionMode = "default" | "force" | "plan" | "ask";
 
 export type ReasoningEffort = "low" | "medium" | "high";
 
+/** The wires that a server may speak. `openai`: chat completions. */
+export const endpointTypes = ["openai", "responses", "anthropic", "google"] as const;
+export type EndpointType = (typeof endpointTypes)[number];
+
 /**
  * What a run shall be: plain data, so that it can be queued, kept and sent. Paths are absolute. It holds no secret: keys and
  * headers come from the process that carries it out.
@@ -33,8 +37,10 @@ export type RunRequest = {
   model?: string;
   effort?: ReasoningEffort;
   fallbackModels?: readonly string[];
-  /** An OpenAI-compatible server to ask. */
+  /** A server to ask. */
   endpoint?: string;
+  /** What it speaks; default: OpenAI's chat completions. */
+  endpointType?: EndpointType;
   systemPrompt?: string;
   appendSystemPrompt?: string;
   allowedTools?: readonly string[];

@@ -14,6 +14,8 @@ export type RunHost = {
   env: NodeJS.ProcessEnv;
   /** A key for the model, and headers for its server, that were given for this run. */
   apiKey?: string;
+  /** A program that prints a bearer token for the model's server. */
+  tokenCommand?: string;
   headers?: readonly string[];
   /** Do not verify the certificate of the model's server. */
   insecure?: boolean;

@@ -8,14 +8,15 @@ import { milliseconds } from "../process/clock.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import type { Waiting } from "../protocol/waiting.ts";
+import { redactedEnd } from "../redact/shorten.ts";
 import { readKeys } from "../store/auth.ts";
 import type { Settings } from "../store/settings.ts";
 import type { RunHost } from "./host.ts";
 import type { Setup } from "./setup.ts";
 
 /** What of a request and its host is about the model. */
-export type ModelWish = Pick<RunRequest, "model" | "effort" | "endpoint"> &
-  Pick<RunHost, "apiKey" | "headers" | "env" | "program">;
+export type ModelWish = Pick<RunRequest, "model" | "effort" | "endpoint" | "endpointType"> &
+  Pick<RunHost, "apiKey" | "tokenCommand" | "headers" | "env" | "program">;
 
 export function modelChoice(wish: ModelWish, settings: Settings, configDir: string): ModelChoice {
   const { env } = wish;
@@ -27,6 +28,8 @@ export function modelChoice(wish: ModelWish, settings: Settings, configDir: stri
     endpoints: settings.courser.providers,
     keys: readKeys(configDir),
     endpointFlag: wish.endpoint ?? env["CURSOR_API_ENDPOINT"],
+    endpointType: wish.endpointType,
+    tokenCommandFlag: wish.tokenCommand,
     headerFlags: wish.headers ?? [],
     apiKeyFlag: wish.apiKey,
     program: wish.program,
@@ -69,11 +72,33 @@ export async function openProvider(
     program: host.program,
     version: host.version,
     ...(host.insecure && { insecure: true }),
+    runCommand: (command, signal) => printedBy(command, host.env, signal),
     ...(maxTimeMs !== undefined && { timeLeft: () => maxTimeMs - (milliseconds() - openedAt) }),
     ...options,
   });
   const provider = wrapProvider(opened, model);
   return host.waiting ? waitedFor(provider, model.displayName, host.waiting) : provider;
+}
+
+const shell = ["linux", "darwin"].includes(process.platform) ? "/bin/sh" : "sh";
+
+/** A token command is the user's own, and is run as they would run it; not in the workspace, whose files are not theirs alone. */
+async function printedBy(command: string, env: NodeJS.ProcessEnv, signal: AbortSignal | undefined): Promise<string> {
+  const [{ runProgram }, { homedir }] = await Promise.all([import("../process/run-program.ts"), import("node:os")]);
+  const end = await runProgram({
+    command: [shell, "-c", command],
+    cwd: homedir(),
+    env,
+    timeoutMs: 60_000,
+    graceMs: 500,
+    keepBytes: 65_536,
+    leftovers: "group",
+    ...(signal && { signal }),
+  });
+  if (end.exitCode === 0) return end.stdout.toString("utf8");
+  const why = end.timedOut ? "it did not end within 60 s" : `it ended with exit code ${end.exitCode}`;
+  const said = redactedEnd(end.stderr.trim(), 500);
+  throw new Error(`${why}${said && ` (${said})`}: ${command}`);
 }
 
 function same(provider: Provider): Provider {

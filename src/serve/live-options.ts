@@ -40,6 +40,7 @@ const ownFields: Readonly<Partial<Record<keyof RunRequest, FlagOf>>> = {
   effort: ({ effort }) => ["--effort", effort],
   fallbackModels: ({ fallbackModels = [] }) => fallbackModels.flatMap((model) => ["--fallback-model", model]),
   endpoint: ({ endpoint }) => ["--endpoint", endpoint],
+  endpointType: ({ endpointType }) => ["--endpoint-type", endpointType],
   browser: () => ["--browser"],
   mcpConfigs: ({ mcpConfigs = [] }) => mcpConfigs.flatMap((config) => ["--mcp-config", config]),
   approvedServers: ({ approvedServers = [] }) =>

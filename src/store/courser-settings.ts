@@ -23,6 +23,7 @@ export const providerFields = {
   headers: namedTexts,
   models: textList,
   keys: textList,
+  tokenCommand: text,
 };
 
 export const courserFields = {

@@ -30,7 +30,7 @@ const elsewhere = "A task that is verified by them is to be run without --fleet.
 
 async function carryOut(team: FleetClient, invocation: Invocation, work: RemoteWork): ReturnType<RemoteAgent> {
   const { flags } = invocation.line;
-  const { effort, endpoint } = modelFlags(flags);
+  const { effort, endpoint, endpointType } = modelFlags(flags);
   const { price } = proofFlags(flags);
   const { placement = {}, onWorkerLoss } = placementFlags(invocation);
   const { mcpServers, confined } = work;
@@ -42,6 +42,7 @@ async function carryOut(team: FleetClient, invocation: Invocation, work: RemoteW
     model: work.model,
     effort,
     endpoint,
+    endpointType,
     mode: confined ? (work.mode ?? "default") : "force",
     trust: true,
     sandbox: confined ? "enabled" : "disabled",

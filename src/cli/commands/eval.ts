@@ -80,7 +80,7 @@ function wishesOf(invocation: Invocation): EvaluationWishes {
     throw new UserError("USAGE", "With --model replay each recording of a task is one attempt: leave --attempts out.");
   if (flags.has("save-recordings") && (agent !== "cli" || model === "replay"))
     throw new UserError("USAGE", "--save-recordings needs a model that answers: --model <model>");
-  const passedOn = ["effort", "endpoint", "max-turns", "max-cost", "price"].flatMap((name) => {
+  const passedOn = ["effort", "endpoint", "endpoint-type", "max-turns", "max-cost", "price"].flatMap((name) => {
     const value = flagText(flags, name);
     return value === undefined ? [] : [`--${name}`, value];
   });

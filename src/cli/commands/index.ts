@@ -49,7 +49,7 @@ export const commands: readonly Command[] = [
   },
   {
     name: "status",
-    uses: ["model", "api-key", "endpoint"],
+    uses: ["model", "api-key", "endpoint", "endpoint-type"],
     aliases: ["whoami"],
     summary: "Show the login status and the source of the key",
     flags: [textOrJson],
@@ -64,7 +64,7 @@ export const commands: readonly Command[] = [
   },
   {
     name: "models",
-    uses: ["model", "api-key", "endpoint"],
+    uses: ["model", "api-key", "endpoint", "endpoint-type"],
     summary: "List the models with their context and prices",
     flags: [textOrJson],
     load: async () => (await import("./models.ts")).models,
@@ -173,7 +173,7 @@ export const commands: readonly Command[] = [
   {
     name: "auto",
     ours: true,
-    uses: ["model", "effort", "api-key", "endpoint", "header"],
+    uses: ["model", "effort", "api-key", "endpoint", "endpoint-type", "token-command", "header"],
     summary: "Answer one JSON turn from stdin with the events of the turn contract",
     flags: [flag("Output", "--stream-json", "Events as JSON lines (always on)")],
     examples: [`echo '{"type":"turn","messages":[{"role":"user","content":"hi"}]}' | courser auto --stream-json`],
@@ -189,7 +189,7 @@ export const commands: readonly Command[] = [
   }),
   {
     name: "acp",
-    uses: ["model", "api-key", "endpoint", "trust", "force"],
+    uses: ["model", "api-key", "endpoint", "endpoint-type", "token-command", "trust", "force"],
     operands: "[login]",
     summary: "Serve the Agent Client Protocol on stdio, for editors",
     examples: ["acp", "--model sonnet acp"],
@@ -304,7 +304,17 @@ export const commands: readonly Command[] = [
   {
     name: "doctor",
     ours: true,
-    uses: ["workspace", "model", "api-key", "endpoint", "header", "insecure", "mcp-config"],
+    uses: [
+      "workspace",
+      "model",
+      "api-key",
+      "endpoint",
+      "endpoint-type",
+      "token-command",
+      "header",
+      "insecure",
+      "mcp-config",
+    ],
     summary: "Check everything a run needs, and suggest fixes",
     flags: [flag("Model", "--online", "Also send a request to the model"), textOrJson],
     examples: ["doctor", "doctor --online", "doctor --format json"],

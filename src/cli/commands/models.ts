@@ -1,5 +1,4 @@
 // The list of models: known ones, those of the user's endpoints, and which of them a run would take.
-
 import {
   autoModel,
   findModel,
@@ -8,6 +7,7 @@ import {
   offlineModel,
   pricesAsOf,
   models as rows,
+  type WireKind,
 } from "../../model/catalog.ts";
 import type { Price } from "../../model/prices.ts";
 import { endpointModels, type ModelChoice, type ResolvedModel, resolveModel } from "../../model/resolve.ts";
@@ -41,9 +41,9 @@ export async function models(invocation: Invocation): Promise<number> {
 /** What the server of --endpoint lists itself. */
 async function modelsOfServer(invocation: Invocation, choice: ModelChoice): Promise<number> {
   const url = choice.endpointFlag!;
-  const { baseUrl = url, key } = resolveModel({ ...choice, flag: choice.flag ?? "any" });
+  const { kind, baseUrl = url, key } = resolveModel({ ...choice, flag: choice.flag ?? "any" });
   const { modelsAt } = await import("../../model/list-server.ts");
-  const ids = await modelsAt({ kind: "openai-compatible", baseUrl, key, env: choice.env });
+  const ids = await modelsAt({ kind: kind as WireKind, baseUrl, key, env: choice.env });
   if (wantsJson(invocation)) return answerJson(ids.map((id) => ({ id, endpoint: baseUrl })));
   const tip = `Tip: ${invocation.name} --endpoint ${url} --model ${ids[0] ?? "<id>"}`;
   return answer(["Available models", "", ...ids.map((id) => `${id} - ${id}`), "", tip, ""].join("\n"));

@@ -76,6 +76,7 @@ export const testCommands: readonly Command[] = [
       "effort",
       "api-key",
       "endpoint",
+      "endpoint-type",
       "sandbox",
       "max-turns",
       "max-cost",

@@ -21,7 +21,9 @@ export const openrouter: Partial<Vendor> = {
     }
     const last = body.messages.findLast(({ role }) => role === "user" || role === "tool");
     for (const message of [body.messages.find(({ role }) => role === "system"), last]) {
-      const piece = Array.isArray(message?.content) ? message.content.findLast(({ type }) => type === "text") : undefined;
+      const piece = Array.isArray(message?.content)
+        ? message.content.findLast(({ type }) => type === "text")
+        : undefined;
       if (piece) piece.cache_control = { type: "ephemeral" };
     }
   },

@@ -24,6 +24,7 @@ const fields: readonly Field[] = [
   ({ model }) => (model === undefined ? [] : ["--model", model]),
   ({ effort }) => (effort === undefined ? [] : ["--effort", effort]),
   ({ endpoint }) => (endpoint === undefined ? [] : ["--endpoint", endpoint]),
+  ({ endpointType }) => (endpointType === undefined ? [] : ["--endpoint-type", endpointType]),
   ({ roots = [] }) => roots.flatMap((root) => ["--add-dir", root]),
   ({ sandbox }) => (sandbox === undefined ? [] : ["--sandbox", sandbox]),
 ];

@@ -59,7 +59,7 @@ describe.each(builtInTools.map((tool) => [tool.name, tool] as const))("%s", (nam
       if (key === "name" && name === "CreatePlan") continue; // taken from the plan
       expect(() => tool.parse(rest), key).toThrow(`"${key}"`);
     }
-    for (const [key, property] of optional.filter(([, { type }]) => type !== "string"))
+    for (const [key] of optional.filter(([, { type }]) => type !== "string"))
       expect(() => tool.parse({ ...minimal, [key]: "neither" }), key).toThrow(`"${key}" must be`);
   });
 });
