@@ -130,15 +130,14 @@ function answer(prompt: LanguageModelV3Prompt, open: OpenCalls, parts: readonly 
 
 function outputOf(result: ToolResultPart | undefined, vendor: Vendor): LanguageModelV3ToolResultPart["output"] {
   if (!result) return { type: "error-text", value: "There is no result: the call was interrupted." };
-  const text = isBlankText(result.text) ? "(no output)" : result.text;
-  if (result.isError) return { type: "error-text", value: text };
-  if (!result.images?.length || !vendor.imagesInResults) return { type: "text", value: text };
-  const images = result.images.map((image) =>
-    isTaken(image.mime, vendor)
-      ? { type: "image-data" as const, data: image.base64, mediaType: image.mime }
-      : { type: "text" as const, text: unseen(image.mime) },
-  );
-  return { type: "content", value: [{ type: "text", text }, ...images] };
+  const said = isBlankText(result.text) ? "(no output)" : result.text;
+  if (result.isError) return { type: "error-text", value: said };
+  const images = vendor.imagesInResults ? (result.images ?? []) : [];
+  const seen = images.filter(({ mime }) => isTaken(mime, vendor));
+  const text = [said, ...images.filter((image) => !seen.includes(image)).map(({ mime }) => unseen(mime))].join("\n");
+  if (seen.length === 0) return { type: "text", value: text };
+  const shown = seen.map(({ mime, base64 }) => ({ type: "image-data" as const, data: base64, mediaType: mime }));
+  return { type: "content", value: [{ type: "text", text }, ...shown] };
 }
 
 function userContent(parts: readonly Part[], vendor: Vendor): UserContent {

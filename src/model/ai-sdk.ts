@@ -67,13 +67,13 @@ async function fittingTools(
  * The body as the vendor wants it, with the conversation at its end: whatever comes before it is the same in every request,
  * and so is the conversation up to its newest messages.
  */
-function rewriting(fetch: Fetch, vendor: Vendor, request: ModelRequest): Fetch {
+function rewriting(ask: Fetch, vendor: Vendor, request: ModelRequest): Fetch {
   const rewritten: Fetch = (url, init) => {
-    if (typeof init?.body !== "string") return fetch(url, init);
+    if (typeof init?.body !== "string") return ask(url, init);
     const body = JSON.parse(init.body);
     vendor.rewrite?.(body, request);
     const { messages, input, contents, ...rest } = body;
-    return fetch(url, { ...init, body: JSON.stringify({ ...rest, messages, input, contents }) });
+    return ask(url, { ...init, body: JSON.stringify({ ...rest, messages, input, contents }) });
   };
   return rewritten;
 }

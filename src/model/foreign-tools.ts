@@ -18,7 +18,7 @@ export function fitTools(
   const fitting = tools.flatMap((tool): ToolSpec[] => {
     if (tool.mcp === undefined) return [tool];
     const parameters = fittedSchema(tool.parameters);
-    const odd = argumentNames && oddName(parameters, argumentNames);
+    const odd = argumentNames && Object.keys(parameters["properties"] ?? {}).find((name) => !argumentNames.test(name));
     if (odd === undefined) {
       const { name } = tool;
       return [{ name, description: isBlankText(tool.description) ? name : tool.description, parameters }];
@@ -175,14 +175,6 @@ function bounds(schema: JsonObject): JsonObject {
 
 function isDefinition(reference: string, root: JsonObject): boolean {
   return /^#\/(\$defs|definitions)\//.test(reference) && resolveRef(root, reference) !== undefined;
-}
-
-/** The first name of an argument, at any depth, that is not like `legal`. */
-function oddName(schema: unknown, legal: RegExp): string | undefined {
-  if (Array.isArray(schema)) return schema.map((each) => oddName(each, legal)).find((name) => name !== undefined);
-  if (!isObject(schema)) return undefined;
-  const names = isObject(schema["properties"]) ? Object.keys(schema["properties"]) : [];
-  return names.find((name) => !legal.test(name)) ?? oddName(Object.values(schema), legal);
 }
 
 function listIn(value: unknown): unknown[] {

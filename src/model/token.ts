@@ -17,15 +17,15 @@ const marginMs = 60_000;
 export type TokenUse = { command: string; run: RunCommand; onToken(token: string): void };
 
 /** Requests with the token in the place of any key, and once more with a new one where it is refused. */
-export function bearing(fetch: Fetch, use: TokenUse): Fetch {
+export function bearing(ask: Fetch, use: TokenUse): Fetch {
   const send: Fetch = async (url, init = {}) => {
     const token = await tokenFrom(use, init.signal ?? undefined);
-    const response = await fetch(url, withToken(init, token.text));
+    const response = await ask(url, withToken(init, token.text));
     if (response.status !== 401) return response;
     await response.body?.cancel();
     if ((await tokens.get(use.command)) === token) tokens.delete(use.command);
     const next = await tokenFrom(use, init.signal ?? undefined);
-    return fetch(url, withToken(init, next.text));
+    return ask(url, withToken(init, next.text));
   };
   return send;
 }

@@ -4,11 +4,9 @@ import type { ProviderOptions } from "../model/open.ts";
 import type { Price } from "../model/prices.ts";
 import type { Effort, Provider } from "../model/provider.ts";
 import { createProvider, type ModelChoice, type ResolvedModel } from "../model/resolve.ts";
-import { milliseconds } from "../process/clock.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import type { Waiting } from "../protocol/waiting.ts";
-import { redactedEnd } from "../redact/shorten.ts";
 import { readKeys } from "../store/auth.ts";
 import type { Settings } from "../store/settings.ts";
 import type { RunHost } from "./host.ts";
@@ -63,7 +61,7 @@ export async function openProvider(
 ): Promise<Provider> {
   const { retries, timeoutMs, idleMs, fallbackModels } = settings.courser;
   const { openProvider: open = createProvider, wrapProvider = same } = host.seams ?? {};
-  const openedAt = milliseconds();
+  const openedAt = performance.now();
   const opened = await open(model, {
     retries,
     timeoutMs,
@@ -72,33 +70,13 @@ export async function openProvider(
     program: host.program,
     version: host.version,
     ...(host.insecure && { insecure: true }),
-    runCommand: (command, signal) => printedBy(command, host.env, signal),
-    ...(maxTimeMs !== undefined && { timeLeft: () => maxTimeMs - (milliseconds() - openedAt) }),
+    runCommand: async (command, signal) =>
+      (await import("./token-command.ts")).printedBy(command, { env: host.env, ...(signal && { signal }) }),
+    ...(maxTimeMs !== undefined && { timeLeft: () => maxTimeMs - (performance.now() - openedAt) }),
     ...options,
   });
   const provider = wrapProvider(opened, model);
   return host.waiting ? waitedFor(provider, model.displayName, host.waiting) : provider;
-}
-
-const shell = ["linux", "darwin"].includes(process.platform) ? "/bin/sh" : "sh";
-
-/** A token command is the user's own, and is run as they would run it; not in the workspace, whose files are not theirs alone. */
-async function printedBy(command: string, env: NodeJS.ProcessEnv, signal: AbortSignal | undefined): Promise<string> {
-  const [{ runProgram }, { homedir }] = await Promise.all([import("../process/run-program.ts"), import("node:os")]);
-  const end = await runProgram({
-    command: [shell, "-c", command],
-    cwd: homedir(),
-    env,
-    timeoutMs: 60_000,
-    graceMs: 500,
-    keepBytes: 65_536,
-    leftovers: "group",
-    ...(signal && { signal }),
-  });
-  if (end.exitCode === 0) return end.stdout.toString("utf8");
-  const why = end.timedOut ? "it did not end within 60 s" : `it ended with exit code ${end.exitCode}`;
-  const said = redactedEnd(end.stderr.trim(), 500);
-  throw new Error(`${why}${said && ` (${said})`}: ${command}`);
 }
 
 function same(provider: Provider): Provider {

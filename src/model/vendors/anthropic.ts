@@ -1,6 +1,7 @@
 // Anthropic: the Messages API.
 import { createAnthropic } from "@ai-sdk/anthropic";
 import type { Message } from "../../protocol/message.ts";
+import { isBlankText } from "../../text/blank.ts";
 import type { Effort, ModelRequest } from "../provider.ts";
 import type { Vendor, VendorSettings } from "./vendor.ts";
 
@@ -47,9 +48,13 @@ function judgesForItself(model: string): boolean {
 }
 
 function mayThink(messages: readonly Message[], from: string): boolean {
-  const last = messages.findLast((message) => message.role === "assistant");
-  const answersCall = messages.at(-1)?.parts.some((part) => part.type === "tool_result") === true;
-  if (!last || !answersCall) return true;
+  // A reply that said nothing is not sent.
+  const last = messages.findLast(
+    ({ role, parts }) =>
+      role === "assistant" &&
+      parts.some((part) => part.type === "tool_call" || (part.type === "text" && !isBlankText(part.text))),
+  );
+  if (!last?.parts.some((part) => part.type === "tool_call")) return true;
   return last.parts.some(
     (part) => part.type === "thinking" && (part.opaque as { from?: string } | undefined)?.from === from,
   );

@@ -1,0 +1,28 @@
+// A program of the user's that prints a token for the model's server.
+import { homedir } from "node:os";
+import { runProgram } from "../process/run-program.ts";
+import { redactedEnd } from "../redact/shorten.ts";
+
+const shell = ["linux", "darwin"].includes(process.platform) ? "/bin/sh" : "sh";
+const timeoutMs = 60_000;
+
+/** Run as the user would run it, but not in the workspace, whose files are not theirs alone. Throws where it fails. */
+export async function printedBy(
+  command: string,
+  { env, signal }: { env: NodeJS.ProcessEnv; signal?: AbortSignal },
+): Promise<string> {
+  const end = await runProgram({
+    command: [shell, "-c", command],
+    cwd: homedir(),
+    env,
+    timeoutMs,
+    graceMs: 500,
+    keepBytes: 65_536,
+    leftovers: "group",
+    ...(signal && { signal }),
+  });
+  if (end.exitCode === 0) return end.stdout.toString("utf8");
+  const why = end.timedOut ? `it did not end within ${timeoutMs / 1000} s` : `it ended with exit code ${end.exitCode}`;
+  const said = redactedEnd(end.stderr.trim(), 500);
+  throw new Error(`${why}${said && ` (${said})`}: ${command}`);
+}

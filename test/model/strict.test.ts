@@ -1,0 +1,216 @@
+// The built CLI before a server that refuses what the vendors refuse: whatever a conversation holds, no request is refused.
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { models } from "../../src/model/catalog.ts";
+import type { Message } from "../../src/protocol/message.ts";
+import type { Answer, RecordedRequest } from "../../src/testing/kit/model-server.ts";
+import { createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
+import { kinds, modelOf, providerAt, replyOf, requestFor, shell } from "./reply.ts";
+import { awkwardTools } from "./strict/awkward-tools.ts";
+import { broken } from "./strict/broken.ts";
+import { rules, type StrictServer, strictServer, typeFaults, violationsIn } from "./strict/server.ts";
+
+/** One of each wire, and those that add to one. */
+const wires = {
+  anthropic: "sonnet-4.5-thinking",
+  "anthropic, newest": "opus-5.5-high",
+  openai: "gpt-5.5-high",
+  google: "gemini-3.1-pro-high",
+  "google, older": "gemini-2.5-flash-high",
+  chat: "chat/qwen3",
+  openrouter: "openrouter/anthropic/claude-sonnet-4.5",
+  mistral: "mistral/devstral-medium-latest",
+};
+const each = Object.entries(wires);
+const cutWord: Record<string, string> = { anthropic: "max_tokens", openai: "max_output_tokens", google: "MAX_TOKENS" };
+const cutReason = (wire: string) => cutWord[wire.split(",")[0]!] ?? "length";
+
+const png = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+const gif = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
+
+let server: StrictServer;
+let place: Workspace;
+const asked: RecordedRequest[] = [];
+
+async function begin(
+  answers: readonly Answer[] | ((request: RecordedRequest) => Answer),
+  settings: object = {},
+): Promise<void> {
+  server = await strictServer(answers);
+  place = createWorkspace({ "a.txt": "one\ntwo\n" });
+  place.file("dot.png", png);
+  place.file("dot.gif", gif);
+  const { providers } = server.settings;
+  const { chat } = providers;
+  const courser = { providers: { ...providers, openrouter: chat, mistral: chat }, ...settings };
+  place.file(join(place.config, "courser.json"), JSON.stringify(courser));
+}
+
+afterEach(async () => {
+  asked.push(...(server?.requests ?? []));
+  await server?.stop();
+  place?.remove();
+});
+
+async function run(model: string, prompt: string, args: readonly string[] = [], more: object = {}) {
+  const flags = ["-p", "--force", "--output-format", "stream-json", "--model", model, ...args];
+  const ended = await place.run([...flags, prompt], { env: server.env, ...more });
+  expect(server.violations).toEqual([]);
+  const lines = ended.lines();
+  return { ...ended, result: lines.at(-1)!, chat: lines[0]!["session_id"] as string };
+}
+
+const odd = ["functions.Read:0", "call/ with blanks", "x".repeat(90), "call_1"];
+const read = (path: string, id: string) => ({ id, name: "Read", args: { path } });
+
+it("takes every turn of a chat that goes from one vendor to the next", { timeout: 60_000 }, async () => {
+  const calls = [read("a.txt", odd[0]!), read("missing", odd[1]!), read("dot.png", odd[2]!), read("dot.gif", odd[3]!)];
+  const turns = each.flatMap((): Answer[] => [
+    { text: " \n", thinking: "Hm.", toolCalls: calls },
+    { thinking: "Still.", toolCalls: [{ id: "call_1", name: "Shell", args: { command: "exit 3" } }] },
+    { text: ["do", "ne"] },
+  ]);
+  await begin(turns);
+  let chat: string | undefined;
+  for (const [name, model] of each) {
+    const ended = await run(model, `Go on, ${name}.`, chat ? ["--resume", chat] : []);
+    expect(ended.result, name).toMatchObject({ is_error: false, result: " \ndone" });
+    chat = ended.chat;
+  }
+  expect(server.requests).toHaveLength(turns.length);
+});
+
+describe.each(each)("%s", (wire, model) => {
+  it("resumes what was interrupted in the middle of its calls", { timeout: 30_000 }, async () => {
+    const call = { id: odd[0]!, name: "Shell", args: { command: "sleep 30" } };
+    await begin([{ thinking: "Hm.", toolCalls: [read("a.txt", "r"), call] }, { text: "resumed" }]);
+    const first = await run(model, "begin", [], {
+      onStart: (child: import("node:child_process").ChildProcess) =>
+        child.stdout!.on("data", (chunk) => /"shellToolCall"/.test(String(chunk)) && child.kill("SIGINT")),
+    });
+    expect(first.exit).toBe(130);
+    expect((await run(model, "go on", ["--resume", first.chat])).result).toMatchObject({ result: "resumed" });
+  });
+
+  it("continues what was cut, without a seam, and says so", async () => {
+    const stopReason = cutReason(wire);
+    await begin([{ text: "One, tw", thinking: "Hm.", stopReason }, { text: "o, thr", stopReason }, { text: "ee." }]);
+    const ended = await run(model, "count");
+    expect(ended.result).toMatchObject({ is_error: false, result: "One, two, three." });
+    expect(ended.notices()).toContain(`The answer was cut (${stopReason}). It is continued (2 of at most`);
+  });
+
+  it("is told of every tool of an awkward server", async () => {
+    await begin([{ toolCalls: [{ id: "c", name: "odd-alternatives", args: { a: "x" } }] }, { text: "done" }]);
+    const file = place.file("tools.json", JSON.stringify(awkwardTools));
+    const args = [join(repository, "test/support/mcp-server.mjs"), `tools=${file}`];
+    const config = JSON.stringify({ mcpServers: { odd: { command: process.execPath, args } } });
+    const ended = await run(model, "go", ["--mcp-config", config, "--approve-mcps"]);
+    expect(ended.result).toMatchObject({ is_error: false });
+    const body = server.requests[0]!.body.toString();
+    const isLeftOut = (name: string) => wire.startsWith("anthropic") && name === "brackets";
+    for (const { name } of awkwardTools) expect(body.includes(`"odd-${name}"`), name).toBe(!isLeftOut(name));
+    for (const field of ["first_only", "second_only", "in_then", "deep_field"]) expect(body).toContain(`"${field}"`);
+    if (wire.startsWith("anthropic")) expect(ended.notices()).toContain('takes no argument named "filter[id]"');
+  });
+
+  it("goes on when the conversation was compacted", async () => {
+    await begin(
+      (request) => {
+        if (request.body.includes("You keep the memory of a coding agent")) return { text: "They read files." };
+        const isLater = server.requests.length > 8;
+        return isLater ? { text: "done" } : { toolCalls: [read("long.txt", `call_${server.requests.length}`)] };
+      },
+      { contextTokens: 12_000 },
+    );
+    place.file("long.txt", "word ".repeat(2000));
+    expect((await run(model, "read")).result).toMatchObject({ result: "done" });
+  });
+});
+
+it.each(kinds)("%s: what was cut in the middle of a call, or behind one", async (kind) => {
+  const stopReason = { ...cutWord, "openai-compatible": "length" }[kind]!;
+  const whole = { id: "a", name: "Shell", args: { command: "ls" } };
+  const half = { id: "b", name: "Shell", args: '{"command":"cat <<' };
+  const none = { id: "b", name: "Shell", args: "" };
+  // Gemini sends arguments whole.
+  for (const last of kind === "google" ? [] : [half, none]) {
+    await begin([{ toolCalls: [last], stopReason }, { toolCalls: [whole] }, { toolCalls: [whole, last], stopReason }]);
+    const provider = await providerAt(server.url, kind);
+    const alone = await replyOf(provider, requestFor(modelOf[kind]));
+    expect(alone.parts).toMatchObject([whole]);
+    expect(server.requests[1]!.body.toString()).toContain("in the middle of a call of Shell");
+    const behind = await replyOf(provider, requestFor(modelOf[kind]));
+    expect(behind.parts).toMatchObject([whole]);
+    expect(server.violations).toEqual([]);
+    await server.stop();
+    place.remove();
+  }
+  await begin([{ text: "a", stopReason, repeat: 1 }]);
+  server.stop();
+  server = await strictServer(() => ({ text: "on and on, ", stopReason }));
+  const endless = await replyOf(await providerAt(server.url, kind), requestFor(modelOf[kind]));
+  expect(endless.error).toMatchObject({ code: "OUTPUT_CUT" });
+  expect(server.requests).toHaveLength(9);
+  await server.stop();
+  server = await strictServer(() => ({ text: "", thinking: "Hm.", stopReason }));
+  const silent = await replyOf(await providerAt(server.url, kind), requestFor(modelOf[kind]));
+  expect(silent.error).toMatchObject({ code: "OUTPUT_CUT" });
+  expect(server.requests).toHaveLength(1);
+});
+
+it("asks every model of the catalog at every effort", async () => {
+  await begin(() => ({ text: "ok" }));
+  const history: Message[] = [
+    { role: "user", parts: [{ type: "text", text: "go" }] },
+    {
+      role: "assistant",
+      parts: [{ type: "tool_call", id: "functions.Shell:0", name: "Shell", args: { command: "ls" } }],
+    },
+    { role: "user", parts: [{ type: "tool_result", id: "functions.Shell:0", text: "", isError: false }] },
+  ];
+  for (const { id, vendor, model } of models) {
+    const kind = vendor === "anthropic" || vendor === "openai" || vendor === "google" ? vendor : "openai-compatible";
+    const url = `${server.url}/v1`;
+    const choice = {
+      flag: id,
+      env: { KEY: "k" },
+      endpoints: { [vendor]: { type: kind, baseUrl: url, keyEnv: "KEY" } },
+    };
+    for (const effort of [undefined, "low", "medium", "high"] as const) {
+      const provider = await providerAt(server.url, kind, { choice });
+      for (const messages of [undefined, history]) {
+        const request = requestFor(model, { tools: [shell], ...(effort && { effort }), ...(messages && { messages }) });
+        const reply = await replyOf(provider, request);
+        expect(reply.error?.message, `${id} ${effort}`).toBeUndefined();
+      }
+    }
+  }
+  expect(server.violations).toEqual([]);
+});
+
+describe("the server itself", () => {
+  it("refuses what each of its rules speaks of", async () => {
+    const told = Object.entries(broken).flatMap(([name, { wire, model = "m", json }]) =>
+      violationsIn({ wire, model, path: "/", json }).map((text) => ({ name, text })),
+    );
+    const silent = rules.filter(({ wire, says }) => !told.some(({ text }) => text.startsWith(`${wire}: ${says}`)));
+    expect(silent.map(({ wire, says }) => `${wire}: ${says}`)).toEqual([]);
+  });
+
+  it("has a link for each", () => {
+    for (const { link } of rules) expect(link).toMatch(/^https:\/\/[\w.]+\/\S+$/);
+  });
+});
+
+afterAll(() => {
+  // What OpenRouter adds is in no type of OpenAI's.
+  const typed = asked.filter(({ model }) => !model.includes("/"));
+  expect(typed.length).toBeGreaterThan(100);
+  expect(typeFaults(typed)).toEqual([]);
+  const [first] = typed;
+  expect(typeFaults([{ ...first!, json: { ...first!.json, unknown_field: 1 } }])).toHaveLength(1);
+});

@@ -1,0 +1,55 @@
+// Tools as servers of MCP offer them, each with something in its schema that one vendor or another refuses.
+
+const text = { type: "string" };
+
+function tool(name: string, inputSchema: object, description?: string) {
+  return { name, inputSchema: { type: "object", ...inputSchema }, ...(description !== undefined && { description }) };
+}
+
+export const awkwardTools = [
+  tool("alternatives", {
+    properties: { a: text },
+    anyOf: [
+      { properties: { first_only: text }, required: ["first_only"] },
+      { properties: { second_only: text }, required: ["second_only"] },
+      { required: ["a"] },
+    ],
+  }),
+  tool("one-of", { properties: { a: { oneOf: [text, { type: "number" }] } }, oneOf: [{ required: ["a"] }] }, ""),
+  tool("all-of", {
+    allOf: [{ properties: { a: text } }, { $ref: "#/$defs/more" }],
+    $defs: { more: { properties: { b: text } } },
+  }),
+  tool("tuple", { properties: { pair: { type: "array", items: [text, { type: "number" }], additionalItems: false } } }),
+  tool("no-items", { properties: { list: { type: "array" }, either: { type: ["array", "null"] } } }),
+  tool("draft-4", { properties: { n: { type: "number", minimum: 0, exclusiveMinimum: true } }, required: ["n", "n"] }),
+  tool("odd-types", { properties: { a: { type: "any" }, b: { type: ["string", "file"] }, c: { type: [] } } }),
+  tool("nulls", {
+    properties: { a: { type: "string", description: null, enum: null, pattern: null } },
+    required: null,
+  }),
+  tool("empty-enum", { properties: { a: { enum: [] }, b: { enum: ["x", "x"] } } }),
+  tool("patterns", { properties: { a: { type: "string", pattern: "(?i)[" } } }),
+  tool("elsewhere", { properties: { a: { $ref: "https://example.com/schema.json" }, b: { $ref: "#/$defs/none" } } }),
+  tool("beside", {
+    properties: { a: { type: "object", properties: { deep_field: text } }, b: { $ref: "#/properties/a" } },
+  }),
+  tool("recursive", {
+    properties: { tree: { $ref: "#/definitions/node" }, self: { $ref: "#" } },
+    definitions: {
+      node: { type: "object", properties: { children: { type: "array", items: { $ref: "#/definitions/node" } } } },
+    },
+  }),
+  tool("conditions", {
+    properties: { a: text },
+    if: { required: ["a"] },
+    then: { properties: { in_then: text } },
+    not: { required: ["z"] },
+  }),
+  tool("booleans", { properties: { anything: true, nothing: false } }),
+  tool("unnamed", { properties: {}, required: ["a"] }),
+  tool("openapi", {
+    properties: { a: { type: "string", nullable: true, example: "x", discriminator: {}, format: "file" } },
+  }),
+  tool("brackets", { properties: { "filter[id]": text } }),
+];
