@@ -6,6 +6,7 @@ import type {
   LanguageModelV3Usage,
   SharedV3ProviderMetadata,
 } from "@ai-sdk/provider";
+import { isObject } from "../json/object.ts";
 import type { Fetch } from "../net/fetch.ts";
 import type { Usage } from "../protocol/event.ts";
 import type { ToolCallPart } from "../protocol/message.ts";
@@ -197,9 +198,10 @@ function cutReason({ unified, raw }: LanguageModelV3FinishReason): string | unde
   return unified === "length" || raw === "pause_turn" ? (raw ?? "length") : undefined;
 }
 
-/** Arguments that were cut are no object; where they did not begin, the tool would run without any. */
+/** Arguments that were cut are no object, or an empty one where they had not begun. */
 function isWhole({ input }: LanguageModelV3ToolCall): boolean {
-  return input.trim() !== "" && typeof parsedArguments(input) === "object";
+  const args = parsedArguments(input);
+  return isObject(args) && Object.keys(args).length > 0;
 }
 
 function callPart(call: LanguageModelV3ToolCall, vendor: Vendor): ToolCallPart {

@@ -1,4 +1,5 @@
 // The built CLI before a server that refuses what the vendors refuse: whatever a conversation holds, no request is refused.
+import type { ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { models } from "../../src/model/catalog.ts";
@@ -68,8 +69,10 @@ const read = (path: string, id: string) => ({ id, name: "Read", args: { path } }
 
 it("takes every turn of a chat that goes from one vendor to the next", { timeout: 60_000 }, async () => {
   const calls = [read("a.txt", odd[0]!), read("missing", odd[1]!), read("dot.png", odd[2]!), read("dot.gif", odd[3]!)];
-  const turns = each.flatMap((): Answer[] => [
-    { text: " \n", thinking: "Hm.", toolCalls: calls },
+  // A server of chat completions gets its own ids back as they are.
+  const own = calls.map((call, index) => ({ ...call, id: `call_${index}` }));
+  const turns = each.flatMap(([name]): Answer[] => [
+    { text: " \n", thinking: "Hm.", toolCalls: name === "chat" ? own : calls },
     { thinking: "Still.", toolCalls: [{ id: "call_1", name: "Shell", args: { command: "exit 3" } }] },
     { text: ["do", "ne"] },
   ]);
@@ -83,56 +86,59 @@ it("takes every turn of a chat that goes from one vendor to the next", { timeout
   expect(server.requests).toHaveLength(turns.length);
 });
 
-describe.each(each)("%s", (wire, model) => {
-  it("resumes what was interrupted in the middle of its calls", { timeout: 30_000 }, async () => {
-    const call = { id: odd[0]!, name: "Shell", args: { command: "sleep 30" } };
-    await begin([{ thinking: "Hm.", toolCalls: [read("a.txt", "r"), call] }, { text: "resumed" }]);
-    const first = await run(model, "begin", [], {
-      onStart: (child: import("node:child_process").ChildProcess) =>
-        child.stdout!.on("data", (chunk) => /"shellToolCall"/.test(String(chunk)) && child.kill("SIGINT")),
-    });
-    expect(first.exit).toBe(130);
-    expect((await run(model, "go on", ["--resume", first.chat])).result).toMatchObject({ result: "resumed" });
-  });
+describe.each(["anthropic", "openai", "google", "chat"] as const)("%s", (wire) => {
+  const model = wires[wire];
 
-  it("continues what was cut, without a seam, and says so", async () => {
+  it("goes on after an interrupt, with an awkward server, and continues what was cut", {
+    timeout: 30_000,
+  }, async () => {
     const stopReason = cutReason(wire);
-    await begin([{ text: "One, tw", thinking: "Hm.", stopReason }, { text: "o, thr", stopReason }, { text: "ee." }]);
-    const ended = await run(model, "count");
-    expect(ended.result).toMatchObject({ is_error: false, result: "One, two, three." });
-    expect(ended.notices()).toContain(`The answer was cut (${stopReason}). It is continued (2 of at most`);
-  });
-
-  it("is told of every tool of an awkward server", async () => {
-    await begin([{ toolCalls: [{ id: "c", name: "odd-alternatives", args: { a: "x" } }] }, { text: "done" }]);
+    const call = { id: odd[0]!, name: "Shell", args: { command: "sleep 30" } };
+    await begin([
+      { thinking: "Hm.", toolCalls: [read("a.txt", "r"), call] },
+      { toolCalls: [{ id: "c", name: "odd-alternatives", args: { a: "x" } }] },
+      { text: "One, tw", thinking: "Hm.", stopReason },
+      { text: "o, thr", stopReason },
+      { text: "ee." },
+    ]);
     const file = place.file("tools.json", JSON.stringify(awkwardTools));
     const args = [join(repository, "test/support/mcp-server.mjs"), `tools=${file}`];
     const config = JSON.stringify({ mcpServers: { odd: { command: process.execPath, args } } });
-    const ended = await run(model, "go", ["--mcp-config", config, "--approve-mcps"]);
-    expect(ended.result).toMatchObject({ is_error: false });
-    const body = server.requests[0]!.body.toString();
-    const isLeftOut = (name: string) => wire.startsWith("anthropic") && name === "brackets";
+    const first = await run(model, "begin", [], {
+      onStart: (child: ChildProcess) =>
+        child.stdout!.on("data", (chunk) => /"shellToolCall"/.test(String(chunk)) && child.kill("SIGINT")),
+    });
+    expect(first.exit).toBe(130);
+
+    const second = await run(model, "go on", ["--resume", first.chat, "--mcp-config", config, "--approve-mcps"]);
+    expect(second.result).toMatchObject({ is_error: false, result: "One, two, three." });
+    expect(second.notices()).toContain(`The answer was cut (${stopReason}). It is continued (2 of at most`);
+    const body = server.requests[1]!.body.toString();
+    const isLeftOut = (name: string) => wire === "anthropic" && name === "brackets";
     for (const { name } of awkwardTools) expect(body.includes(`"odd-${name}"`), name).toBe(!isLeftOut(name));
     for (const field of ["first_only", "second_only", "in_then", "deep_field"]) expect(body).toContain(`"${field}"`);
-    if (wire.startsWith("anthropic")) expect(ended.notices()).toContain('takes no argument named "filter[id]"');
+    if (wire === "anthropic") expect(second.notices()).toContain('takes no argument named "filter[id]"');
   });
 
-  it("goes on when the conversation was compacted", async () => {
+  it("goes on when the conversation was compacted", { timeout: 30_000 }, async () => {
     await begin(
       (request) => {
-        if (request.body.includes("You keep the memory of a coding agent")) return { text: "They read files." };
-        const isLater = server.requests.length > 8;
-        return isLater ? { text: "done" } : { toolCalls: [read("long.txt", `call_${server.requests.length}`)] };
+        if (request.json.tools === undefined) return { text: "A summary." };
+        const args = { path: "long.txt", offset: server.requests.length };
+        if (args.offset > 5) return { text: "done" };
+        return { thinking: "Hm.", toolCalls: [{ id: `call_${args.offset}`, name: "Read", args }] };
       },
       { contextTokens: 12_000 },
     );
-    place.file("long.txt", "word ".repeat(2000));
+    place.file("long.txt", "a line of words\n".repeat(1000));
     expect((await run(model, "read")).result).toMatchObject({ result: "done" });
+    const lengths = server.requests.map(({ body }) => body.length);
+    expect(lengths.some((length, index) => length < (lengths[index - 1] ?? 0))).toBe(true);
   });
 });
 
 it.each(kinds)("%s: what was cut in the middle of a call, or behind one", async (kind) => {
-  const stopReason = { ...cutWord, "openai-compatible": "length" }[kind]!;
+  const stopReason = cutReason(kind);
   const whole = { id: "a", name: "Shell", args: { command: "ls" } };
   const half = { id: "b", name: "Shell", args: '{"command":"cat <<' };
   const none = { id: "b", name: "Shell", args: "" };
@@ -172,23 +178,23 @@ it("asks every model of the catalog at every effort", async () => {
     },
     { role: "user", parts: [{ type: "tool_result", id: "functions.Shell:0", text: "", isError: false }] },
   ];
-  for (const { id, vendor, model } of models) {
-    const kind = vendor === "anthropic" || vendor === "openai" || vendor === "google" ? vendor : "openai-compatible";
-    const url = `${server.url}/v1`;
-    const choice = {
-      flag: id,
-      env: { KEY: "k" },
-      endpoints: { [vendor]: { type: kind, baseUrl: url, keyEnv: "KEY" } },
-    };
-    for (const effort of [undefined, "low", "medium", "high"] as const) {
+  const efforts = [undefined, "low", "medium", "high"] as const;
+  await Promise.all(
+    models.map(async ({ id, vendor, model }) => {
+      const kind = vendor === "anthropic" || vendor === "openai" || vendor === "google" ? vendor : "openai-compatible";
+      const endpoint = { type: kind, baseUrl: `${server.url}/v1`, keyEnv: "KEY" };
+      const choice = { flag: id, env: { KEY: "k" }, endpoints: { [vendor]: endpoint } };
       const provider = await providerAt(server.url, kind, { choice });
-      for (const messages of [undefined, history]) {
-        const request = requestFor(model, { tools: [shell], ...(effort && { effort }), ...(messages && { messages }) });
-        const reply = await replyOf(provider, request);
+      for (const effort of efforts) {
+        const reply = await replyOf(
+          provider,
+          requestFor(model, { tools: [shell], messages: history, ...(effort && { effort }) }),
+        );
         expect(reply.error?.message, `${id} ${effort}`).toBeUndefined();
       }
-    }
-  }
+    }),
+  );
+  expect(server.requests).toHaveLength(models.length * efforts.length);
   expect(server.violations).toEqual([]);
 });
 

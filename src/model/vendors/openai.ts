@@ -2,6 +2,8 @@
 import { createOpenAI } from "@ai-sdk/openai";
 import type { Vendor, VendorSettings } from "./vendor.ts";
 
+type InputItem = { role?: string; id?: string; content?: string | { text: string }[] };
+
 export function openaiVendor(settings: VendorSettings): Vendor {
   return {
     name: settings.name,
@@ -25,6 +27,13 @@ export function openaiVendor(settings: VendorSettings): Vendor {
     }),
     imagesInResults: true,
     saysNotStrict: true,
+    // A message without an id is one that is put in, and its content is not that of an answer.
+    rewrite(body: { input: InputItem[] }) {
+      for (const item of body.input) {
+        if (item.role === "assistant" && item.id === undefined && Array.isArray(item.content))
+          item.content = item.content.map(({ text }) => text).join("");
+      }
+    },
     mostTools: 128,
     callIdRule: () => ({ legal: /^[\x21-\x7e]{1,64}$/, length: 24 }),
     returnsThinking: true,

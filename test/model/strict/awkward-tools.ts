@@ -25,8 +25,7 @@ export const awkwardTools = [
   tool("draft-4", { properties: { n: { type: "number", minimum: 0, exclusiveMinimum: true } }, required: ["n", "n"] }),
   tool("odd-types", { properties: { a: { type: "any" }, b: { type: ["string", "file"] }, c: { type: [] } } }),
   tool("nulls", {
-    properties: { a: { type: "string", description: null, enum: null, pattern: null } },
-    required: null,
+    properties: { a: { type: "object", description: null, enum: null, pattern: null, required: null } },
   }),
   tool("empty-enum", { properties: { a: { enum: [] }, b: { enum: ["x", "x"] } } }),
   tool("patterns", { properties: { a: { type: "string", pattern: "(?i)[" } } }),
@@ -42,11 +41,11 @@ export const awkwardTools = [
   }),
   tool("conditions", {
     properties: { a: text },
+    ...Object.fromEntries([["then", { properties: { in_then: text } }]]),
     if: { required: ["a"] },
-    then: { properties: { in_then: text } },
     not: { required: ["z"] },
   }),
-  tool("booleans", { properties: { anything: true, nothing: false } }),
+  tool("booleans", { properties: { a: { type: "object", properties: { anything: true, nothing: false } } } }),
   tool("unnamed", { properties: {}, required: ["a"] }),
   tool("openapi", {
     properties: { a: { type: "string", nullable: true, example: "x", discriminator: {}, format: "file" } },

@@ -9,6 +9,7 @@ const badSchemas = [
   object({ a: { type: "array" } }),
   object({ a: { type: "any" } }),
   object({ "a b": {} }),
+  object({ a: { oneOf: [] } }),
 ];
 const bad = "not a name!";
 const image = { type: "image", source: { type: "base64", media_type: "image/bmp", data: "" } };
