@@ -1,0 +1,129 @@
+// Servers that speak another wire than most, and tokens that a program prints, with the built CLI.
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { readToken } from "../../src/model/token.ts";
+import {
+  type Answer,
+  type ModelServer,
+  modelServer,
+  type RecordedRequest,
+} from "../../src/testing/kit/model-server.ts";
+import { createWorkspace, type Workspace } from "../support/run-cli.ts";
+
+let server: ModelServer;
+let place: Workspace;
+
+afterEach(async () => {
+  await server.stop();
+  place.remove();
+});
+
+async function begin(answers: Answer[] | ((request: RecordedRequest) => Answer)) {
+  server = await modelServer(answers);
+  place = createWorkspace();
+}
+
+describe("--endpoint-type", () => {
+  test.each([
+    [[], "openai-chat"],
+    [["--endpoint-type", "openai"], "openai-chat"],
+    [["--endpoint-type", "responses"], "openai-responses"],
+    [["--endpoint-type", "anthropic"], "anthropic"],
+    [["--endpoint-type", "google"], "gemini"],
+  ])("%j", async (flags, wire) => {
+    await begin([{ text: "ok" }]);
+    const args = [
+      "-p",
+      "-e",
+      `${server.url}/v1`,
+      ...flags,
+      "--model",
+      "m",
+      "--api-key",
+      "k",
+      "-H",
+      "X-Team: blue",
+      "hi",
+    ];
+    expect(await place.run(args)).toMatchObject({ exit: 0, stdout: "ok\n" });
+    expect(server.requests[0]).toMatchObject({ wire, key: "k", model: "m", headers: { "x-team": "blue" } });
+  });
+
+  test("in courser.json, under the same names", async () => {
+    await begin([{ text: "ok" }]);
+    const providers = { box: { type: "responses", baseUrl: `${server.url}/v1` } };
+    place.file(join(place.config, "courser.json"), JSON.stringify({ providers }));
+    expect(await place.run(["-p", "--trust", "--model", "box/m", "hi"])).toMatchObject({ stdout: "ok\n" });
+    expect(server.requests[0]!.wire).toBe("openai-responses");
+  });
+
+  test("that does not exist", async () => {
+    await begin([]);
+    const { exit, stderr } = await place.run(["-p", "--trust", "-e", server.url, "--endpoint-type", "soap", "hi"]);
+    expect({ exit, stderr }).toMatchObject({
+      exit: 2,
+      stderr: expect.stringContaining("openai, responses, anthropic"),
+    });
+  });
+});
+
+describe("a token command", () => {
+  /** Counts how often it is run, and prints a token with the number. */
+  const command = (more = "") =>
+    `n=$(( $(cat runs 2>/dev/null || echo 0) + 1 )); echo $n > runs; echo token-number-$n${more}`;
+  const call = { name: "Read", args: { path: "none" } };
+
+  test.each(["openai", "responses", "anthropic", "google"])(
+    "is asked once for %s, and again after a 401",
+    async (type) => {
+      const used: string[] = [];
+      await begin((request) => {
+        used.push(request.key);
+        if (request.key === "token-number-1" && used.length === 3) return { status: 401 };
+        return used.length < 4 ? { toolCalls: [{ id: `c${used.length}`, ...call }] } : { text: "ok" };
+      });
+      const flags = ["-e", `${server.url}/v1`, "--endpoint-type", type, "--model", "m", "--token-command", command()];
+      expect(await place.run(["-p", "--force", ...flags, "hi"])).toMatchObject({ exit: 0, stdout: "ok\n" });
+      expect(used).toEqual([...Array(3).fill("token-number-1"), "token-number-2"]);
+      expect(server.requests.every(({ headers }) => !headers["x-api-key"] && !headers["x-goog-api-key"])).toBe(true);
+    },
+  );
+
+  test("of a vendor in courser.json, in the place of a key", async () => {
+    await begin([{ text: "ok" }]);
+    const anthropic = {
+      baseUrl: `${server.url}/v1`,
+      tokenCommand: 'echo \'{"access_token":"abc-def-ghi","expires_in":3600}\'',
+    };
+    place.file(join(place.config, "courser.json"), JSON.stringify({ providers: { anthropic } }));
+    expect(await place.run(["-p", "--trust", "--model", "sonnet-4.5", "hi"])).toMatchObject({ stdout: "ok\n" });
+    expect(server.requests[0]!.key).toBe("abc-def-ghi");
+  });
+
+  test("that fails says so, and shows no token", async () => {
+    await begin([{ status: 403, body: { error: "the token secret-token-1 is wrong" } }]);
+    const flags = ["-p", "--trust", "-e", `${server.url}/v1`, "--model", "m", "--token-command"];
+    const failed = await place.run([...flags, "echo no login >&2; exit 4", "hi"]);
+    expect(failed).toMatchObject({
+      exit: 1,
+      stderr: expect.stringMatching(/exit code 4 \(no login\).*\[MODEL_AUTH_ERROR\]/),
+    });
+    const refused = await place.run([...flags, "echo secret-token-1", "hi"]);
+    expect(refused.exit).toBe(1);
+    expect(refused.stderr).not.toContain("secret-token-1");
+  });
+});
+
+test("the end of a token is what is said of it, or what stands in it", async () => {
+  await begin([]);
+  const soon = Math.floor(Date.now() / 1000) + 3600;
+  const jwt = `h.${Buffer.from(JSON.stringify({ exp: soon })).toString("base64url")}.s`;
+  const until = (soon - 60) * 1000;
+  expect(readToken(` ${jwt}\n`)).toEqual({ text: jwt, until });
+  expect(readToken(JSON.stringify({ token: "a", expires_at: soon }))).toEqual({ text: "a", until });
+  const credential = { status: { token: "a", expirationTimestamp: new Date(soon * 1000).toISOString() } };
+  expect(readToken(JSON.stringify(credential))).toEqual({ text: "a", until });
+  expect(readToken("plain").until).toBe(Number.POSITIVE_INFINITY);
+  expect(() => readToken("two words")).toThrow("it must print the token alone");
+  expect(() => readToken("")).toThrow("it must print the token alone");
+});
