@@ -109,6 +109,11 @@ const hostedContext = 128_000;
 const localContext = 32_000;
 
 export function resolveModel(choice: ModelChoice): ResolvedModel {
+  if (choice.endpointType !== undefined && !choice.endpointFlag)
+    throw new UserError(
+      "USAGE",
+      "--endpoint-type says what the server of --endpoint speaks: pass --endpoint <url> as well. For a server in courser.json, set its type there.",
+    );
   const configModel = choice.endpointFlag ? undefined : choice.configModel;
   const named = [choice.flag, choice.env["COURSER_MODEL"], configModel].flatMap((each) => firstText(each) ?? []);
   const isHouse = (each: string) => isHouseModel(readName(choice, each).name);

@@ -34,6 +34,7 @@ describe("--endpoint-type", () => {
     await begin([{ text: "ok" }]);
     const args = [
       "-p",
+      "--trust",
       "-e",
       `${server.url}/v1`,
       ...flags,
@@ -55,6 +56,15 @@ describe("--endpoint-type", () => {
     place.file(join(place.config, "courser.json"), JSON.stringify({ providers }));
     expect(await place.run(["-p", "--trust", "--model", "box/m", "hi"])).toMatchObject({ stdout: "ok\n" });
     expect(server.requests[0]!.wire).toBe("openai-responses");
+  });
+
+  test("without an endpoint", async () => {
+    await begin([]);
+    const { exit, stderr } = await place.run(["-p", "--trust", "--endpoint-type", "google", "hi"]);
+    expect({ exit, stderr }).toMatchObject({
+      exit: 2,
+      stderr: expect.stringContaining("pass --endpoint <url> as well"),
+    });
   });
 
   test("that does not exist", async () => {
