@@ -107,6 +107,7 @@ const providerMeanings: Readonly<Record<keyof typeof providerFields, string>> = 
   headers: "Sent with every request",
   models: "Its models",
   keys: "Variables with several keys, used in turn",
+  tokenCommand: "Program that prints a bearer token",
 };
 
 /** Endpoints have names of the user's own: `providers.local.baseUrl`. */

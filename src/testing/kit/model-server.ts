@@ -170,6 +170,7 @@ async function give(response: ServerResponse, request: RecordedRequest, answer: 
   const isStream = isStreamed(request);
   const type = answer.contentType ?? (isStream || answer.chunks ? "text/event-stream" : "application/json");
   response.writeHead(200, { "content-type": type, ...answer.headers });
+  response.flushHeaders();
   const { stream, whole } = wires[request.wire];
   const said = () => (isStream ? stream(answer, request) : [JSON.stringify(whole(answer, request))]);
   for (const chunk of answer.chunks ?? said()) {

@@ -41,7 +41,8 @@ export const awkwardTools = [
   }),
   tool("conditions", {
     properties: { a: text },
-    ...Object.fromEntries([["then", { properties: { in_then: text } }]]),
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { properties: { in_then: text } },
     if: { required: ["a"] },
     not: { required: ["z"] },
   }),
