@@ -172,7 +172,7 @@ test.each([
 ])("%j is refused", (text, message) => {
   const attempt = (): Provider => loadScript(text, "x.json");
   expect(attempt).toThrow(UserError);
-  expect(attempt).toThrow(/^script x\.json, .*See docs\/scripted-model\.md\.$/s);
+  expect(attempt).toThrow(/^script x\.json, .*The form: 'courser help scripted-model'\.$/s);
   try {
     attempt();
   } catch (error) {
