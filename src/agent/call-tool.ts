@@ -5,8 +5,10 @@ import { type Decision, onlyLooks } from "../policy/need.ts";
 import type { AgentEvent, Denial, Outcome } from "../protocol/event.ts";
 import { mcpWireArgs } from "../protocol/mcp-wire.ts";
 import type { ToolCallPart, ToolResultPart } from "../protocol/message.ts";
+import { NotRun, unlessStopped } from "../protocol/unless-stopped.ts";
 import type { Agent, Question } from "./agent.ts";
 import type { BeforeCall, HookedCall } from "./hooks/call-hooks.ts";
+import { LiveOutput } from "./live-output.ts";
 import { messageOf, type Prepared, type PreparedCall, prepareCall, unexpected } from "./prepare-call.ts";
 import { previewOf } from "./preview.ts";
 import { findTool } from "./tools/index.ts";
@@ -39,32 +41,36 @@ export async function* callTool(
   let end: ToolResult;
   let denial: Denial | undefined;
   // Hooks may have changed the input: what is run and shown at the end is the last of it.
-  const heard: HookVerdict = given ? yield* askHooks(agent, call, given, place) : { failure: wrong! };
-  const prepared = "prepared" in heard ? heard.prepared : given;
-  if ("failure" in heard) {
-    end = resultOfFailure(heard.failure);
-  } else {
+  let prepared = given;
+  let isHeard = false;
+  try {
+    if (!given) throw wrong!;
+    unlessStopped(context.signal, () => {
+      isHeard = true; // by hooks, who are told its end
+    });
+    const heard = yield* askHooks(agent, call, given, place);
+    prepared = heard.prepared;
     const permission = yield* permit(agent, heard, place);
     if ("refusal" in permission) {
+      // What was cut off has neither allowed nor refused anything.
+      if (context.signal.aborted) throw new NotRun();
       const { refusal: reason, rule } = permission;
-      denial = {
-        tool: heard.prepared.tool.name,
-        callId: call.id,
-        reason,
-        ...(rule && { rule: rule.text, file: rule.source }),
-      };
-      end = resultOfFailure(rejection(heard.prepared, permission.refusal));
-    } else {
-      ranAt = agent.seams.now();
-      end = yield* runCall(agent, heard.prepared, permission, place);
-      // A page that leads where nobody may go is found out on the way.
-      if (end.outcome.kind === "rejected")
-        denial = { tool: heard.prepared.tool.name, callId: call.id, reason: reasonOf(end.outcome) };
+      const where = rule && { rule: rule.text, file: rule.source };
+      denial = { tool: prepared.tool.name, callId: call.id, reason, ...where };
+      throw rejection(prepared, reason);
     }
+    ranAt = agent.seams.now();
+    end = yield* runCall(agent, prepared, permission, place);
+    // A page that leads where nobody may go is found out on the way.
+    if (end.outcome.kind === "rejected")
+      denial = { tool: prepared.tool.name, callId: call.id, reason: reasonOf(end.outcome) };
+  } catch (error) {
+    if (!(error instanceof ToolFailure || error instanceof NotRun)) throw error;
+    end = resultOf(call.name, error);
   }
 
   const completedAt = agent.seams.now();
-  if (prepared && agent.hooks) {
+  if (prepared && isHeard && agent.hooks) {
     const outcome = { result: end, refused: denial !== undefined, durationMs: completedAt - ranAt };
     const after = await agent.hooks.afterCall(hooked(prepared, place), outcome, context.signal);
     place.context.push(...after.context);
@@ -112,10 +118,10 @@ type CallContext = {
   context: string[];
 };
 
-/** A call after the hooks of every tool: `said` is what they want, `failure` what their change of the input broke. */
-type HookVerdict = { prepared: Prepared; said?: BeforeCall } | { failure: ToolFailure };
+/** A call after the hooks of every tool: `said` is what they want. */
+type HookVerdict = { prepared: Prepared; said?: BeforeCall };
 
-/** Input that a hook changed is checked by the tool again, and then judged by the rules like any other. */
+/** Input that a hook changed is checked by the tool again, and then judged by the rules like any other. Throws ToolFailure. */
 async function* askHooks(
   agent: Agent,
   call: ToolCallPart,
@@ -126,7 +132,8 @@ async function* askHooks(
   const said = yield* hookAnswer(agent, agent.hooks.beforeCall(hooked(prepared, context), context.signal), context);
   if (!said.updatedInput || said.verdict === "deny") return { prepared, said };
   const changed = await prepareCall(agent, { ...call, args: said.updatedInput });
-  return changed.prepared ? { prepared: changed.prepared, said } : { failure: changed.failure! };
+  if (!changed.prepared) throw changed.failure!;
+  return { prepared: changed.prepared, said };
 }
 
 /** What hooks have to say to the person comes as events, what they have for the model is kept. */
@@ -154,7 +161,7 @@ type Permission = Pick<Decision, "approved" | "mayRead" | "confined">;
  */
 async function* permit(
   agent: Agent,
-  { prepared, said }: Extract<HookVerdict, { prepared: Prepared }>,
+  { prepared, said }: HookVerdict,
   context: CallContext,
 ): AsyncGenerator<AgentEvent, Permission | { refusal: string; rule?: Decision["rule"] }> {
   if (said?.verdict === "deny") return { refusal: said.reasons.join(" ") };
@@ -280,7 +287,11 @@ async function* runCall(
     events.push(event);
     wake();
   };
-  const print = (chunk: string) => emit({ type: "tool_output", callId, chunk });
+  const live = new LiveOutput();
+  const print = (chunk: string) => {
+    live.push(chunk);
+    wake();
+  };
   const turn: TurnContext = {
     emit,
     async query(kind, query, respond) {
@@ -299,15 +310,16 @@ async function* runCall(
     try {
       if (!needs.every(onlyLooks)) await agent.beforeWrite?.(needs, signal);
     } catch (error) {
+      if (signal.aborted) return resultOf(tool.name, new NotRun());
       const why = `${tool.name} was not run, because the files it may change could not be saved first: ${messageOf(error)}`;
-      return resultOfFailure(failure(why));
+      return resultOf(tool.name, failure(why));
     }
     try {
       const judged = { approved, mayRead, confined: confined === true };
       const context = { ...agent.toolContext, ...judged, callId, signal, print, turn };
-      return await agent.seams.runTool(tool, args, context);
+      return await unlessStopped(signal, () => agent.seams.runTool(tool, args, context));
     } catch (error) {
-      return resultOfFailure(unexpected(tool.name, error));
+      return resultOf(tool.name, error);
     }
   };
   let end: ToolResult | undefined;
@@ -316,24 +328,26 @@ async function* runCall(
     wake();
   });
   while (true) {
-    while (events.length > 0) yield events.shift()!;
-    if (end) break;
-    await new Promise<void>((resolve) => {
-      wake = resolve;
-      if (end || events.length > 0) resolve();
-    });
+    const chunk = live.take();
+    if (chunk !== "") yield { type: "tool_output", callId, chunk };
+    const event = events.shift();
+    if (event) yield event;
+    else if (end && !live.isWaiting) break;
+    else if (!live.isWaiting)
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
   }
   await running;
   return end;
 }
 
-function resultOfFailure(failure: ToolFailure): ToolResult {
-  const outcome: Outcome = {
-    kind: failure.kind,
-    value: failure.value,
-    ...(failure.siblings && { siblings: failure.siblings }),
-  };
-  return { outcome, text: failure.message };
+/** Of a call that threw. */
+function resultOf(name: string, error: unknown): ToolResult {
+  const isNotRun = error instanceof NotRun;
+  const { kind, value, siblings, message } = isNotRun ? failure(error.message) : unexpected(name, error);
+  const outcome: Outcome = { kind, value, ...(siblings && { siblings }) };
+  return { outcome, text: message, ...(isNotRun && { isNotRun }) };
 }
 
 function rejection({ tool, wireArgs }: Prepared, reason: string): ToolFailure {

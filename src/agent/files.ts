@@ -3,6 +3,7 @@ import { constants, type Stats } from "node:fs";
 import * as fs from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import * as paths from "../policy/paths.ts";
+import { unlessStopped } from "../protocol/unless-stopped.ts";
 import { homeDir } from "../store/config-dir.ts";
 import type { Sandbox } from "./sandbox/index.ts";
 import type { OpenBuffers } from "./seams.ts";
@@ -10,13 +11,16 @@ import { failure, ToolFailure } from "./tools/tool.ts";
 
 /**
  * `approved`: where each path led when it was permitted. A path that leads elsewhere when it is used is refused. `buffers`:
- * what somebody has open and has not saved comes before what is on the disk. `sandbox`: is told what comes to be.
+ * what somebody has open and has not saved comes before what is on the disk. `sandbox`: is told what comes to be. `signal`: what
+ * was stopped changes nothing any more. `isPreview`: nothing is changed at all.
  */
 export type FileContext = {
   workspace: string;
   approved?: ReadonlyMap<string, string> | undefined;
   buffers?: OpenBuffers;
   sandbox?: Pick<Sandbox, "expect">;
+  signal?: AbortSignal;
+  isPreview?: boolean;
 };
 
 export type OpenFile = { handle: fs.FileHandle; real: string; stat: Stats };
@@ -79,9 +83,11 @@ export async function changeFile(
       const before = open === undefined ? await readWhole(target, path) : Buffer.from(open, "utf8");
       const after = change(before);
       if (before !== undefined && after.equals(before)) return;
-      if (before === undefined) context.sandbox?.expect(target);
-      if (await writtenElsewhere(target, after, context)) return;
-      await replaceFile(target, after, path);
+      if (context.isPreview) return;
+      await unlessStopped(context.signal, async () => {
+        if (before === undefined) context.sandbox?.expect(target);
+        if (!(await writtenElsewhere(target, after, context))) await replaceFile(target, after, path);
+      });
     });
   } catch (error) {
     throw describe(error, path, "write");
@@ -111,7 +117,7 @@ export async function deleteFile(path: string, context: FileContext): Promise<vo
       checkApproved(path, context, real);
       checkRegular(stat, real, path);
     }
-    await fs.unlink(entry);
+    await unlessStopped(context.signal, () => fs.unlink(entry));
   } finally {
     await folder.close();
   }

@@ -18,8 +18,11 @@ import type { EndedSubagent } from "./subagents/index.ts";
 import { type Turn, TurnError, type TurnPrompt } from "./turn.ts";
 import { UsageBudget } from "./usage-budget.ts";
 
-export async function* runTurn(agent: Agent, prompt: TurnPrompt, signal: AbortSignal): AsyncGenerator<AgentEvent> {
+export async function* runTurn(agent: Agent, prompt: TurnPrompt, outer: AbortSignal): AsyncGenerator<AgentEvent> {
   const startedAt = agent.seams.now();
+  const spending = new UsageBudget(agent.spending);
+  const signal =
+    agent.limits.maxCost === undefined ? outer : AbortSignal.any([outer, spending.whole.overspent.signal]);
   setMaxListeners(0, signal); // each call of a tool listens, and a reply may hold many
   const turn: Turn = {
     agent,
@@ -27,7 +30,7 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, signal: AbortSi
     signal,
     replies: 0,
     apiMs: 0,
-    spending: new UsageBudget(agent.spending),
+    spending,
     context: 0,
     denials: [],
     repeats: countRepeats(),
@@ -46,7 +49,10 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, signal: AbortSi
       answer += textOf(reply);
       await agent.hooks?.afterReply(reply, signal);
       const calls = callsOf(reply);
-      if (calls.length > 0) yield* runCalls(turn, calls, modelCallId, textOf(reply));
+      if (calls.length > 0) {
+        checkCost(turn);
+        yield* runCalls(turn, calls, modelCallId, textOf(reply));
+      }
       const isSteered = yield* takeSteering(turn);
       if (calls.length === 0 && !isSteered && !(yield* awaitSubagents(turn))) {
         // A hook may have more to do: its prompt is one like the user's, within the same limits.
@@ -61,7 +67,7 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, signal: AbortSi
     failure = error;
     await agent.subagents?.end();
     const wasBlocked = error instanceof TurnError && error.code === "PROMPT_BLOCKED";
-    if (!wasBlocked) await agent.hooks?.stop(signal.aborted ? "aborted" : "error", signal);
+    if (!wasBlocked) await agent.hooks?.stop(outer.aborted ? "aborted" : "error", signal);
   }
   const ending = {
     durationMs: agent.seams.now() - startedAt,
@@ -79,6 +85,7 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, signal: AbortSi
 /** What hooks add to the prompt. Throws where one stops it. */
 async function submitted({ agent, signal }: Turn, prompt: TurnPrompt): Promise<Part[]> {
   const heard = await agent.hooks?.beforePrompt({ attachments: [], ...prompt }, signal);
+  if (heard) signal.throwIfAborted(); // a hook that was cut off has let nothing pass
   if (heard?.refusal !== undefined) throw new TurnError("PROMPT_BLOCKED", heard.refusal);
   return (heard?.context ?? []).map((text) => ({ type: "text", text }));
 }
@@ -352,20 +359,21 @@ function checkReplies({ agent: { limits }, replies, spending }: Turn): void {
   );
 }
 
+/** What may not be paid for stops the whole run: nothing more of any reply begins. */
+function checkCost({ agent: { limits }, spending: { whole } }: Turn): void {
+  if (limits.maxCost === undefined || whole.cost < limits.maxCost) return;
+  const message = `The run has cost $${whole.cost.toFixed(4)}, its limit is $${limits.maxCost}. Raise it with --max-cost.`;
+  whole.overspent.abort(new TurnError("MAX_COST", message));
+}
+
 function checkLimits(turn: Turn): void {
   const { limits } = turn.agent;
+  checkCost(turn);
   turn.signal.throwIfAborted();
   if (turn.repeats.count >= limits.loopLimit) {
     throw new TurnError(
       "LOOP_DETECTED",
       `The model made the same calls with the same results ${turn.repeats.count} times in a row. Give it more to go on, or choose another model with --model.`,
-    );
-  }
-  const { cost } = turn.spending.whole;
-  if (limits.maxCost !== undefined && cost >= limits.maxCost) {
-    throw new TurnError(
-      "MAX_COST",
-      `The run has cost $${cost.toFixed(4)}, its limit is $${limits.maxCost}. Raise it with --max-cost.`,
     );
   }
 }
@@ -374,7 +382,7 @@ function explain(error: unknown, signal: AbortSignal): { message: string; code: 
   // Whatever broke because of the abort, the abort is the reason.
   if (signal.aborted) {
     const reason: unknown = signal.reason;
-    if (reason instanceof UserError) return { message: reason.message, code: reason.code };
+    if (reason instanceof UserError || reason instanceof TurnError) return { message: reason.message, code: reason.code };
     return { message: "The run was cancelled.", code: "INTERRUPTED" };
   }
   if (error instanceof ModelError || error instanceof UserError || error instanceof TurnError) {

@@ -1,9 +1,8 @@
-// What an edit would change, for the person who is asked about it: the tool itself runs, and what it writes goes nowhere.
+// What an edit would change, for the person who is asked about it: the tool itself runs, and writes nothing.
 import { isObject } from "../json/object.ts";
 import type { Decision } from "../policy/need.ts";
 import type { Agent } from "./agent.ts";
 import type { Prepared } from "./prepare-call.ts";
-import type { OpenBuffers } from "./seams.ts";
 
 /** A unified diff. Undefined for other tools, and where the edit would fail: then there is nothing to show but the call. */
 export async function previewOf(
@@ -14,12 +13,8 @@ export async function previewOf(
 ): Promise<string | undefined> {
   if (tool.wire !== "edit") return undefined;
   const { toolContext } = agent;
-  const buffers: OpenBuffers = {
-    read: async (path) => toolContext.buffers?.read(path),
-    write: async () => true,
-  };
   try {
-    const { outcome } = await tool.run(args, { ...toolContext, ...call, approved, mayRead, buffers, print() {} });
+    const { outcome } = await tool.run(args, { ...toolContext, ...call, approved, mayRead, isPreview: true, print() {} });
     const diff = isObject(outcome.value) ? outcome.value.diffString : undefined;
     return typeof diff === "string" && diff !== "" ? diff : undefined;
   } catch {

@@ -11,6 +11,8 @@ export class UsageBudget {
   #isPriced: boolean | undefined;
   /** Answers of models. */
   replies = 0;
+  /** Aborted when the run may spend nothing more. */
+  readonly overspent = new AbortController();
   readonly #parent: UsageBudget | undefined;
 
   constructor(parent?: UsageBudget) {

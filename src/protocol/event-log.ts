@@ -10,6 +10,9 @@ export interface EventKeeper {
   events(from: number, most: number): Promise<KeptEvent[]>;
 }
 
+/** Is told of everything at once, in the order in which it happens. What it throws breaks nothing: it is told no more. */
+export type Watcher = { watch?(recorded: Recorded): void; broke?(error: unknown): void };
+
 export type KeptEvent = { sequence: number; event: AgentEvent };
 
 /** So many events may wait for the first reader; then the run does. Few, since one may hold 16 MiB. */
@@ -20,7 +23,7 @@ const pageSize = 500;
 
 export class EventLog {
   readonly #keeper: EventKeeper;
-  readonly #watch: ((recorded: Recorded) => void) | undefined;
+  #watcher: Watcher | undefined;
   readonly #readers = new Set<Reader>();
   /** Waits for whoever reads first. */
   readonly #first = new Reader(mostWaiting);
@@ -32,10 +35,9 @@ export class EventLog {
   #isClosed = false;
   #waiting: (() => void)[] = [];
 
-  /** `watch`: is told of everything at once, in the order in which it happens. */
-  constructor(keeper: EventKeeper, watch?: (recorded: Recorded) => void) {
+  constructor(keeper: EventKeeper, watcher?: Watcher) {
     this.#keeper = keeper;
-    this.#watch = watch;
+    this.#watcher = watcher;
     this.#readers.add(this.#first);
   }
 
@@ -50,7 +52,13 @@ export class EventLog {
   /** Shown only: it was kept elsewhere, or could not be kept. */
   show(recorded: Recorded): void {
     if (this.#isClosed) return;
-    this.#watch?.(recorded);
+    const watcher = this.#watcher;
+    try {
+      watcher?.watch?.(recorded);
+    } catch (error) {
+      this.#watcher = undefined;
+      watcher!.broke?.(error);
+    }
     for (const reader of this.#readers) reader.push(recorded);
   }
 

@@ -97,7 +97,10 @@ class OpenRun implements LiveRun {
     this.#parts = parts;
     this.chatId = session.id;
     this.#startedAt = this.#now();
-    this.#log = new EventLog(session.chat ? chatKeeper(session.chat) : new MemoryKeeper(), setup.host.watch);
+    this.#log = new EventLog(session.chat ? chatKeeper(session.chat) : new MemoryKeeper(), {
+      watch: setup.host.watch,
+      broke: (error) => this.#stop(faultOf(error)),
+    });
     this.#log.append(initOf(setup, session, mcp));
     this.#assembled().catch(() => {}); // told by the first turn
   }
@@ -269,9 +272,9 @@ class OpenRun implements LiveRun {
       if (event.type === "done") this.#parts.setup.host.deliver?.({ ...event, text: this.#said });
       shown.add(event);
     } catch (error) {
-      if (!(error instanceof UserError)) throw error;
-      this.#stop(error);
-      shown.breakOff(event, this.#failure(error));
+      const fault = faultOf(error);
+      this.#stop(fault);
+      shown.breakOff(event, this.#failure(fault));
     }
   }
 
@@ -280,8 +283,7 @@ class OpenRun implements LiveRun {
     try {
       this.#log.append(event);
     } catch (error) {
-      if (!(error instanceof UserError)) throw error;
-      this.#stop(error); // what could not be kept is not shown
+      this.#stop(faultOf(error)); // what could not be kept is not shown
     }
   }
 
@@ -348,12 +350,10 @@ class OpenRun implements LiveRun {
     return assembled;
   }
 
-  /** Throws when the turn was stopped before the call could run. */
+  /** A turn that is stopped meanwhile goes on to the ends of its calls. */
   async #held(callId: string, agent: string | undefined, signal: AbortSignal): Promise<void> {
     const held = this.#parts.setup.host.heldCall?.(callId, agent);
-    if (!held) return this.#log.ready();
-    await Promise.race([held, aborted(signal)]);
-    signal.throwIfAborted();
+    await (held ? Promise.race([held, aborted(signal)]) : this.#log.ready());
   }
 
   #settle({ state }: Assembled): AgentEvent[] {
@@ -385,6 +385,13 @@ class OpenRun implements LiveRun {
     }
     return Promise.all(taken.map(({ prompt }) => expand(prompt, signal)));
   }
+}
+
+/** What was not expected ends a run in the same way as what was. */
+function faultOf(error: unknown): UserError {
+  if (error instanceof UserError) return error;
+  const { code, message } = explainError(error);
+  return new UserError(code, message);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -22,7 +22,8 @@ export type HookEntry = {
   timeoutMs?: number;
   /** How often its follow-up may prolong a run; null: as often as it likes. */
   loopLimit: number | null;
-  failClosed: boolean;
+  /** Absent: nothing was said of it. */
+  failClosed?: boolean;
   /** As it was written; none: everything. */
   matcher?: string;
 };
@@ -112,7 +113,7 @@ function readOptions(file: string, input: HookEntryInput, warnings: string[]): H
     ...(model !== undefined && { model }),
     ...(seconds !== undefined && { timeoutMs: Math.min(seconds as number, longestSeconds) * 1000 }),
     loopLimit: loopLimitOf(file, input),
-    failClosed: failClosed === true,
+    ...(failClosed !== undefined && { failClosed }),
   };
 }
 

@@ -120,7 +120,8 @@ export function repeatedBy(hook: Hook, running: readonly Hook[]): Hook | undefin
 /** One that runs less often, or is milder when it fails, takes nobody's place. */
 function covers(other: Hook, hook: Hook): boolean {
   const hears = other.matcher === undefined || other.matcher === matcherOf(hook);
-  return other.event === hook.event && hears && (other.failClosed || !hook.failClosed);
+  const strictness = ({ failClosed }: Hook) => (failClosed === undefined ? 1 : failClosed ? 2 : 0);
+  return other.event === hook.event && hears && strictness(other) >= strictness(hook);
 }
 
 function matcherOf({ matcher }: Hook): string | undefined {

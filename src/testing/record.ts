@@ -10,7 +10,8 @@ import { fingerprintOf } from "./fingerprint.ts";
 import type { Begun, Happening, LineOptions, LineWriter } from "./line-writer.ts";
 import type { DeltasLine, ReplyLine, ReplyPart } from "./recording.ts";
 
-type RecorderOptions = LineOptions & { file: string };
+/** `fail`: is told once that it cannot be written. */
+type RecorderOptions = LineOptions & { file: string; fail(error: UserError): void };
 
 const mostUnwritten = 256;
 const longestUnwrittenMs = 500;
@@ -73,9 +74,9 @@ export class Recorder {
 
   /** All of it is in the file, or this throws: a run whose recording is lost did not succeed. */
   flush(): void {
-    if (this.#failure) throw this.#failure;
     this.#endDeltas();
     this.#write({ isLast: false });
+    if (this.#failure) throw this.#failure;
   }
 
   async end(): Promise<void> {
@@ -113,7 +114,11 @@ export class Recorder {
     this.#endDeltas();
     const number = ++this.#requests;
     const { init } = this.#begun;
-    if (init) this.#begun.workspace ??= fingerprintOf(init.cwd);
+    try {
+      if (init) this.#begun.workspace ??= fingerprintOf(init.cwd);
+    } catch (error) {
+      this.#fail(error);
+    }
     this.#add({ request: number, asked: { ...request, messages: [...request.messages] } });
     return number;
   }
@@ -141,22 +146,17 @@ export class Recorder {
 
   /** What happened is written together: each write would hold up the run. */
   #add(happening: Happening): void {
-    if (this.#failure) throw this.#failure;
+    if (this.#failure) return;
     this.#happened.push(happening);
     if (this.#happened.length > mostUnwritten) void this.#writeSoon();
     else this.#timer ??= setTimeout(() => void this.#writeSoon(), longestUnwrittenMs).unref();
   }
 
-  /** Nobody waits for it within the run, which learns of a failure with what happens next. */
+  /** Nobody waits for it within the run, which is stopped by a failure. */
   #writeSoon(when = { isLast: false }): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#written = this.#written
-      .then(() => this.#load())
-      .then(() => this.#write(when))
-      .catch((error: unknown) => {
-        this.#failure ??= error as UserError;
-      });
+    this.#written = this.#written.then(() => this.#load()).then(() => this.#write(when));
     return this.#written;
   }
 
@@ -169,18 +169,23 @@ export class Recorder {
     const begun = this.#begun;
     if (this.#failure || !this.#lines || !isBegun(begun) || (!begun.model && !isLast)) return;
     if (this.#happened.length === 0) return;
-    this.#writer ??= new this.#lines.LineWriter(this.#options, begun);
-    const bytes = Buffer.from(this.#writer.text(this.#happened.splice(0)));
     try {
+      this.#writer ??= new this.#lines.LineWriter(this.#options, begun);
+      const bytes = Buffer.from(this.#writer.text(this.#happened.splice(0)));
       let offset = 0;
       while (offset < bytes.length) offset += writeSync(this.#file, bytes, offset);
     } catch (error) {
-      this.#failure = new UserError(
-        "OUTPUT_FAILED",
-        `--record ${this.#options.file} cannot be written: ${(error as Error).message}. Give a file on a disk with room, or run without it.`,
-      );
-      throw this.#failure;
+      this.#fail(error);
     }
+  }
+
+  /** What is recorded goes on to its own end: nothing of a failure here is thrown into it. */
+  #fail(error: unknown): void {
+    this.#failure = new UserError(
+      "OUTPUT_FAILED",
+      `--record ${this.#options.file} cannot be written: ${(error as Error).message}. Give a file on a disk with room, or run without it.`,
+    );
+    this.#options.fail(this.#failure);
   }
 }
 

@@ -1,5 +1,6 @@
 // A run that is recorded while it works.
 import { resolve } from "node:path";
+import type { UserError } from "../protocol/error-codes.ts";
 import type { LiveRun, RunRequest } from "../protocol/run.ts";
 import type { RunHost } from "../run/host.ts";
 import { openRun } from "../run/live-run.ts";
@@ -8,10 +9,13 @@ import { Recorder } from "./record.ts";
 /** A run like any other, and its recording in a file. */
 export async function recordedRun(file: string, request: RunRequest, host: RunHost): Promise<LiveRun> {
   const { env, version, redact = same } = host;
-  const recorder = new Recorder({ file: resolve(file), request, env, version, redact });
+  const broken = new AbortController();
+  const fail = (error: UserError) => broken.abort(error);
+  const recorder = new Recorder({ file: resolve(file), request, env, version, redact, fail });
   const wrap = host.seams?.wrapProvider;
   const run = await openRun(request, {
     ...host,
+    signal: host.signal ? AbortSignal.any([host.signal, broken.signal]) : broken.signal,
     watch(recorded) {
       host.watch?.(recorded);
       recorder.watch(recorded);

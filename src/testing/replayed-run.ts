@@ -48,7 +48,7 @@ export class ReplayedRun implements LiveRun {
     this.#options = options;
     this.#check = check;
     this.chatId = recording.header.chatId;
-    this.#log = new EventLog(new MemoryKeeper(), options.check?.host.watch);
+    this.#log = new EventLog(new MemoryKeeper(), options.check?.host);
     const [start = [], ...turns] = splitTurns(recording.lines);
     this.#turns = turns;
     this.prompts = turns.map((lines) => promptOf(lines) ?? "");

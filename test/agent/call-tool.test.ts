@@ -162,7 +162,12 @@ describe("a question", () => {
     const abort = new AbortController();
     const waiting = call({ decision: ask, ask: () => new Promise(() => {}), signal: abort.signal });
     setTimeout(() => abort.abort(), 20);
-    expect((await waiting).denial!.reason).toBe("The run was stopped before there was an answer.");
+    const { denial, events, types, result } = await waiting;
+    expect(types).toEqual(["tool_start", "ask", "answer", "tool_end"]);
+    expect(events[2]).toMatchObject({
+      response: { rejected: { reason: "The run was stopped before there was an answer." } },
+    });
+    expect([denial, result.text]).toEqual([undefined, "Not run: the turn was stopped."]);
     const stopped = await call({ decision: ask, ask: async () => ({ allow: true }), signal: abort.signal });
     expect(stopped.seen).toEqual([]);
   });

@@ -21,6 +21,8 @@ export type HookReply = {
   mcpOutput?: JsonObject;
   /** It did not do its work: what went wrong. */
   failure?: string;
+  /** It did not come to an end of its own, and so has allowed nothing. `stopped`: with the turn; `broken`: timed out or killed. */
+  cutOff?: "stopped" | "broken";
   /** What it printed is not an answer at all. */
   isMalformed?: true;
   warnings: string[];

@@ -133,7 +133,7 @@ export function createCallHooks({ hooks, workspace }: CallHooksOptions): CallHoo
       const still = isInterrupt ? AbortSignal.timeout(lastMs) : signal;
       const succeeded = result.outcome.kind === "success";
       const after = specific[call.tool.wire]?.after;
-      if (after && !refused && (succeeded || !after.onSuccess) && hooks.has(after.event))
+      if (after && !refused && !result.isNotRun && (succeeded || !after.onSuccess) && hooks.has(after.event))
         await hooks.fire(after.event, after.fields(call, end), { signal: still });
       if (!succeeded) {
         const extra = {

@@ -154,15 +154,20 @@ function settled(hook: Hook, reply: HookReply, loopCount: number): HookReply {
     const warning = `its follow-up was dropped: "loop_limit" is ${hook.loopLimit}`;
     return { ...rest, warnings: [...reply.warnings, warning] };
   }
-  const { failure } = reply;
+  const { failure, cutOff } = reply;
   if (failure === undefined) return reply;
-  if (!isGate(hook.event)) return { ...reply, warnings: [...reply.warnings, `it failed: ${failure}`] };
+  const told = (what: string) => ({ ...reply, warnings: [...reply.warnings, `${what}: ${failure}`] });
+  // Nothing went wrong with it, and nothing follows that it could allow.
+  if (cutOff === "stopped") return isGate(hook.event) ? { ...reply, permission: "deny", reason: failure } : reply;
+  if (!isGate(hook.event)) return told("it failed");
   if (hook.failClosed) {
-    const reason = `it is required ("failClosed"), and ${failure}`;
-    return { ...reply, permission: "deny", reason, warnings: [...reply.warnings, `it failed: ${failure}`] };
+    return { ...told("it failed"), permission: "deny", reason: `it is required ("failClosed"), and ${failure}` };
   }
-  const note = `it failed and was ignored ("failClosed": true would refuse): ${failure}`;
-  return { ...reply, warnings: [...reply.warnings, note] };
+  if (cutOff && hook.failClosed === undefined && hookEvents[hook.event].effect === "permit") {
+    const reason = `${failure}, so it has not allowed it ("failClosed": false lets calls pass without it)`;
+    return { ...told("it failed"), permission: "deny", reason };
+  }
+  return told('it failed and was ignored ("failClosed": true would refuse)');
 }
 
 function merged(replies: readonly HookReply[]): HookAnswer {

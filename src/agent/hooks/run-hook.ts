@@ -28,6 +28,7 @@ export type HookRun = { reply: HookReply; exit: number | null; ms: number };
 const shell = ["linux", "darwin"].includes(process.platform) ? "/bin/sh" : "sh";
 const mostBytes = 1024 * 1024;
 const graceMs = 500;
+const mostSignals = 64;
 const defaultTimeoutMs = 60_000;
 /** Nobody waits long for what can change nothing any more. */
 const defaultEndTimeoutMs = 10_000;
@@ -76,13 +77,16 @@ async function runCommand(hook: Hook, { payload, context, signal }: HookCall): P
 
 function replyOf(hook: Hook, end: ProcessEnd, floods: boolean): HookReply {
   if (floods) return readReply(undefined, hook);
-  if (end.timedOut) return failed(`it timed out after ${timeoutOf(hook) / 1000} s`);
-  if (end.cancelled) return failed("it was stopped with the run");
+  if (end.timedOut) return cutOff(`it timed out after ${timeoutOf(hook) / 1000} s`);
+  if (end.cancelled) return stopped;
   if (end.exitCode === 0) return readReply(end.stdout, hook);
   const said = end.stderr.trim();
   if (end.exitCode === 2) return blocked(hook, end.stdout, said);
   const how = end.exitCode === null ? `it was killed by ${end.signal}` : `it exited with code ${end.exitCode}`;
-  return failed(said === "" ? how : `${how}: ${lastLines(said)}`);
+  const what = said === "" ? how : `${how}: ${lastLines(said)}`;
+  // A shell says it this way that its command was killed.
+  const isKilled = end.exitCode === null || (end.exitCode > 128 && end.exitCode <= 128 + mostSignals);
+  return isKilled ? cutOff(what) : failed(what);
 }
 
 /** Exit code 2 refuses, whatever was printed; what was printed may say why. */
@@ -122,8 +126,9 @@ async function runPrompt(hook: Hook, { payload, context, signal }: HookCall): Pr
     const answer = await Promise.race([context.askModel(question, limit), ended]);
     return { reply: judgementOf(answer, hook.event), exit: null };
   } catch (error) {
-    if (signal.aborted) return { reply: failed("it was stopped with the run"), exit: null };
-    return { reply: failed(`the model could not be asked: ${(error as Error).message}`), exit: null };
+    if (signal.aborted) return { reply: stopped, exit: null };
+    const why = `the model could not be asked: ${(error as Error).message}`;
+    return { reply: limit.aborted ? cutOff(why) : failed(why), exit: null };
   }
 }
 
@@ -149,6 +154,12 @@ function judgementOf(answer: string, event: HookEventName): HookReply {
 function failed(failure: string): HookReply {
   return { failure, warnings: [] };
 }
+
+function cutOff(failure: string): HookReply {
+  return { ...failed(failure), cutOff: "broken" };
+}
+
+const stopped: HookReply = { ...failed("it was stopped with the run"), cutOff: "stopped" };
 
 function lastLines(text: string): string {
   return redactedEnd(text, 500);

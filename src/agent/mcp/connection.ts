@@ -15,6 +15,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { NetError } from "../../net/net-error.ts";
 import { happensWithin } from "../../process/clock.ts";
+import { unlessStopped } from "../../protocol/unless-stopped.ts";
 import { redactedStart } from "../../redact/shorten.ts";
 import { answerRequests, capabilities, type ServerRequests } from "./requests.ts";
 
@@ -179,13 +180,15 @@ export class Connection {
     const { callMs, longestCallMs } = this.#options.limits;
     if (this.#connecting) await orAborted(this.#connecting, signal);
     if (this.status === "failed" && this.#client && this.#restarts < mostRestarts && !this.#isEnded) {
+      const starting = unlessStopped(signal, () => this.connect());
       this.#restarts++;
-      await orAborted(this.connect(), signal);
+      await orAborted(starting, signal);
     }
-    if (this.status !== "connected" || !this.#client)
+    const client = unlessStopped(signal, () => this.#client);
+    if (this.status !== "connected" || !client)
       throw new ServerProblem(`The MCP server ${this.name} is not running: ${this.problem ?? "it was stopped"}.`);
     try {
-      return await ask(this.#client, {
+      return await ask(client, {
         signal,
         timeout: callMs,
         resetTimeoutOnProgress: true,

@@ -6,6 +6,7 @@ import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent, Denial } from "../../protocol/event.ts";
 import { taskNotice } from "../../protocol/task-call.ts";
 import type { ConversationStep } from "../../protocol/tool-shapes.ts";
+import { NotRun } from "../../protocol/unless-stopped.ts";
 import type { Agent } from "../agent.ts";
 import type { UsageBudget } from "../usage-budget.ts";
 import { findSubagent, type Subagent } from "./definitions.ts";
@@ -145,7 +146,7 @@ export function createSubagents(agent: Agent, place: SubagentContext): Subagents
         startedAt: Date.now(),
         stop,
         ended: work({ ...request, emit }, stop)
-          .catch((error: Error) => broken(id, error))
+          .catch((error: Error) => ended(id, error))
           .then((end) => {
             output.write(`\n${end.failure ? `Failed: ${end.failure.message}` : end.answer}\n`);
             output.close();
@@ -185,9 +186,10 @@ export function createSubagents(agent: Agent, place: SubagentContext): Subagents
   };
 }
 
-/** A bug in one must not take the run with it. */
-function broken(id: string, error: Error): SubagentEnd {
-  const failure = { message: `Unexpected failure, please report it: ${error.message}`, isRefused: false };
+/** One that was stopped before it began; and a bug in one must not take the run with it. */
+function ended(id: string, error: Error): SubagentEnd {
+  const message = error instanceof NotRun ? error.message : `Unexpected failure, please report it: ${error.message}`;
+  const failure = { message, isRefused: false };
   return { id, answer: "", failure, steps: [], durationMs: 0, denials: [] };
 }
 

@@ -3,6 +3,7 @@ import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent, Denial } from "../../protocol/event.ts";
 import { collectSteps } from "../../protocol/task-call.ts";
 import { displayNameOf } from "../../protocol/tool-calls.ts";
+import { NotRun, unlessStopped } from "../../protocol/unless-stopped.ts";
 import type { SubagentOutput } from "../../store/subagent-output.ts";
 import { oneLine } from "../../text/one-line.ts";
 import { type Agent, type AgentModel, modelChange, type Session } from "../agent.ts";
@@ -64,18 +65,19 @@ export async function runSubagent(request: SubagentRequest, work: Work): Promise
     const chosen = await chooseModel(request, work);
     const facts = startOf(request, work, chosen.model);
     const { refusal } = (await parent.hooks?.subagentStart(facts, request.signal)) ?? {};
-    if (refusal !== undefined) {
+    if (refusal !== undefined && !request.signal.aborted) {
       denials.push({ tool: "Task", callId: request.callId, reason: refusal });
       refuse(refusal, true);
     } else {
-      request.signal.throwIfAborted();
       const { type, description: title, parentId } = facts;
-      chat = work.place.chats.open(id, { type, model: chosen.model, title, parentId });
+      const place = { type, model: chosen.model, title, parentId };
+      chat = unlessStopped(request.signal, () => work.place.chats.open(id, place));
+      const kept = keeping(chat, request.signal);
       const child = createChild(request, work, { ...chosen, chat });
       if (parent.hooks) child.hooks = hooksOf(parent.hooks, facts, { chat, collected, startedAt, now });
       const parts = [{ type: "text" as const, text: request.prompt }];
-      for await (const event of runTurn(child, { text: request.prompt, parts, requestId: id }, request.signal)) {
-        await work.place.watch?.(id, event, chat.record(event));
+      for await (const event of runTurn(child, { text: request.prompt, parts, requestId: id }, kept.signal)) {
+        await work.place.watch?.(id, event, kept.record(event));
         collected.add(event);
         passOn(event, request);
         if (event.type === "done" || event.type === "fail") denials.push(...(event.denials ?? []));
@@ -83,7 +85,7 @@ export async function runSubagent(request: SubagentRequest, work: Work): Promise
       }
     }
   } catch (error) {
-    if (!(error instanceof UserError) && !request.signal.aborted) throw error;
+    if (error instanceof NotRun || (!(error instanceof UserError) && !request.signal.aborted)) throw error;
     refuse(error instanceof Error ? error.message : String(error));
   } finally {
     chat?.close();
@@ -96,6 +98,22 @@ export async function runSubagent(request: SubagentRequest, work: Work): Promise
     durationMs: now() - startedAt,
     denials,
     ...(chat?.transcriptPath !== undefined && { transcriptPath: chat.transcriptPath }),
+  };
+}
+
+/** A chat that cannot be written any more stops the subagent, whose calls then come to their ends. */
+function keeping(chat: SubagentChat, outer: AbortSignal): { signal: AbortSignal; record: SubagentChat["record"] } {
+  const broken = new AbortController();
+  return {
+    signal: AbortSignal.any([outer, broken.signal]),
+    record(event) {
+      try {
+        return broken.signal.aborted ? undefined : chat.record(event);
+      } catch (error) {
+        broken.abort(error);
+        return undefined;
+      }
+    },
   };
 }
 

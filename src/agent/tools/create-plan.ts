@@ -2,6 +2,7 @@
 import { pathToFileURL } from "node:url";
 import * as v from "valibot";
 import type { CreatePlanToolCallResult } from "../../protocol/tool-shapes.ts";
+import { unlessStopped } from "../../protocol/unless-stopped.ts";
 import { keepPlan, type PlanTodo, planFile } from "../../store/plans.ts";
 import { tool } from "./define.ts";
 import { failure, type ToolResult } from "./tool.ts";
@@ -34,7 +35,7 @@ export const createPlan = tool({
     const respond = async (): Promise<{ result: CreatePlanToolCallResult }> => {
       const refusal = await turn.person?.refusesPlan({ name, text, file }, signal);
       if (refusal !== undefined) return { result: { rejected: { reason: refusal } } };
-      keepPlan(file, { name, overview, text, todos: todosOf(args.todos) });
+      unlessStopped(signal, () => keepPlan(file, { name, overview, text, todos: todosOf(args.todos) }));
       return { result: { success: {}, planUri } };
     };
     const { result } = await turn.query("createPlanRequestQuery", { args: onWire(args) }, respond);

@@ -3,9 +3,9 @@ import { writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
-import { milliseconds } from "../../process/clock.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { profileOf } from "../../protocol/profiles.ts";
+import { NotRun, unlessStopped } from "../../protocol/unless-stopped.ts";
 import { absolutePath } from "../files.ts";
 import type { ProcessEnd, ProcessRequest } from "../process.ts";
 import type { SandboxPlan } from "../sandbox/index.ts";
@@ -116,24 +116,26 @@ async function wireArgs(args: ShellArgs, place: CallIdentity): Promise<Record<st
 
 async function runInForeground(args: ShellArgs, context: ToolContext): Promise<ToolResult> {
   const timeoutMs = timeoutOf(args);
-  const live = new LiveOutput(context.print);
   const keepBytes = Math.min(thresholdBytes, context.resultLimit);
   let end: ProcessEnd | TakenOver;
   try {
     const folder = context.background.folderOf(context.sessionId);
     const outputFile = join(folder, `output-${newName()}.txt`);
     let afterwards: ((chunk: Buffer) => void) | undefined;
-    const running = context.processes.start({
-      command: argvOf(args.command, folder),
-      realPipes: namesStream.test(args.command),
-      cwd: directoryOf(args, context),
-      ...(await confinementOf(context, folder)),
-      signal: context.signal,
-      timeoutMs,
-      keepBytes,
-      spillTo: outputFile,
-      onOutput: (_stream, chunk) => (afterwards ? afterwards(chunk) : live.push(chunk)),
-    });
+    const confinement = await confinementOf(context, folder);
+    const running = unlessStopped(context.signal, () =>
+      context.processes.start({
+        command: argvOf(args.command, folder),
+        realPipes: namesStream.test(args.command),
+        cwd: directoryOf(args, context),
+        ...confinement,
+        signal: context.signal,
+        timeoutMs,
+        keepBytes,
+        spillTo: outputFile,
+        onOutput: (_stream, chunk) => (afterwards ? afterwards(chunk) : context.print(chunk.toString("utf8"))),
+      }),
+    );
     const takenOver = new Promise<TakenOver>((resolve) => {
       const takeBack = context.background.offer(context.callId, async () => {
         running.letGo();
@@ -203,16 +205,18 @@ async function startInBackground(args: ShellArgs, context: ToolContext): Promise
   let task: TakenOver;
   try {
     const folder = context.background.folderOf(context.sessionId);
-    const argv = argvOf(args.command, folder);
     const { command } = args;
-    task = await context.background.start({
-      command,
-      argv,
-      realPipes: namesStream.test(command),
-      ...(await confinementOf(context, folder)),
-      cwd: directoryOf(args, context),
-      sessionId: context.sessionId,
-    });
+    const confinement = await confinementOf(context, folder);
+    task = await unlessStopped(context.signal, () =>
+      context.background.start({
+        command,
+        argv: argvOf(command, folder),
+        realPipes: namesStream.test(command),
+        ...confinement,
+        cwd: directoryOf(args, context),
+        sessionId: context.sessionId,
+      }),
+    );
   } catch (error) {
     throw startFailure(error, args, context);
   }
@@ -317,7 +321,8 @@ function textOf(args: ShellArgs, end: ProcessEnd, { confined, sandbox }: ToolCon
   return notes.length === 0 ? output : `${output}${separator}${notes.map((note) => `[${note}]`).join("\n")}`;
 }
 
-function startFailure(error: unknown, args: ShellArgs, place: CallIdentity): ToolFailure {
+function startFailure(error: unknown, args: ShellArgs, place: CallIdentity): ToolFailure | NotRun {
+  if (error instanceof NotRun) return error;
   const message = error instanceof Error ? error.message : String(error);
   const next =
     error instanceof UserError && error.code === "CWD_MISSING"
@@ -350,32 +355,4 @@ function argvOf(command: string, folder: string): string[] {
 
 function newName(): string {
   return `${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`;
-}
-
-/** Live output is for eyes: nobody reads a gigabyte a second, and nothing may queue it up. */
-class LiveOutput {
-  readonly #print: (chunk: string) => void;
-  #budget = 0;
-  #since = 0;
-  #isSkipping = false;
-
-  constructor(print: (chunk: string) => void) {
-    this.#print = print;
-  }
-
-  push(chunk: Buffer): void {
-    const now = milliseconds();
-    if (this.#since === 0 || now - this.#since > 250) {
-      this.#budget = 64 * 1024;
-      this.#since = now;
-    }
-    if (chunk.length <= this.#budget) {
-      this.#budget -= chunk.length;
-      this.#isSkipping = false;
-      this.#print(chunk.toString("utf8"));
-      return;
-    }
-    if (!this.#isSkipping) this.#print("\n[… live output skipped …]\n");
-    this.#isSkipping = true;
-  }
 }

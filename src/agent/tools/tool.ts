@@ -85,6 +85,8 @@ export type ToolContext = CallIdentity &
     codeSearch?: CodeSearchAccess;
     /** Files that somebody has open and has not saved. */
     buffers?: OpenBuffers;
+    /** What an edit would change is wanted, not the change. */
+    isPreview?: boolean;
     /** Most characters a result may put before the model. */
     resultLimit: number;
   };
@@ -112,6 +114,8 @@ export type ToolResult = {
   images?: { mime: string; base64: string }[];
   /** What was refused to those that worked for it. */
   denials?: readonly Denial[];
+  /** The turn was stopped before any of it began. */
+  isNotRun?: boolean;
 };
 
 /** Any ending but success; `kind` and `value` go to the stream, `message` to the model. */
