@@ -1,6 +1,7 @@
 // One call of a tool: prepare, hear the hooks, decide, ask, run, tell the hooks. Whatever happens, a started call gets its end.
 
 import { isObject } from "../json/object.ts";
+import { orAborted } from "../net/or-aborted.ts";
 import { type Decision, onlyLooks } from "../policy/need.ts";
 import type { AgentEvent, Denial, Outcome } from "../protocol/event.ts";
 import { mcpWireArgs } from "../protocol/mcp-wire.ts";
@@ -308,7 +309,8 @@ async function* runCall(
   };
   const run = async (): Promise<ToolResult> => {
     try {
-      if (!needs.every(onlyLooks)) await agent.beforeWrite?.(needs, signal);
+      const saved = needs.every(onlyLooks) ? undefined : agent.beforeWrite?.(needs, signal);
+      if (saved) await orAborted(saved, signal);
     } catch (error) {
       if (signal.aborted) return resultOf(tool.name, new NotRun());
       const why = `${tool.name} was not run, because the files it may change could not be saved first: ${messageOf(error)}`;

@@ -21,8 +21,7 @@ import { UsageBudget } from "./usage-budget.ts";
 export async function* runTurn(agent: Agent, prompt: TurnPrompt, outer: AbortSignal): AsyncGenerator<AgentEvent> {
   const startedAt = agent.seams.now();
   const spending = new UsageBudget(agent.spending);
-  const signal =
-    agent.limits.maxCost === undefined ? outer : AbortSignal.any([outer, spending.whole.overspent.signal]);
+  const signal = agent.limits.maxCost === undefined ? outer : AbortSignal.any([outer, spending.whole.overspent.signal]);
   setMaxListeners(0, signal); // each call of a tool listens, and a reply may hold many
   const turn: Turn = {
     agent,
@@ -382,7 +381,8 @@ function explain(error: unknown, signal: AbortSignal): { message: string; code: 
   // Whatever broke because of the abort, the abort is the reason.
   if (signal.aborted) {
     const reason: unknown = signal.reason;
-    if (reason instanceof UserError || reason instanceof TurnError) return { message: reason.message, code: reason.code };
+    if (reason instanceof UserError || reason instanceof TurnError)
+      return { message: reason.message, code: reason.code };
     return { message: "The run was cancelled.", code: "INTERRUPTED" };
   }
   if (error instanceof ModelError || error instanceof UserError || error instanceof TurnError) {

@@ -14,7 +14,14 @@ export async function previewOf(
   if (tool.wire !== "edit") return undefined;
   const { toolContext } = agent;
   try {
-    const { outcome } = await tool.run(args, { ...toolContext, ...call, approved, mayRead, isPreview: true, print() {} });
+    const { outcome } = await tool.run(args, {
+      ...toolContext,
+      ...call,
+      approved,
+      mayRead,
+      isPreview: true,
+      print() {},
+    });
     const diff = isObject(outcome.value) ? outcome.value.diffString : undefined;
     return typeof diff === "string" && diff !== "" ? diff : undefined;
   } catch {

@@ -154,7 +154,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     ...(snapshots && {
       async beforeWrite(needs, signal) {
         const note = await snapshots.before(chat!.turn, needs, signal);
-        if (note) warn(note.message);
+        if (note && !signal.aborted) warn(note.message);
       },
     }),
     limits: {

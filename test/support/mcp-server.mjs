@@ -94,6 +94,7 @@ const results = {
   }),
   ping: () => ({}),
   async "tools/call"({ name, arguments: args = {}, _meta }) {
+    if (given("calls")) appendFileSync(given("calls"), `${name}\n`);
     if (given("dies") !== undefined) process.exit(Number(given("dies")));
     if (is("hangs")) return new Promise(() => {});
     if (given("say")) return text(readFileSync(given("say"), "utf8"));

@@ -8,6 +8,7 @@ import type { Decision } from "../../policy/need.ts";
 import { toolEnvironment } from "../../policy/tool-environment.ts";
 import { runProgram } from "../../process/run-program.ts";
 import { checkOptions } from "../../protocol/check-options.ts";
+import { unlessStopped } from "../../protocol/unless-stopped.ts";
 import { parseRules, type RuleTexts, ruleChecks } from "./permission.ts";
 import type { AdapterTool } from "./router.ts";
 
@@ -74,14 +75,16 @@ export function createExecTool(options: ExecOptions = {}): AdapterTool {
       const decision = await decide([{ kind: "Shell", target: command, cwd: folder }], situation);
       const refusal = await refusalOf(decision, () => ask?.({ command, cwd: folder, reasons: decision.reasons }));
       if (refusal !== undefined) return { content: `Not permitted: ${refusal}`, isError: true };
-      const end = await runProgram({
-        command: ["bash", "-c", command],
-        cwd: folder,
-        env: toolEnvironment(env),
-        timeoutMs,
-        signal,
-        keepBytes,
-      });
+      const end = await unlessStopped(signal, () =>
+        runProgram({
+          command: ["bash", "-c", command],
+          cwd: folder,
+          env: toolEnvironment(env),
+          timeoutMs,
+          signal,
+          keepBytes,
+        }),
+      );
       return { content: resultText(end, timeoutMs), isError: end.exitCode !== 0 };
     },
   };

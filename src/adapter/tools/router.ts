@@ -3,6 +3,7 @@ import { callback, fields, object, text, words } from "../../json/checks.ts";
 import { isObject } from "../../json/object.ts";
 import { misuse } from "../../protocol/check-options.ts";
 import { callFault, type KnownTool, type TurnTool, toolTable } from "../../protocol/turn-contract.ts";
+import { unlessStopped } from "../../protocol/unless-stopped.ts";
 
 export type ToolContext = { signal: AbortSignal };
 
@@ -59,9 +60,8 @@ export function createToolRouter(tools: readonly AdapterTool[]): ToolRouter {
     async call(name, args, { signal = new AbortController().signal } = {}) {
       const fault = callFault(name, args, table);
       if (fault) return { content: `${fault.message} Nothing was run. [${fault.code}]`, isError: true };
-      if (signal.aborted) return { content: "The turn was cancelled: nothing was run.", isError: true };
       try {
-        const output = await byName.get(name)!.run(args, { signal });
+        const output = await unlessStopped(signal, () => byName.get(name)!.run(args, { signal }));
         return typeof output === "string" ? { content: output, isError: false } : output;
       } catch (error) {
         return { content: error instanceof Error ? error.message : String(error), isError: true };

@@ -3,11 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UserError } from "../../../protocol/error-codes.ts";
+import { unlessStopped } from "../../../protocol/unless-stopped.ts";
 import { isOver, type RunRecord } from "../../../serve/fleet.ts";
 import { patchOf } from "../../../serve/patch.ts";
 import { git } from "../../../worktrees/git.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
+import { watchForTheEnd } from "../../shutdown.ts";
 import { openStdout } from "../../stdout.ts";
 import { answer } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
@@ -40,13 +42,19 @@ async function apply(patch: Buffer, run: RunRecord, { env, line }: Invocation): 
   const cwd = flagText(line.flags, "workspace") ?? process.cwd();
   if (patch.length === 0) return answer(`${run.id} changed nothing.\n`);
   const call = { cwd, env };
-  const prefix = (await git(["rev-parse", "--show-prefix"], call)).trim();
+  // A patch that has begun is applied to its end, whatever signal comes.
+  const stop = new AbortController();
+  const watch = watchForTheEnd(stop, { env });
+  watch.cut = () => {};
   const folder = mkdtempSync(join(tmpdir(), "courser-patch-"));
   try {
+    const prefix = (await git(["rev-parse", "--show-prefix"], { ...call, signal: stop.signal })).trim();
     const file = join(folder, "patch");
     writeFileSync(file, patch, { mode: 0o600 });
-    await git(["apply", "--whitespace=nowarn", ...(prefix === "" ? [] : [`--directory=${prefix}`]), file], call);
+    const place = prefix === "" ? [] : [`--directory=${prefix}`];
+    await unlessStopped(stop.signal, () => git(["apply", "--whitespace=nowarn", ...place, file], call));
   } finally {
+    watch.stop();
     rmSync(folder, { recursive: true, force: true });
   }
   return answer(`✓ Applied what ${run.id} changed.\n`);
