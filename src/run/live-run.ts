@@ -144,7 +144,9 @@ class OpenRun implements LiveRun {
     if (this.#turn || this.#prompts.nextWaiting())
       throw new UserError("USAGE", "A turn is running. Interrupt it, then rewind.");
     await this.#job(async () => {
-      const message = await (await this.#verbs()).rewind(this.#parts, await this.#assembled(), turn);
+      const [{ rewind }, assembled] = await Promise.all([this.#verbs(), this.#assembled()]);
+      if (this.#stopped) throw this.#stopped;
+      const message = await rewind(this.#parts, assembled, turn);
       this.notice("rewound", message);
     });
   }

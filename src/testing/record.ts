@@ -81,9 +81,10 @@ export class Recorder {
 
   async end(): Promise<void> {
     this.#endDeltas();
+    const known = this.#failure; // the run has ended with it
     await this.#writeSoon({ isLast: true });
     closeSync(this.#file);
-    if (this.#failure) throw this.#failure;
+    if (this.#failure && !known) throw this.#failure;
   }
 
   async *#ask(provider: Provider, request: ModelRequest): AsyncGenerator<ModelChunk> {

@@ -1,4 +1,5 @@
 // The runtime end to end: our own CLI in both styles, with the scripted model, the offline model and a model server.
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { CursorAgentModelAdapter } from "../../src/adapter/adapter.ts";
@@ -155,6 +156,19 @@ describe("our CLI with turn JSON on stdin", () => {
       await server.stop();
     }
   });
+});
+
+test("a command that was permitted as the turn was stopped is not run", async () => {
+  const abort = new AbortController();
+  const ask = async () => {
+    abort.abort();
+    return true;
+  };
+  const router = createToolRouter([createExecTool({ workspace: cwd, home, configDir: config, ask })]);
+  const call = () => router.call("exec", { command: "touch made-late" }, { signal: abort.signal });
+  const stopped = { content: "Not run: the turn was stopped.", isError: true };
+  expect([await call(), await call()]).toEqual([stopped, stopped]);
+  expect(existsSync(join(cwd, "made-late"))).toBe(false);
 });
 
 describe("the runtime", () => {

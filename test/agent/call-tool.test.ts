@@ -183,6 +183,53 @@ describe("a question", () => {
   });
 });
 
+describe("a call that is stopped", () => {
+  const need: Need = { kind: "Write", target: "/w/a" };
+
+  it("does not begin behind a snapshot, which is not waited for", async () => {
+    const abort = new AbortController();
+    const beforeWrite = () => {
+      abort.abort();
+      return new Promise<void>(() => {});
+    };
+    const { seen, result, types, denial } = await call({ decision: allow, need, beforeWrite, signal: abort.signal });
+    expect(seen).toEqual([]);
+    expect(types).toEqual(["tool_start", "tool_end"]);
+    expect([result.text, denial]).toEqual(["Not run: the turn was stopped.", undefined]);
+  });
+
+  it("before anything was asked bothers nobody", async () => {
+    const asked: unknown[] = [];
+    const ask: Asker = async (question) => ({ allow: asked.push(question) > 0 });
+    const { seen, types } = await call({ decision: { verdict: "ask", reasons: [] }, ask, signal: AbortSignal.abort() });
+    expect([seen, asked, types]).toEqual([[], [], ["tool_start", "tool_end"]]);
+  });
+});
+
+it("live output that nobody takes does not pile up", async () => {
+  const seen: unknown[] = [];
+  const agent = agentFor({ decision: allow }, seen);
+  const [tool] = agent.tools;
+  tool!.run = async (_args, { print }) => {
+    for (let count = 0; count < 500; count++) {
+      for (let line = 0; line < 1000; line++) print("progress\n");
+      await new Promise(setImmediate);
+    }
+    return { outcome: { kind: "success", value: {} }, text: "done" };
+  };
+  const prepared = await prepareCall(agent, { type: "tool_call", id: "c1", name: "Shell", args: { command: "make" } });
+  const running = callTool(agent, prepared, { modelCallId: "m", signal: new AbortController().signal });
+  const chunks: string[] = [];
+  for (let step = await running.next(); !step.done; step = await running.next()) {
+    if (step.value.type !== "tool_output") continue;
+    chunks.push(step.value.chunk);
+    await new Promise((resolve) => setTimeout(resolve, 20)); // a reader that is slower than the call
+  }
+  expect(chunks.join("")).toContain("[… live output skipped …]");
+  expect(Math.max(...chunks.map((chunk) => chunk.length))).toBeLessThan(2 * 64 * 1024);
+  expect(chunks[0]).toMatch(/^progress\n/);
+});
+
 describe("a reviewer", () => {
   const yes: Reviewer = async () => ({ allow: true, reason: "The reviewer (M) allowed it: a build." });
   const no: Reviewer = async () => ({ allow: false, reason: "The reviewer (M) did not allow it: risky." });

@@ -47,6 +47,25 @@ async function play(events: AgentEvent[], room: number) {
   return { seen, kept: kept.length, ending: shown.ending };
 }
 
+test("a watcher that fails is told no more, and breaks nothing that it watches", async () => {
+  const broke: unknown[] = [];
+  const told: string[] = [];
+  const log = new EventLog(
+    { record: () => 1, events: async () => [] },
+    {
+      watch({ event }) {
+        told.push(event.type);
+        throw full;
+      },
+      broke: (error) => broke.push(error),
+    },
+  );
+  const shown = new TurnShown(log);
+  for (const event of [start("a"), end("a"), failure]) shown.add(event);
+  expect([told, broke]).toEqual([["tool_start"], [full]]);
+  expect(shown.ending).toEqual(failure);
+});
+
 describe("every call that began has its end, and then the turn", () => {
   const turn: AgentEvent[] = [start("a"), start("b"), start("c"), end("b"), end("a"), end("c"), failure];
 

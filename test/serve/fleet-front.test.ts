@@ -1,7 +1,7 @@
 // A fleet from the command line and over HTTP: files go along without secrets, a patch comes back, several services stand side by
 // side, a batch goes through workers.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { trust } from "../../src/store/trust.ts";
@@ -83,7 +83,23 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet", noNatsServer), () => {
     expect(existsSync(join(workspace.path, "b.txt"))).toBe(false);
     const patch = await workspace.run(["runs", "patch", id], { env: fleet });
     expect(patch.stdout).toMatch(/^diff --git a\/b\.txt b\/b\.txt\n/);
-    expect((await workspace.run(["runs", "patch", id, "--apply"], { env: fleet })).exit).toBe(0);
+    const stoppedAt = async (step: string) => {
+      const seen = join(workspace.home, step);
+      workspace.file(
+        "../bin/git",
+        `#!/bin/sh\ncase "$*" in *${step}*) touch ${seen}; sleep 1;; esac\nexec "$GIT" "$@"\n`,
+      );
+      chmodSync(join(workspace.home, "../bin/git"), 0o755);
+      const git = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
+      return workspace.run(["runs", "patch", id, "--apply"], {
+        env: { ...fleet, GIT: git, PATH: `${join(workspace.home, "../bin")}:${process.env["PATH"]}` },
+        onStart: (child) => void until(() => existsSync(seen), step).then(() => child.kill("SIGINT")),
+      });
+    };
+    // Before the patch has begun a stop keeps it from beginning; afterwards it is applied to its end.
+    expect(await stoppedAt("show-prefix")).toMatchObject({ exit: 130 });
+    expect(existsSync(join(workspace.path, "b.txt"))).toBe(false);
+    expect(await stoppedAt("apply")).toMatchObject({ exit: 0 });
     expect(readFileSync(join(workspace.path, "b.txt"), "utf8").trim()).toBe("two");
     expect((await workspace.run(["runs", "show", id], { env: fleet })).stdout).toMatch(/\npatch +1 file, /);
     // The runs of this machine are others.

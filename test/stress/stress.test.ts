@@ -2,8 +2,10 @@ import { describe, expect, test } from "vitest";
 import { notLinux, orSkipped } from "../support/skipping.ts";
 import { campaign } from "./index.ts";
 import { cells, killAll } from "./kill-matrix.ts";
+import * as stops from "./stop-matrix.ts";
 
-// The long forms: npm run stress -- --runs 10000 --concurrency 4; npm run test:kill-matrix -- --rounds 10
+// The long forms: npm run stress -- --runs 10000 --concurrency 4; npm run test:kill-matrix -- --rounds 10;
+// npm run test:stop-matrix -- --rounds 10
 describe.skipIf(notLinux)(orSkipped("under fire", notLinux), () => {
   test("runs with faults end, each with its result, leave nothing and keep what they showed", {
     timeout: 240_000,
@@ -23,5 +25,12 @@ describe.skipIf(notLinux)(orSkipped("under fire", notLinux), () => {
     const chosen = cells.filter(({ signal }, index) => (signal === "SIGKILL" ? index % 2 === 0 : index % 8 === 0));
     expect(new Set(chosen.map(({ signal }) => signal)).size).toBe(5);
     expect(await killAll(chosen, 4)).toEqual([]);
+  });
+
+  test("nothing begins after a stop, and every call has its end", { timeout: 120_000 }, async () => {
+    const chosen = stops.cells.filter((_, index) => index % 7 === 5);
+    for (const part of ["stop", "moment", "order"] as const)
+      expect(new Set(chosen.map((cell) => cell[part]))).toEqual(new Set(stops.cells.map((cell) => cell[part])));
+    expect((await stops.stopAll(chosen, 4)).faults).toEqual([]);
   });
 });

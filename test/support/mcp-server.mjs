@@ -25,6 +25,7 @@ function tools() {
     { name: "env", description: "Prints the environment", inputSchema: { type: "object" } },
     { name: "fail", description: "Fails", inputSchema: { type: "object" } },
     { name: "slow", description: "Takes long", inputSchema: { type: "object" } },
+    { name: "chatty", description: "Tells of its progress", inputSchema: { type: "object" } },
     { name: "die", description: "Ends the server", inputSchema: { type: "object" } },
     { name: "picture", description: "A picture", inputSchema: { type: "object" } },
     { name: "ask", description: "Asks the user, the model and for roots", inputSchema: { type: "object" } },
@@ -98,6 +99,16 @@ const results = {
     if (given("dies") !== undefined) process.exit(Number(given("dies")));
     if (is("hangs")) return new Promise(() => {});
     if (given("say")) return text(readFileSync(given("say"), "utf8"));
+    if (name === "chatty") {
+      // As much as fits through the pipe, for so many milliseconds.
+      const until = Date.now() + Number(args.ms);
+      for (let progress = 1; Date.now() < until; progress++) {
+        const params = { progressToken: _meta.progressToken, progress, message: "x".repeat(args.size ?? 200) };
+        send({ method: "notifications/progress", params });
+        if (process.stdout.writableLength > 1 << 16) await new Promise((r) => process.stdout.once("drain", r));
+      }
+      return text("done");
+    }
     if (name === "slow") {
       for (let step = 1; step <= 50; step++) {
         await new Promise((resolve) => setTimeout(resolve, 100));

@@ -217,6 +217,31 @@ it("is part of the work: a run whose recording cannot be written fails", async (
   expect(run.stdout.trimEnd().split("\n").at(-1)).toMatch(/"subtype":"error".*--record \/dev\/full.*OUTPUT_FAILED/);
 });
 
+it("stops the run when the disk is full, after every call has its end", async () => {
+  const slow = { name: "Shell", args: { command: "sleep 20" } };
+  const queued = { name: "Write", args: { path: "queued.txt", content: "x" } };
+  const run = await here.play([{ calls: [slow, queued] }, { text: "done" }], ["--record", "/dev/full"]);
+  const lines = run.lines();
+  const shown = lines.map(({ type, subtype, call_id: id }) => [type, subtype, id].filter(Boolean).join(" "));
+  expect(shown.slice(2)).toEqual([
+    "tool_call started call_script_1",
+    "tool_call started call_script_2",
+    "tool_call completed call_script_1",
+    "tool_call completed call_script_2",
+    "result error",
+  ]);
+  expect(JSON.stringify(lines.at(-2))).toContain("Not run: the turn was stopped.");
+  expect(lines.at(-1)).toMatchObject({ error_code: "OUTPUT_FAILED" });
+  expect(existsSync(join(here.path, "queued.txt"))).toBe(false);
+  expect(run.stderr.match(/--record \/dev\/full cannot be written/g)).toHaveLength(1);
+  // The chat was closed behind it, and goes on.
+  const next = await here.play(
+    [{ expect: ["Not run: the turn was stopped."], text: "I see." }],
+    [...["--resume", lines[0]!["session_id"]]],
+  );
+  expect([next.exit, next.lines().at(-1)!["result"]], next.stderr).toEqual([0, "I see."]);
+});
+
 it("refuses a damaged file with its line", async () => {
   await record();
   const whole = readFileSync(file, "utf8");
