@@ -229,23 +229,15 @@ async function askPerson(
 ): Promise<{ refusal?: string }> {
   const { tool, wireArgs, needs } = prepared;
   if (!agent.ask) return { refusal: why.reasons.join(" ") };
-  const stopped = { refusal: "The run was stopped before there was an answer." };
-  if (signal.aborted) return stopped;
-  let stop: () => void = () => {};
-  const ended = new Promise<typeof stopped>((resolve) => {
-    stop = () => resolve(stopped);
-    signal.addEventListener("abort", stop, { once: true });
-  });
   try {
     const diff = await previewOf(agent, prepared, decision, { callId, signal });
-    const asked = agent
-      .ask({ callId, tool: tool.name, args: wireArgs, needs, ...why, ...(diff && { diff }) }, signal)
-      .then(({ allow, reason }) => (allow === true ? {} : { refusal: reason ?? "The user said no." }));
-    return await Promise.race([asked, ended]);
+    const question = { callId, tool: tool.name, args: wireArgs, needs, ...why, ...(diff && { diff }) };
+    const asking = unlessStopped(signal, () => agent.ask!(question, signal));
+    const { allow, reason = "The user said no." } = await orAborted(asking, signal);
+    return allow === true ? {} : { refusal: reason };
   } catch (error) {
+    if (signal.aborted) return { refusal: "The run was stopped before there was an answer." };
     return { refusal: `Nobody could be asked: ${messageOf(error)}.` };
-  } finally {
-    signal.removeEventListener("abort", stop);
   }
 }
 

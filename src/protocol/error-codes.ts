@@ -135,6 +135,13 @@ export function explainError(error: unknown): { code: ErrorCode; message: string
   return { code: "INTERNAL", message: `Unexpected failure, please report it: ${message}` };
 }
 
+/** What was not expected ends a run in the same way as what was. */
+export function faultOf(error: unknown): UserError {
+  if (error instanceof UserError) return error;
+  const { code, message } = explainError(error);
+  return new UserError(code, message);
+}
+
 /** The message of a failure as the result of a stream spells it. */
 export function resultText(message: string): string {
   return `Error: ${message}`;

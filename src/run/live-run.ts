@@ -1,6 +1,6 @@
 // openRun: a run as an object. It records, numbers, limits and counts, once, for every front end; returns when `init` is
 // recorded, and puts the agent together afterwards.
-import { explainError, UserError } from "../protocol/error-codes.ts";
+import { explainError, faultOf, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent, Spending } from "../protocol/event.ts";
 import { EventLog, MemoryKeeper } from "../protocol/event-log.ts";
 import { type OpenPrompt, Prompts, sentOf } from "../protocol/prompts.ts";
@@ -387,13 +387,6 @@ class OpenRun implements LiveRun {
     }
     return Promise.all(taken.map(({ prompt }) => expand(prompt, signal)));
   }
-}
-
-/** What was not expected ends a run in the same way as what was. */
-function faultOf(error: unknown): UserError {
-  if (error instanceof UserError) return error;
-  const { code, message } = explainError(error);
-  return new UserError(code, message);
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

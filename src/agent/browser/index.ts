@@ -4,6 +4,7 @@ import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { judgeAddresses, judgeUrl, type NetworkSituation } from "../../policy/network.ts";
+import { unlessStopped } from "../../protocol/unless-stopped.ts";
 import { redactedStart } from "../../redact/shorten.ts";
 import { type HostJudge, type HostProxy, startHostProxy, type Target } from "../host-proxy.ts";
 import type { ProcessRunner } from "../process.ts";
@@ -25,7 +26,7 @@ export interface Browser {
   isPermitted(url: string): boolean;
   permit(url: string): void;
   /** One thing after the other: there is one page. Starts the browser where there is none. */
-  use<Result>(work: (pages: Pages) => Promise<Result>): Promise<Result>;
+  use<Result>(work: (pages: Pages) => Promise<Result>, signal: AbortSignal): Promise<Result>;
   /** What may not be reached, and what the page did of its own, since the last call. */
   takeNotes(): { refusals: string[]; notes: string[] };
   end(): Promise<void>;
@@ -73,8 +74,11 @@ export function createBrowser(options: BrowserOptions): Browser {
     },
     isPermitted: (url) => URL.canParse(url) && permitted.has(hostAndPort(new URL(url))),
     permit: (url) => void permitted.add(hostAndPort(new URL(url))),
-    use(work) {
-      const done = last.then(async () => work(await open()));
+    use(work, signal) {
+      const done = last.then(async () => {
+        const pages = await unlessStopped(signal, open);
+        return unlessStopped(signal, () => work(pages));
+      });
       last = done.catch(() => {});
       return done;
     },

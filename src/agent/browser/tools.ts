@@ -5,6 +5,7 @@ import type { JsonObject } from "../../json/object.ts";
 import { orAborted } from "../../net/or-aborted.ts";
 import type { Need } from "../../policy/need.ts";
 import { mcpOutcome, mcpWireArgs } from "../../protocol/mcp-wire.ts";
+import { NotRun } from "../../protocol/unless-stopped.ts";
 import { oneLine } from "../../text/one-line.ts";
 import { tool } from "../tools/define.ts";
 import { type Tool, type ToolContext, ToolFailure, type ToolResult } from "../tools/tool.ts";
@@ -126,10 +127,16 @@ async function carryOut(
   { signal }: ToolContext,
   work: (pages: Pages) => Promise<ToolResult>,
 ): Promise<ToolResult> {
+  let hasBegun = false;
+  const begin = (pages: Pages) => {
+    hasBegun = true;
+    return work(pages);
+  };
   try {
     // A page that never answers must not hold up the end of a run.
-    return await orAborted(browser.use(work), signal);
+    return await orAborted(browser.use(begin, signal), signal);
   } catch (error) {
+    if (signal.aborted && !hasBegun) throw new NotRun();
     if (signal.aborted) throw new ToolFailure("error", { error: "The run was stopped." }, "The run was stopped.");
     if (!(error instanceof DevtoolsError)) throw error;
     const { refusals, notes } = browser.takeNotes();

@@ -1,6 +1,7 @@
 // Runs one hook: a command that reads the payload and prints its answer, or a question to the user's model.
 
 import { isObject, tryParse } from "../../json/object.ts";
+import { orAborted } from "../../net/or-aborted.ts";
 import { milliseconds } from "../../process/clock.ts";
 import type { HookEventName } from "../../protocol/hook-events.ts";
 import { hookEvents } from "../../protocol/hook-events.ts";
@@ -118,17 +119,15 @@ async function runPrompt(hook: Hook, { payload, context, signal }: HookCall): Pr
   const text = written.includes("$ARGUMENTS")
     ? written.replaceAll("$ARGUMENTS", () => payload)
     : `${written}\n\n${payload}`;
-  const ended = new Promise<never>((_resolve, reject) => {
-    limit.addEventListener("abort", () => reject(new Error(`no answer within ${seconds} s`)), { once: true });
-  });
   try {
     const question = { system: promptSystem, text, ...(hook.model !== undefined && { model: hook.model }) };
-    const answer = await Promise.race([context.askModel(question, limit), ended]);
+    const answer = await orAborted(context.askModel(question, limit), limit);
     return { reply: judgementOf(answer, hook.event), exit: null };
   } catch (error) {
     if (signal.aborted) return { reply: stopped, exit: null };
-    const why = `the model could not be asked: ${(error as Error).message}`;
-    return { reply: limit.aborted ? cutOff(why) : failed(why), exit: null };
+    const says = (why: string) => `the model could not be asked: ${why}`;
+    if (limit.aborted) return { reply: cutOff(says(`no answer within ${seconds} s`)), exit: null };
+    return { reply: failed(says((error as Error).message)), exit: null };
   }
 }
 

@@ -14,6 +14,7 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import { NetError } from "../../net/net-error.ts";
+import { orAborted } from "../../net/or-aborted.ts";
 import { happensWithin } from "../../process/clock.ts";
 import { unlessStopped } from "../../protocol/unless-stopped.ts";
 import { redactedStart } from "../../redact/shorten.ts";
@@ -178,11 +179,11 @@ export class Connection {
     ask: (client: Client, limits: RequestLimits) => Promise<Result>,
   ): Promise<Result> {
     const { callMs, longestCallMs } = this.#options.limits;
-    if (this.#connecting) await orAborted(this.#connecting, signal);
+    if (this.#connecting) await orAborted(this.#connecting, signal).catch(() => {});
     if (this.status === "failed" && this.#client && this.#restarts < mostRestarts && !this.#isEnded) {
       const starting = unlessStopped(signal, () => this.connect());
       this.#restarts++;
-      await orAborted(starting, signal);
+      await orAborted(starting, signal).catch(() => {});
     }
     const client = unlessStopped(signal, () => this.#client);
     if (this.status !== "connected" || !client)
@@ -233,16 +234,4 @@ function problemOf(error: unknown, limitMs: number): { status: "failed" | "needs
   const cause = error instanceof Error && error.cause instanceof NetError ? error.cause : error;
   const message = cause instanceof Error ? cause.message : String(cause);
   return { status: "failed", problem: redactedStart(message.replace(/\.$/, ""), 500) };
-}
-
-/** Waits for the work or for the signal, whichever comes first. */
-export async function orAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  let stop = () => {};
-  const aborted = new Promise<void>((resolve) => {
-    stop = resolve;
-    signal.addEventListener("abort", stop, { once: true });
-  });
-  await Promise.race([work, aborted]);
-  signal.removeEventListener("abort", stop);
 }

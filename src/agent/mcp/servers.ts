@@ -1,4 +1,5 @@
 // The MCP servers of a run: started side by side, waited for up to a limit, ended with it.
+import { orAborted } from "../../net/or-aborted.ts";
 import type { Part } from "../../protocol/message.ts";
 import { ToolPins } from "../../store/mcp-approvals.ts";
 import type { McpServer } from "../../store/mcp-servers.ts";
@@ -6,13 +7,7 @@ import { resolveServer, type VariableContext, VariableProblem } from "../../stor
 import type { ProcessRunner } from "../process.ts";
 import type { Tool } from "../tools/tool.ts";
 import { ChildTransport } from "./child-transport.ts";
-import {
-  Connection,
-  type ConnectionLimits,
-  type ConnectionStatus,
-  orAborted,
-  type ServerTransport,
-} from "./connection.ts";
+import { Connection, type ConnectionLimits, type ConnectionStatus, type ServerTransport } from "./connection.ts";
 import { expandServerPrompt } from "./prompts.ts";
 import type { ServerRequests } from "./requests.ts";
 import { resourceTools } from "./resources.ts";
@@ -58,7 +53,7 @@ export function startServers(servers: readonly McpServer[], options: McpOptions)
   return {
     async ready(signal) {
       const all = Promise.all(running.map((each) => each.connected));
-      await (signal ? orAborted(all, signal) : all);
+      await (signal ? orAborted(all, signal).catch(() => {}) : all);
     },
     get tools() {
       const lists = connections.map(({ tools }) => tools);
