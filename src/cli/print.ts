@@ -93,7 +93,12 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
       if (usedStdin) return { ...prompt, images };
       // Whatever keeps the run from being ready is told by the turn.
       const ready = () => opened.run.names();
-      const data = await pipedBeside(invocation, { ready, signal: abort.signal, isQuiet: format !== "text" });
+      const piped = pipedBeside(invocation, { ready, signal: abort.signal, isQuiet: format !== "text" });
+      // A run that is stopped while stdin is read still gets its prompt: the chat then holds how its turn ended.
+      const data = await piped.catch((error: unknown) => {
+        if (!abort.signal.aborted) throw error;
+        return undefined;
+      });
       return { ...prompt, images, ...(data !== undefined && { data }) };
     });
   } finally {

@@ -89,6 +89,7 @@ class OpenRun implements LiveRun {
   #agent: Assembled["agent"] | undefined;
   /** Why nothing is done any more. */
   #stopped: UserError | undefined;
+  #hasTurned = false;
   #closing: Promise<void> | undefined;
   readonly #pending: { mode?: PermissionMode; model?: OpenedModel; compact?: boolean } = {};
 
@@ -232,7 +233,7 @@ class OpenRun implements LiveRun {
       const next = job ? undefined : this.#prompts.nextWaiting();
       if (job) await job();
       else if (!next) return;
-      else if (this.#stopped) this.#drop(next, this.#stopped);
+      else if (this.#stopped && (this.#hasTurned || this.#closing)) this.#drop(next, this.#stopped);
       else await this.#runTurn(next);
     }
   }
@@ -241,10 +242,12 @@ class OpenRun implements LiveRun {
     const abort = new AbortController();
     const startedAt = this.#now();
     item.state = "told";
+    this.#hasTurned = true;
     this.#turn = { abort, item };
     const shown = new TurnShown(this.#log);
     const take = (event: AgentEvent) => this.#take(event, shown);
     try {
+      if (this.#stopped) throw this.#stopped;
       const assembled = await this.#assembled();
       for await (const event of assembled.turn(item.prompt, abort.signal)) {
         take(event);
@@ -256,13 +259,12 @@ class OpenRun implements LiveRun {
       take(this.#failure(reason, startedAt));
     }
     if (!shown.ending) take(this.#failure(new Error("the turn ended without a result"), startedAt));
-    const ending = shown.ending!;
     this.#turn = undefined;
     if (this.#pending.compact) {
       this.#pending.compact = false;
       void this.compact().catch((error: Error) => this.notice("warning", error.message));
     }
-    this.#prompts.end(item, "told", ending);
+    this.#prompts.end(item, "told", shown.ending!);
   }
 
   /** Kept, then shown. What cannot be kept ends the turn, once its calls have ended. */

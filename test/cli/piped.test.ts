@@ -86,13 +86,15 @@ describe("beside a prompt", () => {
     expect(run.stderr).toContain("stdin ");
   });
 
-  it("--max-time ends what never ends", async () => {
-    const run = await workspace().play([{ text: "ok" }], ["--max-time", "1s"], {
+  it("--max-time ends what never ends, and the chat holds that end", async () => {
+    const place = workspace();
+    const run = await place.play([{ text: "ok" }], ["--max-time", "1s"], {
       stdin: "open",
       onStart: (child) => child.stdin!.write("a\n"),
     });
     expect(run.lines().filter(({ type }) => type === "result")).toMatchObject([{ error_code: "MAX_TIME" }]);
     expect(run.exit).toBe(1);
+    expect((await place.run(["export", "-1", "--format", "stream-json"])).stdout).toContain('"error_code":"MAX_TIME"');
   });
 
   it("--max-time also ends a run that is never ready", async () => {
