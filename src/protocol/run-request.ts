@@ -1,52 +1,177 @@
-// What the fields of a RunRequest may be, wherever one comes from.
+// RunRequest as data: what each field may be, whether it restricts a run or grants it something, and how two requests become
+// one. Every door of the program reads this table, so that a field which is new here is known at all of them.
 import { anything, type Check, either, fields, flag, listOf, oneOf, positive, text } from "../json/checks.ts";
+import { UserError } from "./error-codes.ts";
 import { ruleFault } from "./permission-rule.ts";
 import { profileNames } from "./profiles.ts";
 import { endpointTypes, failReasons, type RunRequest } from "./run.ts";
 
+/** Whose grants the joined request has. */
+type Granting = "base" | "more";
+
+type Field<Effect extends string, Value> = {
+  check: Check;
+  /** `restricts`: adds up. `grants`: counts from one side only. `neutral`: the later word counts. */
+  effect: Effect;
+  join(base: Value | undefined, more: Value | undefined, granting: Granting): Value | undefined;
+};
+
+const neutral = <Value>(check: Check): Field<"neutral", Value> => ({
+  check,
+  effect: "neutral",
+  join: (base, more) => more ?? base,
+});
+
+const grants = <Value>(check: Check): Field<"grants", Value> => ({ check, effect: "grants", join: granted });
+
+const restricts = <Value>(check: Check, join: Field<"restricts", Value>["join"]): Field<"restricts", Value> => ({
+  check,
+  effect: "restricts",
+  join,
+});
+
+function granted<Value>(base: Value | undefined, more: Value | undefined, granting: Granting): Value | undefined {
+  return granting === "more" ? (more ?? base) : base;
+}
+
+function united<Item>(base?: readonly Item[], more?: readonly Item[]): readonly Item[] | undefined {
+  return base && more ? [...new Set([...base, ...more])] : (base ?? more);
+}
+
+/** The value that restricts counts wherever it comes from, the other one is a grant. */
+const strict =
+  <Value>(restricting: Value): Field<string, Value>["join"] =>
+  (base, more, granting) =>
+    base === restricting || more === restricting ? restricting : granted(base, more, granting);
+
+const modes = ["agent", "plan", "ask"] as const;
+
 const path: Check = (value) =>
   typeof value === "string" && /^([/\\]|[a-z]:[/\\])/i.test(value) ? undefined : "must be an absolute path";
 const amount: Check = (value) => (typeof value === "number" && value >= 0 ? undefined : "must be a number from 0 on");
+const count: Check = (value) => (Number.isSafeInteger(value) ? positive(value) : "must be a positive integer");
 
 const chat = either(
   fields({ type: oneOf("new"), id: text }, ["type"]),
   fields({ type: oneOf("resume"), id: text, orNew: flag, fork: flag, newId: text }, ["type", "id"]),
 );
 
-export const requestChecks: Readonly<Record<keyof RunRequest, Check>> = {
-  workspace: path,
-  worktree: fields({ name: text, base: text, skipSetup: flag }),
-  roots: listOf(path),
-  chat,
-  unkept: flag,
-  mode: oneOf("plan", "ask", "agent"),
-  force: flag,
-  trust: flag,
-  model: text,
-  effort: oneOf("low", "medium", "high"),
-  fallbackModels: listOf(text),
-  endpoint: text,
-  endpointType: oneOf(...endpointTypes),
-  systemPrompt: text,
-  appendSystemPrompt: text,
-  allowedTools: listOf(text),
-  disallowedTools: listOf(text),
-  permissions: fields({ allow: listOf(ruleFault), deny: listOf(ruleFault) }),
-  browser: flag,
-  mcpConfigs: listOf(text),
-  approvedServers: either(oneOf("all"), listOf(text)),
-  approvedServerCalls: oneOf("allow", "ask"),
-  pluginDirs: listOf(path),
-  hooks: listOf(text),
-  sandbox: oneOf("enabled", "disabled"),
-  unlistedCommands: oneOf("sandbox", "ask"),
-  autoReview: flag,
-  askCommand: text,
-  single: flag,
-  failOn: listOf(oneOf(...failReasons)),
-  requiredServers: listOf(text),
-  price: fields({ input: amount, output: amount }, ["input", "output"]),
-  limits: fields({ maxTurns: positive, maxTimeMs: positive, maxCost: positive }),
-  answerSchema: anything,
-  compat: oneOf(...profileNames),
-};
+export const requestFields = {
+  workspace: neutral(path),
+  worktree: neutral(fields({ name: text, base: text, skipSetup: flag })),
+  roots: grants(listOf(path)),
+  chat: neutral(chat),
+  unkept: restricts(flag, strict(true)),
+  mode: restricts(oneOf(...modes), (base, more) => modes.findLast((mode) => mode === base || mode === more)),
+  force: grants(flag),
+  trust: grants(flag),
+  model: neutral(text),
+  effort: neutral(oneOf("low", "medium", "high")),
+  fallbackModels: neutral(listOf(text)),
+  endpoint: grants(text),
+  endpointType: grants(oneOf(...endpointTypes)),
+  systemPrompt: neutral(text),
+  appendSystemPrompt: neutral(text),
+  allowedTools: restricts(listOf(text), (base, more) => (base && more ? inBoth(base, more) : (base ?? more))),
+  disallowedTools: restricts(listOf(text), united),
+  permissions: restricts(
+    fields({ allow: listOf(ruleFault), deny: listOf(ruleFault) }),
+    (base, more, granting) =>
+      (base || more) &&
+      given({
+        allow: granted(base?.allow, more?.allow, granting),
+        deny: united(base?.deny, more?.deny),
+      }),
+  ),
+  browser: grants(flag),
+  mcpConfigs: grants(listOf(text)),
+  approvedServers: grants(either(oneOf("all"), listOf(text))),
+  approvedServerCalls: { ...grants(oneOf("allow", "ask")), join: strict("ask") },
+  pluginDirs: restricts(listOf(path), united),
+  hooks: restricts(listOf(text), united),
+  sandbox: restricts(oneOf("enabled", "disabled"), strict("enabled")),
+  unlistedCommands: restricts(oneOf("sandbox", "ask"), (base, more) =>
+    base === "ask" || more === "ask" ? "ask" : (base ?? more),
+  ),
+  autoReview: grants(flag),
+  askCommand: grants(text),
+  single: neutral(flag),
+  failOn: restricts(listOf(oneOf(...failReasons)), united),
+  requiredServers: restricts(listOf(text), united),
+  // A lower price makes a limit of costs a higher one.
+  price: grants(fields({ input: amount, output: amount }, ["input", "output"])),
+  limits: restricts(fields({ maxTurns: count, maxTimeMs: positive, maxCost: positive }), (base, more) =>
+    base && more
+      ? given({
+          maxTurns: least(base.maxTurns, more.maxTurns),
+          maxTimeMs: least(base.maxTimeMs, more.maxTimeMs),
+          maxCost: least(base.maxCost, more.maxCost),
+        })
+      : (base ?? more),
+  ),
+  answerSchema: neutral(anything),
+  compat: neutral(oneOf(...profileNames)),
+} satisfies { [Name in keyof Required<RunRequest>]: Field<"restricts" | "grants" | "neutral", RunRequest[Name]> };
+
+type Fields = typeof requestFields;
+export type RestrictingField = {
+  [Name in keyof Fields]: Fields[Name]["effect"] extends "restricts" ? Name : never;
+}[keyof Fields];
+
+const table: Readonly<Record<string, Field<string, unknown>>> = requestFields as never;
+
+export const requestChecks = Object.fromEntries(
+  Object.entries(table).map(([name, { check }]) => [name, check]),
+) as Readonly<Record<keyof RunRequest, Check>>;
+
+const checkWhole = fields(requestChecks, ["workspace"]);
+
+/** Throws UserError that names the field which is unknown, or whose value is wrong. */
+export function readRunRequest(value: unknown): RunRequest {
+  const fault = checkWhole(value);
+  if (fault !== undefined) throw new UserError("USAGE", `The run request ${fault}.`);
+  return value as RunRequest;
+}
+
+/**
+ * `base` with what `more` adds: never weaker than either of them. Restrictions add up. Grants are those of `base`, unless whoever
+ * said `more` may give some, and then its own stand in their place. An absent value says nothing. The modes are, from loose to
+ * strict: force, agent, plan, ask.
+ */
+export function restrict(base: RunRequest, more: Partial<RunRequest>, granting: Granting = "base"): RunRequest {
+  const { mode, ...loose } = more;
+  const isLoose = mode === "agent" && more.force && granting === "base"; // force, which it may not give
+  const sides = [withoutForce(base), withoutForce(isLoose ? loose : more)] as const;
+  const isForbidden = sides.some(({ force }) => force === false);
+  const joined = Object.entries(table).map(([name, { join }]) => {
+    const [left, right] = sides.map((side) => side[name as keyof RunRequest]);
+    return [name, name === "force" && isForbidden ? false : join(left, right, granting)] as const;
+  });
+  return given(Object.fromEntries(joined)) as RunRequest;
+}
+
+/** Who asks for `agent`, and not for force, asks for something stricter than force. */
+function withoutForce(request: Partial<RunRequest>): Partial<RunRequest> {
+  return request.mode === "agent" && !request.force ? { ...request, force: false } : request;
+}
+
+function given<Value extends object>(value: Value): Value {
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Value;
+}
+
+function least(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
+}
+
+/** Names of tools that both lists mean. A name for many, `docs:*` or `mcp`, means what the other list names of them. */
+function inBoth(base: readonly string[], more: readonly string[]): readonly string[] {
+  const both = base.flatMap((one) =>
+    more.flatMap((other) => (covers(other, one) ? [one] : covers(one, other) ? [other] : [])),
+  );
+  return [...new Map(both.map((name) => [name.toLowerCase(), name])).values()];
+}
+
+function covers(wide: string, narrow: string): boolean {
+  const [all, one] = [wide.toLowerCase(), narrow.toLowerCase()];
+  return all === one || (all === "mcp" && /[:-]/.test(one)) || (all.endsWith(":*") && one.startsWith(all.slice(0, -1)));
+}

@@ -19,7 +19,7 @@ import type { RunHost } from "./host.ts";
 import { type Asking, createAsking, keepConsent } from "./human.ts";
 import { checkPrice, modelChoice } from "./models.ts";
 import { realDirectory } from "./real-directory.ts";
-import { checkRequest } from "./request.ts";
+import { readRunRequest } from "../protocol/run-request.ts";
 
 /** What is settled before a run begins. */
 export type Setup = {
@@ -47,7 +47,7 @@ export type Setup = {
 
 /** `gate`: only in a workspace that is trusted. Throws UserError with what keeps the run from beginning. */
 export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate: true }): Promise<Setup> {
-  const asked = checkRequest(given);
+  const asked = readRunRequest(given);
   const { env } = host;
   const workspace = realDirectory(asked.workspace, "--workspace");
   const roots = (asked.roots ?? []).map((path) => realDirectory(path, "--add-dir"));

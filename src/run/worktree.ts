@@ -6,7 +6,7 @@ import { inheritTrust, isTrusted, trust } from "../store/trust.ts";
 import { openWorktree } from "../worktrees/create.ts";
 import type { RunHost } from "./host.ts";
 import { realDirectory } from "./real-directory.ts";
-import { checkRequest } from "./request.ts";
+import { readRunRequest } from "../protocol/run-request.ts";
 import { untrusted } from "./setup.ts";
 
 export type InWorktree = { request: RunRequest; notices: string[] };
@@ -16,7 +16,7 @@ export async function inWorktree(
   given: RunRequest,
   host: Pick<RunHost, "env" | "program" | "seams" | "signal">,
 ): Promise<InWorktree> {
-  const { worktree, ...request } = checkRequest(given);
+  const { worktree, ...request } = readRunRequest(given);
   if (!worktree) return { request, notices: [] };
   const workspace = realDirectory(request.workspace, "--workspace");
   const config = configDir(host.env);

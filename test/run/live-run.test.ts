@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { openRewind } from "../../src/agent/snapshots/rewind.ts";
 import type { Question } from "../../src/protocol/run.ts";
-import { checkRequest } from "../../src/run/request.ts";
+import { readRunRequest } from "../../src/protocol/run-request.ts";
 import { chatFolder } from "../../src/store/chats/layout.ts";
 import { openChat } from "../../src/store/chats/open-chat.ts";
 import { createRunPlace, follow, type RunPlace } from "./run-support.ts";
@@ -26,7 +26,7 @@ const long = { steps: [{ text: "I begin" }, { delayMs: 60_000 }] };
 
 describe("a request", () => {
   it("is checked to the last field", () => {
-    expect(checkRequest({ workspace: "/w", chat: { type: "resume", id: "-1", fork: true } })).toBeTruthy();
+    expect(readRunRequest({ workspace: "/w", chat: { type: "resume", id: "-1", fork: true } })).toBeTruthy();
     const wrong: [object, string][] = [
       [{}, 'needs "workspace"'],
       [{ workspace: "w" }, '"workspace" must be an absolute path'],
@@ -35,7 +35,7 @@ describe("a request", () => {
       [{ workspace: "/w", limits: { maxTurns: 0 } }, '"limits" "maxTurns" must be a positive number'],
       [{ workspace: "/w", chat: { type: "resume" } }, '"chat"'],
     ];
-    for (const [request, fault] of wrong) expect(() => checkRequest(request)).toThrow(fault);
+    for (const [request, fault] of wrong) expect(() => readRunRequest(request)).toThrow(fault);
   });
 });
 

@@ -6,7 +6,7 @@ import { type Check, fields, listOf } from "../../../json/checks.ts";
 import { isObject } from "../../../json/object.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { Prompt, RunRequest } from "../../../protocol/run.ts";
-import { checkRequest } from "../../../run/request.ts";
+import { readRunRequest } from "../../../protocol/run-request.ts";
 import type { RunSpec } from "../../../serve/fleet.ts";
 import { image, runFields } from "../../../serve/run-fields.ts";
 import { readSource, type SourceChoice } from "../../../serve/send-files.ts";
@@ -49,7 +49,7 @@ export function readLine(line: string, { folder, workspace }: BatchContext): Bat
   const permission =
     mode === "force" ? { force: true } : mode === undefined || mode === "default" ? {} : { mode: mode as "plan" };
   const request = { ...rest, ...permission, ...(value["workspace"] !== undefined && { workspace: place }) };
-  checkRequest({ ...request, workspace: place });
+  readRunRequest({ ...request, workspace: place });
   const asked: Prompt = typeof prompt === "string" ? { text: prompt } : prompt;
   const pictures = [...(asked.images ?? []), ...(images ?? [])].map(
     (each: string | { mime: string; base64: string }) => (typeof each === "string" ? resolve(folder, each) : each),
