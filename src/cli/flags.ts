@@ -64,6 +64,7 @@ export const flags: readonly Flag[] = [
     "text (default), or stream-json: each line on stdin is a prompt with its own result; print mode only",
     { choices: ["text", "stream-json"] },
   ),
+  flag("Run", "--request-on-stdin", "The first line on stdin says what the run shall be", { hidden: true }),
   flag("Run", "--image <path>...", "Attach an image (repeatable)"),
   flag("Run", "--system-prompt <text>", "Replace the built-in system prompt"),
   flag("Run", "--append-system-prompt <text>", "Add to the system prompt"),

@@ -9,7 +9,8 @@ import {
   type HostAbility,
 } from "../protocol/control-lines.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import type { Answer, Human, LiveRun, Question, QuestionBody, Sent, TurnEnding } from "../protocol/run.ts";
+import type { Answer, Human, LiveRun, Question, QuestionBody, RunRequest, Sent, TurnEnding } from "../protocol/run.ts";
+import { readRunRequest } from "../protocol/run-request.ts";
 import { flagList } from "./flags.ts";
 import { type InputLines, openInputLines, type PromptLine } from "./input-lines.ts";
 import type { Invocation } from "./main.ts";
@@ -29,9 +30,12 @@ export async function runHosted(invocation: Invocation, print: PrintRun): Promis
     );
   }
   const input = openInputLines();
-  const host = new Host(input, print.abort.signal);
+  const takesRequest = invocation.line.flags.has("request-on-stdin");
+  const host = new Host(input, print.abort.signal, { takesRequest });
   try {
+    const handed = takesRequest ? await host.handedRequest() : undefined;
     const opened = await print.open({
+      ...(handed && { handed }),
       human: host,
       ready: host.greeted,
       heldCall: (call, agent) => host.hold(call, agent),
@@ -79,7 +83,11 @@ class Host implements Human {
   readonly #held = new Map<string, () => void>();
   readonly #early: (ControlLine | PromptLine)[] = [];
   readonly #input: InputLines;
+  readonly #takesRequest: boolean;
   #can: ReadonlySet<HostAbility> | undefined;
+  #handed: unknown;
+  /** A program of the user's answers what permits something. */
+  #hasAskCommand = false;
   #isGreeted = false;
   #hasEnded = false;
   #opened: OpenedPrint | undefined;
@@ -89,8 +97,9 @@ class Host implements Human {
   /** Lines for the host that came before `init`. */
   #write: (line: object) => void = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 
-  constructor(input: InputLines, signal: AbortSignal) {
+  constructor(input: InputLines, signal: AbortSignal, { takesRequest }: { takesRequest: boolean }) {
     this.#input = input;
+    this.#takesRequest = takesRequest;
     let greet = () => {};
     let finish = () => {};
     this.greeted = new Promise((resolve) => {
@@ -120,11 +129,23 @@ class Host implements Human {
     }, over);
   }
 
+  /** What the run shall be: `hello` says it. Throws UserError. */
+  async handedRequest(): Promise<RunRequest> {
+    await this.greeted;
+    if (this.fault) throw this.fault;
+    if (this.#handed === undefined)
+      throw new UserError("USAGE", '--request-on-stdin needs a "hello" with a "request" as the first line of stdin.');
+    const request = readRunRequest(this.#handed);
+    this.#hasAskCommand = request.askCommand !== undefined;
+    return request;
+  }
+
   /** Before the first line it is not known, and only trust can be asked for: that waits for it. */
   get answers(): readonly QuestionBody["type"][] {
     if (!this.#isGreeted) return ["trust"];
     return [
-      ...(this.#can?.has("answer") ? (["permission", "choices", "plan", "server", "hooks"] as const) : []),
+      ...(this.#can?.has("answer") ? (["choices", "plan", "server", "hooks"] as const) : []),
+      ...(this.#can?.has("answer") && !this.#hasAskCommand ? (["permission"] as const) : []),
       ...(this.#can?.has("trust") ? (["trust"] as const) : []),
     ];
   }
@@ -176,8 +197,11 @@ class Host implements Human {
     this.#write(controlNotice(notice));
   }
 
-  #hear({ can }: Extract<ControlLine, { type: "hello" }>): void {
+  #hear({ can, request }: Extract<ControlLine, { type: "hello" }>): void {
+    if (request && (!this.#takesRequest || this.#isGreeted))
+      throw new UserError("USAGE", 'a "request" must be in the first line, and needs --request-on-stdin.');
     this.#can = new Set(can);
+    this.#handed ??= request;
     if (this.#opened) this.#greet(this.#opened.run);
   }
 

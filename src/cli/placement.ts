@@ -46,8 +46,14 @@ export function labelsOf(words: readonly string[]): Record<string, string> | und
   );
 }
 
-/** The workspace of a run that works on another machine's disk need not be here. */
+/** A run that others may speak to while it works: it is not over with its first prompt. */
 export async function fleetRequest(invocation: Invocation, choice: SourceChoice): Promise<RunRequest> {
+  const { single: _single, ...request } = await placedRequest(invocation, choice);
+  return request;
+}
+
+/** The workspace of a run that works on another machine's disk need not be here. */
+async function placedRequest(invocation: Invocation, choice: SourceChoice): Promise<RunRequest> {
   const given = flagText(invocation.line.flags, "workspace");
   const isElsewhere = choice.type === "none" && fleetUrl(invocation) !== undefined && given !== undefined;
   if (!isElsewhere) return settledRequest(invocation, "print");

@@ -1,6 +1,7 @@
 // Print mode: a prompt, a run, exactly one result, whatever happens; or, for a host on stdin, several, each with its result.
 import { UserError } from "../protocol/error-codes.ts";
 import type { LiveRun, Prompt, RunRequest } from "../protocol/run.ts";
+import { restrict } from "../protocol/run-request.ts";
 import { redactedStart } from "../redact/shorten.ts";
 import { EndingsShown } from "../run/endings-shown.ts";
 import type { RunHost } from "../run/host.ts";
@@ -34,16 +35,16 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
   watch.cut = async (error) => process.exit(await failedBeforeRun(error, format, invocation.name));
   const print: PrintRun = {
     abort,
-    async open({ human, ready, heldCall }) {
-      const request = withoutTimeLimit(runRequest(invocation, "print"));
+    async open({ handed, ...lent }) {
+      const flagged = withoutTimeLimit(runRequest(invocation, "print"));
+      // Whoever hands over a request starts the run: what it grants, it may grant.
+      const request = handed ? restrict(flagged, handed, "more") : flagged;
       const debug = createDebug(flags.has("debug"));
       const beats = await heartbeats(flags);
       const run = await openBy(flags, request, {
         ...runHost(invocation),
         ...(beats && { waiting: beats.waiting }),
-        ...(human && { human }),
-        ...(ready && { ready }),
-        ...(heldCall && { heldCall }),
+        ...lent,
         signal: abort.signal,
         ...(await answerFile(invocation)),
         ...(flags.has("debug") && { debug: debug.say }),
@@ -123,7 +124,8 @@ function withoutTimeLimit({ limits: { maxTimeMs, ...limits } = {}, ...request }:
 /** What both kinds of print mode share. */
 export interface PrintRun {
   abort: AbortController;
-  open(host: Pick<RunHost, "human" | "ready" | "heldCall">): Promise<OpenedPrint>;
+  /** `handed`: what the run shall be, as the host on stdin says it. */
+  open(host: Pick<RunHost, "human" | "ready" | "heldCall"> & { handed?: RunRequest }): Promise<OpenedPrint>;
 }
 
 export type OpenedPrint = {

@@ -11,6 +11,7 @@ const typed =
     typeof value === type ? undefined : words;
 
 export const text = typed("string", "must be a string");
+export const number = typed("number", "must be a number");
 export const flag = typed("boolean", "must be true or false");
 export const callback = typed("function", "must be a function");
 export const object: Check = (value) => (isObject(value) ? undefined : "must be an object");

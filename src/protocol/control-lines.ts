@@ -1,7 +1,21 @@
 // Control lines: what a host in another process and a run say to each other beside prompts and events. Version 1.
 // A host that never says `hello` meets none of them.
+import {
+  anything,
+  type Check,
+  either,
+  type FieldTable,
+  fields,
+  flag,
+  listOf,
+  number,
+  object,
+  oneOf,
+  positive,
+  text,
+} from "../json/checks.ts";
 import { isObject, type JsonObject } from "../json/object.ts";
-import type { Answer, PermissionMode, Question, ReasoningEffort } from "./run.ts";
+import type { Answer, PermissionMode, Question, ReasoningEffort, RunRequest } from "./run.ts";
 
 export const controlVersion = 1;
 
@@ -11,7 +25,8 @@ export type HostAbility = (typeof hostAbilities)[number];
 
 /** From the host. `id`: what a reply, or the end of its turn, names; prompts need none. */
 export type ControlLine =
-  | { type: "hello"; version: number; can: HostAbility[] }
+  /** `request`: what the run shall be, where the command line says that it comes from here. */
+  | { type: "hello"; version: number; can: HostAbility[]; request?: RunRequest }
   | { type: "steer"; text: string; id?: string }
   | { type: "withdraw"; prompt: string; id?: string }
   | { type: "interrupt"; reason?: string }
@@ -40,86 +55,53 @@ export function controlNotice(notice: ControlNotice): object {
   return { type: "control", ...notice };
 }
 
-type Check = (line: JsonObject) => ControlLine | string;
+const word: Check = (value) => (isText(value) ? undefined : "must be a string that is not empty");
+const mode = oneOf(...(["default", "force", "plan", "ask"] satisfies PermissionMode[]));
+const effort = oneOf(...(["low", "medium", "high"] satisfies ReasoningEffort[]));
 
-const modes: readonly unknown[] = ["default", "force", "plan", "ask"] satisfies PermissionMode[];
-const efforts: readonly unknown[] = ["low", "medium", "high"] satisfies ReasoningEffort[];
+const answer = either(
+  fields({ type: oneOf("yes"), always: flag, grant: oneOf("run", "project", "user") }, ["type"]),
+  fields({ type: oneOf("no"), reason: text }, ["type"]),
+  fields({ type: oneOf("choices"), answers: listOf(object) }, ["type", "answers"]),
+);
 
-/** Each kind of line: itself as data, or what it lacks. */
+const line = (table: FieldTable, required: readonly string[] = Object.keys(table)) =>
+  fields({ type: anything, id: word, ...table }, required);
+
+/** What each kind of line may hold. */
 const lines: Readonly<Record<ControlLine["type"] | "cancel", Check>> = {
-  hello({ version, can }) {
-    if (typeof version !== "number" || !Array.isArray(can)) return '"version" must be a number, "can" a list';
-    // What a later version can do is no concern of this one.
-    return { type: "hello", version, can: hostAbilities.filter((each) => can.includes(each)) };
-  },
-  steer: ({ text, id }) => (isText(text) ? { type: "steer", text, ...idOf(id) } : '"text" must be a string'),
-  withdraw: ({ prompt, id }) =>
-    isText(prompt) ? { type: "withdraw", prompt, ...idOf(id) } : '"prompt" must be the id of a prompt',
-  interrupt: ({ reason }) => ({ type: "interrupt", ...(isText(reason) && { reason }) }),
+  // What a later version can do is no concern of this one.
+  hello: line({ version: number, can: listOf(anything), request: object }, ["version", "can"]),
+  steer: line({ text: word }),
+  withdraw: line({ prompt: word }),
+  interrupt: line({ reason: text }, []),
   /** Its older name. */
-  cancel: () => ({ type: "interrupt" }),
-  mode: ({ mode }) =>
-    modes.includes(mode) ? { type: "mode", mode: mode as PermissionMode } : `"mode" must be one of ${modes.join(", ")}`,
-  model({ model, effort, id }) {
-    if (!isText(model)) return '"model" must be a string';
-    if (effort !== undefined && !efforts.includes(effort)) return `"effort" must be one of ${efforts.join(", ")}`;
-    return { type: "model", model, ...(effort !== undefined && { effort: effort as ReasoningEffort }), ...idOf(id) };
-  },
-  answer({ question, hash, answer }) {
-    if (!isText(question) || !isText(hash)) return '"question" and "hash" must be those of the question';
-    const read = answerOf(answer);
-    return read ? { type: "answer", question, hash, answer: read } : '"answer" must be of type yes, no or choices';
-  },
-  background: ({ call, id }) =>
-    isText(call) ? { type: "background", call, ...idOf(id) } : '"call" must be the id of a call',
-  run_call: ({ call, agent }) =>
-    isText(call) ? { type: "run_call", call, ...(isText(agent) && { agent }) } : '"call" must be the id of a call',
-  compact: ({ id }) => ({ type: "compact", ...idOf(id) }),
-  context: ({ id }) => ({ type: "context", ...idOf(id) }),
-  names: ({ id }) => ({ type: "names", ...idOf(id) }),
-  rewind: ({ turn, id }) =>
-    typeof turn === "number" && Number.isInteger(turn) && turn > 0
-      ? { type: "rewind", turn, ...idOf(id) }
-      : '"turn" must be the number of a turn',
-  aside: ({ text, id }) => (isText(text) ? { type: "aside", text, ...idOf(id) } : '"text" must be a string'),
+  cancel: line({}),
+  mode: line({ mode }),
+  model: line({ model: word, effort }, ["model"]),
+  answer: line({ question: word, hash: word, answer }),
+  background: line({ call: word }),
+  run_call: line({ call: word, agent: word }, ["call"]),
+  compact: line({}),
+  context: line({}),
+  names: line({}),
+  rewind: line({ turn: (value) => (Number.isInteger(value) ? positive(value) : "must be the number of a turn") }),
+  aside: line({ text: word }),
 };
 
 /** Undefined: it is not a control line. A text: what is wrong with it. */
-export function readControlLine(line: unknown): ControlLine | string | undefined {
-  if (!isObject(line) || typeof line.type !== "string" || !Object.hasOwn(lines, line.type)) return undefined;
-  return lines[line.type as ControlLine["type"]](line);
+export function readControlLine(value: unknown): ControlLine | string | undefined {
+  if (!isObject(value) || typeof value.type !== "string" || !Object.hasOwn(lines, value.type)) return undefined;
+  const fault = lines[value.type as ControlLine["type"]](value);
+  if (fault !== undefined) return fault.startsWith('"') ? fault : `a line of the type "${value.type}" ${fault}`;
+  if (value.type === "cancel") return { type: "interrupt" };
+  if (value.type !== "hello") return value as ControlLine;
+  const known = hostAbilities.filter((each) => (value.can as unknown[]).includes(each));
+  return { ...value, can: known } as ControlLine;
 }
 
 function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "";
-}
-
-function idOf(id: unknown): { id?: string } {
-  return isText(id) ? { id } : {};
-}
-
-function isGrant(value: unknown): value is "run" | "project" | "user" {
-  return value === "run" || value === "project" || value === "user";
-}
-
-function answerOf(value: unknown): Answer | undefined {
-  if (!isObject(value)) return undefined;
-  switch (value.type) {
-    case "yes":
-      return {
-        type: "yes",
-        ...(value.always === true && { always: true }),
-        ...(isGrant(value.grant) && { grant: value.grant }),
-      };
-    case "no":
-      return { type: "no", ...(isText(value.reason) && { reason: value.reason }) };
-    case "choices":
-      return Array.isArray(value.answers) && value.answers.every(isObject)
-        ? ({ type: "choices", answers: value.answers } as unknown as Answer)
-        : undefined;
-    default:
-      return undefined;
-  }
 }
 
 /** The host's end: undefined where it is no line of this version, which is then to be passed over. */

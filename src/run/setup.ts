@@ -7,6 +7,7 @@ import { type ResolvedModel, resolveModel } from "../model/resolve.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { parseRule, type Rule } from "../protocol/permission-rule.ts";
 import type { PermissionMode, RunRequest } from "../protocol/run.ts";
+import { readRunRequest } from "../protocol/run-request.ts";
 import { configDir, homeDir } from "../store/config-dir.ts";
 import { realOf } from "../store/json-file.ts";
 import type { Plugins } from "../store/plugins/installed.ts";
@@ -19,7 +20,6 @@ import type { RunHost } from "./host.ts";
 import { type Asking, createAsking, keepConsent } from "./human.ts";
 import { checkPrice, modelChoice } from "./models.ts";
 import { realDirectory } from "./real-directory.ts";
-import { readRunRequest } from "../protocol/run-request.ts";
 
 /** What is settled before a run begins. */
 export type Setup = {

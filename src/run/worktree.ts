@@ -1,12 +1,12 @@
 // A run in a worktree: the request asks for one, and comes back with its directory as the workspace.
 import type { RunRequest } from "../protocol/run.ts";
+import { readRunRequest } from "../protocol/run-request.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
 import { configDir } from "../store/config-dir.ts";
 import { inheritTrust, isTrusted, trust } from "../store/trust.ts";
 import { openWorktree } from "../worktrees/create.ts";
 import type { RunHost } from "./host.ts";
 import { realDirectory } from "./real-directory.ts";
-import { readRunRequest } from "../protocol/run-request.ts";
 import { untrusted } from "./setup.ts";
 
 export type InWorktree = { request: RunRequest; notices: string[] };

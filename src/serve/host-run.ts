@@ -4,7 +4,7 @@ import { realpathSync } from "node:fs";
 import { happensWithin, milliseconds } from "../process/clock.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { Recorded, Sent, TurnEnding } from "../protocol/run.ts";
-import { openLive } from "../sdk/live/open-live.ts";
+import { openLive, openOwn } from "../sdk/live/open-live.ts";
 import type { LiveSession } from "../sdk/live/session.ts";
 import { chatFolder } from "../store/chats/layout.ts";
 import type { Fleet, Heard, Lease, RunEnd, RunRecord } from "./fleet.ts";
@@ -233,11 +233,13 @@ class RunHost {
       this.#continuation.isLater = true;
     }
     if (prepared.notice !== undefined) this.#notice("chat", prepared.notice);
-    const options = liveOptions(prepared.spec, program);
     const { cli, request } = prepared.spec;
     if (cli === "courser" && !request.unkept && (this.#canGoOn || prepared.workspace))
       this.#checkpoints = this.#keepCheckpoints(prepared);
-    return openLive({ ...options, ...(this.#canGoOn && { holdCalls: true }), human: this.#questions, signal });
+    const host = { ...(this.#canGoOn && { holdCalls: true }), human: this.#questions, signal };
+    return cli === "courser"
+      ? openOwn(request, { ...host, executable: program })
+      : openLive({ ...liveOptions(prepared.spec), ...host });
   }
 
   #keepCheckpoints({ folder, workspace, spec: { request } }: PreparedRun): Checkpoints {

@@ -1,4 +1,4 @@
-// From a run that is to be to the CLI that carries it out: a RunRequest in the words of `openLive`, or of our own flags.
+// A run as the CLI of another vendor is told it. Our own CLI is handed the request itself: see host-run.ts.
 import { UserError } from "../protocol/error-codes.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import type { LiveOptions } from "../sdk/live/session.ts";
@@ -9,79 +9,75 @@ export function toolOf(cli: CliName): UnifiedTool {
   return cli === "courser" ? "cursor" : cli;
 }
 
-/** `program`: how this program is started. Throws UserError for what a CLI has no word for and must not be left out. */
-export function liveOptions({ cli, request }: RunSpec, program: readonly string[]): LiveOptions {
-  const { chat, mode, force } = request;
-  const isOurs = cli === "courser";
-  if (!isOurs) refuseOurOwn(request, cli);
-  return {
-    tool: toolOf(cli),
-    cwd: request.workspace,
-    permissionMode: force ? "force" : mode === "plan" ? "plan" : "default",
-    ...(request.trust && { trust: true }),
-    ...(request.model !== undefined && { model: request.model }),
-    ...(request.roots?.length && { addDirs: request.roots }),
-    ...(request.systemPrompt !== undefined && { systemPrompt: request.systemPrompt }),
-    ...(request.appendSystemPrompt !== undefined && { appendSystemPrompt: request.appendSystemPrompt }),
-    ...(request.allowedTools && { allowedTools: request.allowedTools }),
-    ...(request.disallowedTools && { disallowedTools: request.disallowedTools }),
-    ...(request.permissions && { permissions: request.permissions }),
-    ...(request.sandbox && { sandbox: request.sandbox === "enabled" }),
-    ...(chat?.type === "resume" && { resume: chat.id === "-1" ? true : chat.id, ...(chat.fork && { fork: true }) }),
-    ...(isOurs && { executable: program, extraArgs: ownFlags(request) }),
-  };
-}
+/** `"refused"`: the CLI has no word for it, and no run goes without a limit or a rule that it was to have. */
+type Projection<Name extends keyof RunRequest> =
+  | "refused"
+  | ((value: NonNullable<RunRequest[Name]>, request: RunRequest) => LiveOptions | "refused");
 
-type FlagOf = (request: RunRequest) => readonly (string | undefined)[];
+/** What only says how a run of ours is carried out has no meaning for another CLI. */
+const ofOurs = () => ({});
 
-/** Fields that only our CLI knows, each as its flags. */
-const ownFields: Readonly<Partial<Record<keyof RunRequest, FlagOf>>> = {
-  unkept: () => ["--no-persist"],
-  effort: ({ effort }) => ["--effort", effort],
-  fallbackModels: ({ fallbackModels = [] }) => fallbackModels.flatMap((model) => ["--fallback-model", model]),
-  endpoint: ({ endpoint }) => ["--endpoint", endpoint],
-  endpointType: ({ endpointType }) => ["--endpoint-type", endpointType],
-  browser: () => ["--browser"],
-  mcpConfigs: ({ mcpConfigs = [] }) => mcpConfigs.flatMap((config) => ["--mcp-config", config]),
-  approvedServers: ({ approvedServers = [] }) =>
-    approvedServers === "all" ? ["--approve-mcps"] : approvedServers.flatMap((name) => ["--approve-mcp", name]),
-  hooks: ({ hooks = [] }) => hooks.flatMap((hook) => ["--hooks", hook]),
-  autoReview: () => ["--auto-review"],
-  askCommand: ({ askCommand }) => ["--ask-command", askCommand],
-  limits: ({ limits: { maxTurns, maxTimeMs, maxCost } = {} }) => [
-    ...(maxTurns === undefined ? [] : ["--max-turns", String(maxTurns)]),
-    ...(maxTimeMs === undefined ? [] : ["--max-time", `${maxTimeMs}ms`]),
-    ...(maxCost === undefined ? [] : ["--max-cost", String(maxCost)]),
-  ],
-  failOn: ({ failOn = [] }) => ["--fail-on", failOn.join(",")],
-  requiredServers: ({ requiredServers = [] }) => requiredServers.flatMap((name) => ["--require-mcp", name]),
-  price: ({ price }) => ["--price", price && `${price.input},${price.output}`],
-  answerSchema: ({ answerSchema }) => ["--json-schema", JSON.stringify(answerSchema)],
+const projections: { [Name in keyof Required<RunRequest>]: Projection<Name> } = {
+  workspace: (cwd) => ({ cwd }),
+  worktree: "refused",
+  roots: (addDirs) => ({ addDirs }),
+  chat(chat) {
+    if (chat.type === "new") return chat.id === undefined ? {} : "refused";
+    if (chat.orNew || chat.newId !== undefined) return "refused";
+    return { resume: chat.id === "-1" ? true : chat.id, ...(chat.fork && { fork: true }) };
+  },
+  unkept: "refused",
+  mode: (mode, { force }) => {
+    if (mode === "ask") return "refused";
+    return mode === "plan" && !force ? { permissionMode: "plan" } : mode === "plan" ? { mode } : {};
+  },
+  force: () => ({ permissionMode: "force" }),
+  trust: (trust) => ({ trust }),
+  model: (model) => ({ model }),
+  effort: "refused",
+  fallbackModels: "refused",
+  endpoint: "refused",
+  endpointType: "refused",
+  systemPrompt: (systemPrompt) => ({ systemPrompt }),
+  appendSystemPrompt: (appendSystemPrompt) => ({ appendSystemPrompt }),
+  allowedTools: (allowedTools) => ({ allowedTools }),
+  disallowedTools: (disallowedTools) => ({ disallowedTools }),
+  permissions: (permissions) => ({ permissions }),
+  browser: "refused",
+  mcpConfigs: "refused",
+  approvedServers: "refused",
+  approvedServerCalls: ofOurs,
+  pluginDirs: "refused",
+  hooks: "refused",
+  sandbox: (sandbox) => ({ sandbox: sandbox === "enabled" }),
+  unlistedCommands: (what) => (what === "sandbox" ? {} : "refused"),
+  autoReview: "refused",
+  askCommand: "refused",
+  single: ofOurs,
+  failOn: "refused",
+  requiredServers: "refused",
+  price: "refused",
+  limits: "refused",
+  answerSchema: "refused",
+  compat: ofOurs,
 };
 
-function ownFlags(request: RunRequest): string[] {
-  const { chat, mode, force } = request;
-  const flags = Object.entries(ownFields).flatMap(([field, flagsOf]) =>
-    isGiven(request, field as keyof RunRequest) ? flagsOf(request) : [],
-  );
-  // `plan` alone is a permission mode of every CLI.
-  if (mode !== undefined && (mode !== "plan" || force)) flags.push("--mode", mode);
-  const id = chat?.type === "new" ? chat.id : chat?.newId;
-  if (id !== undefined) flags.push("--session-id", id);
-  return flags.filter((flag) => flag !== undefined);
+/** Throws UserError for what a CLI has no word for and must not be left out. */
+export function liveOptions({ cli, request }: RunSpec): LiveOptions {
+  const said = (Object.keys(projections) as (keyof RunRequest)[]).flatMap((name) => {
+    const projection = projections[name] as Projection<keyof RunRequest>;
+    const value = request[name];
+    if (!isGiven(name, value)) return [];
+    return [{ name, options: projection === "refused" ? projection : projection(value as never, request) }];
+  });
+  const refused = said.flatMap(({ name, options }) => (options === "refused" ? [name] : []));
+  if (refused.length > 0)
+    throw new UserError("USAGE", `${cli} has no word for ${refused.join(", ")}. Leave it out, or run courser.`);
+  return Object.assign({ tool: toolOf(cli) }, ...said.map(({ options }) => options));
 }
 
-/** No run goes without a limit or a rule that it was to have. */
-function refuseOurOwn(request: RunRequest, cli: CliName): void {
-  const unknown = (Object.keys(ownFields) as (keyof RunRequest)[]).filter((field) => isGiven(request, field));
-  if (request.mode === "ask") unknown.push("mode");
-  if (request.chat?.type === "new" && request.chat.id !== undefined) unknown.push("chat");
-  if (unknown.length === 0) return;
-  throw new UserError("USAGE", `${cli} has no word for ${unknown.join(", ")}. Leave it out, or run courser.`);
-}
-
-function isGiven(request: RunRequest, field: keyof RunRequest): boolean {
-  const value = request[field];
+/** An empty list says nothing, but one of the only tools there are. */
+function isGiven(name: keyof RunRequest, value: unknown): boolean {
   if (value === undefined || value === false) return false;
-  return typeof value !== "object" || value === null || Object.keys(value).length > 0;
+  return name === "allowedTools" || typeof value !== "object" || value === null || Object.keys(value).length > 0;
 }

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import { type FrameType, frameTypes } from "../../protocol/frame-shapes.ts";
+import type { RunRequest } from "../../protocol/run.ts";
 import { createDecoder } from "../../protocol/stream-json.ts";
 import { shellLine } from "../shell-line.ts";
 import {
@@ -60,7 +61,6 @@ function command(request: DriverRequest, cli: CliInfo): DriverCommand {
   const add = (name: string, value: string | number | undefined) => {
     if (value !== undefined) args.push(name, String(value));
   };
-  if (request.live) args.push("--input-format", "stream-json");
   if (request.partial) args.push("--stream-partial-output");
   permit(request, cli, made);
   if (request.trust) args.push("--trust");
@@ -77,16 +77,76 @@ function command(request: DriverRequest, cli: CliInfo): DriverCommand {
 }
 
 function permit(request: DriverRequest, { isOurs }: CliInfo, { args, losses }: DriverCommand): void {
-  const { permissionMode, mode } = request;
-  const workMode = permissionMode === "plan" ? (mode ?? "plan") : mode;
-  if (permissionMode === "force" || permissionMode === "bypassPermissions") args.push("--force");
+  const { permissionMode } = request;
+  const { force, mode } = modeOf(request);
+  if (force) args.push("--force");
   else if (permissionMode === "acceptEdits" && !isOurs) {
     losses.push({
       option: "permissionMode",
       reason: "cursor-agent has no mode between proposing edits and --force; it runs in its default mode.",
     });
   }
-  if (workMode !== undefined && workMode !== "agent") args.push("--mode", workMode);
+  if (mode !== undefined) args.push("--mode", mode);
+}
+
+function modeOf({ permissionMode, mode }: DriverRequest): Pick<RunRequest, "force" | "mode"> {
+  const workMode = permissionMode === "plan" ? (mode ?? "plan") : mode;
+  return {
+    ...((permissionMode === "force" || permissionMode === "bypassPermissions") && { force: true }),
+    ...(workMode !== undefined && workMode !== "agent" && { mode: workMode }),
+  };
+}
+
+/** The same for one process of our CLI that is spoken to while it works: what it is told is handed over whole, and not as flags. */
+export const hostedFlags = [
+  "--print",
+  "--output-format",
+  "stream-json",
+  "--stream-partial-output",
+  "--input-format",
+  "stream-json",
+  "--request-on-stdin",
+] as const;
+
+export function ownRequest(request: DriverRequest): RunRequest {
+  const { cwd, resume, fork, addDirs, sandbox, permissions, model, trust } = request;
+  const { systemPrompt, appendSystemPrompt, allowedTools, disallowedTools } = request;
+  const { hooks, askCommand, servers, approved } = connected(request);
+  return {
+    workspace: cwd,
+    ...modeOf(request),
+    ...(resume !== undefined && {
+      chat: { type: "resume", id: resume === true ? "-1" : resume, ...(fork && { fork }) },
+    }),
+    ...(model !== undefined && { model }),
+    ...(trust && { trust }),
+    ...(addDirs && { roots: addDirs }),
+    ...(sandbox !== undefined && { sandbox: sandbox ? "enabled" : "disabled" }),
+    ...(systemPrompt !== undefined && { systemPrompt }),
+    ...(appendSystemPrompt !== undefined && { appendSystemPrompt }),
+    ...(allowedTools && { allowedTools }),
+    ...(disallowedTools && { disallowedTools }),
+    ...(permissions && { permissions: permissions as NonNullable<RunRequest["permissions"]> }),
+    ...(hooks && { hooks: [JSON.stringify(hooks)] }),
+    ...(askCommand !== undefined && { askCommand }),
+    ...(servers && { mcpConfigs: [JSON.stringify({ mcpServers: servers })] }),
+    ...(approved.length > 0 && { approvedServers: approved }),
+  };
+}
+
+/** What a CLI calls back, and the servers that it is given. */
+function connected({ connection, mcpServers }: DriverRequest) {
+  const { hook, ask, mcp } = connection ?? {};
+  const servers = {
+    ...mcpServers,
+    ...(mcp && { [mcp.name]: { command: mcp.command[0]!, args: mcp.command.slice(1) } }),
+  };
+  return {
+    approved: Object.keys(mcpServers ?? {}),
+    ...(Object.keys(servers).length > 0 && { servers }),
+    ...(hook && { hooks: hooksFile(hook.command, hook.events) }),
+    ...(ask && { askCommand: shellLine(ask.command) }),
+  };
 }
 
 /** Flags that only our CLI has. */
@@ -109,30 +169,25 @@ function leaveOut(request: DriverRequest, made: DriverCommand): void {
   losePrompts(request, made, "cursor-agent has no flag for it.");
 }
 
-function connect({ connection, mcpServers }: DriverRequest, { isOurs }: CliInfo, made: DriverCommand): void {
+function connect(request: DriverRequest, { isOurs }: CliInfo, made: DriverCommand): void {
   const { args, losses } = made;
-  const { folder, hook, ask, mcp } = connection ?? {};
-  const hooks = hook && hooksFile(hook.command, hook.events);
-  const servers = {
-    ...mcpServers,
-    ...(mcp && { [mcp.name]: { command: mcp.command[0]!, args: mcp.command.slice(1) } }),
-  };
-  const names = Object.keys(mcpServers ?? {});
+  const { hooks, askCommand, servers, approved } = connected(request);
+  const { folder } = request.connection ?? {};
   if (isOurs) {
     if (hooks) args.push("--hooks", JSON.stringify(hooks));
-    if (ask) args.push("--ask-command", shellLine(ask.command));
-    if (names.length > 0 || mcp) args.push("--mcp-config", JSON.stringify({ mcpServers: servers }));
-    for (const name of names) args.push("--approve-mcp", name);
+    if (askCommand !== undefined) args.push("--ask-command", askCommand);
+    if (servers) args.push("--mcp-config", JSON.stringify({ mcpServers: servers }));
+    for (const name of approved) args.push("--approve-mcp", name);
     return;
   }
   if (folder === undefined) return;
   const plugin = { name: "courser-sdk", version: "1.0.0", hooks: "./hooks.json", mcpServers: "./mcp.json" };
   writeFileSync(join(folder, "plugin.json"), JSON.stringify(plugin));
   writeFileSync(join(folder, "hooks.json"), JSON.stringify(hooks ?? { version: 1, hooks: {} }));
-  writeFileSync(join(folder, "mcp.json"), JSON.stringify({ mcpServers: servers }));
+  writeFileSync(join(folder, "mcp.json"), JSON.stringify({ mcpServers: servers ?? {} }));
   args.push("--plugin-dir", folder);
-  if (names.length > 0) args.push("--approve-mcps");
-  if (ask) {
+  if (approved.length > 0) args.push("--approve-mcps");
+  if (askCommand !== undefined) {
     losses.push({
       option: "canUseTool",
       reason: "cursor-agent lets a hook refuse a call; what it would ask a person about stays refused.",

@@ -68,8 +68,6 @@ export type DriverRequest = {
   budget?: Budget;
   /** What the CLI calls back to: see connection.ts. */
   connection?: Connection;
-  /** One process for many turns, which come as lines on its input: for CLIs that can. `prompt` is then empty. */
-  live?: boolean;
 };
 
 /** How a CLI reaches this program while it works. Commands are lists of words, for no shell. */

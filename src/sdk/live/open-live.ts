@@ -5,8 +5,11 @@ import { cancelled } from "../../protocol/cancelled.ts";
 import { controlVersion } from "../../protocol/control-lines.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { userError } from "../../protocol/prompts.ts";
+import type { RunRequest } from "../../protocol/run.ts";
 import { startCli } from "../child.ts";
-import type { AgentDriver, DriverRequest, RunLoss } from "../drivers/driver.ts";
+import { hostedFlags, ownRequest } from "../drivers/cursor.ts";
+import type { AgentDriver, RunLoss } from "../drivers/driver.ts";
+import { drivers } from "../drivers/index.ts";
 import type { FoundCli } from "../find-cli.ts";
 import { checkOptions, liveChecks } from "../option-checks.ts";
 import {
@@ -44,20 +47,36 @@ const tooOld: RunLoss = {
   reason: "This version of the CLI does not answer hello: each turn runs in its own process.",
 };
 
-/** Undefined: the CLI knows nothing of hosts. */
-async function openHosted(options: LiveOptions, driver: AgentDriver, cli: FoundCli): Promise<LiveSession | undefined> {
+/** How a run of our own CLI is opened by whoever has the whole of its request. */
+export type OwnOptions = Pick<LiveOptions, "human" | "holdCalls" | "signal"> & { executable: readonly string[] };
+
+/** A run of our own CLI, from its request as it is. Throws UserError with what keeps the session from beginning. */
+export async function openOwn(request: RunRequest, given: OwnOptions): Promise<LiveSession> {
+  const options: LiveOptions = { ...given, tool: "cursor", cwd: request.workspace };
+  const cli = await cliOf(drivers.cursor, options, options.signal);
+  const session = await openHosted(options, drivers.cursor, cli, request);
+  if (session) return session;
+  throw new UserError("NOT_SUPPORTED", `${given.executable.join(" ")} is too old to be handed a run: update it.`);
+}
+
+/** `handed`: what the run shall be, where it is not what the options say. Undefined: the CLI knows nothing of hosts. */
+async function openHosted(
+  options: LiveOptions,
+  driver: AgentDriver,
+  cli: FoundCli,
+  handed?: RunRequest,
+): Promise<LiveSession | undefined> {
   const { signal, human, hooks, tools, mcpServers, graceMs = defaultGraceMs, idleMs = defaultIdleMs } = options;
   const questions = new Questions(human);
-  const request: DriverRequest = { ...requestOf({ ...options, prompt: "" }, undefined, false), live: true };
+  const request = requestOf({ ...options, prompt: "" }, undefined, false);
   const connection = await connectionOf({ hooks, tools, mcpServers }, driver, signal ?? new AbortController().signal);
   if (connection) {
     const { ask, ...rest } = connection.connection;
     // Where there is somebody to be asked, no program answers instead.
     request.connection = ask && !human ? { ...rest, ask } : rest;
   }
-  const made = driver.command(request, cli);
   const [command, ...first] = cli.words;
-  const args = [...first, ...made.args, ...(options.extraArgs ?? [])];
+  const args = [...first, ...hostedFlags, ...(options.extraArgs ?? [])];
   let session: HostedSession | undefined;
   /** What a callback throws ends the session, and is told as the reason. */
   const fail = (message: string, cause: unknown) =>
@@ -67,8 +86,13 @@ async function openHosted(options: LiveOptions, driver: AgentDriver, cli: FoundC
     program: driver.programs[0]!,
     args,
     cwd: request.cwd,
-    env: { ...options.env, ...made.env },
-    turn: { type: "hello", version: controlVersion, can: abilitiesOf(human, options) },
+    env: { ...options.env },
+    turn: {
+      type: "hello",
+      version: controlVersion,
+      can: abilitiesOf(human, options),
+      request: handed ?? ownRequest(request),
+    },
     ...(Number.isFinite(idleMs) && { idleMs }),
     isWaiting: () => session?.isIdle === true || questions.isAsking || connection?.isBusy === true,
     graceMs,
@@ -76,7 +100,7 @@ async function openHosted(options: LiveOptions, driver: AgentDriver, cli: FoundC
     onStdout: guarded("onStdout", options.onStdout, fail),
     onStderr: guarded("onStderr", options.onStderr, fail),
   });
-  session = new HostedSession({ driver, child, questions, losses: made.losses, graceMs, signal });
+  session = new HostedSession({ driver, child, questions, losses: [], graceMs, signal });
   void session.ended.then(() => connection?.close());
   if (child.pid !== 0) guarded("onStart", options.onStart, fail)({ pid: child.pid, command: [command!, ...args] });
   const speaksMs = Math.min(idleMs, silenceMs);
@@ -108,5 +132,5 @@ async function begun(session: HostedSession): Promise<LiveSession | undefined> {
 /** What a CLI says that takes `hello` for a prompt, or does not know the flag. */
 function isStranger({ code, message }: { code: string; message: string }): boolean {
   if (code === "FRAME_SCHEMA" || code === "FRAME_MALFORMED") return true;
-  return code === "USAGE" && message.includes("input-format");
+  return code === "USAGE" && /input-format|request-on-stdin/.test(message);
 }
