@@ -1,7 +1,9 @@
 // Flags of a run for a fleet: where its files come from, which workers may take it, what becomes of it when one dies.
 import { isAbsolute, resolve } from "node:path";
+import { tryParse } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { Prompt, RunRequest } from "../protocol/run.ts";
+import { readRunRequest, restrict } from "../protocol/run-request.ts";
 import { readImage } from "../run/images.ts";
 import type { Placement, RunSpec } from "../serve/fleet.ts";
 import { readSource, type SourceChoice } from "../serve/send-files.ts";
@@ -49,7 +51,15 @@ export function labelsOf(words: readonly string[]): Record<string, string> | und
 /** A run that others may speak to while it works: it is not over with its first prompt. */
 export async function fleetRequest(invocation: Invocation, choice: SourceChoice): Promise<RunRequest> {
   const { single: _single, ...request } = await placedRequest(invocation, choice);
-  return request;
+  // Whoever hands over a request starts the run: what it grants, it may grant.
+  return invocation.line.flags.has("request-on-stdin") ? restrict(request, await handedRequest(), "more") : request;
+}
+
+/** By another process of this program, which started this one. */
+async function handedRequest(): Promise<RunRequest> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return readRunRequest(tryParse(Buffer.concat(chunks).toString("utf8")));
 }
 
 /** The workspace of a run that works on another machine's disk need not be here. */

@@ -86,6 +86,8 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
     await checkResumed(invocation);
     if (flagText(flags, "input-format") === "stream-json")
       return await (await import("./hosted-print.ts")).runHosted(invocation, print);
+    if (flags.has("request-on-stdin"))
+      throw new UserError("USAGE", "--request-on-stdin needs --input-format stream-json, or -b.");
     const { usedStdin, ...prompt } = await readPrompt(invocation, abort.signal);
     const opened = await print.open({});
     const { resolve } = await import("node:path");

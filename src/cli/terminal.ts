@@ -18,6 +18,7 @@ const printFlags = [
   "output-last-message",
   "record",
   "replay-tools",
+  "request-on-stdin",
 ];
 
 export async function startTerminal(invocation: Invocation): Promise<number> {
@@ -40,11 +41,12 @@ export function terminalStart(invocation: Invocation, request: RunRequest): Term
     host: { ...runHost(invocation), warn: () => {} }, // the screen is not to be written on
     input: process.stdin,
     output: process.stdout,
-    async command(words) {
+    async command(words, input) {
       const { stdout, stderr, exitCode } = await runProgram({
         command: [...program, ...words],
         cwd: request.workspace,
         env: { ...env, NO_COLOR: "1" },
+        ...(input !== undefined && { input }),
         timeoutMs: 60_000,
         graceMs: 500,
         leftovers: "group",

@@ -5,6 +5,7 @@ import type { Need } from "../policy/need.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { Answer, Human, Question, QuestionBody } from "../protocol/run.ts";
 import type { Waiting } from "../protocol/waiting.ts";
+import { randomUuid } from "../store/chats/random-uuid.ts";
 import { sha256 } from "../store/chats/sha256.ts";
 
 /** What the parts of a run ask with. */
@@ -17,13 +18,12 @@ export interface Asking {
   ask(body: QuestionBody, signal?: AbortSignal): Promise<Answer | undefined>;
 }
 
-/** `whole`: ends with the run what is asked before its turns. */
+/** `whole`: ends with the run what is asked before its turns. No other question of any run has the same id. */
 export function createAsking(
   human: Human | undefined,
   whole = new AbortController().signal,
-  waiting?: Waiting,
+  { waiting, newId = randomUuid }: { waiting?: Waiting | undefined; newId?: (() => string) | undefined } = {},
 ): Asking {
-  let count = 0;
   const can = (type: QuestionBody["type"]) => human !== undefined && (human.answers?.includes(type) ?? true);
   return {
     get isAttended() {
@@ -32,7 +32,7 @@ export function createAsking(
     can,
     async ask(body, signal = whole) {
       if (!human || !can(body.type)) return undefined;
-      const question: Question = { id: `question-${++count}`, hash: sha256(JSON.stringify(body)), ...body };
+      const question: Question = { id: `question-${newId()}`, hash: sha256(JSON.stringify(body)), ...body };
       const asked = () => human.ask(question, signal);
       return waiting ? waiting.during("person", body.type, asked) : asked();
     },

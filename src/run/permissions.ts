@@ -38,7 +38,7 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
           granted.push(...grantRules(rules, scope, { workspace, configDir, warn }));
         },
       })
-    : permissionAsker(createAsking(await askCommand(setup, parts), undefined, host.waiting));
+    : permissionAsker(createAsking(await askCommand(setup, parts), undefined, { waiting: host.waiting }));
   const reviews =
     request.autoReview || settings.approvalMode === "auto-review" ? await reviewer(setup, state) : undefined;
   const startedAt = Date.now();

@@ -52,7 +52,7 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
   const workspace = realDirectory(asked.workspace, "--workspace");
   const roots = (asked.roots ?? []).map((path) => realDirectory(path, "--add-dir"));
   const config = configDir(env);
-  const asking = createAsking(host.human, host.signal, host.waiting);
+  const asking = createAsking(host.human, host.signal, { waiting: host.waiting, newId: host.seams?.newId });
 
   const isKnown = asked.trust === true || isTrusted(config, workspace);
   const isAsked = gate && !isKnown && !asked.force;

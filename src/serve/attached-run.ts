@@ -19,6 +19,7 @@ import type {
 import { randomUuid } from "../store/chats/random-uuid.ts";
 import type { Entry, Fleet, LogEntry, Message, RunEnd, RunRecord } from "./fleet.ts";
 import { followUp } from "./new-run.ts";
+import { refusedMode } from "./obey.ts";
 
 export type AttachOptions = {
   /** Begins a run that was enqueued. */
@@ -109,6 +110,8 @@ export class AttachedRun implements LiveRun {
   }
 
   setMode(mode: PermissionMode): void {
+    const refusal = refusedMode(mode, this.#run.spec.request);
+    if (refusal) throw refusal;
     this.#tell({ type: "mode", mode });
   }
 

@@ -12,8 +12,16 @@ import type { RunLoss } from "../sdk/drivers/driver.ts";
 export const cliNames = ["courser", "cursor", "claude", "codex", "gemini"] as const;
 export type CliName = (typeof cliNames)[number];
 
+/**
+ * Of the records of runs. It grows when a record may hold something that an older worker would have to know, such as a new
+ * restriction: such a worker leaves the run to others.
+ */
+export const specVersion = 1;
+
 /** What a run shall be: plain data without a secret. Keys come from the environment of the host. */
 export type RunSpec = {
+  /** Absent: 1. */
+  version?: number;
   cli: CliName;
   request: RunRequest;
   prompt: Prompt;
@@ -156,6 +164,8 @@ export type LeaseOptions = {
   pool?: string;
   /** What the worker can say of itself: a run that asks for more is not for it. */
   labels?: Readonly<Record<string, string>>;
+  /** Told of a run that a newer version of this program has sent, and that is left to others. */
+  onNewer?(run: string, version: number): void;
   /** Waits for a run as long as this lasts, woken by its engine. Without: none is an answer at once. */
   wait?: AbortSignal;
 };

@@ -386,7 +386,7 @@ class RunHost {
 
   #obey(session: LiveSession, message: SessionMessage): void {
     const prompts = this.#prompts;
-    obey(session, message, {
+    obey(session, message, this.#run.spec.request, {
       follow: (sent, id) => prompts.follow(sent, id),
       reply: (id, work) => prompts.reply(id, work),
       withdraw: (id) => prompts.withdraw(id),

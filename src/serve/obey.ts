@@ -1,5 +1,6 @@
 // What the host of a run does when it is told something.
-import type { Sent } from "../protocol/run.ts";
+import { UserError } from "../protocol/error-codes.ts";
+import type { PermissionMode, RunRequest, Sent } from "../protocol/run.ts";
 import type { LiveSession } from "../sdk/live/session.ts";
 import type { Message } from "./fleet.ts";
 
@@ -13,7 +14,19 @@ export type Obeying = {
   withdraw(prompt: string): Promise<boolean>;
 };
 
-export function obey(session: LiveSession, message: SessionMessage, { follow, reply, withdraw }: Obeying): void {
+/** A person who looks at a run may switch between agent, plan and ask; force is given at the start, or not at all. */
+export function refusedMode(mode: PermissionMode, { force }: Pick<RunRequest, "force">): UserError | undefined {
+  if (mode !== "force" || force) return undefined;
+  return new UserError("USAGE", "Only whoever starts a run can give it force. Start another one with --force.");
+}
+
+/** `request`: what the run was started with. */
+export function obey(
+  session: LiveSession,
+  message: SessionMessage,
+  request: RunRequest,
+  { follow, reply, withdraw }: Obeying,
+): void {
   switch (message.type) {
     case "prompt":
       follow(session.send(message.prompt), message.id);
@@ -28,7 +41,11 @@ export function obey(session: LiveSession, message: SessionMessage, { follow, re
       reply(message.id, () => withdraw(message.prompt));
       break;
     case "mode":
-      reply(undefined, async () => session.setMode(message.mode));
+      reply(undefined, async () => {
+        const refusal = refusedMode(message.mode, request);
+        if (refusal) throw refusal;
+        session.setMode(message.mode);
+      });
       break;
     case "model":
       reply(message.id, () => session.setModel(message.model, message.effort));

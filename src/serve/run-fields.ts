@@ -1,6 +1,7 @@
 // What a user says of a run beside the fields of its RunRequest: in the lines of a batch, and in programs.
 import { type Check, either, fields, listOf, oneOf, text } from "../json/checks.ts";
 import { isObject } from "../json/object.ts";
+import type { RunRequest } from "../protocol/run.ts";
 import { cliNames, priorities } from "./fleet.ts";
 
 const nonEmpty: Check = (value) => (typeof value === "string" && value.trim() !== "" ? undefined : "must be a text");
@@ -18,6 +19,13 @@ export const source = either(
   fields({ type: oneOf("git"), from: text, ref: text }, ["type", "from"]),
   fields({ type: oneOf("folder"), path: text }, ["type", "path"]),
 );
+
+/** `default`: nothing but that it is not force. */
+export function modeFields(mode: string | undefined): Pick<RunRequest, "mode" | "force"> {
+  if (mode === "force") return { force: true };
+  if (mode === "default") return { force: false };
+  return mode === undefined ? {} : { mode: mode as NonNullable<RunRequest["mode"]> };
+}
 
 export const runFields = {
   prompt: either(nonEmpty, fields({ text: nonEmpty, data: text, images: listOf(image) }, ["text"])),

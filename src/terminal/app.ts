@@ -10,7 +10,7 @@ import { terminalCopy } from "./clipboard.ts";
 import { type Goal, goalAfter } from "./commands/goal.ts";
 import { forgetForward } from "./commands/rewind.ts";
 import { Conversation } from "./conversation.ts";
-import type { CommandEnd, Desk, Toggles } from "./desk.ts";
+import type { Desk, Toggles } from "./desk.ts";
 import type { Editor } from "./editor/editor.ts";
 import { frameView, sessionFooter } from "./frame.ts";
 import { FrameClock } from "./frame-clock.ts";
@@ -274,7 +274,7 @@ export class App implements Desk {
 
   readonly read = (options: PagerOptions): Promise<void> => this.#handover.read(options);
   readonly lend = <Result>(work: () => Promise<Result>): Promise<Result> => this.#handover.lend(work);
-  readonly command = (words: readonly string[]): Promise<CommandEnd> => this.#parts.start.command(words);
+  readonly command: Desk["command"] = (words, input) => this.#parts.start.command(words, input);
   readonly interactive = (words: readonly string[]): Promise<number> =>
     this.lend(() => this.#parts.start.interactive(words));
 

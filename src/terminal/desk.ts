@@ -40,7 +40,7 @@ export interface Desk {
   /** On the alternate screen; resolves when it is left. */
   page(title: string, lines: (columns: number) => readonly Painted[]): Promise<void>;
   /** One of our own commands, as on a command line. */
-  command(words: readonly string[]): Promise<CommandEnd>;
+  command(words: readonly string[], input?: string): Promise<CommandEnd>;
   /** One of our own commands that asks on the terminal. */
   interactive(words: readonly string[]): Promise<number>;
   /** Gives the terminal to another program. */

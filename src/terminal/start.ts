@@ -21,8 +21,8 @@ export type TerminalStart = {
   /** Sent at once. */
   prompt?: string;
   images?: readonly string[];
-  /** One of our own commands; what it printed comes back. */
-  command(words: readonly string[]): Promise<CommandEnd>;
+  /** One of our own commands; what it printed comes back. `input`: for its stdin. */
+  command(words: readonly string[], input?: string): Promise<CommandEnd>;
   /** One of our own commands, on the terminal. */
   interactive(words: readonly string[]): Promise<number>;
 };

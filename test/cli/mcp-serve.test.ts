@@ -83,7 +83,7 @@ describe("mcp serve", () => {
     expect(refused.structuredContent["permission_denials"]).toHaveLength(2);
     const outside = await call("run", { prompt: "go", workspace: "/" });
     expect(outside.content[0]!.text).toContain("outside what is served");
-    expect((await call("run", {})).content[0]!.text).toContain('"prompt" must be a string');
+    expect((await call("run", {})).content[0]!.text).toContain(`needs "prompt"`);
     expect((await call("fly")).isError).toBe(true);
     await client.close();
 

@@ -105,7 +105,7 @@ describe("fleet()", () => {
       [wrong({ prompt: "go", worktree: {} }), "run: unknown option 'worktree'."],
       [wrong({ prompt: "go", mode: "yolo" }), "run: mode must be one of default, force, plan, ask, agent."],
       [wrong({ prompt: "go", labels: { gpu: 1 } }), "run: labels must be an object of texts."],
-      [wrong({ prompt: "go", limits: { maxTurns: "3" } }), 'run: limits "maxTurns" must be a positive number.'],
+      [wrong({ prompt: "go", limits: { maxTurns: "3" } }), 'run: limits "maxTurns" must be a positive integer.'],
       [wrong({ prompt: "go", signal: {} }), "run: signal must be an AbortSignal."],
       [() => own.follow("" as never), "follow takes the id of a run: follow('run-…')."],
       [() => own.follow("run-1", { from: "3" } as never), "follow: from must be a position."],

@@ -11,7 +11,8 @@ import { keepHosts } from "../keep-hosts.ts";
 import { type Launch, mostAtOnce, startHosts } from "../launcher.ts";
 import { followUp, newRun } from "../new-run.ts";
 import { openFleet } from "../open-fleet.ts";
-import { FileSender, readSource, type SourceChoice } from "../send-files.ts";
+import { modeFields } from "../run-fields.ts";
+import { FileSender, readSource, refuseLocalFiles, type SourceChoice } from "../send-files.ts";
 import { type FleetRun, type FollowOptions, followRun, type RunHandle } from "./fleet-run.ts";
 import { checkCall } from "./option-checks.ts";
 
@@ -184,17 +185,17 @@ class Client implements FleetClient {
     const { prompt, mode, cli = "courser", name, source, pool, labels, priority, onWorkerLoss, ...more } = request;
     const { signal, onQuestion: _question, from: _from, onSent, workspace: folder, ...rest } = more;
     const workspace = resolve(folder ?? ".");
-    const permission = mode === "force" ? { force: true } : mode === undefined || mode === "default" ? {} : { mode };
     const placement = { ...(pool !== undefined && { pool }), ...(labels && { labels }), ...(priority && { priority }) };
     const spec: RunSpec = {
       cli,
-      request: { ...given(rest), ...permission, workspace },
+      request: { ...given(rest), ...modeFields(mode), workspace },
       prompt: typeof prompt === "string" ? { text: prompt } : prompt,
       ...(Object.keys(placement).length > 0 && { placement }),
       ...(onWorkerLoss && { onWorkerLoss }),
     };
     const run = newRun(spec, name === undefined ? {} : { name });
     const choice = this.#choice(source);
+    if (this.#url !== undefined) refuseLocalFiles(spec.request, choice);
     const sender = new FileSender(fleet, {
       env: this.#launch.env,
       ...(signal && { signal }),

@@ -15,11 +15,15 @@ import {
   type RunRecord,
   type RunSpec,
   type RunState,
+  specVersion,
 } from "../fleet.ts";
 import type { FleetTables } from "./sqlite-tables.ts";
 
 /** With the time as the first value. A deadline beyond its own span is from before the machine was started anew. */
-export const isFree = "(state = 'queued' OR (state = 'running' AND (deadline <= ?1 OR deadline > ?1 + ttl)))";
+const isUnhosted = "(state = 'queued' OR (state = 'running' AND (deadline <= ?1 OR deadline > ?1 + ttl)))";
+const version = "coalesce(spec ->> '$.version', 1)";
+/** Of a newer version: for a host that knows what it says. */
+export const isFree = `(${isUnhosted} AND ${version} <= ${specVersion})`;
 export const isHosted = "(state = 'running' AND deadline > ?1 AND deadline <= ?1 + ttl)";
 
 export type RunRow = { number: number; state: RunState; position: number; isPruned: boolean; since: number };
@@ -127,6 +131,12 @@ export function countWaiting(tables: FleetTables, now: number): { count: number;
   const next = hosted["next"];
   const nextMs = next === null ? {} : { nextMs: Math.max(0, Number(next) - now) };
   return { count: Number(free), hosted: Number(hosted["count"]), ...nextMs };
+}
+
+/** Runs that wait for a newer host than this one. */
+export function newerRuns(tables: FleetTables, now: number): { run: string; version: number }[] {
+  const sql = `SELECT id, ${version} AS version FROM runs WHERE ${isUnhosted} AND ${version} > ${specVersion}`;
+  return tables.rows(sql, now).map((row) => ({ run: String(row["id"]), version: Number(row["version"]) }));
 }
 
 export function logEntry(row: SqlRow, run: string): LogEntry {

@@ -29,6 +29,7 @@ import {
   listQuestions,
   listRuns,
   logEntry,
+  newerRuns,
   readAgent,
   readRun,
   runRow,
@@ -82,6 +83,8 @@ class SqliteFleet implements Fleet {
       const seen = this.#changes.count;
       // Whoever is woken by a change looks for work: no lock is taken, and nobody woken, where there is none.
       const { count, nextMs } = countWaiting(this.#tables, awakeMs());
+      for (const { run, version } of options.onNewer ? newerRuns(this.#tables, awakeMs()) : [])
+        options.onNewer!(run, version);
       const lease = count === 0 ? undefined : this.#tables.transact(() => this.#take(options));
       if (lease) this.#changes.tell();
       if (lease || !options.wait || options.wait.aborted) return lease;

@@ -4,6 +4,7 @@
 import type { ServerResponse } from "node:http";
 import { Hono } from "hono";
 import * as v from "valibot";
+import { isObject, type JsonObject } from "../../json/object.ts";
 import { type ErrorCode, UserError } from "../../protocol/error-codes.ts";
 import { shownValue } from "../../text/one-line.ts";
 import type { ServeContext } from "../context.ts";
@@ -37,6 +38,8 @@ export type Route = {
   summary: string;
   query?: v.ObjectSchema<any, any>;
   body?: Schema;
+  /** Looks at the body before its shape does: for what has an error of its own. */
+  refuse?(body: JsonObject, context: ServeContext): void;
   replies: Readonly<Record<number, Reply>>;
   handle(call: Call<any, any>): Promise<Answer>;
 };
@@ -69,7 +72,9 @@ export function createApp(routes: readonly Route[], context: ServeContext): App 
   for (const each of routes) {
     app.on(each.method.toUpperCase(), each.path, async (c) => {
       const query = each.query ? parsed(each.query, c.req.query(), "the query") : {};
-      const body = each.body ? parsed(each.body, jsonIn(c.env.body), "the body") : undefined;
+      const given = each.body ? jsonIn(c.env.body) : undefined;
+      if (isObject(given)) each.refuse?.(given, context);
+      const body = each.body ? parsed(each.body, given, "the body") : undefined;
       const answer = await each.handle({
         context,
         params: c.req.param() as Record<string, string>,
@@ -154,6 +159,8 @@ function parsed(schema: Schema, value: unknown, what: string): unknown {
   if (result.success) return result.output;
   const [issue] = result.issues;
   const path = issue.path?.map(({ key }) => String(key)).join(".");
+  if (issue.type === "strict_object" && path && issue.expected === "never")
+    throw new HttpError(400, "invalid_request", `${what} has an unknown field "${path}".`);
   const where = path ? `${what}: ${path}` : what;
   throw new HttpError(400, "invalid_request", `${where}: ${issue.message} It was ${shownValue(issue.input)}.`);
 }

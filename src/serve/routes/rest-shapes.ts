@@ -5,9 +5,9 @@ import type { Reply } from "../http/route.ts";
 
 export const mostImages = 5;
 
-export const promptShape = v.object({
+export const promptShape = v.strictObject({
   text: v.pipe(v.string(), v.nonEmpty("must not be empty.")),
-  images: v.optional(v.array(v.object({ data: v.string(), mimeType: v.string() }))),
+  images: v.optional(v.array(v.strictObject({ data: v.string(), mimeType: v.string() }))),
 });
 
 export const runStatuses = ["CREATING", "RUNNING", "FINISHED", "ERROR", "CANCELLED", "EXPIRED"] as const;

@@ -1,6 +1,8 @@
 // REST v1, as the original's cloud agents speak it, over the runs of this machine or of a fleet. Beyond it: `workspace`, `cli`, `source`.
 import * as v from "valibot";
+import type { JsonObject } from "../../json/object.ts";
 import type { RunRequest } from "../../protocol/run.ts";
+import { restrict } from "../../protocol/run-request.ts";
 import { listModels } from "../../sdk/detect.ts";
 import { beginRun, type ServeContext } from "../context.ts";
 import { type AgentRecord, cliNames, isOver, type NewRun, priorities, type RunRecord } from "../fleet.ts";
@@ -8,6 +10,7 @@ import { type Call, HttpError, type Route, route } from "../http/route.ts";
 import { followUp, newRun } from "../new-run.ts";
 import { type GivenPlace, placeRun } from "../place-run.ts";
 import { sumUsage } from "../run-end.ts";
+import { restrictingShapes, restrictionsIn } from "./request-shapes.ts";
 import {
   agentShape,
   agentView,
@@ -42,34 +45,34 @@ const unsupported = [
   "customSubagents",
 ];
 
-const modelShape = v.object({ id: v.string(), params: v.optional(v.array(v.unknown())) });
+const modelShape = v.strictObject({ id: v.string(), params: v.optional(v.array(v.unknown())) });
 
-const newAgent = v.looseObject({
+const newAgent = v.strictObject({
+  ...restrictingShapes,
   prompt: promptShape,
   /** Ours: a trusted folder of this machine. Needed, unless a fleet is told where the files come from. */
   workspace: v.optional(v.string()),
   /** Over a fleet: where the files come from, as `--source` says it; or, as the original, one repository. */
   source: v.optional(v.string()),
-  repos: v.optional(v.array(v.object({ url: v.string(), startingRef: v.optional(v.string()) }))),
+  repos: v.optional(v.array(v.strictObject({ url: v.string(), startingRef: v.optional(v.string()) }))),
   /** Over a fleet: which workers. */
-  env: v.optional(v.object({ type: v.string(), name: v.optional(v.string()) })),
+  env: v.optional(v.strictObject({ type: v.string(), name: v.optional(v.string()) })),
   labels: v.optional(v.record(v.string(), v.string())),
   priority: v.optional(v.picklist(priorities)),
   onWorkerLoss: v.optional(v.picklist(["continue", "interrupt"])),
   /** Ours: which agent CLI. */
   cli: v.optional(v.picklist(cliNames), "courser"),
   model: v.optional(modelShape),
-  mode: v.optional(v.picklist(["agent", "plan"])),
   name: v.optional(v.pipe(v.string(), v.maxLength(200))),
   agentId: v.optional(v.pipe(v.string(), v.regex(/^bc-[0-9a-f-]{36}$/i, "must be bc-<uuid>."))),
   /** Ours: everything but deny rules and protected paths. */
   force: v.optional(v.boolean()),
 });
 
-const newFollowUp = v.looseObject({
+const newFollowUp = v.strictObject({
+  ...restrictingShapes,
   prompt: promptShape,
   model: v.optional(modelShape),
-  mode: v.optional(v.picklist(["agent", "plan"])),
 });
 
 export const restRoutes: readonly Route[] = [
@@ -78,12 +81,12 @@ export const restRoutes: readonly Route[] = [
     path: "/v1/agents",
     summary: "Create an agent and its first run",
     body: newAgent,
+    refuse: refuseUnsupported,
     replies: {
       201: { description: "Created", schema: v.object({ agent: agentShape, run: runShape }) },
       ...failures(400, 403, 409),
     },
     async handle({ context, body, signal }) {
-      refuseUnsupported(body, context);
       const { fleet } = context;
       if (body.agentId !== undefined && (await fleet.agent(body.agentId)))
         throw new HttpError(409, "agent_id_conflict", `An agent ${body.agentId} already exists.`);
@@ -167,9 +170,9 @@ export const restRoutes: readonly Route[] = [
     path: "/v1/agents/:id/runs",
     summary: "Send a follow-up: the next run of an agent",
     body: newFollowUp,
+    refuse: refuseUnsupported,
     replies: { 201: { description: "Created", schema: v.object({ run: runShape }) }, ...failures(400, 404, 409) },
     async handle(call) {
-      refuseUnsupported(call.body, call.context);
       const run = await nextRun(call.context, await agentOf(call), call.body);
       return { status: 201, body: { run: runView(await beginRun(call.context, run)) } };
     },
@@ -272,17 +275,17 @@ async function nextRun(
   if (!last) throw new HttpError(404, "not_found", "The agent has no run to continue from.");
   if (!isOver(last.state)) throw new HttpError(409, "agent_busy", "The agent is busy. Wait for its run, or cancel it.");
   const next = followUp(last, sessionId, promptOf(body.prompt));
-  return { ...next, spec: { ...next.spec, request: { ...next.spec.request, ...requestOf(body) } } };
+  return { ...next, spec: { ...next.spec, request: nextRequest(next.spec.request, requestOf(body)) } };
 }
 
-function requestOf({
-  model,
-  mode,
-}: {
-  model?: { id: string };
-  mode?: "agent" | "plan";
-}): Pick<RunRequest, "model" | "mode"> {
-  return { ...(model && { model: model.id }), ...(mode && { mode }) };
+/** What the agent began with holds, and more may be added. Among the modes without force its client may switch. */
+function nextRequest({ mode: before, ...base }: RunRequest, more: Partial<RunRequest>): RunRequest {
+  const mode = more.mode ?? before;
+  return restrict({ ...base, ...(mode && { mode }) }, more);
+}
+
+function requestOf({ model, ...body }: v.InferOutput<typeof newFollowUp>): Partial<RunRequest> {
+  return { ...(model && { model: model.id }), ...restrictionsIn(body) };
 }
 
 function promptOf({ text, images = [] }: v.InferOutput<typeof promptShape>): NewRun["spec"]["prompt"] {
@@ -311,7 +314,7 @@ function placeOf(body: v.InferOutput<typeof newAgent>): GivenPlace {
   };
 }
 
-function refuseUnsupported(body: Record<string, unknown>, { fleetUrl }: ServeContext): void {
+function refuseUnsupported(body: JsonObject, { fleetUrl }: ServeContext): void {
   const here = fleetUrl === undefined ? [...unsupported, "repos", "env"] : unsupported;
   const named = here.filter((field) => body[field] !== undefined);
   if (named.length > 0)

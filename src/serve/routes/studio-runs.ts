@@ -9,6 +9,7 @@ import { HttpError, type Route, route } from "../http/route.ts";
 import { followUp, newRun } from "../new-run.ts";
 import { patchOf } from "../patch.ts";
 import { placeRun } from "../place-run.ts";
+import { restrictingShapes } from "./request-shapes.ts";
 import { lastEventOf } from "./rest.ts";
 import { failures } from "./rest-shapes.ts";
 
@@ -25,14 +26,15 @@ const runView = v.looseObject({
 
 const entryView = v.object({ position: v.number(), run: v.string(), at: v.number(), entry: anything });
 
-const image = v.object({ mime: v.string(), base64: v.string() });
-const prompt = v.object({
+const image = v.strictObject({ mime: v.string(), base64: v.string() });
+const prompt = v.strictObject({
   text: v.pipe(v.string(), v.nonEmpty("must not be empty.")),
   images: v.optional(v.pipe(v.array(image), v.maxLength(5, "may be 5."))),
 });
 
 /** A file on this machine is named by nobody but who sits at it: pictures come as data. */
 const newStudioRun = v.strictObject({
+  ...restrictingShapes,
   cli: v.optional(v.picklist(cliNames), "courser"),
   workspace: v.optional(v.string()),
   /** Over a fleet: where the files come from, and which workers. */
@@ -45,16 +47,8 @@ const newStudioRun = v.strictObject({
   name: v.optional(v.pipe(v.string(), v.maxLength(200))),
   model: v.optional(v.string()),
   effort: v.optional(v.picklist(["low", "medium", "high"])),
-  mode: v.optional(v.picklist(["plan", "ask", "agent"])),
   force: v.optional(v.boolean()),
   sandbox: v.optional(v.picklist(["enabled", "disabled"])),
-  limits: v.optional(
-    v.strictObject({
-      maxTurns: v.optional(v.number()),
-      maxTimeMs: v.optional(v.number()),
-      maxCost: v.optional(v.number()),
-    }),
-  ),
   /** A session of this CLI to resume, or to go on from in a copy. */
   session: v.optional(
     v.strictObject({ id: v.pipe(v.string(), v.regex(/^[\w-]+$/, "is not an id.")), fork: v.optional(v.boolean()) }),
@@ -257,7 +251,10 @@ function promptOf({ text, images }: v.InferOutput<typeof prompt>) {
 
 function messageOf(body: Record<string, unknown>): Message {
   if (body["type"] === "prompt") {
-    const { output, success } = v.safeParse(v.object({ prompt, id: v.optional(v.string()) }), body);
+    const { output, success } = v.safeParse(
+      v.strictObject({ type: v.string(), prompt, id: v.optional(v.string()) }),
+      body,
+    );
     if (!success) throw new HttpError(400, "invalid_request", "A prompt is { type, prompt: { text }, id? }.");
     return { type: "prompt", prompt: promptOf(output.prompt), ...(output.id !== undefined && { id: output.id }) };
   }

@@ -2,7 +2,7 @@
 // run is a process of its own; what a run does to it, it does to no other.
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../../protocol/error-codes.ts";
-import type { Fleet, Lease } from "../fleet.ts";
+import { type Fleet, type Lease, specVersion } from "../fleet.ts";
 import type { HostedEnd, HostOptions } from "../host-run.ts";
 import type { WorkerStats } from "./stats.ts";
 
@@ -34,6 +34,14 @@ export async function work(fleet: Fleet, stats: WorkerStats, options: WorkerOpti
   const running = new Set<Promise<void>>();
   const leave = leaveSignal(options, running);
   const failures = { count: 0 };
+  const newer = new Set<string>();
+  const onNewer = (run: string, version: number) => {
+    if (newer.has(run)) return;
+    newer.add(run);
+    options.onLine(
+      `${run} left to others: a newer version of this program sent it (record ${version}, this worker reads up to ${specVersion}). To update: courser update`,
+    );
+  };
   let last: HostedEnd | undefined;
   const host = async (lease: Lease) => {
     const began = performance.now();
@@ -52,7 +60,7 @@ export async function work(fleet: Fleet, stats: WorkerStats, options: WorkerOpti
       const idle = !isFull && running.size === 0 ? options.idleMs : undefined;
       const lease = isFull
         ? await oneLess(running, options.drain)
-        : await nextLease(fleet, stats, options, { idle, running, failures });
+        : await nextLease(fleet, stats, options, { idle, running, failures, onNewer });
       if (lease === "idle") break;
       if (!lease) continue;
       const hosting = host(lease).finally(() => running.delete(hosting));
@@ -86,14 +94,19 @@ async function oneLess(running: ReadonlySet<Promise<void>>, drain: AbortSignal):
   await Promise.race([...running, told]);
 }
 
-type Waiting = { idle: number | undefined; running: ReadonlySet<Promise<void>>; failures: { count: number } };
+type Waiting = {
+  idle: number | undefined;
+  running: ReadonlySet<Promise<void>>;
+  failures: { count: number };
+  onNewer(run: string, version: number): void;
+};
 
 /** Waits for one. `idle`: none came in time. Undefined: look again. */
 async function nextLease(
   fleet: Fleet,
   stats: WorkerStats,
   options: WorkerOptions,
-  { idle, running, failures }: Waiting,
+  { idle, running, failures, onNewer }: Waiting,
 ): Promise<Lease | "idle" | undefined> {
   const { name, pool, labels, leaseMs, drain } = options;
   const wait = new AbortController();
@@ -108,6 +121,7 @@ async function nextLease(
       ttlMs: leaseMs,
       labels,
       wait: wait.signal,
+      onNewer,
       ...(pool !== undefined && { pool }),
     });
     stats.isTaking = true;

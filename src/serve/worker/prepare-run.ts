@@ -14,6 +14,7 @@ import { untilWritable } from "../../store/chats/writer-lock.ts";
 import { forgetWorkspace } from "../../store/forget-workspace.ts";
 import { programName } from "../../text/program-name.ts";
 import type { Entry, Fleet, RunEnd, RunRecord, RunSpec } from "../fleet.ts";
+import { readSpec } from "../new-run.ts";
 import { type Continuation, readContinuation } from "./continuation.ts";
 import { claimFolder, leaveFolder } from "./run-folders.ts";
 import { makeWorkspace, type RunWorkspace, type WorkerDisk } from "./workspace.ts";
@@ -44,7 +45,7 @@ export async function prepareRun(
   continuation: Continuation | undefined,
   { premises, signal }: { premises: Premises; signal: AbortSignal },
 ): Promise<PreparedRun> {
-  const { spec } = run;
+  const spec = readSpec(run.spec);
   const { disk, configDir } = premises;
   const origin = continuation?.checkpoint
     ? { run: run.id, checkpoint: continuation.checkpoint, sessionId: continuation.sessionId! }

@@ -10,31 +10,27 @@ export const backgroundCommand: SlashCommand = {
   group: "Session",
   async run(desk, prompt) {
     if (prompt === "") return desk.complain("A prompt is missing. Example: & run the tests and fix what fails");
-    const { code, text } = await desk.command(["-b", ...flagsOf(desk), "--", prompt]);
+    const words = ["-b", "--request-on-stdin", "--", prompt];
+    const { code, text } = await desk.command(words, JSON.stringify(requestOf(desk)));
     if (code !== 0) return desk.complain(text.trim());
     const id = text.trim();
     desk.say(`Started ${id}. To watch it: ${desk.program} runs attach ${id.slice(0, 12)}`);
   },
 };
 
-type Field = (request: RunRequest) => readonly string[];
-
-/** What the copy takes over. What it was allowed here for this chat alone stays here. */
-const fields: readonly Field[] = [
-  ({ model }) => (model === undefined ? [] : ["--model", model]),
-  ({ effort }) => (effort === undefined ? [] : ["--effort", effort]),
-  ({ endpoint }) => (endpoint === undefined ? [] : ["--endpoint", endpoint]),
-  ({ endpointType }) => (endpointType === undefined ? [] : ["--endpoint-type", endpointType]),
-  ({ roots = [] }) => roots.flatMap((root) => ["--add-dir", root]),
-  ({ sandbox }) => (sandbox === undefined ? [] : ["--sandbox", sandbox]),
-];
-
-function flagsOf({ conversation: { facts, request, turn } }: Desk): string[] {
-  const mode = facts.mode === "force" ? ["--force"] : facts.mode === "default" ? [] : ["--mode", facts.mode];
+/**
+ * The copy has what this run was started with: every restriction, and the grants that were given then. What was allowed here for
+ * this chat alone stays here, and so does force that was switched on later. What becomes of commands and calls that no rule speaks of
+ * depends on who is in front of a run, and nobody is in front of that one.
+ */
+function requestOf({ conversation: { facts, request, turn } }: Desk): RunRequest {
+  const { mode: _mode, force, unlistedCommands: _commands, approvedServerCalls: _calls, ...same } = request;
   const isKept = facts.chatId !== undefined && turn > 0 && !request.unkept;
-  return [
-    ...fields.flatMap((flags) => flags(request)),
-    ...mode,
-    ...(isKept ? ["--resume", facts.chatId!, "--fork"] : []),
-  ];
+  const isReadOnly = facts.mode === "plan" || facts.mode === "ask";
+  return {
+    ...same,
+    chat: isKept ? { type: "resume", id: facts.chatId!, fork: true } : { type: "new" },
+    ...(isReadOnly && { mode: facts.mode as "plan" | "ask" }),
+    ...(force && facts.mode !== "default" && { force }),
+  };
 }

@@ -4,8 +4,10 @@ import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { RunRequest } from "../../../protocol/run.ts";
+import { restrict } from "../../../protocol/run-request.ts";
 import { shellLine } from "../../../sdk/shell-line.ts";
 import type { NewRun } from "../../../serve/fleet.ts";
+import { newSpec } from "../../../serve/new-run.ts";
 import { FileSender, type SourceChoice } from "../../../serve/send-files.ts";
 import { systemErrorText } from "../../../text/system-error.ts";
 import { counted, dollars, duration } from "../../../view/numbers.ts";
@@ -105,7 +107,8 @@ function planOf(invocation: Invocation, file: string): Plan {
   const isChecked = new Set<string>();
   const requestOf = (run: BatchRun): { request: RunRequest; choice: SourceChoice } => {
     const choice = run.source ?? source;
-    const request = { ...usual, ...run.request };
+    const request = restrict(usual, run.request, "more");
+    newSpec({ cli: run.cli, request, prompt: run.prompt });
     const key = `${choice.type} ${request.workspace} ${request.force} ${request.trust}`;
     if (!isChecked.has(key) && isLocal(choice, launch)) refuseMissing(request.workspace);
     isChecked.add(key);
@@ -129,7 +132,7 @@ function planOf(invocation: Invocation, file: string): Plan {
       return {
         ...names,
         ...(run.name !== undefined && { name: run.name }),
-        spec: {
+        spec: newSpec({
           cli: run.cli,
           request,
           prompt: launch.fleetUrl === undefined ? run.prompt : withImages(run.prompt),
@@ -137,7 +140,7 @@ function planOf(invocation: Invocation, file: string): Plan {
           ...(Object.keys(placement).length > 0 && { placement }),
           ...(run.onWorkerLoss && { onWorkerLoss: run.onWorkerLoss }),
           ...(found && { source: found }),
-        },
+        }),
       };
     },
   };

@@ -8,7 +8,7 @@ import { UserError } from "../../../protocol/error-codes.ts";
 import type { Prompt, RunRequest } from "../../../protocol/run.ts";
 import { readRunRequest } from "../../../protocol/run-request.ts";
 import type { RunSpec } from "../../../serve/fleet.ts";
-import { image, runFields } from "../../../serve/run-fields.ts";
+import { image, modeFields, runFields } from "../../../serve/run-fields.ts";
 import { readSource, type SourceChoice } from "../../../serve/send-files.ts";
 
 /** `id`: its own, or made from what the line says. `number`: of the line, from 1. */
@@ -46,9 +46,7 @@ export function readLine(line: string, { folder, workspace }: BatchContext): Bat
   const { id: _id, prompt, images, cli, name, source, pool, labels, priority, onWorkerLoss, mode } = own as any;
   const rest = Object.fromEntries(Object.entries(value).filter(([field]) => !(field in ownFields)));
   const place = typeof value["workspace"] === "string" ? resolve(folder, value["workspace"]) : workspace;
-  const permission =
-    mode === "force" ? { force: true } : mode === undefined || mode === "default" ? {} : { mode: mode as "plan" };
-  const request = { ...rest, ...permission, ...(value["workspace"] !== undefined && { workspace: place }) };
+  const request = { ...rest, ...modeFields(mode), ...(value["workspace"] !== undefined && { workspace: place }) };
   readRunRequest({ ...request, workspace: place });
   const asked: Prompt = typeof prompt === "string" ? { text: prompt } : prompt;
   const pictures = [...(asked.images ?? []), ...(images ?? [])].map(

@@ -1,6 +1,7 @@
 // `mcp serve`: this agent as a server, so that other agents run it. What it may do is what its flags and files say.
 import { type CallToolResult, Server, type Tool } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { type Check, fields, oneOf, positive } from "../../../json/checks.ts";
 import type { JsonObject } from "../../../json/object.ts";
 import type { RunRequest } from "../../../protocol/run.ts";
 import type { RunHost } from "../../../run/host.ts";
@@ -14,10 +15,15 @@ import { runForAgent, type ServedTask } from "./served-run.ts";
 
 type CallProgress = { signal: AbortSignal; onStep(message: string): void };
 
-type ServedTool = { tool: Tool; call(args: JsonObject, step: CallProgress): Promise<CallToolResult> };
+type ServedTool = { tool: Tool; check: Check; call(args: JsonObject, step: CallProgress): Promise<CallToolResult> };
+
+const filled: Check = (value) => (typeof value === "string" && value !== "" ? undefined : "must be a string");
+const modes = ["plan", "ask"] as const;
+const taskFields = { prompt: filled, workspace: filled, mode: oneOf(...modes) };
+const count: Check = (value) => (Number.isInteger(value) ? positive(value) : "must be a positive integer");
 
 const text = (description: string) => ({ type: "string", description });
-const mode = { type: "string", enum: ["plan", "ask"], description: "Only read: make a plan, or answer a question" };
+const mode = { type: "string", enum: [...modes], description: "Only read: make a plan, or answer a question" };
 const workspace = text("Directory to work in, inside the one that is served");
 
 export async function serve(invocation: Invocation): Promise<number> {
@@ -31,10 +37,8 @@ export async function serve(invocation: Invocation): Promise<number> {
   server.setRequestHandler("tools/call", async ({ params: { name, arguments: args = {}, _meta } }, { mcpReq }) => {
     const found = tools.find(({ tool }) => tool.name === name);
     if (!found) return wrong(`Unknown tool ${name}. Available: ${tools.map(({ tool }) => tool.name).join(", ")}.`);
-    const missing = (found.tool.inputSchema.required ?? []).find(
-      (key) => typeof args[key] !== "string" || args[key] === "",
-    );
-    if (missing !== undefined) return wrong(`${name}: "${missing}" must be a string.`);
+    const fault = found.check(args);
+    if (fault !== undefined) return wrong(`${name}: ${fault}.`);
     const token = _meta?.progressToken;
     let progress = 0;
     const onStep = (message: string) => {
@@ -71,8 +75,10 @@ function servedTools(served: ServeContext): ServedTool[] {
           type: "object",
           properties: { prompt: text("The task"), workspace, mode },
           required: ["prompt"],
+          additionalProperties: false,
         },
       },
+      check: fields(taskFields, ["prompt"]),
       call: (args, step) => run(served, taskOf(args), step),
     },
     {
@@ -83,28 +89,32 @@ function servedTools(served: ServeContext): ServedTool[] {
           type: "object",
           properties: { session_id: text("From run, or from sessions"), prompt: text("What to say"), workspace, mode },
           required: ["session_id", "prompt"],
+          additionalProperties: false,
         },
       },
+      check: fields({ ...taskFields, session_id: filled }, ["session_id", "prompt"]),
       call: (args, step) => run(served, { ...taskOf(args), sessionId: String(args["session_id"]) }, step),
     },
     {
       tool: {
         name: "sessions",
         description: "List the sessions of the workspace, the latest first.",
-        inputSchema: { type: "object", properties: { limit: { type: "integer", minimum: 1, maximum: 100 } } },
+        inputSchema: {
+          type: "object",
+          properties: { limit: { type: "integer", minimum: 1, maximum: 100 } },
+          additionalProperties: false,
+        },
         annotations: { readOnlyHint: true },
       },
+      check: fields({ limit: count }),
       call: async (args) => sessions(served, args),
     },
   ];
 }
 
-function taskOf(args: JsonObject): ServedTask {
-  return {
-    prompt: String(args["prompt"]),
-    ...(typeof args["workspace"] === "string" && { workspace: args["workspace"] }),
-    ...((args["mode"] === "plan" || args["mode"] === "ask") && { mode: args["mode"] }),
-  };
+/** Of arguments that were checked. */
+function taskOf({ prompt, workspace, mode }: JsonObject): ServedTask {
+  return { prompt, ...(workspace !== undefined && { workspace }), ...(mode !== undefined && { mode }) } as ServedTask;
 }
 
 async function run(served: ServeContext, task: ServedTask, step: CallProgress): Promise<CallToolResult> {
@@ -133,7 +143,7 @@ function sessions(
   { request: { workspace: folder }, host: { env } }: ServeContext,
   { limit }: JsonObject,
 ): CallToolResult {
-  const most = typeof limit === "number" && limit >= 1 ? Math.min(limit, 100) : 20;
+  const most = typeof limit === "number" ? Math.min(limit, 100) : 20;
   const listed = listChats(configDir(env), { workspace: folder }).slice(0, most).map(chatJson);
   return {
     content: [{ type: "text", text: JSON.stringify(listed, null, 2) }],

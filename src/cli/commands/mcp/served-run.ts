@@ -4,8 +4,13 @@ import { resolve, sep } from "node:path";
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { Denial, Usage } from "../../../protocol/event.ts";
 import type { LiveRun, RunRequest, TurnEnding } from "../../../protocol/run.ts";
+import { restrict } from "../../../protocol/run-request.ts";
 import type { RunHost } from "../../../run/host.ts";
 import { openRun } from "../../../run/live-run.ts";
+import { findChat } from "../../../store/chats/find-chat.ts";
+import { chatFolder } from "../../../store/chats/layout.ts";
+import { metadataAtAGlance } from "../../../store/chats/list-chats.ts";
+import { configDir } from "../../../store/config-dir.ts";
 import { callLine } from "../../call-line.ts";
 import { explainFailure } from "../../failure.ts";
 import { withoutSecrets, writeStderr } from "../../stdout.ts";
@@ -40,7 +45,7 @@ export async function runForAgent(
   const startedAt = Date.now();
   let sessionId = task.sessionId ?? "";
   try {
-    const request = narrowed(served.request, task);
+    const request = narrowed(served, task);
     const run = await openRun(request, { ...served.host, signal });
     sessionId = run.chatId;
     const followed = follow(run, request.workspace, onStep);
@@ -84,26 +89,38 @@ function resultOf(ending: TurnEnding, sessionId: string, said: string): ServedRe
 }
 
 /** What is served, and what the task narrows. It can widen nothing. */
-function narrowed(served: RunRequest, { workspace, mode, sessionId }: ServedTask): RunRequest {
+function narrowed(
+  { request: served, host: { env, program } }: { request: RunRequest; host: RunHost },
+  { workspace, mode, sessionId }: ServedTask,
+): RunRequest {
   const folder = workspace === undefined ? served.workspace : servedFolder(served, workspace);
-  return {
+  const own = {
     ...served,
-    workspace: folder,
     // Trust was given to the folder that is served; others have theirs, or have none.
     trust: served.trust === true && folder === served.workspace,
-    ...(mode !== undefined && served.mode === undefined && { mode }),
-    ...(sessionId !== undefined && { chat: { type: "resume", id: sessionId } }),
   };
+  const task = { workspace: folder, ...(mode && { mode }) };
+  if (sessionId === undefined) return restrict(own, task);
+  const config = configDir(env);
+  const chat = metadataAtAGlance(findChat(config, sessionId, folder, program));
+  // Chats of the original do not say where they were, but lie where those of the folder do.
+  const isOfFolder = chat.folder === chatFolder(config, folder, chat.id);
+  if (!isOfFolder && (chat.workspace === undefined || !isServed(served, chat.workspace)))
+    throw new UserError("SESSION_NOT_FOUND", `The session ${sessionId} is not of a folder that is served.`);
+  return restrict(own, { ...task, chat: { type: "resume", id: chat.id } });
 }
 
-function servedFolder({ workspace, roots = [] }: RunRequest, wanted: string): string {
-  const served = [workspace, ...roots];
-  const path = realOf(resolve(workspace, wanted));
-  if (served.some((root) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep))) return path;
+function servedFolder(served: RunRequest, wanted: string): string {
+  const path = realOf(resolve(served.workspace, wanted));
+  if (isServed(served, path)) return path;
   throw new UserError(
     "UNTRUSTED",
-    `${wanted} is outside what is served: ${served.join(", ")}. Serve it with --add-dir.`,
+    `${wanted} is outside what is served: ${[served.workspace, ...(served.roots ?? [])].join(", ")}. Serve it with --add-dir.`,
   );
+}
+
+function isServed({ workspace, roots = [] }: RunRequest, path: string): boolean {
+  return [workspace, ...roots].some((root) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep));
 }
 
 function realOf(path: string): string {

@@ -2,9 +2,10 @@
 // the time of the lease that it is held; whose it is stands in the log of the run, written behind the last message or not at all.
 import { UserError } from "../../../protocol/error-codes.ts";
 import { randomUuid } from "../../../store/chats/random-uuid.ts";
-import { hasLabels, type Lease, type LeaseOptions, type Placement } from "../../fleet.ts";
+import { hasLabels, type Lease, type LeaseOptions, type Placement, type RunSpec, specVersion } from "../../fleet.ts";
 import { byUrgency, isForAnybody, laneOf, lastWord, word } from "./keys.ts";
 import type { RunLogs } from "./log.ts";
+import type { Payloads } from "./payloads.ts";
 import { handleOf, type Last, ownerOf, positionOf, type Standing, standing, taken, tokenOf } from "./rules.ts";
 import type { Lane, Server } from "./server.ts";
 import { Signs } from "./signs.ts";
@@ -22,12 +23,14 @@ type Labels = Readonly<Record<string, string>>;
 export class Leases {
   readonly #server: Server;
   readonly #logs: RunLogs;
+  readonly #payloads: Payloads;
   readonly #signs: Signs;
   readonly #labelsOf = new Map<Lane, Labels>();
 
-  constructor(server: Server, logs: RunLogs) {
+  constructor(server: Server, logs: RunLogs, payloads: Payloads) {
     this.#server = server;
     this.#logs = logs;
+    this.#payloads = payloads;
     this.#signs = new Signs(server);
   }
 
@@ -104,15 +107,22 @@ export class Leases {
     run: string,
     handle: string | undefined,
     owner: string,
-    { worker, ttlMs }: LeaseOptions,
+    { worker, ttlMs, onNewer }: LeaseOptions,
   ): Promise<Found | undefined> {
     while (true) {
       const last = await this.#logs.last(run);
       const now = await this.#server.now();
       const stands = await this.#standing(last, now);
+      const made = await this.#server.last("runs", `run.${word(run)}`);
       // A run is made before it is offered: where there is none any more, it was deleted.
-      if (stands.is === "over" || (last.sequence === 0 && !(await this.#server.last("runs", `run.${word(run)}`)))) {
+      if (stands.is === "over" || (last.sequence === 0 && !made)) {
         await this.withdraw(handle);
+        return undefined;
+      }
+      const version = made ? await this.#versionOf(run, made.data) : specVersion;
+      if (version > specVersion) {
+        onNewer?.(run, version);
+        if (handle !== undefined) this.#server.hold(handle, lookAgainMs);
         return undefined;
       }
       if (stands.is === "hosted") {
@@ -127,6 +137,11 @@ export class Leases {
       const lease = { run, token: tokenOf(owner, handle), position: positionOf(written), ttlMs };
       return { lease, last: written };
     }
+  }
+
+  async #versionOf(run: string, data: Uint8Array): Promise<number> {
+    const made = await this.#payloads.unpack<{ spec: RunSpec }>(run, data);
+    return made?.spec.version ?? 1;
   }
 
   async #claim(

@@ -40,7 +40,7 @@ function partsOn(server: Server) {
   const payloads = new Payloads(server);
   const logs = new RunLogs(server, payloads);
   const mailbox = new Mailbox(server, logs, payloads);
-  const leases = new Leases(server, logs);
+  const leases = new Leases(server, logs, payloads);
   return { payloads, logs, mailbox, leases, records: new Records(server, logs, mailbox, payloads) };
 }
 

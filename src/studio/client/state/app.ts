@@ -130,7 +130,9 @@ function applyEntry(logged: LogEntry): void {
         addQuestion({ run: id, at, question: entry.question });
         break;
       case "question_closed":
-        questions.value = questions.value.filter(({ question }) => question.id !== entry.question);
+        questions.value = questions.value.filter(
+          ({ run: asks, question }) => asks !== id || question.id !== entry.question,
+        );
         changeRun(id, { open: openOf(id) });
         break;
       case "event":
@@ -155,7 +157,7 @@ function applyEntry(logged: LogEntry): void {
 }
 
 function addQuestion(asked: OpenQuestion): void {
-  if (questions.value.some(({ question }) => question.id === asked.question.id)) return;
+  if (questions.value.some(({ run, question }) => run === asked.run && question.id === asked.question.id)) return;
   questions.value = [...questions.value, asked];
   changeRun(asked.run, { open: openOf(asked.run) });
   notifyOf(asked, runTitle(asked.run));
@@ -182,7 +184,7 @@ function changeRun(id: string, change: Partial<RunRecord>): void {
 /** The first answer counts; who comes late is told by the question being gone. */
 export async function answerQuestion(run: string, question: Question, answer: Answer): Promise<void> {
   await api.answer(run, question, answer);
-  questions.value = questions.value.filter((each) => each.question.id !== question.id);
+  questions.value = questions.value.filter((each) => each.run !== run || each.question.id !== question.id);
   changeRun(run, { open: openOf(run) });
 }
 
