@@ -46,12 +46,13 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
     const { workspace } = app.conversation.request;
     return workspaceFiles({ workspace, processes: createProcessRunner(), signal: listing.signal });
   };
+  const prompts = openPromptFile({ configDir: configDir(env), workspace: request.workspace });
   const editor = createEditor({
     palette,
     vim: toggles.vim,
     placeholder: "Ask, or type / for commands, @ for files",
     history: createHistory({
-      file: openPromptFile({ configDir: configDir(env), workspace: request.workspace }),
+      file: { ...prompts, ...(request.unkept && { add: () => {} }) },
       redact: host.redact ?? ((text) => text),
     }),
     complete: { commands: () => commandChoices(app.conversation.names), files },

@@ -7,7 +7,7 @@ import { listModels } from "../../sdk/detect.ts";
 import { beginRun, type ServeContext } from "../context.ts";
 import { type AgentRecord, cliNames, isOver, type NewRun, priorities, type RunRecord } from "../fleet.ts";
 import { type Call, HttpError, type Route, route } from "../http/route.ts";
-import { followUp, newRun } from "../new-run.ts";
+import { followUp, newRun, newSpec } from "../new-run.ts";
 import { type GivenPlace, placeRun } from "../place-run.ts";
 import { sumUsage } from "../run-end.ts";
 import { restrictingShapes, restrictionsIn } from "./request-shapes.ts";
@@ -275,7 +275,7 @@ async function nextRun(
   if (!last) throw new HttpError(404, "not_found", "The agent has no run to continue from.");
   if (!isOver(last.state)) throw new HttpError(409, "agent_busy", "The agent is busy. Wait for its run, or cancel it.");
   const next = followUp(last, sessionId, promptOf(body.prompt));
-  return { ...next, spec: { ...next.spec, request: nextRequest(next.spec.request, requestOf(body)) } };
+  return { ...next, spec: newSpec({ ...next.spec, request: nextRequest(next.spec.request, requestOf(body)) }) };
 }
 
 /** What the agent began with holds, and more may be added. Among the modes without force its client may switch. */
