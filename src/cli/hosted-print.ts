@@ -9,6 +9,7 @@ import {
   type HostAbility,
 } from "../protocol/control-lines.ts";
 import { UserError } from "../protocol/error-codes.ts";
+import { obey } from "../protocol/obey.ts";
 import type { Answer, Human, LiveRun, Question, QuestionBody, RunRequest, Sent, TurnEnding } from "../protocol/run.ts";
 import { readRunRequest } from "../protocol/run-request.ts";
 import { flagList } from "./flags.ts";
@@ -231,41 +232,18 @@ class Host implements Human {
         this.#follow(run.send({ ...line.prompt, images }), line.id);
         break;
       }
-      case "steer":
-        this.#follow(run.steer(line.text), line.id);
-        break;
-      case "withdraw":
-        this.#reply(line, async () => (await this.#sent.get(line.prompt)?.withdraw()) ?? false);
-        break;
-      case "interrupt":
-        run.interrupt(line.reason);
-        break;
-      case "mode":
-        run.setMode(line.mode);
-        break;
-      case "model":
-        this.#reply(line, () => run.setModel(line.model, line.effort));
-        break;
-      case "background":
-        this.#reply(line, () => run.background(line.call));
-        break;
       case "run_call":
         this.#held.get(heldKey(line.call, line.agent))?.();
-        break;
-      case "compact":
-      case "context":
-      case "names":
-        this.#reply(line, () => run[line.type]());
-        break;
-      case "rewind":
-        this.#reply(line, () => run.rewind(line.turn));
-        break;
-      case "aside":
-        this.#reply(line, () => run.aside(line.text));
         break;
       case "hello":
       case "answer":
         break; // taken before
+      default:
+        obey(run, line, {
+          follow: (sent, id) => this.#follow(sent, id),
+          reply: (id, work) => this.#reply(id, work),
+          withdraw: async (id) => (await this.#sent.get(id)?.withdraw()) ?? false,
+        });
     }
   }
 
@@ -283,7 +261,7 @@ class Host implements Human {
     });
   }
 
-  #reply({ id }: { id?: string }, work: () => Promise<unknown>): void {
+  #reply(id: string | undefined, work: () => Promise<unknown>): void {
     work().then(
       (value) => this.#replied(id, value === undefined ? {} : { value }),
       (error: Error) => {

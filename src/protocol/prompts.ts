@@ -15,7 +15,13 @@ export type OpenPrompt = {
 /** Those that are not over. What is over is forgotten here, and lives on in what its sender holds. */
 export class Prompts {
   readonly #open = new Map<string, OpenPrompt>();
+  readonly #name: string;
   #count = 0;
+
+  /** `name`: begins their ids, where others have prompts for the same run. */
+  constructor(name = "") {
+    this.#name = name;
+  }
 
   get isEmpty(): boolean {
     return this.#open.size === 0;
@@ -26,7 +32,14 @@ export class Prompts {
     const ending = new Promise<TurnEnding>((resolve) => {
       settle = resolve;
     });
-    const item: OpenPrompt = { id: `prompt-${++this.#count}`, kind, prompt, state: "waiting", ending, settle };
+    const item: OpenPrompt = {
+      id: `${this.#name}prompt-${++this.#count}`,
+      kind,
+      prompt,
+      state: "waiting",
+      ending,
+      settle,
+    };
     this.#open.set(item.id, item);
     return item;
   }

@@ -1,25 +1,12 @@
 // AttachedRun: a run of the fleet as a LiveRun, from any process. Closing it lets the run go on. A prompt for a run that is
 // over begins the next run of its agent, which resumes the session: for who looks at it, it is one conversation.
 import { explainError, UserError } from "../protocol/error-codes.ts";
-import { EventLog, MemoryKeeper } from "../protocol/event-log.ts";
-import { failedTurn, type OpenPrompt, Prompts, sentOf, userError } from "../protocol/prompts.ts";
-import type {
-  Answer,
-  ContextUse,
-  Human,
-  LiveRun,
-  PermissionMode,
-  Prompt,
-  Question,
-  ReasoningEffort,
-  Recorded,
-  Sent,
-  TurnEnding,
-} from "../protocol/run.ts";
+import { failedTurn, type OpenPrompt, userError } from "../protocol/prompts.ts";
+import type { Answer, Human, PermissionMode, Question, TurnEnding } from "../protocol/run.ts";
+import { RunElsewhere, type RunOrder } from "../protocol/run-elsewhere.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
 import type { Entry, Fleet, LogEntry, Message, RunEnd, RunRecord } from "./fleet.ts";
-import { followUp } from "./new-run.ts";
-import { refusedMode } from "./obey.ts";
+import { followUp, refusedMode } from "./new-run.ts";
 
 export type AttachOptions = {
   /** Begins a run that was enqueued. */
@@ -30,41 +17,30 @@ export type AttachOptions = {
   from?: number;
 };
 
-type Request = { resolve(value: unknown): void; reject(error: Error): void };
-type Order = Exclude<Message, { type: "prompt" | "answer" | "cancel" }>;
-
 export function attachRun(fleet: Fleet, run: RunRecord, options: AttachOptions): AttachedRun {
   return new AttachedRun(fleet, run, options);
 }
 
-export class AttachedRun implements LiveRun {
+export class AttachedRun extends RunElsewhere {
   /** Why the run could not be followed to its end. */
   failure: UserError | undefined;
   readonly #fleet: Fleet;
   readonly #options: AttachOptions;
-  readonly #log = new EventLog(new MemoryKeeper());
-  readonly #prompts = new Prompts();
-  readonly #requests = new Map<string, Request>();
   readonly #asked = new Map<string, AbortController>();
   readonly #closed = new AbortController();
-  /** So that others who are attached do not take a reply for theirs. */
-  readonly #name = randomUuid().slice(0, 8);
   #run: RunRecord;
   #sessionId: string | undefined;
-  #lastEnding: TurnEnding | undefined;
   #last: number;
   #following: Promise<void>;
   /** Prompts go one after the other: the first of two may have to begin a run. */
   #handing: Promise<unknown> = Promise.resolve();
-  #count = 0;
   /** Prompts that the run was told. Others may still have to begin a run, which the end of this one does not concern. */
   readonly #told = new WeakSet<OpenPrompt>();
   /** How the run that is looked at now ended. */
   #over: UserError | undefined;
-  /** Why nothing is done here any more: it was closed, or what it is attached to cannot be read. The run may go on. */
-  #stopped: UserError | undefined;
 
   constructor(fleet: Fleet, run: RunRecord, options: AttachOptions) {
+    super(`${randomUuid().slice(0, 8)}-`); // others who are attached do not take a reply for theirs
     this.#fleet = fleet;
     this.#run = run;
     this.#options = options;
@@ -88,59 +64,15 @@ export class AttachedRun implements LiveRun {
     return this.#following;
   }
 
-  send(prompt: Prompt): Sent {
-    return this.#hand(this.#prompts.add("prompt", prompt));
-  }
-
-  steer(text: string): Sent {
-    return this.#hand(this.#prompts.add("steer", { text }));
-  }
-
-  interrupt(why?: string): void {
-    this.#tell({ type: "interrupt", ...(why !== undefined && { reason: why }) });
-  }
-
   /** Ends the run for everybody. False: it was over. */
   async stop(reason: string): Promise<boolean> {
     return this.#fleet.cancel(this.#run.id, reason);
   }
 
-  async background(callId: string): Promise<boolean> {
-    return (await this.#ask({ type: "background", call: callId })) === true;
-  }
-
-  setMode(mode: PermissionMode): void {
+  override setMode(mode: PermissionMode): void {
     const refusal = refusedMode(mode, this.#run.spec.request);
     if (refusal) throw refusal;
-    this.#tell({ type: "mode", mode });
-  }
-
-  async setModel(model: string, effort?: ReasoningEffort): Promise<void> {
-    await this.#ask({ type: "model", model, ...(effort && { effort }) });
-  }
-
-  async compact(): Promise<void> {
-    await this.#ask({ type: "compact" });
-  }
-
-  async rewind(turn: number): Promise<void> {
-    await this.#ask({ type: "rewind", turn });
-  }
-
-  async context(): Promise<ContextUse> {
-    return (await this.#ask({ type: "context" })) as ContextUse;
-  }
-
-  async aside(question: string): Promise<string> {
-    return (await this.#ask({ type: "aside", text: question })) as string;
-  }
-
-  async names(): ReturnType<LiveRun["names"]> {
-    return (await this.#ask({ type: "names" })) as Awaited<ReturnType<LiveRun["names"]>>;
-  }
-
-  events(from?: number): AsyncIterable<Recorded> {
-    return this.#log.events(from);
+    super.setMode(mode);
   }
 
   /** Looks away. The run goes on. */
@@ -150,36 +82,19 @@ export class AttachedRun implements LiveRun {
     await this.#following;
   }
 
-  #tell(message: Order): void {
-    this.#fleet.say(this.#run.id, message).catch(() => {}); // it is over: there is nothing left to interrupt or change
+  protected tell(order: RunOrder): Promise<void> {
+    return this.#fleet.say(this.#run.id, order);
   }
 
-  async #ask(message: Order): Promise<unknown> {
-    if (this.#stopped) throw this.#stopped;
-    const id = `${this.#name}-request-${++this.#count}`;
-    const answer = new Promise<unknown>((resolve, reject) => this.#requests.set(id, { resolve, reject }));
-    answer.catch(() => {}); // told to whoever waits for it, below
-    try {
-      await this.#fleet.say(this.#run.id, { ...message, id } as Order);
-    } catch (error) {
-      this.#requests.delete(id);
-      throw error;
-    }
-    return answer;
-  }
-
-  #hand(item: OpenPrompt): Sent {
-    this.#handing = this.#handing.then(() => this.#pass(item)).catch((error: Error) => this.#drop(item, error));
-    return sentOf(item, () => this.#withdraw(item));
+  protected pass(item: OpenPrompt): void {
+    this.#handing = this.#handing.then(() => this.#pass(item)).catch((error: UserError) => this.drop(item, error));
   }
 
   async #pass(item: OpenPrompt): Promise<void> {
-    if (this.#stopped) throw this.#stopped;
-    const id = this.#idOf(item);
+    if (this.stopped) throw this.stopped;
+    const { kind, prompt, id } = item;
     const message: Message =
-      item.kind === "steer"
-        ? { type: "steer", text: item.prompt.text, id }
-        : { type: "prompt", prompt: item.prompt, id };
+      kind === "steer" ? { type: "steer", text: prompt.text, id } : { type: "prompt", prompt, id };
     try {
       await this.#fleet.say(this.#run.id, message);
       if (this.#over) throw this.#over;
@@ -192,23 +107,14 @@ export class AttachedRun implements LiveRun {
   }
 
   async #begin(item: OpenPrompt): Promise<void> {
-    if (this.#stopped) throw this.#stopped;
+    if (this.stopped) throw this.stopped;
     const run = await this.#fleet.enqueue(followUp(this.#run, this.#sessionId, item.prompt));
     this.#run = run;
-    this.#lastEnding = undefined;
+    this.lastEnding = undefined;
     this.#over = undefined;
     item.state = "told";
     this.#following = this.#follow(item); // also where it cannot be started here: whoever does, its end is told
     await this.#options.start(run);
-  }
-
-  async #withdraw(item: OpenPrompt): Promise<boolean> {
-    if (!this.#prompts.has(item)) return false;
-    return (await this.#ask({ type: "withdraw", prompt: this.#idOf(item) }).catch(() => false)) === true;
-  }
-
-  #idOf({ id }: OpenPrompt): string {
-    return `${this.#name}-${id}`;
   }
 
   /** `first`: the prompt that the run was begun with. */
@@ -225,31 +131,31 @@ export class AttachedRun implements LiveRun {
     for await (const entry of this.#fleet.follow(id, this.#last, this.#closed.signal)) {
       this.#last = entry.position;
       this.#take(entry, first);
-      while (this.#log.ready() && !this.#stopped) await this.#log.ready();
+      while (this.log.ready() && !this.stopped) await this.log.ready();
     }
-    if (this.#stopped) return;
+    if (this.stopped) return;
     const { end } = (await this.#fleet.run(id)) ?? {};
     if (!end) throw new UserError("RUN_NOT_FOUND", "its log ended before the run did");
-    if (first) this.#prompts.end(first, "told", this.#lastEnding ?? ending(end, startedAt ?? createdAt));
+    if (first) this.prompts.end(first, "told", this.lastEnding ?? ending(end, startedAt ?? createdAt));
   }
 
   /** The run may go on, but nothing of it can be told here: its readers are told why, and nobody waits for it. */
   #fail(error: unknown): void {
-    if (this.#stopped) return;
+    if (this.stopped) return;
     const { code, message } = explainError(error);
     const again = `It may still be running; to see it again: runs attach ${this.#run.id.slice(0, 12)}`;
     this.failure = new UserError(code, `The run can no longer be followed: ${message.replace(/\.$/, "")}. ${again}`);
-    this.#log.append(failedTurn(this.failure, this.#run.startedAt ?? this.#run.createdAt));
+    this.failTurn(failedTurn(this.failure, this.#run.startedAt ?? this.#run.createdAt));
     this.#end(this.failure);
   }
 
   /** Everything that is open here ends with this reason. */
   #end(why: UserError): void {
-    if (this.#stopped) return;
-    this.#stopped = why;
+    if (this.stopped) return;
+    this.stopped = why;
     this.#settle(why);
-    for (const item of this.#prompts.list()) this.#drop(item, why);
-    this.#log.close(); // a reader that has stopped reading is not waited for
+    for (const item of this.prompts.list()) this.drop(item, why);
+    this.log.close(); // a reader that has stopped reading is not waited for
   }
 
   #take({ entry }: LogEntry, first: OpenPrompt | undefined): void {
@@ -264,19 +170,12 @@ export class AttachedRun implements LiveRun {
         this.#asked.get(entry.question)?.abort();
         this.#asked.delete(entry.question);
         break;
-      case "prompt_ended": {
-        const item = this.#prompts.list().find((each) => this.#idOf(each) === entry.id);
-        if (item && entry.state === "told" && this.#lastEnding) this.#prompts.end(item, "told", this.#lastEnding);
-        else if (item) this.#drop(item, userError(entry.code, entry.error ?? "The prompt was dropped."));
+      case "prompt_ended":
+        this.promptEnded(entry, entry.state);
         break;
-      }
-      case "reply": {
-        const request = this.#requests.get(entry.id);
-        this.#requests.delete(entry.id);
-        if (entry.error === undefined) request?.resolve(entry.value);
-        else request?.reject(userError(entry.code, entry.error));
+      case "reply":
+        this.replied(entry);
         break;
-      }
       case "result":
         this.#conclude(entry.end);
         break;
@@ -287,42 +186,28 @@ export class AttachedRun implements LiveRun {
     }
   }
 
-  #show({ number, agent, event }: Extract<Entry, { type: "event" }>, first: OpenPrompt | undefined): void {
-    if (agent !== undefined) {
-      this.#log.show({ agent, ...(number !== undefined && { number }), event });
-      return;
-    }
-    if (event.type === "init") this.#sessionId = event.sessionId;
-    if (number === undefined) this.#log.show({ event });
-    else this.#log.append(event, number);
-    if (event.type !== "done" && event.type !== "fail") return;
-    this.#lastEnding = event;
-    if (first) this.#prompts.end(first, "told", event);
+  #show(entry: Extract<Entry, { type: "event" }>, first: OpenPrompt | undefined): void {
+    const { event, agent } = entry;
+    this.record(entry);
+    if (agent === undefined && event.type === "init") this.#sessionId = event.sessionId;
+    if (first && agent === undefined && (event.type === "done" || event.type === "fail"))
+      this.prompts.end(first, "told", event);
   }
 
   /** A run may end for a reason that no turn tells: it was stopped, or its host was lost. */
   #conclude(end: RunEnd): void {
-    const isTold = this.#lastEnding?.type === "done" ? end.outcome === "finished" : this.#lastEnding !== undefined;
-    if (!isTold && end.outcome !== "finished") {
-      this.#lastEnding = ending(end, this.#run.startedAt ?? this.#run.createdAt);
-      this.#log.append(this.#lastEnding);
-    }
+    const isTold = this.lastEnding?.type === "done" ? end.outcome === "finished" : this.lastEnding !== undefined;
+    if (!isTold && end.outcome !== "finished") this.failTurn(ending(end, this.#run.startedAt ?? this.#run.createdAt));
     this.#over = userError(end.code ?? "RUN_OVER", end.text);
-    for (const item of this.#prompts.list()) if (this.#told.has(item)) this.#drop(item, this.#over);
+    for (const item of this.prompts.list()) if (this.#told.has(item)) this.drop(item, this.#over);
     this.#settle(this.#over);
   }
 
   /** For requests and questions nobody waits any more. */
   #settle(why: Error): void {
-    for (const { reject } of this.#requests.values()) reject(why);
-    this.#requests.clear();
+    this.failRequests(why);
     for (const abort of this.#asked.values()) abort.abort();
     this.#asked.clear();
-  }
-
-  #drop(item: OpenPrompt, why: Error): void {
-    const code = why instanceof UserError ? { code: why.code } : {};
-    this.#prompts.end(item, "dropped", failedTurn({ message: why.message, ...code }, Date.now()));
   }
 
   async #answer(question: Question): Promise<void> {

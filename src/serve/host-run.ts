@@ -3,6 +3,7 @@
 import { realpathSync } from "node:fs";
 import { happensWithin, milliseconds } from "../process/clock.ts";
 import { UserError } from "../protocol/error-codes.ts";
+import { obey } from "../protocol/obey.ts";
 import type { Recorded, Sent, TurnEnding } from "../protocol/run.ts";
 import { openLive, openOwn } from "../sdk/live/open-live.ts";
 import type { LiveSession } from "../sdk/live/session.ts";
@@ -10,7 +11,7 @@ import { chatFolder } from "../store/chats/layout.ts";
 import type { Fleet, Heard, Lease, RunEnd, RunRecord } from "./fleet.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { liveOptions } from "./live-options.ts";
-import { obey, type SessionMessage } from "./obey.ts";
+import { refusedMode } from "./new-run.ts";
 import { OpenPrompts } from "./open-prompts.ts";
 import { addEndings, endOf, failedEnd } from "./run-end.ts";
 import { RunLogWriter } from "./run-log-writer.ts";
@@ -28,6 +29,8 @@ export type HostOptions = Premises & {
   /** This host leaves: a run that can go on elsewhere is given back, others end. */
   leave?: AbortSignal;
 };
+
+type SessionMessage = Exclude<Heard["message"], { type: "cancel" | "answer" }>;
 
 /** `given back`: another host goes on. `lost`: another one has it already. */
 export type HostedEnd = RunEnd | "given back" | "lost";
@@ -385,11 +388,9 @@ class RunHost {
   }
 
   #obey(session: LiveSession, message: SessionMessage): void {
-    const prompts = this.#prompts;
-    obey(session, message, this.#run.spec.request, {
-      follow: (sent, id) => prompts.follow(sent, id),
-      reply: (id, work) => prompts.reply(id, work),
-      withdraw: (id) => prompts.withdraw(id),
-    });
+    const refusal = message.type === "mode" && refusedMode(message.mode, this.#run.spec.request);
+    if (refusal) this.#notice("mode_change", refusal.message);
+    else if (message.type === "prompt") this.#prompts.follow(session.send(message.prompt), message.id);
+    else obey(session, message, this.#prompts);
   }
 }

@@ -1,7 +1,7 @@
 // Runs that are to be: their ids, what they may hold, and what the next run of an agent takes over from the last.
 import { anything, type Check, either, fields, listOf, object, oneOf, positive, text } from "../json/checks.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import type { Prompt } from "../protocol/run.ts";
+import type { PermissionMode, Prompt, RunRequest } from "../protocol/run.ts";
 import { readRunRequest } from "../protocol/run-request.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
 import { cliNames, type NewRun, priorities, type RunRecord, type RunSpec, specVersion } from "./fleet.ts";
@@ -29,6 +29,12 @@ export function followUp({ agent, spec }: RunRecord, sessionId: string | undefin
   const { chat: _chat, trust: _trust, ...request } = spec.request;
   const chat = sessionId === undefined ? {} : { chat: { type: "resume", id: sessionId } as const };
   return newRun({ ...spec, request: { ...request, ...chat }, prompt }, { agent });
+}
+
+/** A person who looks at a run may switch between agent, plan and ask; force is given at the start, or not at all. */
+export function refusedMode(mode: PermissionMode, { force }: Pick<RunRequest, "force">): UserError | undefined {
+  if (mode !== "force" || force) return undefined;
+  return new UserError("USAGE", "Only whoever starts a run can give it force. Start another one with --force.");
 }
 
 const labels: Check = (value) => object(value) ?? listOf(text)(Object.values(value as object));

@@ -11,22 +11,14 @@ import {
 import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import { failedTurn, type OpenPrompt, userError } from "../../protocol/prompts.ts";
-import type {
-  ContextUse,
-  LiveRun,
-  PermissionMode,
-  Question,
-  ReasoningEffort,
-  Sent,
-  TurnEnding,
-} from "../../protocol/run.ts";
+import type { Question, TurnEnding } from "../../protocol/run.ts";
+import type { RunOrder } from "../../protocol/run-elsewhere.ts";
 import { createDecoder, derived, isDerived } from "../../protocol/stream-json.ts";
 import type { CliEnd, RunningCli } from "../child.ts";
 import type { AgentDriver, RunLoss } from "../drivers/driver.ts";
 import { judge } from "../outcome.ts";
 import { createNamer } from "../run-event.ts";
 import type { Questions } from "./questions.ts";
-import { Requests } from "./requests.ts";
 import { type LiveEnd, type LiveSession, OpenSession } from "./session.ts";
 
 export type HostedParts = {
@@ -38,8 +30,6 @@ export type HostedParts = {
   signal: AbortSignal | undefined;
 };
 
-type ToolStart = Extract<AgentEvent, { type: "tool_start" }>;
-
 export class HostedSession extends OpenSession implements LiveSession {
   readonly ended: Promise<LiveEnd>;
   /** `init` and the answer to `hello` are here. Never resolves for a process that ends before. */
@@ -49,11 +39,9 @@ export class HostedSession extends OpenSession implements LiveSession {
   /** `init` came. */
   readonly begun: Promise<void>;
   readonly #parts: HostedParts;
-  readonly #requests = new Requests(() => this.#goOn());
   readonly #named = createNamer({ tool: "cursor", isOurs: true });
   readonly #decode = createDecoder();
   readonly #decoders = new Map<string, ReturnType<typeof createDecoder>>();
-  readonly #openCalls = new Map<string, ToolStart>();
   /** Ends the wait for the first reader. */
   #goOn: () => void = () => {};
   #greet: () => void = () => {};
@@ -65,7 +53,6 @@ export class HostedSession extends OpenSession implements LiveSession {
   #early: AgentEvent[] = [];
   #lastNumber = 0;
   #isInTurn = false;
-  #lastEnding: TurnEnding | undefined;
   /** A result that answers no prompt: why the process gives up. */
   #fault: TurnEnding | undefined;
 
@@ -96,51 +83,11 @@ export class HostedSession extends OpenSession implements LiveSession {
 
   /** It has nothing to do. */
   get isIdle(): boolean {
-    return this.prompts.isEmpty && !this.#requests.isWaiting;
-  }
-
-  steer(text: string): Sent {
-    return this.hand("steer", { text });
-  }
-
-  interrupt(why?: string): void {
-    this.#say({ type: "interrupt", ...(why && { reason: why }) });
-  }
-
-  async background(callId: string): Promise<boolean> {
-    return (await this.#ask({ type: "background", call: callId })) === true;
+    return this.prompts.isEmpty && !this.isAwaited;
   }
 
   runCall(call: string, agent?: string): void {
-    this.#say({ type: "run_call", call, ...(agent !== undefined && { agent }) });
-  }
-
-  setMode(mode: PermissionMode): void {
-    this.#say({ type: "mode", mode });
-  }
-
-  async setModel(model: string, effort?: ReasoningEffort): Promise<void> {
-    await this.#ask({ type: "model", model, ...(effort && { effort }) });
-  }
-
-  async compact(): Promise<void> {
-    await this.#ask({ type: "compact" });
-  }
-
-  async rewind(turn: number): Promise<void> {
-    await this.#ask({ type: "rewind", turn });
-  }
-
-  async context(): Promise<ContextUse> {
-    return (await this.#ask({ type: "context" })) as ContextUse;
-  }
-
-  async aside(question: string): Promise<string> {
-    return (await this.#ask({ type: "aside", text: question })) as string;
-  }
-
-  async names(): ReturnType<LiveRun["names"]> {
-    return (await this.#ask({ type: "names" })) as Awaited<ReturnType<LiveRun["names"]>>;
+    if (!this.stopped) this.#parts.child.write({ type: "run_call", call, ...(agent !== undefined && { agent }) });
   }
 
   /** Its queue is taken back and its turn interrupted, so that the end of its input is its end. */
@@ -152,32 +99,23 @@ export class HostedSession extends OpenSession implements LiveSession {
     this.stopped ??= why;
     this.#goOn();
     questions.closeAll();
-    this.#requests.failAll(this.stopped);
+    this.failRequests(this.stopped);
     if (!(await happensWithin(child.ended, graceMs))) child.stop();
     await this.ended;
   }
 
   protected pass(item: OpenPrompt): void {
-    if (item.kind === "steer") this.#say({ type: "steer", text: item.prompt.text, id: item.id });
-    else this.#parts.child.write(promptLine(item));
+    const { kind, prompt, id } = item;
+    this.#parts.child.write(kind === "steer" ? { type: "steer", text: prompt.text, id } : promptLine(item));
   }
 
-  protected async withdraw(item: OpenPrompt): Promise<boolean> {
-    if (!this.prompts.has(item) || this.stopped) return false;
-    const isWithdrawn = (await this.#ask({ type: "withdraw", prompt: item.id }).catch(() => false)) === true;
-    if (isWithdrawn) this.drop(item, new UserError("INTERRUPTED", "The prompt was withdrawn."));
-    return isWithdrawn;
+  protected tell(order: RunOrder): undefined {
+    check(order);
+    this.#parts.child.write(order);
   }
 
-  #say(line: ControlLine): void {
-    check(line);
-    if (!this.stopped) this.#parts.child.write(line);
-  }
-
-  async #ask(line: ControlLine): Promise<unknown> {
-    check(line);
-    if (this.stopped) throw this.stopped;
-    return this.#requests.ask((id) => this.#parts.child.write({ ...line, id }));
+  protected override onAsk(): void {
+    this.#goOn();
   }
 
   /** By this side, and not because it was closed: what a process says then is no answer. */
@@ -198,7 +136,7 @@ export class HostedSession extends OpenSession implements LiveSession {
 
   /** The first reader has too much to read. Whoever waits for a reply is served first, as it may be that very reader. */
   #isHeldUp(): boolean {
-    return !this.stopped && !this.#requests.isWaiting && this.log.ready() !== undefined;
+    return !this.stopped && !this.isAwaited && this.log.ready() !== undefined;
   }
 
   #room(): Promise<void> {
@@ -234,7 +172,7 @@ export class HostedSession extends OpenSession implements LiveSession {
     this.#decoders.set(agent, decode);
     for (const event of decode(line)) {
       const numbered = number === undefined || isDerived(event) ? {} : { number };
-      this.log.show({ agent, ...numbered, event: this.#named(event) });
+      this.record({ agent, ...numbered, event: this.#named(event) });
       if (event.type === "done" || event.type === "fail") this.#decoders.delete(agent);
     }
   }
@@ -247,8 +185,8 @@ export class HostedSession extends OpenSession implements LiveSession {
       return;
     }
     if (!this.#note(event)) return;
-    if (number === undefined) this.log.show({ event });
-    else this.log.append(this.#named(event), number);
+    if (number === undefined) this.record({ event });
+    else this.record({ number, event: this.#named(event) });
     this.#lastNumber = number ?? this.#lastNumber;
   }
 
@@ -266,19 +204,11 @@ export class HostedSession extends OpenSession implements LiveSession {
         this.#isInTurn = true;
         return true;
       }
-      case "tool_start":
-        this.#openCalls.set(event.callId, event);
-        return true;
-      case "tool_end":
-        this.#openCalls.delete(event.callId);
-        return true;
       case "done":
       case "fail":
         if (this.#isBeingEnded) return false;
         this.#isInTurn = false;
-        this.#openCalls.clear();
         if (this.prompts.isEmpty) this.#fault = event;
-        else this.#lastEnding = event;
         return this.#fault !== event;
       default:
         return true;
@@ -300,16 +230,11 @@ export class HostedSession extends OpenSession implements LiveSession {
       case "question_closed":
         this.#parts.questions.close(notice.question);
         break;
-      case "ended": {
-        const item = this.prompts.get(notice.id);
-        if (!item || this.#isBeingEnded) break;
-        const dropped = this.stopped ?? userError(notice.error_code, notice.error ?? "The prompt was dropped.");
-        if (notice.state === "told" && this.#lastEnding) this.prompts.end(item, "told", this.#lastEnding);
-        else this.drop(item, dropped);
+      case "ended":
+        if (!this.#isBeingEnded) this.promptEnded({ ...notice, code: notice.error_code }, notice.state);
         break;
-      }
       case "reply":
-        this.#requests.take(notice);
+        this.replied({ ...notice, code: notice.error_code });
         break;
     }
   }
@@ -330,22 +255,15 @@ export class HostedSession extends OpenSession implements LiveSession {
     const error = this.stopped ? undefined : judge(end, this.#fault, driver);
     this.stopped ??= userError(error?.code, error?.message ?? "The process has ended.");
     questions.closeAll();
-    this.#requests.failAll(this.stopped);
-    if (this.#isInTurn) this.#failTurn(this.stopped);
+    this.failRequests(this.stopped);
+    if (this.#isInTurn) this.failTurn({ ...failedTurn(this.stopped, this.startedAt), carried: derived });
     for (const item of this.prompts.list()) {
-      if (item.state === "told" && this.#lastEnding) this.prompts.end(item, "told", this.#lastEnding);
+      if (item.state === "told" && this.lastEnding) this.prompts.end(item, "told", this.lastEnding);
       else this.drop(item, this.stopped);
     }
     this.log.close();
     const { exitCode, signal, stderr, stages } = end;
     return { exitCode, signal, stderr, stages, ...(error && { error }) };
-  }
-
-  #failTurn(why: UserError): void {
-    for (const { callId, tool, args } of this.#openCalls.values())
-      this.log.append(this.#named({ type: "tool_end", callId, tool, args, at: Date.now(), carried: derived }));
-    this.#lastEnding = { ...failedTurn(why, this.startedAt), carried: derived };
-    this.log.append(this.#lastEnding);
   }
 }
 

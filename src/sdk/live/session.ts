@@ -1,10 +1,9 @@
 // LiveSession: a run in another process, what it is given to begin with, and what every kind of it does alike.
 import { cancelled } from "../../protocol/cancelled.ts";
 import { UserError } from "../../protocol/error-codes.ts";
-import { EventLog, MemoryKeeper } from "../../protocol/event-log.ts";
 import { imageKind, largestImage } from "../../protocol/image.ts";
-import { failedTurn, type OpenPrompt, Prompts, sentOf } from "../../protocol/prompts.ts";
-import type { Human, LiveRun, Prompt, Recorded, Sent } from "../../protocol/run.ts";
+import type { Human, LiveRun, Prompt, Recorded } from "../../protocol/run.ts";
+import { RunElsewhere } from "../../protocol/run-elsewhere.ts";
 import type { AgentDriver, RunLoss } from "../drivers/driver.ts";
 import type { RunError, RunFacts } from "../outcome.ts";
 import type { RunEvent } from "../run-event.ts";
@@ -69,32 +68,22 @@ export type LiveOptions = Pick<
   holdCalls?: boolean | undefined;
 };
 
-export abstract class OpenSession {
+export abstract class OpenSession extends RunElsewhere {
   readonly tool: UnifiedTool;
   readonly losses: readonly RunLoss[];
-  protected readonly log = new EventLog(new MemoryKeeper());
-  protected readonly prompts = new Prompts();
-  protected readonly startedAt = Date.now();
-  /** Why nothing is done any more. */
-  protected stopped: UserError | undefined;
   protected closing: Promise<void> | undefined;
 
   constructor({ tool }: AgentDriver, losses: readonly RunLoss[]) {
+    super();
     this.tool = tool;
     this.losses = losses;
   }
 
-  protected abstract pass(item: OpenPrompt): void;
-  protected abstract withdraw(item: OpenPrompt): Promise<boolean>;
   protected abstract endAll(why: UserError): Promise<void>;
 
-  send(prompt: Prompt): Sent {
-    return this.hand("prompt", prompt);
-  }
-
   /** Both kinds of session name their calls before they are kept. */
-  events(from?: number): AsyncIterable<LiveEvent> {
-    return this.log.events(from) as AsyncIterable<LiveEvent>;
+  override events(from?: number): AsyncIterable<LiveEvent> {
+    return super.events(from) as AsyncIterable<LiveEvent>;
   }
 
   close(): Promise<void> {
@@ -114,16 +103,8 @@ export abstract class OpenSession {
     void ended.then(() => signal?.removeEventListener("abort", abort));
   }
 
-  protected hand(kind: OpenPrompt["kind"], prompt: Prompt): Sent {
-    const item = this.prompts.add(kind, prompt);
-    const refusal = this.stopped ?? promptFault(prompt);
-    if (refusal) this.drop(item, refusal);
-    else this.pass(item);
-    return sentOf(item, () => this.withdraw(item));
-  }
-
-  protected drop(item: OpenPrompt, why: { message: string; code?: string }): void {
-    this.prompts.end(item, "dropped", failedTurn(why, this.startedAt));
+  protected override faultOf(prompt: Prompt): UserError | undefined {
+    return promptFault(prompt);
   }
 }
 

@@ -4,6 +4,7 @@ import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import { failedTurn, type OpenPrompt } from "../../protocol/prompts.ts";
 import type { LiveRun, PermissionMode, Prompt, ReasoningEffort, Sent, TurnEnding } from "../../protocol/run.ts";
+import type { RunOrder } from "../../protocol/run-elsewhere.ts";
 import { derived } from "../../protocol/stream-json.ts";
 import type { AgentDriver, RunLoss, SdkPermissionMode } from "../drivers/driver.ts";
 import type { FoundCli } from "../find-cli.ts";
@@ -72,11 +73,11 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
     return this.#sessionId ?? "";
   }
 
-  steer(text: string): Sent {
+  override steer(text: string): Sent {
     return this.hand(this.#turn ? "steer" : "prompt", { text });
   }
 
-  interrupt(why = "The turn was cancelled."): void {
+  override interrupt(why = "The turn was cancelled."): void {
     if (!this.#turn) return;
     this.#turn.abort(new UserError("INTERRUPTED", why));
     const waiting = this.prompts.waiting().length;
@@ -87,13 +88,13 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
   /** Calls of other CLIs cannot be held. */
   runCall(): void {}
 
-  setMode(mode: PermissionMode): void {
+  override setMode(mode: PermissionMode): void {
     this.#modeFor(mode);
     this.#isModeNew = true;
     this.#mode = mode;
   }
 
-  async setModel(model: string, effort?: ReasoningEffort): Promise<void> {
+  override async setModel(model: string, effort?: ReasoningEffort): Promise<void> {
     if (effort !== undefined)
       throw new UserError("NOT_SUPPORTED", `The effort of a model cannot be set for ${this.#program}.`);
     checkWords({ model });
@@ -101,12 +102,11 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
     this.#model = model;
   }
 
-  readonly background = this.#cannot("background");
-  readonly compact = this.#cannot("compact");
-  readonly rewind = this.#cannot("rewind");
-  readonly context = this.#cannot("context");
-  readonly aside = this.#cannot("aside");
-  readonly names = this.#cannot("names");
+  /** What could be told it has methods of its own above. */
+  protected tell({ type }: RunOrder): never {
+    const why = impossible[type as keyof typeof impossible];
+    throw new UserError("NOT_SUPPORTED", `${type} is not possible with ${this.#program}. ${why}`);
+  }
 
   protected async endAll(why: UserError): Promise<void> {
     this.stopped = why;
@@ -117,7 +117,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
     this.#tellEnd(this.#last);
   }
 
-  protected async withdraw(item: OpenPrompt): Promise<boolean> {
+  protected override async withdraw(item: OpenPrompt): Promise<boolean> {
     if (item.state !== "waiting") return false;
     this.drop(item, new UserError("INTERRUPTED", "The prompt was withdrawn."));
     return true;
@@ -182,12 +182,6 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
       if (event?.type !== "user") this.log.append({ type: "user", text: turn.text, at: Date.now(), carried: derived });
     }
     if (event) this.log.append(event);
-  }
-
-  #cannot(verb: keyof typeof impossible): () => Promise<never> {
-    return async () => {
-      throw new UserError("NOT_SUPPORTED", `${verb} is not possible with ${this.#program}. ${impossible[verb]}`);
-    };
   }
 
   #modeFor(mode: PermissionMode): SdkPermissionMode {
