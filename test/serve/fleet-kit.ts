@@ -15,6 +15,7 @@ import type {
   Placement,
   RunEnd,
 } from "../../src/serve/fleet.ts";
+import { specVersion } from "../../src/serve/fleet.ts";
 import { spawnOwned } from "../support/at-exit.ts";
 import { programOf } from "./program-of.ts";
 
@@ -120,6 +121,20 @@ export function fleetKit(name: string, open: () => Promise<FleetUnderTest>): voi
       expect(await taken({ labels: { gpu: "yes" } })).toBe("run-5");
       expect(await taken({ labels: { gpu: "yes", os: "linux", more: "x" } })).toBe("run-3");
       expect([await taken({}), await taken({}), await taken({})]).toEqual(["run-2", "run-1", undefined]);
+    });
+
+    it("leaves a record of a newer version to others, and reads those without a version", async () => {
+      const newer = newRun(1);
+      await fleet.enqueue({ ...newer, spec: { ...newer.spec, version: specVersion + 1 } });
+      await fleet.enqueue(newRun(2));
+      const seen: unknown[] = [];
+      const onNewer = (run: string, version: number) => seen.push([run, version]);
+      const lease = () => fleet.lease({ worker: "w", ttlMs, onNewer });
+      expect((await lease())?.run).toBe("run-2");
+      expect(await lease()).toBeUndefined();
+      expect(await fleet.lease({ worker: "w", ttlMs, run: "run-1" })).toBeUndefined();
+      expect(seen).toContainEqual(["run-1", specVersion + 1]);
+      expect((await fleet.run("run-1"))!.state).toBe("queued");
     });
 
     it("lets a worker wait for a run, and wakes it for the next or for one that was lost", async () => {
