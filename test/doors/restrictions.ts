@@ -142,8 +142,9 @@ export const restrictions: Readonly<Record<RestrictingField, Restriction>> = {
   },
   failOn: {
     group: "calls",
-    request: () => ({ failOn: ["denied"] }),
-    flags: () => ["--fail-on", "denied"],
+    // With something to be denied.
+    request: () => ({ failOn: ["denied"], permissions: { deny: ["Write(denied.txt)"] } }),
+    flags: () => ["--fail-on", "denied", "--deny", "Write(denied.txt)"],
     broken: ({ failed, said }) => !failed && `calls were refused, and the run ended well: ${said}`,
   },
   mode: {
