@@ -2,6 +2,7 @@
 // run is a process of its own; what a run does to it, it does to no other.
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../../protocol/error-codes.ts";
+import { programName } from "../../text/program-name.ts";
 import { type Fleet, type Lease, specVersion } from "../fleet.ts";
 import type { HostedEnd, HostOptions } from "../host-run.ts";
 import type { WorkerStats } from "./stats.ts";
@@ -39,7 +40,7 @@ export async function work(fleet: Fleet, stats: WorkerStats, options: WorkerOpti
     if (newer.has(run)) return;
     newer.add(run);
     options.onLine(
-      `${run} left to others: a newer version of this program sent it (record ${version}, this worker reads up to ${specVersion}). To update: courser update`,
+      `${run} left to others: a newer version of this program sent it (record ${version}, this worker reads up to ${specVersion}). To update: ${programName()} update`,
     );
   };
   let last: HostedEnd | undefined;
