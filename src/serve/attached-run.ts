@@ -5,6 +5,7 @@ import { failedTurn, type OpenPrompt, userError } from "../protocol/prompts.ts";
 import type { Answer, Human, PermissionMode, Question, TurnEnding } from "../protocol/run.ts";
 import { RunElsewhere, type RunOrder } from "../protocol/run-elsewhere.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
+import { programName } from "../text/program-name.ts";
 import type { Entry, Fleet, LogEntry, Message, RunEnd, RunRecord } from "./fleet.ts";
 import { followUp, refusedMode } from "./new-run.ts";
 
@@ -143,7 +144,7 @@ export class AttachedRun extends RunElsewhere {
   #fail(error: unknown): void {
     if (this.stopped) return;
     const { code, message } = explainError(error);
-    const again = `It may still be running; to see it again: runs attach ${this.#run.id.slice(0, 12)}`;
+    const again = `It may still be running; to see it again: ${programName()} runs attach ${this.#run.id.slice(0, 12)}`;
     this.failure = new UserError(code, `The run can no longer be followed: ${message.replace(/\.$/, "")}. ${again}`);
     this.failTurn(failedTurn(this.failure, this.#run.startedAt ?? this.#run.createdAt));
     this.#end(this.failure);

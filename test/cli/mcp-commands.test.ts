@@ -33,7 +33,7 @@ describe("mcp", () => {
     expect(JSON.parse(listed.stdout)[0]).toMatchObject({
       name: "my demo",
       status: "ready",
-      tools: 8,
+      tools: 9,
       transport: "stdio",
     });
     const tools = await mcp("list-tools", "my demo");

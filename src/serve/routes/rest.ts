@@ -206,7 +206,7 @@ export const restRoutes: readonly Route[] = [
     async handle(call) {
       const run = await runOf(call);
       if (run.isPruned) throw new HttpError(410, "stream_expired", "The log of this run is no longer stored.");
-      const from = lastEventOf(call);
+      const from = lastEventOf(call) ?? 0;
       return { stream: (events) => streamRun(call.context.fleet, run, from, events, call.signal) };
     },
   }),
@@ -325,8 +325,9 @@ function refuseUnsupported(body: JsonObject, { fleetUrl }: ServeContext): void {
     );
 }
 
-export function lastEventOf({ lastEventId }: Pick<Call<unknown, unknown>, "lastEventId">): number {
-  if (lastEventId === undefined || lastEventId === "") return 0;
+/** Undefined without the header. 0 is an id: that of a client which connected before anything had happened. */
+export function lastEventOf({ lastEventId }: Pick<Call<unknown, unknown>, "lastEventId">): number | undefined {
+  if (lastEventId === undefined || lastEventId === "") return undefined;
   if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);
   throw new HttpError(400, "invalid_last_event_id", "Last-Event-ID must be the id of an event of this stream.");
 }

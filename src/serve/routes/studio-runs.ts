@@ -220,8 +220,7 @@ export const studioRunRoutes: readonly Route[] = [
     async handle(call) {
       const { context, query, signal } = call;
       const wanted = query.runs === undefined ? undefined : new Set(query.runs.split(","));
-      const last = lastEventOf(call);
-      const from = last > 0 ? last : await context.fleet.position();
+      const from = lastEventOf(call) ?? (await context.fleet.position());
       return {
         async stream(events) {
           await events.send("hello", { position: from }, from);
