@@ -1,6 +1,7 @@
 // Changes: tells when a folder that several processes write to has changed. Nothing runs while nobody waits; who waits keeps the
 // process alive.
-import { type FSWatcher, watch } from "node:fs";
+import { type FSWatcher, utimesSync, watch, writeFileSync } from "node:fs";
+import { join } from "node:path";
 
 /** Where a system tells nothing of changes, who follows a run looks again this often. */
 const lookAgainMs = 1000;
@@ -24,7 +25,26 @@ export class Changes {
     return this.#count;
   }
 
-  /** This process changed something. */
+  /**
+   * This process changed something, which is visible to all now. SQLite writes its log before that, and others who are woken
+   * by the log alone may look too early: so a file is touched as well, after the change.
+   */
+  announce(): void {
+    this.tell();
+    const file = join(this.#folder, "runs.changed");
+    try {
+      const now = new Date();
+      utimesSync(file, now, now);
+    } catch {
+      try {
+        writeFileSync(file, "", { mode: 0o600 });
+      } catch {
+        // On a disk that is full, others look again when the log grows.
+      }
+    }
+  }
+
+  /** Wakes who waits in this process. */
   tell(): void {
     this.#count++;
     for (const wake of [...this.#waiting]) wake();

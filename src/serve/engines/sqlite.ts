@@ -86,7 +86,7 @@ class SqliteFleet implements Fleet {
       for (const { run, version } of options.onNewer ? newerRuns(this.#tables, awakeMs()) : [])
         options.onNewer!(run, version);
       const lease = count === 0 ? undefined : this.#tables.transact(() => this.#take(options));
-      if (lease) this.#changes.tell();
+      if (lease) this.#changes.announce();
       if (lease || !options.wait || options.wait.aborted) return lease;
       const soon = nextMs === undefined ? [] : [AbortSignal.timeout(nextMs + 5)];
       await this.#changes.after(seen, AbortSignal.any([options.wait, ...soon]), { patient: true });
@@ -357,7 +357,7 @@ class SqliteFleet implements Fleet {
 
   #write<T>(work: (tables: FleetTables) => T): T {
     const result = this.#tables.transact(() => work(this.#tables));
-    this.#changes.tell();
+    this.#changes.announce();
     return result;
   }
 }
