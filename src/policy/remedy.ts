@@ -13,11 +13,15 @@ const withSubcommands = words(`
   git npm pnpm yarn bun cargo go docker podman kubectl helm gh pip pip3 poetry uv apt brew systemctl terraform aws gcloud az dotnet
   composer bundle rails mvn gradle make`);
 
-/** The texts of allow rules, or none: where a person must say yes, no rule helps. */
-export async function remedyFor(need: Need, situation: Situation): Promise<string[]> {
+/** The texts of allow rules, or none: where a person must say yes, no rule helps. `wide`: for commands of the same kind, too. */
+export async function remedyFor(
+  need: Need,
+  situation: Situation,
+  width: "narrow" | "wide" = "narrow",
+): Promise<string[]> {
   const explanation = await explain(need, situation);
   if (explanation.personOnly || (explanation.verdict !== "ask" && !explanation.confined)) return [];
-  for (const texts of proposals(need, explanation, situation))
+  for (const texts of proposals(need, explanation, { situation, width }))
     if (await isEnough([...new Set(texts)], need, situation)) return [...new Set(texts)];
   return [];
 }
@@ -36,15 +40,22 @@ async function isEnough(texts: readonly string[], need: Need, situation: Situati
 }
 
 /** The narrower ones first. */
-function proposals(need: Need, { commands = [], writes = [], path }: Explanation, situation: Situation): string[][] {
+function proposals(
+  need: Need,
+  { commands = [], writes = [], path }: Explanation,
+  { situation, width }: { situation: Situation; width: "narrow" | "wide" },
+): string[][] {
   // The first Write rule makes every edit that it does not cover a question: nobody should get that by the way.
   const hasWrites = situation.rules.some((rule) => rule.kind === "Write" && rule.verdict === "allow");
   const file = path?.real ?? need.target;
   switch (need.kind) {
     case "Shell": {
-      const shell = commands.flatMap(shellRules);
+      const wide = commands.flatMap((command) => shellRules(command, programRule));
+      const narrow = commands.flatMap((command) => shellRules(command, exactRule));
       const files = writes.flatMap(({ real, rule }) => (real && !rule ? [writeRule(real, situation)] : []));
-      return hasWrites ? [shell, [...shell, ...files]] : [shell];
+      return (width === "wide" ? [wide] : [narrow, wide]).flatMap((shell) =>
+        hasWrites ? [shell, [...shell, ...files]] : [shell],
+      );
     }
     case "Read":
       return [[`Read(${file})`]];
@@ -59,12 +70,24 @@ function proposals(need: Need, { commands = [], writes = [], path }: Explanation
   }
 }
 
-function shellRules({ verdict, runs, program }: ExplainedCommand): string[] {
-  const inner = runs.flatMap(shellRules);
-  if (verdict !== "ask" || program === undefined) return inner;
-  const [name, first] = program;
+function shellRules(
+  { verdict, runs, program }: ExplainedCommand,
+  ruleOf: (program: readonly string[]) => string,
+): string[] {
+  const inner = runs.flatMap((run) => shellRules(run, ruleOf));
+  return verdict !== "ask" || program === undefined ? inner : [ruleOf(program), ...inner];
+}
+
+/** The command to its last word, where rules can spell its words. */
+function exactRule(program: readonly string[]): string {
+  const isPlain = program.every((word) => word !== "" && !/[\s:()\\]/.test(word) && !hasWildcard(word));
+  return isPlain ? `Shell(${program.join(" ")})` : programRule(program);
+}
+
+/** Whatever the program is told to do; for some, with their first word. */
+function programRule([name, first]: readonly string[]): string {
   const named = first !== undefined && withSubcommands.has(name!) && /^[a-z][\w:-]*$/.test(first);
-  return [named ? `Shell(${name} ${first})` : `Shell(${name})`, ...inner];
+  return named ? `Shell(${name} ${first})` : `Shell(${name})`;
 }
 
 function writeRule(path: string, { workspace, home }: Situation): string {

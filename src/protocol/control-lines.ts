@@ -60,7 +60,7 @@ const mode = oneOf(...(["default", "force", "plan", "ask"] satisfies PermissionM
 const effort = oneOf(...(["low", "medium", "high"] satisfies ReasoningEffort[]));
 
 const answer = either(
-  fields({ type: oneOf("yes"), always: flag, grant: oneOf("run", "project", "user") }, ["type"]),
+  fields({ type: oneOf("yes"), always: flag, grant: oneOf("run", "project", "user"), wider: flag }, ["type"]),
   fields({ type: oneOf("no"), reason: text }, ["type"]),
   fields({ type: oneOf("choices"), answers: listOf(object) }, ["type", "answers"]),
 );

@@ -185,8 +185,8 @@ export type QuestionBody =
   | HooksQuestion;
 
 /**
- * `reasons`: why it is not simply allowed. `rules`: the narrowest allow rules that would answer it from now on. `diff`: what
- * an edit would change.
+ * `reasons`: why it is not simply allowed. `rules`: the narrowest allow rules that would answer it from now on; `widerRules`:
+ * those that would answer its like as well. `diff`: what an edit would change.
  * `personOnly`: no program may answer in the place of a person.
  */
 export type PermissionQuestion = {
@@ -197,6 +197,7 @@ export type PermissionQuestion = {
   needs: readonly { kind: string; target: string; cwd?: string }[];
   reasons: readonly string[];
   rules?: readonly string[];
+  widerRules?: readonly string[];
   diff?: string;
   personOnly?: boolean;
 };
@@ -219,11 +220,11 @@ export type HooksQuestion = {
 
 /**
  * `always`: for the same thing until the run ends. `grant`: the proposed rules hold from now on, for this run, or saved with
- * those of the project or the user; `run` for trust, servers and hooks: the yes is not remembered. `choices` without answers:
+ * those of the project or the user; `wider`: the wider ones; `run` for trust, servers and hooks: the yes is not remembered. `choices` without answers:
  * passed over.
  */
 export type Answer =
-  | { type: "yes"; always?: boolean; grant?: "run" | "project" | "user" }
+  | { type: "yes"; always?: boolean; grant?: "run" | "project" | "user"; wider?: boolean }
   | { type: "no"; reason?: string }
   | { type: "choices"; answers: readonly QuestionAnswer[] };
 

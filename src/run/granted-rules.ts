@@ -5,18 +5,25 @@ import { remedyFor } from "../policy/remedy.ts";
 import { parseRule, type Rule } from "../protocol/permission-rule.ts";
 import { addRule } from "../store/rule-edit.ts";
 import { cliConfigFile, projectConfigFile } from "../store/rule-files.ts";
-import { keepConsent } from "./human.ts";
+import { keepConsent, type Proposed } from "./human.ts";
 
 /** For how long: until the run ends, or saved among the rules of the project or the user. */
 export type GrantScope = "run" | "project" | "user";
 
-/** The narrowest rules that would answer all of this, or none: where no rule is enough, none is proposed. */
-export async function proposedRules(needs: readonly Need[], situation: Situation): Promise<string[]> {
+/** Where no rule is enough, none is proposed. `wider`: where they are other rules than the narrowest. */
+export async function proposedRules(needs: readonly Need[], situation: Situation): Promise<Proposed> {
+  const rules = await rulesFor(needs, situation, "narrow");
+  const wider = rules.length > 0 ? await rulesFor(needs, situation, "wide") : [];
+  return { rules, wider: wider.join() === rules.join() ? [] : wider };
+}
+
+/** Rules that would answer all of this. */
+async function rulesFor(needs: readonly Need[], situation: Situation, width: "narrow" | "wide"): Promise<string[]> {
   const texts = new Set<string>();
   for (const need of needs) {
     const { verdict, confined } = await decide([need], situation);
     if (verdict === "allow" && !confined) continue;
-    const rules = await remedyFor(need, situation);
+    const rules = await remedyFor(need, situation, width);
     if (rules.length === 0) return [];
     for (const rule of rules) texts.add(rule);
   }

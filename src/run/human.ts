@@ -40,8 +40,10 @@ export function createAsking(
 }
 
 /** Rules that a question may propose, and that a yes may grant. */
+export type Proposed = { rules: readonly string[]; wider: readonly string[] };
+
 export interface Grants {
-  proposed(needs: readonly Need[]): Promise<readonly string[]>;
+  proposed(needs: readonly Need[]): Promise<Proposed>;
   grant(rules: readonly string[], scope: "run" | "project" | "user"): void | Promise<void>;
 }
 
@@ -52,15 +54,17 @@ export function permissionAsker(asking: Asking, grants?: Grants): Asker | undefi
   return async ({ callId, tool, args, needs, reasons, diff, personOnly }: PermissionAsked, signal) => {
     const same = JSON.stringify([tool, needs]);
     if (always.has(same)) return { allow: true };
-    const rules = personOnly ? [] : ((await grants?.proposed(needs)) ?? []);
+    const none: Proposed = { rules: [], wider: [] };
+    const { rules, wider } = personOnly ? none : ((await grants?.proposed(needs)) ?? none);
+    const proposed = { ...(rules.length > 0 && { rules }), ...(wider.length > 0 && { widerRules: wider }) };
     const body = { type: "permission", callId, tool, args, needs, reasons } as const;
     const answer = await asking.ask(
-      { ...body, ...(rules.length > 0 && { rules }), ...(diff && { diff }), ...(personOnly && { personOnly }) },
+      { ...body, ...proposed, ...(diff && { diff }), ...(personOnly && { personOnly }) },
       signal,
     );
     if (answer?.type !== "yes") return { allow: false, ...(answer?.type === "no" && { reason: answer.reason }) };
     if (answer.always) always.add(same);
-    if (answer.grant) await grants?.grant(rules, answer.grant);
+    if (answer.grant) await grants?.grant(answer.wider && wider.length > 0 ? wider : rules, answer.grant);
     return { allow: true };
   };
 }

@@ -309,7 +309,7 @@ describe("remedyFor", () => {
     ["WebSearch", "https://search.test/", ["WebFetch(search.test)"]],
     ["Mcp", "a:b", ["Mcp(a:b)"]],
   ] as const)("%s: %s", async (kind, target, expected) => {
-    const texts = (await remedyFor({ kind, target }, situation())).toSorted();
+    const texts = (await remedyFor({ kind, target }, situation(), "wide")).toSorted();
     const { base, workspace } = fixture;
     expect(texts).toEqual(expected.map((text) => text.replace("{WS}", workspace).replace("{BASE}", base)).toSorted());
   });
@@ -321,7 +321,19 @@ describe("remedyFor", () => {
     ...["dotnet build", "composer show", "bundle list", "rails routes", "mvn test", "gradle test", "make test"],
   ])("%s is named with its subcommand", async (command) => {
     const need: Need = { kind: "Shell", target: `${command} x` };
-    expect(await remedyFor(need, situation({ rules: [] }))).toEqual([`Shell(${command})`]);
+    expect(await remedyFor(need, situation({ rules: [] }), "wide")).toEqual([`Shell(${command})`]);
+  });
+
+  it.each([
+    ["node --test src/", ["Shell(node --test src/)"]],
+    ["npm run build --watch", ["Shell(npm run build --watch)"]],
+    ["docker ps -a; make", ["Shell(docker ps -a)", "Shell(make)"]],
+    ["make 'a b'", ["Shell(make)"]], // no rule can spell a word with a blank
+    ["make '*'", ["Shell(make)"]],
+    ["make ''", ["Shell(make)"]],
+    ["node x.js && make 'a b'", ["Shell(node x.js)", "Shell(make)"]],
+  ])("%s: the narrowest rule names every word", async (target, expected) => {
+    expect(await remedyFor({ kind: "Shell", target }, situation())).toEqual(expected);
   });
 
   it("proposes no first Write rule, which would make other edits a question", async () => {

@@ -42,8 +42,19 @@ const shell = (command: string) => ({ name: "Shell", args: { command } });
 describe("a question about a permission", () => {
   it("proposes the narrowest rule, and a grant for the run answers the next call like it", async () => {
     const calls = [shell("npm test -- a"), shell("npm test -- b"), shell("npm publish")];
-    const questions = await asked(create(), calls, [{ type: "yes", grant: "run" }]);
-    expect(questions.map(({ rules }) => rules)).toEqual([["Shell(npm test)"], ["Shell(npm publish)"]]);
+    const narrow = await asked(create(), [...calls, shell("npm test -- a")], [{ type: "yes", grant: "run" }]);
+    expect(narrow.map(({ rules }) => rules?.join())).toEqual([
+      "Shell(npm test -- a)",
+      "Shell(npm test -- b)",
+      "Shell(npm publish)",
+    ]);
+    expect(narrow.map(({ widerRules }) => widerRules?.join())).toEqual([
+      "Shell(npm test)",
+      "Shell(npm test)",
+      undefined,
+    ]);
+    const wide = await asked(create(), calls, [{ type: "yes", grant: "run", wider: true }]);
+    expect(wide.map(({ needs }) => needs[0]?.target)).toEqual(["npm test -- a", "npm publish"]);
   });
 
   it("saves what is granted for the project, and for the user, where each of them keeps rules", async () => {
