@@ -12,7 +12,7 @@ import { forgetForward } from "./commands/rewind.ts";
 import { Conversation } from "./conversation.ts";
 import type { Desk, Toggles } from "./desk.ts";
 import type { Editor } from "./editor/editor.ts";
-import { frameView, sessionFooter } from "./frame.ts";
+import { draftLine, frameView, sessionFooter } from "./frame.ts";
 import { FrameClock } from "./frame-clock.ts";
 import { greetingLines } from "./greeting.ts";
 import { Handover } from "./handover.ts";
@@ -165,12 +165,30 @@ export class App implements Desk {
     this.#clock.keyPressed();
     this.#parts.attention.seen();
     if (this.#handover.isLent) return;
-    const isElsewhere = this.#handover.isReading || this.#panels.takes(before);
+    const isElsewhere = this.#handover.isReading || (this.#panels.takes(before) && !this.#sendsDraft(key));
     if (isElsewhere) this.#hint = "";
     if (this.#handover.isReading) this.#handover.press(key);
     else if (isElsewhere) this.#panels.front!.press(key);
-    else this.#edit(key);
+    else if (!this.#isTooEarly(key)) {
+      this.#panels.unread();
+      this.#edit(key);
+    }
     this.redraw();
+  }
+
+  get #isAsking(): boolean {
+    return this.#panels.front?.isQuestion === true;
+  }
+
+  /** Enter at a question sends what was being written when the question came. */
+  #sendsDraft(key: Key): boolean {
+    return this.#isAsking && key.type === "key" && key.name === "enter" && !this.editor.isEmpty();
+  }
+
+  /** A choice that is made before the question can have been read: what is written goes on, and nothing else happens. */
+  #isTooEarly(key: Key): boolean {
+    if (!this.#isAsking || key.type === "paste") return false;
+    return key.name === "up" || key.name === "down" || (key.name === "enter" && this.editor.isEmpty());
   }
 
   #edit(key: Key): void {
@@ -228,17 +246,19 @@ export class App implements Desk {
   #view(): View {
     const { conversation, editor, goal } = this;
     const { columns } = this.size;
-    const isAsking = this.#panels.front?.isQuestion === true;
+    const isAsking = this.#isAsking;
     this.status.update({ conversation, version: this.version, columns, vim: editor.vim()?.mode });
     return frameView(
       {
         below: this.#panels.front ?? editor,
         live: (rows) => [...this.#transcript.live({ columns, rows }), ...this.#live(columns).slice(-Math.max(0, rows))],
         queue: conversation.queue,
-        footer:
-          this.#hint === ""
+        footer: [
+          ...(isAsking && !editor.isEmpty() ? [draftLine(editor.text(), this.palette, columns)] : []),
+          ...(this.#hint === ""
             ? [...this.status.lines(columns), sessionFooter(this, { goal, branch: this.#branch, isAsking })]
-            : [this.palette.warn(` ${this.#hint}`)],
+            : [this.palette.warn(` ${this.#hint}`)]),
+        ],
       },
       this.palette,
       this.size,

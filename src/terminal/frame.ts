@@ -39,6 +39,11 @@ function queueLines(queue: readonly { text: string }[], { soft }: Palette, colum
   );
 }
 
+/** What was being written when a question took the place of the editor. */
+export function draftLine(text: string, { soft, accent }: Palette, columns: number): Painted {
+  return spread(soft(`› ${linesOf(text.trim())[0]}`), accent("enter sends this first"), columns - rightMargin);
+}
+
 export function sessionFooter(
   { conversation: { facts, isWorking, queue, request, skill = "" }, palette, size }: Desk,
   { goal, branch, isAsking }: { goal: Goal | undefined; branch: string | undefined; isAsking: boolean },

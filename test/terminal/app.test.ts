@@ -202,7 +202,7 @@ describe("permissions", () => {
     pty.type("p");
     await pty.waitFor("Both done.");
     expect(JSON.parse(readFileSync(join(workspace.path, ".cursor/cli.json"), "utf8")).permissions.allow).toEqual([
-      "Shell(npm)",
+      "Shell(npm --version)",
     ]);
   });
 

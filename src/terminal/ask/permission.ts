@@ -5,33 +5,38 @@ import { homeDir } from "../../store/config-dir.ts";
 import { shortPath } from "../../text/short-path.ts";
 import { cardName } from "../../view/call-words.ts";
 import type { Desk } from "../desk.ts";
-import { blanks, join, linesOf, type Painted, padded, spread, widthOf, wrap } from "../painted.ts";
+import { blanks, join, linesOf, nothing, type Painted, padded, widthOf, wrap } from "../painted.ts";
 import { linePanel } from "../panels/line.ts";
 import { bodyIndent } from "../transcript/card.ts";
 import { diffLines, indented } from "../transcript/diff-lines.ts";
 import { askByKey, type Choice } from "./question-panel.ts";
 
-type Reply = "once" | "session" | "always" | "no";
+type Reply = "once" | "session" | "always" | "wider" | "no";
 
 export async function askPermission(
   question: PermissionQuestion,
   signal: AbortSignal,
   desk: Desk,
 ): Promise<Answer | undefined> {
-  const rules = question.rules ?? [];
+  const { rules = [], widerRules = [], personOnly } = question;
   while (!signal.aborted) {
     const reply = await askByKey<Reply>(desk, signal, {
       body: (columns) => bodyOf(question, desk, columns),
+      more: (columns) => diffOf(question, desk, columns),
       choices: choicesOf(question, desk),
+      // What not even --force would let through is not let through by a quick Enter.
+      marked: personOnly ? "n" : "y",
     });
     switch (reply) {
       case "once":
         return { type: "yes" };
       case "session":
         return rules.length > 0 ? { type: "yes", grant: "run" } : { type: "yes", always: true };
-      case "always": {
-        const scope = await askScope(rules, signal, desk);
-        if (scope) return { type: "yes", grant: scope };
+      case "always":
+      case "wider": {
+        const wider = reply === "wider";
+        const scope = await askScope(wider ? widerRules : rules, signal, desk);
+        if (scope) return { type: "yes", grant: scope, ...(wider && { wider }) };
         break;
       }
       case "no": {
@@ -49,17 +54,25 @@ export async function askPermission(
 }
 
 function choicesOf(question: PermissionQuestion, desk: Desk): Choice<Reply>[] {
-  const { rules = [], personOnly } = question;
+  const { rules = [], widerRules = [], personOnly } = question;
   const choices: Choice<Reply>[] = [{ key: "y", label: "once", result: "once" }];
   if (!personOnly) {
     choices.push({ key: "s", label: "this session", result: "session" });
-    if (rules.length > 0)
-      choices.push({ key: "a", also: ["tab"], label: `always: ${rules.join(", ")}`, result: "always" });
+    if (rules.length > 0) choices.push({ key: "a", label: `always: ${rules.join(", ")}`, result: "always" });
+    if (widerRules.length > 0)
+      choices.push({ key: "A", label: `wider: ${widerRules.join(", ")}`, result: "wider", isBeside: true });
   }
   choices.push({ key: "n", label: "no, and say why", result: "no" });
   const explained = question.needs[0];
-  if (explained) choices.push({ key: "e", label: "explain", press: () => void explain(question, desk) });
-  choices.push({ key: "d", label: "details", showsAll: true, press: () => void showDetails(question, desk) });
+  if (explained)
+    choices.push({ key: "e", label: "explain", isBeside: true, press: () => void explain(question, desk) });
+  choices.push({
+    key: "d",
+    label: "details",
+    showsAll: true,
+    isBeside: true,
+    press: () => void showDetails(question, desk),
+  });
   return choices;
 }
 
@@ -79,11 +92,7 @@ function askScope(rules: readonly string[], signal: AbortSignal, desk: Desk): Pr
   });
 }
 
-function bodyOf(
-  { tool, needs, reasons, diff }: PermissionQuestion,
-  { palette, env, rendering }: Desk,
-  columns: number,
-): Painted[] {
+function bodyOf({ tool, needs, reasons }: PermissionQuestion, { palette, env }: Desk, columns: number): Painted[] {
   const [first, ...more] = needs;
   const home = homeDir(env);
   const target = linesOf(first?.kind === "Shell" ? first.target : shortPath(first?.target ?? "", home));
@@ -92,25 +101,28 @@ function bodyOf(
   const name = padded(label, Math.max(indent, widthOf(label) + 2));
   const wants = palette.warn("wants permission");
   // What is to be permitted is shown whole: beside its name, or below it where there is no room.
-  const isBeside = widthOf(name) + widthOf(palette.plain(target[0]!)) + widthOf(wants) + 2 < columns;
-  const head = spread(isBeside ? join(name, palette.plain(target[0]!)) : name, wants, columns - 1);
-  const inside = (text: string, paint = palette.plain) =>
-    wrap(join(blanks(indent), paint(text)), columns, blanks(indent));
-  const cwd = first?.cwd === undefined ? [] : inside(`in ${shortPath(first.cwd, home)}`, palette.soft);
+  const isBeside = widthOf(name) + widthOf(palette.plain(target[0]!)) + widthOf(wants) + 4 <= columns;
+  const head = isBeside ? join(name, palette.plain(target[0]!), blanks(4), wants) : join(name, wants);
+  const why = reasons.map((reason) => palette.warn(reason.replace(/\s*\n\s*/g, " ")));
+  const where = first?.cwd === undefined ? [] : [palette.soft(`in ${shortPath(first.cwd, home)}.`)];
+  const told = [...where, ...why].reduce((line, part) => join(line, blanks(line === "" ? indent : 1), part), nothing);
   // What the model wrote has a bar before each line, so that none of it can pass for a reason.
   const rest = [
     ...target.slice(isBeside ? 1 : 0),
     ...more.flatMap(({ kind, target: each }) => linesOf(`${kind}: ${each}`)),
   ];
   const bar = join(blanks(indent), palette.soft("│ "));
-  const width = columns - indent;
   return [
     head,
     ...rest.flatMap((line) => wrap(join(bar, palette.plain(line)), columns, bar)),
-    ...cwd,
-    ...reasons.flatMap((reason) => inside(reason.replace(/\s*\n\s*/g, " "), palette.warn)),
-    ...(diff === undefined ? [] : indented(diffLines(diff, { palette, rendering, width, most: 40 }), indent)),
+    ...wrap(told, columns, blanks(indent)),
   ];
+}
+
+function diffOf({ diff }: PermissionQuestion, { palette, rendering }: Desk, columns: number): Painted[] {
+  const indent = bodyIndent(columns);
+  if (diff === undefined) return [];
+  return indented(diffLines(diff, { palette, rendering, width: columns - indent, most: 40 }), indent);
 }
 
 /** As `permissions explain` tells it. */

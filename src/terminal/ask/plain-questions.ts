@@ -20,8 +20,8 @@ export function askTrust({ workspace }: TrustQuestion, signal: AbortSignal, desk
       ...told("The agent reads and changes files here, and follows the project's instructions.", desk, columns),
     ],
     choices: [
-      { key: "a", label: "yes, always", result: yes },
       { key: "y", label: "yes, this time", result: { type: "yes", grant: "run" } },
+      { key: "a", label: "yes, always", result: yes },
       { key: "n", also: ["q"], label: "no, quit", result: no },
     ],
   });
@@ -38,6 +38,7 @@ export function askServer({ name, file, start }: ServerQuestion, signal: AbortSi
       { key: "y", label: "yes, from now on", result: yes },
       { key: "n", label: "no", result: no },
     ],
+    marked: "n",
   });
 }
 
@@ -56,6 +57,7 @@ export function askHooks({ files }: HooksQuestion, signal: AbortSignal, desk: De
       { key: "y", label: "yes, from now on", result: yes },
       { key: "n", label: "no", result: no },
     ],
+    marked: "n",
   });
 }
 
@@ -64,20 +66,20 @@ export async function askPlan({ name, text, file }: PlanQuestion, signal: AbortS
   const plan = (width: number) => markdownLines(text, width, { palette, rendering });
   while (!signal.aborted) {
     const reply = await askByKey<"yes" | "no">(desk, signal, {
-      body: (columns) => [
-        palette.bold(`  Plan: ${name}`),
-        ...plan(columns - 6).map((line) => join(blanks(4), palette.soft("│ "), line)),
-        ...told(file, desk, columns),
-      ],
+      body: (columns) => [palette.bold(`  Plan: ${name}`), ...told(`to be saved as ${file}`, desk, columns)],
+      more: (columns) => plan(columns - 6).map((line) => join(blanks(4), palette.soft("│ "), line)),
       choices: [
         { key: "y", label: "yes, do it", result: "yes" },
-        { key: "n", label: "no, and say why", result: "no" },
+        { key: "n", label: "keep planning, and say what to change", result: "no" },
         { key: "d", label: "read all of it", showsAll: true, press: () => void desk.page(name, plan) },
       ],
+      marked: "n",
     });
     if (reply === "yes") return yes;
     if (reply === undefined) return undefined;
-    const words = await desk.open(linePanel(palette, { title: "No:", hint: "what should be different?" }));
+    const words = await desk.open(
+      linePanel(palette, { title: "Keep planning:", hint: "what should be different? (or just enter)" }),
+    );
     if (words !== undefined) return words.trim() === "" ? no : { type: "no", reason: words.trim() };
   }
   return undefined;

@@ -45,6 +45,11 @@ export class PanelStack {
     this.#isRead = false;
   }
 
+  /** Whoever presses keys now does something else. */
+  unread(): void {
+    this.#isRead = false;
+  }
+
   /** A frame with it is on the screen. */
   drawn(): void {
     if (this.front?.isQuestion) this.#shownAt ??= Date.now();

@@ -1,0 +1,187 @@
+// Questions as menus: one row is marked, arrows and Enter choose, letters too, Esc is the safe no.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { marked, pause, read, ready, send, shell, starter } from "./started.ts";
+
+const start = starter();
+const down = "\x1b[B";
+const up = "\x1b[A";
+const asks = { args: ["--trust", "--sandbox", "disabled"] };
+
+describe("a menu", () => {
+  it("at trust: Enter trusts this time; arrows reach the no", async () => {
+    const { pty, again } = await start([], { args: [] });
+    await pty.waitFor("Do you trust");
+    expect(await marked(pty)).toMatch(/^› y {2}yes, this time/);
+    await read();
+    pty.type("\r");
+    await ready(pty);
+    pty.type("\x04\x04");
+    await pty.ended;
+    const second = again([]);
+    await second.waitFor("Do you trust"); // nothing was saved
+    await read();
+    second.type(up);
+    await second.waitFor(/› n {2}no, quit/);
+    second.type("\r");
+    expect(await second.ended).toBe(1);
+  });
+
+  it("at a permission: Enter allows once, arrows choose the session, Esc refuses", async () => {
+    const { pty, workspace } = await start(
+      [
+        shell("touch a"),
+        shell("touch b"),
+        shell("touch b c"),
+        shell("touch b c d"),
+        shell("touch e"),
+        { text: "Over." },
+      ],
+      asks,
+    );
+    await ready(pty);
+    send(pty, "go");
+    await pty.waitFor("wants permission");
+    expect(await marked(pty)).toBe("› y  once");
+    await read();
+    pty.type("\r");
+    await pty.waitFor(/touch b +wants/);
+    expect(existsSync(join(workspace.path, "a"))).toBe(true);
+    await read();
+    pty.type(down);
+    await pty.waitFor(/› s {2}this session/);
+    pty.type("\r"); // Shell(touch b) covers the next two as well
+    await pty.waitFor(/touch e +wants/);
+    expect(existsSync(join(workspace.path, "d"))).toBe(true);
+    await read();
+    pty.type("\x1b");
+    await pty.waitFor("Over.");
+    expect(existsSync(join(workspace.path, "e"))).toBe(false);
+  });
+
+  it("marks the no where not even --force would do", async () => {
+    const { pty } = await start([shell("echo x >> .git/config"), { text: "Over." }], { args: ["--trust", "--force"] });
+    await ready(pty);
+    send(pty, "go");
+    await pty.waitFor("wants permission");
+    expect(await marked(pty)).toMatch(/^› n {2}no, and say why/);
+    await read();
+    pty.type("\r");
+    await pty.waitFor("No:");
+    pty.type("\r");
+    await pty.waitFor("Over.");
+  });
+
+  it("Enter never answers what has just come, nor while something is being written: that is sent", async () => {
+    const { pty, workspace } = await start(
+      [
+        { steps: [{ delayMs: 500 }, { call: { name: "Shell", args: { command: "touch made" } } }] },
+        { expect: ["and then"], text: "Over." },
+      ],
+      asks,
+    );
+    await ready(pty);
+    send(pty, "go");
+    await pty.waitFor("Working");
+    pty.type("and then");
+    await pty.waitFor("wants permission");
+    await pty.waitFor("enter sends this first");
+    await read();
+    pty.type("\r");
+    await pty.waitFor("queued: 1");
+    pty.type("\r\r\r"); // in one burst with it
+    await pause(100);
+    expect(existsSync(join(workspace.path, "made"))).toBe(false);
+    await read();
+    pty.type("\r");
+    await pty.waitFor("Over.");
+    expect(existsSync(join(workspace.path, "made"))).toBe(true);
+  });
+
+  it("at a choice the first row is marked, at a plan it is to keep planning", async () => {
+    const options = ["red", "green"].map((label) => ({ id: label, label }));
+    const questions = [{ id: "1", prompt: "Which colour?", options }];
+    const { pty } = await start(
+      [
+        { calls: [{ name: "AskQuestion", args: { title: "Colours", questions } }] },
+        {
+          expect: ["green"],
+          calls: [
+            {
+              name: "CreatePlan",
+              args: { name: "Paint", overview: "Paint it.", plan: "# Paint\n\nAll green.", todos: [] },
+            },
+          ],
+        },
+        { text: "Planned on." },
+      ],
+      { args: ["--trust", "--plan"] },
+    );
+    await ready(pty);
+    send(pty, "go");
+    await pty.waitFor("Which colour?");
+    expect(await marked(pty)).toBe("› 1 red");
+    await read();
+    pty.type(`${down}\r`);
+    await pty.waitFor("Plan: Paint");
+    expect(await marked(pty)).toMatch(/^› n {2}keep planning/);
+    await read();
+    pty.type("\r");
+    await pty.waitFor("Keep planning:");
+    pty.type("\r");
+    await pty.waitFor("Planned on.");
+  });
+
+  it.each([
+    [100, 30],
+    [200, 50],
+    [60, 20],
+  ])(
+    "at %d columns and %d rows nothing is cut, the title stands near, and half of a small window is left",
+    async (columns, rows) => {
+      const talk = Array.from({ length: 60 }, (_, index) => `Line ${index}.`).join("\n\n");
+      const call = { name: "Shell", args: { command: "npm test -- upload --repeat 50 --reporter verbose" } };
+      const { pty } = await start([{ text: talk, calls: [call] }, { text: "Over." }], { ...asks, columns, rows });
+      await ready(pty);
+      send(pty, "go");
+      await pty.waitFor("wants permission");
+      const lines = await pty.screen();
+      const rule = lines.findLastIndex((line) => line.startsWith("────"));
+      expect(lines.slice(rule).join("\n")).not.toContain("…");
+      expect(lines.slice(rule).join(" ").replace(/\s+/g, " ")).toContain("--reporter verbose)");
+      expect(lines.find((line) => line.includes("wants permission"))).toMatch(
+        /(Bash|Shell|verbose) {2,8}wants permission/,
+      );
+      expect(rule).toBeGreaterThanOrEqual(rows / 2);
+    },
+  );
+});
+
+describe("always", () => {
+  it("offers the narrowest rule first and a wider one second, and saves what was shown", async () => {
+    const { pty, workspace } = await start(
+      [shell("node --test src/"), shell("node --version"), shell("node --version x"), { text: "Over." }],
+      asks,
+    );
+    const saved = () => JSON.parse(readFileSync(join(workspace.path, ".cursor/cli.json"), "utf8")).permissions.allow;
+    await ready(pty);
+    send(pty, "go");
+    await pty.waitFor(/a {2}always: Shell\(node --test src\/\)\s+A {2}wider: Shell\(node\)/);
+    await read();
+    pty.type("a");
+    await pty.waitFor("From now on, without asking:");
+    await pty.waitFor(/^ +Shell\(node --test src\/\)$/m);
+    await read();
+    pty.type("\r"); // in this project
+    await pty.waitFor(/node --version +wants/);
+    expect(saved()).toEqual(["Shell(node --test src/)"]);
+    await read();
+    pty.type("A");
+    await pty.waitFor(/^ +Shell\(node\)$/m);
+    await read();
+    pty.type("p");
+    await pty.waitFor("Over.");
+    expect(saved()).toEqual(["Shell(node --test src/)", "Shell(node)"]);
+  });
+});
