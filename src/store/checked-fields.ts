@@ -5,7 +5,12 @@ import { UserError } from "../protocol/error-codes.ts";
 import { nearestName } from "../text/nearest.ts";
 
 /** What a value must be: the end of `must be …`. */
-export type FieldCheck<Value = unknown> = { what: string; is(value: unknown): value is Value };
+export type FieldCheck<Value = unknown> = {
+  what: string;
+  is(value: unknown): value is Value;
+  /** All that it may be, where that is a few words. */
+  words?: readonly string[];
+};
 
 /** `fields`: it is an object with fields of its own. */
 export type FieldTable = { readonly [name: string]: FieldCheck | { fields: FieldTable } };
@@ -93,7 +98,7 @@ export function listOf<Item>(isItem: (value: unknown) => value is Item, what: st
 }
 
 export function oneOf<Word extends string>(...words: readonly Word[]): FieldCheck<Word> {
-  return { what: `one of ${words.join(", ")}`, is: (value): value is Word => words.includes(value as Word) };
+  return { what: `one of ${words.join(", ")}`, is: (value): value is Word => words.includes(value as Word), words };
 }
 
 export function wholeFrom(least: number): FieldCheck<number> {

@@ -176,6 +176,19 @@ function fieldAt(content: unknown, path: readonly string[]): unknown {
   return value;
 }
 
+/** On one line; a value that is not set is a dash. Headers hold keys: their names are enough in a list. */
+export function shownSetting(setting: Setting, value: unknown): string {
+  if (value === undefined) return "-";
+  if (Array.isArray(value) && value.length === 0) return "none";
+  const plain = hiddenValue(setting, value);
+  return typeof plain === "string" ? plain : Array.isArray(plain) ? plain.join(", ") : JSON.stringify(plain);
+}
+
+export function hiddenValue({ name }: Setting, value: unknown): unknown {
+  if (!name.endsWith(".headers") || !isObject(value)) return value;
+  return Object.fromEntries(Object.keys(value).map((key) => [key, "…"]));
+}
+
 /** What was typed, as the value that the setting takes: a word, JSON, or a list with commas. */
 export function parseSetting({ name, check }: Setting, typed: string): unknown {
   const readings: (() => unknown)[] = [

@@ -39,7 +39,7 @@ export interface Desk {
   choose<Value>(options: ListOptions<Value>): Promise<Value | undefined>;
   /** On the alternate screen; resolves when it is left. */
   page(title: string, lines: (columns: number) => readonly Painted[]): Promise<void>;
-  /** One of our own commands, as on a command line. */
+  /** One of our own commands, as on a command line. `input`: for its stdin. */
   command(words: readonly string[], input?: string): Promise<CommandEnd>;
   /** One of our own commands that asks on the terminal. */
   interactive(words: readonly string[]): Promise<number>;

@@ -35,6 +35,7 @@ export async function chooseModel(desk: Desk, words: string): Promise<void> {
           help: "effort",
           press() {
             effort = efforts[(efforts.indexOf(effort) + 1) % efforts.length];
+            return undefined;
           },
         },
       },

@@ -3,15 +3,10 @@ import type { CallableName } from "../../protocol/run.ts";
 import type { Desk } from "../desk.ts";
 import { type SlashCommand, shows } from "./command.ts";
 import { reopen } from "./resume-chat.ts";
+import { permissionsCommand } from "./settings.ts";
 
 export const projectCommands: readonly SlashCommand[] = [
-  {
-    name: "permissions",
-    aliases: ["approvals"],
-    help: "What is allowed, asked and denied",
-    group: "Project",
-    run: shows("permissions", "list"),
-  },
+  permissionsCommand,
   { name: "hooks", help: "Hooks, and whether they run", group: "Project", run: shows("hooks", "list") },
   {
     name: "mcp",

@@ -3,11 +3,11 @@ import { findGit } from "../../agent/instructions/environment.ts";
 import { findProgram } from "../../process/find-program.ts";
 import { runProgram } from "../../process/run-program.ts";
 import { configDir } from "../../store/config-dir.ts";
-import { findSetting, saveSetting, settingsFile } from "../../store/setting-table.ts";
+import { findSetting, saveSetting } from "../../store/setting-table.ts";
 import type { Desk, Toggles } from "../desk.ts";
-import { editFile } from "../external-editor.ts";
 import { join } from "../painted.ts";
 import { type SlashCommand, shows } from "./command.ts";
+import { configCommand } from "./settings.ts";
 
 export const screenCommands: readonly SlashCommand[] = [
   {
@@ -70,14 +70,7 @@ export const screenCommands: readonly SlashCommand[] = [
       ),
   },
   { name: "update", help: "How to update", group: "Screen", run: shows("update") },
-  {
-    name: "config",
-    aliases: ["settings"],
-    help: "Open your settings in $EDITOR",
-    group: "Screen",
-    needsIdle: true,
-    run: openConfig,
-  },
+  configCommand,
   {
     name: "setup-terminal",
     help: "Keys for a new line, and what your terminal sends",
@@ -100,12 +93,6 @@ function toggle(desk: Desk, name: keyof Toggles, setting: string, sentence: stri
   desk.setToggle(name, isOn);
   saveSetting(configDir(desk.env), findSetting(setting), isOn);
   desk.say(`${sentence} ${isOn ? "on" : "off"}.`);
-}
-
-async function openConfig(desk: Desk): Promise<void> {
-  const file = settingsFile(configDir(desk.env), "cli-config.json");
-  await editFile(desk, file);
-  desk.say(`Settings are read at the next start: ${file}`);
 }
 
 async function setStatusLine(desk: Desk, rest: string): Promise<void> {

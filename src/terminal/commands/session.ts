@@ -9,6 +9,7 @@ import type { Desk } from "../desk.ts";
 import { type SlashCommand, shows } from "./command.ts";
 import { reopen, resumeChat } from "./resume-chat.ts";
 import { chooseTurn } from "./rewind.ts";
+import { loginCommand } from "./settings.ts";
 
 export const sessionCommands: readonly SlashCommand[] = [
   {
@@ -114,14 +115,7 @@ export const sessionCommands: readonly SlashCommand[] = [
     group: "Session",
     run: showLogs,
   },
-  {
-    name: "login",
-    operands: "[vendor]",
-    help: "Save a vendor's API key",
-    group: "Session",
-    needsIdle: true,
-    run: login,
-  },
+  loginCommand,
   { name: "logout", help: "Remove saved keys", group: "Session", run: shows("logout") },
   { name: "quit", aliases: ["exit"], help: "Quit", group: "Session", isBeside: true, run: (desk) => desk.leave() },
 ];
@@ -192,11 +186,6 @@ export async function copy(desk: Desk, text: string, what: string): Promise<void
   // By ssh, the terminal at the other end may do it: the user asked for it.
   else if (desk.copyByTerminal(text)) desk.say(`Copied ${what}, if your terminal lets programs copy.`);
   else desk.complain(copied.message);
-}
-
-async function login(desk: Desk, vendor: string): Promise<void> {
-  const code = await desk.interactive(["login", ...(vendor === "" ? [] : [vendor])]);
-  if (code === 0) desk.say("/model selects the model.");
 }
 
 const notInBackground =

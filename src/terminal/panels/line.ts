@@ -8,6 +8,8 @@ export type LineOptions = {
   /** Shown while nothing is typed. */
   hint?: string;
   text?: string;
+  /** Below it, in the place of what keys do. */
+  note?: string;
   /** Nobody must read it over a shoulder, or in a scrollback. */
   isHidden?: boolean;
 };
@@ -15,7 +17,7 @@ export type LineOptions = {
 /** Undefined: called off by Esc or Ctrl+C. */
 export function linePanel(
   palette: Palette,
-  { title, hint = "", text = "", isHidden = false }: LineOptions,
+  { title, hint = "", text = "", note, isHidden = false }: LineOptions,
 ): { panel: Panel; closed: Promise<string | undefined> } {
   let before = [...charactersOf(text)];
   let after: string[] = [];
@@ -46,7 +48,10 @@ export function linePanel(
       const isEmpty = before.length + after.length === 0;
       const line = isEmpty ? join(head, palette.soft(hint)) : join(head, palette.plain(shown(after)));
       return {
-        lines: [cut(line, columns - 1), palette.soft("   enter confirms · esc cancels")],
+        lines: [
+          cut(line, columns - 1),
+          cut(palette.soft(`   ${note === undefined ? "" : `${note} · `}enter confirms · esc cancels`), columns - 1),
+        ],
         cursor: { row: 0, column: Math.min(columns - 1, widthOf(head)) },
       };
     },

@@ -23,8 +23,10 @@ export type ListOptions<Value> = {
   /** The one that is chosen at first. */
   selected?: number;
   filter?: string;
-  /** Further keys: what each does with the item it is pressed on. */
-  keys?: Readonly<Record<string, { help: string; press(item: ListItem<Value>): void }>>;
+  /** What Enter does, as its help says it. */
+  enter?: string;
+  /** Further keys: what each does with the item it is pressed on; a value that comes back is the choice. */
+  keys?: Readonly<Record<string, { help: string; press(item: ListItem<Value>): Value | undefined }>>;
 };
 
 /** So many lines at most, however high the window is: the conversation above stays in sight. */
@@ -77,14 +79,19 @@ export function listPanel<Value>(
     const title = typeof options.title === "string" ? options.title : options.title();
     const prompt = join(palette.bold(` ${title} `), palette.plain(filter));
     const shown = left.slice(first, first + height);
-    const width = Math.min(40, Math.max(0, ...shown.map(({ label }) => widthOf(palette.plain(label)))) + 2);
+    const width = Math.min(
+      Math.max(40, columns >> 1),
+      Math.max(0, ...shown.map(({ label }) => widthOf(palette.plain(label)))) + 2,
+    );
     const lines = shown.map((item, index) => lineOf(item, first + index === selected, { columns, width }));
     if (lines.length === 0) lines.push(palette.soft("   no matches"));
     const counted =
       left.length === options.items.length ? `${left.length}` : `${left.length} of ${options.items.length}`;
     const more = Object.entries(options.keys ?? {}).map(([name, { help }]) => ` · ${name} ${help}`);
     const help = cut(
-      palette.soft(`   ${counted} · ↑↓ move · type to filter · enter selects · esc cancels${more.join("")}`),
+      palette.soft(
+        `   ${counted} · ↑↓ move · type to filter · enter ${options.enter ?? "selects"} · esc cancels${more.join("")}`,
+      ),
       columns - 1,
     );
     const head = cut(prompt, columns - 1);
@@ -101,7 +108,7 @@ export function listPanel<Value>(
   ): Painted {
     const name = isSelected ? palette.both("bold", "accent") : palette.plain;
     const sign = isSelected ? palette.accent(" › ") : palette.plain("   ");
-    const labelled = detail === "" ? name(label) : padded(cut(name(label), width), width);
+    const labelled = detail === "" ? name(label) : padded(cut(name(label), width - 2), width);
     return spread(join(sign, labelled, palette.soft(detail)), palette.soft(note), columns - rightMargin);
   }
 
@@ -113,7 +120,8 @@ export function listPanel<Value>(
       const own = options.keys?.[key.name];
       const move = moves[key.name];
       if (own) {
-        if (item) own.press(item);
+        const chosen = item && own.press(item);
+        if (chosen !== undefined) close(chosen);
       } else if (move) selected = Math.max(0, Math.min(left.length - 1, selected + move(height)));
       else if (key.name === "escape" || key.name === "ctrl+c" || key.name === "ctrl+d") close(undefined);
       else if (key.name === "enter") item && close(item.value);

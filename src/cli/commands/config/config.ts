@@ -1,10 +1,10 @@
 // `config`: the user's settings, listed, read, changed and opened.
 import { join } from "node:path";
-import { isObject } from "../../../json/object.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { configDir, homeDir } from "../../../store/config-dir.ts";
 import {
   findSetting,
+  hiddenValue,
   parseSetting,
   type Setting,
   type SettingFile,
@@ -13,6 +13,7 @@ import {
   settingsFile,
   settingValue,
   settingValues,
+  shownSetting,
 } from "../../../store/setting-table.ts";
 import { visible } from "../../../text/visible.ts";
 import { cut } from "../../../text/width.ts";
@@ -47,23 +48,18 @@ The files are in ${place}. To change one: ${invocation.name} config set <name> <
 
 function asJson({ setting, value, source }: SettingValue): object {
   const { name, meaning, file, default: fallback = null } = setting;
-  return { name, value: value === undefined ? null : hidden(setting, value), source, default: fallback, meaning, file };
+  return {
+    name,
+    value: value === undefined ? null : hiddenValue(setting, value),
+    source,
+    default: fallback,
+    meaning,
+    file,
+  };
 }
 
-/** On one line; a value that is not set is a dash. */
 function shown(setting: Setting, value: unknown): string {
-  if (value === undefined) return "-";
-  if (Array.isArray(value) && value.length === 0) return "none";
-  const plain = hidden(setting, value);
-  return visible(
-    withoutSecrets(typeof plain === "string" ? plain : Array.isArray(plain) ? plain.join(", ") : JSON.stringify(plain)),
-  );
-}
-
-/** Headers hold keys: their names are enough in a list. */
-function hidden({ name }: Setting, value: unknown): unknown {
-  if (!name.endsWith(".headers") || !isObject(value)) return value;
-  return Object.fromEntries(Object.keys(value).map((key) => [key, "…"]));
+  return visible(withoutSecrets(shownSetting(setting, value)));
 }
 
 /** For scripts: the bare value. One that is not set prints nothing and exits 1. */

@@ -1,0 +1,88 @@
+// The panels of settings, permission rules and keys, as a person uses them.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { ready, send, shell, starter } from "./started.ts";
+
+const start = starter();
+const down = "\x1b[B";
+const wide = { columns: 100, rows: 30 };
+
+it("/config shows every setting, changes it in place, checks and saves it", async () => {
+  const { pty, workspace } = await start([], wide);
+  const saved = (file: string) => JSON.parse(readFileSync(join(workspace.env["HOME"]!, ".cursor", file), "utf8"));
+  await ready(pty);
+  send(pty, "/config");
+  await pty.waitFor(/› model +auto +Model to use .*default/);
+  await pty.waitFor(/retries|\d+ · ↑↓ move · type to filter · enter changes/);
+  pty.type("vimMode\r"); // narrowed to one, and switched
+  await pty.waitFor(/› editor\.vimMode +true .*cli-config\.json/);
+  expect(saved("cli-config.json").editor.vimMode).toBe(true);
+  await pty.waitFor(/^ agent|vim|run everything/m);
+  pty.type("retries\r");
+  await pty.waitFor(/retries: 3/);
+  pty.type("\x15many\r");
+  await pty.waitFor("'retries' must be");
+  pty.type("\x157\r");
+  await pty.waitFor(/› retries +7 .*courser\.json/);
+  expect(saved("courser.json").retries).toBe(7);
+  pty.type("\x18"); // back to the default
+  await pty.waitFor(/› retries +3 .*default/);
+  expect(saved("courser.json").retries).toBeUndefined();
+  pty.type("approvalMode\r");
+  await pty.waitFor(/› allowlist +now/);
+  pty.type(`${down}\r`);
+  await pty.waitFor(/› approvalMode +auto-review/);
+  expect(saved("cli-config.json").approvalMode).toBe("auto-review");
+  pty.type("\x1b");
+  await ready(pty);
+});
+
+it("/permissions adds and removes rules, which hold in the chat at once", async () => {
+  const { pty, workspace } = await start([shell("touch made"), { text: "Over." }], {
+    ...wide,
+    args: ["--trust", "--sandbox", "disabled"],
+    files: { ".cursor/cli.json": '{"permissions":{"allow":["Shell(make)"],"deny":["Shell(touch)"]}}' },
+  });
+  const saved = () => JSON.parse(readFileSync(join(workspace.path, ".cursor/cli.json"), "utf8")).permissions;
+  await ready(pty);
+  send(pty, "/permissions");
+  await pty.waitFor("+ add a rule");
+  pty.type("touch\r");
+  await pty.waitFor(/› keep/);
+  pty.type(`${down}\r`);
+  await pty.waitFor("removed deny Shell(touch)");
+  await pty.waitFor("+ add a rule");
+  expect(saved()).toEqual({ allow: ["Shell(make)"], deny: [] });
+  pty.type("add\r");
+  await pty.waitFor("Rule:");
+  pty.type("Shell(touch made)\r");
+  await pty.waitFor(/› allow in this project/);
+  pty.type("\r");
+  await pty.waitFor("✓ allow Shell(touch made)");
+  expect(saved().allow).toEqual(["Shell(make)", "Shell(touch made)"]);
+  await pty.waitFor(/Shell\(touch made\) +allow/);
+  pty.type("\x1b");
+  await ready(pty);
+  send(pty, "go");
+  await pty.waitFor("Over.");
+  expect(existsSync(join(workspace.path, "made"))).toBe(true);
+});
+
+it("/login takes the key in a panel, unseen, and never on a command line", async () => {
+  const { pty, workspace } = await start([], {
+    ...wide,
+    env: { ANTHROPIC_BASE_URL: "http://127.0.0.1:9/v1", ANTHROPIC_API_KEY: "" },
+  });
+  await ready(pty);
+  send(pty, "/login");
+  await pty.waitFor(/› anthropic +Anthropic/);
+  pty.type("\r");
+  await pty.waitFor("Anthropic API key:");
+  pty.type("sk-ant-hidden-1234");
+  await pty.waitFor("••••");
+  pty.type("\r");
+  await pty.waitFor("Key saved for anthropic");
+  expect(readFileSync(join(workspace.env["HOME"]!, ".cursor/auth.json"), "utf8")).toContain("sk-ant-hidden-1234");
+  expect(pty.output()).not.toContain("hidden-1234");
+});
