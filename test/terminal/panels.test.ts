@@ -1,5 +1,5 @@
 // The panels of settings, permission rules and keys, as a person uses them.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { ready, send, shell, starter } from "./started.ts";
@@ -85,4 +85,23 @@ it("/login takes the key in a panel, unseen, and never on a command line", async
   await pty.waitFor("Key saved for anthropic");
   expect(readFileSync(join(workspace.env["HOME"]!, ".cursor/auth.json"), "utf8")).toContain("sk-ant-hidden-1234");
   expect(pty.output()).not.toContain("hidden-1234");
+});
+
+it("/export asks where, and offers the chat's own folder", async () => {
+  const { pty, workspace } = await start([{ text: "To be exported." }], wide);
+  await ready(pty);
+  send(pty, "go");
+  await pty.waitFor(/Done in/);
+  const before = readdirSync(workspace.path);
+  send(pty, "/export");
+  await pty.waitFor(/Export to: .*chat-[0-9a-f]+\.md/);
+  pty.type("\r");
+  await pty.waitFor(/Written to\s[\s\S]*\.md\./);
+  const [, file = ""] = /Written to\s([\s\S]*?\.md)\./.exec((await pty.scrollback()).join("\n"))!;
+  expect(readFileSync(file.replaceAll("\n", ""), "utf8")).toContain("To be exported.");
+  expect(readdirSync(workspace.path)).toEqual(before);
+  send(pty, "/export");
+  await pty.waitFor("Export to:");
+  pty.type("\x1b");
+  await ready(pty);
 });

@@ -1,11 +1,14 @@
 // Commands about conversations: new, resumed, copied, taken back, renamed, exported.
+import { join } from "node:path";
 import { findChat } from "../../store/chats/find-chat.ts";
 import { listChats, shownTitle } from "../../store/chats/list-chats.ts";
-import { configDir } from "../../store/config-dir.ts";
+import { configDir, homeDir } from "../../store/config-dir.ts";
 import { ageOf } from "../../text/age.ts";
 import { oneLine } from "../../text/one-line.ts";
+import { shortPath } from "../../text/short-path.ts";
 import { copyText } from "../clipboard.ts";
 import type { Desk } from "../desk.ts";
+import { linePanel } from "../panels/line.ts";
 import { type SlashCommand, shows } from "./command.ts";
 import { reopen, resumeChat } from "./resume-chat.ts";
 import { chooseTurn } from "./rewind.ts";
@@ -172,11 +175,23 @@ const formats: Readonly<Record<string, string>> = {
 async function exportChat(desk: Desk, rest: string): Promise<void> {
   const { chatId } = desk.conversation.facts;
   if (chatId === undefined) return desk.complain("There is nothing to export yet.");
-  const file = rest === "" ? `chat-${chatId.slice(0, 8)}.md` : rest;
+  const named = rest === "" ? await askFile(desk, chatId) : rest;
+  if (named === undefined || named.trim() === "") return;
+  const file = named.trim().replace(/^~(?=\/)/, homeDir(desk.env));
   const format = formats[/\.(atif\.json|\w+)$/.exec(file)?.[1] ?? ""] ?? "markdown";
   const { code, text } = await desk.command(["export", chatId, "--format", format, "--output", file]);
   if (code === 0) desk.say(`Written to ${file}.`);
   else desk.complain(text.trim());
+}
+
+/** With the files of the chat, unless another place is typed: nothing is written into a repository unasked. */
+function askFile(desk: Desk, chatId: string): Promise<string | undefined> {
+  const { request } = desk.conversation;
+  const folder = request.unkept
+    ? homeDir(desk.env)
+    : findChat(configDir(desk.env), chatId, request.workspace, desk.program);
+  const text = shortPath(join(folder, `chat-${chatId.slice(0, 8)}.md`), homeDir(desk.env));
+  return desk.open(linePanel(desk.palette, { title: "Export to:", text, note: "md, html, json, jsonl" }));
 }
 
 export async function copy(desk: Desk, text: string, what: string): Promise<void> {

@@ -166,7 +166,9 @@ type RuleWish = { type: "add" } | { type: "look" | "remove"; rule: ListedRule };
 
 async function showPermissions(desk: Desk, rest: string): Promise<void> {
   if (rest === "list") return desk.show((await desk.command(["permissions", "list"])).text);
-  const home = homeDir(desk.env);
+  const { workspace } = desk.conversation.request;
+  const placeOf = (file: string) =>
+    file.startsWith(`${workspace}/`) ? file.slice(workspace.length + 1) : shortPath(file, homeDir(desk.env));
   let isChanged = false;
   for (let selected = 0; ; ) {
     const { code, text } = await desk.command(["permissions", "list", "--format", "json"]);
@@ -185,7 +187,7 @@ async function showPermissions(desk: Desk, rest: string): Promise<void> {
           value: { type: "look", rule } as const,
           label: rule.text,
           detail: rule.counts ? rule.verdict : `${rule.verdict}, ignored: this workspace is not trusted`,
-          note: shortPath(rule.source, home),
+          note: placeOf(rule.source),
         })),
       ],
       selected,

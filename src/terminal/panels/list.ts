@@ -79,10 +79,7 @@ export function listPanel<Value>(
     const title = typeof options.title === "string" ? options.title : options.title();
     const prompt = join(palette.bold(` ${title} `), palette.plain(filter));
     const shown = left.slice(first, first + height);
-    const width = Math.min(
-      Math.max(40, columns >> 1),
-      Math.max(0, ...shown.map(({ label }) => widthOf(palette.plain(label)))) + 2,
-    );
+    const width = Math.min(40, Math.max(0, ...shown.map(({ label }) => widthOf(palette.plain(label)))) + 2);
     const lines = shown.map((item, index) => lineOf(item, first + index === selected, { columns, width }));
     if (lines.length === 0) lines.push(palette.soft("   no matches"));
     const counted =
