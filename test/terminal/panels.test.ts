@@ -1,5 +1,6 @@
 // The panels of settings, permission rules and keys, as a person uses them.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { ready, send, shell, starter } from "./started.ts";
@@ -104,4 +105,29 @@ it("/export asks where, and offers the chat's own folder", async () => {
   await pty.waitFor("Export to:");
   pty.type("\x1b");
   await ready(pty);
+});
+
+it("/model with -e: the server's models first, the one that runs marked; /status knows both", async () => {
+  const server = createServer((_request, response) => {
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ data: [{ id: "first-model" }, { id: "second-model" }] }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as { port: number }).port}/v1`;
+  try {
+    const { pty } = await start([], { ...wide, args: ["--trust", "--model", "second-model", "-e", url] });
+    await ready(pty);
+    send(pty, "/model");
+    await pty.waitFor(/^ {3}first-model +this server\n › second-model +current$/m);
+    await pty.waitFor(/… \d+ models without a key/);
+    pty.type("\x1b[A\r");
+    await pty.waitFor("first-model answers from now on.");
+    send(pty, "/status");
+    await pty.waitFor(`Model: first-model at ${url}`);
+    send(pty, "/opus");
+    await pty.waitFor(/key/);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
 });

@@ -1,29 +1,33 @@
-// `/model`: the models there are, those that can be used at once first; Tab sets how hard it thinks.
-import { autoModel, findVendor, models, offlineModel } from "../../model/catalog.ts";
-import { endpointModels } from "../../model/resolve.ts";
+// `/model`: the models there are, the one that answers marked, those that can be used at once first; Tab sets the effort.
+import { autoModel, findModel, findVendor, models, offlineModel } from "../../model/catalog.ts";
+import { endpointModels, type ResolvedModel, resolveModel } from "../../model/resolve.ts";
+import { UserError } from "../../protocol/error-codes.ts";
 import type { ReasoningEffort } from "../../protocol/run.ts";
+import { modelChoice } from "../../run/models.ts";
 import { readKeys } from "../../store/auth.ts";
 import { configDir } from "../../store/config-dir.ts";
 import { findSetting, saveSetting } from "../../store/setting-table.ts";
 import { loadSettings } from "../../store/settings.ts";
+import { counted } from "../../view/numbers.ts";
 import type { Desk } from "../desk.ts";
 import type { ListItem } from "../panels/list.ts";
+import { reopen } from "./resume-chat.ts";
 
-type Choice = { id: string; name: string; thinks?: boolean };
+/** `isOwn`: of the server of --endpoint. `isMore`: no model, but the way to those without a key. */
+type Choice = { id: string; name: string; isOwn?: boolean; isMore?: boolean };
 
 const efforts: readonly (ReasoningEffort | undefined)[] = [undefined, "low", "medium", "high"];
 
-/** `words`: a model and an effort, or the beginning of a name. */
+/** `words`: a model as --model takes it and an effort, or the beginning of a name. */
 export async function chooseModel(desk: Desk, words: string): Promise<void> {
   const [name = "", wish] = words.split(/\s+/);
-  const items = modelItems(desk);
+  const { usable, keyless } = await modelItems(desk);
   let effort = efforts.find((each) => each !== undefined && each === wish);
-  const exact = items.find(({ value }) => value.id === name)?.value;
-  const label = () => `Model${effort === undefined ? "" : ` (${effort} effort)`}`;
-  const chosen =
-    exact ??
-    (await desk.choose({
-      title: label,
+  const row = findModel(name)?.row;
+  const exact = [...usable, ...keyless].find(({ value }) => value.id === name)?.value ?? row;
+  const choose = (items: readonly ListItem<Choice>[]) =>
+    desk.choose({
+      title: () => `Model${effort === undefined ? "" : ` (${effort} effort)`}`,
       items,
       selected: Math.max(
         0,
@@ -39,24 +43,56 @@ export async function chooseModel(desk: Desk, words: string): Promise<void> {
           },
         },
       },
-    }));
-  if (!chosen) return;
-  await desk.conversation.setModel(chosen, effort);
-  saveSetting(configDir(desk.env), findSetting("model"), { modelId: chosen.id, displayName: chosen.name });
-  desk.say(
-    `${chosen.name}${effort === undefined ? "" : ` with ${effort} effort`} answers from now on, here and in new chats.`,
-  );
+    });
+  const more = { id: `… ${counted(keyless.length, "model")} without a key`, name: "/login saves one", isMore: true };
+  const folded = keyless.length > 0 && words === "";
+  let chosen: Choice | undefined =
+    exact ?? (await choose(folded ? [...usable, itemOf(more, "")] : [...usable, ...keyless]));
+  if (chosen?.isMore) chosen = await choose(keyless);
+  if (chosen) await useModel(desk, chosen, effort);
+}
+
+async function useModel(desk: Desk, { id, name, isOwn }: Choice, effort?: ReasoningEffort): Promise<void> {
+  const { endpoint, ...request } = desk.conversation.request;
+  const how = effort === undefined ? "" : ` with ${effort} effort`;
+  if (endpoint !== undefined && !isOwn) {
+    // It is not a model of this server: the chat goes on without the server.
+    if (await reopen(desk, { ...request, model: id, ...(effort && { effort }) }))
+      desk.say(`${name}${how} answers from now on, and ${endpoint} no more.`);
+    return;
+  }
+  await desk.conversation.setModel({ id, name }, effort);
+  // Without the flag that names the server, the name of its model would mean nothing.
+  if (!isOwn) saveSetting(configDir(desk.env), findSetting("model"), { modelId: id, displayName: name });
+  desk.say(`${name}${how} answers from now on${isOwn ? "." : ", here and in new chats."}`);
 }
 
 /** Of the model that answers now; without one, as it is by itself. */
 export async function setEffort(desk: Desk, effort: ReasoningEffort | undefined): Promise<void> {
   const { request, facts } = desk.conversation;
-  const shown = modelItems(desk).find(({ note }) => note === "current")?.value.id;
+  const shown = (await modelItems(desk)).usable.find(({ note }) => note === "current")?.value.id;
   await desk.conversation.setModel({ id: request.model ?? shown ?? autoModel.id, name: facts.model }, effort);
 }
 
-/** `auto` first, then what can be used, then what needs a key. */
-function modelItems(desk: Desk): ListItem<Choice>[] {
+/** The model that the run was opened with; undefined where there is none of this name any more. */
+function sessionModel({ conversation, env }: Desk): ResolvedModel | undefined {
+  const { request, host } = conversation;
+  const config = configDir(env);
+  const settings = loadSettings({ configDir: config, workspace: request.workspace, trusted: false });
+  try {
+    return resolveModel(modelChoice({ ...host, ...request }, settings, config));
+  } catch (error) {
+    if (error instanceof UserError) return undefined;
+    throw error;
+  }
+}
+
+function itemOf(choice: Choice, note: string): ListItem<Choice> {
+  return { value: choice, label: choice.id, detail: choice.name === choice.id ? "" : choice.name, note };
+}
+
+/** Those of the server that was named, `auto`, what there is a key for; and what needs one. */
+async function modelItems(desk: Desk): Promise<Record<"usable" | "keyless", ListItem<Choice>[]>> {
   const { env, conversation } = desk;
   const config = configDir(env);
   const keys = readKeys(config);
@@ -66,19 +102,42 @@ function modelItems(desk: Desk): ListItem<Choice>[] {
     const row = findVendor(vendor);
     return row?.local === true || vendor in keys || row?.keyVariables.some((name) => env[name]?.trim()) === true;
   };
-  const current = conversation.facts.model;
-  const item = (choice: Choice, note: string): ListItem<Choice> => ({
-    value: choice,
-    label: choice.id,
-    detail: choice.name,
-    note: choice.name === current ? "current" : note,
-  });
+  const own = sessionModel(desk);
   const known = models.map((row) => ({ row, usable: isUsable(row.vendor) }));
+  const all = [
+    ...(await serverItems(desk, own)),
+    itemOf(autoModel, "the best there is a key for"),
+    ...known.filter(({ usable }) => usable).map(({ row }) => itemOf(row, row.vendor)),
+    ...endpointModels(providers).map((line) => itemOf(line, "your server")),
+    itemOf(offlineModel, "built in, needs no key"),
+  ];
+  const { model } = conversation.facts;
+  const current = all.find(({ value }) => value.name === model) ?? all.find(({ value }) => value.id === own?.id);
+  const usable = all.map((item) => (item === current ? { ...item, note: "current" } : item));
+  if (!current && own) usable.unshift(itemOf({ id: own.id, name: model || own.displayName, isOwn: true }, "current"));
+  return {
+    usable,
+    keyless: known.filter((each) => !each.usable).map(({ row }) => itemOf(row, `${row.vendor}, no key`)),
+  };
+}
+
+async function serverItems(
+  { conversation: { request }, env, complain }: Desk,
+  own: ResolvedModel | undefined,
+): Promise<ListItem<Choice>[]> {
+  if (request.endpoint === undefined || own?.baseUrl === undefined) return [];
+  const { listServerModels } = await import("../../model/list-server.ts");
+  const list = await listServerModels({ kind: "openai-compatible", baseUrl: own.baseUrl, key: own.key, env });
+  if ("models" in list) return list.models.map((id) => itemOf({ id, name: id, isOwn: true }, "this server"));
+  complain(`${own.baseUrl} does not list its models: ${"refused" in list ? list.refused : list.unreachable}.`);
+  return [];
+}
+
+/** The words that tell one of our own commands which model and server this session has. */
+export function sessionFlags({ conversation: { request, facts } }: Desk): string[] {
+  const model = request.model ?? models.find(({ name }) => name === facts.model)?.id;
   return [
-    item(autoModel, "the best there is a key for"),
-    ...known.filter(({ usable }) => usable).map(({ row }) => item(row, row.vendor)),
-    ...endpointModels(providers).map((line) => item(line, "your server")),
-    item(offlineModel, "built in, needs no key"),
-    ...known.filter(({ usable }) => !usable).map(({ row }) => item(row, `${row.vendor}, no key`)),
+    ...(model === undefined ? [] : ["--model", model]),
+    ...(request.endpoint === undefined ? [] : ["--endpoint", request.endpoint]),
   ];
 }

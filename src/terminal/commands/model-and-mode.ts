@@ -13,13 +13,13 @@ export const modeNames: Readonly<Record<PermissionMode, string>> = {
   force: "run everything",
 };
 
-/** Each is a way into the list of models. */
+/** Each means what --model means by it. */
 const modelFamilies = { opus: "Opus", sonnet: "Sonnet", haiku: "Haiku", gpt: "GPT", gemini: "Gemini", grok: "Grok" };
 
 const familyCommands = Object.entries(modelFamilies).map(
   ([name, label]): SlashCommand => ({
     name,
-    help: `Choose among the ${label} models`,
+    help: `Use ${label}, as --model ${name} does`,
     group: "Model and mode",
     run: (desk) => chooseModel(desk, name),
   }),

@@ -6,6 +6,7 @@ import { configDir } from "../../store/config-dir.ts";
 import { findSetting, saveSetting } from "../../store/setting-table.ts";
 import type { Desk, Toggles } from "../desk.ts";
 import { join } from "../painted.ts";
+import { sessionFlags } from "./choose-model.ts";
 import { type SlashCommand, shows } from "./command.ts";
 import { configCommand } from "./settings.ts";
 
@@ -52,9 +53,9 @@ export const screenCommands: readonly SlashCommand[] = [
   {
     name: "status",
     aliases: ["whoami"],
-    help: "Keys and their sources",
+    help: "Model and server of this session; keys and their sources",
     group: "Screen",
-    run: shows("status"),
+    run: showStatus,
   },
   {
     name: "feedback",
@@ -105,6 +106,13 @@ async function setStatusLine(desk: Desk, rest: string): Promise<void> {
   saveSetting(configDir(desk.env), findSetting("statusLine"), command);
   desk.status.use(command && { command });
   desk.say(command === undefined ? "The status line was removed." : "This command now provides the status line.");
+}
+
+async function showStatus(desk: Desk): Promise<void> {
+  const { facts, request } = desk.conversation;
+  const at = request.endpoint === undefined ? "" : ` at ${request.endpoint}`;
+  const { text } = await desk.command(["status", ...sessionFlags(desk)]);
+  desk.show(`Model: ${facts.model}${at}\n${text}`);
 }
 
 /** What this session is, and what it runs on. */
