@@ -50,12 +50,22 @@ function transcriptLines(
   return transcript.takeCommitted(columns);
 }
 
+/** What was queued comes back to be sent again, or not: whoever stops a turn does not want the next one at once. */
+async function interruptTurn(app: App): Promise<void> {
+  app.setGoal(undefined);
+  const texts = app.conversation.queue.length > 0 ? await app.conversation.takeBackAll() : [];
+  app.conversation.interrupt();
+  if (texts.length === 0) return;
+  app.write([...texts, app.editor.text()].filter((text) => text.trim() !== "").join("\n\n"));
+  const what = texts.length === 1 ? "The queued message is" : `The ${texts.length} queued messages are`;
+  app.sayAfterTurn(`${what} back in the editor, and not sent. Enter sends ${texts.length === 1 ? "it" : "them"}.`);
+}
+
 const actions: Readonly<Record<AppAction, Action>> = {
   interrupt(app, isSecond) {
     if (app.stopLive()) return undefined;
     if (app.conversation.isWorking) {
-      app.conversation.interrupt();
-      app.setGoal(undefined);
+      void interruptTurn(app);
       return undefined;
     }
     if (!app.editor.isEmpty()) return isSecond ? void app.editor.clear() : "Esc again clears the text";
@@ -67,8 +77,7 @@ const actions: Readonly<Record<AppAction, Action>> = {
     if (!app.editor.isEmpty()) return void app.editor.clear();
     if (app.stopLive()) return undefined;
     if (app.conversation.isWorking && !isSecond) {
-      app.conversation.interrupt();
-      app.setGoal(undefined);
+      void interruptTurn(app);
       return "Interrupted. Ctrl+C again quits";
     }
     if (!isSecond) return "Ctrl+C again quits";

@@ -50,6 +50,7 @@ export class App implements Desk {
   #live: (columns: number) => readonly Painted[] = () => [];
   #stopLive: (() => void) | undefined;
   #hint = "";
+  #afterTurn = "";
   #opening: Promise<void> = Promise.resolve();
   #branch: string | undefined;
   #rendering: Rendering | undefined;
@@ -213,7 +214,15 @@ export class App implements Desk {
     if (event.type === "done" || event.type === "fail") this.#ended(event as TurnEnding);
   }
 
+  /** At once where none runs. */
+  sayAfterTurn(text: string): void {
+    if (this.conversation.isWorking) this.#afterTurn = text;
+    else this.say(text);
+  }
+
   #ended(ending: TurnEnding): void {
+    if (this.#afterTurn !== "") this.say(this.#afterTurn);
+    this.#afterTurn = "";
     this.#branch = this.#parts.branch();
     this.#parts.attention.ended(ending.durationMs);
     if (this.goal && this.conversation.queue.length === 0) this.goal = goalAfter(this.goal, ending, this);

@@ -173,6 +173,13 @@ export class Conversation {
     return last && (await last.sent.withdraw()) ? last.text : undefined;
   }
 
+  /** Everything that was queued, in its order: nothing of it is told any more. */
+  async takeBackAll(): Promise<string[]> {
+    const texts: string[] = [];
+    for (const { text, sent } of this.#waiting()) if (await sent.withdraw()) texts.push(text);
+    return [...texts, ...this.#early.splice(0).map(({ text }) => text)];
+  }
+
   interrupt(): void {
     this.#run?.interrupt("Interrupted by you.");
   }

@@ -77,9 +77,8 @@ const steps: readonly Step[] = [
   { typed: "/debug", wanted: "Debug mode is off." },
   { typed: "/model", wanted: /› script:\S+ +Script +current\n[\s\S]*… \d+ models without a key/, keys: leave },
   { typed: "/model xyz", wanted: "no matches", keys: leave },
-  ...["opus", "sonnet", "haiku", "gpt", "gemini", "grok"].map(
-    (name): Step => ({ typed: `/${name}`, wanted: /^✗ .*key|› \S+ .*no key$/m, keys: leave }),
-  ),
+  ...["opus", "sonnet", "haiku", "grok"].map((name): Step => ({ typed: `/${name}`, wanted: /^✗ .*key/m })),
+  ...["gpt", "gemini"].map((name): Step => ({ typed: `/${name}`, wanted: /› \S+ .*no key$/m, keys: leave })),
   { typed: "/max-mode", wanted: "Script now uses high effort." },
   { typed: "/fast", wanted: "Script now uses low effort." },
   { typed: "/fast off", wanted: "Effort is back to the model's default." },

@@ -70,6 +70,8 @@ export function createTranscript(options: TranscriptOptions): Transcript {
   let answer = createAnswer();
   /** What came of the segment so far, to be completed by its end. */
   let segment = "";
+  /** Notices that came while it was written. */
+  const held: Block[] = [];
   let thinking: { since: number; text: string } | undefined;
   let turn: { since: number; characters: number; changed: Set<string> } | undefined;
   const calls: RunningCalls = createCalls();
@@ -103,13 +105,16 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     const rest = answer.takeRest();
     if (rest) addText(rest);
     segment = "";
+    finished.push(...held.splice(0));
   };
   const notice = (paint: "soft" | "warn" | "bad", sign: string, message: string) => {
-    add("notice", (width) =>
+    // Not in the middle of a sentence or a list: it stands behind the text that is being written.
+    const blocks = segment === "" ? finished : held;
+    const lines = (width: number) =>
       wholeLines(message).flatMap((line, row) =>
         wrap(palette[paint](row === 0 ? `${sign} ${line}` : `  ${line}`), width, blanks(2)),
-      ),
-    );
+      );
+    blocks.push({ kind: "notice", lines });
   };
   const endThinking = (at: number | undefined, whole: string | undefined) => {
     const text = whole ?? thinking?.text ?? "";
