@@ -2,6 +2,7 @@
 import { basename } from "node:path";
 import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { Prompt, Recorded, RunRequest, TurnEnding } from "../protocol/run.ts";
+import { homeDir } from "../store/config-dir.ts";
 import { counted } from "../view/numbers.ts";
 import { performAction } from "./actions.ts";
 import type { AppParts } from "./app-parts.ts";
@@ -24,6 +25,7 @@ import type { Painted, Palette } from "./painted.ts";
 import { type ListOptions, listPanel } from "./panels/list.ts";
 import type { Panel } from "./panels/panel.ts";
 import { PanelStack } from "./panels/panel-stack.ts";
+import { pastedImages } from "./pasted-images.ts";
 import { runShellCommand } from "./shell-mode.ts";
 import { StatusLine } from "./status-line.ts";
 import { sendNow, submitText, takesBack } from "./submit.ts";
@@ -194,6 +196,7 @@ export class App implements Desk {
 
   #edit(key: Key): void {
     if (key.type === "key" && key.name === "up" && takesBack(this)) return;
+    if (key.type === "paste" && this.#pasteImages(key.text)) return;
     const outcome = this.editor.press(key);
     this.#hint = outcome.type === "handled" ? "" : this.#hint;
     if (outcome.type === "submit") submitText(this, outcome);
@@ -203,6 +206,14 @@ export class App implements Desk {
       if (key.name === "enter") sendNow(this);
       else if (action) this.perform(action);
     }
+  }
+
+  /** An empty paste is what some terminals make of an image in the clipboard. */
+  #pasteImages(text: string): boolean {
+    if (text === "") this.perform("pasteImage");
+    const images = pastedImages(text, { workspace: this.conversation.request.workspace, home: homeDir(this.env) });
+    for (const image of images) this.editor.insertImage(image);
+    return text === "" || images.length > 0;
   }
 
   #event(recorded: Recorded): void {

@@ -265,7 +265,7 @@ describe("pastes", () => {
     editor.insertImage({ mime: "image/png", base64: "AA==" });
     expect(press(editor, "enter")).toEqual({
       type: "submit",
-      text: "look:[Image #1]",
+      text: "look:[Image 1]",
       images: [{ mime: "image/png", base64: "AA==" }],
       shell: false,
     });
@@ -280,9 +280,9 @@ describe("pastes", () => {
     editor.setEdited(editor.text());
     expect(shownLines(editor, screen)).toEqual(before);
     editor.setEdited(`First: ${editor.text()}!`);
-    expect(shownLines(editor, { columns: 80, rows: 24 })).toEqual(["› First: [Pasted 30 lines #1][Image #2]see!▏"]);
+    expect(shownLines(editor, { columns: 80, rows: 24 })).toEqual(["› First: [Pasted 30 lines #1][Image 1]see!▏"]);
     expect(press(editor, "enter")).toMatchObject({
-      text: `First: ${"p\n".repeat(30)}[Image #2]see!`,
+      text: `First: ${"p\n".repeat(30)}[Image 1]see!`,
       images: [{ mime: "image/png", base64: "AA==" }],
     });
   });

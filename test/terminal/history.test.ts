@@ -85,7 +85,7 @@ describe("history across sessions", () => {
       session()
         .history.entries()
         .map(({ text }) => text),
-    ).toEqual(["look[Image #1]"]);
+    ).toEqual(["look[Image 1]"]);
   });
 
   it("stays bounded: the older half goes", () => {

@@ -48,6 +48,7 @@ export function foldedText(text: string, number: number): Folded {
 export class Folds {
   readonly #parts = new Map<string, Folded>();
   #next = 1;
+  #images = 0;
 
   get parts(): FoldedParts {
     return this.#parts;
@@ -58,8 +59,10 @@ export class Folds {
     return isLong(text) || holdsToken(text) ? this.#add((number) => foldedText(text, number)) : text;
   }
 
+  /** Images are counted by themselves. */
   forImage(image: Image): string {
-    return this.#add((number) => ({ type: "image", image, number }));
+    const number = ++this.#images;
+    return this.#add(() => ({ type: "image", image, number }));
   }
 
   /** A text that was folded elsewhere, in a session before this one, with characters of this editor. */
@@ -101,7 +104,7 @@ export class Folds {
 
 export function label(part: Folded | undefined): string {
   if (part === undefined) return "[Pasted text]";
-  if (part.type === "image") return `[Image #${part.number}]`;
+  if (part.type === "image") return `[Image ${part.number}]`;
   return part.lines > 1
     ? `[Pasted ${part.lines} lines #${part.number}]`
     : `[Pasted ${part.text.length} characters #${part.number}]`;

@@ -1,0 +1,34 @@
+// A paste that is nothing but paths of images: files that were dropped onto the terminal, or copied by their path.
+
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { UserError } from "../protocol/error-codes.ts";
+import { readImage } from "../run/images.ts";
+import type { Image } from "./editor/paste.ts";
+
+const mostPaths = 10;
+const longestPaste = 10_000;
+
+/** In their order; empty where the text is anything else. */
+export function pastedImages(text: string, { workspace, home }: { workspace: string; home: string }): Image[] {
+  if (text.length > longestPaste || !/\.(png|jpe?g|gif|webp)\b/i.test(text)) return [];
+  const paths = pathsIn(text.trim());
+  if (paths.length === 0 || paths.length > mostPaths) return [];
+  try {
+    return paths.map((path) => readImage(absolute(path, workspace, home)));
+  } catch (error) {
+    if (error instanceof UserError || error instanceof TypeError) return [];
+    throw error;
+  }
+}
+
+/** Quoted, with blanks behind backslashes, or one on each line. */
+function pathsIn(text: string): string[] {
+  const words = text.match(/'[^'\n]*'|"[^"\n]*"|(?:\\.|[^\s\\])+/g) ?? [];
+  return words.map((word) => (/^['"]/.test(word) ? word.slice(1, -1) : word.replace(/\\(.)/g, "$1")));
+}
+
+function absolute(path: string, workspace: string, home: string): string {
+  if (path.startsWith("file://")) return fileURLToPath(path);
+  return resolve(workspace, path.replace(/^~(?=\/)/, home));
+}
