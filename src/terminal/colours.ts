@@ -35,7 +35,7 @@ export function darknessOf(reply: string): boolean | undefined {
   return 0.299 * red + 0.587 * green + 0.114 * blue < 0.5;
 }
 
-/** The colours of diffs have a background only where it can be a shade. */
+/** Diffs and the user's own messages have a background only where it can be a shade. */
 const shades = {
   light: {
     soft: fore("6a6963"),
@@ -43,6 +43,7 @@ const shades = {
     good: fore("1f7a46"),
     bad: fore("b3261e"),
     warn: fore("8a5a00"),
+    message: back("ededea"),
     added: back("e3f4e8"),
     removed: back("fbe6e4"),
     addedWord: back("bfe6cb"),
@@ -59,6 +60,7 @@ const shades = {
     good: fore("6fcf97"),
     bad: fore("ff8a80"),
     warn: fore("e3b341"),
+    message: back("2c2f35"),
     added: back("16301f"),
     removed: back("3a1d1c"),
     addedWord: back("24573a"),
@@ -79,6 +81,7 @@ const ofTheTerminal: Shades = {
   good: "32",
   bad: "31",
   warn: "33",
+  message: "",
   added: "32",
   removed: "31",
   addedWord: "1;32",

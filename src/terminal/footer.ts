@@ -32,7 +32,7 @@ export function footerLine(parts: FooterParts, palette: Palette, columns: number
     palette.soft(model),
     contextUsed === undefined
       ? nothing
-      : (contextUsed >= tight ? palette.warn : palette.soft)(`${Math.round(contextUsed * 100)} %`),
+      : (contextUsed >= tight ? palette.warn : palette.soft)(`${Math.round(contextUsed * 100)} % of context`),
     costUsd === undefined || costUsd <= 0 ? nothing : palette.soft(dollars(costUsd)),
     branch ? palette.soft(branch) : nothing,
     queued ? palette.accent(`queued: ${queued}`) : nothing,

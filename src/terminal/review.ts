@@ -58,7 +58,7 @@ async function readPart(app: App, { label, changes }: Part, shown: (path: string
         lines: (width) =>
           changes.flatMap((change): Painted[] => [
             palette.bold(`${shown(change.path)}  (turn ${change.turn})`),
-            ...diffLines(change.diff, { palette, rendering, width, most: 10_000, rows: 200 }),
+            ...diffLines(change.diff, { path: change.path, palette, rendering, width, most: 10_000, rows: 200 }),
             nothing,
           ]),
       },

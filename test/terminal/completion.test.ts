@@ -64,6 +64,7 @@ describe("completion", () => {
     expect(shownLines(editor, screen).slice(1)).toEqual([
       "› /rewind             go back (/undo)",
       "  /status-indicators  the title",
+      "  1 of 2 commands",
     ]);
     expect(press(editor, "enter")).toMatchObject({ type: "submit", text: "/rewind" });
     // Letters that happen to be in a name: the first Enter writes it out, the second sends it.

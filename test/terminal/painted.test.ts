@@ -100,10 +100,10 @@ describe("the footer", () => {
     };
     const at = (columns: number) => plainText(footerLine(parts, palette, columns));
     expect(at(101)).toBe(
-      ` agent · sonnet-4.5 · 31 % · $0.08 · main · queued: 1 · esc interrupts${" ".repeat(23)}? keys`,
+      ` agent · sonnet-4.5 · 31 % of context · $0.08 · main · queued: 1 · esc interrupts${" ".repeat(12)}? keys`,
     );
-    expect(at(74)).toBe(" agent · sonnet-4.5 · 31 % · $0.08 · main · queued: 1 · esc interrupts");
-    expect(at(42)).toBe(" agent · sonnet-4.5 · 31 % · $0.08");
+    expect(at(85)).toBe(" agent · sonnet-4.5 · 31 % of context · $0.08 · main · queued: 1 · esc interrupts");
+    expect(at(53)).toBe(" agent · sonnet-4.5 · 31 % of context · $0.08");
     expect(at(14)).toBe(" agent");
     for (let columns = 1; columns < 120; columns++)
       expect(widthOf(footerLine(parts, palette, columns))).toBeLessThanOrEqual(columns);

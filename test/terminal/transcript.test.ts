@@ -48,9 +48,11 @@ describe("what the model says", () => {
     "✓ done",
     "○ open",
     "",
+    "┌── ts",
     "  const a = 1;",
     "",
     "  // end",
+    "└──",
     "",
     "name  count",
     "────  ─────",
@@ -85,8 +87,8 @@ describe("what the model says", () => {
     expect(next("\nSecond ")).toEqual(["First paragraph."]);
     expect(next("one.\n\n```\ncode\n\n")).toEqual(["", "Second one."]);
     expect(next("more\n")).toEqual([]);
-    expect(transcript.live({ columns: 80, rows: 9 }).map(plainText)).toEqual(["", "  code", "", "  more"]);
-    expect(next("```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n")).toEqual(["", "  code", "", "  more"]);
+    expect(transcript.live({ columns: 80, rows: 9 }).map(plainText)).toEqual(["", "┌──", "  code", "", "  more"]);
+    expect(next("```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n")).toEqual(["", "┌──", "  code", "", "  more", "└──"]);
     expect(next("| 3 | 4 |\n\n")).toEqual(["", "a    b", "───  ───", "1    2", "3    4"]);
   });
 
@@ -142,7 +144,7 @@ describe("calls", () => {
       "         10 -  const limit = 10;",
       "         10 +  const limit = 20;",
     ]);
-    expect(lines[2]).toMatch(/48;2;109;47;43m10/); // the word
+    expect(lines[2]).toMatch(/48;2;109;47;43;[\d;]+m10/); // the word
     expect(lines[2]).toMatch(/48;2;58;29;28m {2}/); // the line
   });
 

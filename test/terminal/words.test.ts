@@ -23,6 +23,11 @@ it.each([
 ])("as %s, a failure names slash commands: %s", (name, message, shown) => {
   setProgramName(name);
   const ending = { type: "fail", message, code: "OFFLINE_LIMIT", durationMs: 1 } as never;
-  const lines = endingLines(ending, { changed: 0, palette: createPalette({ depth: 24, dark: true }), width: 200 });
+  const lines = endingLines(ending, {
+    changed: 0,
+    waitedMs: 0,
+    palette: createPalette({ depth: 24, dark: true }),
+    width: 200,
+  });
   expect(plainText(lines[0]!)).toBe(`✗ ${shown}`);
 });

@@ -119,10 +119,13 @@ function bodyOf({ tool, needs, reasons }: PermissionQuestion, { palette, env }: 
   ];
 }
 
-function diffOf({ diff }: PermissionQuestion, { palette, rendering }: Desk, columns: number): Painted[] {
+function diffOf({ diff, needs }: PermissionQuestion, { palette, rendering }: Desk, columns: number): Painted[] {
   const indent = bodyIndent(columns);
   if (diff === undefined) return [];
-  return indented(diffLines(diff, { palette, rendering, width: columns - indent, most: 40 }), indent);
+  return indented(
+    diffLines(diff, { path: needs[0]?.target ?? "", palette, rendering, width: columns - indent, most: 40 }),
+    indent,
+  );
 }
 
 /** As `permissions explain` tells it. */

@@ -1,5 +1,6 @@
 // How the editor looks: a sign, the text with the real cursor, the list under it.
 import { cut, padded, widthOf } from "../../text/width.ts";
+import { counted } from "../../view/numbers.ts";
 import { join, type Painted } from "../painted.ts";
 import type { Size, View } from "../view.ts";
 import type { Layout, Row } from "./layout.ts";
@@ -139,7 +140,12 @@ function popupLines(popup: Popup, size: Size, palette: EditorPalette): Painted[]
     .map(({ name, detail }) => ({ name: palette.plain(name), detail: palette.plain(detail) }));
   const room = Math.max(1, size.columns - marginOf(size));
   const nameWidth = Math.min(room, Math.max(...visible.map(({ name }) => widthOf(name))));
-  return visible.map(({ name, detail }, index) => {
+  // Of commands, how many there are: those below are found by going down, or by typing more.
+  const isCommands = popup.type === "choices" && popup.query.kind === "command" && sizeOf(popup) > 1;
+  const count = isCommands
+    ? [palette.soft(cut(`  ${popup.chosen + 1} of ${counted(sizeOf(popup), "command")}`, room))]
+    : [];
+  const lines = visible.map(({ name, detail }, index) => {
     const isChosen = first + index === popup.chosen;
     const shownName = detail === "" ? cut(name, room) : padded(cut(name, nameWidth), nameWidth);
     const left = room - widthOf(shownName) - 2;
@@ -149,6 +155,7 @@ function popupLines(popup: Popup, size: Size, palette: EditorPalette): Painted[]
       palette.soft(detail !== "" && left > 4 ? `  ${cut(detail, left)}` : ""),
     );
   });
+  return [...lines, ...count];
 }
 
 function wholeText({ text, parts }: { text: string; parts: Parameters<typeof expand>[1] }): string {

@@ -1,6 +1,7 @@
 // Popup: the list under the editor. Choices for what is being named, or earlier messages that are searched.
 import {
   type Choice,
+  type Command,
   type CompletionSources,
   commandChoices,
   fileChoices,
@@ -45,9 +46,20 @@ export class PopupSource {
     if (this.#dismissed === query.start) return undefined;
     const choices =
       query.kind === "command"
-        ? commandChoices(query.query, this.#sources!.commands())
+        ? commandChoices(query.query, this.#mostUsedFirst(this.#sources!.commands()))
         : fileChoices(query.query, this.#listed());
     return choices.length === 0 ? undefined : { type: "choices", query, choices, chosen: 0 };
+  }
+
+  /** As the history has them; those that were never used in the order of the table. */
+  #mostUsedFirst(commands: readonly Command[]): readonly Command[] {
+    const uses = new Map<string, number>();
+    for (const { text } of this.#history?.entries() ?? []) {
+      const name = /^\/\S+/.exec(text)?.[0];
+      if (name !== undefined) uses.set(name, (uses.get(name) ?? 0) + 1);
+    }
+    if (uses.size === 0) return commands;
+    return [...commands].sort((one, other) => (uses.get(other.name) ?? 0) - (uses.get(one.name) ?? 0));
   }
 
   search(query: string): Popup {

@@ -1,7 +1,6 @@
 // What the model says, as it comes: Markdown blocks are given out when they are closed, the open one is shown as it grows.
 import { type Painted, wholeLines } from "../painted.ts";
-import { codeLines } from "./code.ts";
-import { indented } from "./diff-lines.ts";
+import { codeBlock, codeLines } from "./code.ts";
 import { languageOf, type MarkdownStyle, markdownLines, plainLines } from "./markdown.ts";
 import type { Token } from "./rendering.ts";
 
@@ -68,8 +67,11 @@ export function createAnswer(): Answer {
       if (isOpenFence(open)) {
         // Only the end can be seen; colours may miss what began further up.
         const [fence, , , language = ""] = openingFence.exec(open)!;
-        const code = wholeLines(open.slice(fence.length + 1)).slice(-most);
-        return indented(codeLines(code.join("\n"), languageOf(language), style), 2);
+        const all = wholeLines(open.slice(fence.length + 1));
+        const name = languageOf(language);
+        const block = codeBlock(codeLines(all.slice(-most).join("\n"), name, style), name, style.palette);
+        // Its end has not come; its beginning may be above what is shown.
+        return block.slice(all.length > most - 1 ? 1 : 0, -1);
       }
       return markdownLines(open, width, style).slice(-most);
     },

@@ -164,6 +164,7 @@ function bodyLines(call: Call, style: CardStyle, open: boolean): Painted[] {
   if (view.diff !== undefined && call.outcome)
     return diffLines(view.diff, {
       ...style,
+      ...(isObject(call.args) && typeof call.args.path === "string" && { path: call.args.path }),
       width,
       ...(open ? { most: everything, rows: allRows } : { most: mostLines.diff }),
     });

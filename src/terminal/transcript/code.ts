@@ -1,32 +1,21 @@
 // Code with colours: keywords, strings, numbers, comments and names of types; everything else in the terminal's own ink.
 import { type Colour, join, linesOf, type Painted, type Palette } from "../painted.ts";
+import { colourOfCode } from "./code-colours.ts";
+import { indented } from "./diff-lines.ts";
 import type { Rendering } from "./rendering.ts";
 
-const colours: Record<string, Colour> = {
-  keyword: "keyword",
-  boolean: "number",
-  number: "number",
-  string: "string",
-  "template-string": "string",
-  "attr-value": "string",
-  char: "string",
-  regex: "string",
-  comment: "comment",
-  prolog: "comment",
-  "class-name": "type",
-  builtin: "type",
-  tag: "keyword",
-  "attr-name": "type",
-  property: "type",
-  selector: "keyword",
-  atrule: "keyword",
-  inserted: "good",
-  deleted: "bad",
-  "inserted-sign": "good",
-  "deleted-sign": "bad",
-  heading: "bold",
-  title: "bold",
-};
+/** Between two quiet lines, so that it is not taken for prose, and can be copied as it is. */
+export function codeBlock(code: readonly Painted[], language: string, palette: Palette): Painted[] {
+  const name = language === "" ? "" : ` ${language}`;
+  return [palette.soft(`┌──${name}`), ...indented(code, 2), palette.soft("└──")];
+}
+
+const diffPaints: readonly [RegExp, Colour][] = [
+  [/^(\+\+\+|---) |^(diff|index) /, "bold"],
+  [/^@@/, "type"],
+  [/^\+/, "added"],
+  [/^-/, "removed"],
+];
 
 export function codeLines(
   code: string,
@@ -34,8 +23,10 @@ export function codeLines(
   { palette, rendering }: { palette: Palette; rendering: Rendering | undefined },
 ): Painted[] {
   const text = code.replaceAll("\t", "    ");
+  if (language === "diff" || language === "patch")
+    return linesOf(text).map((line) => palette[diffPaints.find(([begins]) => begins.test(line))?.[1] ?? "plain"](line));
   if (!rendering) return linesOf(text).map(palette.plain);
   return rendering
     .codePieces(linesOf(text).join("\n"), language)
-    .map((line) => join(...line.map((piece) => palette[(piece.kind && colours[piece.kind]) || "plain"](piece.text))));
+    .map((line) => join(...line.map((piece) => palette[colourOfCode(piece.kind) ?? "plain"](piece.text))));
 }

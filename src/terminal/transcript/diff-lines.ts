@@ -2,7 +2,8 @@
 
 import { changedWords, type DiffLine, hunksOfDiff, numberOf } from "../../view/diff-hunks.ts";
 import { counted } from "../../view/numbers.ts";
-import { blanks, cut, join, nothing, type Painted, type Palette, padded, wrap } from "../painted.ts";
+import { blanks, type Colour, cut, join, nothing, type Painted, type Palette, padded, wrap } from "../painted.ts";
+import { colourOfCode } from "./code-colours.ts";
 import type { Rendering, Words } from "./rendering.ts";
 
 /** `most`: lines that are shown; the rest is counted. `rows`: that one long line may take, before it is cut. */
@@ -13,12 +14,15 @@ export type DiffStyle = {
   most: number;
   rows?: number;
   lineNumbers?: boolean;
+  /** Of the file that changed: its code has colours where the change has a shade. */
+  path?: string;
 };
 
 const usualRows = 4;
 
 export function diffLines(diff: string, style: DiffStyle): Painted[] {
-  const { palette, rendering, width, most, rows = usualRows, lineNumbers = true } = style;
+  const { palette, rendering, width, most, rows = usualRows, lineNumbers = true, path = "" } = style;
+  const language = /\.(\w+)$/.exec(path)?.[1] ?? "";
   const hunks = hunksOfDiff(diff);
   const numbers = hunks.flat().map((line) => String(numberOf(line) ?? "").length);
   const numberWidth = lineNumbers ? Math.max(2, ...numbers) : 0;
@@ -34,7 +38,8 @@ export function diffLines(diff: string, style: DiffStyle): Painted[] {
     for (const run of runsOf(hunk)) {
       const passed = left > 0 && run[0]!.sign !== " " ? run.slice(longest).length : 0;
       for (const line of passed > 0 ? run.slice(0, longest) : run) {
-        if (left-- > 0) shown.push(...shownLine(line, words.get(line), { palette, numberWidth, width, rows }));
+        if (left-- > 0)
+          shown.push(...shownLine(line, words.get(line), { palette, rendering, language, numberWidth, width, rows }));
         else hidden++;
       }
       if (passed > 0)
@@ -56,7 +61,11 @@ function runsOf(hunk: readonly DiffLine[]): DiffLine[][] {
   return runs;
 }
 
-type LineStyle = { palette: Palette; numberWidth: number; width: number; rows: number };
+type LineStyle = Pick<DiffStyle, "palette" | "rendering" | "width"> & {
+  language: string;
+  numberWidth: number;
+  rows: number;
+};
 
 /** What is wider than the window goes on below itself: a change that cannot be read whole cannot be judged. */
 function shownLine(changed: DiffLine, words: Words | undefined, style: LineStyle): Painted[] {
@@ -70,14 +79,16 @@ function shownLine(changed: DiffLine, words: Words | undefined, style: LineStyle
     return pieces(palette.plain(`  ${text}`)).map((piece, row) =>
       join(row === 0 ? at : below, palette.plain(" "), piece),
     );
-  const [line, word, mark] =
+  const [name, line, mark] =
     sign === "+"
-      ? [palette.added, palette.addedWord, palette.good]
-      : [palette.removed, palette.removedWord, palette.bad];
-  const code = (words ?? [{ text, isChanged: false }]).map((each) =>
-    (each.isChanged ? word : line)(each.text.replaceAll("\t", "    ")),
-  );
+      ? (["added", palette.added, palette.good] as const)
+      : (["removed", palette.removed, palette.bad] as const);
   const isShaded = line(" ").includes("48;");
+  const code = (words ?? [{ text, isChanged: false }]).flatMap(({ text: each, isChanged }) =>
+    colouredPieces(each.replaceAll("\t", "    "), isShaded ? style : undefined).map(({ text: piece, colour }) =>
+      palette.both(isChanged ? `${name}Word` : name, ...(colour ? [colour] : []))(piece),
+    ),
+  );
   const signed = isShaded ? palette.both(sign === "+" ? "good" : "bad", sign === "+" ? "added" : "removed") : mark;
   return pieces(join(line("  "), ...code)).map((piece, row) =>
     join(
@@ -88,6 +99,13 @@ function shownLine(changed: DiffLine, words: Words | undefined, style: LineStyle
       isShaded ? line(plainBlanks(room, piece)) : nothing,
     ),
   );
+}
+
+/** What is a shade leaves the colour of the letters to the code. */
+function colouredPieces(text: string, style: LineStyle | undefined): { text: string; colour?: Colour | undefined }[] {
+  if (!style?.rendering || style.language === "") return [{ text }];
+  const [pieces = []] = style.rendering.codePieces(text, style.language);
+  return pieces.map(({ text: piece, kind }) => ({ text: piece, colour: colourOfCode(kind) }));
 }
 
 function plainBlanks(width: number, body: Painted): string {

@@ -6,12 +6,14 @@ import { programName } from "../../text/program-name.ts";
 import { counted, dollars, duration } from "../../view/numbers.ts";
 import { join, type Painted, type Palette, wholeLines, wrap } from "../painted.ts";
 
-type EndingStyle = { changed: number; palette: Palette; width: number };
+/** `waitedMs`: for a person's answers, which is time of neither the model nor the tools. */
+type EndingStyle = { changed: number; waitedMs: number; palette: Palette; width: number };
 
-export function endingLines(ending: TurnEnding, { changed, palette, width }: EndingStyle): Painted[] {
+export function endingLines(ending: TurnEnding, { changed, waitedMs, palette, width }: EndingStyle): Painted[] {
   const cost = costOfEnding(ending) ?? 0;
   const facts = [
-    duration(ending.durationMs),
+    duration(Math.max(0, ending.durationMs - waitedMs)),
+    waitedMs >= 1000 ? `${duration(waitedMs)} waiting for you` : "",
     changed > 0 ? `${counted(changed, "file")} changed` : "",
     ending.denials && ending.denials.length > 0 ? `${counted(ending.denials.length, "call")} refused` : "",
     cost > 0 ? dollars(cost) : "",

@@ -11,7 +11,7 @@ import { type CardStyle, spinner, spinnerMs } from "./card.ts";
 import { endingLines } from "./ending.ts";
 import { messageLines } from "./message.ts";
 import type { Rendering } from "./rendering.ts";
-import { createCalls, type RunningCalls } from "./running-calls.ts";
+import { createCalls, type EndedCall, type RunningCalls } from "./running-calls.ts";
 
 export type TranscriptOptions = {
   palette: Palette;
@@ -75,6 +75,12 @@ export function createTranscript(options: TranscriptOptions): Transcript {
   let thinking: { since: number; text: string } | undefined;
   let turn: { since: number; characters: number; changed: Set<string> } | undefined;
   const calls: RunningCalls = createCalls();
+  /** Calls that were started and do not stand in the transcript yet; those of them that have ended. */
+  const order: string[] = [];
+  const ended = new Map<string, EndedCall>();
+  /** For a person, in this turn. */
+  let waited = 0;
+  let waitsSince = 0;
 
   const style = (width: number): CardStyle => ({
     palette,
@@ -168,19 +174,21 @@ export function createTranscript(options: TranscriptOptions): Transcript {
         void load();
         endText();
         calls.start(event);
+        order.push(event.callId);
         break;
       case "tool_output":
         calls.output(event);
         break;
       case "tool_end": {
         noteChange(event);
-        const ended = calls.end(event);
-        add("call", (width) => ended(style(width), now()));
+        ended.set(event.callId, calls.end(event));
+        if (!order.includes(event.callId)) order.push(event.callId);
+        addEnded();
         break;
       }
       case "notice": {
-        const ended = event.kind === "task_notification" ? calls.endBackground(event) : undefined;
-        if (ended) add("call", (width) => ended(style(width), now()));
+        const late = event.kind === "task_notification" ? calls.endBackground(event) : undefined;
+        if (late) add("call", (width) => late(style(width), now()));
         else if (event.kind === "warning") notice("warn", "!", event.message);
         else notice("soft", "·", event.message);
         break;
@@ -189,11 +197,14 @@ export function createTranscript(options: TranscriptOptions): Transcript {
       case "fail": {
         endText();
         if (thinking) endThinking(event.at, undefined);
-        const left = calls.endAll();
-        for (const each of left) add("call", (width) => each(style(width), now()));
+        for (const each of [...ended.values(), ...calls.endAll()]) add("call", (width) => each(style(width), now()));
+        ended.clear();
+        order.length = 0;
         const changed = turn?.changed.size ?? 0;
+        const waitedMs = waited;
+        waited = 0;
         turn = undefined;
-        add("text", (width) => endingLines(event, { changed, palette, width }));
+        add("text", (width) => endingLines(event, { changed, waitedMs, palette, width }));
         break;
       }
       case "init":
@@ -201,6 +212,15 @@ export function createTranscript(options: TranscriptOptions): Transcript {
       case "answer":
       case "other":
         break;
+    }
+  }
+
+  /** Calls stand in the order in which the model made them: one that ends early waits for those before it. */
+  function addEnded(): void {
+    for (let call = ended.get(order[0] ?? ""); call; call = ended.get(order[0] ?? "")) {
+      const shown = call;
+      ended.delete(order.shift()!);
+      add("call", (width) => shown(style(width), now()));
     }
   }
 
@@ -262,6 +282,10 @@ export function createTranscript(options: TranscriptOptions): Transcript {
       const room = Math.max(1, rows - 3 - running.length);
       part(answer.follows ? "item" : "text", answer.live(width, room, { palette, rendering }));
       part("call", running);
+      part(
+        "call",
+        [...ended.values()].map((call) => call(style(width), now())[0]!),
+      );
       // What waits for a person does not work.
       if (turn && !calls.isWaiting) part("text", [workingLine(turn)]);
       return lines.slice(-Math.max(0, rows));
@@ -272,8 +296,15 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     get isWorking() {
       return turn !== undefined;
     },
-    waits: (callId) => calls.waits(callId, now()),
-    answered: (callId) => calls.answered(callId, now()),
+    waits(callId) {
+      if (!calls.isWaiting) waitsSince = now();
+      calls.waits(callId, now());
+    },
+    answered(callId) {
+      const wasWaiting = calls.isWaiting;
+      calls.answered(callId, now());
+      if (wasWaiting && !calls.isWaiting && turn) waited += now() - waitsSince;
+    },
   };
 
   /** What the turn does, in one line that is always there. */

@@ -14,8 +14,7 @@ import {
   widthOf,
   wrap,
 } from "../painted.ts";
-import { codeLines } from "./code.ts";
-import { indented } from "./diff-lines.ts";
+import { codeBlock, codeLines } from "./code.ts";
 import type { Rendering, Token } from "./rendering.ts";
 
 export type MarkdownStyle = { palette: Palette; rendering: Rendering | undefined };
@@ -60,9 +59,10 @@ const blocks: { [Type in keyof BlockTypes]: Block<Type> } = {
   text: ({ tokens, text }, width, style) =>
     tokens ? inlineLines(tokens, width, style) : plainLines(decodeEntities(text), width, style.palette),
   code: ({ text, lang }, width, style) =>
-    indented(
+    codeBlock(
       codeLines(text, languageOf(lang), style).map((line) => cutCode(line, width - 2)),
-      2,
+      languageOf(lang),
+      style.palette,
     ),
   list: listLines,
   blockquote: ({ tokens }, width, style) =>

@@ -1,5 +1,5 @@
 // What the user said, as it was typed. Of a long paste only the beginning and the end stand in the scrollback.
-import { blanks, cut, join, linesOf, type Painted, type Palette, wrap } from "../painted.ts";
+import { cut, join, linesOf, type Painted, type Palette, wrap } from "../painted.ts";
 
 const mostLines = 40;
 const first = 10;
@@ -11,12 +11,16 @@ type MessageStyle = { palette: Palette; isExpanded: boolean };
 
 export function messageLines(text: string, width: number, { palette, isExpanded }: MessageStyle): Painted[] {
   const lines = linesOf(text.trimEnd()).map((line, row) =>
-    join(row === 0 ? palette.accent("› ") : blanks(2), palette.plain(line)),
+    join(row === 0 ? palette.both("accent", "message")("› ") : palette.message("  "), palette.message(line)),
   );
   const left = lines.length - first - last;
   const shown =
     isExpanded || lines.length <= mostLines
       ? lines
-      : [...lines.slice(0, first), palette.soft(`  … ${left} more lines · ctrl+o shows them`), ...lines.slice(-last)];
-  return shown.flatMap((line) => wrap(isExpanded ? line : cut(line, width * mostRows), width, blanks(2)));
+      : [
+          ...lines.slice(0, first),
+          palette.both("soft", "message")(`  … ${left} more lines · ctrl+o shows them`),
+          ...lines.slice(-last),
+        ];
+  return shown.flatMap((line) => wrap(isExpanded ? line : cut(line, width * mostRows), width, palette.message("  ")));
 }
