@@ -149,6 +149,8 @@ export interface LiveRun {
   interrupt(why?: string): void;
   /** A running command goes on by itself. False when there is no such command. */
   background(callId: string): Promise<boolean>;
+  /** Commands that go on by themselves, and those of them that have ended; where it can be known. */
+  backgroundCommands?(): Promise<readonly BackgroundCommand[]>;
   /** From the next reply on: prompt, tools, policy, subagents. */
   setMode(mode: PermissionMode): void;
   /** By the same rules as at the start. Rejects with UserError, and then nothing has changed. */
@@ -227,6 +229,15 @@ export type Answer =
   | { type: "yes"; always?: boolean; grant?: "run" | "project" | "user"; wider?: boolean }
   | { type: "no"; reason?: string }
   | { type: "choices"; answers: readonly QuestionAnswer[] };
+
+/** `exitCode`: null while it runs, and where a signal ended it. */
+export type BackgroundCommand = {
+  taskId: string;
+  command: string;
+  outputFile: string;
+  status: "running" | "exited" | "killed";
+  exitCode: number | null;
+};
 
 /** Who answers what no rule does. Absent: nobody can, and then asking means refusing. */
 export interface Human {

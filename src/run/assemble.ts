@@ -14,7 +14,7 @@ import { type Todo, TodoList, todoWrite } from "../agent/tools/todos.ts";
 import type { TurnPrompt } from "../agent/turn.ts";
 import { UsageBudget } from "../agent/usage-budget.ts";
 import type { AgentEvent } from "../protocol/event.ts";
-import type { LiveRun, Prompt } from "../protocol/run.ts";
+import type { BackgroundCommand, LiveRun, Prompt } from "../protocol/run.ts";
 import { hasHookFiles } from "../store/hook-paths.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 import { chooseTools } from "./choose-tools.ts";
@@ -52,6 +52,7 @@ export interface Assembled {
   expand(prompt: Prompt, signal: AbortSignal): Promise<TurnPrompt>;
   /** A running command goes on by itself. */
   background(callId: string): Promise<boolean>;
+  backgroundCommands(): readonly BackgroundCommand[];
   names: LiveRun["names"];
   /** After the conversation was taken back: what was kept beside it, as it was then. */
   reload(): void;
@@ -233,6 +234,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     },
     reload: () => todos.replace((session.state("todos") as Todo[] | undefined) ?? []),
     background: (callId) => background.takeOver(callId),
+    backgroundCommands: () => background.list(),
     names: async () => [...told.names(), ...(mcp?.prompts() ?? [])],
     async end() {
       if (begun) await hooks?.end(sessionEnd(last, asking.isAttended), endSignal(last, setup.host));

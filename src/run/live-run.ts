@@ -5,6 +5,7 @@ import type { AgentEvent, Spending } from "../protocol/event.ts";
 import { EventLog, MemoryKeeper } from "../protocol/event-log.ts";
 import { type OpenPrompt, Prompts, sentOf } from "../protocol/prompts.ts";
 import type {
+  BackgroundCommand,
   ContextUse,
   LiveRun,
   PermissionMode,
@@ -124,6 +125,10 @@ class OpenRun implements LiveRun {
 
   async background(callId: string): Promise<boolean> {
     return (await this.#assembled()).background(callId);
+  }
+
+  async backgroundCommands(): Promise<readonly BackgroundCommand[]> {
+    return (await this.#assembled()).backgroundCommands();
   }
 
   setMode(mode: PermissionMode): void {

@@ -7,6 +7,7 @@ import { counted } from "../view/numbers.ts";
 import { performAction } from "./actions.ts";
 import type { AppParts } from "./app-parts.ts";
 import { screenHuman } from "./ask/human.ts";
+import { BackgroundCommands } from "./background-commands.ts";
 import { terminalCopy } from "./clipboard.ts";
 import { type Goal, goalAfter } from "./commands/goal.ts";
 import { forgetForward } from "./commands/rewind.ts";
@@ -48,6 +49,11 @@ export class App implements Desk {
   readonly #clock = new FrameClock(() => this.#draw());
   readonly #panels = new PanelStack(() => this.redraw());
   readonly #handover: Handover;
+  readonly #background = new BackgroundCommands({
+    list: async () => this.conversation.run?.backgroundCommands?.(),
+    say: (text) => this.say(text),
+    changed: () => this.redraw(),
+  });
   /** What a command of the user's says while it runs. */
   #live: (columns: number) => readonly Painted[] = () => [];
   #stopLive: (() => void) | undefined;
@@ -142,6 +148,7 @@ export class App implements Desk {
 
   /** What kept it from being opened comes back, and has been said. */
   async #open(request: RunRequest, how?: "quietly"): Promise<UserError | undefined> {
+    this.#background.stop();
     try {
       await this.conversation.open(request);
     } catch (error) {
@@ -220,6 +227,7 @@ export class App implements Desk {
     this.#transcript.event(recorded);
     this.redraw();
     const { event, agent } = recorded;
+    this.#background.event(event);
     if (agent !== undefined) return;
     if (event.type === "user") this.#parts.attention.show("working");
     if (event.type === "done" || event.type === "fail") this.#ended(event as TurnEnding);
@@ -276,7 +284,15 @@ export class App implements Desk {
         footer: [
           ...(isAsking && !editor.isEmpty() ? [draftLine(editor.text(), this.palette, columns)] : []),
           ...(this.#hint === ""
-            ? [...this.status.lines(columns), sessionFooter(this, { goal, branch: this.#branch, isAsking })]
+            ? [
+                ...this.status.lines(columns),
+                sessionFooter(this, {
+                  goal,
+                  branch: this.#branch,
+                  background: this.#background.running.length,
+                  isAsking,
+                }),
+              ]
             : [this.palette.warn(` ${this.#hint}`)]),
         ],
       },
@@ -421,6 +437,9 @@ export class App implements Desk {
     await forgetForward(this);
     const { chatId } = this.conversation.facts;
     const { turn, request, attachment } = this.conversation;
+    if (!attachment)
+      for (const { command } of this.#background.running) this.say(`Stopped with this session: ${command}`);
+    this.#background.stop();
     await this.conversation.close();
     if (turn > 0) await this.#transcript.load(); // what waits to be shown is not lost
     const { screen } = this.#parts;

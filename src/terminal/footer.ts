@@ -12,6 +12,8 @@ export type FooterParts = {
   contextUsed?: number | undefined;
   costUsd?: number | undefined;
   branch?: string | undefined;
+  /** Commands that go on by themselves. */
+  background?: number | undefined;
   /** Prompts that wait. */
   queued?: number | undefined;
   /** What a key does now: "esc interrupts". */
@@ -25,7 +27,7 @@ const tight = 0.8;
 
 export function footerLine(parts: FooterParts, palette: Palette, columns: number): Painted {
   const width = columns - rightMargin;
-  const { mode, model, contextUsed, costUsd, branch, queued, hint, right } = parts;
+  const { mode, model, contextUsed, costUsd, branch, background, queued, hint, right } = parts;
   const isCalm = mode === "agent";
   const shown: Painted[] = [
     isCalm ? palette.soft(mode) : palette.accent(mode),
@@ -35,6 +37,7 @@ export function footerLine(parts: FooterParts, palette: Palette, columns: number
       : (contextUsed >= tight ? palette.warn : palette.soft)(`${Math.round(contextUsed * 100)} % of context`),
     costUsd === undefined || costUsd <= 0 ? nothing : palette.soft(dollars(costUsd)),
     branch ? palette.soft(branch) : nothing,
+    background ? palette.accent(`${background} in background`) : nothing,
     queued ? palette.accent(`queued: ${queued}`) : nothing,
     hint ? palette.soft(hint) : nothing,
   ].filter((part) => part !== "");

@@ -46,7 +46,12 @@ export function draftLine(text: string, { soft, accent }: Palette, columns: numb
 
 export function sessionFooter(
   { conversation: { facts, isWorking, queue, request, skill = "" }, palette, size }: Desk,
-  { goal, branch, isAsking }: { goal: Goal | undefined; branch: string | undefined; isAsking: boolean },
+  {
+    goal,
+    branch,
+    background,
+    isAsking,
+  }: { goal: Goal | undefined; branch: string | undefined; background: number; isAsking: boolean },
 ): Painted {
   const { context, model, mode } = facts;
   const isDebugging = request.appendSystemPrompt?.includes(debugMethod) === true;
@@ -59,6 +64,7 @@ export function sessionFooter(
       contextUsed: context && context.used / context.window,
       costUsd: context?.costUsd,
       branch,
+      background,
       queued: queue.length,
       hint: isAsking ? undefined : isWorking ? "esc interrupts" : goal && `goal: ${goal.text}`,
       right: "? keys",

@@ -19,6 +19,7 @@ const config = () => JSON.parse(readFileSync(join(workspace.env["HOME"]!, ".curs
 const steps: readonly Step[] = [
   // before anything was said
   { typed: "/copy", wanted: "There is nothing to copy yet." },
+  { typed: "/tasks", wanted: "No command runs in the background." },
   { typed: "/rewind", wanted: "There is nothing to rewind yet." },
   { typed: "/resume", wanted: "There is no other chat" },
   { typed: "/rename", wanted: "A name is missing" },

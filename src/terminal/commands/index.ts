@@ -15,6 +15,7 @@ import { modelAndModeCommands } from "./model-and-mode.ts";
 import { projectCommands } from "./project.ts";
 import { screenCommands } from "./screen.ts";
 import { sessionCommands } from "./session.ts";
+import { tasksCommand } from "./tasks.ts";
 import { promptCommands } from "./write-for-me.ts";
 
 const helpCommand: SlashCommand = {
@@ -35,6 +36,7 @@ const helpCommand: SlashCommand = {
 export const slashCommands: readonly SlashCommand[] = [
   ...sessionCommands,
   backgroundCommand,
+  tasksCommand,
   ...modelAndModeCommands,
   ...contextCommands,
   goalCommand,
