@@ -3,6 +3,7 @@ import type { AgentEvent } from "../../protocol/event.ts";
 import type { Message, Part } from "../../protocol/message.ts";
 import type { StoreConnection } from "./connection.ts";
 import { parseStored } from "./history.ts";
+import { keptSegment } from "./open-segment.ts";
 
 type ToolStart = Extract<AgentEvent, { type: "tool_start" }>;
 type ToolEnd = Extract<AgentEvent, { type: "tool_end" }>;
@@ -14,6 +15,8 @@ export type InterruptedTurn = {
   lastAt: number;
   running: ToolStart[];
   ended: ToolEnd[];
+  /** What was being said. */
+  segment: string;
 };
 
 const interruption =
@@ -39,16 +42,18 @@ export function findInterruptedTurn(store: StoreConnection): InterruptedTurn | u
   const ended = events.filter((event) => event.type === "tool_end");
   const endedIds = new Set(ended.map((event) => event.callId));
   const latest = store.statement("SELECT max(at) AS at FROM courser_events WHERE sequence >= ?").get(since);
+  const segment = keptSegment(store);
   return {
     turn: Number(last["turn"]),
+    segment: segment?.text ?? "",
     startedAt: Number(last["at"]),
-    lastAt: Number(latest?.["at"] ?? last["at"]),
+    lastAt: Math.max(Number(latest?.["at"] ?? last["at"]), segment?.at ?? 0),
     running: events.filter((event) => event.type === "tool_start" && !endedIds.has(event.callId)) as ToolStart[],
     ended,
   };
 }
 
-/** The events that the run owed: an end for each call, and one for the turn. */
+/** The events that the run owed: an end for what was being said, for each call, and one for the turn. */
 export function owedEvents(cut: InterruptedTurn): AgentEvent[] {
   const ends = cut.running.map(({ callId, tool, args, modelCallId, startedAt }): AgentEvent => {
     const value = { errorMessage: interruption, error: interruption, message: interruption };
@@ -64,7 +69,8 @@ export function owedEvents(cut: InterruptedTurn): AgentEvent[] {
   });
   const durationMs = Math.max(0, cut.lastAt - cut.startedAt);
   const message = "The run was cut off before it ended.";
-  return [...ends, { type: "fail", message, code: "INTERRUPTED", durationMs, apiDurationMs: 0 }];
+  const said: AgentEvent[] = cut.segment === "" ? [] : [{ type: "text_end", text: cut.segment, cut: true }];
+  return [...said, ...ends, { type: "fail", message, code: "INTERRUPTED", durationMs, apiDurationMs: 0 }];
 }
 
 /** Results for the calls of the last reply that have none: without them no model takes the conversation. */

@@ -11,6 +11,7 @@ import type { StoreConnection } from "./connection.ts";
 import { eventsFrom, modelView, ownState, readHistory, readView, type StoreMeta, setOwnState } from "./history.ts";
 import { chatIdentity, storeFile } from "./layout.ts";
 import { firstLine, firstText } from "./metadata.ts";
+import { dropSegment, keepSegment, OpenSegment } from "./open-segment.ts";
 import { type RootBuilder, rootOf } from "./root.ts";
 import { sha256 } from "./sha256.ts";
 import { openTranscript, type TranscriptFile, writeMetadata } from "./transcript-files.ts";
@@ -57,6 +58,10 @@ export class Writer implements ChatWriter {
   /** Something was forced to the disk, and with it everything before. */
   #isSettled = false;
   #shownMetadata = "";
+  /** What is being said: kept from time to time, since only its end is an event of the log. */
+  readonly #segment = new OpenSegment((text) => {
+    if (!this.#failure) this.#commit(() => keepSegment(this.#chat.store, text, this.#chat.turn));
+  });
 
   constructor(opened: OpenedChat) {
     this.#chat = opened;
@@ -109,7 +114,9 @@ export class Writer implements ChatWriter {
   }
 
   record(event: AgentEvent): number | undefined {
+    if (event.type === "text") this.#segment.add(event.text);
     if (passing.has(event.type)) return undefined;
+    const endsSegment = this.#segment.ends(event);
     const at = event.at ?? Date.now();
     const isEnd = event.type === "done" || event.type === "fail";
     if (event.type === "user") this.#beginTurn("event", event.text);
@@ -117,6 +124,7 @@ export class Writer implements ChatWriter {
     this.#commit(
       () => {
         this.#insertEvent(++this.#chat.lastEvent, turn, at, event);
+        if (endsSegment) dropSegment(this.#chat.store);
         if (isEnd) this.#writeRoot();
       },
       { durable: durable.has(event.type) },
@@ -177,6 +185,7 @@ export class Writer implements ChatWriter {
 
   close(): void {
     if (this.#isClosed) return;
+    this.#segment.close();
     try {
       if (!this.#failure) {
         this.#commit(
@@ -209,6 +218,7 @@ export class Writer implements ChatWriter {
         if (event.type === "tool_end") this.interrupted.push({ callId: event.callId, tool: event.tool });
         this.#insertEvent(++this.#chat.lastEvent, turn, at, event);
       }
+      dropSegment(this.#chat.store);
       if (result) this.#insertMessage(result, at);
       if (events.length > 0 || result) this.#writeRoot();
     });
