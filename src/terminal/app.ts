@@ -2,10 +2,10 @@
 import { basename } from "node:path";
 import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { Prompt, Recorded, RunRequest, TurnEnding } from "../protocol/run.ts";
-import { homeDir } from "../store/config-dir.ts";
 import { counted } from "../view/numbers.ts";
 import { performAction } from "./actions.ts";
 import type { AppParts } from "./app-parts.ts";
+import { isTooEarly, sendsDraft } from "./ask/draft-keys.ts";
 import { screenHuman } from "./ask/human.ts";
 import { BackgroundCommands } from "./background-commands.ts";
 import { terminalCopy } from "./clipboard.ts";
@@ -26,7 +26,7 @@ import type { Painted, Palette } from "./painted.ts";
 import { type ListOptions, listPanel } from "./panels/list.ts";
 import type { Panel } from "./panels/panel.ts";
 import { PanelStack } from "./panels/panel-stack.ts";
-import { pastedImages } from "./pasted-images.ts";
+import { pasteImages } from "./pasted-images.ts";
 import { runShellCommand } from "./shell-mode.ts";
 import { StatusLine } from "./status-line.ts";
 import { sendNow, submitText, takesBack } from "./submit.ts";
@@ -175,11 +175,12 @@ export class App implements Desk {
     this.#clock.keyPressed();
     this.#parts.attention.seen();
     if (this.#handover.isLent) return;
-    const isElsewhere = this.#handover.isReading || (this.#panels.takes(before) && !this.#sendsDraft(key));
+    const isElsewhere =
+      this.#handover.isReading || (this.#panels.takes(before) && !(this.#isAsking && sendsDraft(key, this.editor)));
     if (isElsewhere) this.#hint = "";
     if (this.#handover.isReading) this.#handover.press(key);
     else if (isElsewhere) this.#panels.front!.press(key);
-    else if (!this.#isTooEarly(key)) {
+    else if (!(this.#isAsking && isTooEarly(key, this.editor))) {
       this.#panels.unread();
       this.#edit(key);
     }
@@ -190,20 +191,9 @@ export class App implements Desk {
     return this.#panels.front?.isQuestion === true;
   }
 
-  /** Enter at a question sends what was being written when the question came. */
-  #sendsDraft(key: Key): boolean {
-    return this.#isAsking && key.type === "key" && key.name === "enter" && !this.editor.isEmpty();
-  }
-
-  /** A choice that is made before the question can have been read: what is written goes on, and nothing else happens. */
-  #isTooEarly(key: Key): boolean {
-    if (!this.#isAsking || key.type === "paste") return false;
-    return key.name === "up" || key.name === "down" || (key.name === "enter" && this.editor.isEmpty());
-  }
-
   #edit(key: Key): void {
     if (key.type === "key" && key.name === "up" && takesBack(this)) return;
-    if (key.type === "paste" && this.#pasteImages(key.text)) return;
+    if (key.type === "paste" && pasteImages(this, key.text)) return;
     const outcome = this.editor.press(key);
     this.#hint = outcome.type === "handled" ? "" : this.#hint;
     if (outcome.type === "submit") submitText(this, outcome);
@@ -213,14 +203,6 @@ export class App implements Desk {
       if (key.name === "enter") sendNow(this);
       else if (action) this.perform(action);
     }
-  }
-
-  /** An empty paste is what some terminals make of an image in the clipboard. */
-  #pasteImages(text: string): boolean {
-    if (text === "") this.perform("pasteImage");
-    const images = pastedImages(text, { workspace: this.conversation.request.workspace, home: homeDir(this.env) });
-    for (const image of images) this.editor.insertImage(image);
-    return text === "" || images.length > 0;
   }
 
   #event(recorded: Recorded): void {

@@ -4,13 +4,23 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UserError } from "../protocol/error-codes.ts";
 import { readImage } from "../run/images.ts";
+import { homeDir } from "../store/config-dir.ts";
+import type { App } from "./app.ts";
 import type { Image } from "./editor/paste.ts";
 
 const mostPaths = 10;
 const longestPaste = 10_000;
 
+/** An empty paste is what some terminals make of an image in the clipboard. False: it is a paste like any other. */
+export function pasteImages(app: App, text: string): boolean {
+  if (text === "") app.perform("pasteImage");
+  const images = pastedImages(text, { workspace: app.conversation.request.workspace, home: homeDir(app.env) });
+  for (const image of images) app.editor.insertImage(image);
+  return text === "" || images.length > 0;
+}
+
 /** In their order; empty where the text is anything else. */
-export function pastedImages(text: string, { workspace, home }: { workspace: string; home: string }): Image[] {
+function pastedImages(text: string, { workspace, home }: { workspace: string; home: string }): Image[] {
   if (text.length > longestPaste || !/\.(png|jpe?g|gif|webp)\b/i.test(text)) return [];
   const paths = pathsIn(text.trim());
   if (paths.length === 0 || paths.length > mostPaths) return [];
