@@ -5,7 +5,6 @@ import type { AgentEvent, Spending } from "../protocol/event.ts";
 import { EventLog, MemoryKeeper } from "../protocol/event-log.ts";
 import { type OpenPrompt, Prompts, sentOf } from "../protocol/prompts.ts";
 import type {
-  BackgroundCommand,
   ContextUse,
   LiveRun,
   PermissionMode,
@@ -123,13 +122,8 @@ class OpenRun implements LiveRun {
       this.notice("queue", `${waiting} queued ${waiting === 1 ? "prompt stays" : "prompts stay"} queued.`);
   }
 
-  async background(callId: string): Promise<boolean> {
-    return (await this.#assembled()).background(callId);
-  }
-
-  async backgroundCommands(): Promise<readonly BackgroundCommand[]> {
-    return (await this.#assembled()).backgroundCommands();
-  }
+  readonly background = async (callId: string) => (await this.#assembled()).background(callId);
+  readonly backgroundCommands = async () => (await this.#assembled()).backgroundCommands();
 
   setMode(mode: PermissionMode): void {
     this.#pending.mode = mode;

@@ -57,8 +57,9 @@ async function interruptTurn(app: App): Promise<void> {
   app.conversation.interrupt();
   if (texts.length === 0) return;
   app.write([...texts, app.editor.text()].filter((text) => text.trim() !== "").join("\n\n"));
+  await app.conversation.ended();
   const what = texts.length === 1 ? "The queued message is" : `The ${texts.length} queued messages are`;
-  app.sayAfterTurn(`${what} back in the editor, and not sent. Enter sends ${texts.length === 1 ? "it" : "them"}.`);
+  app.say(`${what} back in the editor, and not sent. Enter sends ${texts.length === 1 ? "it" : "them"}.`);
 }
 
 const actions: Readonly<Record<AppAction, Action>> = {

@@ -14,7 +14,7 @@ import { forgetForward } from "./commands/rewind.ts";
 import { Conversation } from "./conversation.ts";
 import type { Desk, Toggles } from "./desk.ts";
 import type { Editor } from "./editor/editor.ts";
-import { draftLine, frameView, sessionFooter } from "./frame.ts";
+import { sessionView } from "./frame.ts";
 import { FrameClock } from "./frame-clock.ts";
 import { greetingLines } from "./greeting.ts";
 import { Handover } from "./handover.ts";
@@ -49,16 +49,11 @@ export class App implements Desk {
   readonly #clock = new FrameClock(() => this.#draw());
   readonly #panels = new PanelStack(() => this.redraw());
   readonly #handover: Handover;
-  readonly #background = new BackgroundCommands({
-    list: async () => this.conversation.run?.backgroundCommands?.(),
-    say: (text) => this.say(text),
-    changed: () => this.redraw(),
-  });
+  readonly #background = new BackgroundCommands(this);
   /** What a command of the user's says while it runs. */
   #live: (columns: number) => readonly Painted[] = () => [];
   #stopLive: (() => void) | undefined;
   #hint = "";
-  #afterTurn = "";
   #opening: Promise<void> = Promise.resolve();
   #branch: string | undefined;
   #rendering: Rendering | undefined;
@@ -180,10 +175,7 @@ export class App implements Desk {
     if (isElsewhere) this.#hint = "";
     if (this.#handover.isReading) this.#handover.press(key);
     else if (isElsewhere) this.#panels.front!.press(key);
-    else if (!(this.#isAsking && isTooEarly(key, this.editor))) {
-      this.#panels.unread();
-      this.#edit(key);
-    }
+    else if (!(this.#isAsking && isTooEarly(key, this.editor))) this.#edit(key);
     this.redraw();
   }
 
@@ -192,6 +184,7 @@ export class App implements Desk {
   }
 
   #edit(key: Key): void {
+    this.#panels.unread();
     if (key.type === "key" && key.name === "up" && takesBack(this)) return;
     if (key.type === "paste" && pasteImages(this, key.text)) return;
     const outcome = this.editor.press(key);
@@ -215,15 +208,7 @@ export class App implements Desk {
     if (event.type === "done" || event.type === "fail") this.#ended(event as TurnEnding);
   }
 
-  /** At once where none runs. */
-  sayAfterTurn(text: string): void {
-    if (this.conversation.isWorking) this.#afterTurn = text;
-    else this.say(text);
-  }
-
   #ended(ending: TurnEnding): void {
-    if (this.#afterTurn !== "") this.say(this.#afterTurn);
-    this.#afterTurn = "";
     this.#branch = this.#parts.branch();
     this.#parts.attention.ended(ending.durationMs);
     if (this.goal && this.conversation.queue.length === 0) this.goal = goalAfter(this.goal, ending, this);
@@ -254,33 +239,15 @@ export class App implements Desk {
   }
 
   #view(): View {
-    const { conversation, editor, goal } = this;
     const { columns } = this.size;
-    const isAsking = this.#isAsking;
-    this.status.update({ conversation, version: this.version, columns, vim: editor.vim()?.mode });
-    return frameView(
-      {
-        below: this.#panels.front ?? editor,
-        live: (rows) => [...this.#transcript.live({ columns, rows }), ...this.#live(columns).slice(-Math.max(0, rows))],
-        queue: conversation.queue,
-        footer: [
-          ...(isAsking && !editor.isEmpty() ? [draftLine(editor.text(), this.palette, columns)] : []),
-          ...(this.#hint === ""
-            ? [
-                ...this.status.lines(columns),
-                sessionFooter(this, {
-                  goal,
-                  branch: this.#branch,
-                  background: this.#background.running.length,
-                  isAsking,
-                }),
-              ]
-            : [this.palette.warn(` ${this.#hint}`)]),
-        ],
-      },
-      this.palette,
-      this.size,
-    );
+    return sessionView(this, {
+      editor: this.editor,
+      front: this.#panels.front,
+      live: (rows) => [...this.#transcript.live({ columns, rows }), ...this.#live(columns).slice(-Math.max(0, rows))],
+      hint: this.#hint,
+      branch: this.#branch,
+      background: this.#background.running.length,
+    });
   }
 
   commit(lines: readonly Painted[]): void {
@@ -419,9 +386,7 @@ export class App implements Desk {
     await forgetForward(this);
     const { chatId } = this.conversation.facts;
     const { turn, request, attachment } = this.conversation;
-    if (!attachment)
-      for (const { command } of this.#background.running) this.say(`Stopped with this session: ${command}`);
-    this.#background.stop();
+    this.#background.end();
     await this.conversation.close();
     if (turn > 0) await this.#transcript.load(); // what waits to be shown is not lost
     const { screen } = this.#parts;

@@ -3,23 +3,18 @@ import { isObject } from "../json/object.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { BackgroundCommand } from "../protocol/run.ts";
 import { oneLine } from "../text/one-line.ts";
-
-type Listeners = {
-  list(): Promise<readonly BackgroundCommand[] | undefined>;
-  say(text: string): void;
-  changed(): void;
-};
+import type { Desk } from "./desk.ts";
 
 /** How often those that run are looked at; without any, no timer runs. */
 const everyMs = 1000;
 
 export class BackgroundCommands {
-  readonly #listeners: Listeners;
+  readonly #desk: Pick<Desk, "conversation" | "say" | "redraw">;
   #running: readonly BackgroundCommand[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(listeners: Listeners) {
-    this.#listeners = listeners;
+  constructor(desk: Pick<Desk, "conversation" | "say" | "redraw">) {
+    this.#desk = desk;
   }
 
   get running(): readonly BackgroundCommand[] {
@@ -34,16 +29,23 @@ export class BackgroundCommands {
   }
 
   async look(): Promise<void> {
-    const listed = (await this.#listeners.list()) ?? [];
+    const listed = (await this.#desk.conversation.run?.backgroundCommands?.()) ?? [];
     const before = this.#running;
     this.#running = listed.filter(({ status }) => status === "running");
     for (const { taskId } of before) {
       const now = listed.find((each) => each.taskId === taskId);
-      if (now && now.status !== "running") this.#listeners.say(endOf(now));
+      if (now && now.status !== "running") this.#desk.say(endOf(now));
     }
-    if (before.length !== this.#running.length) this.#listeners.changed();
+    if (before.length !== this.#running.length) this.#desk.redraw();
     clearTimeout(this.#timer);
     if (this.#running.length > 0) this.#timer = setTimeout(() => void this.look(), everyMs).unref();
+  }
+
+  /** The session ends, and they with it; what is attached goes on elsewhere. */
+  end(): void {
+    if (!this.#desk.conversation.attachment)
+      for (const { command } of this.#running) this.#desk.say(`Stopped with this session: ${command}`);
+    this.stop();
   }
 
   /** Another run has commands of its own. */

@@ -184,6 +184,11 @@ export class Conversation {
     this.#run?.interrupt("Interrupted by you.");
   }
 
+  /** Resolves when what was told has come to its end. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#sent.map(({ sent }) => sent.ending));
+  }
+
   /** The command that runs goes on by itself. False: none does. */
   async background(): Promise<boolean> {
     const last = [...this.#running].reverse().find(([, call]) => call.isShell);

@@ -4,11 +4,42 @@ import { debugMethod } from "./commands/debug.ts";
 import type { Goal } from "./commands/goal.ts";
 import { modeNames } from "./commands/model-and-mode.ts";
 import type { Desk } from "./desk.ts";
+import type { Editor } from "./editor/editor.ts";
 import { footerLine, ruleLine } from "./footer.ts";
 import { linesOf, nothing, type Painted, type Palette, spread } from "./painted.ts";
+import type { Panel } from "./panels/panel.ts";
 import { rightMargin, type Size, type View } from "./view.ts";
 
-export type FrameParts = {
+type SessionParts = {
+  editor: Editor;
+  /** The panel that has the keys. */
+  front: Panel | undefined;
+  live(rows: number): readonly Painted[];
+  /** In the place of the footer. */
+  hint: string;
+  branch: string | undefined;
+  background: number;
+};
+
+/** What stands below the scrollback now. */
+export function sessionView(desk: Desk, { editor, front, live, hint, branch, background }: SessionParts): View {
+  const { conversation, palette, size, status, version, goal } = desk;
+  const { columns } = size;
+  const isAsking = front?.isQuestion === true;
+  status.update({ conversation, version, columns, vim: editor.vim()?.mode });
+  const draft = isAsking && !editor.isEmpty() ? [draftLine(editor.text(), palette, columns)] : [];
+  const footer =
+    hint === ""
+      ? [...status.lines(columns), sessionFooter(desk, { goal, branch, background, isAsking })]
+      : [palette.warn(` ${hint}`)];
+  return frameView(
+    { below: front ?? editor, live, queue: conversation.queue, footer: [...draft, ...footer] },
+    palette,
+    size,
+  );
+}
+
+type FrameParts = {
   below: { view(size: Size): View };
   /** At most so many lines. */
   live(rows: number): readonly Painted[];
@@ -16,7 +47,7 @@ export type FrameParts = {
   footer: readonly Painted[];
 };
 
-export function frameView({ below, live, queue, footer }: FrameParts, palette: Palette, size: Size): View {
+function frameView({ below, live, queue, footer }: FrameParts, palette: Palette, size: Size): View {
   const { lines, cursor } = below.view(size);
   const waiting = queueLines(queue, palette, size.columns);
   const room = size.rows - 1 - lines.length - footer.length - waiting.length - 2;
@@ -40,11 +71,11 @@ function queueLines(queue: readonly { text: string }[], { soft }: Palette, colum
 }
 
 /** What was being written when a question took the place of the editor. */
-export function draftLine(text: string, { soft, accent }: Palette, columns: number): Painted {
+function draftLine(text: string, { soft, accent }: Palette, columns: number): Painted {
   return spread(soft(`› ${linesOf(text.trim())[0]}`), accent("enter sends this first"), columns - rightMargin);
 }
 
-export function sessionFooter(
+function sessionFooter(
   { conversation: { facts, isWorking, queue, request, skill = "" }, palette, size }: Desk,
   {
     goal,
