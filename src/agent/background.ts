@@ -1,5 +1,6 @@
 // BackgroundShells: commands that run on while the agent does other things.
 import { join } from "node:path";
+import { createContext, Script } from "node:vm";
 import { orAborted } from "../net/or-aborted.ts";
 import { BoundedBytes } from "../process/bounded-bytes.ts";
 import { happensWithin } from "../process/clock.ts";
@@ -21,6 +22,8 @@ type BackgroundReading = BackgroundTask & {
   signal: string;
   newOutput: string;
   runningMs: number;
+  /** A line of the new output matches what was waited for. */
+  hasMatch: boolean;
 };
 
 type Task = {
@@ -33,14 +36,14 @@ type Task = {
   startedAt: number;
   end: ProcessEnd | undefined;
   wasKilled: boolean;
-  /** Called at each output and at the end. */
-  wake: Set<() => void>;
+  /** Called with each output, and without any at the end. */
+  wake: Set<(chunk?: Buffer) => void>;
 };
 
 const mostRunning = 32;
 const unreadBytes = 40_000;
-/** Output comes in bursts: a look that has seen some waits so long for the rest. */
-const quietMs = 300;
+/** A line that matches is seldom alone: so long for the rest of its burst. */
+const quietMs = 100;
 const dayMs = 86_400_000;
 
 export class BackgroundShells {
@@ -142,14 +145,14 @@ export class BackgroundShells {
     return { taskId: task.taskId, push: (chunk) => tell(task, chunk) };
   }
 
-  /** Output since the last look. Waits for the end, or for output that is followed by a pause, at most `blockUntilMs`. */
+  /** Output since the last look. Waits for the end, or for a line that matches `pattern`, at most `blockUntilMs`. */
   async read(
     taskId: string,
-    options: { blockUntilMs?: number; signal?: AbortSignal } = {},
+    options: { blockUntilMs?: number; pattern?: RegExp | undefined; signal?: AbortSignal } = {},
   ): Promise<BackgroundReading | undefined> {
     const task = this.#tasks.get(taskId);
     if (!task) return undefined;
-    await waitForNews(task, options.blockUntilMs ?? 0, options.signal);
+    const hasMatch = await untilEndOrMatch(task, options);
     const newOutput = task.unread.text();
     task.unread = new BoundedBytes(unreadBytes);
     return {
@@ -157,6 +160,7 @@ export class BackgroundShells {
       signal: task.end?.signal ?? "",
       newOutput,
       runningMs: task.end?.durationMs ?? Date.now() - task.startedAt,
+      hasMatch,
     };
   }
 
@@ -201,7 +205,7 @@ export class BackgroundShells {
 
 function tell(task: Task, chunk: Buffer): void {
   task.unread.push(chunk);
-  for (const call of task.wake) call();
+  for (const call of task.wake) call(chunk);
 }
 
 function describeTask(task: Task): BackgroundTask {
@@ -210,8 +214,14 @@ function describeTask(task: Task): BackgroundTask {
   return { taskId, command, pid: task.running.pid, outputFile, status, exitCode: task.end?.exitCode ?? null };
 }
 
-async function waitForNews(task: Task, limitMs: number, signal: AbortSignal | undefined): Promise<void> {
-  if (limitMs <= 0 || task.end) return;
+/** True when a line matched. */
+async function untilEndOrMatch(
+  task: Task,
+  { blockUntilMs = 0, pattern, signal }: { blockUntilMs?: number; pattern?: RegExp | undefined; signal?: AbortSignal },
+): Promise<boolean> {
+  const matches = pattern ? lineMatcher(pattern) : () => false;
+  let hasMatch = matches(task.unread.text());
+  if (hasMatch || blockUntilMs <= 0 || task.end) return hasMatch;
   await new Promise<void>((resolve) => {
     let pause: NodeJS.Timeout | undefined;
     const done = () => {
@@ -221,16 +231,40 @@ async function waitForNews(task: Task, limitMs: number, signal: AbortSignal | un
       signal?.removeEventListener("abort", done);
       resolve();
     };
-    const look = () => {
-      if (task.end) return done();
-      if (task.unread.total === 0) return;
-      clearTimeout(pause);
+    const look = (chunk?: Buffer) => {
+      if (!chunk) return done();
+      if (hasMatch || !matches(chunk.toString("utf8"))) return;
+      hasMatch = true;
       pause = setTimeout(done, quietMs);
     };
-    const limit = setTimeout(done, limitMs);
+    const limit = setTimeout(done, blockUntilMs);
     task.wake.add(look);
     signal?.addEventListener("abort", done, { once: true });
     if (signal?.aborted) done();
-    else look();
   });
+  return hasMatch;
+}
+
+/** A line that grows longer than this without an end is looked at in parts. */
+const longestLine = 4096;
+const matchMs = 200;
+
+/** Takes text in pieces. An expression that takes too long, which a model may well write, matches nothing any more. */
+function lineMatcher(pattern: RegExp): (text: string) => boolean {
+  const script = new Script("pattern.test(text)");
+  const scope = createContext({ pattern, text: "" });
+  let line = "";
+  let isTooSlow = false;
+  return (text) => {
+    const looked = line + text;
+    line = looked.slice(looked.lastIndexOf("\n") + 1).slice(-longestLine);
+    if (isTooSlow || looked === "") return false;
+    scope["text"] = looked;
+    try {
+      return script.runInContext(scope, { timeout: matchMs }) === true;
+    } catch {
+      isTooSlow = true;
+      return false;
+    }
+  };
 }

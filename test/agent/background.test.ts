@@ -51,17 +51,49 @@ describe("a command in the background", () => {
     expect(isAlive(pid)).toBe(true);
     expect(started.text).toContain("shell_1");
 
-    const first = await call(awaitShell, { taskId, blockUntilMs: 5000 });
+    const first = await call(awaitShell, { taskId, blockUntilMs: 5000, pattern: "^one$" });
     expect(first.value).toMatchObject({ taskId, status: "running", output: "one\n" });
-    expect(first.text).toMatch(/^one\n\[shell_1: still running/);
+    expect(first.text).toMatch(
+      /^one\n\[shell_1: still running after \d+ ms, a line matches \^one\$; all of its output: /,
+    );
     const second = await call(awaitShell, { taskId, blockUntilMs: 5000 });
-    expect(second.value).toMatchObject({ status: second.value["status"], output: "two\n" });
+    expect(second.value).toMatchObject({ status: "exited", exitCode: 5, output: "two\n" });
     const third = await call(awaitShell, { taskId, blockUntilMs: 5000 });
-    expect(third.value).toMatchObject({ status: "exited", exitCode: 5, output: "" });
     expect(third.text).toMatch(/^\(no new output\)\n\[shell_1: exit code 5; all of its output: /);
     const file = third.value["outputFilePath"];
     expect(readFileSync(file, "utf8")).toBe("one\ntwo\n");
     expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  test("is waited for until its end, however much it prints on the way", async () => {
+    const command = "for i in 1 2 3 4 5 6; do seq 1000; echo step $i; sleep 0.2; done";
+    const { value } = await call(shell, { command, isBackground: true });
+    const end = await call(awaitShell, { taskId: value["taskId"], blockUntilMs: 20_000 });
+    expect(end.value).toMatchObject({ status: "exited", exitCode: 0 });
+    expect(end.text).toContain("step 6\n[shell_1: exit code 0");
+    expect(end.text).toContain(end.value["outputFilePath"]);
+    expect(end.text.length).toBeLessThan(4500);
+    expect(end.text).toMatch(/^\[… earlier lines are in the file below …\]\n\d+\n/);
+  });
+
+  test("is waited for until a line matches, also one that comes in pieces or came before", async () => {
+    const command = "printf 'listening on '; sleep 0.3; echo port 80; sleep 30";
+    const { value } = await call(shell, { command, isBackground: true });
+    const wait = { taskId: value["taskId"], blockUntilMs: 20_000, pattern: "^listening on port \\d+$" };
+    expect((await call(awaitShell, wait)).value).toMatchObject({ status: "running", output: "listening on port 80\n" });
+    const later = await call(awaitShell, { ...wait, blockUntilMs: 100 });
+    expect(later.text).toContain("no line matches");
+    const quick = await call(shell, { command: "echo ready; sleep 30", isBackground: true });
+    await until(() => readFileSync(/goes to (\S+)\. /.exec(quick.text)![1]!, "utf8") !== "");
+    const seen = await call(awaitShell, { taskId: quick.value["taskId"], pattern: "ready" });
+    expect(seen.text).toContain("a line matches ready");
+  });
+
+  test("a pattern that is none is refused, and one without end holds nothing up", async () => {
+    const { value } = await call(shell, { command: `echo ${"a".repeat(60)}!; sleep 0.2`, isBackground: true });
+    await expect(call(awaitShell, { taskId: value["taskId"], pattern: "(" })).rejects.toThrow(/no regular expression/);
+    const look = await call(awaitShell, { taskId: value["taskId"], blockUntilMs: 20_000, pattern: "(a+)+$" });
+    expect(look.value).toMatchObject({ status: "exited" });
   });
 
   test("a look that need not wait does not", async () => {
@@ -124,8 +156,8 @@ describe("a command in the background", () => {
     const { value } = await call(shell, { command: "yes", isBackground: true });
     await new Promise((resolve) => setTimeout(resolve, 700));
     const look = await call(awaitShell, { taskId: value["taskId"], kill: true });
-    expect(look.text.length).toBeLessThan(42_000);
-    expect(look.text).toContain("bytes omitted");
+    expect(look.text.length).toBeLessThan(4500);
+    expect(look.value["output"]).toContain("bytes omitted");
     expect(statSync(look.value["outputFilePath"]).size).toBeLessThan(64 * 1024 * 1024 + 200);
   });
 

@@ -468,7 +468,7 @@ describe("calls", () => {
     const place = workspace();
     const run = await place.play([
       shell("echo $$ > pid; echo ready; sleep 600", { isBackground: true }),
-      { calls: [{ name: "Await", args: { taskId: "shell_1", blockUntilMs: 3000 } }] },
+      { calls: [{ name: "Await", args: { taskId: "shell_1", blockUntilMs: 3000, pattern: "ready" } }] },
       { expect: ["ready"], text: "It runs." },
     ]);
     // Ended with the run, which is therefore not a success.

@@ -5,21 +5,31 @@ import { tool } from "./define.ts";
 import { failure, type ToolResult } from "./tool.ts";
 
 const longestWaitMs = 600_000;
+/** Of what is new, the model is shown so much: the last whole lines, which hold the outcome. */
+const shownCharacters = 4000;
 
 export const awaitShell = tool({
   name: "Await",
   wire: "await",
   description:
-    "Read what a background command has printed since the last look. Waits up to blockUntilMs for new output or its end; kill: true stops it.",
+    "Wait for a background command: until it ends or prints a line that matches pattern, at most blockUntilMs. Returns the last lines since the last look. kill: true stops it.",
   readOnly: true,
   args: v.object({
     taskId: v.pipe(v.string(), v.description('As Shell or Task gave it: "shell_1"')),
     blockUntilMs: v.optional(
       v.pipe(v.number(), v.minValue(0), v.description(`Milliseconds to wait, default 0, at most ${longestWaitMs}`)),
     ),
+    pattern: v.optional(v.pipe(v.string(), v.description("Regex"))),
     kill: v.optional(v.pipe(v.boolean(), v.description("Stop the command"))),
   }),
-  spellings: { task_id: "taskId", shellId: "taskId", block_until_ms: "blockUntilMs" },
+  spellings: {
+    task_id: "taskId",
+    shellId: "taskId",
+    shell_id: "taskId",
+    block_until_ms: "blockUntilMs",
+    regex: "pattern",
+    filter: "pattern",
+  },
   wireArgs: (args, context) => ({
     taskId: args.taskId,
     blockUntilMs: waitOf(args.blockUntilMs),
@@ -28,10 +38,12 @@ export const awaitShell = tool({
   }),
   needs: () => [],
   async run(args, { background, signal, turn }) {
+    const pattern = args.pattern ? expressionOf(args.pattern) : undefined;
     if (args.kill) await background.kill(args.taskId);
-    const reading = await background.read(args.taskId, { blockUntilMs: waitOf(args.blockUntilMs), signal });
+    const blockUntilMs = waitOf(args.blockUntilMs);
+    const reading = await background.read(args.taskId, { blockUntilMs, pattern, signal });
     if (!reading) {
-      const wait = { ms: waitOf(args.blockUntilMs), stop: args.kill === true, signal };
+      const wait = { ms: blockUntilMs, stop: args.kill === true, signal };
       const look = await turn?.subagents?.look(args.taskId, wait);
       if (look) return lookResult(args.taskId, look);
       const known = background.list().map((task) => `${task.taskId} (${task.status})`);
@@ -41,10 +53,15 @@ export const awaitShell = tool({
           : "No command was started in the background.";
       throw failure(`Unknown background command "${args.taskId}". ${which}`, { taskId: args.taskId });
     }
-    const { taskId, status, exitCode, signal: endedBy, newOutput, outputFile, runningMs } = reading;
-    const output = newOutput === "" ? "(no new output)" : newOutput;
+    const { taskId, status, exitCode, signal: endedBy, newOutput, outputFile, runningMs, hasMatch } = reading;
+    const output = newOutput === "" ? "(no new output)" : lastLines(newOutput);
+    const match = !pattern
+      ? ""
+      : hasMatch
+        ? `, a line matches ${args.pattern}`
+        : `, no line matches ${args.pattern} yet`;
     const state = {
-      running: `still running after ${runningMs} ms`,
+      running: `still running after ${runningMs} ms${match}`,
       exited: `exit code ${exitCode}`,
       killed: `killed by ${endedBy || "request"}`,
     }[status];
@@ -72,6 +89,23 @@ function lookResult(taskId: string, { isRunning, said, outputFile, runningMs, fa
     outcome: { kind: "success", value: { taskId, status, output: said, outputFilePath: outputFile } },
     text: `${said === "" ? "(no answer yet)" : said}\n[${taskId}: ${state}; what it did: ${outputFile}]`,
   };
+}
+
+/** Each line is looked at by itself. */
+function expressionOf(pattern: string): RegExp {
+  try {
+    return new RegExp(pattern, "m");
+  } catch (error) {
+    throw failure(`The pattern is no regular expression: ${(error as Error).message}.`);
+  }
+}
+
+function lastLines(text: string): string {
+  if (text.length <= shownCharacters) return text;
+  const end = text.slice(-shownCharacters);
+  const lineStart = end.indexOf("\n") + 1;
+  const shown = lineStart > 0 && lineStart < end.length ? end.slice(lineStart) : end;
+  return `[… earlier lines are in the file below …]\n${shown}`;
 }
 
 function waitOf(blockUntilMs: number | undefined): number {
