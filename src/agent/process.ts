@@ -79,7 +79,7 @@ export function createProcessRunner(
   ): Supervisor {
     const { input, cwd } = request;
     const env = {
-      ...(request.env ?? (environment ??= toolEnvironment(options.env ?? process.env, options.keys))),
+      ...(request.env ?? (environment ??= withoutColour(toolEnvironment(options.env ?? process.env, options.keys)))),
       PWD: cwd,
     };
     const isOpen = typeof input === "object";
@@ -153,6 +153,11 @@ export function createProcessRunner(
       await Promise.allSettled(supervisors.map(({ ended }) => ended));
     },
   };
+}
+
+/** Whoever reads the output wants no colours, unless the user does. Both together make programs complain. */
+function withoutColour(env: Record<string, string>): Record<string, string> {
+  return "FORCE_COLOR" in env || "CLICOLOR_FORCE" in env ? env : { NO_COLOR: "1", ...env };
 }
 
 const passedSignals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2"];

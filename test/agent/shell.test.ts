@@ -193,10 +193,38 @@ describe("for the model", () => {
     expect(statSync(filePath).mode & 0o777).toBe(0o600);
     expect(statSync(dirname(filePath)).mode & 0o777).toBe(0o700);
     expect(text).toContain(filePath);
-    expect(text.length).toBeLessThan(41_000);
+    expect(text.length).toBeLessThan(16_500);
     expect(value["stdout"].length).toBeLessThan(41_000);
     expect(text.startsWith("1\n2\n3\n")).toBe(true);
-    expect(text).toMatch(/bytes omitted/);
+    expect(text).toMatch(/\n\[… \d+ characters omitted …\]\n/);
+    expect(text).toContain("\n20000\n");
+  });
+
+  test("output that the stream still has whole, but the model has not", async () => {
+    const { value, text } = await run({ command: "seq 1 5000" });
+    expect(value["stdout"].length).toBe(23_893);
+    expect(value["outputLocation"]).toBeUndefined();
+    expect(text.length).toBeLessThan(16_500);
+    const file = /all of it: (\S+)/.exec(text)![1]!;
+    expect(readFileSync(file, "utf8")).toBe(value["stdout"]);
+  });
+
+  test.each([
+    [
+      "colours and titles",
+      "printf '\\e[1;31mred\\e[0m \\e]0;title\\a\\e]8;;http://x\\e\\\\link\\e]8;;\\e\\\\\\e(B\\n'",
+      "red link\n",
+    ],
+    ["progress", "for i in 1 2 3; do printf '\\r%s%%' $i; done; printf '\\r\\ndone\\r\\n'", "3%\ndone\n"],
+    ["blank lines", "printf 'a\\n\\n \\n\\n\\n  b\\n\\nc\\n'", "a\n\n  b\n\nc\n"],
+  ])("plain lines, and the stream as it was: %s", async (_what, command, plain) => {
+    const { value, text } = await run({ command });
+    expect(text).toBe(plain);
+    expect(value["stdout"]).not.toBe(plain);
+  });
+
+  test("commands are asked for no colours", async () => {
+    expect((await run({ command: "echo $NO_COLOR" })).value["stdout"]).toBe("1\n");
   });
 
   test("no more than a result may hold", async () => {

@@ -71,3 +71,34 @@ function linesOf(bytes: Uint8Array): SourceLine[] {
   }
   return lines;
 }
+
+const importStart =
+  /^(?:import\b|export\b.*\bfrom\b|from\s+\S+\s+import\b|use\s+[\w:]+|using\s+[\w.]+;|#\s*include\b|package\s+[\w.]+;?\s*$|require(?:_relative)?\b|(?:const|let|var)\b.*=\s*require\()/;
+
+/** The chunks without the imports that they begin with, which answer no question; a file of nothing else stays as it is. */
+export function withoutImports<Cut extends Chunk>(chunks: readonly Cut[], bytes: Uint8Array): readonly Cut[] {
+  const rest = chunks.flatMap((chunk): Cut[] => {
+    const lines = linesOf(bytes.subarray(chunk.from, chunk.to));
+    const after = endOfImports(lines);
+    if (after === 0) return [chunk];
+    if (after === lines.length) return [];
+    return [{ ...chunk, startLine: chunk.startLine + after, from: chunk.from + lines[after]!.from }];
+  });
+  return rest.length > 0 ? rest : chunks;
+}
+
+/** How many lines they take at the beginning, with what stands before and between them. */
+function endOfImports(lines: readonly SourceLine[]): number {
+  let after = 0;
+  let open = 0;
+  for (const [index, { text }] of lines.entries()) {
+    if (open === 0 && !importStart.test(text)) {
+      if (text.trim() === "" || comment.test(text)) continue;
+      break;
+    }
+    open = Math.max(0, open + (text.match(/[({]/g)?.length ?? 0) - (text.match(/[)}]/g)?.length ?? 0));
+    after = index + 1;
+  }
+  while (after > 0 && lines[after]?.text.trim() === "") after += 1;
+  return after;
+}

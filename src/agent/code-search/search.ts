@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CodeIndex } from "../../store/code-index/code-index.ts";
-import { type Chunk, cutIntoChunks } from "./chunks.ts";
+import { type Chunk, cutIntoChunks, withoutImports } from "./chunks.ts";
 import { type Concept, conceptsOf } from "./question.ts";
 import { combined, rankFiles } from "./rank.ts";
 import { createScanner, type Scanner } from "./scanner.ts";
@@ -42,12 +42,12 @@ export function createSearch({ index, folder }: { index: CodeIndex; folder: stri
       for (const { path, score } of files) {
         const bytes = await read(path);
         if (!bytes) continue;
-        const chunks = bestChunks(bytes, path);
-        const [best, second] = chunks;
+        const scored = bestChunks(bytes, path);
+        const [best, second] = withoutImports(scored, bytes);
         if (!best) continue;
         const isNear = second !== undefined && second.score > best.score * 0.85 && second.score > 0;
         const shown = (isNear ? [best, second] : [best]).sort((left, right) => left.startLine - right.startLine);
-        hits.push({ path, score, chunks: shown, bytes, local: best.score });
+        hits.push({ path, score, chunks: shown, bytes, local: scored[0]!.score });
       }
       return ordered(hits).slice(0, most);
     },

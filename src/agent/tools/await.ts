@@ -1,5 +1,6 @@
 // Await: look at a command or a subagent that works in the background, wait for it, or end it.
 import * as v from "valibot";
+import { plainOutput } from "../../text/plain-output.ts";
 import type { BackgroundLook } from "../subagents/index.ts";
 import { tool } from "./define.ts";
 import { failure, type ToolResult } from "./tool.ts";
@@ -54,7 +55,7 @@ export const awaitShell = tool({
       throw failure(`Unknown background command "${args.taskId}". ${which}`, { taskId: args.taskId });
     }
     const { taskId, status, exitCode, signal: endedBy, newOutput, outputFile, runningMs, hasMatch } = reading;
-    const output = newOutput === "" ? "(no new output)" : lastLines(newOutput);
+    const output = newOutput === "" ? "(no new output)" : lastLines(plainOutput(newOutput));
     const match = !pattern
       ? ""
       : hasMatch

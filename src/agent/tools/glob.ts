@@ -1,4 +1,5 @@
 // Glob: files by name.
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { profileOf } from "../../protocol/profiles.ts";
@@ -8,13 +9,19 @@ import { listFiles, searchAt, unreadNote } from "../ripgrep.ts";
 import { fittingLines, pathArgument, pathSpellings, tool } from "./define.ts";
 import { failure } from "./tool.ts";
 
+/** For whoever reads the stream. */
 const mostFiles = 1000;
+/** For the model. */
+const mostShown = 200;
+/** Of more than so many the times are not looked up: that would take longer than the search. */
+const mostTimed = 20_000;
 
 export const glob = tool({
   name: "Glob",
   wire: "glob",
   aliases: ["glob_file_search"],
-  description: "Find files by name pattern (**/*.ts, src/**/*.{js,ts}), at any depth. Skips ignored files.",
+  description:
+    "Find files by name pattern (**/*.ts, src/**/*.{js,ts}), at any depth, newest first. Skips ignored files.",
   readOnly: true,
   args: v.object({
     pattern: v.pipe(
@@ -58,18 +65,29 @@ export const glob = tool({
       ripgrepTruncated: listed.cut,
     };
     // For the model relative to where its other tools start from.
-    const spelled = files.map((file) =>
+    const shown = newestFirst(matching, path).slice(0, mostShown);
+    const spelled = shown.map((file) =>
       search.folder === context.workspace ? join(search.start, file) : join(path, file),
     );
     const { text, left } = fittingLines(spelled, context.resultLimit);
-    const hidden = matching.length - files.length + left;
-    const note = hidden > 0 || listed.cut ? `\n[${hidden} more files omitted. Use a narrower pattern or path.]` : "";
+    const count = shown.length - left;
+    const of = `${listed.cut ? "more than " : ""}${matching.length.toLocaleString("en-US")} files`;
+    const isAll = count === matching.length && !listed.cut;
+    const note = isAll ? "" : `\n[${count} of ${of}. Narrow pattern or path.]`;
     return {
       outcome: { kind: "success", value },
       text: (text || "No files match.") + note + unreadNote(listed.unread),
     };
   },
 });
+
+function newestFirst(files: readonly string[], folder: string): readonly string[] {
+  if (files.length > mostTimed) return files;
+  const times = new Map(
+    files.map((file) => [file, lstatSync(join(folder, file), { throwIfNoEntry: false })?.mtimeMs ?? 0]),
+  );
+  return [...files].sort((one, other) => times.get(other)! - times.get(one)!);
+}
 
 /** Models also give the whole path as the pattern. */
 function inside(pattern: string, folder: string): string {

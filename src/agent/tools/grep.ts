@@ -10,7 +10,11 @@ import { failure, ToolFailure } from "./tool.ts";
 
 const modes = ["content", "files_with_matches", "count"] as const;
 type OutputMode = (typeof modes)[number];
+/** For whoever reads the stream. */
 const mostResults = 2000;
+/** For the model, unless headLimit asks for more. */
+const mostShown = 250;
+const mostCharacters = 20_000;
 const mostLineCharacters = 500;
 
 const args = v.object({
@@ -21,7 +25,11 @@ const args = v.object({
   caseInsensitive: v.optional(v.boolean()),
   multiline: v.optional(v.pipe(v.boolean(), v.description("Match across lines"))),
   context: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.description("Lines around each match"))),
-  headLimit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.description("Maximum number of results"))),
+  before: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  after: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  headLimit: v.optional(
+    v.pipe(v.number(), v.integer(), v.minValue(1), v.description(`Maximum number of results, default ${mostShown}`)),
+  ),
 });
 
 type GrepArguments = v.InferOutput<typeof args>;
@@ -40,6 +48,10 @@ export const grep = tool({
     case_insensitive: "caseInsensitive",
     "-i": "caseInsensitive",
     "-C": "context",
+    "-B": "before",
+    "-A": "after",
+    before_context: "before",
+    after_context: "after",
     head_limit: "headLimit",
   },
   wireArgs: (args, context) => ({
@@ -64,7 +76,7 @@ export const grep = tool({
     const output = await searchRecords(search, chosen, reader, context).catch((error) => {
       throw error instanceof ToolFailure && error.message.includes("regex") ? wrongPattern(error.message, path) : error;
     });
-    const { key, result, lines } = views[mode](output.records, {
+    const { key, result, lines, total } = views[mode](output.records, {
       most: Math.min(args.headLimit ?? mostResults, mostResults),
       // For the model as its other tools take it.
       spell: (file) => (search.folder === context.workspace ? file : join(search.folder, file)),
@@ -75,9 +87,14 @@ export const grep = tool({
       outputMode: mode,
       workspaceResults: { [search.folder]: { [key]: { ...result, ripgrepTruncated: output.cut } } },
     };
-    const { text, left } = fittingLines(lines, context.resultLimit);
-    const isCut = left > 0 || output.cut || result.clientTruncated;
-    const note = isCut ? "\n[Not all results are shown. Use a narrower pattern, path or glob.]" : "";
+    const wanted = args.headLimit ?? mostShown;
+    const limit = Math.min(context.resultLimit, wanted > mostShown ? context.resultLimit : mostCharacters);
+    // Lines around a match are wanted with it, so that only the match itself counts against a limit that was given.
+    const offered = args.headLimit === undefined ? lines.slice(0, mostShown) : lines;
+    const { text, left } = fittingLines(offered, limit);
+    const shown = offered.length - left;
+    const isCut = shown < lines.length || output.cut || result.clientTruncated;
+    const note = isCut ? `\n[${total(shown, output.cut)}. Narrow pattern, path or glob, or set headLimit.]` : "";
     const unread = unreadNote(output.unread);
     return { outcome: { kind: "success", value }, text: (text || "No matches.") + note + unread };
   },
@@ -96,6 +113,8 @@ function options(args: GrepArguments, mode: OutputMode): string[] {
   chosen.push("--no-heading", "--line-number", "--no-context-separator");
   chosen.push(`--max-columns=${mostLineCharacters * 4}`, "--max-columns-preview");
   if (args.context) chosen.push(`--context=${args.context}`);
+  if (args.before) chosen.push(`--before-context=${args.before}`);
+  if (args.after) chosen.push(`--after-context=${args.after}`);
   return chosen;
 }
 
@@ -115,7 +134,18 @@ function fileFilter(glob: string | undefined): { options: string[]; test(file: s
 }
 
 type ViewOptions = { most: number; spell(file: string): string };
-type GrepView = { key: string; result: { clientTruncated: boolean } & Record<string, unknown>; lines: string[] };
+type GrepView = {
+  key: string;
+  result: { clientTruncated: boolean } & Record<string, unknown>;
+  /** The name of a file stands with the first of its lines. */
+  lines: string[];
+  /** In words, when so many lines of them are shown. `isMore`: there are others that were not counted. */
+  total(shown: number, isMore: boolean): string;
+};
+
+function many(count: number, unit: string): string {
+  return `${count.toLocaleString("en-US")} ${unit}${count === 1 ? "" : "s"}`;
+}
 
 const views: Record<OutputMode, (found: Iterable<FoundRecord>, options: ViewOptions) => GrepView> = {
   content(found, { most, spell }) {
@@ -133,16 +163,16 @@ const views: Record<OutputMode, (found: Iterable<FoundRecord>, options: ViewOpti
       }
       if (shown.length === 0) continue;
       matches.push({ file: `./${file}`, matches: shown });
-      if (lines.length > 0) lines.push("");
-      lines.push(spell(file));
       for (const line of shown) {
-        lines.push(
-          `${line.lineNumber}${line.isContextLine ? "-" : ":"}${line.content}${line.contentTruncated ? "…" : ""}`,
-        );
+        const name = line === shown[0] ? `${lines.length > 0 ? "\n" : ""}${spell(file)}\n` : "";
+        const mark = line.isContextLine ? "-" : ":";
+        lines.push(`${name}${line.lineNumber}${mark}${line.content}${line.contentTruncated ? "…" : ""}`);
       }
     }
     const clientTruncated = totalMatchedLines > most;
-    return { key: "content", result: { matches, totalLines, totalMatchedLines, clientTruncated }, lines };
+    const total = (shown: number, isMore: boolean) =>
+      `${shown.toLocaleString("en-US")} of ${isMore ? "more than " : ""}${many(totalLines, "line")} in ${many(groups.size, "file")}`;
+    return { key: "content", result: { matches, totalLines, totalMatchedLines, clientTruncated }, lines, total };
   },
   files_with_matches(found, { most, spell }) {
     const all = [...found].map(({ file }) => file).sort();
@@ -152,7 +182,7 @@ const views: Record<OutputMode, (found: Iterable<FoundRecord>, options: ViewOpti
       totalFiles: all.length,
       clientTruncated: files.length < all.length,
     };
-    return { key: "files", result, lines: files.map(spell) };
+    return { key: "files", result, lines: files.map(spell), total: ofFiles(all.length) };
   },
   count(found, { most, spell }) {
     const all = [...found].map(({ file, rest }) => ({ file, count: Number(rest) }));
@@ -164,9 +194,14 @@ const views: Record<OutputMode, (found: Iterable<FoundRecord>, options: ViewOpti
       totalMatches: all.reduce((sum, { count }) => sum + count, 0),
       clientTruncated: shown.length < all.length,
     };
-    return { key: "count", result, lines: shown.map(({ file, count }) => `${spell(file)}: ${count}`) };
+    const lines = shown.map(({ file, count }) => `${spell(file)}: ${count}`);
+    return { key: "count", result, lines, total: ofFiles(all.length) };
   },
 };
+
+function ofFiles(count: number): GrepView["total"] {
+  return (shown, isMore) => `${shown.toLocaleString("en-US")} of ${isMore ? "more than " : ""}${many(count, "file")}`;
+}
 
 type FoundLine = { lineNumber: number; content: string; contentTruncated: boolean; isContextLine: boolean };
 

@@ -6,7 +6,7 @@ import { shortened } from "../../text/one-line.ts";
 import type { FolderContext } from "../code-search/folders.ts";
 import { absolutePath, openFile } from "../files.ts";
 import { type Search as FileSearch, listFiles, searchAt, unreadNote } from "../ripgrep.ts";
-import { pathArgument, tool } from "./define.ts";
+import { fittingLines, pathArgument, tool } from "./define.ts";
 import { failure, type ToolContext } from "./tool.ts";
 
 const mostResults = 8;
@@ -105,18 +105,27 @@ type ShownFile = {
   bytes: Uint8Array;
 };
 
+const mostCharacters = 6000;
+/** The first hits may take more of the room than the later ones. */
+const shares = 4;
+
 function resultText(hits: readonly ShownFile[], { workspace, resultLimit }: ToolContext): string {
   const results: string[] = [];
-  let left = Math.min(resultLimit, 24_000);
-  for (const { path, chunks, bytes } of hits) {
+  let left = Math.min(resultLimit, mostCharacters);
+  const places = hits.flatMap(({ path, chunks, bytes }) => chunks.map((chunk) => ({ path, bytes, ...chunk })));
+  for (const [index, { path, bytes, startLine, from, to }] of places.entries()) {
     const name = isInside(path, workspace) ? relative(workspace, path) : path;
-    for (const { startLine, endLine, from, to } of chunks) {
-      const text = Buffer.from(bytes.subarray(from, to)).toString("utf8").replace(/\s+$/, "");
-      const result = `<search_result path="${attribute(name)}" startLine="${startLine}" endLine="${endLine}">\n${content(text)}\n</search_result>`;
-      if (result.length > left) return results.join("\n");
-      left -= result.length;
-      results.push(result);
-    }
+    const text = Buffer.from(bytes.subarray(from, to)).toString("utf8").replace(/\s+$/, "");
+    const head = (endLine: number) =>
+      `<search_result path="${attribute(name)}" startLine="${startLine}" endLine="${endLine}">`;
+    const frame = `${head(99_999)}\n\n</search_result>`.length;
+    const lines = content(text).split("\n");
+    const room = left / Math.min(places.length - index, shares) - frame;
+    const shown = Math.max(1, lines.length - fittingLines(lines, room).left);
+    const result = `${head(startLine + shown - 1)}\n${lines.slice(0, shown).join("\n")}\n</search_result>`;
+    if (result.length > left) break;
+    left -= result.length + 1;
+    results.push(result);
   }
   return results.join("\n");
 }

@@ -6,6 +6,7 @@ import * as v from "valibot";
 import { UserError } from "../../protocol/error-codes.ts";
 import { profileOf } from "../../protocol/profiles.ts";
 import { NotRun, unlessStopped } from "../../protocol/unless-stopped.ts";
+import { headAndTail, plainOutput } from "../../text/plain-output.ts";
 import { absolutePath } from "../files.ts";
 import type { ProcessEnd, ProcessRequest } from "../process.ts";
 import type { SandboxPlan } from "../sandbox/index.ts";
@@ -14,8 +15,10 @@ import { type CallIdentity, type ToolContext, ToolFailure, type ToolResult } fro
 
 const defaultTimeoutMs = 120_000;
 const longestTimeoutMs = 600_000;
-/** More output than this goes to a file; the model and the stream get its beginning and its end. */
+/** Of more output than this, the stream gets the beginning and the end. */
 const thresholdBytes = 40_000;
+/** The model gets less: more of it seldom helps, and every later request carries it again. The whole is in a file. */
+const shownCharacters = 16_000;
 
 type ShellArgs = {
   command: string;
@@ -133,6 +136,7 @@ async function runInForeground(args: ShellArgs, context: ToolContext): Promise<T
         timeoutMs,
         keepBytes,
         spillTo: outputFile,
+        spillAfterBytes: shownCharacters,
         onOutput: (_stream, chunk) => (afterwards ? afterwards(chunk) : context.print(chunk.toString("utf8"))),
       }),
     );
@@ -265,9 +269,10 @@ function wireRun(args: ShellArgs, end: ProcessEnd, place: CallIdentity) {
     executionTime: end.durationMs,
     interleavedOutput: end.interleaved,
     localExecutionTimeMs: end.durationMs,
-    ...(end.spilledTo !== undefined && {
-      outputLocation: { filePath: end.spilledTo, sizeBytes: end.spilledBytes, lineCount: end.spilledLines },
-    }),
+    ...(end.spilledTo !== undefined &&
+      end.truncated && {
+        outputLocation: { filePath: end.spilledTo, sizeBytes: end.spilledBytes, lineCount: end.spilledLines },
+      }),
   };
 }
 
@@ -308,15 +313,17 @@ function textOf(args: ShellArgs, end: ProcessEnd, { confined, sandbox }: ToolCon
       `${many} that the command left running ${were} killed with it; isBackground: true keeps a command running`,
     );
   }
-  if (end.spilledTo !== undefined) {
+  const { text: shown, isCut } = headAndTail(plainOutput(end.interleaved), shownCharacters);
+  if (end.spilledTo !== undefined && (isCut || end.truncated)) {
     notes.push(
       `the output is ${end.totalBytes} bytes; only its beginning and end are shown; all of it: ${end.spilledTo} ` +
         `(${end.spilledLines} lines; Read it in parts with offset and limit, or Grep in it)`,
     );
-  } else if (end.truncated) notes.push(`the output is ${end.totalBytes} bytes; only its beginning and end are shown`);
+  } else if (isCut || end.truncated)
+    notes.push(`the output is ${end.totalBytes} bytes; only its beginning and end are shown`);
   if (confined && sandbox && end.exitCode !== 0) notes.push(limitsOf(sandbox.plan));
   notes.push(...end.notes);
-  const output = end.interleaved === "" ? "(no output)" : end.interleaved;
+  const output = shown === "" ? "(no output)" : shown;
   const separator = output.endsWith("\n") ? "" : "\n";
   return notes.length === 0 ? output : `${output}${separator}${notes.map((note) => `[${note}]`).join("\n")}`;
 }

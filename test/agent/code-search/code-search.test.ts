@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { cutIntoChunks } from "../../../src/agent/code-search/chunks.ts";
+import { cutIntoChunks, withoutImports } from "../../../src/agent/code-search/chunks.ts";
 import { searchFolders } from "../../../src/agent/code-search/folders.ts";
 import { conceptsOf } from "../../../src/agent/code-search/question.ts";
 import { createScanner } from "../../../src/agent/code-search/scanner.ts";
@@ -126,6 +126,23 @@ describe("chunks", () => {
     expect(Math.max(...long.map((chunk) => chunk.endLine - chunk.startLine + 1))).toBeLessThanOrEqual(70);
     const prose = cutIntoChunks(Buffer.from(`# A\n${"text\n".repeat(10)}## B\n${"text\n".repeat(10)}`), "a.md");
     expect(prose.map((chunk) => chunk.startLine)).toEqual([1, 12]);
+  });
+
+  it.each([
+    ["JavaScript", 'import a from "a";\nimport {\n  b,\n  c,\n} from "b";\nconst d = require("d");\n', "work(a);\n"],
+    ["Python", "# Work.\nimport os\nfrom os import (\n  path,\n)\n\n", "def work():\n  pass\n"],
+    ["C", '#include <stdio.h>\n#include "a.h"\n', "int main() {}\n"],
+    ["Rust", "use std::fs;\nuse a::{\n  b,\n};\n", "fn main() {}\n"],
+  ])("are shown without the imports that they begin with: %s", (_language, imports, rest) => {
+    const shown = (text: string) => {
+      const bytes = Buffer.from(text);
+      return withoutImports([{ startLine: 1, endLine: text.split("\n").length - 1, from: 0, to: bytes.length }], bytes);
+    };
+    const [chunk] = shown(imports + rest);
+    expect(chunk).toMatchObject({ from: Buffer.byteLength(imports), to: Buffer.byteLength(imports + rest) });
+    expect(chunk!.startLine).toBe(imports.split("\n").length);
+    expect(shown(rest)[0]!.startLine).toBe(1);
+    expect(shown(imports)).toHaveLength(1);
   });
 });
 

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, symlinkSync, utimesSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { pathTest } from "../../../src/agent/file-pattern.ts";
 import { glob } from "../../../src/agent/tools/glob.ts";
@@ -169,11 +170,32 @@ describe("Grep", () => {
     const { content } = value.workspaceResults[space.root];
     expect(content).toMatchObject({ clientTruncated: true, totalMatchedLines: 3001 });
     expect(content.matches[0].matches).toHaveLength(2000);
-    expect(text).toContain("Not all results");
+    expect(text).toMatch(
+      /\n250:hit\n\[250 of 3,001 lines in 2 files\. Narrow pattern, path or glob, or set headLimit\.\]$/,
+    );
+    const more = await space.call(grep, { pattern: "hit", headLimit: 1000 });
+    expect(more.text).toContain("[1,000 of 3,001 lines in 2 files.");
     const few = await space.call(grep, { pattern: "hit", headLimit: 5 });
     expect(few.value.workspaceResults[space.root].content.matches[0].matches).toHaveLength(5);
     const short = await space.call(grep, { pattern: "hit" }, { resultLimit: 100 });
     expect(short.text.length).toBeLessThan(200);
+  });
+
+  test("long lines fill fewer lines, and files are counted", async () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 300 }, (_, index) => [`f${index}`, `hit ${"x".repeat(400)}\n`]),
+    );
+    const space = workspace(files);
+    const { text } = await space.call(grep, { pattern: "hit" });
+    expect(text.length).toBeLessThan(20_200);
+    expect(text).toMatch(/\[\d\d of 300 lines in 300 files\. /);
+    for (const outputMode of ["files_with_matches", "count"])
+      expect((await space.call(grep, { pattern: "hit", outputMode })).text).toContain("[250 of 300 files. Narrow");
+  });
+
+  test("lines before and after a match", async () => {
+    const space = workspace({ a: "1\n2\n3\nhit\n5\n6\n" });
+    expect((await space.call(grep, { pattern: "hit", before: 2, "-A": 1 })).text).toBe("a\n2-2\n3-3\n4:hit\n5-5");
   });
 
   test("more output than anyone can use ends the search", async () => {
@@ -297,7 +319,17 @@ describe("Glob", () => {
     const { value, text } = await space.call(glob, { pattern: "*.txt" });
     expect(value).toMatchObject({ totalFiles: 1100, clientTruncated: true });
     expect(value.files).toHaveLength(1000);
-    expect(text).toContain("[100 more files omitted");
+    expect(text.split("\n")).toHaveLength(201);
+    expect(text).toMatch(/\n\[200 of 1,100 files\. Narrow pattern or path\.\]$/);
+  });
+
+  test("the newest come first", async () => {
+    const space = workspace({ "a.txt": "", "b.txt": "", "c.txt": "" });
+    for (const [index, name] of ["b.txt", "c.txt", "a.txt"].entries())
+      utimesSync(join(space.root, name), 1000, 2000 - index);
+    const { text, value } = await space.call(glob, { pattern: "*.txt" });
+    expect(text).toBe("b.txt\nc.txt\na.txt");
+    expect(value.files).toEqual(["a.txt", "b.txt", "c.txt"]);
   });
 });
 

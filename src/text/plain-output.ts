@@ -1,0 +1,34 @@
+// What a command printed, as plain lines: without what only a terminal understands.
+
+/** Strings for the terminal (titles, links), sequences with parameters (colours, movements), and the short ones. */
+const escapes = /\x1b(?:[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\[[0-?]*[ -/]*[@-~]|[ -/]+[0-~]|[0-~])/g;
+
+/** Of a line that is written again and again, the last; of many blank lines, one. */
+export function plainOutput(text: string): string {
+  const plain = text.includes("\x1b") ? text.replace(escapes, "") : text;
+  const lines = plain.includes("\r") ? plain.split("\n").map(lastWritten).join("\n") : plain;
+  return lines.replace(/\n(?:[ \t]*\n){2,}/g, "\n\n");
+}
+
+function lastWritten(line: string): string {
+  return line.includes("\r") ? (line.split("\r").findLast((part) => part !== "") ?? "") : line;
+}
+
+/** The beginning and the end, in whole lines where they are not too long. */
+export function headAndTail(text: string, limit: number): { text: string; isCut: boolean } {
+  if (text.length <= limit) return { text, isCut: false };
+  const half = Math.floor(limit / 2);
+  const headEnd = text.lastIndexOf("\n", half) + 1;
+  const tailStart = text.indexOf("\n", text.length - half) + 1;
+  const head = text.slice(0, headEnd > half / 2 ? headEnd : wholeUntil(text, half));
+  const isLate = tailStart === 0 || tailStart > text.length - half / 2;
+  const tail = text.slice(isLate ? wholeUntil(text, text.length - half) : tailStart);
+  const gap = `[… ${text.length - head.length - tail.length} characters omitted …]`;
+  return { text: `${head}${head.endsWith("\n") ? "" : "\n"}${gap}\n${tail}`, isCut: true };
+}
+
+/** Not between the two halves of a character. */
+function wholeUntil(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
+}

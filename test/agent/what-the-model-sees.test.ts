@@ -1,0 +1,111 @@
+// Twelve scripted sessions against the built CLI: what they send to the model and how many calls they need, before and now.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type Answer, modelServer, type RecordedRequest } from "../../src/testing/kit/model-server.ts";
+import { createWorkspace } from "../support/run-cli.ts";
+
+type Call = { name: string; args: object };
+
+type Session = {
+  files?: Record<string, string>;
+  flags?: readonly string[];
+  contextTokens?: number;
+  /** What the model does next, from what it was answered last. No calls: it ends. */
+  next(results: readonly string[], reply: number): Call[];
+  /** Measured with the program as it was before these rules: bytes of all requests, and calls of tools. */
+  before: { bytes: number; calls: number };
+  /** Of the bytes before, and the calls now. */
+  now: { share: number; calls: number };
+  /** Of the last request, and how the run ended. */
+  check?(told: string, run: { exit: number | null; text: string }): void;
+};
+
+const build =
+  "for i in $(seq 8); do seq -f 'compiling module number %g of the whole project' 60; sleep 0.35; done; echo built";
+const colourfulLog = `awk 'BEGIN { for (i = 1; i <= 20000; i++) printf "\\033[32mline %d of a log\\033[0m\\n", i }'`;
+
+const sessions: Record<string, Session> = {
+  "a long build in the background": {
+    next(results, reply) {
+      if (reply === 0) return [{ name: "Shell", args: { command: build, isBackground: true } }];
+      if (reply > 1 && results[0]!.includes("exit code 0")) return [];
+      return [{ name: "Await", args: { taskId: "shell_1", blockUntilMs: 120_000 } }];
+    },
+    before: { bytes: 247_308, calls: 10 },
+    now: { share: 0.2, calls: 2 },
+    check: (told) => expect(told).toContain("built"),
+  },
+  "a big grep": {
+    files: manyFiles(400, "export const value = 1; // a line as they are\n".repeat(15)),
+    next: once({ name: "Grep", args: { pattern: "value" } }),
+    before: { bytes: 120_068, calls: 1 },
+    now: { share: 0.4, calls: 1 },
+    check: (told) =>
+      expect(told).toContain("[250 of 6,000 lines in 400 files. Narrow pattern, path or glob, or set headLimit.]"),
+  },
+  "a big log": {
+    next: once({ name: "Shell", args: { command: colourfulLog } }),
+    before: { bytes: 73_878, calls: 1 },
+    now: { share: 0.6, calls: 1 },
+    check(told) {
+      expect(told).toContain("line 1 of a log");
+      expect(told).toContain("line 20000 of a log");
+      expect(told).toContain("all of it: ");
+    },
+  },
+  "many files": {
+    files: manyFiles(1200, ""),
+    next: once({ name: "Glob", args: { pattern: "**/*.ts" } }),
+    before: { bytes: 43_912, calls: 1 },
+    now: { share: 0.6, calls: 1 },
+    check: (told) => expect(told).toContain("[200 of 1,200 files. Narrow pattern or path.]"),
+  },
+};
+
+function once(...calls: Call[]): Session["next"] {
+  return (_results, reply) => (reply === 0 ? calls : []);
+}
+
+function manyFiles(count: number, text: string): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`src/folder/module-${index}.ts`, text]));
+}
+
+describe("bytes sent and calls needed", () => {
+  test.each(Object.entries(sessions))("%s", async (_name, session) => {
+    let calls = 0;
+    let reply = 0;
+    const answer = (request: RecordedRequest): Answer => {
+      const next = session.next(lastResults(request), reply++);
+      calls += next.length;
+      if (next.length === 0) return { text: "Done." };
+      return { toolCalls: next.map((call, index) => ({ id: `call_${reply}_${index}`, ...call })) };
+    };
+    await using server = await modelServer(answer);
+    const place = createWorkspace(session.files);
+    try {
+      mkdirSync(place.config, { recursive: true });
+      writeFileSync(
+        join(place.config, "courser.json"),
+        JSON.stringify({ ...server.settings, contextTokens: session.contextTokens ?? 200_000 }),
+      );
+      const flags = session.flags ?? ["--force"];
+      const args = ["-p", ...flags, "--output-format", "stream-json", "--model", "chat/model", "go"];
+      const run = await place.run(args, { env: server.env, timeoutMs: 60_000 });
+      const asked = server.requests.filter(({ method }) => method === "POST");
+      const bytes = asked.reduce((sum, { body }) => sum + body.length, 0);
+      if (process.env["SHOW_SIZES"]) console.log(_name, { bytes, calls }, (bytes / session.before.bytes).toFixed(2));
+      session.check?.(JSON.stringify(asked.at(-1)!.json), { exit: run.exit, text: run.stdout });
+      expect(calls).toBe(session.now.calls);
+      expect(bytes).toBeLessThan(session.before.bytes * session.now.share);
+    } finally {
+      place.remove();
+    }
+  });
+});
+
+function lastResults({ json }: RecordedRequest): string[] {
+  const messages: { role: string; content: string }[] = json.messages;
+  const from = messages.findLastIndex(({ role }) => role === "assistant") + 1;
+  return messages.slice(from).map(({ content }) => (typeof content === "string" ? content : JSON.stringify(content)));
+}
