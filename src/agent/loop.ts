@@ -13,7 +13,7 @@ import { type CallEnd, callTool } from "./call-tool.ts";
 import { estimateTokens } from "./compact/estimate.ts";
 import { shorten, tooLong } from "./compact/shorten.ts";
 import { countRepeats, newCallIds, withUniqueCalls } from "./loop-detection.ts";
-import { conflict, type PreparedCall, prepareCall, repeatedCall } from "./prepare-call.ts";
+import { batches, type PreparedCall, prepareCall, repeatedCall } from "./prepare-call.ts";
 import type { EndedSubagent } from "./subagents/index.ts";
 import { type Turn, TurnError, type TurnPrompt } from "./turn.ts";
 import { UsageBudget } from "./usage-budget.ts";
@@ -261,7 +261,7 @@ async function* runCalls(
     // Looking twice does no harm, and waiting for something is looking again and again.
     return turn.ids.repeated.has(ready.call.id) && changesSomething(ready) ? repeatedCall(ready.call) : ready;
   });
-  const running = batches(prepared).map((batch) =>
+  const running = (await batches(prepared)).map((batch) =>
     batch.map((call) => {
       const isParallel = batch.some((other) => other !== call && other.prepared?.tool === call.prepared?.tool);
       return callTool(agent, call, { modelCallId, signal, said, spending: turn.spending, isParallel });
@@ -327,16 +327,6 @@ async function* merge<Event, Value>(
 
 function changesSomething({ prepared }: PreparedCall): boolean {
   return prepared?.tool.once ?? prepared?.needs.some((need) => need.kind !== "Read") ?? false;
-}
-
-function batches(calls: PreparedCall[]): PreparedCall[][] {
-  const done: PreparedCall[][] = [];
-  for (const call of calls) {
-    const last = done.at(-1);
-    if (last && !last.some((other) => conflict(other, call))) last.push(call);
-    else done.push([call]);
-  }
-  return done;
 }
 
 /** Rules that belong to the files just touched, told once, beside the results. */

@@ -38,17 +38,44 @@ export function repeatedCall(call: ToolCallPart): PreparedCall {
   return { call, failure: failure(message) };
 }
 
-/** Two calls may run together unless one may change what the other reads or changes. */
-export function conflict(a: PreparedCall, b: PreparedCall): boolean {
-  const first = a.prepared?.needs ?? [];
-  const second = b.prepared?.needs ?? [];
-  return first.some((one) => second.some((other) => needsConflict(one, other)));
+/** The calls of a reply in groups: those of one run side by side, and each group waits for the one before it. */
+export async function batches(calls: readonly PreparedCall[]): Promise<PreparedCall[][]> {
+  const done: PreparedCall[][] = [];
+  const reading = await readingCommands(calls);
+  for (const call of calls) {
+    const last = done.at(-1);
+    if (last && !last.some((other) => conflict(other, call, reading))) last.push(call);
+    else done.push([call]);
+  }
+  return done;
 }
 
-function needsConflict(a: Need, b: Need): boolean {
+/** The commands that change nothing; every doubt is a no. */
+async function readingCommands(calls: readonly PreparedCall[]): Promise<ReadonlySet<Need>> {
+  const commands = calls.flatMap(({ prepared }) => prepared?.needs.filter(({ kind }) => kind === "Shell") ?? []);
+  if (commands.length < 2) return new Set();
+  const { onlyReads } = await import("./snapshots/reads-only.ts");
+  return new Set(commands.filter(({ target }) => onlyReads(target)));
+}
+
+/** Two calls may run together unless one may change what the other reads or changes. */
+function conflict(a: PreparedCall, b: PreparedCall, reading: ReadonlySet<Need>): boolean {
+  // Whoever waits for a command does so after the starts before it, and what follows a wait was meant to.
+  if (isWait(a) !== isWait(b) && [a, b].some(({ prepared }) => prepared?.tool.wire === "shell")) return true;
+  const first = a.prepared?.needs ?? [];
+  const second = b.prepared?.needs ?? [];
+  return first.some((one) => second.some((other) => needsConflict(one, other, reading)));
+}
+
+function isWait({ prepared }: PreparedCall): boolean {
+  return prepared?.tool.wire === "await";
+}
+
+function needsConflict(a: Need, b: Need, reading: ReadonlySet<Need>): boolean {
   const writes = (need: Need) => need.kind === "Write" || need.kind === "Delete";
   const inFiles = (need: Need) => writes(need) || need.kind === "Read";
-  // A command may read and change any file. Commands sent together are meant to run together.
+  // A command may read and change any file: what the next one reads, and git's lock.
+  if (a.kind === "Shell" && b.kind === "Shell") return !reading.has(a) || !reading.has(b);
   if (a.kind === "Shell" || b.kind === "Shell") return inFiles(a) || inFiles(b);
   if (!inFiles(a) || !inFiles(b) || !(writes(a) || writes(b))) return false;
   return isInside(a.target, b.target) || isInside(b.target, a.target);

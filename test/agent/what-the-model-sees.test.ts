@@ -54,6 +54,21 @@ const sessions: Record<string, Session> = {
       expect(told).toContain("all of it: ");
     },
   },
+  "two commands in one reply": {
+    next(results, reply) {
+      const make = { name: "Shell", args: { command: "sleep 0.3; echo made > made.txt" } };
+      const look = { name: "Shell", args: { command: "cat made.txt" } };
+      const start = { name: "Shell", args: { command: "echo built", isBackground: true } };
+      const wait = { name: "Await", args: { taskId: "shell_1", blockUntilMs: 20_000 } };
+      if (reply === 0) return [make, look, start, wait];
+      return [look, wait].filter((_, index) =>
+        results.some((result) => [/No such file/, /Unknown back/][index]!.test(result)),
+      );
+    },
+    before: { bytes: 29_084, calls: 6 },
+    now: { share: 0.75, calls: 4 },
+    check: (told) => expect(told).toContain("[shell_1: exit code 0"),
+  },
   "many files": {
     files: manyFiles(1200, ""),
     next: once({ name: "Glob", args: { pattern: "**/*.ts" } }),
@@ -94,7 +109,9 @@ describe("bytes sent and calls needed", () => {
       const run = await place.run(args, { env: server.env, timeoutMs: 60_000 });
       const asked = server.requests.filter(({ method }) => method === "POST");
       const bytes = asked.reduce((sum, { body }) => sum + body.length, 0);
-      if (process.env["SHOW_SIZES"]) console.log(_name, { bytes, calls }, (bytes / session.before.bytes).toFixed(2));
+      if (process.env["SHOW_SIZES"])
+        console.log(_name, { bytes, calls, first: asked[0]!.body.length }, (bytes / session.before.bytes).toFixed(2));
+      expect(asked[0]!.body.length).toBeLessThanOrEqual(9500);
       session.check?.(JSON.stringify(asked.at(-1)!.json), { exit: run.exit, text: run.stdout });
       expect(calls).toBe(session.now.calls);
       expect(bytes).toBeLessThan(session.before.bytes * session.now.share);

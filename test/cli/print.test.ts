@@ -343,6 +343,29 @@ describe("calls", () => {
     expect(first!["tool_call"].shellToolCall.args.command).toContain("echo b");
   });
 
+  it("that are commands run in order, and whoever waits for one waits for its start", async () => {
+    const place = workspace();
+    const run = await place.play([
+      {
+        calls: [
+          { name: "Shell", args: { command: "sleep 0.4; echo one >> log; false" } },
+          { name: "Shell", args: { command: "echo two >> log" } },
+          { name: "Shell", args: { command: "cat log" } },
+          { name: "Shell", args: { command: "sleep 0.2; echo three >> log", isBackground: true } },
+          { name: "Await", args: { taskId: "shell_1", blockUntilMs: 20_000 } },
+          { name: "Shell", args: { command: "tail -1 log" } },
+        ],
+      },
+      { expect: ["one\ntwo", "[shell_1: exit code 0", "three"], text: "ok" },
+    ]);
+    expect(run.exit, run.stderr).toBe(0);
+    const steps = run.lines().filter((line) => line["type"] === "tool_call");
+    expect(steps.slice(0, 6).map((line) => line["subtype"])).toEqual(new Array(6).fill("started"));
+    expect(readFileSync(join(place.path, "log"), "utf8")).toBe("one\ntwo\nthree\n");
+    const outputs = steps.slice(6).map((line) => line["tool_call"].shellToolCall?.result.success?.stdout);
+    expect(outputs.slice(1)).toEqual(["", "one\ntwo\n", "", undefined, "three\n"]);
+  });
+
   it("that write wait for each other, in order", async () => {
     const place = workspace();
     const calls = [

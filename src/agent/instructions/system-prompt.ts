@@ -28,7 +28,7 @@ const work = [
   "After changes run the project's own checks (tests, types, lint, build) that cover them, and repair what you broke. Before you end, check the result against every part of the request.",
   "Use Read, Grep, Glob and Edit rather than cat, grep, find and sed in a Shell. Commands get no input: choose options that ask nothing, and run servers in the background.",
   retry,
-  `${together} Keep a TodoWrite list for work of three or more steps.`,
+  `${together} Commands of one reply run in order, also after one that failed. Keep a TodoWrite list for work of three or more steps.`,
 ];
 
 const readOnlyWork = [
