@@ -33,6 +33,8 @@ export type Agent = {
   hooks?: AgentHooks;
   /** What the last words must be, beside words. */
   answer?: AnswerCheck;
+  /** What the model is told when it ends too early: of commands that still run and would be cut off. Said once. */
+  unfinished?(signal: AbortSignal): Promise<string | undefined>;
   limits: Limits;
   /** Whoever started this one as a subagent, and what it has spent so far. */
   parent?: Agent;

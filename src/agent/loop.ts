@@ -3,7 +3,6 @@
 import { setMaxListeners } from "node:events";
 import { ModelError } from "../model/provider.ts";
 import { milliseconds } from "../process/clock.ts";
-import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import { type Message, type Part, type ToolCallPart, textOf } from "../protocol/message.ts";
 import { contextOf } from "../protocol/usage.ts";
@@ -15,7 +14,7 @@ import { shorten, tooLong } from "./compact/shorten.ts";
 import { countRepeats, newCallIds, withUniqueCalls } from "./loop-detection.ts";
 import { batches, type PreparedCall, prepareCall, repeatedCall } from "./prepare-call.ts";
 import type { EndedSubagent } from "./subagents/index.ts";
-import { type Turn, TurnError, type TurnPrompt } from "./turn.ts";
+import { explain, type Turn, TurnError, type TurnPrompt } from "./turn.ts";
 import { UsageBudget } from "./usage-budget.ts";
 
 export async function* runTurn(agent: Agent, prompt: TurnPrompt, outer: AbortSignal): AsyncGenerator<AgentEvent> {
@@ -37,6 +36,7 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, outer: AbortSig
     facts: agent.model,
     repairs: agent.answer?.repairs ?? 0,
     shortest: 0,
+    isReminded: false,
   };
   let answer = "";
   let failure: unknown;
@@ -53,7 +53,8 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, outer: AbortSig
         yield* runCalls(turn, calls, modelCallId, textOf(reply));
       }
       const isSteered = yield* takeSteering(turn);
-      if (calls.length === 0 && !isSteered && !(yield* awaitSubagents(turn))) {
+      turn.isReminded = false;
+      if (calls.length === 0 && !isSteered && !(yield* awaitSubagents(turn)) && !(await remind(turn))) {
         // A hook may have more to do: its prompt is one like the user's, within the same limits.
         const followup = checkAnswer(turn, textOf(reply)) ?? (await agent.hooks?.stop("completed", signal));
         if (followup === undefined) break;
@@ -63,10 +64,12 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, outer: AbortSig
       checkLimits(turn);
     }
   } catch (error) {
-    failure = error;
+    // A task that was done before stays so, whatever becomes of the answer to a reminder.
+    const isDone = turn.isReminded && !signal.aborted && (error instanceof ModelError || error instanceof TurnError);
+    if (!isDone) failure = error;
     await agent.subagents?.end();
     const wasBlocked = error instanceof TurnError && error.code === "PROMPT_BLOCKED";
-    if (!wasBlocked) await agent.hooks?.stop(outer.aborted ? "aborted" : "error", signal);
+    if (!wasBlocked) await agent.hooks?.stop(isDone ? "completed" : outer.aborted ? "aborted" : "error", signal);
   }
   const ending = {
     durationMs: agent.seams.now() - startedAt,
@@ -289,6 +292,15 @@ async function* awaitSubagents(turn: Turn): AsyncGenerator<AgentEvent, boolean> 
   return news.length > 0;
 }
 
+/** True when the model was told of what it left unfinished. */
+async function remind(turn: Turn): Promise<boolean> {
+  const text = await turn.agent.unfinished?.(turn.signal);
+  if (text === undefined) return false;
+  turn.agent.session.append({ role: "user", parts: [{ type: "text", text }] });
+  turn.isReminded = true;
+  return true;
+}
+
 /** Those that have ended in the background: what the stream, the list of refusals and the model are told. */
 async function* tellEnded({ denials: all }: Turn, ended: EndedSubagent[] = []): AsyncGenerator<AgentEvent, Part[]> {
   for (const { notice, denials } of ended) {
@@ -365,21 +377,6 @@ function checkLimits(turn: Turn): void {
       `The model made the same calls with the same results ${turn.repeats.count} times in a row. Give it more to go on, or choose another model with --model.`,
     );
   }
-}
-
-function explain(error: unknown, signal: AbortSignal): { message: string; code: ErrorCode } {
-  // Whatever broke because of the abort, the abort is the reason.
-  if (signal.aborted) {
-    const reason: unknown = signal.reason;
-    if (reason instanceof UserError || reason instanceof TurnError)
-      return { message: reason.message, code: reason.code };
-    return { message: "The run was cancelled.", code: "INTERRUPTED" };
-  }
-  if (error instanceof ModelError || error instanceof UserError || error instanceof TurnError) {
-    return { message: error.message, code: error.code };
-  }
-  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { message: `Unexpected failure, please report it: ${message}`, code: "INTERNAL" };
 }
 
 function callsOf(message: Message): ToolCallPart[] {

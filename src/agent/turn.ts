@@ -1,6 +1,6 @@
 // Turn: what the loop keeps in mind from a prompt to its answer.
-import type { ModelInfo } from "../model/provider.ts";
-import type { ErrorCode } from "../protocol/error-codes.ts";
+import { ModelError, type ModelInfo } from "../model/provider.ts";
+import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
 import type { Denial } from "../protocol/event.ts";
 import type { Part } from "../protocol/message.ts";
 import type { Agent } from "./agent.ts";
@@ -37,6 +37,8 @@ export type Turn = {
   repairs: number;
   /** What the conversation took after it was last shortened, in tokens: until it has grown, that need not be tried again. */
   shortest: number;
+  /** The reply that is awaited answers a reminder, after the task was done. */
+  isReminded: boolean;
 };
 
 /** Thrown inside a turn to end it with a code that says why. */
@@ -47,4 +49,20 @@ export class TurnError extends Error {
     super(message);
     this.code = code;
   }
+}
+
+/** Why a turn failed. */
+export function explain(error: unknown, signal: AbortSignal): { message: string; code: ErrorCode } {
+  // Whatever broke because of the abort, the abort is the reason.
+  if (signal.aborted) {
+    const reason: unknown = signal.reason;
+    if (reason instanceof UserError || reason instanceof TurnError)
+      return { message: reason.message, code: reason.code };
+    return { message: "The run was cancelled.", code: "INTERRUPTED" };
+  }
+  if (error instanceof ModelError || error instanceof UserError || error instanceof TurnError) {
+    return { message: error.message, code: error.code };
+  }
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { message: `Unexpected failure, please report it: ${message}`, code: "INTERNAL" };
 }

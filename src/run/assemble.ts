@@ -196,6 +196,12 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     waitMs: settings.courser.backgroundWaitMs ?? 5000,
     waiting: host.waiting,
   });
+  if (request.single) {
+    agent.unfinished = async (signal) => {
+      const text = await report.unfinished(signal);
+      return model.kind === "offline" ? undefined : text;
+    };
+  }
   const named = new Set<string>();
   /** A run that leaves something running says so before its result: it ends with the run. */
   const tellOfRunning = () => {
@@ -222,7 +228,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       report.checkServers(mcp?.names() ?? []);
       for await (const said of runTurn(agent, await expand(prompt, signal), signal)) {
         report.see(said);
-        const event = said.type === "done" || said.type === "fail" ? await report.ending(said, signal) : said;
+        const event = said.type === "done" || said.type === "fail" ? await report.ending(said) : said;
         if (event.type === "tool_end" && event.tool === todoWrite.wire) session.saveState("todos", todos.all());
         if (event.type === "done" || event.type === "fail") {
           last = { event, signal };

@@ -20,6 +20,7 @@ type ReportParts = {
 export class RunReport {
   readonly #parts: ReportParts;
   #done = 0;
+  #isTold = false;
   readonly #differences: string[] = [];
 
   constructor(parts: ReportParts) {
@@ -46,21 +47,29 @@ export class RunReport {
     }
   }
 
-  /** The ending with everything that belongs to it. What still runs when a single prompt is answered is waited for. */
-  async ending(event: TurnEnding, signal: AbortSignal): Promise<TurnEnding> {
-    const { request, background, waitMs, waiting } = this.#parts;
+  /** What still runs when a single prompt is answered is waited for. If that is not enough, the model is told, once. */
+  async unfinished(signal: AbortSignal): Promise<string | undefined> {
+    const { background, waitMs, waiting } = this.#parts;
+    if (!background.isRunning) return undefined;
     const settle = () => background.settle(waitMs, signal);
-    const isOver = request.single && event.type === "done" && background.isRunning;
-    const answeredAt = performance.now();
-    if (isOver) await (waiting ? waiting.during("tool", "in the background", settle) : settle());
-    const waitedMs = isOver ? Math.round(performance.now() - answeredAt) : 0;
+    await (waiting ? waiting.during("tool", "in the background", settle) : settle());
+    const running = background.list().filter(({ status }) => status === "running");
+    if (running.length === 0 || this.#isTold || signal.aborted) return undefined;
+    this.#isTold = true;
+    const names = running.map(({ taskId, command }) => `${taskId} (${oneLine(command, 60)})`);
+    const [verb, them] = running.length === 1 ? ["runs", "it"] : ["run", "them"];
+    return `${names.join(", ")} still ${verb}. Await ${them}, or stop ${them} with kill: true, then end: what is cut off by the end of the run makes it a failure.`;
+  }
+
+  /** The ending with everything that belongs to it. */
+  async ending(event: TurnEnding): Promise<TurnEnding> {
+    const { request, background } = this.#parts;
     const cutOff = request.single ? await background.endAll() : [];
     const work = workOf(background, new Set(cutOff.map(({ taskId }) => taskId)));
     const missing = this.#parts.missing();
     const budget = this.#budget();
     const told = {
       ...event,
-      durationMs: event.durationMs + waitedMs,
       ...(work.length > 0 && { background: work }),
       ...(missing.length > 0 && { missingServers: missing }),
       ...(budget && { budget }),

@@ -42,6 +42,15 @@ it("waits for background work, says how it ended, and never ends it under a succ
   const cut = await place.play(long);
   expect(cut.exit).toBe(1);
   expect(resultOf(cut)).toMatchObject({ error_code: "BACKGROUND_CUT_OFF", background: [{ status: "cut_off" }] });
+  const told = {
+    expect: ["shell_1 (sleep 77) still runs. Await it, or stop it with kill: true, then end"],
+    text: " Yes.",
+  };
+  const ignored = await place.play([...long, told]);
+  expect([ignored.exit, resultOf(ignored).error_code]).toEqual([1, "BACKGROUND_CUT_OFF"]);
+  const heeded = { ...told, calls: [{ name: "Await", args: { taskId: "shell_1", kill: true } }] };
+  const ended = await place.play([...long, heeded, { text: " Done." }]);
+  expect([ended.exit, resultOf(ended).result]).toEqual([0, "ok Yes. Done."]);
   const stop = { calls: [{ name: "Await", args: { taskId: "shell_1", kill: true } }] };
   const stopped = await place.play([long[0], stop, { text: "ok" }], ["--fail-on", "background"]);
   expect([stopped.exit, resultOf(stopped).background[0].status]).toEqual([0, "stopped"]);

@@ -35,7 +35,7 @@ export const shell = tool({
   description:
     "Run a command with bash, in the workspace unless workingDirectory says otherwise. Each call is a new shell: cd and " +
     "variables do not last. Commands have no terminal and no input, so nothing may ask questions. Processes that a command " +
-    "leaves behind are killed with it: start servers and watchers with isBackground, and look at them with Await.",
+    "leaves behind are killed with it: start servers and watchers with isBackground, look at them with Await, and stop them before you end.",
   readOnly: false,
   args: v.object({
     command: v.pipe(
