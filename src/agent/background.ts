@@ -6,6 +6,7 @@ import { BoundedBytes } from "../process/bounded-bytes.ts";
 import { happensWithin } from "../process/clock.ts";
 import { outputFolder } from "./output-folder.ts";
 import type { ProcessEnd, ProcessRequest, ProcessRunner, RunningProcess } from "./process.ts";
+import type { Sandbox } from "./sandbox/index.ts";
 
 type BackgroundTask = {
   taskId: string;
@@ -24,6 +25,8 @@ type BackgroundReading = BackgroundTask & {
   runningMs: number;
   /** A line of the new output matches what was waited for. */
   hasMatch: boolean;
+  /** What it runs in, where it is confined. */
+  sandbox: Sandbox | undefined;
 };
 
 type Task = {
@@ -32,6 +35,7 @@ type Task = {
   command: string;
   running: RunningProcess;
   outputFile: string;
+  sandbox?: Sandbox | undefined;
   unread: BoundedBytes;
   startedAt: number;
   end: ProcessEnd | undefined;
@@ -100,7 +104,7 @@ export class BackgroundShells {
       onOutput: (_stream, chunk) => task && tell(task, chunk),
     });
     if (running.pid === 0) await running.ended;
-    task = this.#add({ taskId, command: request.command, running, outputFile });
+    task = this.#add({ taskId, command: request.command, running, outputFile, sandbox: request.sandbox });
     return { taskId, pid: running.pid, outputFile, folder };
   }
 
@@ -108,7 +112,7 @@ export class BackgroundShells {
     return `shell_${this.#tasks.size + 1}`;
   }
 
-  #add(started: Pick<Task, "taskId" | "command" | "running" | "outputFile">): Task {
+  #add(started: Pick<Task, "taskId" | "command" | "running" | "outputFile" | "sandbox">): Task {
     const task: Task = {
       ...started,
       unread: new BoundedBytes(unreadBytes),
@@ -140,8 +144,12 @@ export class BackgroundShells {
   }
 
   /** A command that was started elsewhere and goes on by itself. Its output from now on is given to `push`. */
-  adopt(command: string, running: RunningProcess, outputFile: string): { taskId: string; push(chunk: Buffer): void } {
-    const task = this.#add({ taskId: this.#nextId(), command, running, outputFile });
+  adopt(
+    command: string,
+    running: RunningProcess,
+    { outputFile, sandbox }: Pick<Task, "outputFile" | "sandbox">,
+  ): { taskId: string; push(chunk: Buffer): void } {
+    const task = this.#add({ taskId: this.#nextId(), command, running, outputFile, sandbox });
     return { taskId: task.taskId, push: (chunk) => tell(task, chunk) };
   }
 
@@ -161,6 +169,7 @@ export class BackgroundShells {
       newOutput,
       runningMs: task.end?.durationMs ?? Date.now() - task.startedAt,
       hasMatch,
+      sandbox: task.sandbox,
     };
   }
 

@@ -17,7 +17,7 @@ import type { AgentEvent } from "../protocol/event.ts";
 import type { BackgroundCommand, LiveRun, Prompt } from "../protocol/run.ts";
 import { hasHookFiles } from "../store/hook-paths.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
-import { chooseTools } from "./choose-tools.ts";
+import { chooseTools, closedTools } from "./choose-tools.ts";
 import type { RunHost } from "./host.ts";
 import { personOf } from "./human.ts";
 import { loadInstructions } from "./instructions.ts";
@@ -150,7 +150,9 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     // The offline model understands instructions, not complaints.
     ...(answer && { answer: model.kind === "offline" ? { ...answer, repairs: 0 } : answer }),
     ...(person && { person }),
-    ...(!asking.can("choices") && { untold: new Set([askQuestion.name]) }),
+    get untold() {
+      return new Set([...(asking.can("choices") ? [] : [askQuestion.name]), ...closedTools(setup, state.mode)]);
+    },
     ...(hooks && { hooks }),
     ...(snapshots && {
       async beforeWrite(needs, signal) {

@@ -5,6 +5,7 @@ import { UserError } from "../protocol/error-codes.ts";
 import { profileOf } from "../protocol/profiles.ts";
 import type { PermissionMode, RunRequest } from "../protocol/run.ts";
 import { nearestName } from "../text/nearest.ts";
+import type { Setup } from "./setup.ts";
 
 /** What a request says about tools. */
 export type ToolWish = Pick<RunRequest, "allowedTools" | "disallowedTools" | "compat">;
@@ -23,6 +24,17 @@ export function chooseTools(wish: ToolWish, { mode, hasServers }: ToolChoice): r
     if (tool.wire === "createPlan" && mode !== "plan") return false;
     return (!readOnly || tool.readOnly) && (!allowed || allowed.includes(tool)) && !disallowed?.includes(tool);
   });
+}
+
+/** Names of tools that would be refused whatever they are called with: the web, where no rule opens it and nobody is asked. */
+export function closedTools(
+  { request, settings, rules, asking }: Pick<Setup, "request" | "settings" | "rules" | "asking">,
+  mode: PermissionMode,
+): string[] {
+  const isReviewed = request.autoReview || settings.approvalMode === "auto-review";
+  if (mode === "force" || isReviewed || request.askCommand !== undefined || asking.can("permission")) return [];
+  if (rules.some((rule) => rule.kind === "WebFetch" && rule.verdict === "allow")) return [];
+  return settings.raw["autoAcceptWebSearch"] === true ? ["WebFetch"] : ["WebFetch", "WebSearch"];
 }
 
 function named(names: readonly string[] | undefined, flag: string, hasServers: boolean): Tool[] | undefined {

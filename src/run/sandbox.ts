@@ -5,7 +5,9 @@ import type { Sandbox } from "../agent/sandbox/index.ts";
 import { nobodyToAsk, runsInSandbox, type Situation } from "../policy/decide.ts";
 import type { Decision } from "../policy/need.ts";
 import { UserError } from "../protocol/error-codes.ts";
+import type { PermissionMode } from "../protocol/run.ts";
 import type { SandboxMode } from "../store/sandbox-settings.ts";
+import { oneLine } from "../text/one-line.ts";
 import type { Setup } from "./setup.ts";
 
 export type Confinement = {
@@ -59,6 +61,35 @@ export async function createConfinement(setup: ConfinementSetup, parts: Confinem
     if (problem) throw new UserError("SANDBOX_UNAVAILABLE", `${problem} To run without it: --sandbox disabled`);
   }
   return { reach, sandbox, check: (decision) => askWithout(sandbox, decision, parts.canAsk) };
+}
+
+const mostRules = 8;
+
+/** What commands may do, said to the model before it tries. Nothing is made ready for it. */
+export async function commandWords(
+  { request, configDir, workspace, settings, rules }: ConfinementSetup,
+  unlisted: ConfinementParts["unlisted"],
+): Promise<(mode: PermissionMode) => string | undefined> {
+  if (request.sandbox === "disabled") return () => undefined;
+  const { loadSandboxSettings } = await import("../store/sandbox-settings.ts");
+  const sandboxSettings = loadSandboxSettings({ configDir, workspace, cliConfig: settings.raw });
+  const reach = reachOf(request.sandbox ?? sandboxSettings.mode, unlisted);
+  if (reach === "off") return () => undefined;
+  const { sandboxLimits } = await import("../agent/sandbox/words.ts");
+  const { networkPlan } = await import("../agent/sandbox/plan.ts");
+  const { type, tmpWrite: temporary } = sandboxSettings;
+  const writable = type === "workspace_readwrite" ? [workspace] : [];
+  const limits = sandboxLimits({ writable, temporary, network: networkPlan(sandboxSettings.network) });
+  const allowed = rules.filter((rule) => rule.kind === "Shell" && rule.verdict === "allow").map(({ text }) => text);
+  const named = allowed.slice(0, mostRules).map((text) => oneLine(text, 40));
+  const rest = allowed.length > mostRules ? ` and ${allowed.length - mostRules} more` : "";
+  const outside =
+    allowed.length > 0 ? `Rules allow others: ${named.join(", ")}${rest}.` : "No rule allows any outside it.";
+  const inSandbox = `run in a sandbox: ${limits}.`;
+  return (mode) => {
+    if (mode === "default") return reach === "all" ? `all ${inSandbox}` : `they ${inSandbox} ${outside}`;
+    return mode === "force" && reach === "all" ? `all ${inSandbox}` : undefined;
+  };
 }
 
 /** Where nobody said anything, print mode has it: there, nobody can be asked about a command. */

@@ -3,7 +3,7 @@ import type { Agent } from "../agent/agent.ts";
 import { askQuestion } from "../agent/tools/ask-question.ts";
 import { builtInTools } from "../agent/tools/index.ts";
 import type { Prompt, RunRequest } from "../protocol/run.ts";
-import { chooseTools } from "../run/choose-tools.ts";
+import { chooseTools, closedTools } from "../run/choose-tools.ts";
 import type { RunHost } from "../run/host.ts";
 import { loadInstructions } from "../run/instructions.ts";
 import { type Setup, setUp } from "../run/setup.ts";
@@ -75,7 +75,8 @@ async function instructionsNow(setup: Setup, recording: Recording) {
   const { header } = recording;
   const hasServers = setup.request.browser === true || setup.request.mcpConfigs !== undefined;
   const all = chooseTools(setup.request, { mode: setup.mode, hasServers });
-  const tools = setup.asking.isAttended ? all : all.filter(({ name }) => name !== askQuestion.name);
+  const untold = [...(setup.asking.isAttended ? [] : [askQuestion.name]), ...closedTools(setup, setup.mode)];
+  const tools = all.filter(({ name }) => !untold.includes(name));
   const state = { mode: setup.mode, model: { ...header.model } as Agent["model"] } as RunState;
   const { answerSchema } = setup.request;
   const answer =

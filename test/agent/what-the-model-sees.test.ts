@@ -69,6 +69,29 @@ const sessions: Record<string, Session> = {
     now: { share: 0.75, calls: 4 },
     check: (told) => expect(told).toContain("[shell_1: exit code 0"),
   },
+  "a refusal of the network": {
+    flags: ["--trust"],
+    // A model that does not know why tries other ways.
+    next(results, reply) {
+      const host = "http://model.test/";
+      const ways = [
+        { name: "Shell", args: { command: `curl -sS ${host} 2>&1 | head -3` } },
+        { name: "Shell", args: { command: `wget -qO- ${host} 2>&1 | head -3` } },
+        { name: "WebFetch", args: { url: host } },
+        { name: "Shell", args: { command: "getent hosts model.test | head -1" } },
+      ];
+      const isExplained = reply > 0 && results.some((result) => /no network/.test(result));
+      return isExplained || reply === ways.length ? [] : [ways[reply]!];
+    },
+    before: { bytes: 46_537, calls: 4 },
+    now: { share: 0.6, calls: 1 },
+    check(told) {
+      expect(told).toContain(
+        "Commands: they run in a sandbox: only the workspace and /tmp (private to commands) can be written, protected paths cannot, and there is no network. No rule allows any outside it.",
+      );
+      expect(told).not.toContain('"name":"WebFetch"');
+    },
+  },
   "many files": {
     files: manyFiles(1200, ""),
     next: once({ name: "Glob", args: { pattern: "**/*.ts" } }),

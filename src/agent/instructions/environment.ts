@@ -13,11 +13,14 @@ export type RunEnvironment = {
   osRelease: string;
   shell: string;
   today: Date;
+  /** What commands may do in this mode, where not everything. */
+  commands?: (mode: PromptMode) => string | undefined;
 };
 
 export function environmentBlock(surroundings: RunEnvironment, git = findGit(surroundings.workspace)): string {
   const { today, workspace } = surroundings;
   const roots = surroundings.roots.filter((root) => root !== workspace);
+  const commands = surroundings.commands?.(surroundings.mode);
   const lines = [
     `Workspace: ${oneLine(workspace)} (relative paths start here)`,
     ...(roots.length > 0 ? [`Also open: ${roots.map((root) => oneLine(root)).join(", ")}`] : []),
@@ -25,6 +28,7 @@ export function environmentBlock(surroundings: RunEnvironment, git = findGit(sur
     `Platform: ${oneLine(`${surroundings.platform} ${surroundings.osRelease}`)}; shell: ${oneLine(surroundings.shell) || "unknown"}`,
     `Date: ${today.getFullYear()}-${twoDigits(today.getMonth() + 1)}-${twoDigits(today.getDate())}`,
     `Mode: ${modeWords[surroundings.mode]}`,
+    ...(commands === undefined ? [] : [`Commands: ${commands}`]),
   ];
   return `# Environment\n${lines.join("\n")}`;
 }

@@ -67,7 +67,7 @@ function isAboutPaths({ kind, verdict, scope }: Rule): boolean {
   return kind === "Write" && scope === "user";
 }
 
-function networkPlan(network: NetworkSettings): NetworkPlan {
+export function networkPlan(network: NetworkSettings): NetworkPlan {
   return network.default === "deny" && network.allow.length === 0 ? { type: "none" } : { type: "proxy", ...network };
 }
 

@@ -1,6 +1,7 @@
 // Await: look at a command or a subagent that works in the background, wait for it, or end it.
 import * as v from "valibot";
 import { plainOutput } from "../../text/plain-output.ts";
+import { refusalNote } from "../sandbox/words.ts";
 import type { BackgroundLook } from "../subagents/index.ts";
 import { tool } from "./define.ts";
 import { failure, type ToolResult } from "./tool.ts";
@@ -54,7 +55,7 @@ export const awaitShell = tool({
           : "No command was started in the background.";
       throw failure(`Unknown background command "${args.taskId}". ${which}`, { taskId: args.taskId });
     }
-    const { taskId, status, exitCode, signal: endedBy, newOutput, outputFile, runningMs, hasMatch } = reading;
+    const { taskId, status, exitCode, signal: endedBy, newOutput, outputFile, runningMs, hasMatch, sandbox } = reading;
     const output = newOutput === "" ? "(no new output)" : lastLines(plainOutput(newOutput));
     const match = !pattern
       ? ""
@@ -66,6 +67,11 @@ export const awaitShell = tool({
       exited: `exit code ${exitCode}`,
       killed: `killed by ${endedBy || "request"}`,
     }[status];
+    const isWell = status === "running" || exitCode === 0;
+    const notes = [
+      `${taskId}: ${state}; all of its output: ${outputFile}`,
+      ...(sandbox ? refusalNote(sandbox.plan, newOutput, isWell) : []),
+    ];
     return {
       outcome: {
         kind: "success",
@@ -78,7 +84,7 @@ export const awaitShell = tool({
           outputFilePath: outputFile,
         },
       },
-      text: `${output}${output.endsWith("\n") ? "" : "\n"}[${taskId}: ${state}; all of its output: ${outputFile}]`,
+      text: `${output}${output.endsWith("\n") ? "" : "\n"}${notes.map((note) => `[${note}]`).join("\n")}`,
     };
   },
 });

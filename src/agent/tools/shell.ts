@@ -9,7 +9,7 @@ import { NotRun, unlessStopped } from "../../protocol/unless-stopped.ts";
 import { headAndTail, plainOutput } from "../../text/plain-output.ts";
 import { absolutePath } from "../files.ts";
 import type { ProcessEnd, ProcessRequest } from "../process.ts";
-import type { SandboxPlan } from "../sandbox/index.ts";
+import { refusalNote } from "../sandbox/words.ts";
 import { tool } from "./define.ts";
 import { type CallIdentity, type ToolContext, ToolFailure, type ToolResult } from "./tool.ts";
 
@@ -143,7 +143,7 @@ async function runInForeground(args: ShellArgs, context: ToolContext): Promise<T
     const takenOver = new Promise<TakenOver>((resolve) => {
       const takeBack = context.background.offer(context.callId, async () => {
         running.letGo();
-        const { taskId, push } = context.background.adopt(args.command, running, outputFile);
+        const { taskId, push } = context.background.adopt(args.command, running, { outputFile, ...confinement });
         afterwards = push;
         resolve({ taskId, pid: running.pid, outputFile, folder });
         return true;
@@ -182,17 +182,6 @@ async function confinementOf(
   const problem = sandbox ? await sandbox.problem() : "There is no sandbox in this run.";
   if (problem !== undefined) throw new UserError("SANDBOX_UNAVAILABLE", problem);
   return { sandbox, readable: [folder] };
-}
-
-/** So that a refusal is not taken for a fault of the command. */
-function limitsOf({ writable, temporary, network }: SandboxPlan): string {
-  const places = [
-    ...(writable.length > 0 ? ["the workspace"] : []),
-    ...(temporary ? ["/tmp (private to commands)"] : []),
-  ];
-  const writing = places.length > 0 ? `only ${places.join(" and ")} can be written` : "nothing can be written";
-  const hosts = network.type === "none" ? "there is no network" : "only permitted hosts can be reached, over HTTP";
-  return `it ran in the sandbox: ${writing}, protected paths cannot, and ${hosts}`;
 }
 
 function policyOf({ confined, sandbox }: ToolContext): { sandboxPolicy?: object } {
@@ -321,7 +310,7 @@ function textOf(args: ShellArgs, end: ProcessEnd, { confined, sandbox }: ToolCon
     );
   } else if (isCut || end.truncated)
     notes.push(`the output is ${end.totalBytes} bytes; only its beginning and end are shown`);
-  if (confined && sandbox && end.exitCode !== 0) notes.push(limitsOf(sandbox.plan));
+  if (confined && sandbox) notes.push(...refusalNote(sandbox.plan, end.interleaved, end.exitCode === 0));
   notes.push(...end.notes);
   const output = shown === "" ? "(no output)" : shown;
   const separator = output.endsWith("\n") ? "" : "\n";
