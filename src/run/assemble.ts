@@ -170,6 +170,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       roots,
       processes,
       background,
+      mergeOutput: settings.courser.mergeOutput,
       todos,
       configDir,
       newId: seams.newId,

@@ -8,6 +8,7 @@ import {
   type SettingsFile,
   text,
   textList,
+  truth,
   variable,
   wholeFrom,
 } from "./checked-fields.ts";
@@ -41,6 +42,8 @@ export const courserFields = {
   contextTokens: wholeFrom(1),
   /** How long a run waits for its background commands before it is over. */
   backgroundWaitMs: wholeFrom(0),
+  /** Both streams of a command in one, in the order in which they were written. */
+  mergeOutput: truth,
   /** How long an MCP server may take to start, and to answer a call or show progress. */
   mcpStartMs: wholeFrom(1),
   mcpCallMs: wholeFrom(1),

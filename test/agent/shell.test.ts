@@ -223,6 +223,27 @@ describe("for the model", () => {
     expect(value["stdout"]).not.toBe(plain);
   });
 
+  const alternating = (pause: string) => `for i in 1 2 3; do echo o$i; ${pause} echo e$i >&2; ${pause} done`;
+  const inOrder = "o1\ne1\no2\ne2\no3\ne3\n";
+
+  test("two streams keep their order where there is a pause between their lines", async () => {
+    const { value, text } = await run({ command: alternating("sleep 0.02;") });
+    expect(value).toMatchObject({ stdout: "o1\no2\no3\n", stderr: "e1\ne2\ne3\n", interleavedOutput: inOrder });
+    expect(text).toBe(inOrder);
+  });
+
+  test.each([alternating(""), `${alternating("")} # ${"x".repeat(120_000)}`])(
+    "two streams that are merged keep it always",
+    async (command) => {
+      for (let round = 0; round < 3; round++) {
+        const { value, text } = await run({ command }, { mergeOutput: true });
+        expect(value).toMatchObject({ stdout: inOrder, stderr: "", interleavedOutput: inOrder });
+        expect(text).toBe(inOrder);
+      }
+      expect((await run({ command: "exit 3" }, { mergeOutput: true })).value["exitCode"]).toBe(3);
+    },
+  );
+
   test("commands are asked for no colours", async () => {
     expect((await run({ command: "echo $NO_COLOR" })).value["stdout"]).toBe("1\n");
   });

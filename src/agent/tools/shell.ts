@@ -128,7 +128,7 @@ async function runInForeground(args: ShellArgs, context: ToolContext): Promise<T
     const confinement = await confinementOf(context, folder);
     const running = unlessStopped(context.signal, () =>
       context.processes.start({
-        command: argvOf(args.command, folder),
+        command: argvOf(args.command, folder, context),
         realPipes: namesStream.test(args.command),
         cwd: directoryOf(args, context),
         ...confinement,
@@ -203,7 +203,7 @@ async function startInBackground(args: ShellArgs, context: ToolContext): Promise
     task = await unlessStopped(context.signal, () =>
       context.background.start({
         command,
-        argv: argvOf(command, folder),
+        argv: argvOf(command, folder, context),
         realPipes: namesStream.test(command),
         ...confinement,
         cwd: directoryOf(args, context),
@@ -340,13 +340,12 @@ const longestArgument = 100_000;
 const namesStream = /\/dev\/(stdout|stderr|fd\/[12])\b|\/proc\/(self|\$\$)\/fd\b/;
 
 /** Never a login shell: its start-up files cost more than most commands. */
-function argvOf(command: string, folder: string): string[] {
-  if (Buffer.byteLength(command) > longestArgument) {
-    const script = join(folder, `command-${newName()}.sh`);
-    writeFileSync(script, command, { mode: 0o600, flag: "wx" });
-    return ["bash", script];
-  }
-  return ["bash", "-c", command];
+function argvOf(command: string, folder: string, { mergeOutput }: ToolContext): string[] {
+  const merged = mergeOutput ? ["bash", "-c", 'exec "$@" 2>&1', "bash"] : [];
+  if (Buffer.byteLength(command) <= longestArgument) return [...merged, "bash", "-c", command];
+  const script = join(folder, `command-${newName()}.sh`);
+  writeFileSync(script, command, { mode: 0o600, flag: "wx" });
+  return [...merged, "bash", script];
 }
 
 function newName(): string {

@@ -79,6 +79,8 @@ export type ToolContext = CallIdentity &
     confined?: boolean;
     sandbox?: Sandbox;
     background: BackgroundShells;
+    /** Both streams of a command come as one, in the order in which they were written. */
+    mergeOutput?: boolean | undefined;
     todos: TodoList;
     /** Where plans are kept. */
     configDir?: string;
