@@ -17,8 +17,9 @@ export type PreparedCall = { call: ToolCallPart; prepared?: Prepared; failure?: 
 export async function prepareCall(agent: Agent, call: ToolCallPart): Promise<PreparedCall> {
   const tool = findTool(agent.tools, call.name);
   if (!tool) {
-    const names = agent.tools.slice(0, mostNamed).map((each) => each.name);
-    const others = agent.tools.length - names.length;
+    const offered = agent.tools.filter(({ name }) => !agent.untold?.has(name));
+    const names = offered.slice(0, mostNamed).map((each) => each.name);
+    const others = offered.length - names.length;
     const list = `${names.join(", ")}${others > 0 ? `, and ${others} more` : ""}`;
     return { call, failure: failure(`There is no tool named ${call.name}. The tools are: ${list}.`) };
   }

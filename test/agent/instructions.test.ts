@@ -36,7 +36,7 @@ describe("our own text", () => {
   it("asks nobody when headless, and plans or answers in the read-only modes", () => {
     expect(basePrompt({ mode: "default", headless: true })).toContain("do not ask");
     expect(basePrompt({ mode: "default", headless: false })).not.toContain("Nobody can answer");
-    expect(basePrompt({ mode: "plan", headless: true })).toContain("numbered plan");
+    expect(basePrompt({ mode: "plan", headless: true })).toContain("CreatePlan: numbered steps");
     expect(basePrompt({ mode: "ask", headless: true })).not.toContain("commit");
     expect(basePrompt({ mode: "force", headless: true })).toBe(basePrompt({ mode: "default", headless: true }));
   });

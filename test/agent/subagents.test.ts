@@ -193,6 +193,25 @@ describe("limits", () => {
     expect(lastLine(run)).toMatchObject({ is_error: true, error_code: "LOOP_DETECTED" });
   });
 
+  it("one that would have none of its tools does not begin, and no tool is named that is not offered", async () => {
+    const workspace = workspaceWith({
+      "main.json": [
+        { calls: [task("shell"), { name: "Nonsense", args: {} }] },
+        {
+          expect: [
+            "The subagent shell cannot work here: it needs Shell. Available: generalPurpose, explore.",
+            "CreatePlan",
+          ],
+          text: "I see.",
+        },
+      ],
+    });
+    const run = await go(workspace, ["--mode", "plan"]);
+    expect(run.exit, run.stderr).toBe(0);
+    const error = run.lines().find((line) => JSON.stringify(line).includes("There is no tool named"))!;
+    expect(JSON.stringify(error)).not.toMatch(/Shell|AskQuestion|WebFetch/);
+  });
+
   it("what its parent may not do, it may not do", async () => {
     const workspace = workspaceWith(
       {

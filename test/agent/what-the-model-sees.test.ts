@@ -92,6 +92,13 @@ const sessions: Record<string, Session> = {
       expect(told).not.toContain('"name":"WebFetch"');
     },
   },
+  "a plan": {
+    flags: ["--mode", "plan", "--trust"],
+    next: once({ name: "CreatePlan", args: { name: "A plan", plan: "1. Change it, and run the tests.\n".repeat(60) } }),
+    before: { bytes: 15_179, calls: 1 },
+    now: { share: 1, calls: 1 },
+    check: (told) => expect(told).toContain("End with two lines: what it does, and what is open."),
+  },
   "many files": {
     files: manyFiles(1200, ""),
     next: once({ name: "Glob", args: { pattern: "**/*.ts" } }),

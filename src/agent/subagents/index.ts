@@ -8,6 +8,7 @@ import { taskNotice } from "../../protocol/task-call.ts";
 import type { ConversationStep } from "../../protocol/tool-shapes.ts";
 import { NotRun } from "../../protocol/unless-stopped.ts";
 import type { Agent } from "../agent.ts";
+import { builtInTools, findTool } from "../tools/index.ts";
 import type { UsageBudget } from "../usage-budget.ts";
 import { findSubagent, type Subagent } from "./definitions.ts";
 import { runSubagent, type SubagentContext } from "./run.ts";
@@ -95,9 +96,13 @@ export function createSubagents(agent: Agent, place: SubagentContext): Subagents
       throw new UserError("USAGE", `No subagent with the id ${JSON.stringify(resume.slice(0, 80))} to resume.`);
     const name = before ?? type ?? "generalPurpose";
     const subagent = findSubagent(place.subagents, name);
-    if (subagent) return subagent;
-    const names = place.subagents.map((each) => each.name).join(", ");
-    throw new UserError("USAGE", `Unknown subagent "${name.slice(0, 80)}". Available: ${names}.`);
+    const missing = subagent && missingTools(subagent, agent);
+    if (subagent && !missing) return subagent;
+    const names = place.subagents.filter((each) => !missingTools(each, agent)).map((each) => each.name);
+    const why = missing
+      ? `The subagent ${name} cannot work here: it needs ${missing.join(", ")}.`
+      : `Unknown subagent "${name.slice(0, 80)}".`;
+    throw new UserError("USAGE", `${why} Available: ${names.join(", ")}.`);
   };
 
   const work = async (request: SubagentRequest, controller: AbortController): Promise<SubagentEnd> => {
@@ -218,4 +223,10 @@ function createTurns(most: number): { next(): Promise<() => void> } {
       return free;
     },
   };
+}
+
+/** The tools by which one changes things, where it names some and has none of them here. */
+function missingTools({ readOnly, tools = [] }: Subagent, { tools: offered }: Agent): string[] | undefined {
+  const changing = readOnly ? [] : tools.filter((name) => findTool(builtInTools, name)?.readOnly === false);
+  return changing.length > 0 && !changing.some((name) => findTool(offered, name)) ? changing : undefined;
 }

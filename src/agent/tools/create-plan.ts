@@ -11,7 +11,7 @@ export const createPlan = tool({
   name: "CreatePlan",
   wire: "createPlan",
   aliases: ["create_plan", "ExitPlanMode"],
-  description: "Submit the finished plan.",
+  description: "Submit the finished plan, whole.",
   readOnly: true,
   once: true,
   args: v.object({
@@ -47,7 +47,7 @@ export const createPlan = tool({
       };
     return {
       outcome: { kind: "success", value: {}, siblings: { planUri } },
-      text: `The plan was accepted and saved: ${file}. Change nothing; end with a short summary of it.`,
+      text: `The plan was accepted and saved: ${file}. End with two lines: what it does, and what is open.`,
     };
   },
 });
