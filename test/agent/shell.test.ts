@@ -150,14 +150,15 @@ describe("on the wire", () => {
   });
 
   test("a time limit", async () => {
-    const late = await run({ command: "echo begun; sleep 60", timeout: 300 });
+    const late = await run({ command: "echo begun; sleep 60", timeout: 1000 });
     expect(late).toMatchObject({
       kind: "timeout",
-      value: { timeoutMs: 300, stdout: "begun\n", command: "echo begun; sleep 60" },
+      value: { timeoutMs: 1000, stdout: "begun\n", command: "echo begun; sleep 60" },
     });
-    expect(late.text).toMatch(/^begun\n\[timed out after 300 ms/);
+    expect(late.text).toMatch(/^begun\n\[timed out after 1000 ms/);
     const place = contextWith();
     expect((await shell.wireArgs(shell.parse({ command: "ls" }), place))["timeout"]).toBe(120_000);
+    expect((await shell.wireArgs(shell.parse({ command: "ls", timeout: 30 }), place))["timeout"]).toBe(30_000);
     expect((await shell.wireArgs(shell.parse({ command: "ls", timeout: 9e9 }), place))["timeout"]).toBe(600_000);
     expect((await run({ command: "echo x", timeout: 9e9 })).text).toBe(
       "x\n[timeout was lowered to 600000 ms, the maximum]",

@@ -99,6 +99,23 @@ const sessions: Record<string, Session> = {
     now: { share: 1, calls: 1 },
     check: (told) => expect(told).toContain("End with two lines: what it does, and what is open."),
   },
+  "a merge of todos": {
+    next(results, reply) {
+      const items = Array.from({ length: 6 }, (_, index) => ({
+        id: `${index}`,
+        content: "a step of the work",
+        status: "pending",
+      }));
+      if (reply === 0) return [{ name: "TodoWrite", args: { todos: items } }];
+      const todos = items.map(({ id }) => ({ id, status: "completed" }));
+      if (reply === 1) return [{ name: "TodoWrite", args: { todos, merge: true } }];
+      const again = items.map((item) => ({ ...item, status: "completed" }));
+      return results[0]!.includes("is missing") ? [{ name: "TodoWrite", args: { todos: again } }] : [];
+    },
+    before: { bytes: 39_662, calls: 3 },
+    now: { share: 0.8, calls: 2 },
+    check: (told) => expect(told).toContain("[x] 5: a step of the work"),
+  },
   "many files": {
     files: manyFiles(1200, ""),
     next: once({ name: "Glob", args: { pattern: "**/*.ts" } }),

@@ -108,7 +108,7 @@ describe("turns", () => {
 describe("a command", () => {
   it("goes on by itself when it is sent to the background, without its time limit, and is read like any other", async () => {
     const script = [
-      { calls: [{ name: "Shell", args: { command: "echo before; sleep 1; echo after", timeout: 700 } }] },
+      { calls: [{ name: "Shell", args: { command: "echo before; sleep 1.5; echo after", timeout: 1000 } }] },
       {
         expect: ["moved the command to the background"],
         calls: [{ name: "Await", args: { taskId: "shell_1", blockUntilMs: 5000 } }],

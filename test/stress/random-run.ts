@@ -24,7 +24,7 @@ const calls: ((token: string) => Call)[] = [
   (token) => ({ name: "Shell", args: { command: `sleep 0.${token.slice(-2)}` } }),
   (token) => ({ name: "Shell", args: { command: `sleep ${token} & echo left behind` } }),
   (token) => ({ name: "Shell", args: { command: `(setsid nohup sleep ${token} >/dev/null 2>&1 &); sleep 0.1` } }),
-  (token) => ({ name: "Shell", args: { command: `trap '' TERM INT; sleep ${token}`, timeout: 400 } }),
+  (token) => ({ name: "Shell", args: { command: `trap '' TERM INT; sleep ${token}`, timeout: 1000 } }),
   (token) => ({ name: "Shell", args: { command: `sleep ${token}`, isBackground: true } }),
   () => ({ name: "Shell", args: { command: "kill -SEGV $$" } }),
   () => ({ name: "Shell", args: { command: "echo x > /dev/full" } }),

@@ -40,7 +40,7 @@ const calls: readonly Call[] = [
   { name: "Shell", args: { command: "pwd; echo $HOME" } },
   { name: "Shell", args: { command: "seq 1 400" } },
   { name: "Shell", args: { command: "sleep 30", isBackground: true } },
-  { name: "Shell", args: { command: "sleep 5", timeout: 100 } },
+  { name: "Shell", args: { command: "sleep 5", timeout: 1000 } },
   { name: "Await", args: { taskId: "shell_1", blockUntilMs: 50 } },
   { name: "TodoWrite", args: { todos: [{ id: "1", content: "look", status: "pending" }], merge: false } },
   { name: "WebFetch", args: { url: "http://127.0.0.1:9/" } },

@@ -5,6 +5,7 @@ import { absolutePath, changeFile } from "../files.ts";
 import { decodeText, encodeText, lineEndingOf, withCarriages, withNewlines } from "../text-file.ts";
 import { pathArgument, pathSpellings, tool } from "./define.ts";
 import { nearest } from "./nearest.ts";
+import { findSlip } from "./slips.ts";
 import { failure } from "./tool.ts";
 
 const replacement = v.object({
@@ -94,13 +95,15 @@ function applyEdits(text: string, edits: readonly Replacement[], path: string): 
 type TextRange = { start: number; end: number };
 type FoundText = { ranges: TextRange[]; newText: string; note?: string };
 
-/** As given; with the file's line endings; and, if that leaves no doubt, without regard to blanks at line ends. */
+/** As given; with the file's line endings; and, if that leaves no doubt, with other blanks at line ends, indentation or quotes. */
 function find(text: string, each: Replacement): FoundText | undefined {
   for (const spell of [(part: string) => part, withNewlines, withCarriages]) {
     const ranges = occurrences(text, spell(each.oldText));
     if (ranges.length > 0) return { ranges, newText: spell(each.newText) };
   }
   const ranges = looseOccurrences(text, each.oldText);
+  const slip = ranges.length === 0 && !each.replaceAll ? findSlip(text, each) : undefined;
+  if (slip) return { ranges: [slip], newText: slip.newText, note: slip.note };
   if (ranges.length !== 1) return undefined;
   return { ranges, newText: each.newText, note: "(oldText differed from the file only in trailing spaces.)" };
 }

@@ -54,7 +54,7 @@ export const shell = tool({
       v.pipe(
         v.number(),
         v.minValue(0),
-        v.description(`Milliseconds, default ${defaultTimeoutMs}, at most ${longestTimeoutMs}`),
+        v.description(`Milliseconds, below 1000 seconds; default ${defaultTimeoutMs}, at most ${longestTimeoutMs}`),
       ),
     ),
     isBackground: v.optional(v.pipe(v.boolean(), v.description("Start it and continue; Await reads its output"))),
@@ -85,8 +85,9 @@ function shownDirectory(args: ShellArgs, place: CallIdentity): string {
   return args.workingDirectory ? directoryOf(args, place) : "";
 }
 
-function timeoutOf(args: ShellArgs): number {
-  return Math.min(args.timeout || defaultTimeoutMs, longestTimeoutMs);
+/** Other agents count in seconds, and nobody means a command to have less than one. */
+function timeoutOf({ timeout = 0 }: ShellArgs): number {
+  return Math.min((timeout < 1000 ? timeout * 1000 : timeout) || defaultTimeoutMs, longestTimeoutMs);
 }
 
 async function wireArgs(args: ShellArgs, place: CallIdentity): Promise<Record<string, unknown>> {

@@ -69,21 +69,27 @@ export const todoWrite = tool({
     "Keep a task list for work of several steps. Have one item in_progress; complete items as you finish them.",
   readOnly: true,
   args: v.object({
-    todos: v.array(v.object({ id: v.string(), content: v.string(), status: v.picklist(statuses) })),
-    merge: v.optional(v.pipe(v.boolean(), v.description("Update by id instead of replacing the list"))),
+    todos: v.array(v.object({ id: v.string(), content: v.optional(v.string()), status: v.picklist(statuses) })),
+    merge: v.optional(
+      v.pipe(v.boolean(), v.description("Update by id instead of replacing the list; content may be left out")),
+    ),
   }),
-  wireArgs(args) {
+  wireArgs(args, { todos: list }) {
     const now = Date.now();
-    const todos = args.todos.map((item) => onWire({ ...item, createdAt: now, updatedAt: now, dependencies: [] }));
+    const todos = whole(args, list).map((item) =>
+      onWire({ ...item, createdAt: now, updatedAt: now, dependencies: [] }),
+    );
     return { todos, merge: args.merge ?? false };
   },
   needs: () => [],
   async run(args, context) {
-    const empty = args.todos.find((item) => item.id === "" || item.content === "");
-    if (empty) throw failure("Each todo needs an id and a content that are not empty.");
     const list = context.todos;
-    if (args.merge) list.merge(args.todos);
-    else list.replace(args.todos);
+    const items = whole(args, list);
+    const empty = items.find((item) => item.id === "" || item.content === "");
+    if (empty)
+      throw failure(`Each todo needs an id and a content that are not empty: see ${JSON.stringify(empty.id)}.`);
+    if (args.merge) list.merge(items);
+    else list.replace(items);
     const todos = list.all();
     const lines = todos.map((todo) => `${marks[todo.status]} ${todo.id}: ${todo.content}`);
     return {
@@ -95,6 +101,21 @@ export const todoWrite = tool({
     };
   },
 });
+
+/** Who changes the status of an item need not repeat its words. */
+function whole(
+  {
+    todos,
+    merge,
+  }: { todos: readonly (Omit<TodoItem, "content"> & { content?: string | undefined })[]; merge?: boolean | undefined },
+  list: TodoList | undefined,
+): TodoItem[] {
+  const known = merge ? (list?.all() ?? []) : [];
+  return todos.map(({ content, ...item }) => ({
+    ...item,
+    content: content ?? known.find(({ id }) => id === item.id)?.content ?? "",
+  }));
+}
 
 function onWire(todo: Todo) {
   return {

@@ -55,6 +55,7 @@ export type CallIdentity = {
   web?: WebAccess;
   /** Makes ids; absent: they are random. */
   newId?(): string;
+  todos?: TodoList;
 };
 
 /** Where indexes are kept, and who else may put hits in order. */

@@ -173,6 +173,53 @@ describe("Edit, finding the text", () => {
     expect(space.text("b")).toBe("q \nr\nq \nr\n");
   });
 
+  test.each([
+    [
+      "too little",
+      "  a:\n    b()\n\n    c()\n",
+      "a:\n  b()\n\n  c()\n",
+      "a:\n  d()\n",
+      "  a:\n    d()\n",
+      "indentation",
+    ],
+    [
+      "too much",
+      "a:\n  b()\n",
+      "    a:\n      b()",
+      "    a:\n      if c:\n        d()",
+      "a:\n  if c:\n    d()\n",
+      "indentation",
+    ],
+    ["tabs", "\tif x {\n\t\ty()\n\t}\n", "if x {\n\ty()\n}", "z()", "\tz()\n", "indentation"],
+    ["quotes in the file", "say “hi” now\n", 'say "hi" now', "say it now", "say it now\n", "quotation marks"],
+    ["quotes of the model", "say('it');\n", "say(‘it’);", "say(‘that’);", "say('that');\n", "quotation marks"],
+  ])(
+    "one slip with one fitting place is forgiven and said: %s",
+    async (_what, before, oldText, newText, after, said) => {
+      const space = workspace({ a: before, twice: before + before });
+      const { text } = await space.call(edit, { path: "a", ...one(oldText, newText) });
+      expect(space.text("a")).toBe(after);
+      expect(text).toContain(`differed from the file only in its ${said}`);
+      await space.fail(edit, { path: "twice", ...one(oldText, newText) });
+      expect(space.text("twice")).toBe(before + before);
+    },
+  );
+
+  test.each([
+    ["each line by other blanks", "  a\n      b\n", "a\n  b", "x"],
+    ["new text that cannot be moved", "a\n  b\n", "  a\n    b", "x"],
+  ])("other slips are refused with what is near: %s", async (_what, before, oldText, newText) => {
+    const space = workspace({ a: before });
+    expect((await space.fail(edit, { path: "a", ...one(oldText, newText) })).message).toContain("only in indentation");
+    expect(space.text("a")).toBe(before);
+  });
+
+  test("edits that come as their JSON, in the words of other agents", async () => {
+    const space = workspace({ a: "one\n" });
+    await space.call(edit, { path: "a", edits: '[{"old_string": "one", "new_string": "two"}]' });
+    expect(space.text("a")).toBe("two\n");
+  });
+
   test("a missing file names Write, bytes that are not text name Shell", async () => {
     const space = workspace({ bin: Buffer.from([0xff, 0x00, 0x31]) });
     expect((await space.fail(edit, { path: "none", ...one("a", "b") })).message).toContain("Write");

@@ -107,6 +107,21 @@ describe("the built-in tools", () => {
 });
 
 describe("TodoWrite", () => {
+  test("a merge takes id and status alone, of items that are there", async () => {
+    const space = workspace();
+    const todos = new TodoList();
+    await space.call(todoWrite, { todos: [{ id: "1", content: "look", status: "pending" }] }, { todos });
+    const done = { todos: [{ id: "1", status: "completed" }], merge: true };
+    expect((await space.call(todoWrite, done, { todos })).text).toBe("[x] 1: look");
+    const place = { callId: "c", sessionId: "s", workspace: "/w", roots: [], todos };
+    expect(await todoWrite.wireArgs(todoWrite.parse(done), place)).toMatchObject({
+      todos: [{ id: "1", content: "look" }],
+    });
+    const other = { todos: [{ id: "2", status: "completed" }], merge: true };
+    expect((await space.fail(todoWrite, other, { todos })).message).toContain('see "2"');
+    expect((await space.fail(todoWrite, { ...done, merge: false }, { todos })).message).toContain("content");
+  });
+
   test("replace, then merge", async () => {
     const space = workspace();
     const todos = new TodoList();

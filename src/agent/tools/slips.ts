@@ -1,0 +1,76 @@
+// Text that is in a file but for one slip of whoever quoted it: all of it indented too far or too little, or other quotes.
+
+export type Slip = { start: number; end: number; newText: string; note: string };
+
+type Quoted = { oldText: string; newText: string };
+
+/** Undefined unless exactly one place fits. */
+export function findSlip(text: string, quoted: Quoted): Slip | undefined {
+  const found = [...shifted(text, quoted), ...otherQuotes(text, quoted)];
+  return found.length === 1 ? found[0] : undefined;
+}
+
+/** Whole lines that differ by the same blanks at the beginning of each. */
+function shifted(text: string, { oldText, newText }: Quoted): Slip[] {
+  const lines = text.split("\n");
+  const wanted = oldText.split("\n");
+  const endsLine = wanted.length > 1 && wanted.at(-1) === "";
+  if (endsLine) wanted.pop();
+  const first = wanted.findIndex((line) => line.trim() !== "");
+  if (first === -1) return [];
+  const found: Slip[] = [];
+  let start = 0;
+  for (const [at, line] of lines.entries()) {
+    const shift = lines[at + first] === undefined ? undefined : shiftBetween(wanted[first]!, lines[at + first]!);
+    const window = lines.slice(at, at + wanted.length);
+    if (
+      shift &&
+      window.length === wanted.length &&
+      window.every((each, index) => each === moved(wanted[index]!, shift))
+    ) {
+      const rest = newText.split("\n").map((each) => moved(each, shift));
+      const length = window.join("\n").length + (endsLine && at + wanted.length < lines.length ? 1 : 0);
+      const note = "(oldText differed from the file only in its indentation; newText was indented like the file.)";
+      if (!rest.includes(undefined)) found.push({ start, end: start + length, newText: rest.join("\n"), note });
+    }
+    start += line.length + 1;
+  }
+  return found;
+}
+
+type Shift = { add: string } | { remove: string };
+
+function shiftBetween(quoted: string, line: string): Shift | undefined {
+  const [less, more] = [quoted, line].map((each) => /^[ \t]*/.exec(each)![0]) as [string, string];
+  if (quoted.trimStart() !== line.trimStart() || less === more) return undefined;
+  if (more.endsWith(less)) return { add: more.slice(0, more.length - less.length) };
+  return less.endsWith(more) ? { remove: less.slice(0, less.length - more.length) } : undefined;
+}
+
+/** Blank lines stay. Undefined where there is less than is to be taken away. */
+function moved(line: string, shift: Shift): string | undefined {
+  if (line.trim() === "") return line;
+  if ("add" in shift) return shift.add + line;
+  return line.startsWith(shift.remove) ? line.slice(shift.remove.length) : undefined;
+}
+
+const typographic: Record<string, string> = { "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "‚": "'" };
+
+function straight(text: string): string {
+  return text.replace(/[“”„‘’‚]/g, (quote) => typographic[quote]!);
+}
+
+/** One character for one: places in the one text are places in the other. */
+function otherQuotes(text: string, { oldText, newText }: Quoted): Slip[] {
+  const wanted = straight(oldText);
+  const plain = straight(text);
+  if (wanted === oldText && plain === text) return [];
+  const found: Slip[] = [];
+  for (let start = plain.indexOf(wanted); start !== -1; start = plain.indexOf(wanted, start + 1)) {
+    const end = start + wanted.length;
+    const isStraight = plain.slice(start, end) === text.slice(start, end);
+    const note = "(oldText differed from the file only in its quotation marks.)";
+    found.push({ start, end, newText: isStraight ? straight(newText) : newText, note });
+  }
+  return found;
+}
