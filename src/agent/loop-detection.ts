@@ -1,4 +1,5 @@
 // What a model says again: calls under an id that was used before, and the same calls without end.
+import { isObject } from "../json/object.ts";
 import type { Part, ToolCallPart } from "../protocol/message.ts";
 
 /**
@@ -52,6 +53,20 @@ const longestCycle = 4;
 
 const newId = /\b[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
 
+/** Whoever waits for something looks again and again: a pause that was asked for makes that no loop. */
+const pause = /(^|[\s;&|(])(sleep|wait|inotifywait)\s/;
+
+function isPause({ name, args }: ToolCallPart): boolean {
+  const { command, blockUntilMs } = isObject(args) ? args : {};
+  if (name === "Await") return Number(blockUntilMs) > 0;
+  return typeof command === "string" && pause.test(command);
+}
+
+/** Told once the calls begin to repeat, so that the run need not end for it. */
+export function repeatWarning(count: number): string {
+  return `You have made the same calls ${count} times in a row, with the same results. They will not change: try something else, or say what blocks you. To wait for something, put a pause (sleep) into the command.`;
+}
+
 export function countRepeats(): RepeatCounter {
   const latest: string[] = [];
   /** For each length of a cycle: how many replies in a row were like the one so long before. */
@@ -63,6 +78,11 @@ export function countRepeats(): RepeatCounter {
         : 1 + Math.max(...alike.map((replies, index) => Math.floor(replies / (index + 1))));
     },
     add(calls, results) {
+      if (calls.some(isPause)) {
+        latest.length = 0;
+        alike.fill(0);
+        return;
+      }
       // What is new at each call, such as the id of a subagent, is not progress.
       const told = results.map((result) => result.replace(newId, ""));
       const signature = JSON.stringify([calls.map((call) => [call.name, call.args]), told]);

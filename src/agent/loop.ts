@@ -11,7 +11,7 @@ import { type Agent, modelChange } from "./agent.ts";
 import { type CallEnd, callTool } from "./call-tool.ts";
 import { estimateTokens } from "./compact/estimate.ts";
 import { shorten, tooLong } from "./compact/shorten.ts";
-import { countRepeats, newCallIds, withUniqueCalls } from "./loop-detection.ts";
+import { countRepeats, newCallIds, repeatWarning, withUniqueCalls } from "./loop-detection.ts";
 import { batches, type PreparedCall, prepareCall, repeatedCall } from "./prepare-call.ts";
 import type { EndedSubagent } from "./subagents/index.ts";
 import { explain, type Turn, TurnError, type TurnPrompt } from "./turn.ts";
@@ -279,7 +279,9 @@ async function* runCalls(
     calls,
     results.map((result) => result.text),
   );
-  const told: Part[] = ends.flatMap((end) => end.context).map((text) => ({ type: "text", text }));
+  const isRepeated = turn.repeats.count === Math.max(2, agent.limits.loopLimit - 2);
+  const warnings = isRepeated ? [repeatWarning(turn.repeats.count)] : [];
+  const told = [...ends.flatMap((end) => end.context), ...warnings].map((text): Part => ({ type: "text", text }));
   const news = yield* tellEnded(turn, agent.subagents?.takeEnded());
   agent.session.append({ role: "user", parts: [...results, ...told, ...newInstructions(agent, prepared), ...news] });
 }

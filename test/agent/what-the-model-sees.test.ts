@@ -116,6 +116,15 @@ const sessions: Record<string, Session> = {
     now: { share: 0.8, calls: 2 },
     check: (told) => expect(told).toContain("[x] 5: a step of the work"),
   },
+  "a loop": {
+    next: (results, reply) =>
+      reply > 0 && results.some((result) => result.includes("in a row"))
+        ? []
+        : [{ name: "Glob", args: { pattern: "*.none" } }],
+    before: { bytes: 46_070, calls: 5 },
+    now: { share: 0.85, calls: 3 },
+    check: (_told, { exit }) => expect(exit).toBe(0),
+  },
   "many files": {
     files: manyFiles(1200, ""),
     next: once({ name: "Glob", args: { pattern: "**/*.ts" } }),

@@ -280,6 +280,12 @@ describe("the end", () => {
     expect(time.exit).toBe(1);
     const repeated = await place.play({ loop: true, replies: [read("a.txt")] }, ["--max-turns", "3000"]);
     expect(onlyResult(repeated)["error_code"]).toBe("LOOP_DETECTED");
+    const heeded = { expect: ["made the same calls 3 times in a row"], text: "I stop." };
+    const most = ["--max-turns", "20"];
+    expect((await place.play([read("a.txt"), read("a.txt"), read("a.txt"), heeded], most)).exit).toBe(0);
+    const polls = new Array(7).fill(shell("sleep 0.01; cat a.txt"));
+    const polled = await place.play([...polls, { text: "It waited." }], most);
+    expect(onlyResult(polled)["result"]).toBe("It waited.");
     expect(repeated.lines().filter((line) => line["subtype"] === "started").length).toBeLessThanOrEqual(10);
   });
 
