@@ -113,7 +113,29 @@ describe("without a model", () => {
     expect(isWhole(short)).toBe(true);
     expect(textsOf(short, "user")[0]).toBe("do the thing");
     expect(JSON.stringify(short)).toContain('"c49"');
-    expect(textsOf(short, "user")[1]).toMatch(/steps of this turn were removed/);
+    expect(textsOf(short, "user")[1]).toMatch(
+      /^\[The first steps of this turn.*:\]\n(- \(\d+ earlier steps\)\n)?- Read c\d+ → r/,
+    );
+  });
+
+  it("leaves a line of each step that goes, and the todo list, also when it is shortened again", async () => {
+    const step = (index: number) => [
+      call(`c${index}`, { command: `make ${index}` }),
+      result(`c${index}`, `${"noise\n".repeat(400)}[exit code ${index}]`),
+    ];
+    const list: Message = {
+      role: "assistant",
+      parts: [{ type: "tool_call", id: "todo", name: "TodoWrite", args: { todos: [] } }],
+    };
+    const turn = [user("do it"), list, result("todo", "[x] 1: look\n[ ] 2: leap"), ...[1, 2, 3, 4, 5].flatMap(step)];
+    const once = await shorten(turn, 350);
+    const twice = await shorten([...once.messages, ...[6, 7, 8, 9].flatMap(step)], 350);
+    const [request, note] = textsOf(twice.messages, "user");
+    expect(request).toBe("do it");
+    for (const index of [1, 2, 3, 4, 5]) expect(note).toContain(`- Read make ${index} → [exit code ${index}]\n`);
+    expect(note!.match(/first steps of this turn/g)).toHaveLength(1);
+    expect(note).toMatch(/\n\[The todo list after them:\]\n\[x\] 1: look\n\[ \] 2: leap$/);
+    expect(twice.after).toBeLessThanOrEqual(350);
   });
 
   it("never cuts the request itself, nor makes anything longer", async () => {

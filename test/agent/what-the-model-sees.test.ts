@@ -125,6 +125,16 @@ const sessions: Record<string, Session> = {
     now: { share: 0.85, calls: 3 },
     check: (_told, { exit }) => expect(exit).toBe(0),
   },
+  "a batch of 16 noisy calls at 32k": {
+    contextTokens: 32_000,
+    next: (_results, reply) => (reply < 4 ? noisyCalls(reply) : []),
+    before: { bytes: 86_977, calls: 64 },
+    // More than before, when every step but the last ones was forgotten.
+    now: { share: 2.6, calls: 64 },
+    check(told) {
+      for (let call = 0; call < 64; call++) expect(told).toContain(`echo step-${call}`);
+    },
+  },
   "many files": {
     files: manyFiles(1200, ""),
     next: once({ name: "Glob", args: { pattern: "**/*.ts" } }),
@@ -133,6 +143,13 @@ const sessions: Record<string, Session> = {
     check: (told) => expect(told).toContain("[200 of 1,200 files. Narrow pattern or path.]"),
   },
 };
+
+function noisyCalls(reply: number): Call[] {
+  return Array.from({ length: 16 }, (_, index) => {
+    const command = `echo step-${reply * 16 + index}; seq 3000 | tr '\\n' ' ' | fold -w 100`;
+    return { name: "Shell", args: { command } };
+  });
+}
 
 function once(...calls: Call[]): Session["next"] {
   return (_results, reply) => (reply === 0 ? calls : []);

@@ -1,5 +1,14 @@
 // What can go from a conversation, least missed first. Nothing here asks a model, and nothing cuts what the user said.
-import { isPrompt, type Message, type Part, textOf } from "../../protocol/message.ts";
+import { isObject } from "../../json/object.ts";
+import {
+  isPrompt,
+  type Message,
+  type Part,
+  type ToolCallPart,
+  type ToolResultPart,
+  textOf,
+} from "../../protocol/message.ts";
+import { oneLine } from "../../text/one-line.ts";
 import { countTokens, estimateTokens } from "./estimate.ts";
 
 /** Of an old result, call or attachment so many characters stay. */
@@ -63,13 +72,13 @@ function inShort(turn: readonly Message[]): Message[] {
 }
 
 /**
- * The last resort, when the newest turn alone does not fit: its older results, then its older calls with their results,
- * then the latest results. The request stays.
+ * When the newest turn alone does not fit: what one reply brought takes a share of the room at most, then its older results
+ * go, then its older steps but for a line each, then the latest results. The request stays.
  */
 export function cutNewest(messages: readonly Message[], room: number): Message[] {
   const start = Math.max(0, messages.findLastIndex(isPrompt));
   const fits = (list: readonly Message[]) => estimateTokens(list) <= room;
-  let list = [...messages];
+  let list = messages.map((message, index) => (index > start ? boundResults(message, room) : message));
   for (const keep of [2000, shortText]) {
     if (fits(list)) return list;
     list = list.map((message, index) => (index > start && index < list.length - 2 ? cutTo(message, keep) : message));
@@ -82,23 +91,85 @@ export function cutNewest(messages: readonly Message[], room: number): Message[]
   return fits(list) ? list : list.map((message) => cutTo(message, shortAnswer));
 }
 
+/** In characters, for each token of the room: an eighth of it for all that one reply brought. */
+const replyShare = 0.5;
+
+/** Short results stay whole, and what they leave is for the longer ones. */
+function boundResults(message: Message, room: number): Message {
+  const lengths = message.parts.flatMap((part) => (part.type === "tool_result" ? [part.text.length] : []));
+  let left = room * replyShare;
+  let keep = Number.POSITIVE_INFINITY;
+  for (const [index, length] of lengths.sort((one, other) => one - other).entries()) {
+    const share = Math.floor(left / (lengths.length - index));
+    if (length > share) {
+      keep = Math.max(shortText, share);
+      break;
+    }
+    left -= length;
+  }
+  return keep === Number.POSITIVE_INFINITY ? message : cutTo(message, keep);
+}
+
 /** A call and its results go together, the latest of them stay. Rules that were told beside a result go on standing behind the request. */
 function withoutOldCalls(messages: Message[], start: number, room: number): Message[] {
   const request = messages[start]!;
   const rules: Part[] = [];
+  const isNote = (part: Part) => part.type === "text" && part.text.startsWith(stepsNote);
+  const before = request.parts.find(isNote);
+  const [, linesBefore = "", todosBefore = ""] = (before?.type === "text" ? before.text : "").split(partsOfNote);
+  const steps = linesBefore === "" ? [] : linesBefore.split("\n");
+  let todos = todosBefore;
   let tokens = countTokens(messages);
   let next = start + 1;
   while (Math.ceil(tokens) > room && next + 2 < messages.length && messages[next]!.role === "assistant") {
-    const told = wordsOf([messages[next + 1]!]);
-    tokens += countTokens(told) - countTokens(messages.slice(next, next + 2));
+    const [said, results] = messages.slice(next, next + 2) as [Message, Message];
+    const told = wordsOf([results]);
+    const lines = said.parts.flatMap((part) => (part.type === "tool_call" ? [stepLine(part, results)] : []));
+    tokens += countTokens(told) - countTokens([said, results]) + lines.join("\n").length / 4;
     rules.push(...told.flatMap(({ parts }) => parts));
+    steps.push(...lines);
+    todos = todosIn(said, results) ?? todos;
     next += 2;
   }
-  const removed = (next - start - 1) / 2;
-  if (removed === 0) return messages;
-  const note: Part = { type: "text", text: `[The first ${removed} steps of this turn were removed to save space.]` };
-  const parts = [...request.parts, ...rules, note];
+  if (next === start + 1) return messages;
+  const fitting = fittingFromEnd(steps, room);
+  const list = todos === "" ? [] : [todosNote, todos];
+  const text = [stepsNote, ...fitting, ...list].join("\n");
+  const parts: Part[] = [...request.parts.filter((part) => !isNote(part)), ...rules, { type: "text", text }];
   return [...messages.slice(0, start), { ...request, parts }, ...messages.slice(next)];
+}
+
+const stepsNote = "[The first steps of this turn, whose details were removed to save space:]";
+const todosNote = "[The todo list after them:]";
+/** Its lines, and the list. */
+const partsOfNote = new RegExp(
+  `\\n?${stepsNote.replace(/[[\]]/g, "\\$&")}\\n|\\n${todosNote.replace(/[[\]]/g, "\\$&")}\\n`,
+);
+
+/** A quarter of the room at most. */
+function fittingFromEnd(lines: readonly string[], room: number): string[] {
+  let left = room;
+  const from = lines.findLastIndex((line) => (left -= line.length + 1) < 0) + 1;
+  return from === 0 ? [...lines] : [`- (${from} earlier steps)`, ...lines.slice(from)];
+}
+
+/** What was called, with what, and how it ended. */
+function stepLine(call: ToolCallPart, results: Message): string {
+  const target = isObject(call.args) ? Object.values(call.args).find((value) => typeof value === "string") : undefined;
+  const result = resultOf(call, results);
+  const lines = result?.text.trim().split("\n") ?? [];
+  const outcome = lines.findLast((line) => /^\[[^…].*\]$/.test(line)) ?? lines[0] ?? "";
+  const how = result?.isError ? "failed: " : "";
+  return `- ${call.name} ${oneLine(String(target ?? ""), 80)} → ${how}${oneLine(outcome, 100)}`;
+}
+
+function todosIn(said: Message, results: Message): string | undefined {
+  const call = said.parts.findLast((part) => part.type === "tool_call" && part.name === "TodoWrite");
+  return call && resultOf(call as ToolCallPart, results)?.text;
+}
+
+function resultOf({ id }: ToolCallPart, { parts }: Message) {
+  return parts.find((part) => part.type === "tool_result" && part.id === id) as ToolResultPart | undefined;
 }
 
 /** The older turns as a text for whoever sums them up: a share of the room for each part, so that none is passed over. */
