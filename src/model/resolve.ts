@@ -10,7 +10,6 @@ import {
   findModel,
   findVendor,
   type ModelLine,
-  type ModelRow,
   models,
   offlineModel,
   vendors,
@@ -26,6 +25,7 @@ import {
   vendorRow,
   wireOfEndpoint,
 } from "./endpoint.ts";
+import { factsOf, hostedContext, type KnownFacts, knownAs } from "./facts.ts";
 import { isHouseModel, modelOfFamily } from "./families.ts";
 import { firstText, foreignKey, givenSource, hasOwnKey, type KeyList, keyAdvice, keyList, ownKey } from "./keys.ts";
 import type { ProviderOptions } from "./open.ts";
@@ -105,9 +105,6 @@ export type ResolvedModel = {
   other(name: string): ResolvedModel;
 };
 
-const hostedContext = 128_000;
-const localContext = 32_000;
-
 export function resolveModel(choice: ModelChoice): ResolvedModel {
   if (choice.endpointType !== undefined && !choice.endpointFlag)
     throw new UserError(
@@ -172,7 +169,7 @@ function atEndpoint(choice: ModelChoice, url: string, named: string | undefined)
     id: named,
     modelId: name,
     displayName: name,
-    contextTokens: findModel(name)?.row.contextTokens ?? (isLocal(url) ? localContext : hostedContext),
+    ...factsOf(knownAs("", name, effort).row, isLocal(url)),
     ...(effort && { effort }),
     local: isLocal(url),
     baseUrl: url.replace(/\/+$/, ""),
@@ -213,34 +210,21 @@ function byName(choice: ModelChoice, wanted: string): ResolvedModel {
   const prefix = slash > 0 ? name.slice(0, slash) : "";
   const rest = name.slice(slash + 1);
   const own = ownEndpoint(choice, prefix);
-  if (own && rest) return atVendor(choice, endpointRow(prefix, own), rest, { id: name, effort });
-
   const known = findModel(name);
+  const vendor = prefix && rest && (own ? endpointRow(prefix, own) : known ? undefined : vendorRow(choice, prefix));
+  if (vendor) return atVendor(choice, vendor, rest, { id: name, effort, ...knownAs(vendor.name, rest, effort) });
   if (known)
     return atVendor(choice, vendorRow(choice, known.row.vendor)!, known.row.model, {
       id: name,
-      effort: effort ?? known.effort,
-      row: known.row,
-      name: known.name,
+      effort,
+      ...knownAs(known.row.vendor, name, effort),
     });
 
-  const vendor = prefix && rest ? vendorRow(choice, prefix) : undefined;
-  if (vendor) {
-    const found = findModel(rest);
-    // An alias of the vendor's model is good here too: anthropic/sonnet-4.5.
-    if (found?.row.vendor === vendor.name) {
-      return atVendor(choice, vendor, found.row.model, {
-        id: name,
-        effort: effort ?? found.effort,
-        row: found.row,
-        name: found.name,
-      });
-    }
-    return atVendor(choice, vendor, rest, { id: name, effort });
-  }
-
   const listed = Object.entries(choice.endpoints ?? {}).find(([, endpoint]) => endpoint.models?.includes(name));
-  if (listed) return atVendor(choice, endpointRow(...listed), name, { id: `${listed[0]}/${name}`, effort });
+  if (listed) {
+    const details = { id: `${listed[0]}/${name}`, effort, ...knownAs(listed[0], name, effort) };
+    return atVendor(choice, endpointRow(...listed), name, details);
+  }
   const ofFamily = modelOfFamily(name);
   if (ofFamily && !isMisspelt(name))
     return atVendor(choice, vendorRow(choice, ofFamily.vendor)!, ofFamily.model, {
@@ -250,9 +234,10 @@ function byName(choice: ModelChoice, wanted: string): ResolvedModel {
   throw unknownModel(choice, name);
 }
 
-type Details = { id: string; effort?: Effort | undefined; row?: ModelRow; name?: string };
+type Details = { id: string; effort?: Effort | undefined } & KnownFacts;
 
-function atVendor(choice: ModelChoice, vendor: ServerRow, modelId: string, details: Details): ResolvedModel {
+function atVendor(choice: ModelChoice, vendor: ServerRow, named: string, details: Details): ResolvedModel {
+  const modelId = details.model ?? named;
   const keys = keyList(choice, { variables: vendor.keyVariables, vendor: vendor.moved ? undefined : vendor.name });
   const baseUrl = movedUrl(vendor, choice);
   const local = vendor.local === true || isLocal(baseUrl);
@@ -270,9 +255,7 @@ function atVendor(choice: ModelChoice, vendor: ServerRow, modelId: string, detai
     id: details.id,
     modelId,
     displayName: details.name ?? modelId,
-    contextTokens: details.row?.contextTokens ?? (local ? localContext : hostedContext),
-    ...(details.row?.outputTokens && { outputTokens: details.row.outputTokens }),
-    ...(details.row?.price && { price: details.row.price }),
+    ...factsOf(details.row, local),
     ...(details.effort && { effort: details.effort }),
     local,
     baseUrl,

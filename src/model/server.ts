@@ -5,6 +5,7 @@ import { programName } from "../text/program-name.ts";
 import { aiSdkProvider } from "./ai-sdk.ts";
 import type { WireKind } from "./catalog.ts";
 import { withContinuation } from "./continue.ts";
+import { priceOf } from "./facts.ts";
 import { type ModelCandidate, withRetries } from "./fallback.ts";
 import type { ProviderOptions } from "./open.ts";
 import type { Provider } from "./provider.ts";
@@ -35,6 +36,7 @@ export async function openServer(
 
 function candidateOf(resolved: ResolvedModel, options: ProviderOptions, openBuiltIn: OpenBuiltIn): ModelCandidate {
   let opened: Promise<readonly Provider[]> | undefined;
+  const price = priceOf(resolved);
   const isServer = resolved.kind !== "offline" && resolved.kind !== "script" && resolved.kind !== "replay";
   const open = async (): Promise<readonly Provider[]> =>
     isServer ? openKeys(resolved, options) : [await openBuiltIn(resolved, {})];
@@ -43,7 +45,7 @@ function candidateOf(resolved: ResolvedModel, options: ProviderOptions, openBuil
     displayName: resolved.displayName,
     modelId: resolved.modelId,
     ...(resolved.effort && { effort: resolved.effort }),
-    facts: { contextTokens: resolved.contextTokens, ...(resolved.price && { price: resolved.price }) },
+    facts: { contextTokens: resolved.contextTokens, ...(price && { price }) },
     open: () => (opened ??= open()),
   };
 }

@@ -1,7 +1,7 @@
 // The one place that makes providers: for the run itself, its hooks, reviewers and subagents, and for `auto`.
 import type { AgentModel } from "../agent/agent.ts";
+import { priceOf } from "../model/facts.ts";
 import type { ProviderOptions } from "../model/open.ts";
-import type { Price } from "../model/prices.ts";
 import type { Effort, Provider } from "../model/provider.ts";
 import { createProvider, type ModelChoice, type ResolvedModel } from "../model/resolve.ts";
 import { UserError } from "../protocol/error-codes.ts";
@@ -36,21 +36,36 @@ export function modelChoice(wish: ModelWish, settings: Settings, configDir: stri
 
 export type OpenedModel = { provider: Provider; model: AgentModel };
 
-/** Throws where the cost of a model cannot be limited as the run wants it. */
-export function checkPrice(model: ResolvedModel, maxCost: number | undefined): void {
-  if (maxCost === undefined || priceOf(model)) return;
+/** Throws where the cost of a model, or of one that may answer for it, cannot be limited as the run wants it. */
+export function checkPrice(model: ResolvedModel, maxCost: number | undefined, fallbacks: readonly string[] = []): void {
+  if (maxCost === undefined) return;
+  for (const name of fallbacks) {
+    const fallback = otherModel(model, name);
+    if (fallback) checkPrice(fallback, maxCost);
+  }
+  if (priceOf(model)) return;
   throw new UserError(
     "USAGE",
     `--max-cost cannot be enforced: the price of ${model.displayName} is not known. Give it in dollars for a million tokens, --price 3,15, or use --max-turns or --max-time.`,
   );
 }
 
-const free = { input: 0, output: 0 };
+/** Undefined where it cannot be had, which is said when it is needed. */
+function otherModel(model: ResolvedModel, name: string): ResolvedModel | undefined {
+  try {
+    return model.other(name);
+  } catch (error) {
+    if (error instanceof UserError) return undefined;
+    throw error;
+  }
+}
 
-/** What runs on this machine costs nothing. */
-function priceOf({ price, local, kind }: ResolvedModel): Price | undefined {
-  const isFree = local || kind === "offline" || kind === "script" || kind === "replay";
-  return price ?? (isFree ? free : undefined);
+/** What whoever runs a model of unknown price should know. */
+export function priceWarning(model: ResolvedModel): string[] {
+  if (priceOf(model)) return [];
+  return [
+    `The price of ${model.displayName} is not known, and neither is the cost of this run. Give it with --price, in dollars for a million tokens: --price 3,15`,
+  ];
 }
 
 /** With the retries, limits and fallbacks of the run around it. */

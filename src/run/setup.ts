@@ -18,7 +18,7 @@ import { programName } from "../text/program-name.ts";
 import type { Worktree } from "../worktrees/records.ts";
 import type { RunHost } from "./host.ts";
 import { type Asking, createAsking, keepConsent } from "./human.ts";
-import { checkPrice, modelChoice } from "./models.ts";
+import { checkPrice, modelChoice, priceWarning } from "./models.ts";
 import { realDirectory } from "./real-directory.ts";
 
 /** What is settled before a run begins. */
@@ -86,7 +86,8 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
     ...(request.price && { price: request.price }),
   };
   const limits = request.limits ?? {};
-  checkPrice(model, limits.maxCost);
+  const { fallbackModels = settings.courser.fallbackModels } = request;
+  checkPrice(model, limits.maxCost, fallbackModels);
   return {
     request,
     host,
@@ -116,6 +117,7 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
       ...foreignKeyWarning(host),
       ...insecureWarning(host),
       ...(model.notice ? [model.notice] : []),
+      ...priceWarning(model),
     ],
   };
 }
