@@ -53,7 +53,7 @@ export const vendors: readonly VendorRow[] = [
   }),
   vendor("xai", "xAI", "https://api.x.ai/v1", "XAI_API_KEY", { keyPrefix: "xai-", defaultLine: "grok-*" }),
   vendor("deepseek", "DeepSeek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", {
-    defaultModel: "deepseek-chat",
+    defaultModel: "deepseek-v4-pro",
     takesThinking: true,
   }),
   vendor("mistral", "Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", {
@@ -88,9 +88,10 @@ export type ModelRow = {
   /** The vendor's own id. */
   model: string;
   name: string;
-  contextTokens: number;
   /** Most tokens of one answer, thinking included. Absent: the vendor takes its own limit where none is named. */
   outputTokens?: number;
+  /** Where the table of prices does not have them. */
+  contextTokens?: number;
   price?: Price;
   /** It can think on demand: the suffix -thinking and an effort make sense. */
   thinks?: true;
@@ -99,76 +100,75 @@ export type ModelRow = {
 const K = 1_000;
 const M = 1_000_000;
 
-/** When the prices and limits below were last compared with what the vendors publish. */
-export const pricesAsOf = "2026-11-17";
-
-/** Prices and limits as the vendors publish them; the price of the first tier where there are several. */
+/** Names, and what the table of prices lacks. */
 export const models: readonly ModelRow[] = [
-  claude("4.5", "sonnet", "sonnet-4.5", 200 * K, [3, 15, 0.3, 3.75]),
-  claude("4.6", "sonnet", "sonnet-4.6", M, [3, 15, 0.3, 3.75]),
-  claude("5", "sonnet", "sonnet-5", M, [2, 10, 0.2, 2.5]),
-  claude("5.5", "sonnet", "sonnet-5.5 sonnet", M, [2, 10, 0.1, 2.5]),
-  claude("4", "sonnet", "sonnet-4", 200 * K, [3, 15, 0.3, 3.75], "claude-sonnet-4-0"),
-  claude("4.5", "opus", "opus-4.5", 200 * K, [5, 25, 0.5, 6.25]),
-  claude("4.6", "opus", "opus-4.6", M, [5, 25, 0.5, 6.25]),
-  claude("4.7", "opus", "opus-4.7", M, [5, 25, 0.5, 6.25]),
-  claude("4.8", "opus", "opus-4.8", M, [5, 25, 0.5, 6.25]),
-  claude("5", "opus", "opus-5", M, [5, 25, 0.5, 6.25]),
-  claude("5.5", "opus", "opus-5.5 opus", M, [4, 20, 0.2, 5]),
-  claude("4.1", "opus", "opus-4.1", 200 * K, [15, 75, 1.5, 18.75]),
-  claude("4.5", "haiku", "haiku-4.5 haiku", 200 * K, [1, 5, 0.1, 1.25]),
+  claude("4.5", "sonnet", "sonnet-4.5"),
+  claude("4.6", "sonnet", "sonnet-4.6"),
+  claude("5", "sonnet", "sonnet-5"),
+  {
+    ...claude("5.5", "sonnet", "sonnet-5.5 sonnet"),
+    contextTokens: M,
+    price: { input: 2, output: 10, cacheRead: 0.1, cacheWrite: 2.5 },
+  },
+  claude("4", "sonnet", "sonnet-4", "claude-sonnet-4-0"),
+  claude("4.5", "opus", "opus-4.5"),
+  claude("4.6", "opus", "opus-4.6"),
+  claude("4.7", "opus", "opus-4.7"),
+  claude("4.8", "opus", "opus-4.8"),
+  claude("5", "opus", "opus-5"),
+  claude("5.5", "opus", "opus-5.5 opus"),
+  claude("4.1", "opus", "opus-4.1"),
+  claude("4.5", "haiku", "haiku-4.5"),
+  {
+    ...claude("5.5", "haiku", "haiku-5.5 haiku"),
+    contextTokens: M,
+    price: {
+      ...{ input: 0.1, output: 0.5, cacheRead: 0.01, cacheWrite: 0.125 },
+      above: { tokens: 100 * K, input: 0.5, output: 2.5, cacheRead: 0.05, cacheWrite: 0.625 },
+    },
+  },
 
-  gpt("gpt-5", "GPT-5", 400 * K, [1.25, 10, 0.125]),
-  gpt("gpt-5-mini", "GPT-5 Mini", 400 * K, [0.25, 2, 0.025]),
-  gpt("gpt-5-nano", "GPT-5 Nano", 400 * K, [0.05, 0.4, 0.005]),
-  gpt("gpt-5-codex", "GPT-5 Codex", 400 * K, [1.25, 10, 0.125]),
-  gpt("gpt-5.1", "GPT-5.1", 400 * K, [1.25, 10, 0.125]),
-  gpt("gpt-5.1-codex", "GPT-5.1 Codex", 400 * K, [1.25, 10, 0.125]),
-  gpt("gpt-5.2", "GPT-5.2", 400 * K, [1.75, 14, 0.175]),
-  gpt("gpt-5.3-codex", "GPT-5.3 Codex", 400 * K, [1.75, 14, 0.175]),
-  gpt("gpt-5.4", "GPT-5.4", 1_050 * K, [2.5, 15, 0.25]),
-  gpt("gpt-5.5", "GPT-5.5", 1_050 * K, [5, 30, 0.5]),
-  gpt("gpt-5.6-sol", "GPT-5.6 Sol", 1_050 * K, [2, 10, 0.2, 2.5]),
-  gpt("gpt-6-astra", "GPT-6 Astra", 1_050 * K, [10, 50, 1, 12.5]),
-  gpt("o3", "OpenAI o3", 200 * K, [2, 8, 0.5]),
-  { ...gpt("gpt-4.1", "GPT-4.1", 1_047_576, [2, 8, 0.5]), thinks: undefined },
+  gpt("gpt-5", "GPT-5"),
+  gpt("gpt-5-mini", "GPT-5 Mini"),
+  gpt("gpt-5-nano", "GPT-5 Nano"),
+  gpt("gpt-5-codex", "GPT-5 Codex"),
+  gpt("gpt-5.1", "GPT-5.1"),
+  gpt("gpt-5.1-codex", "GPT-5.1 Codex"),
+  gpt("gpt-5.2", "GPT-5.2"),
+  gpt("gpt-5.3-codex", "GPT-5.3 Codex"),
+  gpt("gpt-5.4", "GPT-5.4"),
+  gpt("gpt-5.5", "GPT-5.5"),
+  gpt("gpt-5.6-sol", "GPT-5.6 Sol"),
+  gpt("gpt-6-astra", "GPT-6 Astra"),
+  gpt("gpt-6-sol", "GPT-6 Sol"),
+  gpt("gpt-6-luna", "GPT-6 Luna"),
+  gpt("o3", "OpenAI o3"),
+  { ...gpt("gpt-4.1", "GPT-4.1"), thinks: undefined },
 
-  gemini("gemini-2.5-pro", "gemini-2.5-pro", "Gemini 2.5 Pro", [1.25, 10, 0.125]),
-  gemini("gemini-2.5-flash", "gemini-2.5-flash", "Gemini 2.5 Flash", [0.3, 2.5, 0.03]),
-  gemini("gemini-3-flash", "gemini-3-flash-preview", "Gemini 3 Flash", [0.5, 3, 0.05]),
-  gemini("gemini-3.1-pro", "gemini-3.1-pro-preview", "Gemini 3.1 Pro", [2, 12, 0.2]),
-  gemini("gemini-3.5-flash", "gemini-3.5-flash", "Gemini 3.5 Flash", [1.5, 9, 0.15]),
-  gemini("gemini-3.8-flash", "gemini-3.8-flash", "Gemini 3.8 Flash", [0.75, 3.75, 0.075]),
+  gemini("gemini-2.5-pro", "gemini-2.5-pro", "Gemini 2.5 Pro"),
+  gemini("gemini-2.5-flash", "gemini-2.5-flash", "Gemini 2.5 Flash"),
+  gemini("gemini-3-flash", "gemini-3-flash-preview", "Gemini 3 Flash"),
+  gemini("gemini-3.1-pro", "gemini-3.1-pro-preview", "Gemini 3.1 Pro"),
+  gemini("gemini-3.5-flash", "gemini-3.5-flash", "Gemini 3.5 Flash"),
+  gemini("gemini-3.8-flash", "gemini-3.8-flash", "Gemini 3.8 Flash"),
 
-  row("grok-4", "grok", "xai", "grok-4", "Grok 4", 256 * K, [3, 15, 0.75]),
+  row("grok-4.6", "grok", "xai", "grok-4.6", "Grok 4.6"),
+  row("grok-4.5", "", "xai", "grok-4.5", "Grok 4.5"),
+  row("grok-code-fast-1", "grok-code-fast grok-code", "xai", "grok-code-fast-1", "Grok Code Fast"),
+  row("deepseek-v4-pro", "deepseek deepseek-v4", "deepseek", "deepseek-v4-pro", "DeepSeek V4 Pro"),
+  // The vendor answers its older names with this one.
   row(
-    "grok-code-fast-1",
-    "grok-code-fast grok-code",
-    "xai",
-    "grok-code-fast-1",
-    "Grok Code Fast",
-    256 * K,
-    [0.2, 1.5, 0.02],
-  ),
-  row(
-    "deepseek-chat",
-    "deepseek deepseek-v3 deepseek-v3.1 deepseek-v3.2",
+    "deepseek-v4-flash",
+    "deepseek-chat deepseek-reasoner deepseek-r1 deepseek-v3 deepseek-v3.1 deepseek-v3.2",
     "deepseek",
-    "deepseek-chat",
-    "DeepSeek Chat",
-    128 * K,
-    [0.28, 0.42, 0.028],
+    "deepseek-v4-flash",
+    "DeepSeek V4 Flash",
   ),
-  row(
-    "deepseek-reasoner",
-    "deepseek-r1",
-    "deepseek",
-    "deepseek-reasoner",
-    "DeepSeek Reasoner",
-    128 * K,
-    [0.28, 0.42, 0.028],
-  ),
-  row("devstral-medium", "devstral", "mistral", "devstral-medium-latest", "Devstral Medium", 128 * K),
+  {
+    ...row("devstral-medium", "devstral", "mistral", "devstral-medium-latest", "Devstral Medium"),
+    contextTokens: 262_144,
+    price: { input: 0.4, output: 2, cacheRead: 0.04 },
+  },
 ];
 
 /** `auto` is not a model: it takes whatever there is a key for. */
@@ -254,49 +254,17 @@ function vendor(name: string, label: string, baseUrl: string, keys: string, more
   return { name, label, kind: "openai-compatible", baseUrl, keyVariables: keys.split(" ").filter(Boolean), ...more };
 }
 
-type Prices = [input: number, output: number, cacheRead?: number, cacheWrite?: number];
-
-function row(
-  id: string,
-  aliases: string,
-  vendor: string,
-  model: string,
-  name: string,
-  contextTokens: number,
-  prices?: Prices,
-): ModelRow {
-  const [input, output, cacheRead, cacheWrite] = prices ?? [];
-  const price = prices && {
-    input: input!,
-    output: output!,
-    ...(cacheRead !== undefined && { cacheRead }),
-    ...(cacheWrite !== undefined && { cacheWrite }),
-  };
-  return {
-    id,
-    aliases: aliases.split(" ").filter(Boolean),
-    vendor,
-    model,
-    name,
-    contextTokens,
-    ...(price && { price }),
-  };
+function row(id: string, aliases: string, vendor: string, model: string, name: string): ModelRow {
+  return { id, aliases: aliases.split(" ").filter(Boolean), vendor, model, name };
 }
 
 /** `model`: where the vendor's id does not follow from version and family. */
-function claude(
-  version: string,
-  family: string,
-  aliases: string,
-  tokens: number,
-  prices: Prices,
-  model?: string,
-): ModelRow {
+function claude(version: string, family: string, aliases: string, model?: string): ModelRow {
   const id = `claude-${version}-${family}`;
   const name = `Claude ${version} ${family[0]!.toUpperCase()}${family.slice(1)}`;
   const vendorId = model ?? `claude-${family}-${version.replace(".", "-")}`;
   const outputTokens = claudeOutput(Number(version), family);
-  return { ...row(id, aliases, "anthropic", vendorId, name, tokens, prices), outputTokens, thinks: true };
+  return { ...row(id, aliases, "anthropic", vendorId, name), outputTokens, thinks: true };
 }
 
 /** The Messages API must be told a limit, and refuses one that is too high. */
@@ -305,10 +273,10 @@ function claudeOutput(version: number, family: string): number {
   return version >= 4.5 || family === "sonnet" ? 64 * K : 32 * K;
 }
 
-function gpt(id: string, name: string, contextTokens: number, prices: Prices): ModelRow {
-  return { ...row(id, "", "openai", id, name, contextTokens, prices), thinks: true };
+function gpt(id: string, name: string): ModelRow {
+  return { ...row(id, "", "openai", id, name), thinks: true };
 }
 
-function gemini(id: string, model: string, name: string, prices: Prices): ModelRow {
-  return { ...row(id, "", "google", model, name, 1_048_576, prices), thinks: true };
+function gemini(id: string, model: string, name: string): ModelRow {
+  return { ...row(id, "", "google", model, name), contextTokens: 1_048_576, thinks: true };
 }

@@ -1,11 +1,18 @@
 // What tokens cost.
 import type { Usage } from "../protocol/event.ts";
 
-/** US dollars for a million tokens. Without a cache price, cached tokens cost what others do. */
-export type Price = { input: number; output: number; cacheRead?: number; cacheWrite?: number };
+type Amounts = { input: number; output: number; cacheRead?: number; cacheWrite?: number };
 
-/** US dollars. */
-export function costOf(usage: Usage, price: Price): number {
+/**
+ * US dollars for a million tokens. Without a cache price, cached tokens cost what others do. `above`: of a request that
+ * sends more tokens than so many, the whole of it.
+ */
+export type Price = Amounts & { above?: Amounts & { tokens: number } };
+
+/** US dollars for one request. */
+export function costOf(usage: Usage, { above, ...base }: Price): number {
+  const sent = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+  const price = above && sent > above.tokens ? above : base;
   const millionths =
     usage.inputTokens * price.input +
     usage.outputTokens * price.output +

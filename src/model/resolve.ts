@@ -25,10 +25,11 @@ import {
   vendorRow,
   wireOfEndpoint,
 } from "./endpoint.ts";
-import { factsOf, hostedContext, type KnownFacts, knownAs } from "./facts.ts";
+import { factsOf, hostedContext, type KnownFacts, knownAs, type ModelSettings, withSettings } from "./facts.ts";
 import { isHouseModel, modelOfFamily } from "./families.ts";
 import { firstText, foreignKey, givenSource, hasOwnKey, type KeyList, keyAdvice, keyList, ownKey } from "./keys.ts";
 import type { ProviderOptions } from "./open.ts";
+import type { PriceTable } from "./price-list.ts";
 import type { Price } from "./prices.ts";
 import type { Effort, Provider } from "./provider.ts";
 
@@ -60,6 +61,10 @@ export type ModelChoice = {
   /** --token-command. */
   tokenCommandFlag?: string;
   headerFlags?: readonly string[];
+  /** What the settings say of single models, by name. */
+  models?: Readonly<Record<string, ModelSettings>>;
+  /** Newer prices than those that we came with. */
+  prices?: PriceTable | undefined;
   apiKeyFlag?: string;
   /** The name we were called by, for commands to type. */
   program?: string;
@@ -117,11 +122,12 @@ export function resolveModel(choice: ModelChoice): ResolvedModel {
   // `auto`, and what nobody but the original has, mean the default model: the one that answers where nothing is named.
   const wanted = named.find((each) => !isAuto(each) && !isHouse(each));
   const [first] = named;
-  const model = choice.endpointFlag
+  const found = choice.endpointFlag
     ? atEndpoint(choice, choice.endpointFlag, wanted ?? first)
     : wanted === undefined
       ? byKeys(choice, first)
       : byName(choice, wanted);
+  const model = withSettings(choice, found);
   if (first === undefined || !isHouse(first) || model.modelId === first) return model;
   const notice = `${first} is a model of the original's own service. The default model answers: ${model.displayName}.`;
   return { ...model, notice };
@@ -169,7 +175,7 @@ function atEndpoint(choice: ModelChoice, url: string, named: string | undefined)
     id: named,
     modelId: name,
     displayName: name,
-    ...factsOf(knownAs("", name, effort).row, isLocal(url)),
+    ...factsOf(choice, { server: { name: "" }, model: name, row: knownAs("", name, effort).row, local: isLocal(url) }),
     ...(effort && { effort }),
     local: isLocal(url),
     baseUrl: url.replace(/\/+$/, ""),
@@ -255,7 +261,7 @@ function atVendor(choice: ModelChoice, vendor: ServerRow, named: string, details
     id: details.id,
     modelId,
     displayName: details.name ?? modelId,
-    ...factsOf(details.row, local),
+    ...factsOf(choice, { server: vendor, model: modelId, row: details.row, local }),
     ...(details.effort && { effort: details.effort }),
     local,
     baseUrl,

@@ -8,7 +8,8 @@ export type { ChoiceItem, QuestionAnswer };
 
 export type PermissionMode = "default" | "force" | "plan" | "ask";
 
-export type ReasoningEffort = "low" | "medium" | "high";
+export const reasoningEfforts = ["low", "medium", "high"] as const;
+export type ReasoningEffort = (typeof reasoningEfforts)[number];
 
 /** The wires that a server may speak. `openai`: chat completions. */
 export const endpointTypes = ["openai", "responses", "anthropic", "google"] as const;

@@ -8,6 +8,7 @@ import { UserError } from "../protocol/error-codes.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import type { Waiting } from "../protocol/waiting.ts";
 import { readKeys } from "../store/auth.ts";
+import { readPrices } from "../store/model-prices.ts";
 import type { Settings } from "../store/settings.ts";
 import type { RunHost } from "./host.ts";
 import type { Setup } from "./setup.ts";
@@ -25,6 +26,8 @@ export function modelChoice(wish: ModelWish, settings: Settings, configDir: stri
     env,
     endpoints: settings.courser.providers,
     keys: readKeys(configDir),
+    models: settings.courser.models,
+    prices: readPrices(configDir),
     endpointFlag: wish.endpoint ?? env["CURSOR_API_ENDPOINT"],
     endpointType: wish.endpointType,
     tokenCommandFlag: wish.tokenCommand,

@@ -1,5 +1,7 @@
 // courser.json: the settings that the original does not know. Ours alone, so wrong types are errors.
 import { isObject } from "../json/object.ts";
+import { UserError } from "../protocol/error-codes.ts";
+import { type ReasoningEffort, reasoningEfforts } from "../protocol/run.ts";
 import {
   type Checked,
   checkFields,
@@ -27,8 +29,20 @@ export const providerFields = {
   tokenCommand: text,
 };
 
+const amount = { what: "a number of dollars, 0 or more", is: isAmount };
+
+/** A model by any of its names. Prices in dollars for a million tokens. */
+const modelFields = {
+  contextTokens: wholeFrom(1),
+  outputTokens: wholeFrom(1),
+  price: { fields: { input: amount, output: amount, cacheRead: amount, cacheWrite: amount } },
+  effort: { what: `one of ${reasoningEfforts.join(", ")}`, is: isEffort },
+  headers: namedTexts,
+};
+
 export const courserFields = {
   providers: { what: "an object of named endpoints", is: isObject },
+  models: { what: "an object of settings by model", is: isObject },
   /** Who is asked when the web is searched. */
   search: { fields: { engine: text, url, keyEnv: variable } },
   /** An endpoint of the OpenAI kind that turns texts into vectors: what code search found is put in order by it. */
@@ -49,9 +63,14 @@ export const courserFields = {
   mcpCallMs: wholeFrom(1),
 };
 
-export type CourserSettings = Omit<Checked<typeof courserFields>, "providers"> & {
+type ModelFields = Checked<typeof modelFields>;
+
+export type CourserSettings = Omit<Checked<typeof courserFields>, "providers" | "models"> & {
   providers: Record<string, Checked<typeof providerFields>>;
+  models?: Record<string, Omit<ModelFields, "price"> & { price?: ModelPrice }>;
 };
+
+type ModelPrice = { input: number; output: number; cacheRead?: number; cacheWrite?: number };
 
 /** Names that one may expect here, and what to write instead. */
 const otherNames: Record<string, string> = {
@@ -63,18 +82,40 @@ export function readCourserSettings(file: string, warnings: string[]): CourserSe
   if (content === undefined) return { providers: {} };
   const { $schema: _schema, ...fields } = content;
   const settings = { file, remedy: "Fix it, or remove it.", warnings, adviceOn };
-  const { providers = {}, ...rest } = checkFields(settings, "", fields, courserFields);
+  const { providers = {}, models, ...rest } = checkFields(settings, "", fields, courserFields);
   // Without a prototype: the names are the user's.
   const named = Object.create(null) as CourserSettings["providers"];
   for (const [name, entry] of Object.entries(providers))
     named[name] = checkObject(settings, `providers.${name}`, entry, providerFields);
-  return { ...rest, providers: named };
+  return { ...rest, providers: named, ...(models && { models: modelsIn(settings, models) }) };
+}
+
+function modelsIn(settings: SettingsFile, models: object): NonNullable<CourserSettings["models"]> {
+  const named = Object.create(null) as NonNullable<CourserSettings["models"]>;
+  for (const [name, entry] of Object.entries(models)) {
+    const { price, ...rest } = checkObject(settings, `models.${name}`, entry, modelFields);
+    if (price && (price.input === undefined || price.output === undefined))
+      throw new UserError(
+        "CONFIG_INVALID",
+        `${settings.file}: "models.${name}.price" needs "input" and "output". ${settings.remedy}`,
+      );
+    named[name] = { ...rest, ...(price && { price: price as ModelPrice }) };
+  }
+  return named;
 }
 
 const adviceOn: SettingsFile["adviceOn"] = ({ key, meant, names }) => {
   if (Object.hasOwn(otherNames, key)) return otherNames[key];
   return meant === undefined ? `the fields are ${names.join(", ")}.` : `did you mean "${meant}"?`;
 };
+
+function isAmount(value: unknown): value is number {
+  return typeof value === "number" && value >= 0;
+}
+
+function isEffort(value: unknown): value is ReasoningEffort {
+  return reasoningEfforts.some((each) => each === value);
+}
 
 function isAddress(value: unknown): value is string {
   return typeof value === "string" && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);

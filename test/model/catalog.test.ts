@@ -10,16 +10,12 @@ describe("the catalog", () => {
     expect(new Set(vendorNames).size).toBe(vendorNames.length);
   });
 
-  it("names vendors that exist, and sane numbers", () => {
+  it("names vendors that exist", () => {
     for (const row of models) {
       expect(
         vendors.some((vendor) => vendor.name === row.vendor),
         row.id,
       ).toBe(true);
-      expect(row.contextTokens, row.id).toBeGreaterThanOrEqual(100_000);
-      if (!row.price) continue;
-      expect(row.price.output, row.id).toBeGreaterThan(row.price.input);
-      expect(row.price.cacheRead ?? 0, row.id).toBeLessThan(row.price.input);
     }
     for (const row of vendors) expect(URL.canParse(row.baseUrl), row.name).toBe(true);
   });

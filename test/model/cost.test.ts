@@ -1,11 +1,19 @@
 // What a run costs: known however its model is named, limited, and said where it is not known.
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findModel } from "../../src/model/catalog.ts";
+import { priceTableSource } from "../../scripts/price-table.ts";
+import { findModel, models, vendors } from "../../src/model/catalog.ts";
 import { priceOf } from "../../src/model/facts.ts";
+import { listedFacts } from "../../src/model/price-list.ts";
+import { priceTable } from "../../src/model/price-table.ts";
+import { costOf } from "../../src/model/prices.ts";
 import { resolveModel } from "../../src/model/resolve.ts";
 import { type ModelServer, modelServer } from "../../src/testing/kit/model-server.ts";
-import { createWorkspace, type Workspace } from "../support/run-cli.ts";
+import { createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
 
 describe("the row of the catalog", () => {
   const baseUrl = "http://127.0.0.1:1/v1";
@@ -42,6 +50,65 @@ describe("the row of the catalog", () => {
   });
 });
 
+describe("the table of prices", () => {
+  const env = Object.fromEntries(vendors.flatMap(({ keyVariables }) => keyVariables.map((name) => [name, "k"])));
+  const factsOf = (flag: string, more: object = {}) => resolveModel({ flag, env, ...more });
+
+  it("is what the package says that it was made from", () => {
+    const squeezed = (text: string) => text.replace(/\s+/g, " ");
+    expect(squeezed(readFileSync(join(repository, "src/model/price-table.ts"), "utf8"))).toBe(
+      squeezed(priceTableSource()),
+    );
+  });
+
+  it("has a price and a window for every model of the catalog, or the catalog has", () => {
+    for (const { id } of models) {
+      const { price, contextTokens } = factsOf(id);
+      expect(price?.output, id).toBeGreaterThan(price!.input);
+      expect(contextTokens, id).toBeGreaterThanOrEqual(200_000);
+    }
+  });
+
+  it.each([
+    ["gpt-5.6-sol", 4, 20],
+    ["haiku", 0.1, 0.5],
+    ["anthropic/claude-sonnet-4-5-20250929", 3, 15],
+    ["anthropic/claude-3-5-haiku-20241022", 0.8, 4],
+    ["openai/gpt-4o", 2.5, 10],
+    ["openrouter/openai/gpt-6-luna", 0.1, 0.5],
+    ["openrouter/x-ai/grok-4.6", 2, 6],
+    ["moonshot/kimi-k3", 3, 15],
+    ["deepseek", 1.32, 3.96],
+  ])("%s", (flag, input, output) => {
+    expect(factsOf(flag).price).toMatchObject({ input, output });
+  });
+
+  it("counts a long request at its own price, the whole of it", () => {
+    const { price } = factsOf("gpt-5.5");
+    const usage = { inputTokens: 100_000, outputTokens: 1_000, cacheReadTokens: 171_999, cacheWriteTokens: 0 };
+    expect(costOf(usage, price!)).toBeCloseTo(0.5 + 0.03 + 0.0859995, 10);
+    expect(costOf({ ...usage, inputTokens: 100_001 }, price!)).toBeCloseTo(1.00001 + 0.045 + 0.171999, 10);
+  });
+
+  it("takes a price from the day on that it is announced for", () => {
+    const [early, late] = ["2026-12-31", "2027-01-01"].map((day) =>
+      listedFacts(priceTable, "google", "gemini-3.8-flash", day),
+    );
+    expect([early!.price, late!.price]).toMatchObject([{ input: 0.75 }, { input: 1.5, output: 7.5 }]);
+  });
+
+  it("gives way to what the settings say of a model, by any of its names", () => {
+    const own = { contextTokens: 5, outputTokens: 6, price: { input: 1, output: 2 }, effort: "low" as const };
+    for (const name of ["gpt-5.5", "openai/gpt-5.5"])
+      expect(factsOf("gpt-5.5", { models: { [name]: { ...own, headers: { a: "b" } } } })).toMatchObject({
+        ...own,
+        headers: { a: "b" },
+      });
+    expect(factsOf("gpt-5.5-high", { models: { "gpt-5.5": own } }).effort).toBe("high");
+    expect(factsOf("gpt-5", { models: { "gpt-5.5": own } }).contextTokens).toBe(400_000);
+  });
+});
+
 describe("a run", () => {
   let server: ModelServer;
   let place: Workspace;
@@ -75,6 +142,27 @@ describe("a run", () => {
     expect(server.requests).toHaveLength(0);
     const { lines } = await run("--max-cost", "1", "--model", "openai/new", "--price", "3,15");
     expect(lines().at(-1)).toMatchObject({ error_code: "MAX_COST" });
+  });
+
+  it("counts with the prices that models refresh read", async () => {
+    const list = [
+      { id: "openai", models: [{ id: "new", context_window: 77, prices: { input_mtok: 1, output_mtok: 2 } }] },
+    ];
+    const answers = [JSON.stringify(list), "no"];
+    const data = createServer((_, response) => {
+      response.setHeader("last-modified", "Sun, 01 Nov 2026 10:00:00 GMT");
+      response.end(answers.shift());
+    }).listen(0, "127.0.0.1");
+    await once(data, "listening");
+    const address = `http://127.0.0.1:${(data.address() as AddressInfo).port}/data.json`;
+    const read = await place.run(["models", "refresh", address]);
+    expect([read.exit, read.stdout]).toEqual([0, expect.stringContaining("of 1 models, as of 2026-11-01")]);
+    const failed = await place.run(["models", "refresh", address]);
+    expect([failed.exit, failed.stderr]).toEqual([1, expect.stringContaining(`${address} gave no prices`)]);
+    data.close();
+    const { lines } = await run("--model", "openai/new", "--max-cost", "1");
+    expect(lines().at(-1)).toMatchObject({ usage: { totalCost: 1.80004 }, error_code: "MAX_COST" });
+    expect((await place.run(["models"])).stdout).toContain("as of 2026-11-01");
   });
 
   it("says once that its cost is not known", async () => {

@@ -108,7 +108,7 @@ describe("ids never heard of", () => {
     ["kimi-k2.5", "moonshot", "kimi-k2.5"],
     ["kimi-k2-thinking", "moonshot", "kimi-k2-thinking"],
     ["deepseek-v9", "deepseek", "deepseek-v9"],
-    ["deepseek-r1", "deepseek", "deepseek-reasoner"],
+    ["deepseek-r1", "deepseek", "deepseek-v4-flash"],
     ["qwen3-coder-plus", "alibaba", "qwen3-coder-plus"],
     ["qwen-max", "alibaba", "qwen-max"],
     ["glm-9", "zai", "glm-9"],

@@ -65,7 +65,9 @@ export const commands: readonly Command[] = [
   {
     name: "models",
     uses: ["model", "api-key", "endpoint", "endpoint-type"],
-    summary: "List the models with their context and prices",
+    operands: "[refresh [url]]",
+    summary: "List the models with their context and prices; refresh: read newer prices",
+    examples: ["models", "models refresh"],
     flags: [textOrJson],
     load: async () => (await import("./models.ts")).models,
   },

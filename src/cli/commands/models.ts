@@ -5,10 +5,10 @@ import {
   listModels,
   type ModelLine,
   offlineModel,
-  pricesAsOf,
   models as rows,
   type WireKind,
 } from "../../model/catalog.ts";
+import { factsOf, pricesAsOf } from "../../model/facts.ts";
 import type { Price } from "../../model/prices.ts";
 import { endpointModels, type ModelChoice, type ResolvedModel, resolveModel } from "../../model/resolve.ts";
 import { UserError } from "../../protocol/error-codes.ts";
@@ -19,7 +19,13 @@ import { answer, answerJson, wantsJson } from "./answer.ts";
 import { chosenModel, tryModel } from "./chosen-model.ts";
 
 export async function models(invocation: Invocation): Promise<number> {
-  const { flags } = invocation.line;
+  const { flags, words } = invocation.line;
+  if (words[0] === "refresh") return (await import("./refresh-prices.ts")).refreshPrices(invocation, words[1]);
+  if (words.length > 0)
+    throw new UserError(
+      "USAGE",
+      `'models' is a command and takes no arguments but refresh. To send it as a prompt: ${invocation.name} -p -- "models ${words.join(" ")}"`,
+    );
   const { model, named, choice } = chosenModel(invocation);
   if (choice.endpointFlag !== undefined) return modelsOfServer(invocation, choice);
   const extra = endpointModels(choice.endpoints);
@@ -33,9 +39,10 @@ export async function models(invocation: Invocation): Promise<number> {
   if (asJson) return answerJson(details(choice, extra, chosen));
   // Programs parse the plain list; people get more.
   const { isatty } = await import("node:tty");
-  if (isatty(1)) return answer(table(details(choice, extra, chosen)));
+  const asOf = `Prices are in dollars for a million tokens, input / output, as of ${pricesAsOf(choice)}`;
+  if (isatty(1)) return answer(table(details(choice, extra, chosen), asOf));
   const list = `${listModels({ ...chosen, extra }).join("\n")}\n`;
-  return answer(flags.has("list-models") ? list : `${list}\n${priceList(details(choice, extra, chosen))}`);
+  return answer(flags.has("list-models") ? list : `${list}\n${priceList(details(choice, extra, chosen), asOf)}`);
 }
 
 /** What the server of --endpoint lists itself. */
@@ -49,10 +56,8 @@ async function modelsOfServer(invocation: Invocation, choice: ModelChoice): Prom
   return answer(["Available models", "", ...ids.map((id) => `${id} - ${id}`), "", tip, ""].join("\n"));
 }
 
-const asOf = `Prices are in dollars for a million tokens, input / output, as published on ${pricesAsOf}`;
-
 /** Below the list that programs parse, in lines that do not look like its own. */
-function priceList(rows: readonly ModelDetails[]): string {
+function priceList(rows: readonly ModelDetails[], asOf: string): string {
   const known = rows.filter(({ price, contextTokens }) => price !== null && contextTokens !== null);
   const width = Math.max(...known.map(({ id }) => id.length));
   const lines = known.map(
@@ -71,7 +76,7 @@ function priceCell(price: Price | null): string {
 }
 
 /** One line each: what it is called, whose it is, how much it takes and costs, and whether there is a key. */
-function table(rows: readonly ModelDetails[]): string {
+function table(rows: readonly ModelDetails[], asOf: string): string {
   const cells = rows.map((row) => [
     `${row.current ? "›" : " "} ${row.id}`,
     row.aliases
@@ -156,13 +161,14 @@ function details(
     const asked = id === chosen.current ? choice : { ...bare(choice), flag: id };
     const model = tryModel(asked);
     const resolved = model instanceof UserError ? undefined : model;
+    const facts = row && factsOf(choice, { server: { name: row.vendor }, model: row.model, row, local: false });
     return {
       id,
       name,
       vendor: id === autoModel.id ? null : (row?.vendor ?? resolved?.vendor ?? vendorIn(id)),
       aliases: row?.aliases ?? [],
-      contextTokens: id === autoModel.id ? null : (row?.contextTokens ?? resolved?.contextTokens ?? null),
-      price: row?.price ?? resolved?.price ?? null,
+      contextTokens: id === autoModel.id ? null : (resolved?.contextTokens ?? facts?.contextTokens ?? null),
+      price: resolved?.price ?? facts?.price ?? null,
       available: resolved !== undefined,
       current: id === chosen.current,
       default: id === chosen.default,
