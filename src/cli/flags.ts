@@ -1,5 +1,7 @@
 // The table of flags, and the parser that reads a command line by it. Help and "did you mean" read the same table.
+
 import { UserError } from "../protocol/error-codes.ts";
+import { reasoningEfforts } from "../protocol/run.ts";
 import { didYouMean } from "../text/nearest.ts";
 
 export type FlagGroup =
@@ -102,7 +104,7 @@ export const flags: readonly Flag[] = [
   flag("Output", "--debug", "Write a debug log to stderr"),
   flag("Model", "--model <model>", "gpt-5, sonnet-4.5, vendor/model, offline, script:FILE, replay:FILE …"),
   flag("Model", "--fallback-model <model>...", "Model to use when the first one fails (comma-separated, repeatable)"),
-  flag("Model", "--effort <level>", "Reasoning effort of the model", { choices: ["low", "medium", "high"] }),
+  flag("Model", "--effort <level>", "Reasoning effort of the model", { choices: reasoningEfforts }),
   flag("Model", "--list-models", "List the models and exit"),
   flag("Model", "--api-key <key>", "API key for the chosen model's vendor (or CURSOR_API_KEY)"),
   flag("Model", "-e, --endpoint <url>", "Server to use (or CURSOR_API_ENDPOINT)"),

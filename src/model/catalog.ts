@@ -93,8 +93,6 @@ export type ModelRow = {
   /** Where the table of prices does not have them. */
   contextTokens?: number;
   price?: Price;
-  /** It can think on demand: the suffix -thinking and an effort make sense. */
-  thinks?: true;
 };
 
 const K = 1_000;
@@ -143,7 +141,7 @@ export const models: readonly ModelRow[] = [
   gpt("gpt-6-sol", "GPT-6 Sol"),
   gpt("gpt-6-luna", "GPT-6 Luna"),
   gpt("o3", "OpenAI o3"),
-  { ...gpt("gpt-4.1", "GPT-4.1"), thinks: undefined },
+  gpt("gpt-4.1", "GPT-4.1"),
 
   gemini("gemini-2.5-pro", "gemini-2.5-pro", "Gemini 2.5 Pro"),
   gemini("gemini-2.5-flash", "gemini-2.5-flash", "Gemini 2.5 Flash"),
@@ -185,7 +183,7 @@ export function findModel(text: string): KnownModel | undefined {
   for (let end = wanted.lastIndexOf("-"); end > 0; end = wanted.lastIndexOf("-", end - 1)) {
     const row = rowNamed(wanted.slice(0, end));
     if (!row) continue;
-    const { base, effort } = withoutSuffixes(wanted, row.thinks ? suffixesOf(row.vendor) : []);
+    const { base, effort } = withoutSuffixes(wanted, suffixesOf(row.vendor));
     if (base.length !== end) return undefined;
     return { row, name: `${row.name}${suffixName(wanted.slice(end), effort)}`, ...(effort && { effort }) };
   }
@@ -264,7 +262,7 @@ function claude(version: string, family: string, aliases: string, model?: string
   const name = `Claude ${version} ${family[0]!.toUpperCase()}${family.slice(1)}`;
   const vendorId = model ?? `claude-${family}-${version.replace(".", "-")}`;
   const outputTokens = claudeOutput(Number(version), family);
-  return { ...row(id, aliases, "anthropic", vendorId, name), outputTokens, thinks: true };
+  return { ...row(id, aliases, "anthropic", vendorId, name), outputTokens };
 }
 
 /** The Messages API must be told a limit, and refuses one that is too high. */
@@ -274,9 +272,9 @@ function claudeOutput(version: number, family: string): number {
 }
 
 function gpt(id: string, name: string): ModelRow {
-  return { ...row(id, "", "openai", id, name), thinks: true };
+  return row(id, "", "openai", id, name);
 }
 
 function gemini(id: string, model: string, name: string): ModelRow {
-  return { ...row(id, "", "google", model, name), contextTokens: 1_048_576, thinks: true };
+  return { ...row(id, "", "google", model, name), contextTokens: 1_048_576 };
 }

@@ -3,13 +3,13 @@ import type { Effort } from "./provider.ts";
 
 /** What may stand behind an id. `thinking`: some effort, unless a level is named too. `plain`: it says nothing about effort. */
 const suffixes: ReadonlyMap<string, Effort | "thinking" | "plain"> = new Map([
-  ["none", "low"],
-  ["minimal", "low"],
+  ["none", "none"],
+  ["minimal", "minimal"],
   ["low", "low"],
   ["medium", "medium"],
   ["high", "high"],
-  ["xhigh", "high"],
-  ["max", "high"],
+  ["xhigh", "xhigh"],
+  ["max", "max"],
   ["thinking", "thinking"],
   // A faster queue and a longer context of the original's service.
   ["fast", "plain"],
@@ -33,8 +33,7 @@ const families: readonly Family[] = [
     suffixes: [...levels, "max", "thinking", "fast", "1m"],
     model: claudeId,
   },
-  // gpt-5.1-codex-max is a model, and not more effort of another.
-  { begins: /^(?:gpt|chatgpt|codex)-|^o\d/, vendor: "openai", suffixes: [...levels, "thinking", "fast"] },
+  { begins: /^(?:gpt|chatgpt|codex)-|^o\d/, vendor: "openai", suffixes: [...levels, "max", "thinking", "fast"] },
   { begins: /^gemini-/, vendor: "google", suffixes: [...levels, "thinking"] },
   // grok-4-fast is a model.
   { begins: /^grok-/, vendor: "xai", suffixes: [...levels, "thinking"] },
@@ -66,7 +65,9 @@ export function withoutSuffixes(name: string, taken: readonly string[]): { base:
   for (;;) {
     const at = base.lastIndexOf("-");
     const suffix = base.slice(at + 1);
-    const meaning = at > 0 && taken.includes(suffix) ? suffixes.get(suffix) : undefined;
+    // gpt-5.1-codex-max is a model, and not more effort of another.
+    const isPart = at <= 0 || base.endsWith("-codex-max");
+    const meaning = !isPart && taken.includes(suffix) ? suffixes.get(suffix) : undefined;
     if (meaning === undefined) break;
     if (meaning === "thinking") thinks = true;
     else if (meaning !== "plain") effort ??= meaning;

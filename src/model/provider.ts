@@ -2,12 +2,13 @@
 import type { ErrorCode } from "../protocol/error-codes.ts";
 import type { Usage } from "../protocol/event.ts";
 import type { Message, Part } from "../protocol/message.ts";
+import type { ReasoningEffort } from "../protocol/run.ts";
 import type { Price } from "./prices.ts";
 
 /** `mcp`: of a server of the user's, whose schema may be anything. */
 export type ToolSpec = { name: string; description: string; parameters: object; mcp?: object };
 
-export type Effort = "low" | "medium" | "high";
+export type Effort = ReasoningEffort;
 
 export type ModelRequest = {
   /** The vendor's own id of the model, without our aliases and prefixes. */

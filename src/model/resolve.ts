@@ -1,7 +1,7 @@
 // From what the user asked for to one model, its server and its key. Pure and cheap: `init` is printed right after it.
 
 import { UserError } from "../protocol/error-codes.ts";
-import type { EndpointType } from "../protocol/run.ts";
+import { type EndpointType, reasoningEfforts } from "../protocol/run.ts";
 import { distanceBetween, nearestNames } from "../text/nearest.ts";
 import { programName } from "../text/program-name.ts";
 import {
@@ -15,6 +15,7 @@ import {
   vendors,
   type WireKind,
 } from "./catalog.ts";
+import { checkEffort, defaultEffort } from "./efforts.ts";
 import {
   endpointRow,
   headersOf,
@@ -127,7 +128,10 @@ export function resolveModel(choice: ModelChoice): ResolvedModel {
     : wanted === undefined
       ? byKeys(choice, first)
       : byName(choice, wanted);
-  const model = withSettings(choice, found);
+  const set = withSettings(choice, found);
+  checkEffort(set);
+  const effort = set.effort ?? defaultEffort(set);
+  const model: ResolvedModel = { ...set, ...(effort && { effort }) };
   if (first === undefined || !isHouse(first) || model.modelId === first) return model;
   const notice = `${first} is a model of the original's own service. The default model answers: ${model.displayName}.`;
   return { ...model, notice };
@@ -318,8 +322,9 @@ function readName(choice: ModelChoice, wanted: string): { name: string; effort?:
 }
 
 function readEffort(value: string, where: string): Effort {
-  if (value === "low" || value === "medium" || value === "high") return value;
-  throw new UserError("USAGE", `${where}: '${value}' is not an effort level. Choose low, medium or high.`);
+  const effort = reasoningEfforts.find((each) => each === value);
+  if (effort) return effort;
+  throw new UserError("USAGE", `${where}: '${value}' is not an effort level. Choose ${reasoningEfforts.join(", ")}.`);
 }
 
 function common(

@@ -15,7 +15,14 @@ import {
   text,
 } from "../json/checks.ts";
 import { isObject, type JsonObject } from "../json/object.ts";
-import type { Answer, PermissionMode, Question, ReasoningEffort, RunRequest } from "./run.ts";
+import {
+  type Answer,
+  type PermissionMode,
+  type Question,
+  type ReasoningEffort,
+  type RunRequest,
+  reasoningEfforts,
+} from "./run.ts";
 
 export const controlVersion = 1;
 
@@ -57,7 +64,7 @@ export function controlNotice(notice: ControlNotice): object {
 
 const word: Check = (value) => (isText(value) ? undefined : "must be a string that is not empty");
 const mode = oneOf(...(["default", "force", "plan", "ask"] satisfies PermissionMode[]));
-const effort = oneOf(...(["low", "medium", "high"] satisfies ReasoningEffort[]));
+const effort = oneOf(...reasoningEfforts);
 
 const answer = either(
   fields({ type: oneOf("yes"), always: flag, grant: oneOf("run", "project", "user"), wider: flag }, ["type"]),

@@ -4,7 +4,7 @@ import { anything, type Check, either, fields, flag, listOf, oneOf, positive, te
 import { UserError } from "./error-codes.ts";
 import { ruleFault } from "./permission-rule.ts";
 import { profileNames } from "./profiles.ts";
-import { endpointTypes, failReasons, type RunRequest } from "./run.ts";
+import { endpointTypes, failReasons, type RunRequest, reasoningEfforts } from "./run.ts";
 
 /** Whose grants the joined request has. */
 type Granting = "base" | "more";
@@ -66,7 +66,7 @@ export const requestFields = {
   force: grants(flag),
   trust: grants(flag),
   model: neutral(text),
-  effort: neutral(oneOf("low", "medium", "high")),
+  effort: neutral(oneOf(...reasoningEfforts)),
   fallbackModels: neutral(listOf(text)),
   endpoint: grants(text),
   endpointType: grants(oneOf(...endpointTypes)),

@@ -8,7 +8,7 @@ export type { ChoiceItem, QuestionAnswer };
 
 export type PermissionMode = "default" | "force" | "plan" | "ask";
 
-export const reasoningEfforts = ["low", "medium", "high"] as const;
+export const reasoningEfforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 export type ReasoningEffort = (typeof reasoningEfforts)[number];
 
 /** The wires that a server may speak. `openai`: chat completions. */

@@ -1,5 +1,6 @@
 // The one place that makes providers: for the run itself, its hooks, reviewers and subagents, and for `auto`.
 import type { AgentModel } from "../agent/agent.ts";
+import { checkEffort } from "../model/efforts.ts";
 import { priceOf } from "../model/facts.ts";
 import type { ProviderOptions } from "../model/open.ts";
 import type { Effort, Provider } from "../model/provider.ts";
@@ -126,6 +127,7 @@ export async function openNamedModel(setup: Setup, { name, by, effort }: NamedMo
   const { model: own, limits } = setup;
   const named = own.other(name);
   const chosen = effort === undefined ? named : { ...named, effort };
+  checkEffort(chosen);
   const isBuiltIn = own.kind === "offline" || own.kind === "script";
   // Whoever works with a model on this machine has not agreed to send anything away.
   if (own.local && !chosen.local && !(by === "user" && isBuiltIn))

@@ -32,7 +32,8 @@ describe("config", () => {
 
   it("knows every field of courser.json, and the page names every setting", () => {
     const names = settings.map(({ name }) => name.split(".")[0]);
-    for (const name of Object.keys(courserFields)) if (name !== "providers" && name !== "models") expect(names).toContain(name);
+    for (const name of Object.keys(courserFields))
+      if (name !== "providers" && name !== "models") expect(names).toContain(name);
     const page = readFileSync(join(repository, "docs/configuration.md"), "utf8");
     for (const { name, file: home } of settings) if (home === "courser.json") expect(page).toContain(`\`${name}\``);
   });

@@ -40,11 +40,10 @@ describe("the catalog", () => {
     expect(defaultModelOf(findVendor("ollama")!)).toBeUndefined();
   });
 
-  it("gives an effort only to models that think", () => {
-    expect(findModel("gpt-4.1-high")).toBeUndefined();
+  it("takes an effort from behind the name", () => {
     expect(findModel("gpt-5-thinking-high")).toMatchObject({ effort: "high", name: "GPT-5 High (Thinking)" });
     expect(findModel("claude-4.6-opus-max-thinking-fast")).toMatchObject({
-      effort: "high",
+      effort: "max",
       row: { id: "claude-4.6-opus" },
     });
     expect(findModel("gpt-5-fast")).toMatchObject({ name: "GPT-5" });

@@ -88,15 +88,15 @@ describe("names", () => {
 
 describe("ids never heard of", () => {
   it.each([
-    ["claude-6-opus", "anthropic", "claude-opus-6"],
+    ["claude-6-opus", "anthropic", "claude-opus-6", "medium"],
     ["claude-6.1-sonnet-high-thinking", "anthropic", "claude-sonnet-6-1", "high"],
-    ["opus-7", "anthropic", "claude-opus-7"],
+    ["opus-7", "anthropic", "claude-opus-7", "medium"],
     ["sonnet-6.2-thinking", "anthropic", "claude-sonnet-6-2", "medium"],
     ["haiku-5.1-low", "anthropic", "claude-haiku-5-1", "low"],
-    ["claude-haiku-9-1", "anthropic", "claude-haiku-9-1"],
+    ["claude-haiku-9-1", "anthropic", "claude-haiku-9-1", "medium"],
     ["claude-3.7-sonnet", "anthropic", "claude-3-7-sonnet-latest"],
     ["claude-4-sonnet-1m", "anthropic", "claude-sonnet-4-0"],
-    ["gpt-5.9-codex-xhigh-fast", "openai", "gpt-5.9-codex", "high"],
+    ["gpt-5.9-codex-xhigh-fast", "openai", "gpt-5.9-codex", "xhigh"],
     ["gpt-5.1-codex-max-medium", "openai", "gpt-5.1-codex-max", "medium"],
     ["gpt-5.3-codex-low-fast", "openai", "gpt-5.3-codex", "low"],
     ["gpt-4o", "openai", "gpt-4o"],
@@ -142,6 +142,44 @@ describe("ids never heard of", () => {
   it("auto is what it says, and nothing is said of it", () => {
     expect(choose("auto")).toMatchObject({ modelId: newest.model });
     expect(choose("auto").notice).toBeUndefined();
+  });
+});
+
+describe("efforts", () => {
+  it.each([
+    ["gpt-5-xhigh", "GPT-5", "minimal, low, medium, high"],
+    ["gpt-5.5[effort=max]", "GPT-5.5", "none, low, medium, high, xhigh"],
+    ["gpt-6-astra-none", "GPT-6 Astra", "low, medium, high, xhigh, max"],
+    ["opus-4.6-xhigh", "Claude 4.6 Opus", "none, low, medium, high, max"],
+    ["opus-5.5-none", "Claude 5.5 Opus", "low, medium, high, xhigh, max"],
+    ["gemini-3.1-pro-minimal", "Gemini 3.1 Pro", "low, medium, high"],
+  ])("%s is refused with those that there are", (flag, name, has) => {
+    const { code, message } = refusal({ flag, env: everyKey });
+    expect([code, message]).toEqual(["USAGE", expect.stringContaining(name)]);
+    expect(message).toContain(`It has ${has}.`);
+  });
+
+  it.each([
+    ["sonnet-4", undefined],
+    ["sonnet-4-thinking", "medium"],
+    ["sonnet-4.5", undefined],
+    ["sonnet-4-none", "none"],
+    ["sonnet-5.5", "medium"],
+    ["opus-5.5-max", "max"],
+    ["haiku-none", "none"],
+    ["gpt-5.5", undefined],
+    ["gpt-6-sol-max", "max"],
+    ["gpt-5-minimal", "minimal"],
+    ["openrouter/some/model", undefined],
+  ])("%s: %s", (flag, effort) => {
+    expect(choose(flag).effort).toBe(effort);
+    for (const effortFlag of ["high", "low"]) expect(choose(flag, { effortFlag }).effort).toBe(effortFlag);
+  });
+
+  it("of a model that nobody knows go as they are", () => {
+    expect(choose("openrouter/some/model", { effortFlag: "xhigh" }).effort).toBe("xhigh");
+    for (const asked of [{ flag: "gpt-4.1", effortFlag: "high" }, { flag: "gpt-4.1-high" }])
+      expect(refusal({ ...asked, env: everyKey }).message).toContain("does not think on demand");
   });
 });
 

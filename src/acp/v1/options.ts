@@ -1,5 +1,5 @@
 // Modes and config options of version 1.
-import type { PermissionMode, ReasoningEffort } from "../../protocol/run.ts";
+import { type PermissionMode, reasoningEfforts } from "../../protocol/run.ts";
 
 export const modes = [
   { id: "agent", name: "Agent", description: "Reads, edits and runs commands" },
@@ -9,7 +9,7 @@ export const modes = [
 
 export type ModeId = (typeof modes)[number]["id"];
 
-export const efforts = ["low", "medium", "high"] as const satisfies readonly ReasoningEffort[];
+export const efforts = reasoningEfforts;
 
 /** The model thinks as much as it does by itself. */
 export const ownEffort = "default";

@@ -2,10 +2,11 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import type { Message } from "../../protocol/message.ts";
 import { isBlankText } from "../../text/blank.ts";
+import { judgesForItself } from "../efforts.ts";
 import type { Effort, ModelRequest } from "../provider.ts";
 import type { Vendor, VendorSettings } from "./vendor.ts";
 
-const budgets: Record<Effort, number> = { low: 4_000, medium: 12_000, high: 28_000 };
+const budgets: Partial<Record<Effort, number>> = { low: 4_000, medium: 12_000, high: 28_000 };
 
 export function anthropicVendor(settings: VendorSettings): Vendor {
   return {
@@ -35,16 +36,13 @@ export function anthropicVendor(settings: VendorSettings): Vendor {
 function thinking(request: ModelRequest, from: string): Record<string, any> {
   const { effort } = request;
   if (!effort) return {};
-  if (judgesForItself(request.model)) return { thinking: { type: "adaptive" }, effort };
+  // Where it cannot be turned off, the package sends the least there is.
+  if (judgesForItself(request.model))
+    return effort === "none" ? { thinking: { type: "disabled" } } : { thinking: { type: "adaptive" }, effort };
   // The API refuses to think on behind a tool call that was made without thinking.
-  if (!mayThink(request.messages, from)) return {};
-  return { thinking: { type: "enabled", budgetTokens: budgets[effort] } };
-}
-
-function judgesForItself(model: string): boolean {
-  const [, major, minor] = /claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2}))?(?!\d)/.exec(model) ?? [];
-  if (!major) return true;
-  return Number(major) > 4 || (Number(major) === 4 && Number(minor ?? 0) >= 6);
+  const budgetTokens = budgets[effort];
+  if (budgetTokens === undefined || !mayThink(request.messages, from)) return {};
+  return { thinking: { type: "enabled", budgetTokens } };
 }
 
 function mayThink(messages: readonly Message[], from: string): boolean {

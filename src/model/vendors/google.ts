@@ -3,7 +3,7 @@ import { createGoogleGenerativeAI } from "@ai-sdk/google";
 import type { Effort } from "../provider.ts";
 import type { Vendor, VendorSettings } from "./vendor.ts";
 
-const budgets: Record<Effort, number> = { low: 2_048, medium: 8_192, high: 24_576 };
+const budgets: Partial<Record<Effort, number>> = { none: 0, low: 2_048, medium: 8_192, high: 24_576 };
 
 export function googleVendor(settings: VendorSettings): Vendor {
   return {

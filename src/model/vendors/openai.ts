@@ -21,7 +21,7 @@ export function openaiVendor(settings: VendorSettings): Vendor {
           parallelToolCalls: true,
           ...(settings.sessionId && { promptCacheKey: settings.sessionId }),
           // Summaries only on request: accounts that are not verified are refused when they ask for them.
-          ...(effort && { reasoningEffort: effort, reasoningSummary: "auto" }),
+          ...(effort && { reasoningEffort: effort, ...(effort !== "none" && { reasoningSummary: "auto" }) }),
         },
       },
     }),

@@ -1,7 +1,7 @@
 // The studio's side of live runs: start, speak to, answer, stop; and one stream over all of them.
 import * as v from "valibot";
 import { type ControlLine, readControlLine } from "../../protocol/control-lines.ts";
-import type { RunRequest } from "../../protocol/run.ts";
+import { type RunRequest, reasoningEfforts } from "../../protocol/run.ts";
 import { beginRun, type ServeContext } from "../context.ts";
 import { fileChanges } from "../file-changes.ts";
 import { cliNames, type Message, type Placement, priorities, type RunRecord, runStates } from "../fleet.ts";
@@ -46,7 +46,7 @@ const newStudioRun = v.strictObject({
   prompt,
   name: v.optional(v.pipe(v.string(), v.maxLength(200))),
   model: v.optional(v.string()),
-  effort: v.optional(v.picklist(["low", "medium", "high"])),
+  effort: v.optional(v.picklist(reasoningEfforts)),
   force: v.optional(v.boolean()),
   sandbox: v.optional(v.picklist(["enabled", "disabled"])),
   /** A session of this CLI to resume, or to go on from in a copy. */

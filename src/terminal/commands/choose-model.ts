@@ -2,7 +2,7 @@
 import { autoModel, findModel, findVendor, models, offlineModel } from "../../model/catalog.ts";
 import { endpointModels, type ResolvedModel, resolveModel } from "../../model/resolve.ts";
 import { UserError } from "../../protocol/error-codes.ts";
-import type { ReasoningEffort } from "../../protocol/run.ts";
+import { type ReasoningEffort, reasoningEfforts } from "../../protocol/run.ts";
 import { modelChoice } from "../../run/models.ts";
 import { readKeys } from "../../store/auth.ts";
 import { configDir } from "../../store/config-dir.ts";
@@ -16,7 +16,7 @@ import { reopen } from "./resume-chat.ts";
 /** `isOwn`: of the server of --endpoint. `isMore`: no model, but the way to those without a key. */
 type Choice = { id: string; name: string; isOwn?: boolean; isMore?: boolean };
 
-const efforts: readonly (ReasoningEffort | undefined)[] = [undefined, "low", "medium", "high"];
+const efforts: readonly (ReasoningEffort | undefined)[] = [undefined, ...reasoningEfforts];
 
 /** `words`: a model as --model takes it and an effort, or the beginning of a name. */
 export async function chooseModel(desk: Desk, words: string): Promise<void> {

@@ -48,7 +48,7 @@ export const mistakes: Record<string, Mistake[]> = {
     { args: p("--output-format", "stream_json", hi) },
     { args: p("--input-format", "json", hi) },
     { args: p("--mode", "write", hi) },
-    { args: p("--effort", "max", hi) },
+    { args: p("--effort", "most", hi) },
     { args: p("--sandbox", "on", hi) },
     { args: p("--max-turns", "0", hi) },
     { args: p("--max-turns", "many", hi) },

@@ -156,6 +156,17 @@ export const anthropicRules: readonly Rule[] = [
       return isOpen && last && !/thinking/.test(last.content[0]?.type) ? last.content[0] : undefined;
     },
   ),
+  rule("output_config.effort: xhigh from 4.7 on, max from 4.6 on", link("build-with-claude/effort"), (body) => {
+    const effort = body.output_config?.effort;
+    const first = { xhigh: 4.7, max: 4.6 }[effort as string] ?? 4.6;
+    return effort === undefined || version(body.model) >= first ? undefined : effort;
+  }),
+  rule("thinking.type: disabled is not taken by this model", link("build-with-claude/thinking"), (body) => {
+    const isLeast = body.thinking?.type === "between_tools";
+    const isOff = body.thinking?.type === "disabled";
+    if (isLeast) return /sonnet-5-5/.test(body.model) ? undefined : body.thinking;
+    return isOff && /(opus|sonnet)-5-5|fable|mythos/.test(body.model) ? body.thinking : undefined;
+  }),
   rule("thinking blocks need the signature they came with", link("build-with-claude/extended-thinking"), (body) =>
     ofType(blocksOf(body), "thinking").find(({ signature }) => isBlank(signature)),
   ),

@@ -75,6 +75,18 @@ export const broken: Record<string, Broken> = {
     wire: "openai-responses",
     json: { model: "gpt-4.1", reasoning: { effort: "high" }, input: [] },
   },
+  "responses, a level of others": {
+    wire: "openai-responses",
+    json: { model: "gpt-5", reasoning: { effort: "xhigh" }, input: [] },
+  },
+  "anthropic, levels": {
+    wire: "anthropic",
+    json: { model: "claude-opus-4-6", max_tokens: 1, output_config: { effort: "xhigh" }, messages: [] },
+  },
+  "anthropic, thinking that cannot be turned off": {
+    wire: "anthropic",
+    json: { model: "claude-opus-5-5", max_tokens: 1, thinking: { type: "disabled" }, messages: [] },
+  },
   chat: {
     wire: "openai-chat",
     json: {

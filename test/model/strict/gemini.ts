@@ -109,8 +109,11 @@ export const geminiRules: readonly Rule[] = [
       const { thinkingBudget, thinkingLevel } = body.generationConfig?.thinkingConfig ?? {};
       if (thinkingBudget === undefined && thinkingLevel === undefined) return undefined;
       const most = model.includes("pro") ? 32_768 : 24_576;
-      const isBudget = thinkingLevel === undefined && thinkingBudget >= 128 && thinkingBudget <= most;
-      const isLevel = thinkingBudget === undefined && /^(minimal|low|medium|high)$/.test(thinkingLevel);
+      const least = model.includes("pro") ? 128 : 0;
+      const isBudget = thinkingLevel === undefined && thinkingBudget >= least && thinkingBudget <= most;
+      const isLevel =
+        thinkingBudget === undefined &&
+        (model.includes("pro") ? /^(low|medium|high)$/ : /^(minimal|low|medium|high)$/).test(thinkingLevel);
       return (version(model) >= 3 ? isLevel : version(model) >= 2.5 && isBudget)
         ? undefined
         : { thinkingBudget, thinkingLevel };

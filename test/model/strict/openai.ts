@@ -123,6 +123,23 @@ export const responsesRules: readonly Rule[] = [
     guide("guides/reasoning"),
     (body) => (isThinker(body.model) ? undefined : body.reasoning?.effort),
   ),
+  responses(
+    "Unsupported value: 'reasoning.effort' of this model",
+    guide("guides/reasoning"),
+    ({ model, reasoning }) => {
+      const effort = reasoning?.effort;
+      if (effort === undefined || /^(low|medium|high)$/.test(effort)) return undefined;
+      const minor = Number(/^gpt-5\.(\d)/.exec(model)?.[1] ?? 0);
+      const since6 = /^gpt-6/.test(model);
+      const taken = {
+        minimal: /^gpt-5(-mini|-nano)?$/.test(model),
+        none: (minor >= 1 && !/codex|pro/.test(model)) || /^gpt-6-(sol|luna)$/.test(model),
+        xhigh: minor >= 2 || since6 || /codex-max/.test(model),
+        max: minor >= 6 || since6,
+      }[effort as string];
+      return taken ? undefined : effort;
+    },
+  ),
   responses("nothing blank in any role", guide("api-reference/responses"), (body) =>
     body.input.find(({ content }: any) =>
       [content ?? "-"].flat().some((piece) => isBlank(piece.text ?? piece.image_url ?? piece)),

@@ -1,0 +1,67 @@
+// How hard a model can be told to think: the levels of each, as its vendor documents them.
+import { UserError } from "../protocol/error-codes.ts";
+import { reasoningEfforts } from "../protocol/run.ts";
+import type { WireKind } from "./catalog.ts";
+import type { Effort } from "./provider.ts";
+
+/** The first row that fits counts. */
+const levels: Partial<Record<WireKind, readonly [model: RegExp, efforts: string][]>> = {
+  // https://platform.claude.com/docs/en/build-with-claude/effort
+  anthropic: [
+    [/claude-(?:\d|instant|v\d)/, "none low medium high"],
+    [/(?:fable|mythos)-|opus-(?:5-[5-9]|[6-9])/, "low medium high xhigh max"],
+    [/-4-6(?!\d)/, "none low medium high max"],
+    [/-(?:4(?:-[0-5])?(?:$|-\d{8}|@)|4-\d{8})/, "none low medium high"],
+    [/claude|sonnet|opus|haiku/, "none low medium high xhigh max"],
+  ],
+  // https://developers.openai.com/api/docs/guides/reasoning
+  openai: [
+    [/^gpt-[0-4]|^chatgpt|^codex-mini/, ""],
+    [/^o\d/, "low medium high"],
+    [/^gpt-5(?:-\d{4}.*)?$|^gpt-5-(?:mini|nano)/, "minimal low medium high"],
+    [/^gpt-5-pro/, "high"],
+    [/^gpt-5(?:\.1)?-codex(?!-max)/, "low medium high"],
+    [/^gpt-5\.1(?!-codex)/, "none low medium high"],
+    [/^gpt-5\.\d-(?:codex|pro)/, "low medium high xhigh"],
+    [/^gpt-5\.[2-5]/, "none low medium high xhigh"],
+    [/^gpt-5\.[6-9]|^gpt-6-(?:sol|luna)/, "none low medium high xhigh max"],
+    [/^gpt-[6-9]/, "low medium high xhigh max"],
+  ],
+  // https://ai.google.dev/gemini-api/docs/thinking
+  google: [
+    [/gemini-2\.5-pro/, "low medium high"],
+    [/gemini-2\.5/, "none low medium high"],
+    [/gemini-3-pro/, "low high"],
+    [/gemini-[3-9][\d.]*-pro/, "low medium high"],
+    [/gemini-[3-9]/, "minimal low medium high"],
+  ],
+};
+
+/** Undefined where nobody knows: whatever is said is passed on. */
+export function effortsOf(kind: string, model: string): readonly Effort[] | undefined {
+  const rows = levels[kind as WireKind];
+  const row = rows?.find(([names]) => names.test(model.toLowerCase()));
+  return row && reasoningEfforts.filter((effort) => row[1].split(" ").includes(effort));
+}
+
+type Thinking = { kind: string; modelId: string; displayName: string; effort?: Effort | undefined };
+
+/** Throws where the model has no such level. */
+export function checkEffort({ kind, modelId, displayName, effort }: Thinking): void {
+  const known = effort && effortsOf(kind, modelId);
+  if (!known || known.includes(effort)) return;
+  const has = known.length === 0 ? "It does not think on demand." : `It has ${known.join(", ")}.`;
+  throw new UserError("USAGE", `${displayName} has no effort '${effort}'. ${has}`);
+}
+
+/** Claude models from 4.6 on judge for themselves how long to think; their own CLI starts them in the middle. */
+export function defaultEffort({ kind, modelId }: Pick<Thinking, "kind" | "modelId">): Effort | undefined {
+  return kind === "anthropic" && /claude/.test(modelId) && judgesForItself(modelId) ? "medium" : undefined;
+}
+
+/** Up to 4.5 a Claude model is given a budget. */
+export function judgesForItself(model: string): boolean {
+  const [, major, minor] = /claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2}))?(?!\d)/.exec(model) ?? [];
+  if (!major) return true;
+  return Number(major) > 4 || (Number(major) === 4 && Number(minor ?? 0) >= 6);
+}
