@@ -9,7 +9,7 @@ import { contextOf } from "../protocol/usage.ts";
 import { isBlankText } from "../text/blank.ts";
 import { type Agent, modelChange } from "./agent.ts";
 import { type CallEnd, callTool } from "./call-tool.ts";
-import { estimateTokens } from "./compact/estimate.ts";
+import { noteTokens, sizeOf } from "./compact/measure.ts";
 import { shorten, tooLong } from "./compact/shorten.ts";
 import { countRepeats, newCallIds, repeatWarning, withUniqueCalls } from "./loop-detection.ts";
 import { batches, type PreparedCall, prepareCall, repeatedCall } from "./prepare-call.ts";
@@ -139,9 +139,9 @@ async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Messa
   if (agent.model !== before) turn.facts = agent.model;
   // Room is left for the answer, the system prompt and the tools.
   const room = Math.floor(turn.facts.contextTokens * 0.8);
-  const tokens = estimateTokens(agent.session.messages);
-  if (agent.control?.takeCompact()) yield* shorten(turn, Math.floor(tokens / 2), { trigger: "manual" });
-  else if (tokens > Math.max(room, turn.shortest * 1.2)) yield* shorten(turn, room);
+  const { tokens, estimate, roomIn } = sizeOf(agent.session);
+  if (agent.control?.takeCompact()) yield* shorten(turn, Math.floor(estimate / 2), { trigger: "manual" });
+  else if (tokens > room && estimate > turn.shortest * 1.2) yield* shorten(turn, roomIn(room));
 
   const modelCallId = `${turn.prompt.requestId}-${turn.replies}-${agent.seams.newId().slice(0, 4)}`;
   turn.replies++;
@@ -151,7 +151,7 @@ async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Messa
     reply = yield* streamReply(turn, modelCallId);
   } catch (error) {
     if (!isOverflow(error)) throw error;
-    yield* shorten(turn, Math.floor(estimateTokens(agent.session.messages) / 2));
+    yield* shorten(turn, Math.floor(sizeOf(agent.session).estimate / 2));
     try {
       reply = yield* streamReply(turn, modelCallId);
     } catch (again) {
@@ -180,6 +180,7 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
   let parts: Part[] = [];
   let shown = "";
   let thought = "";
+  let counted = 0;
   const endThought = (): AgentEvent => {
     const text = thought;
     thought = "";
@@ -203,7 +204,7 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
           break;
         case "usage":
           turn.spending.add(chunk.usage, turn.facts.price);
-          turn.context = contextOf(chunk.usage);
+          counted = turn.context = contextOf(chunk.usage);
           break;
         case "retry": {
           const { attempt, reason, delayMs } = chunk;
@@ -247,6 +248,7 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
   }
   // Before it is shown: what was shown is also told again after a crash.
   agent.session.append(reply);
+  if (counted > 0) noteTokens(agent.session, counted, request);
   if (text !== "") yield { type: "text_end", text, ...(hasCalls && { modelCallId, at: agent.seams.now() }) };
   return reply;
 }

@@ -10,6 +10,7 @@ import { isObject } from "../json/object.ts";
 import type { Fetch } from "../net/fetch.ts";
 import type { Usage } from "../protocol/event.ts";
 import type { ToolCallPart } from "../protocol/message.ts";
+import { contextOf } from "../protocol/usage.ts";
 import { isBlankText } from "../text/blank.ts";
 import { type Opaque, toPrompt } from "./ai-sdk-prompt.ts";
 import { type AnswerWatch, tooLong, watchAnswer } from "./answer-watch.ts";
@@ -27,7 +28,9 @@ export function aiSdkProvider(vendor: Vendor, asked: RequestedModel, fetch: Fetc
       const news = leftOut.filter((sentence) => !said.has(sentence));
       for (const message of news) yield { type: "notice", kind: "tool_left_out", message };
       for (const message of news) said.add(message);
-      const watch = watchAnswer(rewriting(fetch, vendor, request), { ...asked, model: request.model }, request.signal);
+      const sent = { length: 0 };
+      const wire = rewriting(fetch, vendor, request, sent);
+      const watch = watchAnswer(wire, { ...asked, model: request.model }, request.signal);
       try {
         const { stream } = await vendor.open(request.model, watch.fetch).doStream({
           prompt: toPrompt(request, vendor),
@@ -43,7 +46,13 @@ export function aiSdkProvider(vendor: Vendor, asked: RequestedModel, fetch: Fetc
           ...(vendor.callIds && { includeRawChunks: true }),
           ...vendor.options(request),
         });
-        yield* chunksOf(stream, { vendor, asked, watch, request });
+        for await (const chunk of chunksOf(stream, { vendor, asked, watch, request })) {
+          yield chunk;
+          const message = chunk.type === "usage" && cutInput(chunk.usage, sent.length, asked);
+          if (!message || said.has("cut")) continue;
+          said.add("cut");
+          yield { type: "notice", kind: "input_cut", message };
+        }
       } catch (error) {
         throw toModelError(
           error,
@@ -68,15 +77,25 @@ async function fittingTools(
  * The body as the vendor wants it, with the conversation at its end: whatever comes before it is the same in every request,
  * and so is the conversation up to its newest messages.
  */
-function rewriting(ask: Fetch, vendor: Vendor, request: ModelRequest): Fetch {
+function rewriting(ask: Fetch, vendor: Vendor, request: ModelRequest, sent: { length: number }): Fetch {
   const rewritten: Fetch = (url, init) => {
     if (typeof init?.body !== "string") return ask(url, init);
     const body = JSON.parse(init.body);
     vendor.rewrite?.(body, request);
     const { messages, input, contents, ...rest } = body;
-    return ask(url, { ...init, body: JSON.stringify({ ...rest, messages, input, contents }) });
+    const text = JSON.stringify({ ...rest, messages, input, contents });
+    sent.length = text.length;
+    return ask(url, { ...init, body: text });
   };
   return rewritten;
+}
+
+/** Said of a server that counts far fewer tokens than it was sent: it has forgotten the beginning, and says nothing of it. */
+function cutInput(usage: Usage, length: number, { vendorLabel, local }: RequestedModel): string | undefined {
+  const counted = contextOf({ ...usage, outputTokens: 0 });
+  const about = Math.round(length / 4);
+  if (!local || counted < 1000 || counted > about * 0.4) return undefined;
+  return `${vendorLabel} was sent about ${about} tokens and counted ${counted}: it seems to have cut the conversation to its context window. Give it a larger one (Ollama: OLLAMA_CONTEXT_LENGTH), or set contextTokens in courser.json to what it has.`;
 }
 
 type StreamContext = { vendor: Vendor; asked: RequestedModel; watch: AnswerWatch; request: ModelRequest };

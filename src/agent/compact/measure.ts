@@ -1,0 +1,40 @@
+// What a conversation takes: what the vendor counted for the last answer, and an estimate of what was added since.
+import type { ModelRequest } from "../../model/provider.ts";
+import type { Message } from "../../protocol/message.ts";
+import { estimateTokens } from "./estimate.ts";
+
+type Conversation = { readonly messages: readonly Message[] };
+
+/** `last`: the answer that was counted. `scale`: tokens for each that is estimated. `beside`: estimate of system prompt and tools. */
+type Measured = { last: Message; tokens: number; scale: number; beside: number };
+
+const measured = new WeakMap<Conversation, Measured>();
+
+/** Less than this share of an estimate is no count of what was sent: the server cut it, or does not count. */
+const leastShare = 0.4;
+
+/** Notes what was counted for the conversation up to its last message. */
+export function noteTokens(conversation: Conversation, tokens: number, asked: ModelRequest): void {
+  const { messages } = conversation;
+  const tools = asked.tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
+  const beside = (asked.system.length + JSON.stringify(tools).length) / 4;
+  const scale = tokens / (estimateTokens(messages) + beside);
+  if (scale < leastShare) measured.delete(conversation);
+  else measured.set(conversation, { last: messages.at(-1)!, tokens, scale, beside });
+}
+
+/** `estimate`: of the messages alone. `roomIn`: what of so many tokens is left for them, as an estimate. */
+type Size = { tokens: number; estimate: number; roomIn(tokens: number): number };
+
+export function sizeOf(conversation: Conversation): Size {
+  const { messages } = conversation;
+  const known = measured.get(conversation);
+  const estimate = estimateTokens(messages);
+  if (!known) return { tokens: estimate, estimate, roomIn: Math.floor };
+  const { last, tokens, scale, beside } = known;
+  const roomIn = (all: number) => Math.floor(Math.max(all / scale - beside, all / scale / 10));
+  const at = messages.lastIndexOf(last);
+  // What is left of a conversation that was shortened is counted with the next answer.
+  if (at < 0) return { tokens: Math.ceil((estimate + beside) * scale), estimate, roomIn };
+  return { tokens: tokens + Math.ceil(estimateTokens(messages.slice(at + 1)) * scale), estimate, roomIn };
+}
