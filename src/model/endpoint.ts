@@ -12,6 +12,8 @@ export type ServerRow = VendorRow & {
   moved?: boolean;
   /** A program that prints a bearer token. */
   tokenCommand?: string;
+  /** Tags in its text are thinking and calls. */
+  textChannels?: boolean;
 };
 
 /** A built-in vendor, with what courser.json says about it. */
@@ -55,6 +57,7 @@ export function endpointRow(name: string, endpoint: EndpointSettings): ServerRow
     baseUrlVariable: endpoint.baseUrl ? undefined : builtIn?.baseUrlVariable,
     ...(endpoint.headers && { headers: endpoint.headers }),
     ...(endpoint.tokenCommand && { tokenCommand: endpoint.tokenCommand }),
+    ...(endpoint.textChannels !== undefined && { textChannels: endpoint.textChannels }),
   };
 }
 

@@ -165,6 +165,12 @@ function fromStatus(
   if (status === 413 || (status < 500 && status !== 429 && isOverflow(text, all))) {
     return { code: "MODEL_OVERFLOW", message: `The conversation is too long for ${model}: ${said}` };
   }
+  if (status < 500 && takesNoTools.test(all)) {
+    return {
+      code: "MODEL_BAD_REQUEST",
+      message: `${model} takes no tools as ${vendorLabel} runs it, and an agent works with them (${said}). Choose another model with --model, or start the server with tool calls (docs/models.md, Local servers).`,
+    };
+  }
   if (status === 404 || (status === 400 && isUnknownModel(all))) {
     return {
       code: "MODEL_UNKNOWN",
@@ -199,6 +205,9 @@ function fromStatus(
   }
   return { code: "MODEL_BAD_REQUEST", message: `${answered}: ${said}` };
 }
+
+const takesNoTools =
+  /does not support (?:tools|tool use|function calling)|tool(?: use|s| choice)? (?:is|are) not supported|"auto" tool choice requires|--enable-auto-tool-choice/i;
 
 function isKeyError(status: number, text: string): boolean {
   if (

@@ -43,6 +43,7 @@ export type EndpointSettings = {
   models?: readonly string[];
   keys?: readonly string[];
   tokenCommand?: string;
+  textChannels?: boolean;
 };
 
 export type ModelChoice = {
@@ -101,6 +102,8 @@ export type ResolvedModel = {
   tokenCommand?: string;
   /** An OpenAI-compatible server that wants its thinking back. */
   takesThinking?: boolean;
+  /** Whether tags in its text are thinking and calls; undefined: until it is seen to have channels for them. */
+  textChannels?: boolean;
   /** What whoever named it should know: another one answers. */
   notice?: string;
   /** What to type when the key is refused. */
@@ -272,6 +275,7 @@ function atVendor(choice: ModelChoice, vendor: ServerRow, named: string, details
     headers: headersOf(choice, vendor.headers ?? {}),
     ...(tokenCommand && { tokenCommand }),
     ...(vendor.takesThinking && { takesThinking: true }),
+    ...(vendor.textChannels !== undefined && { textChannels: vendor.textChannels }),
     keyAdvice: advice,
   };
 }

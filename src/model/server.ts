@@ -3,7 +3,7 @@
 import { createFetch } from "../net/fetch.ts";
 import { programName } from "../text/program-name.ts";
 import { aiSdkProvider } from "./ai-sdk.ts";
-import type { WireKind } from "./catalog.ts";
+import { findVendor, type WireKind } from "./catalog.ts";
 import { withContinuation } from "./continue.ts";
 import { priceOf } from "./facts.ts";
 import { type ModelCandidate, withRetries } from "./fallback.ts";
@@ -66,6 +66,9 @@ async function openKeys(resolved: ResolvedModel, options: ProviderOptions): Prom
   const { runCommand: run } = options;
   const token = command !== undefined && run && { command, run, onToken: (text: string) => void secrets.push(text) };
   const authorised = token ? (await import("./token.ts")).bearing(ask, token) : ask;
+  // Vendors have channels for everything; servers of the user's own may not.
+  const mayTag = resolved.textChannels ?? (resolved.kind === "openai-compatible" && !hosted(resolved.vendor));
+  const tagged = mayTag ? (await import("./text-channels.ts")).withTextChannels : undefined;
   const keys = resolved.keys.length > 0 && !token ? resolved.keys : [undefined];
   return keys.map((key) => {
     const vendor = openVendor({
@@ -86,8 +89,14 @@ async function openKeys(resolved: ResolvedModel, options: ProviderOptions): Prom
       secrets,
       program: options.program ?? programName(),
     };
-    return aiSdkProvider(vendor, asked, authorised);
+    const provider = aiSdkProvider(vendor, asked, authorised);
+    return tagged ? tagged(provider, resolved.textChannels === true) : provider;
   });
+}
+
+function hosted(vendor: string): boolean {
+  const row = findVendor(vendor);
+  return row !== undefined && !row.local;
 }
 
 const vendorLoaders: Record<WireKind, () => Promise<(settings: VendorSettings) => Vendor>> = {

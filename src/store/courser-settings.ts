@@ -27,6 +27,7 @@ export const providerFields = {
   models: textList,
   keys: textList,
   tokenCommand: text,
+  textChannels: { what: "true or false", is: isFlag },
 };
 
 const amount = { what: "a number of dollars, 0 or more", is: isAmount };
@@ -108,6 +109,10 @@ const adviceOn: SettingsFile["adviceOn"] = ({ key, meant, names }) => {
   if (Object.hasOwn(otherNames, key)) return otherNames[key];
   return meant === undefined ? `the fields are ${names.join(", ")}.` : `did you mean "${meant}"?`;
 };
+
+function isFlag(value: unknown): value is boolean {
+  return typeof value === "boolean";
+}
 
 function isAmount(value: unknown): value is number {
   return typeof value === "number" && value >= 0;

@@ -109,6 +109,7 @@ const providerMeanings: Readonly<Record<keyof typeof providerFields, string>> = 
   models: "Its models",
   keys: "Variables with several keys, used in turn",
   tokenCommand: "Program that prints a bearer token",
+  textChannels: "Whether tags in its text are thinking and calls",
 };
 
 /** Endpoints have names of the user's own: `providers.local.baseUrl`. */
