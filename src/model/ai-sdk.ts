@@ -79,7 +79,7 @@ async function fittingTools(
  */
 function rewriting(ask: Fetch, vendor: Vendor, request: ModelRequest, sent: { length: number }): Fetch {
   const rewritten: Fetch = (url, init) => {
-    if (typeof init?.body !== "string") return ask(url, init);
+    if (typeof init?.body !== "string" || vendor.isSealed) return ask(url, init);
     const body = JSON.parse(init.body);
     vendor.rewrite?.(body, request);
     const { messages, input, contents, ...rest } = body;

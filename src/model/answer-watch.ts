@@ -26,6 +26,8 @@ export function watchAnswer(ask: Fetch, asked: RequestedModel, signal: AbortSign
     answered = true;
     const type = response.headers.get("content-type") ?? "";
     if (/\b(html|json)\b/i.test(type)) throw await notStream(response, asked, signal);
+    // Bedrock frames its events in a form of its own, which the package checks.
+    if (/amazon\.eventstream/.test(type)) return response;
     return { ...response, body: passing(response.body, asked, lines) } as Response;
   };
   return {

@@ -4,12 +4,13 @@ import type { Price } from "./prices.ts";
 import type { Effort } from "./provider.ts";
 
 /** How a server is spoken to. */
-export type WireKind = "anthropic" | "openai" | "google" | "openai-compatible";
+export type WireKind = "anthropic" | "openai" | "google" | "openai-compatible" | "azure" | "bedrock" | "vertex";
 
 export type VendorRow = {
   name: string;
   label: string;
   kind: WireKind;
+  /** `{NAME}` or `{NAME:default}`: a variable stands there. */
   baseUrl: string;
   /** Variables that may hold the key; the first that is set counts. None: no key is needed. */
   keyVariables: readonly string[];
@@ -74,6 +75,28 @@ export const vendors: readonly VendorRow[] = [
   vendor("zai", "Z.ai", "https://api.z.ai/api/paas/v4", "ZAI_API_KEY", { takesThinking: true }),
   vendor("huggingface", "Hugging Face", "https://router.huggingface.co/v1", "HF_TOKEN", { keyPrefix: "hf_" }),
   vendor("nvidia", "NVIDIA", "https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY", { keyPrefix: "nvapi-" }),
+  // A key, or the id of a key with which requests are signed.
+  vendor(
+    "bedrock",
+    "Amazon Bedrock",
+    "https://bedrock-runtime.{AWS_REGION:us-east-1}.amazonaws.com",
+    "AWS_BEARER_TOKEN_BEDROCK AWS_ACCESS_KEY_ID",
+    { kind: "bedrock" },
+  ),
+  vendor(
+    "vertex",
+    "Google Vertex AI",
+    "https://aiplatform.googleapis.com/v1/projects/{GOOGLE_VERTEX_PROJECT}/locations/{GOOGLE_VERTEX_LOCATION:global}/publishers/google",
+    "GOOGLE_VERTEX_API_KEY",
+    { kind: "vertex" },
+  ),
+  vendor(
+    "azure",
+    "Azure OpenAI",
+    "https://{AZURE_RESOURCE_NAME}.openai.azure.com/openai/v1",
+    "AZURE_API_KEY AZURE_OPENAI_API_KEY",
+    { kind: "azure" },
+  ),
   vendor("ollama", "Ollama", "http://127.0.0.1:11434/v1", "", { local: true, baseUrlVariable: "OLLAMA_HOST" }),
   vendor("lmstudio", "LM Studio", "http://127.0.0.1:1234/v1", "", { local: true }),
   vendor("llamacpp", "llama.cpp", "http://127.0.0.1:8080/v1", "", { local: true }),

@@ -39,9 +39,16 @@ const levels: Partial<Record<WireKind, readonly [model: RegExp, efforts: string]
 
 /** Undefined where nobody knows: whatever is said is passed on. */
 export function effortsOf(kind: string, model: string): readonly Effort[] | undefined {
-  const rows = levels[kind as WireKind];
+  const rows = levels[wireOf(kind, model)];
   const row = rows?.find(([names]) => names.test(model.toLowerCase()));
   return row && reasoningEfforts.filter((effort) => row[1].split(" ").includes(effort));
+}
+
+/** Clouds have the models of others. */
+function wireOf(kind: string, model: string): WireKind {
+  if (kind === "azure") return "openai";
+  if (kind !== "bedrock" && kind !== "vertex") return kind as WireKind;
+  return /claude/.test(model) ? "anthropic" : kind === "vertex" ? "google" : kind;
 }
 
 type Thinking = { kind: string; modelId: string; displayName: string; effort?: Effort | undefined };
@@ -56,7 +63,9 @@ export function checkEffort({ kind, modelId, displayName, effort }: Thinking): v
 
 /** Claude models from 4.6 on judge for themselves how long to think; their own CLI starts them in the middle. */
 export function defaultEffort({ kind, modelId }: Pick<Thinking, "kind" | "modelId">): Effort | undefined {
-  return kind === "anthropic" && /claude/.test(modelId) && judgesForItself(modelId) ? "medium" : undefined;
+  return wireOf(kind, modelId) === "anthropic" && /claude/.test(modelId) && judgesForItself(modelId)
+    ? "medium"
+    : undefined;
 }
 
 /** Up to 4.5 a Claude model is given a budget. */

@@ -68,6 +68,9 @@ const wireKinds: ReadonlyMap<string, WireKind> = new Map([
   ["google", "google"],
   ["openai-compatible", "openai-compatible"],
   ["openai", "openai"],
+  ["azure", "azure"],
+  ["bedrock", "bedrock"],
+  ["vertex", "vertex"],
 ]);
 
 /** What --endpoint-type may say: `openai` is the wire that most servers have taken over from it. */
@@ -85,7 +88,7 @@ export function wireOfEndpoint(type: EndpointType | undefined): WireKind {
 /** Where a variable says that the server is, else where it always is. */
 export function movedUrl(vendor: VendorRow, choice: ModelChoice): string {
   const moved = vendor.baseUrlVariable && firstText(choice.env[vendor.baseUrlVariable]);
-  if (!moved) return vendor.baseUrl;
+  if (!moved) return filledIn(vendor, choice);
   const text = /^https?:\/\//.test(moved) ? moved : `http://${moved}`;
   if (!URL.canParse(text))
     throw new UserError(
@@ -98,6 +101,17 @@ export function movedUrl(vendor: VendorRow, choice: ModelChoice): string {
   if (vendor.local && !url.port) url.port = new URL(vendor.baseUrl).port;
   if (url.pathname === "/") url.pathname = new URL(vendor.baseUrl).pathname;
   return url.href.replace(/\/+$/, "");
+}
+
+function filledIn({ name, baseUrl }: VendorRow, { env }: ModelChoice): string {
+  return baseUrl.replace(/\{(\w+)(?::([^}]*))?\}/g, (_, variable: string, usual?: string) => {
+    const value = firstText(env[variable]) ?? usual;
+    if (value !== undefined && /^[\w.-]+$/.test(value)) return value;
+    throw new UserError(
+      "CONFIG_INVALID",
+      `${variable} says which ${name} of yours is meant, and is ${value === undefined ? "not set" : "not a name"}. Type: export ${variable}=<name>, or set providers.${name}.baseUrl in courser.json.`,
+    );
+  });
 }
 
 /** From courser.json and -H. */

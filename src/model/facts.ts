@@ -52,12 +52,15 @@ const closed: ReadonlySet<string> = new Set(["anthropic", "openai", "google"]);
 function listedAt(table: PriceTable, { server, model, row, local }: ModelAt): ListedFacts | undefined {
   if (server.local) return undefined;
   const today = new Date().toISOString().slice(0, 10);
-  const own = listedFacts(table, server.name, model, today);
+  const own = listedFacts(table, listOf[server.name] ?? server.name, model, today);
   if (own) return own;
   const maker = row?.vendor ?? modelOfFamily(lastName(model))?.vendor;
   if (maker === undefined || (local && !closed.has(maker))) return undefined;
   return listedFacts(table, maker, row?.model ?? lastName(model), today);
 }
+
+/** Clouds that sell at the prices of another list. */
+const listOf: Readonly<Record<string, string>> = { azure: "openai", vertex: "google" };
 
 function lastName(named: string): string {
   return named.slice(named.lastIndexOf("/") + 1);

@@ -25,7 +25,10 @@ export function keyList(
 /** Readers want to know whether a key was given, also where a model answers that needs none. */
 export function givenSource({ apiKeyFlag, env }: ModelChoice): ApiKeySource {
   if (firstText(apiKeyFlag)) return "flag";
-  const variables = ["CURSOR_API_KEY", ...vendors.flatMap((vendor) => vendor.keyVariables)];
+  // The id of a key that signs requests is often there for other programs.
+  const variables = ["CURSOR_API_KEY", ...vendors.flatMap(({ keyVariables }) => keyVariables)].filter(
+    (name) => !name.endsWith("_ID"),
+  );
   return variables.some((name) => firstText(env[name])) ? "env" : "none";
 }
 

@@ -17,6 +17,7 @@ export type ServerList = { models: string[] } | { refused: string } | { unreacha
 const longestMs = 8_000;
 
 export async function listServerModels({ kind, baseUrl, key, env }: ModelServer): Promise<ServerList> {
+  if (kind === "bedrock" || kind === "vertex") return { unreachable: "it has no list of models to ask for" };
   const ask = createFetch({ env: { ...env }, responseMs: longestMs, idleMs: longestMs });
   let response: Response;
   let text: string;
@@ -36,6 +37,7 @@ export async function listServerModels({ kind, baseUrl, key, env }: ModelServer)
 function keyHeaders(kind: WireKind, key: string | undefined): Record<string, string> {
   if (key === undefined) return {};
   if (kind === "anthropic") return { "x-api-key": key, "anthropic-version": "2023-06-01" };
+  if (kind === "azure") return { "api-key": key };
   if (kind === "google") return { "x-goog-api-key": key };
   return { authorization: `Bearer ${key}` };
 }

@@ -79,6 +79,8 @@ async function openKeys(resolved: ResolvedModel, options: ProviderOptions): Prom
       ...(options.sessionId && { sessionId: options.sessionId }),
       ...(resolved.takesThinking && { takesThinking: true }),
       ...(resolved.outputTokens && { outputTokens: resolved.outputTokens }),
+      model: resolved.modelId,
+      env: resolved.env,
     });
     const asked = {
       vendorLabel: resolved.vendorLabel,
@@ -103,5 +105,8 @@ const vendorLoaders: Record<WireKind, () => Promise<(settings: VendorSettings) =
   anthropic: async () => (await import("./vendors/anthropic.ts")).anthropicVendor,
   openai: async () => (await import("./vendors/openai.ts")).openaiVendor,
   google: async () => (await import("./vendors/google.ts")).googleVendor,
+  azure: async () => (await import("./vendors/azure.ts")).azureVendor,
+  bedrock: async () => (await import("./vendors/bedrock.ts")).bedrockVendor,
+  vertex: async () => (await import("./vendors/vertex.ts")).vertexVendor,
   "openai-compatible": async () => (await import("./vendors/openai-compatible.ts")).openaiCompatibleVendor,
 };

@@ -17,7 +17,7 @@ describe("the catalog", () => {
         row.id,
       ).toBe(true);
     }
-    for (const row of vendors) expect(URL.canParse(row.baseUrl), row.name).toBe(true);
+    for (const row of vendors) expect(URL.canParse(row.baseUrl.replace(/\{.*?\}/g, "x")), row.name).toBe(true);
   });
 
   it("takes the newest of its line as the default, which is what the bare name of a family means too", () => {

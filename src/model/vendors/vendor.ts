@@ -15,6 +15,9 @@ export type VendorSettings = {
   takesThinking?: boolean;
   /** Most tokens that an answer of the model may have, where that is known. */
   outputTokens?: number;
+  /** The model that it is opened for. */
+  model?: string;
+  env?: Readonly<Record<string, string | undefined>>;
 };
 
 /** Which ids of calls a server takes; others get one of `length` letters and digits. */
@@ -42,10 +45,12 @@ export type Vendor = {
   writesTools?: true;
   /** Changes the body of a request where the package cannot say what must be said. */
   rewrite?(body: any, request: ModelRequest): void;
+  /** The body must not be changed any more: it is signed. */
+  isSealed?: true;
   /** Thinking is handed back. */
   returnsThinking: boolean;
   /** Marks the end of a stretch that should be cached. */
-  cacheMark?: SharedV3ProviderOptions;
+  cacheMark?: SharedV3ProviderOptions | undefined;
   /** What an assistant's message carries beside its parts: thinking that goes back as it came. */
   messageOptions?(metadata: readonly SharedV3ProviderOptions[]): SharedV3ProviderOptions | undefined;
   /** Thinking that stands in an event of the wire and that the package passes over. */

@@ -1,0 +1,209 @@
+// Models in the clouds: Bedrock with a key and with signed requests, Vertex, Azure. What they send, and that nobody else loads them.
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { EventStreamCodec } from "@smithy/eventstream-codec";
+import { afterEach, expect, it } from "vitest";
+import { createProvider, type ModelChoice, resolveModel } from "../../src/model/resolve.ts";
+import { repository } from "../support/run-cli.ts";
+import { replyOf, requestFor } from "./reply.ts";
+
+const codec = new EventStreamCodec(
+  (bytes) => Buffer.from(bytes).toString("utf8"),
+  (text) => Buffer.from(text),
+);
+
+function frame(type: string, body: object): Uint8Array {
+  const header = (value: string) => ({ type: "string" as const, value });
+  const headers = {
+    ":message-type": header("event"),
+    ":event-type": header(type),
+    ":content-type": header("application/json"),
+  };
+  return codec.encode({ headers, body: Buffer.from(JSON.stringify(body)) });
+}
+
+const events = (list: object[], isNamed: boolean) =>
+  list
+    .map((each) => `${isNamed ? `event: ${(each as { type: string }).type}\n` : ""}data: ${JSON.stringify(each)}\n\n`)
+    .join("");
+
+const answers: Record<string, { type: string; body: () => string | Uint8Array }> = {
+  converse: {
+    type: "application/vnd.amazon.eventstream",
+    body: () =>
+      Buffer.concat([
+        frame("messageStart", { role: "assistant" }),
+        frame("contentBlockDelta", { contentBlockIndex: 0, delta: { text: "four" } }),
+        frame("contentBlockStop", { contentBlockIndex: 0 }),
+        frame("messageStop", { stopReason: "end_turn" }),
+        frame("metadata", { usage: { inputTokens: 7, outputTokens: 2, totalTokens: 9 } }),
+      ]),
+  },
+  generate: {
+    type: "text/event-stream",
+    body: () =>
+      events(
+        [
+          {
+            candidates: [{ content: { role: "model", parts: [{ text: "four" }] }, finishReason: "STOP" }],
+            usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 2, totalTokenCount: 9 },
+          },
+        ],
+        false,
+      ),
+  },
+  predict: {
+    type: "text/event-stream",
+    body: () =>
+      events(
+        [
+          {
+            type: "message_start",
+            message: {
+              id: "m",
+              type: "message",
+              role: "assistant",
+              model: "claude",
+              content: [],
+              stop_reason: null,
+              usage: { input_tokens: 7, output_tokens: 1 },
+            },
+          },
+          { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+          { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "four" } },
+          { type: "content_block_stop", index: 0 },
+          { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 2 } },
+          { type: "message_stop" },
+        ],
+        true,
+      ),
+  },
+  responses: {
+    type: "text/event-stream",
+    body: () => {
+      const item = { type: "message", id: "msg_1", role: "assistant", status: "completed", content: [] };
+      const response = { id: "r", object: "response", created_at: 1, model: "m", output: [], status: "completed" };
+      const usage = { input_tokens: 7, output_tokens: 2, total_tokens: 9 };
+      return events(
+        [
+          { type: "response.created", response: { ...response, status: "in_progress" } },
+          { type: "response.output_item.added", output_index: 0, item: { ...item, status: "in_progress" } },
+          { type: "response.output_text.delta", item_id: "msg_1", output_index: 0, content_index: 0, delta: "four" },
+          { type: "response.output_item.done", output_index: 0, item },
+          { type: "response.completed", response: { ...response, usage } },
+        ],
+        true,
+      );
+    },
+  },
+};
+
+let server: Server | undefined;
+afterEach(() => server?.close());
+
+type Asked = { path: string; headers: IncomingMessage["headers"]; json: any };
+
+async function ask(vendor: string, model: string, env: Record<string, string>, more: Partial<ModelChoice> = {}) {
+  const asked: Asked[] = [];
+  server = createServer(async (request, response) => {
+    let text = "";
+    for await (const chunk of request) text += chunk;
+    asked.push({ path: request.url!, headers: request.headers, json: JSON.parse(text) });
+    const [, kind] = /(converse|generate|predict|responses)/i.exec(request.url!) ?? [];
+    const { type, body } = answers[kind!.toLowerCase()]!;
+    response.writeHead(200, { "content-type": type }).end(body());
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/base`;
+  const keyEnv = Object.keys(env)[0];
+  const path = vendor === "vertex" ? "/publishers/google" : "";
+  const endpoints = { [vendor]: { baseUrl: baseUrl + path, keyEnv: keyEnv! } };
+  const resolved = resolveModel({ flag: `${vendor}/${model}`, env, endpoints, ...more });
+  const provider = await createProvider(resolved, { retries: 0 });
+  const reply = await replyOf(provider, requestFor(model, resolved.effort ? { effort: resolved.effort } : {}));
+  expect(reply.error).toBeUndefined();
+  expect(reply).toMatchObject({ text: "four", usage: { inputTokens: 7, outputTokens: 2 } });
+  expect(asked).toHaveLength(1);
+  return asked[0]!;
+}
+
+const claude = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
+
+it("Bedrock with a bearer key", async () => {
+  const { headers, path, json } = await ask(
+    "bedrock",
+    claude,
+    { AWS_BEARER_TOKEN_BEDROCK: "key-1" },
+    { effortFlag: "low" },
+  );
+  expect(headers.authorization).toBe("Bearer key-1");
+  expect(decodeURIComponent(path)).toBe(`/base/model/${claude}/converse-stream`);
+  expect(json).toMatchObject({
+    inferenceConfig: { maxTokens: expect.any(Number) },
+    additionalModelRequestFields: { thinking: { type: "enabled", budget_tokens: 4000 } },
+    toolConfig: { tools: [{ toolSpec: { name: "Shell" } }, { cachePoint: { type: "default" } }].slice(0, 1) },
+  });
+  expect(JSON.stringify(json.system)).toContain("cachePoint");
+});
+
+it("Bedrock with signed requests", async () => {
+  const env = {
+    AWS_ACCESS_KEY_ID: "AKIA1",
+    AWS_SECRET_ACCESS_KEY: "secret",
+    AWS_SESSION_TOKEN: "session",
+    AWS_REGION: "eu-west-1",
+  };
+  const { headers } = await ask("bedrock", "amazon.nova-pro-v1:0", env);
+  expect(headers.authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=AKIA1\/\d{8}\/eu-west-1\/bedrock\/aws4_request/);
+  expect(headers["x-amz-security-token"]).toBe("session");
+  expect(JSON.stringify(headers)).not.toContain('secret"');
+});
+
+it("Vertex: Gemini and Claude", async () => {
+  const env = { GOOGLE_VERTEX_API_KEY: "key-2" };
+  const gemini = await ask("vertex", "gemini-3.8-flash", env, { effortFlag: "low" });
+  expect(gemini.path).toContain("/base/publishers/google/models/gemini-3.8-flash:streamGenerateContent");
+  expect(gemini.headers["x-goog-api-key"]).toBe("key-2");
+  expect(gemini.json.generationConfig.thinkingConfig).toMatchObject({ thinkingLevel: "low" });
+  server!.close();
+  const sonnet = await ask("vertex", "claude-sonnet-5-5", env);
+  expect(sonnet.path).toBe("/base/publishers/anthropic/models/claude-sonnet-5-5:streamRawPredict");
+  expect(sonnet.json).toMatchObject({ anthropic_version: "vertex-2023-10-16", thinking: { type: "adaptive" } });
+  expect(sonnet.json.model).toBeUndefined();
+});
+
+it("Azure", async () => {
+  const { path, headers, json } = await ask("azure", "my-gpt", { AZURE_API_KEY: "key-3" });
+  expect(path).toBe("/base/responses");
+  expect(headers["api-key"]).toBe("key-3");
+  expect(json).toMatchObject({ model: "my-gpt", store: false, tools: [{ strict: false }] });
+});
+
+it("they are found by what names them, and say what is missing", () => {
+  const url = (flag: string, env: Record<string, string>) => resolveModel({ flag, env }).baseUrl;
+  expect(url("bedrock/m", { AWS_BEARER_TOKEN_BEDROCK: "k" })).toBe("https://bedrock-runtime.us-east-1.amazonaws.com");
+  expect(url("azure/m", { AZURE_API_KEY: "k", AZURE_RESOURCE_NAME: "r" })).toBe("https://r.openai.azure.com/openai/v1");
+  expect(() => url("azure/m", { AZURE_API_KEY: "k" })).toThrow("export AZURE_RESOURCE_NAME=<name>");
+  expect(() => url("azure/m", { AZURE_API_KEY: "k", AZURE_RESOURCE_NAME: "evil.com/" })).toThrow("not a name");
+  const vertex = { GOOGLE_VERTEX_API_KEY: "k", GOOGLE_VERTEX_PROJECT: "p" };
+  expect(url("vertex/m", vertex)).toContain("/projects/p/locations/global/");
+  const price = (flag: string) => resolveModel({ flag, env: { AWS_BEARER_TOKEN_BEDROCK: "k", ...vertex } }).price;
+  expect(price(`bedrock/${claude}`)).toMatchObject({ input: 3.3 });
+  expect(price("vertex/gemini-3.8-flash")).toMatchObject({ input: 0.75 });
+});
+
+it("each is a chunk that only its users load", () => {
+  const { outputs } = JSON.parse(readFileSync(join(repository, "dist/meta.json"), "utf8"));
+  for (const name of ["bedrock", "azure", "vertex"]) {
+    const chunks = Object.entries<any>(outputs).filter(([, { inputs }]) => inputs[`src/model/vendors/${name}.ts`]);
+    expect(chunks).toHaveLength(1);
+    const [chunk] = chunks[0]!;
+    const kinds = Object.values<any>(outputs).flatMap(({ imports }) =>
+      imports.filter(({ path }: any) => path === chunk),
+    );
+    expect(kinds.map(({ kind }: any) => kind)).toEqual(["dynamic-import"]);
+  }
+});
