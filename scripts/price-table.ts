@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findProvider } from "@pydantic/genai-prices";
-import { providers, reducePrices } from "../src/model/price-list.ts";
+import { providers, reducePrices } from "../src/model/reduce-prices.ts";
 
 const root = process.cwd();
 const name = "@pydantic/genai-prices";

@@ -1,6 +1,7 @@
 // `models refresh`: newer prices and context windows, from where they are kept or from a copy of it.
 import { tryParse } from "../../json/object.ts";
-import { type PriceTable, reducePrices } from "../../model/price-list.ts";
+import type { PriceTable } from "../../model/price-list.ts";
+import { reducePrices } from "../../model/reduce-prices.ts";
 import { createFetch } from "../../net/fetch.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { configDir } from "../../store/config-dir.ts";

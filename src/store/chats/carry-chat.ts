@@ -7,9 +7,9 @@ import { chatFolder } from "./layout.ts";
 import { metadataOf } from "./metadata.ts";
 import type { ChatPaths } from "./open-chat.ts";
 import { placeStore } from "./place-store.ts";
-import { withStore } from "./read-chat.ts";
 import { quoted } from "./tables.ts";
 import { writeMetadata } from "./transcript-files.ts";
+import { withStore } from "./with-store.ts";
 import { takeWriterLock } from "./writer-lock.ts";
 
 /** The store as it is at this moment, in one file that only its owner can read. Another process may be writing to it. */

@@ -10,7 +10,7 @@ import { copyAside } from "./damage.ts";
 import { hasOwnTables, ownState, readHistory } from "./history.ts";
 import { chatIdentity, storeFile } from "./layout.ts";
 import { openPrivate } from "./private-files.ts";
-import { withStore } from "./read-chat.ts";
+import { withStore } from "./with-store.ts";
 import { takeWriterLock, type WriterLock } from "./writer-lock.ts";
 
 /**

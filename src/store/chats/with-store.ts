@@ -1,0 +1,82 @@
+// withStore: reads the store of a chat without disturbing whoever writes to it, and without leaving anything beside it.
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { UserError } from "../../protocol/error-codes.ts";
+import { readDatabaseFile, storeError } from "../sqlite.ts";
+import { openStore, type StoreConnection, type StoreMode } from "./connection.ts";
+import { checkStore, failureOf } from "./damage.ts";
+import { storeFile } from "./layout.ts";
+
+/**
+ * A store at rest is read as it lies. That leaves nothing beside it, and works where nothing can be written. If it changed
+ * meanwhile, it is read again, with locks.
+ */
+export function withStore<T>(folder: string, read: (store: StoreConnection) => T): T {
+  checkStore(folder);
+  const file = storeFile(folder);
+  const before = stateOf(file);
+  try {
+    if (before.isStill) {
+      const result = attempt(() => readThrough(file, "still", read));
+      if (before.time === stateOf(file).time) return result();
+    }
+    return readLocked(file, read);
+  } catch (error) {
+    throw failureOf(error, folder);
+  }
+}
+
+function readThrough<T>(file: string, mode: StoreMode, read: (store: StoreConnection) => T): T {
+  const store = openStore(file, mode);
+  try {
+    store.exec("BEGIN");
+    return read(store);
+  } finally {
+    store.close();
+  }
+}
+
+function readLocked<T>(file: string, read: (store: StoreConnection) => T): T {
+  try {
+    return readThrough(file, "read", read);
+  } catch (error) {
+    if (error instanceof UserError || !["STORE_READONLY", "STORE_FAILED"].includes(storeError(error, file).code))
+      throw error;
+    return readCopy(file, read);
+  }
+}
+
+/** A log with something in it needs an index beside it; where none can be made, a copy elsewhere has one. */
+function readCopy<T>(file: string, read: (store: StoreConnection) => T): T {
+  const folder = mkdtempSync(join(tmpdir(), "courser-chat-"));
+  try {
+    for (const suffix of ["", "-wal", "-journal"])
+      if (existsSync(`${file}${suffix}`))
+        writeFileSync(join(folder, `store.db${suffix}`), readDatabaseFile(`${file}${suffix}`));
+    return readThrough(join(folder, "store.db"), "write", read);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The result or the error, for later. */
+function attempt<T>(work: () => T): () => T {
+  try {
+    const result = work();
+    return () => result;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}
+
+function stateOf(file: string): { isStill: boolean; time: bigint } {
+  const hasLog = ["-wal", "-journal"].some((suffix) => {
+    const log = statSync(`${file}${suffix}`, { throwIfNoEntry: false });
+    return log !== undefined && log.size > 0;
+  });
+  const stat = statSync(file, { throwIfNoEntry: false, bigint: true });
+  return { isStill: !hasLog, time: hasLog ? -1n : (stat?.mtimeNs ?? 0n) };
+}
