@@ -38,6 +38,7 @@ export async function runHosted(invocation: Invocation, print: PrintRun): Promis
     const opened = await print.open({
       ...(handed && { handed }),
       human: host,
+      attended: () => host.isAttended,
       ready: host.greeted,
       heldCall: (call, agent) => host.hold(call, agent),
     });
@@ -89,6 +90,8 @@ class Host implements Human {
   #handed: unknown;
   /** A program of the user's answers what permits something. */
   #hasAskCommand = false;
+  /** A person is in front of the run. Who came once is waited for. */
+  #isAttended = false;
   #isGreeted = false;
   #hasEnded = false;
   #opened: OpenedPrint | undefined;
@@ -122,6 +125,7 @@ class Host implements Human {
     signal.addEventListener("abort", () => over(), { once: true });
     input.start((line) => {
       if (line.type === "hello") this.#hear(line);
+      else if (line.type === "attend") this.#isAttended = true;
       else if (line.type === "answer") this.#answer(line);
       else if (this.#opened) this.#obey(line);
       else this.#early.push(line);
@@ -139,6 +143,10 @@ class Host implements Human {
     const request = readRunRequest(this.#handed);
     this.#hasAskCommand = request.askCommand !== undefined;
     return request;
+  }
+
+  get isAttended(): boolean {
+    return this.#isAttended || this.#can?.has("attend") === true;
   }
 
   /** Before the first line it is not known, and only trust can be asked for: that waits for it. */
@@ -236,6 +244,7 @@ class Host implements Human {
         this.#held.get(heldKey(line.call, line.agent))?.();
         break;
       case "hello":
+      case "attend":
       case "answer":
         break; // taken before
       default:

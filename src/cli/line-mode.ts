@@ -37,6 +37,7 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
   try {
     const run = await openRunByFlags(invocation.line.flags, request, {
       ...runHost(invocation),
+      attended: () => true,
       human: terminalHuman(lines, show.line),
       signal: whole.signal,
     });

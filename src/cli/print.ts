@@ -127,7 +127,9 @@ function withoutTimeLimit({ limits: { maxTimeMs, ...limits } = {}, ...request }:
 export interface PrintRun {
   abort: AbortController;
   /** `handed`: what the run shall be, as the host on stdin says it. */
-  open(host: Pick<RunHost, "human" | "ready" | "heldCall"> & { handed?: RunRequest }): Promise<OpenedPrint>;
+  open(
+    host: Pick<RunHost, "human" | "attended" | "ready" | "heldCall"> & { handed?: RunRequest },
+  ): Promise<OpenedPrint>;
 }
 
 export type OpenedPrint = {

@@ -20,7 +20,7 @@ import { type FlagValues, flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { withoutSecrets, writeStderr } from "./stdout.ts";
 
-/** `on`: how it is shown, which decides what becomes of commands that no rule speaks of. */
+/** `on`: how it is shown. In print mode, one prompt is all there is. */
 export function runRequest(invocation: Invocation, on: "print" | "terminal"): RunRequest {
   const { env, name } = invocation;
   const { flags } = invocation.line;
@@ -46,11 +46,9 @@ export function runRequest(invocation: Invocation, on: "print" | "terminal"): Ru
     permissions: rulesOf(flags),
     browser: isOn(flags, "browser"),
     ...serverFlags(flags),
-    approvedServerCalls: on === "print" ? "allow" : "ask",
     pluginDirs: flagList(flags, "plugin-dir").map((folder) => realDirectory(folder, "--plugin-dir")),
     hooks: flagList(flags, "hooks").map((given) => fileOrJson(given)),
     sandbox: flagText(flags, "sandbox") as RunRequest["sandbox"],
-    unlistedCommands: on === "print" ? "sandbox" : "ask",
     autoReview: isOn(flags, "auto-review"),
     askCommand: flagText(flags, "ask-command"),
     ...proofFlags(flags),

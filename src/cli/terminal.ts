@@ -38,7 +38,7 @@ export function terminalStart(invocation: Invocation, request: RunRequest): Term
   const program = [process.execPath, process.argv[1]!];
   return {
     request,
-    host: { ...runHost(invocation), warn: () => {} }, // the screen is not to be written on
+    host: { ...runHost(invocation), attended: () => true, warn: () => {} }, // the screen is not to be written on
     input: process.stdin,
     output: process.stdout,
     async command(words, input) {

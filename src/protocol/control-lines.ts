@@ -26,14 +26,19 @@ import {
 
 export const controlVersion = 1;
 
-/** What a host can do. `trust`: be asked for it before `init`. `hold_calls`: no call runs before the host has said so. */
-export const hostAbilities = ["answer", "trust", "tool_output", "subagents", "hold_calls"] as const;
+/**
+ * What a host can do. `attend`: a person is in front of the run, as at the terminal. `trust`: be asked for it before `init`.
+ * `hold_calls`: no call runs before the host has said so.
+ */
+export const hostAbilities = ["answer", "attend", "trust", "tool_output", "subagents", "hold_calls"] as const;
 export type HostAbility = (typeof hostAbilities)[number];
 
 /** From the host. `id`: what a reply, or the end of its turn, names; prompts need none. */
 export type ControlLine =
   /** `request`: what the run shall be, where the command line says that it comes from here. */
   | { type: "hello"; version: number; can: HostAbility[]; request?: RunRequest }
+  /** A person came in front of the run. */
+  | { type: "attend" }
   | { type: "steer"; text: string; id?: string }
   | { type: "withdraw"; prompt: string; id?: string }
   | { type: "interrupt"; reason?: string }
@@ -79,6 +84,7 @@ const line = (table: FieldTable, required: readonly string[] = Object.keys(table
 const lines: Readonly<Record<ControlLine["type"] | "cancel", Check>> = {
   // What a later version can do is no concern of this one.
   hello: line({ version: number, can: listOf(anything), request: object }, ["version", "can"]),
+  attend: line({}),
   steer: line({ text: word }),
   withdraw: line({ prompt: word }),
   interrupt: line({ reason: text }, []),

@@ -20,7 +20,7 @@ import { derived } from "./stream-json.ts";
 type ToolStart = Extract<AgentEvent, { type: "tool_start" }>;
 
 /** What can be said to a run by anybody who may speak to it. */
-export type RunOrder = Exclude<ControlLine, { type: "hello" | "answer" | "run_call" | "steer" }>;
+export type RunOrder = Exclude<ControlLine, { type: "hello" | "attend" | "answer" | "run_call" | "steer" }>;
 
 /** What became of something that has an id. */
 type Reply = { id: string; value?: unknown; error?: string | undefined; code?: string | undefined };

@@ -246,7 +246,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     backgroundCommands: () => background.list(),
     names: async () => [...told.names(), ...(mcp?.prompts() ?? [])],
     async end() {
-      if (begun) await hooks?.end(sessionEnd(last, asking.isAttended), endSignal(last, setup.host));
+      if (begun) await hooks?.end(sessionEnd(last, asking.canAnswer), endSignal(last, setup.host));
       await agent.subagents?.end();
       await background.endAll();
       await browser?.end();

@@ -126,7 +126,7 @@ const firedByOriginal: readonly HookEventName[] = [
 
 function heard(hooks: Hook[], { host, asking }: Setup, { warn }: HookParts): Hook[] {
   const asked = host.env["COURSER_PRINT_HOOKS"];
-  if (!asked || asking.isAttended) return hooks;
+  if (!asked || asking.canAnswer) return hooks;
   if (asked !== "original") {
     warn(`COURSER_PRINT_HOOKS is '${asked}', which is unknown: 'original' keeps to the original's events.`);
     return hooks;

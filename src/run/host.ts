@@ -21,6 +21,11 @@ export type RunHost = {
   insecure?: boolean;
   /** Absent: nobody can answer. */
   human?: Human;
+  /**
+   * Is a person in front of the run now? Then what no rule speaks of is asked. Absent: nobody is, and a question is asked only
+   * where nothing else can be done; it waits for whoever comes.
+   */
+  attended?(): boolean;
   /** Where it is known only later who can answer: nothing is asked before. */
   ready?: Promise<unknown>;
   /** Ends the run, with its reason. */

@@ -11,7 +11,7 @@ import { sha256 } from "../store/chats/sha256.ts";
 /** What the parts of a run ask with. */
 export interface Asking {
   /** Somebody is there, and can answer something. */
-  readonly isAttended: boolean;
+  readonly canAnswer: boolean;
   /** Can a question of this kind be answered at all? */
   can(type: QuestionBody["type"]): boolean;
   /** Undefined where nobody can answer. A failure of who is asked is thrown. */
@@ -26,7 +26,7 @@ export function createAsking(
 ): Asking {
   const can = (type: QuestionBody["type"]) => human !== undefined && (human.answers?.includes(type) ?? true);
   return {
-    get isAttended() {
+    get canAnswer() {
       return human !== undefined && human.answers?.length !== 0;
     },
     can,

@@ -44,7 +44,7 @@ export async function loadInstructions(setup: Setup, parts: InstructionParts) {
   const { subagents, warnings: wrong } = findSubagents({ ...files, trusted });
   const surroundings = {
     ...files,
-    headless: !asking.isAttended,
+    headless: !asking.canAnswer,
     platform: process.platform,
     osRelease: release(),
     shell: host.env["SHELL"] ?? "/bin/bash",

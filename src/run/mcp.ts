@@ -121,8 +121,8 @@ function requestsOf({ workspace, roots }: Setup, { person, state, warn }: McpPar
 }
 
 /** Whoever approves servers where nobody can be asked wants their tools called: else the approval would be for nothing. */
-function isConsented(server: string, { trusted, request }: Setup): boolean {
-  const { approvedServers = [], approvedServerCalls } = request;
+function isConsented(server: string, { trusted, request, host }: Setup): boolean {
+  const { approvedServers = [], approvedServerCalls = host.attended?.() ? "ask" : "allow" } = request;
   if (!trusted || approvedServerCalls !== "allow") return false;
   return approvedServers === "all" || approvedServers.includes(server);
 }

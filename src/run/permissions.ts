@@ -44,11 +44,13 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
   const startedAt = Date.now();
   let confinement = unconfined;
   let confining: Promise<Confinement> | undefined;
-  const confine = async () => {
-    const unlisted = request.unlistedCommands ?? "sandbox";
+  const attended = (): boolean => ask !== undefined && host.attended?.() === true;
+  const confine = async (): Promise<Confinement> => {
+    const unlisted = request.unlistedCommands ?? (attended() ? "ask" : "sandbox");
     confining ??= createConfinement(setup, { unlisted, canAsk: ask !== undefined, processes, warn });
     confinement = await confining;
-    return confinement;
+    // Somebody may have come in front of it since the sandbox was made.
+    return unlisted === "ask" && confinement.reach === "unlisted" ? unconfined : confinement;
   };
   // While no command is run, nothing waits for the sandbox.
   const confinedFor = async (needs: readonly Need[]) =>

@@ -107,7 +107,7 @@ export const executeChecks = {
 } satisfies Record<keyof AnyOptions | keyof ExecuteCallbacks | "sessionId", Check>;
 
 type LiveOnly = Exclude<keyof LiveOptions, keyof AnyOptions>;
-const liveOnly = { human: object, subagents: flag, toolOutput: flag, holdCalls: flag } satisfies Record<
+const liveOnly = { human: object, attended: flag, subagents: flag, toolOutput: flag, holdCalls: flag } satisfies Record<
   LiveOnly,
   Check
 >;

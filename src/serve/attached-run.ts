@@ -30,6 +30,7 @@ export class AttachedRun extends RunElsewhere {
   readonly #asked = new Map<string, AbortController>();
   readonly #closed = new AbortController();
   #run: RunRecord;
+  #isAttended = false;
   #sessionId: string | undefined;
   #last: number;
   #following: Promise<void>;
@@ -68,6 +69,12 @@ export class AttachedRun extends RunElsewhere {
   /** Ends the run for everybody. False: it was over. */
   async stop(reason: string): Promise<boolean> {
     return this.#fleet.cancel(this.#run.id, reason);
+  }
+
+  /** A person is in front of it from now on. When they leave, what it asks waits. */
+  attend(): void {
+    this.#isAttended = true;
+    this.#fleet.say(this.#run.id, { type: "attend" }).catch(() => {}); // it is over: the next run is told
   }
 
   override setMode(mode: PermissionMode): void {
@@ -109,7 +116,7 @@ export class AttachedRun extends RunElsewhere {
 
   async #begin(item: OpenPrompt): Promise<void> {
     if (this.stopped) throw this.stopped;
-    const run = await this.#fleet.enqueue(followUp(this.#run, this.#sessionId, item.prompt));
+    const run = await this.#fleet.enqueue(followUp(this.#run, this.#sessionId, item.prompt, this.#isAttended));
     this.#run = run;
     this.lastEnding = undefined;
     this.#over = undefined;

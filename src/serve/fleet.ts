@@ -30,6 +30,8 @@ export type RunSpec = {
   placement?: Placement;
   /** `continue`: the next worker goes on from the last step that was kept. `interrupt`, unless told: the run is over. */
   onWorkerLoss?: "continue" | "interrupt";
+  /** A person started it, and is in front of it: what no rule speaks of is asked. */
+  attended?: boolean;
 };
 
 /** What a worker makes the workspace of a run from. */

@@ -239,7 +239,12 @@ class RunHost {
     const { cli, request } = prepared.spec;
     if (cli === "courser" && !request.unkept && (this.#canGoOn || prepared.workspace))
       this.#checkpoints = this.#keepCheckpoints(prepared);
-    const host = { ...(this.#canGoOn && { holdCalls: true }), human: this.#questions, signal };
+    const host = {
+      ...(this.#canGoOn && { holdCalls: true }),
+      ...(prepared.spec.attended && { attended: true }),
+      human: this.#questions,
+      signal,
+    };
     return cli === "courser"
       ? openOwn(request, { ...host, executable: program })
       : openLive({ ...liveOptions(prepared.spec), ...host });
@@ -390,6 +395,7 @@ class RunHost {
   #obey(session: LiveSession, message: SessionMessage): void {
     const refusal = message.type === "mode" && refusedMode(message.mode, this.#run.spec.request);
     if (refusal) this.#notice("mode_change", refusal.message);
+    else if (message.type === "attend") session.attend();
     else if (message.type === "prompt") this.#prompts.follow(session.send(message.prompt), message.id);
     else obey(session, message, this.#prompts);
   }

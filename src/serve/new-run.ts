@@ -1,5 +1,5 @@
 // Runs that are to be: their ids, what they may hold, and what the next run of an agent takes over from the last.
-import { anything, type Check, either, fields, listOf, object, oneOf, positive, text } from "../json/checks.ts";
+import { anything, type Check, either, fields, flag, listOf, object, oneOf, positive, text } from "../json/checks.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { PermissionMode, Prompt, RunRequest } from "../protocol/run.ts";
 import { readRunRequest } from "../protocol/run-request.ts";
@@ -24,11 +24,17 @@ export function newSpec(spec: RunSpec): RunSpec {
   return { version: specVersion, ...spec };
 }
 
-/** The same agent goes on with its session, by what it was started with. */
-export function followUp({ agent, spec }: RunRecord, sessionId: string | undefined, prompt: Prompt): NewRun {
+/** The same agent goes on with its session, by what it was started with. `attended`: a person says the prompt. */
+export function followUp(
+  { agent, spec }: RunRecord,
+  sessionId: string | undefined,
+  prompt: Prompt,
+  attended = spec.attended === true,
+): NewRun {
   const { chat: _chat, trust: _trust, ...request } = spec.request;
   const chat = sessionId === undefined ? {} : { chat: { type: "resume", id: sessionId } as const };
-  return newRun({ ...spec, request: { ...request, ...chat }, prompt }, { agent });
+  const next = { ...spec, ...(attended && { attended }), request: { ...request, ...chat }, prompt };
+  return newRun(next, { agent });
 }
 
 /** A person who looks at a run may switch between agent, plan and ask; force is given at the start, or not at all. */
@@ -52,6 +58,7 @@ const checkSpec = fields(
     ),
     placement: fields({ pool: text, labels, priority: oneOf(...priorities) }),
     onWorkerLoss: oneOf("continue", "interrupt"),
+    attended: flag,
   } satisfies Record<keyof RunSpec, Check>,
   ["cli", "request", "prompt"],
 );

@@ -9,9 +9,13 @@ import { Recorder } from "./record.ts";
 /** A run like any other, and its recording in a file. */
 export async function recordedRun(file: string, request: RunRequest, host: RunHost): Promise<LiveRun> {
   const { env, version, redact = same } = host;
+  // A recording says who was in front of its run: a replay may have somebody else there.
+  const unattended = { approvedServerCalls: "allow", unlistedCommands: "sandbox" } as const;
+  const attended = { approvedServerCalls: "ask", unlistedCommands: "ask" } as const;
+  const asked = { ...(host.attended?.() ? attended : unattended), ...request };
   const broken = new AbortController();
   const fail = (error: UserError) => broken.abort(error);
-  const recorder = new Recorder({ file: resolve(file), request, env, version, redact, fail });
+  const recorder = new Recorder({ file: resolve(file), request: asked, env, version, redact, fail });
   const wrap = host.seams?.wrapProvider;
   const run = await openRun(request, {
     ...host,

@@ -75,7 +75,7 @@ async function instructionsNow(setup: Setup, recording: Recording) {
   const { header } = recording;
   const hasServers = setup.request.browser === true || setup.request.mcpConfigs !== undefined;
   const all = chooseTools(setup.request, { mode: setup.mode, hasServers });
-  const untold = [...(setup.asking.isAttended ? [] : [askQuestion.name]), ...closedTools(setup, setup.mode)];
+  const untold = [...(setup.asking.canAnswer ? [] : [askQuestion.name]), ...closedTools(setup, setup.mode)];
   const tools = all.filter(({ name }) => !untold.includes(name));
   const state = { mode: setup.mode, model: { ...header.model } as Agent["model"] } as RunState;
   const { answerSchema } = setup.request;

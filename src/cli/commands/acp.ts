@@ -34,7 +34,7 @@ export async function acp(invocation: Invocation): Promise<number> {
       input: process.stdin,
       output,
       template,
-      host: { ...runHost(invocation), ...(line.flags.has("debug") && { debug: debug.say }) },
+      host: { ...runHost(invocation), attended: () => true, ...(line.flags.has("debug") && { debug: debug.say }) },
       log: (message) => writeStderr(`${message}\n`),
       ...(line.flags.has("debug") && { debug: (text) => debug.say(shortened(text, 2000)) }),
       signal: abort.signal,

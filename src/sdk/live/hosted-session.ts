@@ -86,6 +86,10 @@ export class HostedSession extends OpenSession implements LiveSession {
     return this.prompts.isEmpty && !this.isAwaited;
   }
 
+  attend(): void {
+    if (!this.stopped) this.#parts.child.write({ type: "attend" });
+  }
+
   runCall(call: string, agent?: string): void {
     if (!this.stopped) this.#parts.child.write({ type: "run_call", call, ...(agent !== undefined && { agent }) });
   }

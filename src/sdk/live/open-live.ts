@@ -48,7 +48,9 @@ const tooOld: RunLoss = {
 };
 
 /** How a run of our own CLI is opened by whoever has the whole of its request. */
-export type OwnOptions = Pick<LiveOptions, "human" | "holdCalls" | "signal"> & { executable: readonly string[] };
+export type OwnOptions = Pick<LiveOptions, "human" | "attended" | "holdCalls" | "signal"> & {
+  executable: readonly string[];
+};
 
 /** A run of our own CLI, from its request as it is. Throws UserError with what keeps the session from beginning. */
 export async function openOwn(request: RunRequest, given: OwnOptions): Promise<LiveSession> {

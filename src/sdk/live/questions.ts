@@ -51,11 +51,13 @@ export function abilitiesOf(
     subagents = true,
     toolOutput = true,
     holdCalls = false,
-  }: Pick<LiveOptions, "subagents" | "toolOutput" | "holdCalls">,
+    attended = false,
+  }: Pick<LiveOptions, "subagents" | "toolOutput" | "holdCalls" | "attended">,
 ): HostAbility[] {
   const kinds = human ? (human.answers ?? ["permission", "trust"]) : [];
   const can: Record<HostAbility, boolean> = {
     answer: kinds.some((kind) => kind !== "trust"),
+    attend: attended,
     trust: kinds.includes("trust"),
     tool_output: toolOutput,
     subagents,

@@ -20,6 +20,8 @@ export interface LiveSession extends LiveRun {
   /** Never rejects. Resolves when the process, and all that it started, is gone. */
   readonly ended: Promise<LiveEnd>;
   events(from?: number): AsyncIterable<LiveEvent>;
+  /** A person came in front of the session: see `attended`. */
+  attend(): void;
   /** With `holdCalls`: the call may run. `agent`: the subagent that made it. */
   runCall(callId: string, agent?: string): void;
 }
@@ -60,6 +62,8 @@ export type LiveOptions = Pick<
 > & {
   /** Answers when no rule decides; trust is asked for before anything starts. Absent: such requests are denied. */
   human?: Human | undefined;
+  /** A person is in front of the session, as at the terminal: commands that no rule speaks of are asked about instead of confined. */
+  attended?: boolean | undefined;
   /** False: no events of subagents. */
   subagents?: boolean | undefined;
   /** False: no live command output. */

@@ -85,6 +85,9 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
       this.#notice("queue", `${waiting} queued ${waiting === 1 ? "prompt stays" : "prompts stay"} queued.`);
   }
 
+  /** Other CLIs ask nobody. */
+  attend(): void {}
+
   /** Calls of other CLIs cannot be held. */
   runCall(): void {}
 
@@ -210,6 +213,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
       subagents: _agents,
       toolOutput: _output,
       holdCalls: _hold,
+      attended: _attended,
       resume,
       fork,
       ...same

@@ -88,7 +88,7 @@ export const studioRunRoutes: readonly Route[] = [
       const { workspace, source, pool, labels, priority, onWorkerLoss, ...rest } = more;
       const request = { ...rest, workspace: "", ...chatOf(session) };
       const run = newRun(
-        { cli, request: request as RunRequest, prompt: promptOf(asked) },
+        { cli, request: request as RunRequest, prompt: promptOf(asked), attended: true },
         name === undefined ? {} : { name },
       );
       const place = { workspace, source, onWorkerLoss, ...defined({ pool, labels, priority }) };
@@ -155,7 +155,10 @@ export const studioRunRoutes: readonly Route[] = [
     replies: { 202: { description: "It is told", schema: anything }, ...failures(400, 404, 409) },
     async handle({ context, params, body }) {
       const { id } = await runOf(context, params);
-      await context.fleet.say(id, messageOf(body));
+      const message = messageOf(body);
+      // Whoever speaks to it from the page is in front of it.
+      if (message.type === "prompt" || message.type === "steer") await context.fleet.say(id, { type: "attend" });
+      await context.fleet.say(id, message);
       return { status: 202, body: {} };
     },
   }),
@@ -168,7 +171,10 @@ export const studioRunRoutes: readonly Route[] = [
     async handle({ context, params, body }) {
       const run = await runOf(context, params);
       const agent = await context.fleet.agent(run.agent);
-      return { status: 201, body: await beginRun(context, followUp(run, agent?.sessionId, promptOf(body.prompt))) };
+      return {
+        status: 201,
+        body: await beginRun(context, followUp(run, agent?.sessionId, promptOf(body.prompt), true)),
+      };
     },
   }),
   route({

@@ -167,7 +167,7 @@ export function again(
   const id = "id" in message ? message.id : undefined;
   if (id !== undefined && settled.has(id)) return "pass";
   // An answer to what nobody asks any more finds nobody.
-  if (message.type === "cancel" || message.type === "answer") return "obey";
+  if (message.type === "cancel" || message.type === "answer" || message.type === "attend") return "obey";
   const isAfter = number > (checkpoint?.heard ?? 0);
   const isTold = (text: string) => {
     const index = isAfter && !isLater ? -1 : told.indexOf(text);

@@ -20,11 +20,10 @@ export const backgroundCommand: SlashCommand = {
 
 /**
  * The copy has what this run was started with: every restriction, and the grants that were given then. What was allowed here for
- * this chat alone stays here, and so does force that was switched on later. What becomes of commands and calls that no rule speaks of
- * depends on who is in front of a run, and nobody is in front of that one.
+ * this chat alone stays here, and so does force that was switched on later.
  */
 function requestOf({ conversation: { facts, request, turn } }: Desk): RunRequest {
-  const { mode: _mode, force, unlistedCommands: _commands, approvedServerCalls: _calls, ...same } = request;
+  const { mode: _mode, force, ...same } = request;
   const isKept = facts.chatId !== undefined && turn > 0 && !request.unkept;
   const isReadOnly = facts.mode === "plan" || facts.mode === "ask";
   return {

@@ -27,6 +27,7 @@ export async function attachTo(invocation: Invocation, fleet: Fleet, record: Run
     start: starter(invocation, fleet),
     ...(lines && { human: terminalHuman(lines, screen.line) }),
   });
+  if (lines) run.attend();
   const followed = follow(run, screen);
   try {
     terminal?.on("SIGINT", () => terminal.close());
@@ -55,6 +56,7 @@ async function attachScreen(invocation: Invocation, fleet: Fleet, record: RunRec
     attachment: {
       open(human) {
         run = attachRun(fleet, record, { start: starter(invocation, fleet), ...(human && { human }) });
+        if (human) run.attend();
         return run;
       },
       stop: async (reason) => (await run?.stop(reason)) === true,
