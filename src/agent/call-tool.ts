@@ -173,13 +173,14 @@ async function* permit(
   const own = agent.hooks && (yield* hookAnswer(agent, agent.hooks.beforeRun(hooked(prepared, context), now), context));
   if (own?.verdict === "deny") return { refusal: own.reasons.join(" ") };
   const wished = [said, own].flatMap((each) => (each?.verdict === "ask" ? each.reasons : []));
-  if (verdict === "allow" && wished.length === 0) {
+  const unkept = verdict === "allow" && wished.length === 0 ? await unkeptIn(agent, prepared, decision, context) : [];
+  if (verdict === "allow" && wished.length === 0 && unkept.length === 0) {
     // As the original does: what is looked up in the web under --force is reported as asked and approved.
     if (decision.forced && /^web/.test(prepared.tool.wire))
       yield* reportQuery(agent, prepared, context, async () => ({}));
     return decision;
   }
-  const reasons = [...(verdict === "ask" ? decision.reasons : []), ...wished];
+  const reasons = [...(verdict === "ask" ? decision.reasons : []), ...wished, ...unkept];
   const isForPerson = decision.personOnly || wished.length > 0;
   const review = isForPerson ? undefined : await reviewCall(agent, prepared, reasons, context);
   if (review?.allow) {
@@ -202,6 +203,18 @@ async function decideCall(agent: Agent, { needs }: Prepared): Promise<Decision> 
   } catch (error) {
     return { verdict: "deny", reasons: [`It could not be judged: ${messageOf(error).replace(/\.$/, "")}.`] };
   }
+}
+
+/** Why what may be deleted only where it can be brought back may not be. */
+async function unkeptIn(
+  agent: Agent,
+  { needs }: Prepared,
+  { ifKept }: Decision,
+  { signal }: CallContext,
+): Promise<string[]> {
+  if (!ifKept || (await agent.keepsDeleted?.(needs, signal))) return [];
+  const names = needs.flatMap(({ kind, target }) => (kind === "Delete" ? [target] : [])).join(", ");
+  return [`No snapshot holds ${names}, so it could not be brought back: deleting it needs a Write rule, or --force.`];
 }
 
 /** A reviewer that fails has no opinion worth hearing: a person is asked. */

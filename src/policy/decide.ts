@@ -26,6 +26,8 @@ export type Situation = WorkspacePaths & {
   rules: readonly Rule[];
   /** `unlisted`: commands that no rule allows run in the sandbox. `all`: those that only --force allows as well. */
   sandbox: "off" | "unlisted" | "all";
+  /** Nobody is in front of the run, and what it deletes is kept first: see `Decision.ifKept`. */
+  keepsDeleted?: boolean;
   /** The user's settings let searches pass without a question. */
   acceptsSearches?: boolean;
   /** `PATH`, as commands have it. Without it, no path counts as a program's name, and any folder may hold programs. */
@@ -65,6 +67,7 @@ export async function decide(needs: readonly Need[], situation: Situation): Prom
     reasons,
     ...(rule && { rule }),
     ...(deciding.some((part) => part.confined) && { confined: true }),
+    ...(deciding.some((part) => part.ifKept) && { ifKept: true }),
     ...(deciding.some((part) => part.forced) && { forced: true }),
     ...(deciding.some((part) => part.personOnly) && { personOnly: true }),
     approved,
@@ -164,9 +167,11 @@ function judgeWrite(
       `${path.real} is outside the workspace, and no Write rule covers it; allow it with "Write(${path.real})".`,
     );
   }
-  if (kind === "Delete") return ask(`Deleting ${path.given} needs a Write rule that covers it, or --force.`);
-  if (allowing.length === 0) return allow("It is inside the workspace.");
-  return ask(`There are Write rules, and none covers ${path.given}.`);
+  if (kind === "Delete" && !situation.keepsDeleted)
+    return ask(`Deleting ${path.given} needs a Write rule that covers it, or --force.`);
+  if (allowing.length > 0) return ask(`There are Write rules, and none covers ${path.given}.`);
+  if (kind === "Delete") return { ...allow("It is inside the workspace, and a snapshot holds it."), ifKept: true };
+  return allow("It is inside the workspace.");
 }
 
 async function judgeShell(need: Need, situation: Situation): Promise<NeedJudgement> {

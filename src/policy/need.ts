@@ -2,7 +2,7 @@
 import type { Rule } from "../protocol/permission-rule.ts";
 
 /**
- * `Delete` obeys Write rules, but asks where an edit would not. `WebSearch` is the address of the engine that the user
+ * `Delete` obeys Write rules, but a person is asked where an edit would pass. `WebSearch` is the address of the engine that the user
  * configured, and obeys WebFetch rules. Paths are as the call gave them, not yet resolved.
  */
 export type Need = {
@@ -32,6 +32,8 @@ export type Decision = {
   reasons: string[];
   /** Allowed inside the sandbox only. Who says yes to a question says yes to the call as it is, unconfined. */
   confined?: true;
+  /** Allowed only if a snapshot holds what it deletes. */
+  ifKept?: true;
   /** It is --force that allows it; whether a rule would was not asked. */
   forced?: true;
   /** Where it is asked, only a person may say yes: a protected path, a change of who runs it. */
@@ -45,7 +47,7 @@ export type Decision = {
 };
 
 /** The answer for one need. */
-export type Judgement = Pick<Decision, "verdict" | "reasons" | "confined" | "forced" | "personOnly">;
+export type Judgement = Pick<Decision, "verdict" | "reasons" | "confined" | "ifKept" | "forced" | "personOnly">;
 
 export function allow(reason: string): Judgement {
   return { verdict: "allow", reasons: [reason] };

@@ -159,6 +159,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
         const note = await snapshots.before(chat!.turn, needs, signal);
         if (note && !signal.aborted) warn(note.message);
       },
+      keepsDeleted: (needs, signal) => snapshots.holdsDeleted(chat!.turn, needs, signal),
     }),
     limits: {
       ...setup.limits,

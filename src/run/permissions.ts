@@ -31,7 +31,7 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
     ? permissionAsker(asking, {
         async proposed(needs) {
           const { proposedRules } = await import("./granted-rules.ts");
-          return proposedRules(needs, situationOf(await confinedFor(needs)));
+          return proposedRules(needs, { ...situationOf(await confinedFor(needs)), keepsDeleted: false });
         },
         async grant(rules, scope) {
           const { grantRules } = await import("./granted-rules.ts");
@@ -67,6 +67,7 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
     startedAt,
     rules: [...setup.rules, ...granted, ...parts.moreRules()],
     sandbox: reach,
+    keepsDeleted: !attended(),
     acceptsSearches: settings.raw["autoAcceptWebSearch"] === true,
   });
   // A broken file stops the run before anything is asked or done.

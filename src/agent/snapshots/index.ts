@@ -30,6 +30,11 @@ export interface Snapshots {
    * go on; only what the chat cannot keep is thrown.
    */
   before(turn: number, needs: readonly Need[], signal?: AbortSignal): Promise<SnapshotNote | undefined>;
+  /**
+   * Before a call that deletes where nobody is asked: is each file that it deletes in a snapshot, as it is now? One is taken, whatever was
+   * saved before.
+   */
+  holdsDeleted(turn: number, needs: readonly Need[], signal?: AbortSignal): Promise<boolean>;
   /** At the end of a run: at most once a day, contents that no chat refers to are removed. */
   tidy(): Promise<void>;
 }
@@ -54,10 +59,37 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
     return loading;
   };
 
-  async function take(turn: number, needs: readonly Need[], signal?: AbortSignal): Promise<SnapshotNote | undefined> {
-    // A chat that was taken back begins a turn of the same number anew.
+  /** A chat that was taken back begins a turn of the same number anew. */
+  function enter(turn: number): void {
     const isSame = saved.turn === turn && readRecords(context.chat, turn).length === saved.records.length;
     if (!isSame) saved = { turn, records: [], paths: new Set() };
+  }
+
+  /** One after the other: calls that run together must not start before what they may change is saved. */
+  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = queue.then(work);
+    queue = done.catch(() => undefined);
+    return done;
+  }
+
+  async function holds(turn: number, needs: readonly Need[], signal?: AbortSignal): Promise<boolean> {
+    enter(turn);
+    const deleted = needs.filter(({ kind }) => kind === "Delete");
+    const { inside } = pathsOf(deleted, context.workspace, roots);
+    if (inside.length < deleted.length) return false;
+    try {
+      const taken = await (await open()).paths(inside, signal);
+      saved.records.push({ object: taken.object });
+      saveRecords(context.chat, turn, saved.records);
+      for (const { path } of inside) saved.paths.add(path);
+      return taken.unsaved.length === 0;
+    } catch {
+      return false;
+    }
+  }
+
+  async function take(turn: number, needs: readonly Need[], signal?: AbortSignal): Promise<SnapshotNote | undefined> {
+    enter(turn);
     const { inside, outside, whole } = pathsOf(needs, context.workspace, roots);
     const records: SnapshotRecord[] = [];
     const unsaved: UnsavedPath[] = outside.map((path) => ({ path, why: "outside" }));
@@ -89,11 +121,9 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
   return {
     async before(turn, needs, signal) {
       if (needs.every(onlyLooks)) return undefined;
-      // One after the other: calls that run together must not start before what they may change is saved.
-      const taken = queue.then(() => take(turn, needs, signal));
-      queue = taken.catch(() => undefined);
-      return taken;
+      return inTurn(() => take(turn, needs, signal));
     },
+    holdsDeleted: (turn, needs, signal) => inTurn(() => holds(turn, needs, signal)),
     async tidy() {
       if (!loading) return;
       const { sweepSnapshots } = await import("./sweep.ts");

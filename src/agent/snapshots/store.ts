@@ -42,7 +42,7 @@ export class SnapshotStore {
 
   /** Was there ever a snapshot? */
   get exists(): boolean {
-    return statSync(join(this.folder, "HEAD"), { throwIfNoEntry: false }) !== undefined;
+    return existsSync(join(this.folder, "HEAD"));
   }
 
   /** Runs `work` while nothing is swept away. What it makes must be kept by `keep` before it ends. */

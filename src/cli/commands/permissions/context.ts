@@ -37,7 +37,17 @@ export async function situationOf(invocation: Invocation, need: Need): Promise<S
   const acceptsSearches = settings.raw["autoAcceptWebSearch"] === true;
   const searchPath = invocation.env["PATH"] ?? "";
   const mode = modeOf(flags, settings);
-  return { ...context, mode, interactive: !flags.has("print"), rules, sandbox, acceptsSearches, searchPath };
+  const keepsDeleted = flags.has("print") && !flags.has("no-persist");
+  return {
+    ...context,
+    mode,
+    interactive: !flags.has("print"),
+    keepsDeleted,
+    rules,
+    sandbox,
+    acceptsSearches,
+    searchPath,
+  };
 }
 
 /** Tried for real, as a run would: what is installed says little about what works. */
