@@ -49,7 +49,7 @@ export async function decide(needs: readonly Need[], situation: Situation): Prom
   let verdict: Verdict = "allow";
   let deciding: NeedJudgement[] = [];
   const touchesFiles = needs.some((need) => need.kind === "Read" || need.kind === "Write" || need.kind === "Delete");
-  const ignored = touchesFiles ? await loadIgnore([situation.workspace, ...situation.roots]) : () => undefined;
+  const ignored = touchesFiles ? await loadIgnore(situation) : () => undefined;
   const isHidden = hiddenBy(situation, ignored);
   for (const need of needs) {
     const part = await judge(need, situation, ignored);

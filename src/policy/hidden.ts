@@ -23,17 +23,16 @@ export function hiddenBy(situation: RulesAndPaths, ignored: IgnoreCheck): (path:
 }
 
 export async function loadHidden(situation: RulesAndPaths): Promise<(path: string) => boolean> {
-  return hiddenBy(situation, await loadIgnore([situation.workspace, ...situation.roots]));
+  return hiddenBy(situation, await loadIgnore(situation));
 }
 
 /** The file that hides a path; undefined when nothing does. */
 export type IgnoreCheck = (path: ResolvedPath) => string | undefined;
 
 /** The package that knows the syntax is loaded only where there is such a file. */
-export async function loadIgnore(roots: readonly string[]): Promise<IgnoreCheck> {
+export async function loadIgnore(paths: WorkspacePaths): Promise<IgnoreCheck> {
   const checks: IgnoreCheck[] = [];
-  for (const root of roots) {
-    const file = join(root, ".cursorignore");
+  for (const { root, file } of ignoreFiles(paths)) {
     const patterns = read(file);
     if (patterns === undefined) continue;
     // A list that cannot be read, or never ends, hides everything: what it was made to hide is not known.
@@ -47,6 +46,16 @@ export async function loadIgnore(roots: readonly string[]): Promise<IgnoreCheck>
     }
     return undefined;
   };
+}
+
+/** What may hide something, whether or not it is there, and the folder that it speaks of. */
+export function ignoreFiles({
+  workspace,
+  roots,
+  standsFor,
+}: Pick<WorkspacePaths, "workspace" | "roots" | "standsFor">): { root: string; file: string }[] {
+  const own = [workspace, ...roots].map((root) => ({ root, file: join(root, ".cursorignore") }));
+  return standsFor === undefined ? own : [...own, { root: workspace, file: join(standsFor, ".cursorignore") }];
 }
 
 async function checkOf(root: string, file: string, patterns: string): Promise<IgnoreCheck> {

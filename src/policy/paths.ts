@@ -20,6 +20,8 @@ export type WorkspacePaths = {
   roots: readonly string[];
   home: string;
   configDir: string;
+  /** The folder that the workspace is a copy of: what is hidden there is hidden here. */
+  standsFor?: string;
 };
 
 /** `given`: absolute, as named. `real`: every link followed, whether or not the end exists. `isNew`: nothing is there yet. */

@@ -62,7 +62,7 @@ export interface Assembled {
 
 export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Assembled> {
   const { session, answer, control, warn } = parts;
-  const { workspace, roots, configDir, home, settings, model, request, host, asking } = setup;
+  const { workspace, roots, configDir, settings, model, request, host, asking } = setup;
   const { id: sessionId, chat } = session;
   const seams = { ...realSeams, ...host.seams };
   const { runTool } = seams;
@@ -118,7 +118,8 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
   const hooks =
     (request.hooks ?? []).length > 0 ||
     setup.plugins.some((plugin) => plugin.hooks.length > 0) ||
-    hasHookFiles({ configDir, workspace, home })
+    hasHookFiles(setup) ||
+    (setup.standsFor !== undefined && hasHookFiles({ ...setup, workspace: setup.standsFor }))
       ? await (await import("./hooks.ts")).openHooks(setup, { session, state, processes, warn })
       : undefined;
   const snapshots = chat && createSnapshots({ configDir, workspace, roots, sessionId, chat });

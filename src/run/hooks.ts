@@ -16,8 +16,10 @@ import {
   readGivenHooks,
   withWaiting,
 } from "../store/hook-files.ts";
+import { hookFiles } from "../store/hook-paths.ts";
 import { openHookTrace } from "../store/hook-trace.ts";
 import { approveHooks } from "../store/hook-trust.ts";
+import { isTrusted } from "../store/trust.ts";
 import { keepConsent } from "./human.ts";
 import { openNamedModel } from "./models.ts";
 import type { RunSession } from "./session.ts";
@@ -72,7 +74,9 @@ export async function openHooks(setup: Setup, parts: HookParts): Promise<AgentHo
 async function permitted(setup: Setup, parts: HookParts): Promise<Hook[]> {
   const given = (setup.request.hooks ?? []).map((each) => readGivenHooks(each, setup.workspace));
   for (const { warnings } of given) for (const warning of warnings) parts.warn(warning);
-  const byFile = await permittedByFile(setup, parts);
+  const own = await permittedByFile(setup, parts, setup);
+  const behind = await permittedBehind(setup, parts);
+  const byFile = [...own, ...behind.filter((hook) => !own.some((each) => isSame(each, hook)))];
   const ofEnterprise = byFile.filter(({ level }) => level === "enterprise");
   const others = byFile.filter(({ level }) => level !== "enterprise");
   const ofPlugins = setup.plugins.map((plugin) => pluginHooks(plugin, setup.workspace));
@@ -85,11 +89,15 @@ async function permitted(setup: Setup, parts: HookParts): Promise<Hook[]> {
   ];
 }
 
-async function permittedByFile(setup: Setup, { warn }: HookParts): Promise<Hook[]> {
-  const { configDir, workspace, home, asking, request, trusted } = setup;
-  const files = { configDir, workspace, home };
+/** `place`: whose files are read, the workspace or the folder that it stands for. */
+async function permittedByFile(
+  { configDir, home, asking, request }: Setup,
+  { warn }: HookParts,
+  place: { workspace: string; trusted: boolean },
+): Promise<Hook[]> {
+  const files = { configDir, home, workspace: place.workspace };
   const trustsNow = request.trust === true;
-  const loaded = loadHooks(files, { trusted });
+  const loaded = loadHooks(files, place);
   for (const warning of loaded.warnings) warn(warning);
   if (loaded.waiting.length === 0) return loaded.hooks;
   const answer = trustsNow ? undefined : await asking.ask(approvalQuestion(loaded));
@@ -101,8 +109,23 @@ async function permittedByFile(setup: Setup, { warn }: HookParts): Promise<Hook[
     return loaded.hooks;
   }
   if (answer?.type !== "yes" || answer.grant !== "run")
-    keepConsent(() => approveHooks(files, loaded.waiting), `The hooks of ${workspace} are approved`, warn);
+    keepConsent(() => approveHooks(files, loaded.waiting), `The hooks of ${place.workspace} are approved`, warn);
   return withWaiting(loaded, files);
+}
+
+/** Of the place that the workspace stands for, where they need not be committed: as they were approved there, and run there. */
+async function permittedBehind(setup: Setup, parts: HookParts): Promise<Hook[]> {
+  const { configDir, home, standsFor: workspace } = setup;
+  if (workspace === undefined) return [];
+  const hooks = await permittedByFile(setup, parts, { workspace, trusted: isTrusted(configDir, workspace) });
+  const ofProject = hookFiles({ configDir, home, workspace }).filter((each) => each.ofProject);
+  return hooks.filter(({ file }) => ofProject.some((each) => each.file === file));
+}
+
+/** It was committed: the copy has it too. */
+function isSame(one: Hook, other: Hook): boolean {
+  const keys = ["format", "event", "matcher", "command", "prompt", "failClosed"] as const;
+  return keys.every((key) => one[key] === other[key]);
 }
 
 function approvalQuestion({ waiting }: LoadedHooks): HooksQuestion {

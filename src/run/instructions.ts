@@ -38,7 +38,7 @@ export async function loadInstructions(setup: Setup, parts: InstructionParts) {
   const { workspace, roots, configDir, home, request, host, asking, trusted } = setup;
   const { state, tools, mcp, answer, warn } = parts;
   const { loadHidden } = await import("../policy/hidden.ts");
-  const isIgnored = await loadHidden({ workspace, roots, home, configDir, rules: setup.rules });
+  const isIgnored = await loadHidden(setup);
   const files = { workspace, roots, configDir, home, isIgnored, plugins: setup.plugins };
   const skills = createSkillBook({ ...files, trusted });
   const { subagents, warnings: wrong } = findSubagents({ ...files, trusted });

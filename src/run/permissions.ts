@@ -24,7 +24,7 @@ type PermissionParts = Pick<Agent["toolContext"], "processes" | "sessionId" | "b
 };
 
 export async function openPermissions(setup: Setup, parts: PermissionParts): Promise<RunPermissions> {
-  const { workspace, roots, home, configDir, request, settings, asking, host } = setup;
+  const { workspace, standsFor, roots, home, configDir, request, settings, asking, host } = setup;
   const { state, background, processes, warn } = parts;
   const granted: Rule[] = [];
   const ask = asking.can("permission")
@@ -59,6 +59,7 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
     mode: state.mode,
     interactive: ask !== undefined,
     workspace,
+    ...(standsFor !== undefined && { standsFor }),
     // The model is pointed to long outputs by their path: it may read them.
     roots: background.folder ? [...roots, background.folder] : roots,
     home,
@@ -71,7 +72,7 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
     acceptsSearches: settings.raw["autoAcceptWebSearch"] === true,
   });
   // A broken file stops the run before anything is asked or done.
-  if (request.sandbox === "enabled" || hasSandboxFile(configDir, workspace)) await confine();
+  if (request.sandbox === "enabled" || hasSandboxFile(setup)) await confine();
   return {
     ...(ask && { ask }),
     get review() {

@@ -32,18 +32,19 @@ export const unconfined: Confinement = { reach: "off", check: async (decision) =
 /** What it needs to know of a run; `permissions check` knows no more. */
 export type ConfinementSetup = Pick<
   Setup,
-  "configDir" | "workspace" | "roots" | "home" | "rules" | "settings" | "borrowed"
+  "configDir" | "workspace" | "standsFor" | "roots" | "home" | "rules" | "settings" | "borrowed"
 > & {
   request: Pick<Setup["request"], "sandbox">;
   host: Pick<Setup["host"], "env">;
 };
 
 export async function createConfinement(setup: ConfinementSetup, parts: ConfinementParts): Promise<Confinement> {
-  const { request, host, configDir, workspace, roots, home, rules, settings, borrowed = [] } = setup;
+  const { request, host, configDir, workspace, standsFor, roots, home, rules, settings, borrowed = [] } = setup;
+  const stands = standsFor === undefined ? {} : { standsFor };
   const asked: SandboxMode | undefined = request.sandbox;
   if (asked === "disabled") return unconfined;
   const { loadSandboxSettings } = await import("../store/sandbox-settings.ts");
-  const sandboxSettings = loadSandboxSettings({ configDir, workspace, cliConfig: settings.raw });
+  const sandboxSettings = loadSandboxSettings({ configDir, workspace, ...stands, cliConfig: settings.raw });
   const reach = reachOf(asked ?? sandboxSettings.mode, parts.unlisted);
   if (reach === "off") return unconfined;
   for (const warning of sandboxSettings.warnings) parts.warn(warning);
@@ -53,7 +54,7 @@ export async function createConfinement(setup: ConfinementSetup, parts: Confinem
   const readPaths = [...sandboxSettings.readPaths, ...borrowed];
   const plan = planSandbox(
     { ...sandboxSettings, readPaths },
-    { workspace, roots, home, configDir, rules, totalMemoryMb },
+    { workspace, ...stands, roots, home, configDir, rules, totalMemoryMb },
   );
   const sandbox = createSandbox({ plan, processes: parts.processes, env: host.env });
   if (asked === "enabled") {

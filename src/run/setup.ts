@@ -1,7 +1,7 @@
 // From a request to what `init` needs: cheap, and before anything heavy is loaded.
 
 import { existsSync } from "node:fs";
-import { join, sep } from "node:path";
+import { join, relative, sep } from "node:path";
 import { isForeignKey } from "../model/keys.ts";
 import { type ResolvedModel, resolveModel } from "../model/resolve.ts";
 import { UserError } from "../protocol/error-codes.ts";
@@ -35,6 +35,8 @@ export type Setup = {
   settings: Settings;
   /** The settings' rules, those of this run, and the one that keeps saved keys from the agent. */
   rules: readonly Rule[];
+  /** The folder that the workspace is a copy of, and whose restrictions hold here, committed or not: of a worktree, the checkout. */
+  standsFor?: string;
   /** Folders that commands in the sandbox must be able to read: of the repository behind a worktree. */
   borrowed?: readonly string[];
   model: ResolvedModel;
@@ -80,6 +82,7 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
   const settings = loadSettings({ configDir: config, workspace, trusted });
   const { plugins, warnings } = await pluginsOf(config, request);
   const worktree = await worktreeOf(config, workspace);
+  const standsFor = worktree && join(worktree.source, relative(realOf(worktree.path), workspace));
   const model = {
     ...resolveModel(modelChoice({ ...host, ...request }, settings, config)),
     ...host.seams?.modelInfo,
@@ -100,11 +103,11 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
     settings,
     rules: [
       ...settings.rules,
-      // What the project denies also holds in its worktrees, which have only what was committed.
-      ...(worktree ? projectDenyRules(config, worktree.source) : []),
+      ...(standsFor === undefined ? [] : projectDenyRules(config, standsFor)),
       ...rulesOfRun(request),
       ...builtInRules(config),
     ],
+    ...(standsFor !== undefined && { standsFor }),
     ...(worktree && { borrowed: [worktree.objects] }),
     model,
     mode: modeOf(request, settings),

@@ -239,12 +239,8 @@ class RunHost {
     const { cli, request } = prepared.spec;
     if (cli === "courser" && !request.unkept && (this.#canGoOn || prepared.workspace))
       this.#checkpoints = this.#keepCheckpoints(prepared);
-    const host = {
-      ...(this.#canGoOn && { holdCalls: true }),
-      ...(prepared.spec.attended && { attended: true }),
-      human: this.#questions,
-      signal,
-    };
+    const { attended } = prepared.spec;
+    const host = { holdCalls: this.#canGoOn, attended, human: this.#questions, signal };
     return cli === "courser"
       ? openOwn(request, { ...host, executable: program })
       : openLive({ ...liveOptions(prepared.spec), ...host });

@@ -2,6 +2,9 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 
+/** `standsFor`: the folder that the workspace is a copy of. */
+export type SandboxPaths = { configDir: string; workspace: string; standsFor?: string };
+
 export function userSandboxFile(configDir: string): string {
   return join(configDir, "sandbox.json");
 }
@@ -11,8 +14,8 @@ export function projectSandboxFile(workspace: string): string {
 }
 
 /** Is there something to be read, be it broken? */
-export function hasSandboxFile(configDir: string, workspace: string): boolean {
-  return [userSandboxFile(configDir), projectSandboxFile(workspace)].some(isThere);
+export function hasSandboxFile({ configDir, workspace, standsFor = workspace }: SandboxPaths): boolean {
+  return [userSandboxFile(configDir), ...[workspace, standsFor].map(projectSandboxFile)].some(isThere);
 }
 
 function isThere(file: string): boolean {

@@ -32,6 +32,8 @@ export type SandboxSettings = {
 export type SandboxSettingsInput = {
   configDir: string;
   workspace: string;
+  /** The folder that it is a copy of. */
+  standsFor?: string;
   /** cli-config.json as it stands. */
   cliConfig: JsonObject;
 };
@@ -52,19 +54,20 @@ const fields = {
 /** One file, checked; what it does not say is undefined. */
 type SandboxFile = Checked<typeof fields>;
 
-export function loadSandboxSettings({ configDir, workspace, cliConfig }: SandboxSettingsInput): SandboxSettings {
+export function loadSandboxSettings(input: SandboxSettingsInput): SandboxSettings {
+  const { configDir, workspace, standsFor = workspace, cliConfig } = input;
   const warnings: string[] = [];
   const userFile = userSandboxFile(configDir);
-  const projectFile = projectSandboxFile(workspace);
   const user = readFile(userFile, warnings);
-  // Working in the home directory: its .cursor is the user's own.
-  const project = projectFile === userFile ? {} : readFile(projectFile, warnings);
   const configFile = join(configDir, "cli-config.json");
   const config = isObject(cliConfig["sandbox"]) ? cliConfig["sandbox"] : {};
   if (cliConfig["sandbox"] !== undefined && !isObject(cliConfig["sandbox"]))
     warnings.push(`${configFile}: "sandbox" must be an object, such as {"mode": "enabled"}; it is ignored.`);
   const settings = settingsOf(user, config, configFile, warnings);
-  return narrow(settings, project, projectFile);
+  // Working in the home directory: its .cursor is the user's own.
+  return [...new Set([workspace, standsFor].map(projectSandboxFile))]
+    .filter((file) => file !== userFile)
+    .reduce((wide, file) => narrow(wide, readFile(file, warnings), file), settings);
 }
 
 function settingsOf(user: SandboxFile, config: JsonObject, configFile: string, warnings: string[]): SandboxSettings {

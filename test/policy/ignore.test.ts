@@ -16,7 +16,11 @@ afterEach(() => removeFixture(fixture));
 const inside = (name: string) => join(fixture.workspace, name);
 
 async function hides(given: string, real = given, roots = [fixture.workspace]): Promise<boolean> {
-  const found = (await loadIgnore(roots))({ given: inside(given), real: inside(real) });
+  const [workspace = "", ...others] = roots;
+  const found = (await loadIgnore({ ...fixture, configDir: fixture.home, workspace, roots: others }))({
+    given: inside(given),
+    real: inside(real),
+  });
   if (found !== undefined) expect(found).toMatch(/\.cursorignore$/);
   return found !== undefined;
 }

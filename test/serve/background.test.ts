@@ -69,6 +69,7 @@ describe("-b", () => {
     workspace.file("a.txt", "x");
     const id = await background(
       [{ calls: [{ name: "Delete", args: { path: "a.txt" } }] }, { text: "gone" }],
+      ...["--allow", "Write(other/**)"], // so that other files are asked about
       "remove it",
     );
     await until(async () => (await service.fleet.run(id))!.open > 0, "the question");
@@ -136,7 +137,7 @@ it("attached, it is a LiveRun: events once and in order, questions answered, pro
   ];
   const spec = {
     cli: "courser" as const,
-    request: { workspace: workspace.path, model: service.script(replies) },
+    request: { workspace: workspace.path, model: service.script(replies), permissions: { allow: ["Write(other/**)"] } },
     prompt: { text: "remove b" },
   };
   const record = await service.fleet.enqueue(newRun(spec));
@@ -188,6 +189,7 @@ it.skipIf(!hasScript)(
     workspace.file("c.txt", "x");
     const id = await background(
       [{ calls: [{ name: "Delete", args: { path: "c.txt" } }] }, { text: "It is gone." }],
+      ...["--allow", "Write(other/**)"],
       "remove c",
     );
     await until(async () => (await service.fleet.run(id))!.open > 0, "the question");

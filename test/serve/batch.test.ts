@@ -57,6 +57,7 @@ describe("batch", () => {
       {
         id: "two",
         prompt: "remove it",
+        permissions: { allow: ["Write(other/**)"] },
         model: service.script([{ calls: [{ name: "Delete", args: { path: "b" } }] }, { text: "refused" }]),
       },
       { prompt: "what nobody understands, and never will", model: "offline" },

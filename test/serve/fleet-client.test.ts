@@ -47,6 +47,7 @@ describe("fleet()", () => {
     const asked: string[] = [];
     const run = own.run({
       ...request([{ text: "Now.", calls: [{ name: "Delete", args: { path: "a.txt" } }] }, { text: "Gone." }]),
+      permissions: { allow: ["Write(other/**)"] },
       onQuestion(question) {
         asked.push(question.type);
         return { type: "yes" };

@@ -107,6 +107,42 @@ describe("a run in a worktree", () => {
     expect(JSON.stringify(run.lines().find((line) => line["subtype"] === "completed"))).toContain("rejected");
   });
 
+  const deny = JSON.stringify({ permission: "deny", agent_message: "by a hook" });
+  const hooks = { version: 1, hooks: { preToolUse: [{ command: `sh ./guard.sh '${deny}'` }] } };
+  const claude = { hooks: { PreToolUse: [{ hooks: [{ type: "command", command: "echo by a hook >&2; exit 2" }] }] } };
+
+  it.each<[string, Record<string, string>, object, string]>([
+    [".cursorignore", { ".cursorignore": "a.txt\n" }, { name: "Read", args: { path: "a.txt" } }, ".cursorignore hides"],
+    [".cursorignore, for commands", { ".cursorignore": "a.txt\n" }, { name: "Grep", args: { pattern: "." } }, "!a.txt"],
+    [
+      "hooks, with their scripts",
+      { ".cursor/hooks.json": JSON.stringify(hooks), "guard.sh": 'echo "$1"\n' },
+      write("new.txt", ""),
+      "by a hook",
+    ],
+    [
+      ".claude/settings.local.json",
+      { ".claude/settings.local.json": JSON.stringify(claude) },
+      write("n", ""),
+      "by a hook",
+    ],
+    [
+      ".cursor/sandbox.json",
+      { ".cursor/sandbox.json": JSON.stringify({ type: "workspace_readonly" }) },
+      { name: "Shell", args: { command: "touch made.txt" } },
+      "Read-only file system",
+    ],
+  ])("is restricted by the checkout's files that were never committed: %s", async (_name, files, call, shown) => {
+    repository = createRepository();
+    for (const [name, text] of Object.entries(files)) repository.file(name, text);
+    const run = await repository.play(script(call), ["--trust", "--sandbox", "enabled", "-w", "try"]);
+    const end = JSON.stringify(run.lines().find((line) => line["subtype"] === "completed"));
+    if (shown.startsWith("!")) expect(end).not.toContain(shown.slice(1));
+    else expect(end).toContain(shown);
+    const folder = join(repository.config, "worktrees/work/try");
+    for (const name of Object.keys(files)) expect(existsSync(join(folder, name))).toBe(false);
+  });
+
   it.each([
     [["-w", "fix the bug"], "cannot be the name of a worktree"],
     [["-w", "../up"], "cannot be the name of a worktree"],

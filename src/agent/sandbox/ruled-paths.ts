@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { hasWildcard } from "../../policy/glob.ts";
-import { loadHidden } from "../../policy/hidden.ts";
+import { ignoreFiles, loadHidden } from "../../policy/hidden.ts";
 import { isInside, realOrSame } from "../../policy/paths.ts";
 import { absolutePattern, coversPath } from "../../policy/rules.ts";
 import type { Rule } from "../../protocol/permission-rule.ts";
@@ -17,7 +17,7 @@ export type HiddenFiles = {
 };
 
 export async function loadHiding(plan: SandboxPlan): Promise<HiddenFiles> {
-  const hasIgnoreFile = [plan.workspace, ...plan.roots].some((root) => existsSync(join(root, ".cursorignore")));
+  const hasIgnoreFile = ignoreFiles(plan).some(({ file }) => existsSync(file));
   return { isHidden: await loadHidden(plan), hasIgnoreFile };
 }
 
