@@ -2,10 +2,11 @@
 import { UserError } from "../protocol/error-codes.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import { untrusted } from "../run/setup.ts";
-import type { Fleet, RunRecord } from "../serve/fleet.ts";
+import type { CliName, Fleet, RunRecord } from "../serve/fleet.ts";
 import { type Launch, startHosts, startService } from "../serve/launcher.ts";
 import { newRun } from "../serve/new-run.ts";
-import { FileSender, refuseLocalFiles, type SourceChoice } from "../serve/send-files.ts";
+import { FileSender, type SourceChoice } from "../serve/send-files.ts";
+import { requestForFleet } from "../serve/sent-request.ts";
 import { homeDir } from "../store/config-dir.ts";
 import { readService, serviceFile } from "../store/service-file.ts";
 import { isTrusted } from "../store/trust.ts";
@@ -73,8 +74,14 @@ export async function startInBackground(invocation: Invocation, fleet: Fleet): P
 }
 
 /** Who sends a folder that is trusted here trusts it there too. What comes from elsewhere is for the worker to judge. */
-export function trustedRequest(request: RunRequest, choice: SourceChoice, { configDir, fleetUrl }: Launch): RunRequest {
-  if (fleetUrl !== undefined) refuseLocalFiles(request, choice);
+export function trustedRequest(
+  given: RunRequest,
+  choice: SourceChoice,
+  launch: Launch,
+  cli: CliName = "courser",
+): RunRequest {
+  const { configDir, fleetUrl } = launch;
+  const request = fleetUrl === undefined ? given : requestForFleet(given, choice, launch, cli);
   const isHere =
     choice.type === "upload" || choice.type === "repository" || (choice.type === "none" && fleetUrl === undefined);
   if (!isHere || request.trust) return request;

@@ -195,6 +195,11 @@ export const flags: readonly Flag[] = [
     "--source <source>",
     "Files for a run of a fleet: upload (default: this workspace), git, git:URL#REF, folder:PATH or none",
   ),
+  flag(
+    "Fleet",
+    "--without-local-hooks",
+    "Send the run although hooks of this machine, which no worker has, could refuse what it does",
+  ),
   flag("Fleet", "--pool <name>", "Worker pool that may take the run (default: default)"),
   flag("Fleet", "--label <key=value>...", "Only workers with this label (repeatable)"),
   flag("Fleet", "--priority <priority>", "high, normal (default) or low", { choices: ["high", "normal", "low"] }),

@@ -48,6 +48,7 @@ export function runRequest(invocation: Invocation, on: "print" | "terminal"): Ru
     ...serverFlags(flags),
     pluginDirs: flagList(flags, "plugin-dir").map((folder) => realDirectory(folder, "--plugin-dir")),
     hooks: flagList(flags, "hooks").map((given) => fileOrJson(given)),
+    withoutLocalHooks: isOn(flags, "without-local-hooks"),
     sandbox: flagText(flags, "sandbox") as RunRequest["sandbox"],
     autoReview: isOn(flags, "auto-review"),
     askCommand: flagText(flags, "ask-command"),

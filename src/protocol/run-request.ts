@@ -89,6 +89,7 @@ export const requestFields = {
   approvedServerCalls: { ...grants(oneOf("allow", "ask")), join: strict("ask") },
   pluginDirs: restricts(listOf(path), united),
   hooks: restricts(listOf(text), united),
+  withoutLocalHooks: grants(flag),
   sandbox: restricts(oneOf("enabled", "disabled"), strict("enabled")),
   unlistedCommands: restricts(oneOf("sandbox", "ask"), (base, more) =>
     base === "ask" || more === "ask" ? "ask" : (base ?? more),

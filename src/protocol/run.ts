@@ -60,6 +60,8 @@ export type RunRequest = {
   pluginDirs?: readonly string[];
   /** Further hooks: files, or the JSON itself. */
   hooks?: readonly string[];
+  /** Sent to a fleet, the run goes without the hooks of the machine that sends it. */
+  withoutLocalHooks?: boolean;
   sandbox?: "enabled" | "disabled";
   /** What becomes of commands that no rule speaks of: confined where a sandbox works, else asked about. */
   unlistedCommands?: "sandbox" | "ask";

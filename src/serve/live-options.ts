@@ -49,6 +49,7 @@ const projections: { [Name in keyof Required<RunRequest>]: Projection<Name> } = 
   approvedServerCalls: ofOurs,
   pluginDirs: "refused",
   hooks: "refused",
+  withoutLocalHooks: ofOurs,
   sandbox: (sandbox) => ({ sandbox: sandbox === "enabled" }),
   unlistedCommands: (what) => (what === "sandbox" ? {} : "refused"),
   autoReview: "refused",

@@ -4,7 +4,8 @@ import { basename, isAbsolute } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
 import type { ServeContext } from "./context.ts";
 import type { NewRun, Placement, RunSpec } from "./fleet.ts";
-import { FileSender, readSource, refuseLocalFiles, type SourceChoice } from "./send-files.ts";
+import { FileSender, readSource, type SourceChoice } from "./send-files.ts";
+import { requestForFleet } from "./sent-request.ts";
 import { trustedWorkspace } from "./workspaces.ts";
 
 export type GivenPlace = Placement & {
@@ -32,12 +33,14 @@ export async function placeRun(
   const choice: SourceChoice = fleetUrl === undefined ? { type: "none" } : readSource(source ?? "upload", '"source"');
   const isHere = fleetUrl === undefined || choice.type === "upload" || choice.type === "repository";
   const folder = isHere ? trustedWorkspace(configDir, workspace ?? "") : placeOnWorker(workspace, choice);
-  if (fleetUrl !== undefined) refuseLocalFiles(run.spec.request, choice);
+  const { request: wanted, cli } = run.spec;
+  const asked = { ...wanted, workspace: folder };
+  const request = fleetUrl === undefined ? asked : requestForFleet(asked, choice, { configDir, env }, cli);
   const sent = await new FileSender(fleet, { env, signal }).sourceFor(run.id, folder, choice);
   const spec: RunSpec = {
     ...run.spec,
     // Who sends a folder that is trusted here trusts it there too.
-    request: { ...run.spec.request, workspace: folder, ...(isHere && sent && { trust: true }) },
+    request: { ...request, ...(isHere && sent && { trust: true }) },
     ...(sent && { source: sent }),
     ...(isPlaced && { placement }),
     ...(onWorkerLoss && { onWorkerLoss }),

@@ -83,8 +83,13 @@ export function loadSettings({ configDir, workspace, trusted }: SettingsContext)
 
 /** The deny rules of another workspace's project files: of the checkout behind a worktree, where they need not be committed. */
 export function projectDenyRules(configDir: string, workspace: string): Rule[] {
+  return denyRules(configDir, workspace).filter(({ scope }) => scope === "project");
+}
+
+/** Of the user and of the project. */
+export function denyRules(configDir: string, workspace: string): Rule[] {
   const { entries } = readRuleFiles({ configDir, workspace, trusted: false });
-  return rulesIn(entries, []).filter(({ verdict, scope }) => verdict === "deny" && scope === "project");
+  return rulesIn(entries, []).filter(({ verdict }) => verdict === "deny");
 }
 
 /** Rules like any other, so that every tool and every explanation knows them: saved keys, and the token by which it could answer itself, are kept from the agent. */

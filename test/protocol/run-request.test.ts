@@ -35,6 +35,7 @@ const values: { [Name in keyof Required<RunRequest>]: (make: Random) => RunReque
   approvedServerCalls: (make) => make.pick(["allow", "ask"] as const),
   pluginDirs: (make) => some(make, ["/p", "/q"]),
   hooks: (make) => some(make, ["/h.json", "{}"]),
+  withoutLocalHooks: (make) => chance(make, 0.5),
   sandbox: (make) => make.pick(["enabled", "disabled"] as const),
   unlistedCommands: (make) => make.pick(["sandbox", "ask"] as const),
   autoReview: (make) => chance(make, 0.5),

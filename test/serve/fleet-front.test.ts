@@ -1,7 +1,7 @@
 // A fleet from the command line and over HTTP: files go along without secrets, a patch comes back, several services stand side by
 // side, a batch goes through workers.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { trust } from "../../src/store/trust.ts";
@@ -59,6 +59,28 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet", noNatsServer), () => {
     }, "the run to be over");
     return shown;
   }
+
+  it("what restricts the sender goes with the run, or keeps it from being sent", async () => {
+    const [rules, hooks] = ["cli-config.json", "hooks.json"].map((name) => join(workspace.config, name)) as [
+      string,
+      string,
+    ];
+    const args = ["-b", "--force", "--model", "offline", "create denied.txt with text 'x'"];
+    try {
+      writeFileSync(hooks, JSON.stringify({ version: 1, hooks: { preToolUse: [{ command: "true" }] } }));
+      const refused = await workspace.run(args, { env: fleet });
+      expect([refused.exit, refused.stderr]).toEqual([2, expect.stringContaining("--without-local-hooks")]);
+      writeFileSync(rules, JSON.stringify({ permissions: { allow: [], deny: ["Write(denied.txt)"] } }));
+      const sent = await workspace.run(["--without-local-hooks", ...args], { env: fleet });
+      const shown = await over(sent.stdout.trim());
+      expect(JSON.stringify(shown)).toContain("Write(denied.txt)");
+      expect((await workspace.run(["runs", "patch", sent.stdout.trim()], { env: fleet })).stdout).not.toContain(
+        "denied.txt",
+      );
+    } finally {
+      for (const file of [rules, hooks]) rmSync(file, { force: true });
+    }
+  });
 
   it("-b sends the workspace without its secrets; a worker elsewhere takes it; its patch comes back", async () => {
     const sent = await workspace.run([

@@ -12,7 +12,8 @@ import { type Launch, mostAtOnce, startHosts } from "../launcher.ts";
 import { followUp, newRun } from "../new-run.ts";
 import { openFleet } from "../open-fleet.ts";
 import { modeFields } from "../run-fields.ts";
-import { FileSender, readSource, refuseLocalFiles, type SourceChoice } from "../send-files.ts";
+import { FileSender, readSource, type SourceChoice } from "../send-files.ts";
+import { requestForFleet } from "../sent-request.ts";
 import { type FleetRun, type FollowOptions, followRun, type RunHandle } from "./fleet-run.ts";
 import { checkCall } from "./option-checks.ts";
 
@@ -186,16 +187,16 @@ class Client implements FleetClient {
     const { signal, onQuestion: _question, from: _from, onSent, workspace: folder, ...rest } = more;
     const workspace = resolve(folder ?? ".");
     const placement = { ...(pool !== undefined && { pool }), ...(labels && { labels }), ...(priority && { priority }) };
+    const choice = this.#choice(source);
+    const asked = { ...given(rest), ...modeFields(mode), workspace };
     const spec: RunSpec = {
       cli,
-      request: { ...given(rest), ...modeFields(mode), workspace },
+      request: this.#url === undefined ? asked : requestForFleet(asked, choice, this.#launch, cli),
       prompt: typeof prompt === "string" ? { text: prompt } : prompt,
       ...(Object.keys(placement).length > 0 && { placement }),
       ...(onWorkerLoss && { onWorkerLoss }),
     };
     const run = newRun(spec, name === undefined ? {} : { name });
-    const choice = this.#choice(source);
-    if (this.#url !== undefined) refuseLocalFiles(spec.request, choice);
     const sender = new FileSender(fleet, {
       env: this.#launch.env,
       ...(signal && { signal }),

@@ -112,7 +112,7 @@ function planOf(invocation: Invocation, file: string): Plan {
     const key = `${choice.type} ${request.workspace} ${request.force} ${request.trust}`;
     if (!isChecked.has(key) && isLocal(choice, launch)) refuseMissing(request.workspace);
     isChecked.add(key);
-    return { request: trustedRequest(request, choice, launch), choice };
+    return { request: trustedRequest(request, choice, launch, run.cli), choice };
   };
   return {
     context: { folder, workspace: base.workspace },

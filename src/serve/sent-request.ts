@@ -1,0 +1,43 @@
+// A request as it is sent to a fleet: with the sender's own deny rules, and never without hooks of the sender's that nobody gave up.
+import { UserError } from "../protocol/error-codes.ts";
+import { hookEvents } from "../protocol/hook-events.ts";
+import type { RunRequest } from "../protocol/run.ts";
+import { homeDir } from "../store/config-dir.ts";
+import { readHookFile } from "../store/hook-files.ts";
+import { hookFiles } from "../store/hook-paths.ts";
+import { denyRules } from "../store/settings.ts";
+import type { CliName } from "./fleet.ts";
+import { refuseLocalFiles, type SourceChoice } from "./send-files.ts";
+
+type Sender = { configDir: string; env: NodeJS.ProcessEnv };
+
+/** Throws UserError for what belongs to this machine and cannot be sent along. */
+export function requestForFleet(
+  request: RunRequest,
+  choice: SourceChoice,
+  { configDir, env }: Sender,
+  cli: CliName = "courser",
+): RunRequest {
+  refuseLocalFiles(request, choice);
+  if (cli !== "courser") return request;
+  if (!request.withoutLocalHooks) refuseLocalHooks({ configDir, home: homeDir(env), workspace: request.workspace });
+  const deny = denyRules(configDir, request.workspace).map(({ text }) => text);
+  if (deny.length === 0) return request;
+  const { permissions } = request;
+  return { ...request, permissions: { ...permissions, deny: [...new Set([...(permissions?.deny ?? []), ...deny])] } };
+}
+
+/** Hooks of the project go with its files; those of this machine would be left behind. */
+function refuseLocalHooks(place: { configDir: string; home: string; workspace: string }): void {
+  const files = hookFiles(place).flatMap((each) => {
+    const hooks = each.ofProject ? [] : (readHookFile(each)?.hooks ?? []);
+    return hooks.some(({ event }) => canRefuse.has(hookEvents[event].effect)) ? [each.file] : [];
+  });
+  if (files.length > 0)
+    throw new UserError(
+      "USAGE",
+      `Hooks of this machine can refuse what the run does, and do not exist on a worker: ${files.join(", ")}. To send the run without them: --without-local-hooks (withoutLocalHooks in a request). Hooks for the run itself: --hooks with the JSON.`,
+    );
+}
+
+const canRefuse: ReadonlySet<string> = new Set(["permit", "prompt"]);
