@@ -33,17 +33,26 @@ describe("POST /v1/agents", () => {
     [{ limits: { maxTurns: 0.5 } }, '"maxTurns" must be a positive integer'],
     [{ prompt: { text: "x", image: 1 } }, '"prompt.image"'],
     [{ pluginDirs: ["relative"] }, "absolute path"],
-    // What grants something is for the owner of the service.
     [{ permissions: { allow: ["Shell(rm)"] } }, '"permissions.allow"'],
     [{ sandbox: "disabled" }, "sandbox"],
-    [{ trust: true }, '"trust"'],
-    [{ approvedServers: "all" }, '"approvedServers"'],
-    [{ endpoint: "http://x" }, '"endpoint"'],
     [{ unkept: true }, "--no-persist"],
   ])("refuses %j by name", async (more, named) => {
     const reply = await send(more);
     expect([reply.status, reply.body.error.message]).toEqual([400, expect.stringContaining(named)]);
   });
+
+  it.each([{ trust: true }, { approvedServers: "all" }, { endpoint: "http://x" }])(
+    "leaves %j to the owner of the service",
+    async (grant) => {
+      for (const path of ["/v1/agents", "/api/runs"]) {
+        const reply = await send(grant, path);
+        expect([reply.status, reply.body.error.message]).toEqual([
+          403,
+          expect.stringContaining(Object.keys(grant)[0]!),
+        ]);
+      }
+    },
+  );
 
   it("still says which fields of the original are not supported, and says in its document that there are no others", async () => {
     const reply = await send({ envVars: {}, autoCreatePR: true });

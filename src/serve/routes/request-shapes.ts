@@ -1,8 +1,9 @@
 // The fields of a RunRequest that a client may give: every one that restricts a run. What grants something is for the owner of the service.
 import * as v from "valibot";
+import type { JsonObject } from "../../json/object.ts";
 import { failReasons } from "../../protocol/run.ts";
 import { type RestrictingField, requestFields } from "../../protocol/run-request.ts";
-import type { Schema } from "../http/route.ts";
+import { HttpError, type Schema } from "../http/route.ts";
 
 const words = v.array(v.string());
 
@@ -54,4 +55,13 @@ export function restrictionsIn(body: { [Name in RestrictingField]?: unknown }): 
       return value === undefined ? [] : [[name, value]];
     }),
   );
+}
+
+/** Throws for what a run may only be granted by the owner of the service. `force` is the one grant that clients may give. */
+export function refuseGrants(body: JsonObject): void {
+  const named = Object.entries(requestFields).flatMap(([name, { effect }]) =>
+    effect === "grants" && name !== "force" && body[name] !== undefined ? [`"${name}"`] : [],
+  );
+  if (named.length === 0) return;
+  throw new HttpError(403, "forbidden", `Only the owner of the service can grant ${named.join(", ")}.`);
 }

@@ -10,7 +10,7 @@ import { type Call, HttpError, type Route, route } from "../http/route.ts";
 import { followUp, newRun, newSpec } from "../new-run.ts";
 import { type GivenPlace, placeRun } from "../place-run.ts";
 import { sumUsage } from "../run-end.ts";
-import { restrictingShapes, restrictionsIn } from "./request-shapes.ts";
+import { refuseGrants, restrictingShapes, restrictionsIn } from "./request-shapes.ts";
 import {
   agentShape,
   agentView,
@@ -315,6 +315,7 @@ function placeOf(body: v.InferOutput<typeof newAgent>): GivenPlace {
 }
 
 function refuseUnsupported(body: JsonObject, { fleetUrl }: ServeContext): void {
+  refuseGrants(body);
   const here = fleetUrl === undefined ? [...unsupported, "repos", "env"] : unsupported;
   const named = here.filter((field) => body[field] !== undefined);
   if (named.length > 0)

@@ -9,7 +9,7 @@ import { HttpError, type Route, route } from "../http/route.ts";
 import { followUp, newRun } from "../new-run.ts";
 import { patchOf } from "../patch.ts";
 import { placeRun } from "../place-run.ts";
-import { restrictingShapes } from "./request-shapes.ts";
+import { refuseGrants, restrictingShapes } from "./request-shapes.ts";
 import { lastEventOf } from "./rest.ts";
 import { failures } from "./rest-shapes.ts";
 
@@ -82,6 +82,7 @@ export const studioRunRoutes: readonly Route[] = [
     path: "/api/runs",
     summary: "Start a run in a trusted workspace: new, resumed or forked",
     body: newStudioRun,
+    refuse: refuseGrants,
     replies: { 201: { description: "The run", schema: runView }, ...failures(400, 403, 409) },
     async handle({ context, body, signal }) {
       const { cli, prompt: asked, name, session, ...more } = body;
