@@ -68,7 +68,8 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
     startedAt,
     rules: [...setup.rules, ...granted, ...parts.moreRules()],
     sandbox: reach,
-    keepsDeleted: !attended(),
+    // A command that answers in the place of a person is asked as a person would be.
+    keepsDeleted: !attended() && request.askCommand === undefined,
     acceptsSearches: settings.raw["autoAcceptWebSearch"] === true,
   });
   // A broken file stops the run before anything is asked or done.
