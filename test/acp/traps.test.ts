@@ -42,7 +42,7 @@ describe("1. the command is part of the question", () => {
       ["allow-always", "allow_always"],
       ["reject-once", "reject_once"],
     ]);
-    expect(options[2].name).toContain("Shell(npm test)");
+    expect(options[2].name).toContain("Shell(npm test -- --all)");
     // The call was told before it was asked about, and by the same id.
     const place = (is: (message: Params) => boolean) => client.received.findIndex(is);
     const told = place(({ params }) => params?.update?.sessionUpdate === "tool_call");
@@ -65,7 +65,7 @@ describe("1. the command is part of the question", () => {
     await client.prompt(await client.newSession(), "d");
     expect(client.asked("session/request_permission")).toHaveLength(1);
     const { permissions } = JSON.parse(readFileSync(join(workspace.config, "cli-config.json"), "utf8"));
-    expect(permissions.allow).toEqual(["Shell(echo)"]);
+    expect(permissions.allow).toEqual(["Shell(echo one)"]);
   });
 });
 

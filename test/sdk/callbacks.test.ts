@@ -71,7 +71,8 @@ describe("canUseTool", () => {
   });
 
   test("without it what a person would be asked stays refused; protected paths stay so with it", async () => {
-    const { ends } = await play([{ name: "Delete", args: { path: "c.txt" } }], { hooks: { stop: () => undefined } });
+    const outside = { name: "Read", args: { path: "/etc/hostname" } };
+    const { ends } = await play([outside], { hooks: { stop: () => undefined } });
     expect(ends[0]!.kind).toBe("rejected");
     const write = { name: "Write", args: { path: ".git/hooks/pre-commit", content: "x" } };
     const guarded = await play([write], { canUseTool: () => true });
