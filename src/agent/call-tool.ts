@@ -349,7 +349,7 @@ async function* runCall(
   return end;
 }
 
-/** Of a call that threw. */
+/** The result that the model and the stream get for a call that threw. */
 function resultOf(name: string, error: unknown): ToolResult {
   const isNotRun = error instanceof NotRun;
   const { kind, value, siblings, message } = isNotRun ? failure(error.message) : unexpected(name, error);

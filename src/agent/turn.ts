@@ -51,7 +51,7 @@ export class TurnError extends Error {
   }
 }
 
-/** Why a turn failed. */
+/** The message and the code that a failed turn ends with. */
 export function explain(error: unknown, signal: AbortSignal): { message: string; code: ErrorCode } {
   // Whatever broke because of the abort, the abort is the reason.
   if (signal.aborted) {

@@ -61,7 +61,7 @@ export function endpointRow(name: string, endpoint: EndpointSettings): ServerRow
   };
 }
 
-/** What `type` may say. */
+/** The values of the setting `type`, and the wire format that each stands for. */
 const wireKinds: ReadonlyMap<string, WireKind> = new Map([
   ["anthropic", "anthropic"],
   ["responses", "openai"],

@@ -66,7 +66,7 @@ function lastName(named: string): string {
   return named.slice(named.lastIndexOf("/") + 1);
 }
 
-/** The day of the prices. */
+/** The date of the price data, as YYYY-MM-DD. */
 export function pricesAsOf({ prices }: Pick<ModelChoice, "prices">): string {
   return (prices ?? priceTable).asOf;
 }

@@ -58,9 +58,9 @@ export type ModelChoice = {
   /** Saved keys by vendor. */
   keys?: Readonly<Record<string, string>>;
   endpointFlag?: string;
-  /** --endpoint-type. */
+  /** The wire format that `--endpoint-type` names. */
   endpointType?: EndpointType;
-  /** --token-command. */
+  /** The program that `--token-command` names; it prints a bearer token. */
   tokenCommandFlag?: string;
   headerFlags?: readonly string[];
   /** What the settings say of single models, by name. */

@@ -167,7 +167,7 @@ export abstract class RunElsewhere implements LiveRun {
     else request?.reject(userError(code, error));
   }
 
-  /** Nobody will reply. */
+  /** Rejects every request that still waits for a reply, because none will come. */
   protected failRequests(why: Error): void {
     for (const { reject } of this.#requests.values()) reject(why);
     this.#requests.clear();

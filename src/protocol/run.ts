@@ -38,7 +38,7 @@ export type RunRequest = {
   model?: string;
   effort?: ReasoningEffort;
   fallbackModels?: readonly string[];
-  /** A server to ask. */
+  /** URL of a model server to use instead of a vendor. */
   endpoint?: string;
   /** What it speaks; default: OpenAI's chat completions. */
   endpointType?: EndpointType;

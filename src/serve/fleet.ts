@@ -20,7 +20,7 @@ export const specVersion = 1;
 
 /** What a run shall be: plain data without a secret. Keys come from the environment of the host. */
 export type RunSpec = {
-  /** Absent: 1. */
+  /** The version of this record; records without one are of version 1. */
   version?: number;
   cli: CliName;
   request: RunRequest;

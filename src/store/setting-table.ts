@@ -203,7 +203,7 @@ export function parseSetting({ name, check }: Setting, typed: string): unknown {
       const value = read();
       if (check.is(value)) return value;
     } catch {
-      // It is not JSON.
+      // What is typed is not JSON: the next reading is tried.
     }
   }
   throw new UserError(

@@ -10,7 +10,7 @@ import { JsonTextError, parseJsonc } from "../../store/jsonc.ts";
 export type HookReply = {
   /** On a prompt, whatever is not an `allow` stops it. */
   permission?: Verdict;
-  /** For the model. */
+  /** What the model is told about the decision. */
   reason?: string;
   /** For the person. */
   message?: string;

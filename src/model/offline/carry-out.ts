@@ -13,7 +13,7 @@ export type Scene = {
   todos: Todo[];
   /** What the user said before this prompt. */
   lastPrompt: string | undefined;
-  /** Of Courser. */
+  /** The version of Courser, for "what version is it?". */
   version: string;
 };
 

@@ -101,7 +101,7 @@ const slots: Record<string, Slot> = {
     shape: ".+",
     read: (given, masked) => quoted(given, masked) ?? (PROSE.test(given) ? undefined : asTyped(given, masked)),
   },
-  /** A line each. */
+  /** The items of a todo list, separated by commas or "and"; read as one line each. */
   ITEMS: {
     shape: ".+",
     read(given, masked) {

@@ -85,7 +85,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
       this.#notice("queue", `${waiting} queued ${waiting === 1 ? "prompt stays" : "prompts stay"} queued.`);
   }
 
-  /** Other CLIs ask nobody. */
+  /** Does nothing: CLIs that run one process for each turn cannot ask a person. */
   attend(): void {}
 
   /** Calls of other CLIs cannot be held. */

@@ -15,7 +15,7 @@ export type InterruptedTurn = {
   lastAt: number;
   running: ToolStart[];
   ended: ToolEnd[];
-  /** What was being said. */
+  /** The text that was being streamed when the turn was cut off. */
   segment: string;
 };
 
