@@ -13,10 +13,10 @@ from harbor.agents.installed.cursor_cli import CursorCli
 
 # Passed on to the container where they are set.
 VENDORS = """
-    ANTHROPIC CEREBRAS CURSOR DASHSCOPE DEEPSEEK FIREWORKS GEMINI GOOGLE GOOGLE_GENERATIVE_AI GROQ MISTRAL MOONSHOT NVIDIA
-    OPENAI OPENROUTER TOGETHER TOGETHER_AI XAI ZAI
+    ANTHROPIC AZURE AZURE_OPENAI CEREBRAS CURSOR DASHSCOPE DEEPSEEK FIREWORKS GEMINI GOOGLE GOOGLE_GENERATIVE_AI
+    GOOGLE_VERTEX GROQ MISTRAL MOONSHOT NVIDIA OPENAI OPENROUTER TOGETHER TOGETHER_AI XAI ZAI
 """
-KEYS = (*(f"{vendor}_API_KEY" for vendor in VENDORS.split()), "HF_TOKEN", "CURSOR_API_ENDPOINT")
+KEYS = (*(f"{vendor}_API_KEY" for vendor in VENDORS.split()), "AWS_BEARER_TOKEN_BEDROCK", "HF_TOKEN", "CURSOR_API_ENDPOINT")
 PATH = 'export PATH="$HOME/.courser/bin:$PATH"; [ ! -s "$HOME/.nvm/nvm.sh" ] || . "$HOME/.nvm/nvm.sh"; '
 NODE_IS_NEW_ENOUGH = "const [a, b] = process.versions.node.split('.').map(Number); process.exit(a * 100 + b < 2019 ? 1 : 0)"
 NVM = "https://raw.githubusercontent.com/nvm-sh/nvm/v0.40.3/install.sh"

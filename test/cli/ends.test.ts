@@ -53,7 +53,7 @@ describe.concurrent("an output that takes nothing", () => {
   });
 
   test("stderr: exit 1 where there was something to say", async () => {
-    const notice = [{ calls: [{ name: "Delete", args: { path: "a" } }] }, { text: "hello" }];
+    const notice = [{ calls: [{ name: "Read", args: { path: "/etc/hostname" } }] }, { text: "hello" }];
     const told = await inShell("2> /dev/full", ["-p", "--trust", "--model", "SCRIPT", "go"], notice);
     expect(told).toMatchObject({ exit: 1, stdout: "hello\n" });
     expect(await inShell("2> /dev/full", [...run, "go"])).toMatchObject({ exit: 0, stdout: "hello\n" });

@@ -69,7 +69,7 @@ describe("mcp serve", () => {
         {
           calls: [
             { name: "Shell", args: { command: "sleep 20" } },
-            { name: "Delete", args: { path: "inner/a.txt" } },
+            { name: "Read", args: { path: "/etc/hostname" } },
           ],
         },
         { text: "end" },

@@ -51,9 +51,9 @@ describe.skipIf(cannotRun)(orSkipped("without the right to read", cannotRun), { 
     expect(await ask("which files contain zzz")).toBe(
       'Nothing contains "zzz". Permission denied, not searched: secret.txt, shut.',
     );
-    expect(await ask("find files named *.txt")).toMatch(
-      /a\.txt\nsecret\.txt\n\[Permission denied, not searched: shut\]/,
-    );
+    const found = (await ask("find files named *.txt")).split("\n");
+    expect(found.slice(-4, -2).sort()).toEqual(["open/a.txt", "secret.txt"]);
+    expect(found.at(-2)).toBe("[Permission denied, not searched: shut]");
     expect(await ask("find files named *.zzz")).toBe("No file matches *.zzz. Permission denied, not searched: shut.");
   });
 

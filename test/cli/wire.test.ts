@@ -91,7 +91,7 @@ describe("the stream", () => {
       const place = workspace();
       const script = place.file(
         "script.json",
-        JSON.stringify([{ calls: [{ name: "Delete", args: { path: "notes.txt" } }] }, { text: "No." }]),
+        JSON.stringify([{ calls: [{ name: "Read", args: { path: "/etc/hostname" } }] }, { text: "No." }]),
       );
       const flags = ["-p", "--trust", "--output-format", format, "--model", `script:${script}`];
       const run = await place.run([...flags, "go"], { stdin: "not read" });

@@ -22,7 +22,9 @@ it("goes on while nobody looks, and is the same conversation for whoever comes b
     { calls: [{ name: "Shell", args: { command: "sleep 1.5" } }] },
     { text: "It is gone." },
   ]);
-  const first = openCli(workspace, ["persist", "--model", script, "remove a.txt"], { limitMs: 60_000 });
+  const first = openCli(workspace, ["persist", "--allow", "Shell(sleep)", "--model", script, "remove a.txt"], {
+    limitMs: 60_000,
+  });
   await first.waitFor(/Delete[\s\S]*a\.txt/);
   await allow(first);
   await first.waitFor("sleep 1.5");
