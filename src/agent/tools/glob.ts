@@ -9,11 +9,11 @@ import { listFiles, searchAt, unreadNote } from "../ripgrep.ts";
 import { fittingLines, pathArgument, pathSpellings, tool } from "./define.ts";
 import { failure } from "./tool.ts";
 
-/** For whoever reads the stream. */
+/** How many files the stream lists at most. */
 const mostFiles = 1000;
-/** For the model. */
+/** How many files the model is shown at most; it is told the total. */
 const mostShown = 200;
-/** Of more than so many the times are not looked up: that would take longer than the search. */
+/** Above this many files, modification times are not looked up: that would take longer than the search. */
 const mostTimed = 20_000;
 
 export const glob = tool({

@@ -36,7 +36,7 @@ export type CanUseTool = (
 /** What a hook may answer; which of it counts is a matter of the event. */
 export type HookAnswer = {
   permission?: "allow" | "deny" | "ask";
-  /** For the model. */
+  /** What the model is told about the decision. */
   reason?: string;
   updatedInput?: Record<string, unknown>;
   /** Additional context for the model. */
