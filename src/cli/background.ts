@@ -65,7 +65,7 @@ export async function startInBackground(invocation: Invocation, fleet: Fleet): P
     ...placementFlags(invocation),
   });
   const sender = new FileSender(fleet, { env: invocation.env, onSent: (line) => writeStderr(`${line}\n`) });
-  const source = await sender.sourceFor(queued.id, request.workspace, choice);
+  const source = await sender.sourceFor(queued.id, request, choice);
   const run = await fleet.enqueue({ ...queued, spec: { ...queued.spec, ...(source && { source }) } });
   // From here, so that it has the environment of this shell. Where there is no room it waits, and has that of who starts it.
   await startHosts(fleet, launch, run.id);

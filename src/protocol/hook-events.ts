@@ -89,6 +89,11 @@ export type HookEventName = keyof typeof events;
 
 export const hookEvents: Readonly<Record<HookEventName, HookEvent>> = events;
 
+/** Whether hooks of this event are asked before something happens, and may say no. */
+export function canRefuse(event: HookEventName): boolean {
+  return ["permit", "prompt"].includes(hookEvents[event].effect);
+}
+
 /** Claude's names of tools -> Cursor's, where they differ. */
 export const cursorToolNames: Readonly<Record<string, string>> = { Bash: "Shell", Edit: "Write", MultiEdit: "Write" };
 

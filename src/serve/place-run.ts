@@ -36,7 +36,7 @@ export async function placeRun(
   const { request: wanted, cli } = run.spec;
   const asked = { ...wanted, workspace: folder };
   const request = fleetUrl === undefined ? asked : requestForFleet(asked, choice, { configDir, env }, cli);
-  const sent = await new FileSender(fleet, { env, signal }).sourceFor(run.id, folder, choice);
+  const sent = await new FileSender(fleet, { env, signal }).sourceFor(run.id, request, choice);
   const spec: RunSpec = {
     ...run.spec,
     // Who sends a folder that is trusted here trusts it there too.

@@ -5,6 +5,7 @@ import type { RunRequest } from "../protocol/run.ts";
 import { holdsLogin } from "../redact/secret-names.ts";
 import { git, tryGit } from "../worktrees/git.ts";
 import type { Fleet, WorkspaceSource } from "./fleet.ts";
+import { refuseRestrictionsLeftBehind } from "./restrictions-left-behind.ts";
 import { describeUpload, type Upload, uploadWorkspace } from "./upload/index.ts";
 
 /** `upload`: the workspace as it is here; all of it where it `isWhole`. `repository`: the commit it is at, from where it was cloned. `none`: as it lies on the worker's disk. */
@@ -74,8 +75,10 @@ export class FileSender {
   }
 
   /** `run`: the one that is about to be queued. Undefined: no source. */
-  async sourceFor(run: string, workspace: string, choice: SourceChoice): Promise<WorkspaceSource | undefined> {
+  async sourceFor(run: string, request: RunRequest, choice: SourceChoice): Promise<WorkspaceSource | undefined> {
     if (choice.type === "none") return undefined;
+    const { workspace } = request;
+    await refuseRestrictionsLeftBehind(request, choice, this.#options);
     if (choice.type === "repository") return this.#repository(workspace);
     if (choice.type !== "upload") return choice as WorkspaceSource;
     const sending = this.#sent.get(workspace) ?? this.#upload(run, workspace, choice.isWhole === true);

@@ -1,10 +1,11 @@
 // A request as it is sent to a fleet: with the sender's own deny rules, and never without hooks of the sender's that nobody gave up.
 import { UserError } from "../protocol/error-codes.ts";
-import { hookEvents } from "../protocol/hook-events.ts";
+import { canRefuse } from "../protocol/hook-events.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import { homeDir } from "../store/config-dir.ts";
-import { readHookFile } from "../store/hook-files.ts";
+import { pluginHooks, readHookFile } from "../store/hook-files.ts";
 import { hookFiles } from "../store/hook-paths.ts";
+import { loadPlugins } from "../store/plugins/installed.ts";
 import { denyRules } from "../store/settings.ts";
 import type { CliName } from "./fleet.ts";
 import { refuseLocalFiles, type SourceChoice } from "./send-files.ts";
@@ -29,15 +30,13 @@ export function requestForFleet(
 
 /** Hooks of the project go with its files; those of this machine would be left behind. */
 function refuseLocalHooks(place: { configDir: string; home: string; workspace: string }): void {
-  const files = hookFiles(place).flatMap((each) => {
-    const hooks = each.ofProject ? [] : (readHookFile(each)?.hooks ?? []);
-    return hooks.some(({ event }) => canRefuse.has(hookEvents[event].effect)) ? [each.file] : [];
-  });
+  const own = hookFiles(place).flatMap((each) => (each.ofProject ? [] : (readHookFile(each)?.hooks ?? [])));
+  const { plugins } = loadPlugins(place.configDir);
+  const hooks = [...own, ...plugins.flatMap((plugin) => pluginHooks(plugin, place.workspace).hooks)];
+  const files = [...new Set(hooks.filter(({ event }) => canRefuse(event)).map(({ file }) => file))];
   if (files.length > 0)
     throw new UserError(
       "USAGE",
       `Hooks of this machine can refuse what the run does, and do not exist on a worker: ${files.join(", ")}. To send the run without them: --without-local-hooks (withoutLocalHooks in a request). Hooks for the run itself: --hooks with the JSON.`,
     );
 }
-
-const canRefuse: ReadonlySet<string> = new Set(["permit", "prompt"]);

@@ -202,7 +202,7 @@ class Client implements FleetClient {
       ...(signal && { signal }),
       ...(onSent && { onSent }),
     });
-    const found = await sender.sourceFor(run.id, workspace, choice);
+    const found = await sender.sourceFor(run.id, spec.request, choice);
     if (!found) return run;
     const isOwn = choice.type === "upload" || choice.type === "repository";
     // Who sends a folder that is trusted here trusts it there too.

@@ -62,16 +62,21 @@ function everythingIn(workspace: string): string[] {
     .map((entry) => relative(workspace, join(entry.parentPath, entry.name)).replaceAll(sep, "/"));
 }
 
-/** What git has of the folder, and what it would add. A folder that is not in a repository has its .gitignore heeded as well. */
-async function pathsOf(call: GitCall): Promise<string[]> {
+/**
+ * What git has of the folder, and what it would add. A folder that is not in a repository has its .gitignore heeded as well.
+ * `only`: of these paths alone.
+ */
+export async function pathsOf(call: GitCall, only: readonly string[] = []): Promise<string[]> {
   const inside = await tryGit(["rev-parse", "--is-inside-work-tree"], call);
-  if (inside.problem === undefined)
-    return entries(await git(["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"], call));
+  if (inside.problem === undefined) {
+    const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate", "--", ...only];
+    return entries(await git(args, call));
+  }
   const folder = mkdtempSync(join(tmpdir(), "courser-upload-"));
   try {
     await git(["init", "--quiet", "--bare", folder], call);
     const at = { ...call, variables: { GIT_DIR: folder, GIT_WORK_TREE: call.cwd } };
-    return entries(await git(["ls-files", "-z", "--others", "--exclude-standard"], at));
+    return entries(await git(["ls-files", "-z", "--others", "--exclude-standard", "--", ...only], at));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -127,7 +127,7 @@ function planOf(invocation: Invocation, file: string): Plan {
     async prepare(run, names, sender) {
       const { request: wanted, choice } = requestOf(run);
       const request = await inOwnWorktree(wanted, invocation);
-      const found = await sender.sourceFor(names.id, request.workspace, choice);
+      const found = await sender.sourceFor(names.id, request, choice);
       const placement = { ...placed.placement, ...run.placement };
       return {
         ...names,

@@ -1,0 +1,64 @@
+// Files of a project that restrict its runs must be among the files that a fleet is given. A run without them would be freer
+// on the worker than it is here.
+import { existsSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { UserError } from "../protocol/error-codes.ts";
+import { canRefuse } from "../protocol/hook-events.ts";
+import type { RunRequest } from "../protocol/run.ts";
+import { configDir, homeDir } from "../store/config-dir.ts";
+import { readHookFile } from "../store/hook-files.ts";
+import { hookFiles } from "../store/hook-paths.ts";
+import { projectSandboxFile } from "../store/sandbox-files.ts";
+import { entries, type GitCall, tryGit } from "../worktrees/git.ts";
+import type { SourceChoice } from "./send-files.ts";
+import { pathsOf } from "./upload/files-to-send.ts";
+
+/** Throws UserError that names the files. Deny rules are not among them: the request carries those. */
+export async function refuseRestrictionsLeftBehind(
+  { workspace, withoutLocalHooks = false }: RunRequest,
+  choice: SourceChoice,
+  { env, signal }: Omit<GitCall, "cwd">,
+): Promise<void> {
+  const files = restrictingFiles(workspace, { env, withHooks: !withoutLocalHooks });
+  if (files.length === 0) return;
+  const left = await leftBehind(files, choice, { cwd: workspace, env, ...(signal && { signal }) });
+  if (left.length === 0) return;
+  throw new UserError(
+    "USAGE",
+    `These files restrict runs in ${workspace}, and would not reach the worker: ${left.join(", ")}. ` +
+      (choice.type === "upload"
+        ? "Git ignores them. Add them with git add --force, so that they are sent. "
+        : "They are not in the commit. Commit and push them, or send the files as they are: --source upload. ") +
+      "To send the run without hooks: --without-local-hooks.",
+  );
+}
+
+/** The paths, relative to the workspace, of the files there that hide something, confine commands, or hold hooks that may refuse. */
+function restrictingFiles(
+  workspace: string,
+  { env, withHooks }: { env: NodeJS.ProcessEnv; withHooks: boolean },
+): string[] {
+  const plain = [join(workspace, ".cursorignore"), projectSandboxFile(workspace)].filter((file) => existsSync(file));
+  const hooks = hookFiles({ configDir: configDir(env), home: homeDir(env), workspace }).filter(
+    (each) => withHooks && each.ofProject && readHookFile(each)?.hooks.some(({ event }) => canRefuse(event)),
+  );
+  return [...plain, ...hooks.map(({ file }) => file)].map((file) => relative(workspace, file).split(sep).join("/"));
+}
+
+async function leftBehind(files: readonly string[], choice: SourceChoice, call: GitCall): Promise<readonly string[]> {
+  switch (choice.type) {
+    case "upload": {
+      const sent = choice.isWhole ? files : await pathsOf(call, files);
+      return files.filter((file) => !sent.includes(file));
+    }
+    case "git":
+    case "repository": {
+      // A folder that is in no repository has nothing to do with the one that the worker fetches.
+      const args = ["status", "--porcelain", "-z", "--ignored", "--untracked-files=all", "--", ...files];
+      const changed = entries((await tryGit(args, call)).stdout).map((line) => line.slice(3));
+      return files.filter((file) => changed.some((path) => path === file || path.endsWith(`/${file}`)));
+    }
+    default:
+      return [];
+  }
+}
