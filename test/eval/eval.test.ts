@@ -269,6 +269,27 @@ describe("an evaluation", () => {
     expect(done.results[0].status).toBe("failed");
   });
 
+  it("holds the agent to the restrictions that the task's environment brings", async () => {
+    const write = (path: string) => ({ name: "Write", args: { path, content: "done\n" } });
+    const files = {
+      "environment/.cursor/cli.json": JSON.stringify({ permissions: { deny: ["Write(by-rule.txt)"] } }),
+      "environment/.cursorignore": "hidden.txt\n",
+      "environment/.cursor/hooks.json": JSON.stringify({
+        version: 1,
+        hooks: { preToolUse: [{ command: "grep -q by-hook && exit 2 || exit 0" }] },
+      }),
+      "script.json": JSON.stringify([
+        { calls: ["by-rule.txt", "hidden.txt", "by-hook.txt", "done.txt"].map(write) },
+        { text: "Done." },
+      ]),
+    };
+    const { told } = await evaluate([makeTask("restricted", files), "--model", "script", "--output", "restricted-out"]);
+    const [attempt] = told.results;
+    expect([attempt.status, attempt.agent.denials.length]).toEqual(["passed", 3]);
+    const patch = readFileSync(join(place.path, "restricted-out/restricted/1/patch.diff"), "utf8");
+    expect(patch.match(/^\+\+\+ .*/gm)).toEqual(["+++ b/done.txt"]);
+  });
+
   it("takes rewards as Harbor's verifiers write them", async () => {
     const rewards = {
       text: "echo 1.0 > /logs/verifier/reward.txt; exit 7\n",
