@@ -243,7 +243,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
         yield event;
       }
     },
-    reload: () => todos.replace((session.state("todos") as Todo[] | undefined) ?? []),
+    reload: () => todos.become((session.state("todos") as Todo[] | undefined) ?? []),
     background: (callId) => background.takeOver(callId),
     backgroundCommands: () => background.list(),
     names: async () => [...told.names(), ...(mcp?.prompts() ?? [])],

@@ -3,6 +3,7 @@
 import { isObject, type JsonObject } from "../json/object.ts";
 import type { Outcome } from "../protocol/event.ts";
 import { displayNameOf, toolKeyOf, toolOfKey } from "../protocol/tool-calls.ts";
+import { shownTodos } from "./todos.ts";
 
 export type CallView = {
   id: string;
@@ -190,14 +191,11 @@ function matchLines(file: JsonObject): string[] {
   );
 }
 
-const marks: Record<string, string> = { PENDING: "[ ]", IN_PROGRESS: "[>]", COMPLETED: "[x]", CANCELLED: "[-]" };
+const marks = { PENDING: "[ ]", IN_PROGRESS: "[>]", COMPLETED: "[x]", CANCELLED: "[-]" };
 
 function todoText(todos: unknown): string {
-  return objectsIn(todos)
-    .map(
-      ({ status, content }) =>
-        `${marks[text(status).replace("TODO_STATUS_", "").toUpperCase()] ?? "[ ]"} ${text(content)}`,
-    )
+  return shownTodos(todos)
+    .map(({ state, words }) => `${marks[state]} ${words}`)
     .join("\n");
 }
 

@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from "../json/object.ts";
 import { displayNameOf } from "../protocol/tool-calls.ts";
 import { collapsed } from "../text/one-line.ts";
 import { byteSize, counted } from "./numbers.ts";
+import { shownTodos } from "./todos.ts";
 
 /** `target`, `where` (a place) and `by` (who does it) as the call says them; `outcome` in few words; `isTimed`: the time is worth telling, however short. */
 type Row = {
@@ -60,8 +61,8 @@ const rows: Record<string, Row> = {
     name: "Todo",
     target: () => "",
     outcome: ({ todos }, args) => {
-      const all = objects(todos ?? args.todos);
-      const done = all.filter(({ status }) => /COMPLETED/i.test(text(status))).length;
+      const all = shownTodos(todos ?? args.todos);
+      const done = all.filter(({ state }) => state === "COMPLETED").length;
       return `${done} of ${all.length} done`;
     },
   },

@@ -12,11 +12,15 @@ export type Todo = {
   /** Milliseconds. */
   createdAt: number;
   updatedAt: number;
-  dependencies: string[];
+  /** The ids of items that are to be done before. */
+  dependencies: readonly string[];
 };
 
-/** What a model says of an item. */
-export type TodoItem = Pick<Todo, "id" | "content" | "status">;
+/** What a model says of an item. What it leaves out when it merges stays as it was. */
+export type TodoItem = Pick<Todo, "id" | "status"> & {
+  content?: string | undefined;
+  dependencies?: readonly string[] | undefined;
+};
 
 /** In memory; `all()` is plain data, from which a later session can start again. */
 export class TodoList {
@@ -30,33 +34,37 @@ export class TodoList {
     return this.#todos;
   }
 
-  /** The list becomes these items. An item that was there keeps the time of its making. */
-  replace(items: readonly TodoItem[], at = Date.now()): void {
+  become(todos: readonly Todo[]): void {
+    this.#todos = [...todos];
+  }
+
+  /** The list becomes these items; with `merge`, items with known ids change and others are added at the end. */
+  update(items: readonly TodoItem[], { merge = false, at }: { merge?: boolean | undefined; at: number }): void {
     const before = this.#todos;
-    this.#todos = [];
-    for (const item of items) this.#put(item, at, before);
+    if (!merge) this.#todos = [];
+    for (const item of items) {
+      const known = before.find(({ id }) => id === item.id);
+      const todo = changed(known, item, { merge, at });
+      const place = this.#todos.findIndex(({ id }) => id === item.id);
+      this.#todos = place === -1 ? [...this.#todos, todo] : this.#todos.with(place, todo);
+    }
   }
+}
 
-  /** Items with known ids change, others are added at the end. */
-  merge(items: readonly TodoItem[], at = Date.now()): void {
-    for (const item of items) this.#put(item, at, this.#todos);
-  }
-
-  #put(item: TodoItem, at: number, before: readonly Todo[]): void {
-    const known = before.find((todo) => todo.id === item.id);
-    const isSame = known?.content === item.content && known.status === item.status;
-    const todo: Todo = {
-      id: item.id,
-      content: item.content,
-      status: item.status,
-      createdAt: known?.createdAt ?? at,
-      updatedAt: isSame ? known.updatedAt : at,
-      dependencies: known?.dependencies ?? [],
-    };
-    const place = this.#todos.findIndex((each) => each.id === item.id);
-    if (place === -1) this.#todos.push(todo);
-    else this.#todos[place] = todo;
-  }
+/** An item that was there keeps the time of its making, and that of its last change if nothing about it is new. */
+function changed(known: Todo | undefined, item: TodoItem, { merge, at }: { merge: boolean; at: number }): Todo {
+  const left = merge ? known : undefined;
+  const { id, status, content = left?.content ?? "", dependencies = left?.dependencies ?? [] } = item;
+  const isSame =
+    known?.content === content && known?.status === status && String(known.dependencies) === String(dependencies);
+  return {
+    id,
+    content,
+    status,
+    dependencies,
+    createdAt: known?.createdAt ?? at,
+    updatedAt: isSame ? known.updatedAt : at,
+  };
 }
 
 const marks = { pending: "[ ]", in_progress: "[>]", completed: "[x]", cancelled: "[-]" };
@@ -69,29 +77,42 @@ export const todoWrite = tool({
     "Keep a task list for work of several steps. Have one item in_progress; complete items as you finish them.",
   readOnly: true,
   args: v.object({
-    todos: v.array(v.object({ id: v.string(), content: v.optional(v.string()), status: v.picklist(statuses) })),
+    todos: v.array(
+      v.object({
+        id: v.string(),
+        content: v.optional(v.string()),
+        status: v.picklist(statuses),
+        dependencies: v.optional(v.pipe(v.array(v.string()), v.description("Ids to be done first"))),
+      }),
+    ),
     merge: v.optional(
       v.pipe(v.boolean(), v.description("Update by id instead of replacing the list; content may be left out")),
     ),
   }),
-  wireArgs(args, { todos: list }) {
-    const now = Date.now();
-    const todos = whole(args, list).map((item) =>
-      onWire({ ...item, createdAt: now, updatedAt: now, dependencies: [] }),
-    );
-    return { todos, merge: args.merge ?? false };
+  wireArgs(args, { todos }) {
+    const list = new TodoList(todos?.all());
+    list.update(args.todos, { merge: args.merge, at: timeOf(args) });
+    const named = new Map(list.all().map((todo) => [todo.id, todo]));
+    return { todos: args.todos.map(({ id }) => onWire(named.get(id)!)), merge: args.merge ?? false };
   },
   needs: () => [],
-  async run(args, context) {
-    const list = context.todos;
-    const items = whole(args, list);
-    const empty = items.find((item) => item.id === "" || item.content === "");
+  async run(args, { todos: list }) {
+    const next = new TodoList(list.all());
+    next.update(args.todos, { merge: args.merge, at: timeOf(args) });
+    const todos = next.all();
+    const empty = todos.find((item) => item.id === "" || item.content === "");
     if (empty)
       throw failure(`Each todo needs an id and a content that are not empty: see ${JSON.stringify(empty.id)}.`);
-    if (args.merge) list.merge(items);
-    else list.replace(items);
-    const todos = list.all();
-    const lines = todos.map((todo) => `${marks[todo.status]} ${todo.id}: ${todo.content}`);
+    const unknown = todos
+      .flatMap(({ dependencies }) => dependencies)
+      .find((id) => !todos.some((each) => each.id === id));
+    if (unknown !== undefined)
+      throw failure(`No todo has the id ${JSON.stringify(unknown)}, which another depends on.`);
+    list.become(todos);
+    const lines = todos.map(
+      ({ status, id, content, dependencies }) =>
+        `${marks[status]} ${id}: ${content}${dependencies.length > 0 ? ` (after ${dependencies.join(", ")})` : ""}`,
+    );
     return {
       outcome: {
         kind: "success",
@@ -102,19 +123,13 @@ export const todoWrite = tool({
   },
 });
 
-/** Who changes the status of an item need not repeat its words. */
-function whole(
-  {
-    todos,
-    merge,
-  }: { todos: readonly (Omit<TodoItem, "content"> & { content?: string | undefined })[]; merge?: boolean | undefined },
-  list: TodoList | undefined,
-): TodoItem[] {
-  const known = merge ? (list?.all() ?? []) : [];
-  return todos.map(({ content, ...item }) => ({
-    ...item,
-    content: content ?? known.find(({ id }) => id === item.id)?.content ?? "",
-  }));
+const times = new WeakMap<object, number>();
+
+/** When a call was made: its arguments and its result show the same time. */
+function timeOf(args: object): number {
+  const at = times.get(args) ?? Date.now();
+  times.set(args, at);
+  return at;
 }
 
 function onWire(todo: Todo) {

@@ -7,6 +7,7 @@ import { errorTextOf, outcomeGroupOf } from "../../protocol/tool-calls.ts";
 import { viewOfCall } from "../../view/call-view.ts";
 import { type CallWords, wordsOfCall } from "../../view/call-words.ts";
 import { byteSize, duration, runningFor } from "../../view/numbers.ts";
+import { shownTodos, type TodoState } from "../../view/todos.ts";
 import {
   blanks,
   cut,
@@ -244,7 +245,7 @@ export function overwritten(text: string): string[] {
     .map((line) => line.replace(/\r+$/, "").replace(/^.*\r/s, ""));
 }
 
-const todoSigns: Record<string, (palette: Palette, text: string) => Painted> = {
+const todoSigns: Record<TodoState, (palette: Palette, text: string) => Painted> = {
   COMPLETED: (palette, text) => join(palette.good("✓ "), palette.soft(text)),
   IN_PROGRESS: (palette, text) => join(palette.accent("▸ "), palette.bold(text)),
   CANCELLED: (palette, text) => join(palette.soft("✗ "), palette.both("soft", "struck")(text)),
@@ -252,11 +253,7 @@ const todoSigns: Record<string, (palette: Palette, text: string) => Painted> = {
 };
 
 function todoLines(todos: unknown, palette: Palette, width: number): Painted[] {
-  return (Array.isArray(todos) ? todos : []).filter(isObject).flatMap(({ status, content }) => {
-    const state = String(status).replace("TODO_STATUS_", "").toUpperCase();
-    const show = Object.hasOwn(todoSigns, state) ? todoSigns[state]! : todoSigns["PENDING"]!;
-    return wrap(show(palette, typeof content === "string" ? content.replace(/\s+/g, " ") : ""), width, blanks(2));
-  });
+  return shownTodos(todos).flatMap(({ state, words }) => wrap(todoSigns[state](palette, words), width, blanks(2)));
 }
 
 function contentLines({ text, image, resource }: JsonObject): string[] {

@@ -163,11 +163,35 @@ describe("TodoWrite", () => {
 
   test("times: made once, changed when something changes", () => {
     const list = new TodoList();
-    list.replace([{ id: "a", content: "x", status: "pending" }], 1);
-    list.merge([{ id: "a", content: "x", status: "pending" }], 2);
+    list.update([{ id: "a", content: "x", status: "pending" }], { at: 1 });
+    list.update([{ id: "a", content: "x", status: "pending" }], { at: 2, merge: true });
     expect(list.all()[0]).toMatchObject({ createdAt: 1, updatedAt: 1 });
-    list.replace([{ id: "a", content: "x", status: "completed" }], 3);
+    list.update([{ id: "a", content: "x", status: "completed" }], { at: 3 });
     expect(list.all()).toMatchObject([{ createdAt: 1, updatedAt: 3 }]);
+    list.update([{ id: "a", status: "completed", dependencies: ["b"] }], { at: 4, merge: true });
+    expect(list.all()).toMatchObject([{ createdAt: 1, updatedAt: 4 }]);
+  });
+
+  test("dependencies are kept, shown on the wire with the same times as in the result, and named to the model", async () => {
+    const space = workspace();
+    const todos = new TodoList();
+    const items = [
+      { id: "a", content: "look", status: "in_progress" },
+      { id: "b", content: "leap", status: "pending", dependencies: ["a"] },
+    ];
+    const args = todoWrite.parse({ todos: items });
+    const shown = (await todoWrite.wireArgs(args, space.context({ todos }))) as { todos: unknown };
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const { outcome, text } = await todoWrite.run(args, space.context({ todos }));
+    const { todos: kept } = outcome.value as { todos: unknown[] };
+    expect(kept).toEqual(shown.todos);
+    expect(kept[1]).toMatchObject({ dependencies: ["a"] });
+    expect(text).toBe("[>] a: look\n[ ] b: leap (after a)");
+    const merged = await space.call(todoWrite, { todos: [{ id: "b", status: "in_progress" }], merge: true }, { todos });
+    expect((merged.value as any).todos[1].dependencies).toEqual(["a"]);
+    const wrong = { todos: [{ id: "c", content: "x", status: "pending", dependencies: ["z"] }], merge: true };
+    expect((await space.fail(todoWrite, wrong, { todos })).message).toContain('No todo has the id "z"');
+    expect(todos.all().map(({ id }) => id)).toEqual(["a", "b"]);
   });
 
   test("an empty item is refused", async () => {

@@ -1,8 +1,9 @@
 // TodoTool: the list of what is to be done, with signs and words.
 import type { JsonObject } from "../../../json/object.ts";
 import { documentText } from "../../../view/document-text.ts";
+import { shownTodos, type TodoState } from "../../../view/todos.ts";
 import { Card, type ToolProps } from "../card.tsx";
-import { fieldsOf, objectsIn, textOf } from "../fields.ts";
+import { fieldsOf, objectsIn } from "../fields.ts";
 
 export function TodoTool(props: ToolProps) {
   const { todos } = fieldsOf(props.call.outcome?.value);
@@ -14,7 +15,7 @@ export function TodoTool(props: ToolProps) {
   );
 }
 
-const states: Record<string, { sign: string; word: string; class: string }> = {
+const states: Record<TodoState, { sign: string; word: string; class: string }> = {
   PENDING: { sign: "○", word: "to do", class: "cr-soft" },
   IN_PROGRESS: { sign: "▸", word: "in progress", class: "cr-accent" },
   COMPLETED: { sign: "✓", word: "done", class: "" },
@@ -24,17 +25,14 @@ const states: Record<string, { sign: string; word: string; class: string }> = {
 export function TodoList({ items }: { items: readonly JsonObject[] }) {
   return (
     <ul class="cr-todos">
-      {items.map(({ status, content }, index) => {
-        const state = states[textOf(status).replace("TODO_STATUS_", "").toUpperCase()] ?? states.PENDING!;
-        return (
-          <li key={index} class={state.class}>
-            <span class="cr-sign" role="img" aria-label={state.word}>
-              {state.sign}
-            </span>
-            <span>{documentText(textOf(content))}</span>
-          </li>
-        );
-      })}
+      {shownTodos(items).map(({ state, words }, index) => (
+        <li key={index} class={states[state].class}>
+          <span class="cr-sign" role="img" aria-label={states[state].word}>
+            {states[state].sign}
+          </span>
+          <span>{documentText(words)}</span>
+        </li>
+      ))}
     </ul>
   );
 }

@@ -1,0 +1,35 @@
+// A todo list as it stands on the wire, read for people: terminal, studio, exports.
+import { isObject } from "../json/object.ts";
+
+export type TodoState = "PENDING" | "IN_PROGRESS" | "COMPLETED" | "CANCELLED";
+
+export type ShownTodo = {
+  state: TodoState;
+  /** What is to be done; with the items it waits for, if they are not done yet. */
+  words: string;
+};
+
+const states: readonly string[] = ["PENDING", "IN_PROGRESS", "COMPLETED", "CANCELLED"] satisfies TodoState[];
+
+export function shownTodos(todos: unknown): ShownTodo[] {
+  const items = (Array.isArray(todos) ? todos : []).filter(isObject);
+  const open = new Map(items.filter((item) => isOpen(stateOf(item.status))).map((item) => [item.id, item.content]));
+  return items.map(({ status, content, dependencies }) => {
+    const state = stateOf(status);
+    const words = typeof content === "string" ? content.replace(/\s+/g, " ") : "";
+    const waitsFor = isOpen(state) && Array.isArray(dependencies) ? dependencies.filter((id) => open.has(id)) : [];
+    return {
+      state,
+      words: waitsFor.length === 0 ? words : `${words} (after ${waitsFor.map((id) => open.get(id)).join(", ")})`,
+    };
+  });
+}
+
+function stateOf(status: unknown): TodoState {
+  const state = String(status).replace("TODO_STATUS_", "").toUpperCase();
+  return states.includes(state) ? (state as TodoState) : "PENDING";
+}
+
+function isOpen(state: TodoState): boolean {
+  return state === "PENDING" || state === "IN_PROGRESS";
+}
