@@ -6,6 +6,7 @@ import { type Decision, onlyLooks } from "../policy/need.ts";
 import type { AgentEvent, Denial, Outcome } from "../protocol/event.ts";
 import { mcpWireArgs } from "../protocol/mcp-wire.ts";
 import type { ToolCallPart, ToolResultPart } from "../protocol/message.ts";
+import { unknownWireName } from "../protocol/tool-calls.ts";
 import { NotRun, unlessStopped } from "../protocol/unless-stopped.ts";
 import type { Agent, Question } from "./agent.ts";
 import type { BeforeCall, HookedCall } from "./hooks/call-hooks.ts";
@@ -32,7 +33,7 @@ export async function* callTool(
 ): AsyncGenerator<AgentEvent, CallEnd> {
   const startedAt = agent.seams.now();
   const known = given?.tool ?? findTool(agent.tools, call.name);
-  const tool = known?.wire ?? call.name.replace(/\W+/g, "_");
+  const tool = known?.wire ?? unknownWireName(call.name);
   const args = given?.wireArgs ?? wrongArgs(call, known);
   const frame = { callId: call.id, tool, args, modelCallId: context.modelCallId, startedAt };
   yield { type: "tool_start", ...frame, ...describedBy(tool, args), at: startedAt };

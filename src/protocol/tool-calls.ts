@@ -86,6 +86,15 @@ const modelNames: ReadonlyMap<string, string> = new Map([
   ["mcp", "MCP"],
 ]);
 
+/** How the wire spells a tool that it does not know, as it spells those it knows: Search_docs -> searchDocs. */
+export function unknownWireName(name: string): string {
+  const words = name.split(/[^A-Za-z0-9]+/).filter(Boolean);
+  const joined = words
+    .map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
+    .join("");
+  return joined === "" ? "unknown" : joined.charAt(0).toLowerCase() + joined.slice(1);
+}
+
 /** The wire's name as a model and a reader know it: read -> Read. */
 export function displayNameOf(tool: string): string {
   return modelNames.get(tool) ?? tool.charAt(0).toUpperCase() + tool.slice(1);

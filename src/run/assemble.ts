@@ -10,6 +10,7 @@ import { createSnapshots } from "../agent/snapshots/index.ts";
 import { createSubagents } from "../agent/subagents/index.ts";
 import type { SubagentContext } from "../agent/subagents/run.ts";
 import { askQuestion } from "../agent/tools/ask-question.ts";
+import { noMcpResources } from "../agent/tools/list-mcp-resources.ts";
 import { type Todo, TodoList, todoWrite } from "../agent/tools/todos.ts";
 import type { TurnPrompt } from "../agent/turn.ts";
 import { UsageBudget } from "../agent/usage-budget.ts";
@@ -17,7 +18,7 @@ import type { AgentEvent } from "../protocol/event.ts";
 import type { BackgroundCommand, LiveRun, Prompt } from "../protocol/run.ts";
 import { hasHookFiles } from "../store/hook-paths.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
-import { chooseTools, closedTools } from "./choose-tools.ts";
+import { chooseServerTools, chooseTools, closedTools } from "./choose-tools.ts";
 import type { RunHost } from "./host.ts";
 import { personOf } from "./human.ts";
 import { loadInstructions } from "./instructions.ts";
@@ -96,6 +97,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     }));
   const hasServers = mcp !== undefined || browser !== undefined;
   const builtIn = perMode(state, (mode) => chooseTools(request, { mode, hasServers })); // wrong names stop the run here
+  const withoutServers = perMode(state, (mode) => chooseServerTools([noMcpResources], request, mode));
   await opened;
   const told = await loadInstructions(setup, {
     state,
@@ -141,7 +143,8 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       return [told.system(), ...(begun ?? [])].join("\n\n");
     },
     get tools() {
-      return [...builtIn(), ...(browser?.tools ?? []), ...(mcp?.tools ?? [])];
+      // Of two tools with one name the first counts.
+      return [...builtIn(), ...(browser?.tools ?? []), ...(mcp?.tools ?? []), ...withoutServers()];
     },
     decide: permissions.decide,
     ...(permissions.ask && { ask: permissions.ask }),
@@ -152,7 +155,11 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     ...(answer && { answer: model.kind === "offline" ? { ...answer, repairs: 0 } : answer }),
     ...(person && { person }),
     get untold() {
-      return new Set([...(asking.can("choices") ? [] : [askQuestion.name]), ...closedTools(setup, state.mode)]);
+      return new Set([
+        ...(asking.can("choices") ? [] : [askQuestion.name]),
+        ...(mcp?.tools.some(({ name }) => name === noMcpResources.name) ? [] : [noMcpResources.name]),
+        ...closedTools(setup, state.mode),
+      ]);
     },
     ...(hooks && { hooks }),
     ...(snapshots && {

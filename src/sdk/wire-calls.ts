@@ -3,6 +3,7 @@
 import { isObject, type JsonObject } from "../json/object.ts";
 import type { Outcome } from "../protocol/event.ts";
 import type { ToolCallPart, ToolResultPart } from "../protocol/message.ts";
+import { unknownWireName } from "../protocol/tool-calls.ts";
 
 export type WireCall = { tool: string; args: unknown };
 
@@ -101,12 +102,7 @@ export function wireCallOf({ id, name, args }: ToolCallPart): WireCall {
     return { tool: "mcp", args: call };
   }
   const shape = shapes.get(name);
-  return { tool: shape?.tool ?? wireName(name), args: shape?.args?.(given, id) ?? given };
-}
-
-/** What cannot be a key of the wire is spelled so that it can. */
-function wireName(name: string): string {
-  return name.replace(/\W+/g, "_") || "unknown";
+  return { tool: shape?.tool ?? unknownWireName(name), args: shape?.args?.(given, id) ?? given };
 }
 
 function argumentsOf(args: unknown): JsonObject {

@@ -1,6 +1,7 @@
 // The resources of all servers: a list of them, and one of them.
 import * as v from "valibot";
 import { tool } from "../tools/define.ts";
+import { listMcpResources } from "../tools/list-mcp-resources.ts";
 import { failure, type Tool, ToolFailure } from "../tools/tool.ts";
 import type { Connection } from "./connection.ts";
 import { shownResource, toolResult } from "./content.ts";
@@ -17,33 +18,21 @@ export function resourceTools(connections: () => readonly Connection[], consents
     const names = connections().map(({ name }) => name);
     throw failure(`No MCP server "${server}" has resources. Available: ${names.join(", ")}.`);
   };
-  const list = tool({
-    name: "ListMcpResources",
-    wire: "listMcpResources",
-    description: "List the resources that MCP servers offer.",
-    readOnly: true,
-    args: v.object({ server: v.optional(v.string()) }),
-    wireArgs: (args) => args,
-    needs: () => [],
-    async run({ server }, { signal, resultLimit }) {
-      const lists = await Promise.allSettled(
-        named(server).map(async (connection) =>
-          (await connection.listResources({ signal })).map((resource) => ({ ...resource, server: connection.name })),
-        ),
-      );
-      const failed = lists.find((each) => each.status === "rejected");
-      if (failed && lists.every((each) => each.status === "rejected")) throw serverFailure(failed.reason);
-      const all = lists.flatMap((each) => (each.status === "fulfilled" ? each.value : [])).slice(0, mostListed);
-      const resources = all.map(({ uri, name, description, mimeType }) => ({
-        uri,
-        name,
-        ...(description !== undefined && { description }),
-        ...(mimeType !== undefined && { mimeType }),
-      }));
-      const lines = all.map((each) => `${each.server}: ${each.uri}  ${each.description ?? each.name}`);
-      const text = lines.length > 0 ? lines.join("\n") : "There are none.";
-      return { outcome: { kind: "success", value: { resources } }, text: text.slice(0, resultLimit) };
-    },
+  const list = listMcpResources(async (server, signal) => {
+    const lists = await Promise.allSettled(
+      named(server).map(async (connection) =>
+        (await connection.listResources({ signal })).map(({ uri, name, description, mimeType }) => ({
+          server: connection.name,
+          uri,
+          name,
+          ...(description !== undefined && { description }),
+          ...(mimeType !== undefined && { mimeType }),
+        })),
+      ),
+    );
+    const failed = lists.find((each) => each.status === "rejected");
+    if (failed && lists.every((each) => each.status === "rejected")) throw serverFailure(failed.reason);
+    return lists.flatMap((each) => (each.status === "fulfilled" ? each.value : [])).slice(0, mostListed);
   });
   const read = tool({
     name: "ReadMcpResource",

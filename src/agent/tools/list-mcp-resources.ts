@@ -1,0 +1,30 @@
+// ListMcpResources: what MCP servers have to be read. It is there without servers too, and then lists nothing.
+import * as v from "valibot";
+import { tool } from "./define.ts";
+import type { Tool, ToolContext } from "./tool.ts";
+
+export type ListedResource = { server: string; uri: string; name: string; description?: string; mimeType?: string };
+
+/** `list`: of one server, or of all. */
+export function listMcpResources(
+  list: (server: string | undefined, signal: AbortSignal) => Promise<readonly ListedResource[]>,
+): Tool<{ server?: string | undefined }> {
+  return tool({
+    name: "ListMcpResources",
+    wire: "listMcpResources",
+    description: "List the resources that MCP servers offer.",
+    readOnly: true,
+    args: v.object({ server: v.optional(v.string()) }),
+    wireArgs: (args) => args,
+    needs: () => [],
+    async run({ server }, { signal, resultLimit }: ToolContext) {
+      const all = await list(server, signal);
+      const resources = all.map(({ server: _, ...resource }) => resource);
+      const lines = all.map((each) => `${each.server}: ${each.uri}  ${each.description ?? each.name}`);
+      const text = lines.length > 0 ? lines.join("\n") : "There are none.";
+      return { outcome: { kind: "success", value: { resources } }, text: text.slice(0, resultLimit) };
+    },
+  });
+}
+
+export const noMcpResources = listMcpResources(async () => []);
