@@ -37,14 +37,35 @@ const newerCommandArgs = [
   "conversationId",
 ];
 
-function argsIn(tool: string, args: JsonObject, { commandFields, globDirectory }: Profile): JsonObject {
-  if (tool === "shell" && commandFields === "first") {
+function argsIn(tool: string, args: JsonObject, { commandFields, wordTypes, globDirectory }: Profile): JsonObject {
+  if (tool === "shell") {
+    const isFirst = commandFields === "first";
     const { parsingResult } = args;
-    const parsed = isObject(parsingResult) ? { parsingResult: without(parsingResult, ["redirects"]) } : {};
-    return { ...without(args, newerCommandArgs), ...parsed };
+    if (!isObject(parsingResult)) return isFirst ? without(args, newerCommandArgs) : args;
+    const commands = wordTypes === "three" ? { executableCommands: commandsInThreeTypes(parsingResult) } : {};
+    const parsed = { ...(isFirst ? without(parsingResult, ["redirects"]) : parsingResult), ...commands };
+    return { ...(isFirst ? without(args, newerCommandArgs) : args), parsingResult: parsed };
   }
   if (tool === "glob" && globDirectory === "always") return { targetDirectory: "", ...args };
   return args;
+}
+
+const threeTypes: Readonly<Record<string, string>> = {
+  number: "number",
+  string: "string",
+  raw_string: "string",
+  ansi_c_string: "string",
+};
+
+function commandsInThreeTypes({ executableCommands }: JsonObject): JsonObject[] {
+  return objectsIn(executableCommands).map((command) => ({
+    ...command,
+    args: objectsIn(command.args).map((arg) => ({ ...arg, type: threeTypes[String(arg.type)] ?? "word" })),
+  }));
+}
+
+function objectsIn(list: unknown): JsonObject[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
 const newerCommandResult = ["interleavedOutput", "localExecutionTimeMs", "pid", "taskId"];

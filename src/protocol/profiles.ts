@@ -10,6 +10,8 @@ export type Profile = {
   failedCommand: "failure" | "success";
   /** Every field of a command's call and of its result, or those of the first version. */
   commandFields: "all" | "first";
+  /** What the words of a command can be: everything that a syntax tree names, or word, string and number. */
+  wordTypes: "all" | "three";
   /** `relatedCursorRules` and the like in the result of a read. */
   readRules: boolean;
   /** `targetDirectory` of a glob: always, or when the model gave one. */
@@ -33,6 +35,7 @@ const today: Profile = {
   segmentTimes: true,
   failedCommand: "failure",
   commandFields: "all",
+  wordTypes: "all",
   readRules: true,
   globDirectory: "given",
   grepPath: "always",
@@ -50,6 +53,7 @@ const profiles = {
     segmentTimes: false,
     failedCommand: "success",
     commandFields: "first",
+    wordTypes: "three",
     readRules: false,
     globDirectory: "always",
     grepPath: "given",
@@ -62,6 +66,7 @@ const profiles = {
   /** February 2026. */
   "2026-02": {
     ...today,
+    wordTypes: "three",
     readRules: false,
     globDirectory: "always",
     diffString: "lines",

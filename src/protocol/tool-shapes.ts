@@ -149,7 +149,19 @@ export interface ShellParsingResult {
   redirects?: unknown[];
 }
 export type ExecutableCommand = { name: string; args: CommandArg[]; fullText: string };
-export type CommandArg = { type: "word" | "string" | "raw_string" | "number"; value: string };
+export type CommandArg = { type: CommandArgType; value: string };
+/** The names that a syntax tree for bash has for words. Profiles of older versions have the first three alone. */
+export type CommandArgType =
+  | "word"
+  | "string"
+  | "number"
+  | "raw_string"
+  | "ansi_c_string"
+  | "simple_expansion"
+  | "expansion"
+  | "command_substitution"
+  | "process_substitution"
+  | "concatenation";
 export interface SandboxPolicy {
   type: string;
   networkAccess?: boolean;

@@ -1,6 +1,8 @@
 // The bash grammar, reduced to what permission and the wire need: simple commands, words, redirects.
+
 import type { Redirection, SyntaxNode, WordPart } from "unbash";
 import { forEachChild, parse } from "unbash";
+import type { CommandArgType, ExecutableCommand } from "../../protocol/tool-shapes.ts";
 import { ParseCheck } from "./parse-check.ts";
 import type { CommandWords, ShellWord } from "./shell-word.ts";
 import { argumentsOf, pipelineOf, wordOf } from "./shell-words.ts";
@@ -326,7 +328,7 @@ export type CommandDescription = {
   hasOutputRedirect: boolean;
   parsingResult: {
     parsingFailed: boolean;
-    executableCommands: { name: string; args: { type: string; value: string }[]; fullText: string }[];
+    executableCommands: ExecutableCommand[];
     hasRedirects: boolean;
     hasCommandSubstitution: boolean;
     allRedirectsAreDevNull?: boolean;
@@ -373,8 +375,7 @@ function wireRedirect(redirect: ShellRedirect): CommandDescription["parsingResul
   return { operator, destinationFds: descriptors, targetNodeType, ...shown };
 }
 
-/** The names that a syntax tree for bash has for words. */
-function wireType(word: ShellWord): string {
+function wireType(word: ShellWord): CommandArgType {
   const { text } = word;
   if (/^-?\d+$/.test(text)) return "number";
   if (/^'[^']*'$/.test(text)) return "raw_string";
