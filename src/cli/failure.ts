@@ -1,6 +1,7 @@
 // How a failure is told: one line on stderr, and its JSON twin where the output format is JSON.
+import { resolve } from "node:path";
 import { type ErrorCode, exitCodeOf, explainError, resultText, UserError } from "../protocol/error-codes.ts";
-import { profileNames } from "../protocol/profiles.ts";
+import { type ProfileName, profileNames } from "../protocol/profiles.ts";
 import { encodeEvent } from "../protocol/stream-json.ts";
 import { noSpending } from "../protocol/usage.ts";
 import { UnknownOption } from "./flags.ts";
@@ -11,7 +12,8 @@ import { openStdout, outputFault, withoutSecrets, writeStderr } from "./stdout.t
 type FailureFormat = OutputFormat | "answer";
 
 /**
- * A failure before there was a run: no session, no `init`, but still exactly one result. The trust gate alone leaves
+ * A failure before there was a run: still exactly one result, after an `init` where it was to go on with a session that exists
+ * and only the run could not begin (its model is unknown, or has no key). The trust gate alone leaves
  * stdout empty, as the original does: programs that ask for trust and start again would take a result for the end.
  */
 export async function failedBeforeRun(
@@ -26,7 +28,8 @@ export async function failedBeforeRun(
   const isGate = code === "UNTRUSTED" && format !== "answer";
   if (format !== "text" && !isGate) {
     const stdout = openStdout();
-    stdout.write(`${format === "answer" ? failedAnswer(message, code) : failedResult(message, code, chat)}\n`);
+    const init = format === "stream-json" && code !== "USAGE" && chat !== "" ? await initOf(chat) : "";
+    stdout.write(`${init}${format === "answer" ? failedAnswer(message, code) : failedResult(message, code, chat)}\n`);
     await stdout.flush();
   }
   return exitCodeOf(code);
@@ -55,18 +58,42 @@ function failedResult(message: string, code: ErrorCode, chat: string): string {
     apiDurationMs: 0,
     usage: noSpending,
   };
-  const compat = profileNames.find((name) => name === process.env["COURSER_COMPAT"]);
-  return JSON.stringify(encodeEvent({ ...event, requestId: crypto.randomUUID() }, chat, { compat }));
+  return JSON.stringify(encodeEvent({ ...event, requestId: crypto.randomUUID() }, chat, { compat: compatOf() }));
+}
+
+function compatOf(): ProfileName | undefined {
+  return profileNames.find((name) => name === process.env["COURSER_COMPAT"]);
+}
+
+/** The first line of a run that goes on with this session, or nothing where there is no such session. */
+async function initOf(sessionId: string): Promise<string> {
+  const [{ configDir }, { isTaken }] = await Promise.all([
+    import("../store/config-dir.ts"),
+    import("../store/chats/list-chats.ts"),
+  ]);
+  if (!isTaken(configDir(process.env), sessionId)) return "";
+  const argv = process.argv.slice(2);
+  const model = flagIn(argv, "model") ?? "unknown";
+  const cwd = resolve(flagIn(argv, "workspace") ?? ".");
+  const event = { type: "init", sessionId, cwd, model, permissionMode: "default", apiKeySource: "none" } as const;
+  return `${JSON.stringify(encodeEvent(event, sessionId, { compat: compatOf() }))}\n`;
 }
 
 /** The chat that was to be resumed, as far as the command line has its whole id; else there is none yet. */
 function chatOf(argv: readonly string[]): string {
-  for (const [index, token] of argv.entries()) {
-    if (token === "--") break;
-    const [, flag, given = argv[index + 1]] = /^--(resume|resume-or-new|session-id)(?:=(.*))?$/.exec(token) ?? [];
-    if (flag !== undefined && given !== undefined && isUuid.test(given)) return given.toLowerCase();
-  }
-  return "";
+  const given = flagIn(argv, "resume|resume-or-new|session-id", (value) => isUuid.test(value));
+  return given?.toLowerCase() ?? "";
+}
+
+/** What a flag was given, read without the parser: it may be the parser that failed. */
+function flagIn(argv: readonly string[], names: string, fits = (_value: string) => true): string | undefined {
+  const pattern = new RegExp(`^--(?:${names})(?:=(.*))?$`, "s");
+  const end = argv.indexOf("--");
+  const found = argv.slice(0, end < 0 ? undefined : end).flatMap((token, index) => {
+    const match = pattern.exec(token);
+    return match ? [match[1] ?? argv[index + 1] ?? ""] : [];
+  });
+  return found.findLast(fits);
 }
 
 const isUuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
@@ -85,15 +112,10 @@ export function explainFailure(error: unknown): { code: ErrorCode; message: stri
   return { code, message: withoutSecrets(message) };
 }
 
-/** The format that was asked for, read without the parser: it may be the parser that failed. */
+/** The format that was asked for. */
 export function formatOf(argv: readonly string[]): FailureFormat {
-  let format: FailureFormat = "text";
-  for (const [index, token] of argv.entries()) {
-    if (token === "--") break;
-    const [, flag, given = argv[index + 1]] = /^--(output-format|format)(?:=(.*))?$/.exec(token) ?? [];
-    if (flag === "output-format" && given !== undefined && Object.hasOwn(outputs, given))
-      format = given as OutputFormat;
-    if (flag === "format" && given === "json") format = "answer";
-  }
-  return format;
+  if (flagIn(argv, "format", (value) => value === "json") !== undefined) return "answer";
+  return (
+    (flagIn(argv, "output-format", (value) => Object.hasOwn(outputs, value)) as OutputFormat | undefined) ?? "text"
+  );
 }

@@ -20,6 +20,7 @@ export function inProfile(event: AgentEvent, profile: Profile): AgentEvent | und
       return rest;
     }
     case "notice":
+    case "retry":
       return profile.extensions ? event : undefined;
     default:
       return event;

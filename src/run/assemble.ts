@@ -181,6 +181,9 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       background,
       mergeOutput: settings.courser.mergeOutput,
       todos,
+      get skipsApproval() {
+        return state.mode === "force";
+      },
       configDir,
       newId: seams.newId,
       buffers: seams.buffers,

@@ -322,6 +322,23 @@ describe("--fallback-model", () => {
     expect(run.stderr).toMatch(/--fallback-model gtp-5: .*gpt-5/);
   });
 
+  it("a session that exists is named by init, though its run cannot begin", async () => {
+    const { stdout } = await place.run(["create-chat"]);
+    const id = stdout.trim();
+    const stream = ["-p", "--trust", "--output-format", "stream-json"];
+    const run = await place.run([...stream, "--resume", id, "--model", "gtp-5", "hi"]);
+    expect(run.lines()).toMatchObject([
+      { type: "system", subtype: "init", session_id: id, model: "gtp-5", cwd: place.path },
+      { type: "result", is_error: true, error_code: "MODEL_UNKNOWN", session_id: id },
+    ]);
+    for (const args of [
+      ["--model", "gtp-5"],
+      ["--resume", id, "--nonsense"],
+      ["--resume", crypto.randomUUID()],
+    ])
+      expect((await place.run([...stream, ...args, "hi"])).lines()).toMatchObject([{ type: "result", is_error: true }]);
+  });
+
   it("a picture on stdin reaches the model", async () => {
     const data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
     const stdin = user([

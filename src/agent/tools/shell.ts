@@ -109,7 +109,7 @@ async function wireArgs(args: ShellArgs, place: CallIdentity): Promise<Record<st
     parsingResult,
     fileOutputThresholdBytes: String(thresholdBytes),
     isBackground: args.isBackground ?? false,
-    skipApproval: false,
+    skipApproval: place.skipsApproval ?? false,
     timeoutBehavior: args.isBackground ? "TIMEOUT_BEHAVIOR_BACKGROUND" : "TIMEOUT_BEHAVIOR_CANCEL",
     hardTimeout: 86_400_000,
     ...(args.description !== undefined && { description: args.description }),

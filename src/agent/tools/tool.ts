@@ -56,6 +56,8 @@ export type CallIdentity = {
   /** Makes ids; absent: they are random. */
   newId?(): string;
   todos?: TodoList;
+  /** Nobody is asked before calls, as with --force. */
+  skipsApproval?: boolean;
 };
 
 /** Where indexes are kept, and who else may put hits in order. */

@@ -115,6 +115,12 @@ export function sessionOf({ lines }: Trial): string {
   return (id as string | undefined) ?? unknownSession;
 }
 
+/** A made-up key leads to no vendor: a CLI of ours that is given none answers with the offline model. */
+function withAKey(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  if (env["CURSOR_API_KEY"] !== undefined) return env;
+  return { ...env, CURSOR_API_KEY: "conformance", COURSER_MODEL: env["COURSER_MODEL"] ?? "offline" };
+}
+
 async function start(plan: Plan, cwd: string, { command, env, timeoutMs, signal }: TrialOptions): Promise<Trial> {
   const args = [...command.slice(1), ...plan.args];
   const startedAt = performance.now();
@@ -125,7 +131,7 @@ async function start(plan: Plan, cwd: string, { command, env, timeoutMs, signal 
   const supervisor = new Supervisor({
     command: [command[0]!, ...args],
     cwd,
-    env: { ...env, CURSOR_API_KEY: env["CURSOR_API_KEY"] ?? "conformance", ...plan.env },
+    env: { ...withAKey(env), ...plan.env },
     ...(plan.input !== undefined && { input: plan.input }),
     ...(plan.keepOpen && { keepOpen: true, input: "" }),
     timeoutMs,
