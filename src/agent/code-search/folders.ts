@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { CodeIndex, codeIndexFile } from "../../store/code-index/code-index.ts";
 import { removeDatabase } from "../../store/index-database.ts";
 import { storeError } from "../../store/sqlite.ts";
-import type { EmbeddingEndpoint } from "./rerank.ts";
+import type { NearFile } from "./by-meaning.ts";
+import type { EmbeddingEndpoint } from "./embeddings.ts";
 import { type CodeHit, createSearch } from "./search.ts";
 
 export type FolderContext = {
@@ -23,15 +24,14 @@ export type FolderSearch = {
   signal: AbortSignal;
   /** By absolute path. */
   read(path: string): Promise<Uint8Array | undefined>;
+  /** Says how far a long search is. */
+  progress?(line: string): void;
 };
 
 /** Paths of hits are absolute. `notices`: what the user should know of how it was searched. `unread`: what could not be. */
 export type FolderHits = { hits: CodeHit[]; notices: string[]; unread: string[] };
 
 type IndexHits = { hits: CodeHit[]; notice?: string; unread: string[] };
-
-/** So many are handed to an embedding endpoint, which decides about their order. */
-const mostReranked = 24;
 
 export async function searchFolders(
   question: string,
@@ -67,7 +67,7 @@ async function searchFolder(question: string, context: FolderContext, options: F
 async function searchIndex(
   question: string,
   { folder, files, isWanted }: FolderContext,
-  { most, embeddings, env, signal, read }: FolderSearch,
+  { most, embeddings, env, signal, read, progress }: FolderSearch,
   file: string | undefined,
 ): Promise<IndexHits> {
   const index = new CodeIndex(file);
@@ -75,46 +75,46 @@ async function searchIndex(
     const search = createSearch({ index, folder });
     const { unread } = await search.update(files, signal);
     const here = { isWanted, read: (path: string) => read(join(folder, path)) };
-    const found = await search.find(question, { ...here, most: embeddings ? Math.max(mostReranked, most) : most });
-    const hits = found.map((hit) => ({ ...hit, path: join(folder, hit.path) }));
-    if (!embeddings || hits.length < 2) return { hits, unread };
+    const byWords = await search.find(question, { ...here, most: embeddings ? most * spare : most });
+    const whole = (hits: readonly CodeHit[]) => hits.map((hit) => ({ ...hit, path: join(folder, hit.path) }));
+    if (!embeddings) return { hits: whole(byWords), unread };
     try {
-      return {
-        hits: (await reranked(question, hits, { endpoint: embeddings, index, signal, ...(env && { env }) })).slice(
-          0,
-          most,
-        ),
-        unread,
-      };
+      const { embedFiles, nearestFiles } = await import("./by-meaning.ts");
+      const meaning = { endpoint: embeddings, index, signal, env, ...here, ...(progress && { progress }) };
+      const left = await embedFiles(meaning);
+      const hits = await fused(byWords, await nearestFiles(question, most * spare, meaning), here.read);
+      const notice = `${left} files are found by their words alone: they have no vectors yet.`;
+      return { hits: whole(hits.slice(0, most)), unread, ...(left > 0 && { notice }) };
     } catch (error) {
       signal.throwIfAborted();
-      return {
-        hits: hits.slice(0, most),
-        unread,
-        notice: `Ordered by words alone, because the embedding endpoint failed: ${(error as Error).message}`,
-      };
+      const notice = `Found by words alone, because the embedding endpoint failed: ${(error as Error).message}`;
+      return { hits: whole(byWords.slice(0, most)), unread, notice };
     }
   } finally {
     index.close();
   }
 }
 
-/** Half by words, half by meaning: the endpoint has seen an excerpt, the index all of the file. */
-async function reranked(
-  question: string,
-  hits: readonly CodeHit[],
-  rerank: import("./rerank.ts").Rerank,
+/** Of two lists, so many more are taken than are wanted: what is far down in one may be first in the other. */
+const spare = 3;
+
+/** Ranks count, scores do not: words and vectors have no measure in common (reciprocal rank fusion). */
+async function fused(
+  byWords: readonly CodeHit[],
+  byMeaning: readonly NearFile[],
+  read: (path: string) => Promise<Uint8Array | undefined>,
 ): Promise<CodeHit[]> {
-  const { nearness } = await import("./rerank.ts");
-  const near = await nearness(question, hits.map(excerpt), rerank);
-  const [highest, lowest] = [Math.max(...near), Math.min(...near)];
-  const best = Math.max(...hits.map((hit) => hit.score), Number.MIN_VALUE);
-  return hits
-    .map((hit, at) => ({ ...hit, score: hit.score / best + (near[at]! - lowest) / (highest - lowest || 1) }))
-    .sort((left, right) => right.score - left.score);
+  const hits = new Map(byWords.map((hit, rank) => [hit.path, { ...hit, score: worthOf(rank) }]));
+  for (const [rank, { path, chunk }] of byMeaning.entries()) {
+    const known = hits.get(path);
+    const bytes = known?.bytes ?? (await read(path));
+    if (!bytes) continue;
+    const chunks = [chunk, ...(known?.chunks.filter(({ from, to }) => to <= chunk.from || from >= chunk.to) ?? [])];
+    hits.set(path, { path, bytes, chunks: chunks.slice(0, 2), score: (known?.score ?? 0) + worthOf(rank) });
+  }
+  return [...hits.values()].sort((left, right) => right.score - left.score);
 }
 
-function excerpt({ path, chunks, bytes }: CodeHit): string {
-  const texts = chunks.map(({ from, to }) => Buffer.from(bytes.subarray(from, to)).toString("utf8"));
-  return `${path.split("/").slice(-3).join("/")}\n${texts.join("\n")}`;
+function worthOf(rank: number): number {
+  return 1 / (60 + rank);
 }

@@ -45,12 +45,16 @@ export const semSearch = tool({
       env: context.web?.env,
       signal: context.signal,
       read: (path) => bytesOf(path, context),
+      progress: context.print,
     });
-    const results = resultText(hits, context);
-    const text = [results || "Nothing was found.", ...notices.map((notice) => `[${notice}]`)].join("\n");
+    const results = resultText(hits, context) || (context.codeSearch?.embeddings ? "Nothing was found." : foundNothing);
+    const text = [results, ...notices.map((notice) => `[${notice}]`)].join("\n");
     return { outcome: { kind: "success", value: { results } }, text: text + unreadNote([...new Set(unread)].sort()) };
   },
 });
+
+const foundNothing =
+  "Nothing was found. The search is by words: search for identifiers in the language of the code, or use Grep.";
 
 /** Folders of the workspace share its index; one outside, or one that ignore files hide, has its own. */
 async function searchFoldersOf(targets: readonly string[], context: ToolContext): Promise<FolderContext[]> {

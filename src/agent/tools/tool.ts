@@ -7,7 +7,7 @@ import type { ProfileName } from "../../protocol/profiles.ts";
 import type { PageCache } from "../../web/page-cache.ts";
 import type { SearchEngine } from "../../web/search-engines.ts";
 import type { BackgroundShells } from "../background.ts";
-import type { EmbeddingEndpoint } from "../code-search/rerank.ts";
+import type { EmbeddingEndpoint } from "../code-search/embeddings.ts";
 import type { Person } from "../person.ts";
 import type { ProcessRunner } from "../process.ts";
 import type { Sandbox } from "../sandbox/index.ts";

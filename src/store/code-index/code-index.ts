@@ -20,17 +20,20 @@ export type FieldWeights = { path: number; symbols: number; comments: number; bo
 /** A file and what the term is worth in it, as a pair: there are thousands of them. */
 export type Posting = [file: number, score: number];
 
-/** The oldest go first. */
-const mostVectors = 5_000;
+/** A part of a file, and the key of its vector. */
+export type KeyedChunk = { startLine: number; endLine: number; from: number; to: number; key: string };
 
 const tables: IndexTables = {
   // Counted up when terms change as well.
-  version: 1,
-  names: ["vocabulary", "terms", "files", "vectors"],
+  version: 2,
+  names: ["vocabulary", "terms", "files", "vectors", "chunks"],
   // Nothing is lost with it, so nothing waits for the disk.
   settings: "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -32000;",
   create: `
-CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT UNIQUE, size INTEGER, mtime REAL, ctime REAL, hash TEXT);
+CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT UNIQUE, size INTEGER, mtime REAL, ctime REAL, hash TEXT, embedder TEXT);
+CREATE TABLE chunks (file INTEGER, start_line INTEGER, end_line INTEGER, from_byte INTEGER, to_byte INTEGER, key TEXT);
+CREATE INDEX chunks_of_file ON chunks (file);
+CREATE INDEX chunks_of_key ON chunks (key);
 CREATE VIRTUAL TABLE terms USING fts5(path, symbols, comments, body, content = '', contentless_delete = 1, tokenize = 'ascii');
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(terms, 'row');
 CREATE TABLE vectors (key TEXT PRIMARY KEY, vector BLOB);
@@ -89,6 +92,7 @@ export class CodeIndex {
   remove(id: number): void {
     this.#totals = undefined;
     this.#prepare("DELETE FROM terms WHERE rowid = ?").run(id);
+    this.#prepare("DELETE FROM chunks WHERE file = ?").run(id);
     this.#prepare("DELETE FROM files WHERE id = ?").run(id);
   }
 
@@ -116,15 +120,53 @@ export class CodeIndex {
     return statement.all(path, symbols, comments, body, `"${term}"`) as unknown as Posting[];
   }
 
-  vector(key: string): Float32Array | undefined {
-    const bytes = this.#prepare("SELECT vector FROM vectors WHERE key = ?").get(key)?.["vector"];
-    return bytes instanceof Uint8Array ? new Float32Array(bytes.slice().buffer) : undefined;
+  /** Files whose chunks have no vectors of this embedder. */
+  withoutVectors(embedder: string): { id: number; path: string }[] {
+    const rows = this.#prepare("SELECT id, path FROM files WHERE embedder IS NOT ? ORDER BY path").all(embedder);
+    return rows.map((row) => ({ id: Number(row["id"]), path: String(row["path"]) }));
+  }
+
+  hasVector(key: string): boolean {
+    return this.#prepare("SELECT 1 FROM vectors WHERE key = ?").get(key) !== undefined;
   }
 
   keepVector(key: string, vector: Float32Array): void {
     const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
     this.#prepare("INSERT OR REPLACE INTO vectors (key, vector) VALUES (?, ?)").run(key, bytes);
-    this.#prepare("DELETE FROM vectors WHERE rowid <= (SELECT max(rowid) FROM vectors) - ?").run(mostVectors);
+  }
+
+  /** In the place of the chunks that the file had. */
+  putChunks(file: number, embedder: string, chunks: readonly KeyedChunk[]): void {
+    this.#prepare("DELETE FROM chunks WHERE file = ?").run(file);
+    const insert = this.#prepare("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?)");
+    for (const { startLine, endLine, from, to, key } of chunks) insert.run(file, startLine, endLine, from, to, key);
+    this.#prepare("UPDATE files SET embedder = ? WHERE id = ?").run(embedder, file);
+  }
+
+  chunkCount(): number {
+    return Number(this.#prepare("SELECT count(*) AS count FROM chunks").get()?.["count"] ?? 0);
+  }
+
+  *chunkVectors(): Iterable<Omit<KeyedChunk, "key"> & { path: string; vector: Float32Array }> {
+    const rows = this.#prepare(
+      "SELECT path, start_line, end_line, from_byte, to_byte, vector FROM chunks JOIN files ON files.id = file JOIN vectors USING (key)",
+    ).iterate();
+    for (const row of rows) {
+      const bytes = row["vector"] as Uint8Array;
+      yield {
+        path: String(row["path"]),
+        startLine: Number(row["start_line"]),
+        endLine: Number(row["end_line"]),
+        from: Number(row["from_byte"]),
+        to: Number(row["to_byte"]),
+        vector: new Float32Array(bytes.slice().buffer),
+      };
+    }
+  }
+
+  /** Those of text that no file holds any more. */
+  dropUnusedVectors(): void {
+    this.#prepare("DELETE FROM vectors WHERE key NOT IN (SELECT key FROM chunks)").run();
   }
 
   /** All of it or nothing. */

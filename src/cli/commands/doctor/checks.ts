@@ -48,6 +48,12 @@ export const checks: Readonly<Record<string, Check>> = {
   model: checkModel,
   store: checkStore,
   tools: checkTools,
+  search({ settings }) {
+    const endpoint = settings instanceof Error ? undefined : settings.courser.embeddings;
+    if (endpoint?.url === undefined || endpoint.model === undefined)
+      return [ok("code search by words alone (courser.json can name an embedding endpoint)")];
+    return [ok(`code search by words, and by meaning with ${endpoint.model} at ${endpoint.url}`)];
+  },
   sandbox: checkSandbox,
   hooks({ configDir, workspace, home, trusted, invocation }) {
     const { hooks, waiting, warnings } = loadHooks({ configDir, workspace, home }, { trusted });

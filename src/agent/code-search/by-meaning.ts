@@ -1,0 +1,97 @@
+// Search by meaning: the chunks of all indexed files as vectors, made once by the user's embedding endpoint and kept in the
+// index, and the files that are nearest to a question.
+import { createHash } from "node:crypto";
+import { holdsSecrets } from "../../policy/secret-files.ts";
+import type { CodeIndex } from "../../store/code-index/code-index.ts";
+import { type Chunk, cutIntoChunks } from "./chunks.ts";
+import { type EmbeddingCall, embed, product } from "./embeddings.ts";
+
+export type MeaningSearch = EmbeddingCall & {
+  index: CodeIndex;
+  isWanted(path: string): boolean;
+  /** The bytes of a file as it is now; undefined: it is not to be read. */
+  read(path: string): Promise<Uint8Array | undefined>;
+  /** Says how far the work is, for people who wait. */
+  progress?(line: string): void;
+};
+
+export type NearFile = { path: string; chunk: Chunk; nearness: number };
+
+const textsPerRequest = 64;
+const maxCharacters = 4_000;
+/** A larger workspace is searched by words where its vectors end. */
+const maxChunks = 20_000;
+/** A first search of a large workspace answers with what it has by then; the next one goes on. */
+const maxEmbeddingMs = 60_000;
+
+/** Brings the vectors up to date. Returns how many files are still without. */
+export async function embedFiles(search: MeaningSearch): Promise<number> {
+  const { index, endpoint, progress } = search;
+  const embedder = createHash("sha256").update(`${endpoint.url}\0${endpoint.model}`).digest("base64");
+  const waiting = index.withoutVectors(embedder).filter(({ path }) => !holdsSecrets(path));
+  const until = performance.now() + maxEmbeddingMs;
+  let done = 0;
+  while (done < waiting.length && index.chunkCount() < maxChunks && performance.now() < until) {
+    search.signal.throwIfAborted();
+    done += await embedSome(search, waiting.slice(done), embedder);
+    if (waiting.length > textsPerRequest) progress?.(`${done} of ${waiting.length} files are embedded.\n`);
+  }
+  index.transact(() => index.dropUnusedVectors());
+  return waiting.length - done;
+}
+
+type FileChunk = Chunk & { key: string; text: string };
+
+/** As many files as one request takes the new chunks of. Returns how many. */
+async function embedSome(
+  search: MeaningSearch,
+  waiting: readonly { id: number; path: string }[],
+  embedder: string,
+): Promise<number> {
+  const { index, read } = search;
+  const files: { id: number; chunks: FileChunk[] }[] = [];
+  const texts = new Map<string, string>();
+  for (const { id, path } of waiting) {
+    if (texts.size >= textsPerRequest) break;
+    const bytes = await read(path);
+    const chunks = bytes ? chunksOf(bytes, path, embedder) : [];
+    files.push({ id, chunks });
+    for (const { key, text } of chunks) if (!index.hasVector(key)) texts.set(key, text);
+  }
+  const keys = [...texts.keys()];
+  for (let at = 0; at < keys.length; at += textsPerRequest) {
+    const some = keys.slice(at, at + textsPerRequest);
+    const vectors = await embed(
+      some.map((key) => texts.get(key)!),
+      search,
+    );
+    index.transact(() => {
+      for (const [number, key] of some.entries()) index.keepVector(key, vectors[number]!);
+    });
+  }
+  index.transact(() => {
+    for (const { id, chunks } of files) index.putChunks(id, embedder, chunks);
+  });
+  return files.length;
+}
+
+/** With the end of the path: a file's name often says what it is about. */
+function chunksOf(bytes: Uint8Array, path: string, embedder: string): FileChunk[] {
+  const name = path.split("/").slice(-3).join("/");
+  return cutIntoChunks(bytes, path).map((chunk) => {
+    const body = Buffer.from(bytes.subarray(chunk.from, chunk.to)).toString("utf8");
+    const text = `${name}\n${body}`.slice(0, maxCharacters);
+    return { ...chunk, text, key: createHash("sha256").update(`${embedder}\0${text}`).digest("base64") };
+  });
+}
+
+/** The nearest files with their best chunk, nearest first. */
+export async function nearestFiles(question: string, most: number, search: MeaningSearch): Promise<NearFile[]> {
+  const [wanted] = await embed([question.slice(0, maxCharacters)], search);
+  const best = new Map<string, NearFile>();
+  for (const { path, vector, ...chunk } of search.index.chunkVectors()) {
+    const nearness = product(wanted!, vector);
+    if (nearness > (best.get(path)?.nearness ?? 0) && search.isWanted(path)) best.set(path, { path, chunk, nearness });
+  }
+  return [...best.values()].sort((left, right) => right.nearness - left.nearness).slice(0, most);
+}

@@ -1,0 +1,59 @@
+// Asks an embedding endpoint of the OpenAI kind for the vectors of texts.
+import { isObject, tryParse } from "../../json/object.ts";
+import { createFetch } from "../../net/fetch.ts";
+
+/** `url` + "/embeddings" is asked. */
+export type EmbeddingEndpoint = { url: string; model: string; key?: string | undefined };
+
+export type EmbeddingCall = {
+  endpoint: EmbeddingEndpoint;
+  signal: AbortSignal;
+  env?: Readonly<Record<string, string | undefined>> | undefined;
+};
+
+const maxAnswerBytes = 32 * 2 ** 20;
+const maxRequestMs = 15_000;
+
+/** The vectors, each of length 1, so that a product of two says how near they are. Throws a plain Error that says what the endpoint did. */
+export async function embed(
+  texts: readonly string[],
+  { endpoint, signal, env }: EmbeddingCall,
+): Promise<Float32Array[]> {
+  const { url, model, key } = endpoint;
+  const address = `${url.replace(/\/+$/, "").replace(/\/embeddings$/, "")}/embeddings`;
+  const answer = await createFetch({ ...(env && { env }) })(address, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...(key && { authorization: `Bearer ${key}` }) },
+    body: JSON.stringify({ model, input: texts }),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(maxRequestMs)]),
+  });
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+    length += chunk.byteLength;
+    if (length > maxAnswerBytes) throw new Error("its answer is too long");
+    chunks.push(chunk);
+  }
+  if (!answer.ok) throw new Error(`it answered ${answer.status}`);
+  const value = tryParse(Buffer.concat(chunks).toString("utf8"));
+  const rows = isObject(value) && Array.isArray(value["data"]) ? value["data"].filter(isObject) : [];
+  const vectors: Float32Array[] = [];
+  for (const [at, row] of rows.entries()) {
+    const place = typeof row["index"] === "number" ? row["index"] : at;
+    if (Array.isArray(row["embedding"])) vectors[place] = ofLengthOne(Float32Array.from(row["embedding"] as number[]));
+  }
+  if (texts.some((_, at) => !vectors[at] || vectors[at].length === 0))
+    throw new Error("its answer contains no vectors");
+  return vectors;
+}
+
+function ofLengthOne(vector: Float32Array): Float32Array {
+  const length = Math.sqrt(product(vector, vector));
+  return length === 0 ? vector : vector.map((each) => each / length);
+}
+
+export function product(left: Float32Array, right: Float32Array): number {
+  let sum = 0;
+  for (let at = 0; at < left.length; at++) sum += left[at]! * (right[at] ?? 0);
+  return sum;
+}
