@@ -1,6 +1,7 @@
 // Transcript: a chat as people read it, turn by turn. What the Markdown export is made of.
+
 import type { AgentEvent, Outcome, Usage } from "../protocol/event.ts";
-import { displayNameOf, errorTextOf, type OutcomeGroup, outcomeGroupOf } from "../protocol/tool-calls.ts";
+import { callName, errorTextOf, type OutcomeGroup, outcomeGroupOf } from "../protocol/tool-calls.ts";
 import { addUsage } from "../protocol/usage.ts";
 import { rebuildEvents } from "../sdk/rebuild-events.ts";
 import type { ChatRecord, StoredMessage } from "../store/chats/chat.ts";
@@ -183,7 +184,7 @@ function turnOf(
     const completedAt = event.type === "tool_end" ? event.completedAt : undefined;
     return toldOnce({
       ...viewOfCall(event, outcome, context.workspace),
-      tool: displayNameOf(event.tool),
+      tool: callName(event.tool, event.args, outcome?.value),
       group: outcomeGroupOf(outcome),
       ...(error !== undefined && { error }),
       ...(event.startedAt !== undefined && completedAt !== undefined && { durationMs: completedAt - event.startedAt }),

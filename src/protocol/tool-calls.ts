@@ -99,3 +99,30 @@ export function unknownWireName(name: string): string {
 export function displayNameOf(tool: string): string {
   return modelNames.get(tool) ?? tool.charAt(0).toUpperCase() + tool.slice(1);
 }
+
+/** What people call tools, where it is not what models call them. */
+const shownNames: ReadonlyMap<string, string> = new Map([
+  ["shell", "Bash"],
+  ["ls", "List"],
+  ["updateTodos", "Todo"],
+  ["mcp", "Mcp"],
+  ["createPlan", "Plan"],
+  ["askQuestion", "Question"],
+  ["readMcpResource", "Resource"],
+  ["listMcpResources", "Resources"],
+  ["await", "Wait"],
+]);
+
+/** What people call the tool of a call, in the terminal, the studio and exports. `value`: what came of it, once that is known. */
+export function callName(tool: string, args: unknown, value?: unknown): string {
+  if (tool === "edit")
+    return writesNewFile(isObject(args) ? args : {}, isObject(value) ? value : {}) ? "Write" : "Edit";
+  return shownNames.get(tool) ?? displayNameOf(tool);
+}
+
+/** The wire has one tool for both: a file that is new has no content before. */
+function writesNewFile(args: JsonObject, value: JsonObject): boolean {
+  if (Number(value.linesRemoved) > 0) return false;
+  if ("afterFullFileContent" in value) return !("beforeFullFileContent" in value);
+  return "streamContent" in args && !["strReplace", "multiStrReplace", "applyPatch"].some((key) => key in args);
+}

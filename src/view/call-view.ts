@@ -2,7 +2,7 @@
 
 import { isObject, type JsonObject } from "../json/object.ts";
 import type { Outcome } from "../protocol/event.ts";
-import { displayNameOf, toolKeyOf, toolOfKey } from "../protocol/tool-calls.ts";
+import { callName, toolKeyOf, toolOfKey } from "../protocol/tool-calls.ts";
 import { shownTodos } from "./todos.ts";
 
 export type CallView = {
@@ -208,7 +208,7 @@ function stepsText(steps: unknown): string {
       if (key === undefined) return "";
       const call = (toolCall as JsonObject)[key] as JsonObject;
       const first = isObject(call.args) ? Object.values(call.args).find((each) => typeof each === "string") : "";
-      return `· ${displayNameOf(toolOfKey(key))} ${text(first)}`.trimEnd();
+      return `· ${callName(toolOfKey(key), call.args)} ${text(first)}`.trimEnd();
     })
     .filter(Boolean)
     .join("\n")

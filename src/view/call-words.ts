@@ -1,13 +1,12 @@
 // What a call is called, what it is done to, and what came of it: one row a tool.
 import { isObject, type JsonObject } from "../json/object.ts";
-import { displayNameOf } from "../protocol/tool-calls.ts";
+import { callName, displayNameOf } from "../protocol/tool-calls.ts";
 import { collapsed } from "../text/one-line.ts";
 import { byteSize, counted } from "./numbers.ts";
 import { shownTodos } from "./todos.ts";
 
 /** `target`, `where` (a place) and `by` (who does it) as the call says them; `outcome` in few words; `isTimed`: the time is worth telling, however short. */
 type Row = {
-  name: string | ((args: JsonObject, value: JsonObject) => string);
   target(args: JsonObject): string;
   where?(args: JsonObject): string;
   by?(args: JsonObject): string;
@@ -17,17 +16,15 @@ type Row = {
 
 const rows: Record<string, Row> = {
   shell: {
-    name: "Bash",
     target: ({ command }) => collapsed(text(command)),
     where: ({ workingDirectory }) => text(workingDirectory),
     // Started there, or moved there while it ran.
     outcome: ({ taskId }, { isBackground }) => (isBackground === true || taskId ? "in the background" : ""),
     isTimed: true,
   },
-  edit: { name: "Edit", target: path, outcome: changedLines },
-  write: { name: "Write", target: path, outcome: ({ linesCreated }) => lineCount(linesCreated) },
+  edit: { target: path, outcome: changedLines },
+  write: { target: path, outcome: ({ linesCreated }) => lineCount(linesCreated) },
   read: {
-    name: "Read",
     target: path,
     outcome: ({ totalLines, readRange, content }, { offset, limit }) => {
       if (isObject(readRange) && (offset !== undefined || limit !== undefined))
@@ -39,26 +36,22 @@ const rows: Record<string, Row> = {
     },
   },
   ls: {
-    name: "List",
     target: path,
     outcome: ({ directoryTreeRoot }) =>
       isObject(directoryTreeRoot) ? counted(entriesBelow(directoryTreeRoot), "entry", "entries") : "",
   },
   glob: {
-    name: "Glob",
     target: ({ globPattern }) => text(globPattern),
     where: ({ targetDirectory }) => text(targetDirectory),
     outcome: ({ totalFiles, files }) => counted(number(totalFiles) ?? listLength(files), "file"),
   },
   grep: {
-    name: "Grep",
     target: ({ pattern }) => text(pattern),
     where: ({ path: folder, glob }) => text(folder) || text(glob),
     outcome: ({ workspaceResults }) => matchCount(workspaceResults),
   },
-  delete: { name: "Delete", target: path, outcome: () => "deleted · /rewind brings it back" },
+  delete: { target: path, outcome: () => "deleted · /rewind brings it back" },
   updateTodos: {
-    name: "Todo",
     target: () => "",
     outcome: ({ todos }, args) => {
       const all = shownTodos(todos ?? args.todos);
@@ -67,41 +60,40 @@ const rows: Record<string, Row> = {
     },
   },
   webFetch: {
-    name: "WebFetch",
     target: ({ url }) => text(url),
     outcome: ({ markdown }) => byteSize(utf8Length(text(markdown))),
   },
   webSearch: {
-    name: "WebSearch",
     target: ({ searchTerm, query }) => text(searchTerm) || text(query),
     outcome: ({ references }) => counted(listLength(references), "result"),
   },
-  semSearch: { name: "SemanticSearch", target: ({ query }) => text(query) },
+  semSearch: { target: ({ query }) => text(query) },
   task: {
-    name: "Task",
     target: ({ description, prompt }) => text(description) || collapsed(text(prompt)),
     by: ({ subagentType }) => subagentName(subagentType),
     outcome: ({ isBackground }) => (isBackground === true ? "in the background" : ""),
     isTimed: true,
   },
-  createPlan: { name: "Plan", target: ({ name }) => text(name) },
+  createPlan: { target: ({ name }) => text(name) },
   askQuestion: {
-    name: "Question",
     target: ({ title, questions }) => text(title) || text(objects(questions)[0]?.prompt),
     outcome: ({ answers }) => (listLength(answers) > 0 ? "answered" : ""),
   },
   mcp: {
-    name: ({ providerIdentifier, serverIdentifier }) => text(providerIdentifier) || text(serverIdentifier) || "Mcp",
-    target: ({ toolName, name, args }) => collapsed(`${text(toolName) || text(name)} ${briefArguments(args)}`),
+    target: ({ providerIdentifier, serverIdentifier, toolName, name, args }) =>
+      collapsed(
+        [text(providerIdentifier) || text(serverIdentifier), text(toolName) || text(name), briefArguments(args)].join(
+          " ",
+        ),
+      ),
     isTimed: true,
   },
-  readMcpResource: { name: "Resource", target: ({ uri }) => text(uri), where: ({ server }) => text(server) },
+  readMcpResource: { target: ({ uri }) => text(uri), where: ({ server }) => text(server) },
   listMcpResources: {
-    name: "Resources",
     target: ({ server }) => text(server),
     outcome: ({ resources }) => counted(listLength(resources), "resource"),
   },
-  await: { name: "Wait", target: ({ taskId }) => text(taskId), isTimed: true },
+  await: { target: ({ taskId }) => text(taskId), isTimed: true },
 };
 
 /** What tools that nobody knows are about: the first of these that is there. */
@@ -116,7 +108,7 @@ export function wordsOfCall(tool: string, given: unknown, result: unknown): Call
   if (!row) {
     const key = telling.find((each) => text(args[each]) !== "");
     return {
-      name: displayNameOf(tool),
+      name: callName(tool, args, value),
       target: collapsed(key === undefined ? briefArguments(args) : text(args[key])),
       where: "",
       by: "",
@@ -125,7 +117,7 @@ export function wordsOfCall(tool: string, given: unknown, result: unknown): Call
     };
   }
   return {
-    name: typeof row.name === "string" ? row.name : row.name(args, value),
+    name: callName(tool, args, value),
     target: row.target(args),
     where: row.where?.(args) ?? "",
     by: row.by?.(args) ?? "",
@@ -136,8 +128,8 @@ export function wordsOfCall(tool: string, given: unknown, result: unknown): Call
 
 /** How cards call a tool that a model knows by this name: `Shell` is Bash here. */
 export function cardName(tool: string): string {
-  const row = Object.entries(rows).find(([wire]) => displayNameOf(wire) === tool)?.[1];
-  return typeof row?.name === "string" ? row.name : tool;
+  const wire = Object.keys(rows).find((each) => displayNameOf(each) === tool);
+  return wire === undefined ? tool : callName(wire, {});
 }
 
 function path(args: JsonObject): string {

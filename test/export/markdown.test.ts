@@ -11,7 +11,7 @@ describe("Markdown", () => {
     expect(page).toContain("## 1. Fix it\n\n> Fix it\n\n*(a picture: image/png, 9 bytes)*\n\nI **fix** it.\n");
     expect(page).toContain("<summary>Edit <code>a.ts +1 −1</code></summary>\n\n```diff\n-x\n+y\n```\n\n</details>");
     expect(page).toContain(
-      "<summary>Shell <code>npm test</code> — failed</summary>\n\n```text\nboom\n[exit code 1]\n```",
+      "<summary>Bash <code>npm test</code> — failed</summary>\n\n```text\nboom\n[exit code 1]\n```",
     );
     expect(page.endsWith("\n")).toBe(true);
   });

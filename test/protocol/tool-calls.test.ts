@@ -1,6 +1,7 @@
 // Where the tool and the outcome stand in a call, and how an outcome reads.
 import { expect, test } from "vitest";
 import {
+  callName,
   displayNameOf,
   errorTextOf,
   outcomeGroupOf,
@@ -80,4 +81,20 @@ test("the shapes fit a call of the real wire", () => {
     },
   };
   expect(outcomeOf(call.result)?.kind).toBe("success");
+});
+
+test.each([
+  ["shell", {}, undefined, "Bash"],
+  ["ls", {}, undefined, "List"],
+  ["updateTodos", {}, undefined, "Todo"],
+  ["mcp", { name: "docs-search" }, undefined, "Mcp"],
+  ["semSearch", {}, undefined, "SemanticSearch"],
+  ["webFetch", {}, undefined, "WebFetch"],
+  ["edit", { path: "a", streamContent: "x" }, undefined, "Write"],
+  ["edit", { path: "a", streamContent: "x" }, { beforeFullFileContent: "y", afterFullFileContent: "x" }, "Edit"],
+  ["edit", { path: "a" }, { afterFullFileContent: "x" }, "Write"],
+  ["edit", { path: "a", strReplace: {}, streamContent: "x" }, undefined, "Edit"],
+  ["searchDocs", {}, undefined, "SearchDocs"],
+])("people call %s with %j and %j: %s", (tool, args, value, name) => {
+  expect(callName(tool, args, value)).toBe(name);
 });

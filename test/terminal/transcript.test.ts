@@ -298,7 +298,7 @@ describe("calls", () => {
       "✓ one",
       "▸ two",
       "· three",
-      "git   show id=1   10 ms",
+      "Mcp   git show id=1   10 ms",
       "│ hello",
       "│ [image, image/png, 3 B]",
     ]);

@@ -1,9 +1,10 @@
 // A call of a tool as version 1 spells it: kind, title, places, what went in, what came out.
+
 import { isAbsolute, resolve } from "node:path";
 import { fenced } from "../../export/markdown-text.ts";
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { Outcome } from "../../protocol/event.ts";
-import { displayNameOf, errorTextOf, outcomeGroupOf } from "../../protocol/tool-calls.ts";
+import { callName, errorTextOf, outcomeGroupOf } from "../../protocol/tool-calls.ts";
 import { collapsed, shortened } from "../../text/one-line.ts";
 import { visible } from "../../text/visible.ts";
 import { viewOfCall } from "../../view/call-view.ts";
@@ -48,7 +49,7 @@ export function kindOf(tool: string): ToolKind {
 /** What is done to what. For a command, the command itself. */
 export function titleOf({ callId, tool, args }: WireCall, workspace: string): string {
   const { what } = viewOfCall({ callId, tool, args }, undefined, workspace);
-  const name = displayNameOf(tool);
+  const name = callName(tool, args);
   const said = collapsed(visible(what));
   if (said === "") return name;
   return shortened(speaksForItself.has(tool) ? said : `${name} ${said}`, longestTitle);
@@ -60,7 +61,7 @@ export function callFields(call: WireCall, workspace: string): JsonObject {
   return {
     toolCallId: call.callId,
     title: titleOf(call, workspace),
-    name: displayNameOf(call.tool),
+    name: callName(call.tool, call.args),
     kind: kindOf(call.tool),
     rawInput: call.args,
     ...(locations.length > 0 && { locations }),

@@ -1,8 +1,9 @@
 // One subagent from its prompt to its answer: an agent like its parent, with less.
+
 import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent, Denial } from "../../protocol/event.ts";
 import { collectSteps } from "../../protocol/task-call.ts";
-import { displayNameOf } from "../../protocol/tool-calls.ts";
+import { callName } from "../../protocol/tool-calls.ts";
 import { NotRun, unlessStopped } from "../../protocol/unless-stopped.ts";
 import type { SubagentOutput } from "../../store/subagent-output.ts";
 import { oneLine } from "../../text/one-line.ts";
@@ -249,7 +250,7 @@ function passOn(event: AgentEvent, { emit, callId, description }: SubagentReques
     case "tool_start": {
       const values = Object.values(event.args ?? {});
       const first = values.find((value) => typeof value === "string" && value !== "") ?? "";
-      const line = oneLine(`${description}: ${displayNameOf(event.tool)} ${String(first)}`, 150);
+      const line = oneLine(`${description}: ${callName(event.tool, event.args)} ${String(first)}`, 150);
       emit({ type: "tool_output", callId, chunk: `  ${line}\n` });
       break;
     }
