@@ -310,6 +310,18 @@ describe.skipIf(!hasBrowser)(`what may be reached${hasBrowser ? "" : " (skipped:
   });
 });
 
+describe.skipIf(!hasBrowser)(`a browser${hasBrowser ? "" : " (skipped: there is no Chromium here)"}`, () => {
+  it("starts where the folder for temporary files has a long path, and leaves nothing there", async () => {
+    const { url, port } = await serve(shop);
+    const workspace = workspaceFor([`WebFetch(127.0.0.1:${port})`]);
+    const temporary = join(workspace.home, "a-folder-with-a-long-name", "and-another-one-inside-of-it", "tmp");
+    mkdirSync(temporary, { recursive: true });
+    const run = await play(workspace, [["open", { url }]], [], { env: { TMPDIR: temporary } });
+    expect(textOf(results(run)[0]!)).toMatch(/^Page: Shop/);
+    expect(readdirSync(temporary).filter((name) => name.includes("browser"))).toEqual([]);
+  });
+});
+
 describe.skipIf(!hasBrowser)(`the end${hasBrowser ? "" : " (skipped: there is no Chromium here)"}`, () => {
   it("comes at once, also while a page does not answer; a run that is killed takes its browser along", async () => {
     const silent = await serve(() => undefined);

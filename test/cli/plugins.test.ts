@@ -86,7 +86,7 @@ describe("--plugin-dir", () => {
     [{ ".cursor-plugin/plugin.json": '{"name":"a b"}' }, "must have letters, digits"],
     [{ ".cursor-plugin/plugin.json": '{"name":"kit","commands":"../../etc"}' }, "does not exist"],
     [{ ".cursor-plugin/plugin.json": '{"name":"kit","skills":"../home"}' }, "outside of the plugin"],
-    [{ ".cursor-plugin/plugin.json": "{" }, "plugin.json"],
+    [{ ".cursor-plugin/plugin.json": "{" }, "unexpected end of the text"],
   ])("refuses %j", async (files, message) => {
     workspace = createWorkspace();
     const root = plugin(files as unknown as Record<string, string>);

@@ -1,6 +1,6 @@
 // A browser for the agent: an empty profile, every connection through a proxy that judges it, gone with the run. Started
 // when the first page is opened.
-import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { judgeAddresses, judgeUrl, type NetworkSituation } from "../../policy/network.ts";
@@ -102,7 +102,7 @@ async function start(options: BrowserOptions, permitted: ReadonlySet<string>): P
   const { program, processes, env } = options;
   const proxy = await startHostProxy({ judge: judgeByRules(options, permitted), isSilent: true, mostBytes, env });
   removeLeftProfiles();
-  const profile = mkdtempSync(join(tmpdir(), `${profileName}${process.pid}-`));
+  const profile = mkdtempSync(join(profilesFolder(), `${profileName}${process.pid}-`));
   let devtools: Devtools | undefined;
   const child = processes.start({
     command: [program, ...flagsOf(profile), ...(isRoot() ? ["--no-sandbox"] : []), "about:blank"],
@@ -142,13 +142,22 @@ async function start(options: BrowserOptions, permitted: ReadonlySet<string>): P
 
 const profileName = "courser-browser-";
 
+/** The longest folder whose profiles the browser can put its sockets into: the path of a socket has about a hundred characters. */
+const maxFolderLength = 30;
+
+function profilesFolder(): string {
+  const usual = tmpdir();
+  return usual.length > maxFolderLength && existsSync("/tmp") ? "/tmp" : usual;
+}
+
 /** Of runs that were killed: their browsers are gone, their profiles are not. */
 function removeLeftProfiles(): void {
-  for (const name of readdirSync(tmpdir())) {
+  const folder = profilesFolder();
+  for (const name of readdirSync(folder)) {
     const pid = new RegExp(`^${profileName}(\\d+)-`).exec(name)?.[1];
     if (pid === undefined || isRunning(Number(pid))) continue;
     try {
-      const path = join(tmpdir(), name);
+      const path = join(folder, name);
       const facts = lstatSync(path);
       if (facts.isDirectory() && facts.uid === process.getuid?.()) rmSync(path, { recursive: true, force: true });
     } catch {
