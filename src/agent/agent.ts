@@ -102,7 +102,11 @@ export type Question = {
   personOnly?: boolean;
 };
 
-export type Asker = (question: Question, signal: AbortSignal) => Promise<{ allow: boolean; reason?: string }>;
+/** `inSandbox`: allowed in the sandbox only. */
+export type Asker = (
+  question: Question,
+  signal: AbortSignal,
+) => Promise<{ allow: boolean; reason?: string; inSandbox?: boolean }>;
 
 export type Reviewer = (question: Question, signal: AbortSignal) => Promise<{ allow: boolean; reason: string }>;
 

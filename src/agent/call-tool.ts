@@ -190,11 +190,11 @@ async function* permit(
     return { approved, mayRead };
   }
   const open = review ? [...reasons, review.reason] : reasons;
-  const { refusal } = yield* reportQuery(agent, prepared, context, () =>
+  const { refusal, inSandbox } = yield* reportQuery(agent, prepared, context, () =>
     askPerson(agent, prepared, { reasons: open, ...(decision.personOnly && { personOnly: true }) }, context, decision),
   );
   if (refusal !== undefined) return { refusal };
-  return verdict === "allow" ? decision : { approved, mayRead };
+  return verdict === "allow" ? decision : { approved, mayRead, ...(inSandbox && { confined: true }) };
 }
 
 /** What cannot be judged is not permitted. */
@@ -233,6 +233,9 @@ async function reviewCall(
   }
 }
 
+/** A refusal, or a yes: to the call as it is, or in the sandbox. */
+type Answered = { refusal?: string; inSandbox?: boolean };
+
 /** Only a clear yes is one; silence, a failure and the end of the run are no. */
 async function askPerson(
   agent: Agent,
@@ -240,15 +243,16 @@ async function askPerson(
   why: Pick<Question, "reasons" | "personOnly">,
   { callId, signal }: CallContext,
   decision: Decision,
-): Promise<{ refusal?: string }> {
+): Promise<Answered> {
   const { tool, wireArgs, needs } = prepared;
   if (!agent.ask) return { refusal: why.reasons.join(" ") };
   try {
     const diff = await previewOf(agent, prepared, decision, { callId, signal });
     const question = { callId, tool: tool.name, args: wireArgs, needs, ...why, ...(diff && { diff }) };
     const asking = unlessStopped(signal, () => agent.ask!(question, signal));
-    const { allow, reason = "The user said no." } = await orAborted(asking, signal);
-    return allow === true ? {} : { refusal: reason };
+    const { allow, reason = "The user said no.", inSandbox } = await orAborted(asking, signal);
+    if (allow !== true) return { refusal: reason };
+    return inSandbox ? { inSandbox } : {};
   } catch (error) {
     if (signal.aborted) return { refusal: "The run was stopped before there was an answer." };
     return { refusal: `Nobody could be asked: ${messageOf(error)}.` };
@@ -270,8 +274,8 @@ async function* reportQuery(
   agent: Agent,
   { tool, wireArgs }: Prepared,
   { callId }: CallContext,
-  ask: () => Promise<{ refusal?: string }>,
-): AsyncGenerator<AgentEvent, { refusal?: string }> {
+  ask: () => Promise<Answered>,
+): AsyncGenerator<AgentEvent, Answered> {
   const id = nextQuestion(agent);
   const kind = `${tool.wire}RequestQuery`;
   yield { type: "ask", id, kind, query: { args: wireArgs, toolCallId: callId }, at: agent.seams.now() };

@@ -55,7 +55,7 @@ export async function batches(calls: readonly PreparedCall[]): Promise<PreparedC
 async function readingCommands(calls: readonly PreparedCall[]): Promise<ReadonlySet<Need>> {
   const commands = calls.flatMap(({ prepared }) => prepared?.needs.filter(({ kind }) => kind === "Shell") ?? []);
   if (commands.length < 2) return new Set();
-  const { onlyReads } = await import("./snapshots/reads-only.ts");
+  const { onlyReads } = await import("../policy/only-reads.ts");
   return new Set(commands.filter(({ target }) => onlyReads(target)));
 }
 

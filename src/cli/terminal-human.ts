@@ -49,18 +49,23 @@ async function yesOrNo(text: string, yes: RegExp, { lines, signal }: Terminal): 
   return yes.test(typed) ? { type: "yes" } : { type: "no", reason: "The user said no." };
 }
 
-async function permission({ tool, needs, reasons }: PermissionQuestion, terminal: Terminal): Promise<Answer> {
+async function permission(
+  { tool, needs, reasons, offersSandbox }: PermissionQuestion,
+  terminal: Terminal,
+): Promise<Answer> {
   const what = needs.map(({ kind, target, cwd }) => `${kind}: ${target}${cwd === undefined ? "" : `\nin ${cwd}`}`);
   // What the model wrote has a bar before each line, so that none of it can pass for a reason.
   const asked = what.join("\n").split("\n");
   const lines = [...asked.map((line) => `│ ${line}`), ...reasons.map((reason) => reason.replace(/\n/g, " "))];
   terminal.show(`\n${tool} wants permission\n${lines.map((line) => `  ${visible(line)}`).join("\n")}`);
   while (true) {
-    const typed = await terminal.lines.ask("Allow? [y]es, [n]o, [a]lways: ", terminal.signal);
+    const sandbox = offersSandbox ? ", [s]andbox: run commands of this project in it without asking" : "";
+    const typed = await terminal.lines.ask(`Allow? [y]es, [n]o, [a]lways${sandbox}: `, terminal.signal);
     const answer = typed?.trim().toLowerCase();
     if (answer === undefined || /^(n|no)$/.test(answer)) return { type: "no", reason: "The user said no." };
     if (/^(a|always)$/.test(answer)) return { type: "yes", always: true };
     if (/^(y|yes)$/.test(answer)) return { type: "yes" };
+    if (offersSandbox && /^(s|sandbox)$/.test(answer)) return { type: "yes", grant: "sandbox" };
   }
 }
 

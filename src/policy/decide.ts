@@ -2,11 +2,13 @@
 
 import type { Rule } from "../protocol/permission-rule.ts";
 import { programName } from "../text/program-name.ts";
-import { hiddenBy, type IgnoreCheck, loadIgnore } from "./hidden.ts";
+import { hiddenBy, type IgnoreCheck, ignoreFiles, loadIgnore } from "./hidden.ts";
 import { allow, ask, type Decision, deny, type Judgement, type Need, type Verdict } from "./need.ts";
 import {
   floorOf,
   holdsWorkspace,
+  isInside,
+  isThere,
   kernelPath,
   protectedBelow,
   type ResolvedPath,
@@ -15,7 +17,16 @@ import {
   specialKind,
   type WorkspacePaths,
 } from "./paths.ts";
-import { coversFile, coversMcp, coversPath, deniedBelow, nameOf, namesPath } from "./rules.ts";
+import {
+  absolutePattern,
+  coversFile,
+  coversMcp,
+  coversPath,
+  deniedBelow,
+  nameOf,
+  namesPath,
+  rulesFor,
+} from "./rules.ts";
 import { capital } from "./show.ts";
 import { keptWhole, systemFloor } from "./system-folders.ts";
 
@@ -26,6 +37,11 @@ export type Situation = WorkspacePaths & {
   rules: readonly Rule[];
   /** `unlisted`: commands that no rule allows run in the sandbox. `all`: those that only --force allows as well. */
   sandbox: "off" | "unlisted" | "all";
+  /**
+   * Somebody is in front of the run: commands that only read, in the workspace, are run without a question, in the sandbox where
+   * one works; and commands that are meant to reach beyond the sandbox are asked about, instead of failing in it.
+   */
+  attended?: { sandboxWorks: boolean };
   /** Nobody is in front of the run, and what it deletes is kept first: see `Decision.ifKept`. */
   keepsDeleted?: boolean;
   /** The user's settings let searches pass without a question. */
@@ -40,6 +56,7 @@ type NeedJudgement = Judgement & { path?: ResolvedPath };
 
 export const nobodyToAsk = "Nobody can be asked in print mode.";
 export const runsInSandbox = "It runs in the sandbox.";
+const onlyReading = "It only reads, and only in the workspace.";
 
 const strictness: Record<Verdict, number> = { allow: 0, ask: 1, deny: 2 };
 
@@ -66,6 +83,7 @@ export async function decide(needs: readonly Need[], situation: Situation): Prom
     verdict,
     reasons,
     ...(rule && { rule }),
+    ...(deciding.some((part) => part.reading) && { reading: true }),
     ...(deciding.some((part) => part.confined) && { confined: true }),
     ...(deciding.some((part) => part.ifKept) && { ifKept: true }),
     ...(deciding.some((part) => part.forced) && { forced: true }),
@@ -177,7 +195,7 @@ function judgeWrite(
 async function judgeShell(need: Need, situation: Situation): Promise<NeedJudgement> {
   if (need.target.includes("\0")) return deny("A command cannot contain a NUL character.");
   // The grammar is large, and most calls need none of it.
-  const { inspectShell, judgeByRules } = await import("./judge-shell.ts");
+  const { inspectShell, judgeByRules, beyondSandbox } = await import("./judge-shell.ts");
   const { ownCommands } = await import("./own-commands.ts");
   const directory = resolvePath(need.cwd ?? situation.workspace, situation);
   if ("problem" in directory) return deny(`${capital(directory.problem)}.`);
@@ -201,6 +219,17 @@ async function judgeShell(need: Need, situation: Situation): Promise<NeedJudgeme
     return { verdict: "ask", reasons, personOnly: true };
   }
   const personOnly = findings.runs.privileged.length > 0 && { personOnly: true as const };
+  const { attended } = situation;
+  if (mode === "default" && attended) {
+    const { verdict } = judgeByRules(need.target, findings, situation, { isReading: true });
+    if (verdict === "allow" && (attended.sandboxWorks || !hidesFiles(situation))) {
+      const answer = { verdict, reading: true } as const;
+      if (!attended.sandboxWorks) return { ...answer, reasons: [onlyReading] };
+      return { ...answer, reasons: [onlyReading, runsInSandbox], confined: true };
+    }
+    const beyond = sandbox === "unlisted" ? beyondSandbox(findings, situation) : [];
+    if (beyond.length > 0) return { verdict: "ask", reasons: beyond, ...personOnly };
+  }
   if (mode === "default" && sandbox === "off") return { ...byRules, ...personOnly };
   const reasons = [...byRules.reasons, runsInSandbox];
   return { verdict: "allow", reasons, confined: true, ...(mode === "force" && { forced: true }), ...personOnly };
@@ -226,6 +255,15 @@ function judgeMcp({ target, changed, consented }: Need, situation: Situation): N
   if (situation.mode === "force") return forced();
   if (consented) return allow("Its server was approved for this run, with its tools.");
   return ask(`It calls the MCP tool ${target}, and no Mcp rule covers that.`);
+}
+
+/** Are there files in the workspace that only a sandbox can keep from a program that is told to read a folder? */
+function hidesFiles(situation: Situation): boolean {
+  const mayHide = (pattern: string) => !isInside(absolutePattern(pattern, situation), situation.configDir);
+  return (
+    ignoreFiles(situation).some(({ file }) => isThere(file)) ||
+    rulesFor(situation.rules, "Read", "deny").some((rule) => mayHide(rule.pattern))
+  );
 }
 
 function leadsOut({ given, real }: ResolvedPath, situation: Situation): boolean {

@@ -12,7 +12,7 @@ import { allowsCommand, coversMcp, coversPath, deniesCommand, type Rule } from "
 import { baseName, type ProgramStart } from "./starts/wrappers.ts";
 import { systemFloor } from "./system-folders.ts";
 
-export type Explanation = Pick<Decision, "verdict" | "reasons" | "confined" | "forced" | "personOnly"> & {
+export type Explanation = Pick<Decision, "verdict" | "reasons" | "reading" | "confined" | "forced" | "personOnly"> & {
   need: Need;
   /** The rules that speak of it, the deciding kind first. */
   rules: Rule[];
@@ -54,7 +54,7 @@ export type ExplainedCommand = {
 export async function explain(need: Need, situation: Situation): Promise<Explanation> {
   const { approved: _approved, mayRead: _mayRead, ...decision } = await decide([need], situation);
   const answer = { need, ...decision };
-  if (need.kind === "Shell") return { ...answer, ...explainShell(need, situation) };
+  if (need.kind === "Shell") return { ...answer, ...explainShell(need, situation, decision) };
   if (need.kind === "WebFetch" || need.kind === "WebSearch" || need.kind === "Mcp")
     return { ...answer, rules: ordered(await namedRules(need, situation)) };
   const resolved = resolvePath(need.target, situation, need.cwd);
@@ -80,11 +80,11 @@ async function namedRules({ kind, target }: Need, { rules }: Situation): Promise
 
 type ShellExplanation = Pick<Explanation, "rules" | "commands" | "writes" | "unseen">;
 
-function explainShell(need: Need, situation: Situation): ShellExplanation {
+function explainShell(need: Need, situation: Situation, { reading }: Pick<Decision, "reading">): ShellExplanation {
   const directory = resolvePath(need.cwd ?? situation.workspace, situation);
   if ("problem" in directory || need.target.includes("\0")) return { rules: [] };
   const findings = inspectShell(need.target, directory.real, situation);
-  const commands = commandTree(findings, situation);
+  const commands = commandTree(findings, { ...situation, reading: reading === true });
   const writes = explainWrites(findings, situation);
   const rules = new Set<Rule>();
   const collect = ({ rule, runs }: ExplainedCommand): void => {
@@ -96,7 +96,9 @@ function explainShell(need: Need, situation: Situation): ShellExplanation {
   return { rules: ordered([...rules]), commands, writes, unseen: findings.unseen };
 }
 
-function commandTree(findings: ShellFindings, situation: Situation): ExplainedCommand[] {
+type RunSituation = Situation & { reading: boolean };
+
+function commandTree(findings: ShellFindings, situation: RunSituation): ExplainedCommand[] {
   const positions = positionsByCommand(findings);
   const first = new Map<ShellCommand, ExplainedCommand>();
   const roots: ExplainedCommand[] = [];
@@ -169,7 +171,7 @@ function positionsByCommand({ runs }: ShellFindings): Map<ShellCommand, StatedPo
   return found;
 }
 
-type RunContext = { starter: ProgramStart | undefined; findings: ShellFindings; situation: Situation };
+type RunContext = { starter: ProgramStart | undefined; findings: ShellFindings; situation: RunSituation };
 
 function judgeRun(
   run: ProgramStart,
@@ -191,6 +193,7 @@ function judgeRun(
   const uncovered = uncoveredRun(run, allowing, situation);
   if (uncovered && starter && isNamedByWrapper(run, starter, allowing, situation))
     return { verdict: "allow", reason: `The rule for ${baseName(starter.name.value)} names it.` };
+  if (uncovered && situation.reading) return { verdict: "allow", reason: "It only reads." };
   if (uncovered) return { verdict: "ask", reason: uncovered };
   const rule = allowing.find((each) => allowsCommand(each, { name: base, args }));
   if (rule) return { verdict: "allow", reason: `${rule.text} allows it.`, rule };

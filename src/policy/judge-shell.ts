@@ -23,10 +23,12 @@ import { madeUpReads, namedFiles, readFiles, writtenFiles } from "./files/touche
 import { wholeFolders } from "./files/whole-folders.ts";
 import { namesIn } from "./hard-links.ts";
 import type { Judgement } from "./need.ts";
+import { looksOutside, onlyReads } from "./only-reads.ts";
 import type { ShellLine, ShellWord } from "./parse/shell.ts";
 import { literalWord } from "./parse/shell-word.ts";
 import { type Floor, floorOf, holdsWorkspace, isInside, type ResolvedPath, rootOf } from "./paths.ts";
 import { hasDangerousOptions } from "./programs/dangerous-options.ts";
+import { reachesOut } from "./programs/program-kinds.ts";
 import { harmlessVariables } from "./programs/shell-builtins.ts";
 import { homeSettings } from "./protected-names.ts";
 import { coversPath, deniedBelow, nameOf, namesPath, rulesFor } from "./rules.ts";
@@ -184,8 +186,16 @@ function evaluatedParts(line: ShellLine, scope: VariableScope): string[] {
   ];
 }
 
-/** Is every part of the line covered by allow rules? Otherwise: what is not. */
-export function judgeByRules(command: string, findings: ShellFindings, situation: ShellSituation): Judgement {
+/**
+ * Is every part of the line covered by allow rules? Otherwise: what is not. `isReading`: does it only read, in the workspace, which
+ * takes the place of rules for its programs?
+ */
+export function judgeByRules(
+  command: string,
+  findings: ShellFindings,
+  situation: ShellSituation,
+  { isReading = false } = {},
+): Judgement {
   const { runs, unseen } = findings;
   const allowing = rulesFor(situation.rules, "Shell", "allow");
   const everything = allowing.find((rule) => /^\*+(:\*+)?$/.test(rule.pattern));
@@ -200,13 +210,34 @@ export function judgeByRules(command: string, findings: ShellFindings, situation
     if (!harmlessVariables.test(name) || !isKnown) open.add(`${show(text)} changes what ${by} runs.`);
   for (const name of runs.privileged) open.add(`${name} changes who runs the rest.`);
   add(runs.inline.map((part) => `${capital(part)}.`));
-  add(runReasons(runs.runs, allowing, situation));
+  add(isReading ? readingReasons(command, findings, situation) : runReasons(runs.runs, allowing, situation));
   add(writeReasons(findings, situation));
   add(readReasons(findings, situation));
   add(optionFiles(findings));
   add(directoryReasons(findings, situation));
   if (open.size > 0) return { verdict: "ask", reasons: [...open] };
   return { verdict: "allow", reasons: ["Allow rules cover every part of it."] };
+}
+
+/** Why it does more than to read in the workspace. */
+function readingReasons(command: string, { runs, directories }: ShellFindings, situation: ShellSituation): string[] {
+  if (!onlyReads(command, runs)) return ["It may do more than read."];
+  const word = looksOutside(runs, directories, situation);
+  return word ? [`${show(word.text)} may be outside the workspace.`] : [];
+}
+
+/** Why a command is meant to reach beyond the sandbox, where it would only fail. */
+export function beyondSandbox({ runs, writes, directories }: ShellFindings, situation: ShellSituation): string[] {
+  const reasons = runs.privileged.map((name) => `${name} changes who runs the rest.`);
+  for (const { name, args } of runs.runs) {
+    if (reachesOut(name.value, args))
+      reasons.push(`${show([name, ...args].map(({ text }) => text).join(" "))} reaches beyond the sandbox.`);
+  }
+  for (const { word, paths } of writes)
+    if (paths.some((path) => isOutside(path, situation))) reasons.push(`${show(word.value)} is outside the workspace.`);
+  for (const path of directories.paths)
+    if (rootOf(path, situation) === undefined) reasons.push(`${path} is outside the workspace.`);
+  return [...new Set(reasons)];
 }
 
 function runReasons(runs: readonly ProgramStart[], allowing: readonly Rule[], situation: ShellSituation): string[] {

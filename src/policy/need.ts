@@ -30,6 +30,8 @@ export type Verdict = "allow" | "ask" | "deny";
 export type Decision = {
   verdict: Verdict;
   reasons: string[];
+  /** It only reads, in the workspace: nobody in front of the run is asked about it. */
+  reading?: true;
   /** Allowed inside the sandbox only. Who says yes to a question says yes to the call as it is, unconfined. */
   confined?: true;
   /** Allowed only if a snapshot holds what it deletes. */
@@ -47,7 +49,10 @@ export type Decision = {
 };
 
 /** The answer for one need. */
-export type Judgement = Pick<Decision, "verdict" | "reasons" | "confined" | "ifKept" | "forced" | "personOnly">;
+export type Judgement = Pick<
+  Decision,
+  "verdict" | "reasons" | "reading" | "confined" | "ifKept" | "forced" | "personOnly"
+>;
 
 export function allow(reason: string): Judgement {
   return { verdict: "allow", reasons: [reason] };

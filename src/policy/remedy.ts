@@ -20,7 +20,8 @@ export async function remedyFor(
   width: "narrow" | "wide" = "narrow",
 ): Promise<string[]> {
   const explanation = await explain(need, situation);
-  if (explanation.personOnly || (explanation.verdict !== "ask" && !explanation.confined)) return [];
+  if (explanation.personOnly || explanation.reading || (explanation.verdict !== "ask" && !explanation.confined))
+    return [];
   for (const texts of proposals(need, explanation, { situation, width }))
     if (await isEnough([...new Set(texts)], need, situation)) return [...new Set(texts)];
   return [];

@@ -72,7 +72,9 @@ const mode = oneOf(...(["default", "force", "plan", "ask"] satisfies PermissionM
 const effort = oneOf(...reasoningEfforts);
 
 const answer = either(
-  fields({ type: oneOf("yes"), always: flag, grant: oneOf("run", "project", "user"), wider: flag }, ["type"]),
+  fields({ type: oneOf("yes"), always: flag, grant: oneOf("run", "project", "user", "sandbox"), wider: flag }, [
+    "type",
+  ]),
   fields({ type: oneOf("no"), reason: text }, ["type"]),
   fields({ type: oneOf("choices"), answers: listOf(object) }, ["type", "answers"]),
 );

@@ -191,7 +191,8 @@ export type QuestionBody =
 
 /**
  * `reasons`: why it is not simply allowed. `rules`: the narrowest allow rules that would answer it from now on; `widerRules`:
- * those that would answer its like as well. `diff`: what an edit would change.
+ * those that would answer its like as well. `offersSandbox`: commands of this project can run in the sandbox from now on, this
+ * one first, without a question (the answer's grant `sandbox`). `diff`: what an edit would change.
  * `personOnly`: no program may answer in the place of a person.
  */
 export type PermissionQuestion = {
@@ -203,6 +204,7 @@ export type PermissionQuestion = {
   reasons: readonly string[];
   rules?: readonly string[];
   widerRules?: readonly string[];
+  offersSandbox?: boolean;
   diff?: string;
   personOnly?: boolean;
 };
@@ -225,11 +227,11 @@ export type HooksQuestion = {
 
 /**
  * `always`: for the same thing until the run ends. `grant`: the proposed rules hold from now on, for this run, or saved with
- * those of the project or the user; `wider`: the wider ones; `run` for trust, servers and hooks: the yes is not remembered. `choices` without answers:
+ * those of the project or the user; `wider`: the wider ones; `sandbox`: see `offersSandbox`; `run` for trust, servers and hooks: the yes is not remembered. `choices` without answers:
  * passed over.
  */
 export type Answer =
-  | { type: "yes"; always?: boolean; grant?: "run" | "project" | "user"; wider?: boolean }
+  | { type: "yes"; always?: boolean; grant?: "run" | "project" | "user" | "sandbox"; wider?: boolean }
   | { type: "no"; reason?: string }
   | { type: "choices"; answers: readonly QuestionAnswer[] };
 

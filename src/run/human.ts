@@ -45,6 +45,10 @@ export type Proposed = { rules: readonly string[]; wider: readonly string[] };
 export interface Grants {
   proposed(needs: readonly Need[]): Promise<Proposed>;
   grant(rules: readonly string[], scope: "run" | "project" | "user"): void | Promise<void>;
+  /** Would it run, unasked, if commands ran in the sandbox from now on? */
+  offersSandbox(needs: readonly Need[]): Promise<boolean>;
+  /** Commands of this project run in the sandbox from now on, without a question. */
+  useSandbox(): void;
 }
 
 /** Undefined where nobody can permit anything. What was permitted for good is not asked again in this run. */
@@ -57,12 +61,24 @@ export function permissionAsker(asking: Asking, grants?: Grants): Asker | undefi
     const none: Proposed = { rules: [], wider: [] };
     const { rules, wider } = personOnly ? none : ((await grants?.proposed(needs)) ?? none);
     const proposed = { ...(rules.length > 0 && { rules }), ...(wider.length > 0 && { widerRules: wider }) };
+    const offersSandbox = !personOnly && (await grants?.offersSandbox(needs));
     const body = { type: "permission", callId, tool, args, needs, reasons } as const;
     const answer = await asking.ask(
-      { ...body, ...proposed, ...(diff && { diff }), ...(personOnly && { personOnly }) },
+      {
+        ...body,
+        ...proposed,
+        ...(offersSandbox && { offersSandbox }),
+        ...(diff && { diff }),
+        ...(personOnly && { personOnly }),
+      },
       signal,
     );
     if (answer?.type !== "yes") return { allow: false, ...(answer?.type === "no" && { reason: answer.reason }) };
+    if (answer.grant === "sandbox") {
+      if (!offersSandbox) return { allow: false, reason: "Running commands in the sandbox was not offered." };
+      grants?.useSandbox();
+      return { allow: true, inSandbox: true };
+    }
     if (answer.always) always.add(same);
     if (answer.grant) await grants?.grant(answer.wider && wider.length > 0 ? wider : rules, answer.grant);
     return { allow: true };

@@ -19,7 +19,7 @@ import { oneLine } from "../text/one-line.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 import { readImage } from "./images.ts";
 import type { RunServers } from "./mcp.ts";
-import { commandWords } from "./sandbox.ts";
+import { commandWords, unlistedCommands } from "./sandbox.ts";
 import type { Setup } from "./setup.ts";
 import { perMode, type RunState } from "./state.ts";
 
@@ -49,7 +49,7 @@ export async function loadInstructions(setup: Setup, parts: InstructionParts) {
     osRelease: release(),
     shell: host.env["SHELL"] ?? "/bin/bash",
     today: new Date(parts.now),
-    commands: await commandWords(setup, request.unlistedCommands ?? "sandbox"),
+    commands: await commandWords(setup, unlistedCommands(setup)),
     systemPrompt: request.systemPrompt,
     appendSystemPrompt: request.appendSystemPrompt,
     sections: [skills.section, tools.some((tool) => tool.wire === "task") ? subagentSection(subagents) : ""],

@@ -1,11 +1,12 @@
 // What a run may do: rules and mode, the sandbox that commands are put into, and who is asked about the rest.
-import type { Agent } from "../agent/agent.ts";
+import type { Agent, Asker } from "../agent/agent.ts";
 import type { Sandbox } from "../agent/sandbox/index.ts";
 import type { Situation } from "../policy/decide.ts";
 import type { Need } from "../policy/need.ts";
 import type { Rule } from "../protocol/permission-rule.ts";
 import { hasSandboxFile } from "../store/sandbox-files.ts";
-import { createAsking, permissionAsker } from "./human.ts";
+import { useSandbox, usesSandbox } from "../store/trust.ts";
+import { createAsking, keepConsent, permissionAsker } from "./human.ts";
 import { type Confinement, createConfinement, unconfined } from "./sandbox.ts";
 import type { Setup } from "./setup.ts";
 import type { RunState } from "./state.ts";
@@ -15,6 +16,8 @@ export type RunPermissions = Pick<Agent, "ask" | "decide" | "review"> & {
   readonly sandbox: Sandbox | undefined;
   end(): Promise<void>;
 };
+
+type Judging = { situation: Situation; check: Confinement["check"] };
 
 type PermissionParts = Pick<Agent["toolContext"], "processes" | "sessionId" | "background"> & {
   state: RunState;
@@ -27,15 +30,27 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
   const { workspace, standsFor, roots, home, configDir, request, settings, asking, host } = setup;
   const { state, background, processes, warn } = parts;
   const granted: Rule[] = [];
-  const ask = asking.can("permission")
+  const ask: Asker | undefined = asking.can("permission")
     ? permissionAsker(asking, {
         async proposed(needs) {
           const { proposedRules } = await import("./granted-rules.ts");
-          return proposedRules(needs, { ...situationOf(await confinedFor(needs)), keepsDeleted: false });
+          return proposedRules(needs, { ...(await situationFor(needs)).situation, keepsDeleted: false });
         },
         async grant(rules, scope) {
           const { grantRules } = await import("./granted-rules.ts");
           granted.push(...grantRules(rules, scope, { workspace, configDir, warn }));
+        },
+        async offersSandbox(needs) {
+          if (consented || request.unlistedCommands !== undefined || !needs.every(({ kind }) => kind === "Shell"))
+            return false;
+          const { situation } = await situationFor(needs);
+          if (!situation.attended?.sandboxWorks || state.mode !== "default") return false;
+          const { decide } = await import("../policy/decide.ts");
+          return (await decide(needs, { ...situation, sandbox: "unlisted" })).confined === true;
+        },
+        useSandbox() {
+          consented = true;
+          keepConsent(() => useSandbox(configDir, workspace), "Commands run in the sandbox without a question", warn);
         },
       })
     : permissionAsker(createAsking(await askCommand(setup, parts), undefined, { waiting: host.waiting }));
@@ -44,18 +59,26 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
   const startedAt = Date.now();
   let confinement = unconfined;
   let confining: Promise<Confinement> | undefined;
+  let consented = usesSandbox(configDir, standsFor ?? workspace);
   const attended = (): boolean => ask !== undefined && host.attended?.() === true;
   const confine = async (): Promise<Confinement> => {
-    const unlisted = request.unlistedCommands ?? (attended() ? "ask" : "sandbox");
-    confining ??= createConfinement(setup, { unlisted, canAsk: ask !== undefined, processes, warn });
+    confining ??= createConfinement(setup, { canAsk: ask !== undefined, processes, warn });
     confinement = await confining;
-    // Somebody may have come in front of it since the sandbox was made.
-    return unlisted === "ask" && confinement.reach === "unlisted" ? unconfined : confinement;
+    return confinement;
   };
-  // While no command is run, nothing waits for the sandbox.
-  const confinedFor = async (needs: readonly Need[]) =>
-    confining || needs.some((need) => need.kind === "Shell") ? confine() : unconfined;
-  const situationOf = ({ reach }: Confinement): Situation => ({
+  // Somebody may come in front of the run while it works. While no command is run, nothing waits for the sandbox.
+  const situationFor = async (needs: readonly Need[]): Promise<Judging> => {
+    const unlisted = request.unlistedCommands ?? (attended() ? "ask" : "sandbox");
+    const runsCommand = needs.some((need) => need.kind === "Shell");
+    const confined = confining || runsCommand ? await confine() : unconfined;
+    if (unlisted === "sandbox" || !ask || !runsCommand)
+      return { situation: situationOf(confined.reach(unlisted)), check: confined.check };
+    const sandboxWorks = confined.sandbox !== undefined && (await confined.sandbox.problem()) === undefined;
+    const isUsed = consented && sandboxWorks && request.unlistedCommands === undefined;
+    const situation = { ...situationOf(confined.reach(isUsed ? "sandbox" : "ask")), attended: { sandboxWorks } };
+    return { situation, check: confined.check };
+  };
+  const situationOf = (sandbox: Situation["sandbox"]): Situation => ({
     mode: state.mode,
     interactive: ask !== undefined,
     workspace,
@@ -67,7 +90,7 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
     searchPath: host.env["PATH"] ?? "",
     startedAt,
     rules: [...setup.rules, ...granted, ...parts.moreRules()],
-    sandbox: reach,
+    sandbox,
     // A command that answers in the place of a person is asked as a person would be.
     keepsDeleted: !attended() && request.askCommand === undefined,
     acceptsSearches: settings.raw["autoAcceptWebSearch"] === true,
@@ -81,11 +104,9 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
     },
     async decide(needs, options) {
       const { decide } = await import("../policy/decide.ts");
-      const confined = await confinedFor(needs);
-      const situation = situationOf(confined);
+      const { situation, check } = await situationFor(needs);
       const mode = options?.readOnly && state.mode !== "plan" ? "ask" : state.mode;
-      const decision = await decide(needs, { ...situation, mode });
-      return confined.check(decision);
+      return check(await decide(needs, { ...situation, mode }));
     },
     get sandbox() {
       return confinement.sandbox;

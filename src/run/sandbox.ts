@@ -7,27 +7,31 @@ import type { Decision } from "../policy/need.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { PermissionMode } from "../protocol/run.ts";
 import type { SandboxMode } from "../store/sandbox-settings.ts";
+import { usesSandbox } from "../store/trust.ts";
 import { oneLine } from "../text/one-line.ts";
 import type { Setup } from "./setup.ts";
 
 export type Confinement = {
-  reach: Situation["sandbox"];
+  /** Which commands run in the sandbox, by what becomes of those that no rule speaks of. */
+  reach(unlisted: Unlisted): Situation["sandbox"];
   /** Absent where nothing is confined. */
   sandbox?: Sandbox;
   /** A call that may run in the sandbox only is asked about where there is none. */
   check(decision: Decision): Promise<Decision>;
 };
 
-/** `unlisted`: what becomes of commands that no rule speaks of. `canAsk`: somebody can permit what the sandbox cannot hold. */
+/** What becomes of commands that no rule speaks of. */
+export type Unlisted = "sandbox" | "ask";
+
+/** `canAsk`: somebody can permit what the sandbox cannot hold. */
 type ConfinementParts = {
-  unlisted: "sandbox" | "ask";
   canAsk: boolean;
   processes: ProcessRunner;
   warn(message: string): void;
 };
 
 /** Nothing is confined. */
-export const unconfined: Confinement = { reach: "off", check: async (decision) => decision };
+export const unconfined: Confinement = { reach: () => "off", check: async (decision) => decision };
 
 /** What it needs to know of a run; `permissions check` knows no more. */
 export type ConfinementSetup = Pick<
@@ -45,8 +49,8 @@ export async function createConfinement(setup: ConfinementSetup, parts: Confinem
   if (asked === "disabled") return unconfined;
   const { loadSandboxSettings } = await import("../store/sandbox-settings.ts");
   const sandboxSettings = loadSandboxSettings({ configDir, workspace, ...stands, cliConfig: settings.raw });
-  const reach = reachOf(asked ?? sandboxSettings.mode, parts.unlisted);
-  if (reach === "off") return unconfined;
+  const mode = asked ?? sandboxSettings.mode;
+  if (mode === "disabled") return unconfined;
   for (const warning of sandboxSettings.warnings) parts.warn(warning);
 
   const { createSandbox, planSandbox } = await import("../agent/sandbox/index.ts");
@@ -61,7 +65,11 @@ export async function createConfinement(setup: ConfinementSetup, parts: Confinem
     const problem = await sandbox.problem();
     if (problem) throw new UserError("SANDBOX_UNAVAILABLE", `${problem} To run without it: --sandbox disabled`);
   }
-  return { reach, sandbox, check: (decision) => askWithout(sandbox, decision, parts.canAsk) };
+  return {
+    reach: (unlisted) => reachOf(mode, unlisted),
+    sandbox,
+    check: (decision) => askWithout(sandbox, decision, parts.canAsk),
+  };
 }
 
 const mostRules = 8;
@@ -69,7 +77,7 @@ const mostRules = 8;
 /** What commands may do, said to the model before it tries. Nothing is made ready for it. */
 export async function commandWords(
   { request, configDir, workspace, settings, rules }: ConfinementSetup,
-  unlisted: ConfinementParts["unlisted"],
+  unlisted: Unlisted,
 ): Promise<(mode: PermissionMode) => string | undefined> {
   if (request.sandbox === "disabled") return () => undefined;
   const { loadSandboxSettings } = await import("../store/sandbox-settings.ts");
@@ -93,8 +101,14 @@ export async function commandWords(
   };
 }
 
+/** Somebody in front of the run is asked, unless they want commands of this project to run in the sandbox. */
+export function unlistedCommands({ request, host, configDir, workspace, standsFor = workspace }: Setup): Unlisted {
+  if (request.unlistedCommands) return request.unlistedCommands;
+  return host.attended?.() && !usesSandbox(configDir, standsFor) ? "ask" : "sandbox";
+}
+
 /** Where nobody said anything, print mode has it: there, nobody can be asked about a command. */
-function reachOf(mode: SandboxMode, unlisted: ConfinementParts["unlisted"]): Situation["sandbox"] {
+function reachOf(mode: SandboxMode, unlisted: Unlisted): Situation["sandbox"] {
   if (mode === "enabled") return "all";
   return mode === "auto" && unlisted === "sandbox" ? "unlisted" : "off";
 }

@@ -66,7 +66,7 @@ export const settings: readonly Setting[] = [
   cli("permissions.allow", textList, "Rules of what needs no question", { default: [], by: "permissions allow" }),
   cli("permissions.deny", textList, "Rules of what is never done", { default: [], by: "permissions deny" }),
   cli("sandbox.mode", oneOf("enabled", "disabled"), "Sandbox for commands that no rule allows", {
-    default: "print mode only",
+    default: "print mode, and commands that only read",
     by: "sandbox enable",
   }),
   cli("autoAcceptWebSearch", truth, "Web searches need no permission", { default: false }),

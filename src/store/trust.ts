@@ -1,4 +1,4 @@
-// Which workspaces the user trusts: a marker for each, outside the workspace.
+// Which workspaces the user trusts, and in which commands go to the sandbox unasked: a marker for each, outside the workspace.
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
@@ -8,11 +8,30 @@ import { realOf, replaceFile } from "./json-file.ts";
 import { projectDir } from "./project.ts";
 
 const markerName = ".workspace-trusted";
+/** The user wants commands there to run in the sandbox without being asked about them. */
+const sandboxMarker = ".commands-in-sandbox";
 
 export function isTrusted(configDir: string, workspace: string): boolean {
+  return isMarked(configDir, workspace, markerName);
+}
+
+export function usesSandbox(configDir: string, workspace: string): boolean {
+  return isMarked(configDir, workspace, sandboxMarker);
+}
+
+export function useSandbox(configDir: string, workspace: string): void {
+  mark(configDir, workspace, sandboxMarker);
+}
+
+/** False: it was not wanted there. */
+export function stopUsingSandbox(configDir: string, workspace: string): boolean {
+  return unmark(configDir, workspace, sandboxMarker);
+}
+
+function isMarked(configDir: string, workspace: string, name: string): boolean {
   const real = realOf(workspace);
   try {
-    const marker: unknown = JSON.parse(readFileSync(markerOf(configDir, real), "utf8"));
+    const marker: unknown = JSON.parse(readFileSync(markerOf(configDir, real, name), "utf8"));
     // The folder's name is ambiguous (/a/b and /a-b share it), the path inside is not.
     return (marker as { workspacePath?: unknown } | null)?.workspacePath === real;
   } catch {
@@ -47,17 +66,26 @@ function namesIn(folder: string): string[] {
 }
 
 export function trust(configDir: string, workspace: string): void {
-  const real = realOf(workspace);
-  if (isTrusted(configDir, real)) return;
-  const marker = { trustedAt: new Date().toISOString(), workspacePath: real };
-  replaceFile(markerOf(configDir, real), `${JSON.stringify(marker, null, 2)}\n`);
+  mark(configDir, workspace, markerName);
 }
 
-/** False: it was not trusted. */
-export function distrust(configDir: string, workspace: string): boolean {
+function mark(configDir: string, workspace: string, name: string): void {
   const real = realOf(workspace);
-  if (!isTrusted(configDir, real)) return false;
-  rmSync(markerOf(configDir, real), { force: true });
+  if (isMarked(configDir, real, name)) return;
+  const marker = { trustedAt: new Date().toISOString(), workspacePath: real };
+  replaceFile(markerOf(configDir, real, name), `${JSON.stringify(marker, null, 2)}\n`);
+}
+
+/** False: it was not trusted. What was permitted there because it was, goes with it. */
+export function distrust(configDir: string, workspace: string): boolean {
+  unmark(configDir, workspace, sandboxMarker);
+  return unmark(configDir, workspace, markerName);
+}
+
+function unmark(configDir: string, workspace: string, name: string): boolean {
+  const real = realOf(workspace);
+  if (!isMarked(configDir, real, name)) return false;
+  rmSync(markerOf(configDir, real, name), { force: true });
   return true;
 }
 
@@ -72,6 +100,6 @@ export function inheritTrust(configDir: string, from: string, to: string): void 
   inheritHooks({ configDir, workspace: realOf(from) }, realOf(to));
 }
 
-function markerOf(configDir: string, workspace: string): string {
-  return join(projectDir(configDir, workspace), markerName);
+function markerOf(configDir: string, workspace: string, name: string): string {
+  return join(projectDir(configDir, workspace), name);
 }

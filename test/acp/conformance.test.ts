@@ -205,7 +205,7 @@ describe("prompts", () => {
     const calls = [
       { name: "Read", args: { path: "a.txt" } },
       { name: "Write", args: { path: "b.txt", content: "x" } },
-      { name: "Shell", args: { command: "true" } },
+      { name: "Shell", args: { command: "touch made.txt" } },
       { name: "AskQuestion", args: { questions: [{ prompt: "Which?", options: [{ label: "A" }] }] } },
     ];
     await start({ script: [{ calls }, { text: "done" }], handlers: choose("allow_once") });

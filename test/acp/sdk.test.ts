@@ -31,11 +31,11 @@ describe("a client on @agentclientprotocol/sdk", () => {
         text: "I look. ",
         calls: [
           { name: "Read", args: { path: "a.txt" } },
-          { name: "Shell", args: { command: "echo from the shell" } },
+          { name: "Shell", args: { command: "mkdir -v from" } },
         ],
       },
       {
-        expect: ["not saved", "from the shell"],
+        expect: ["not saved", "directory 'from'"],
         calls: [{ name: "Edit", args: { path: "a.txt", old_string: "not saved", new_string: "saved" } }],
       },
       { calls: [{ name: "TodoWrite", args: { todos: [{ id: "1", content: "look", status: "completed" }] } }] },
@@ -91,7 +91,7 @@ describe("a client on @agentclientprotocol/sdk", () => {
     const code = await new Promise((resolve) => child.on("close", resolve));
     expect([stopReason, code]).toEqual(["end_turn", 0]);
     expect(check.faults).toEqual([]);
-    expect(titles).toEqual([`Trust this workspace? ${workspace.path}`, "echo from the shell"]);
+    expect(titles).toEqual([`Trust this workspace? ${workspace.path}`, "mkdir -v from"]);
     expect(buffer).toBe("saved\n");
 
     const kinds = updates.map(({ sessionUpdate }) => sessionUpdate);

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sandboxMissing } from "../agent/sandbox-fixture.ts";
 import { createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
 import { AcpClient, type ClientOptions, choose, type Params } from "./acp-client.ts";
 
@@ -40,6 +41,7 @@ describe("1. the command is part of the question", () => {
       ["allow-once", "allow_once"],
       ["allow-session", "allow_always"],
       ["allow-always", "allow_always"],
+      ["allow-sandbox", "allow_always"],
       ["reject-once", "reject_once"],
     ]);
     expect(options[2].name).toContain("Shell(npm test -- --all)");
@@ -52,7 +54,7 @@ describe("1. the command is part of the question", () => {
   });
 
   it("an answer for the session, and one for good, hold as they say", async () => {
-    const script = { replies: [shell("echo one"), { text: "ok" }], loop: true };
+    const script = { replies: [shell("touch one"), { text: "ok" }], loop: true };
     await start({ script, handlers: choose("allow-session") });
     const one = await client.newSession();
     await client.prompt(one, "a");
@@ -65,7 +67,21 @@ describe("1. the command is part of the question", () => {
     await client.prompt(await client.newSession(), "d");
     expect(client.asked("session/request_permission")).toHaveLength(1);
     const { permissions } = JSON.parse(readFileSync(join(workspace.config, "cli-config.json"), "utf8"));
-    expect(permissions.allow).toEqual(["Shell(echo one)"]);
+    expect(permissions.allow).toEqual(["Shell(touch one)"]);
+  });
+});
+
+describe.skipIf(sandboxMissing())("commands in the sandbox", () => {
+  it("are not asked about again once the client chose that, in any session of the project", async () => {
+    const script = { replies: [shell("touch one; curl --version"), shell("touch two"), { text: "ok" }], loop: true };
+    await start({ script, handlers: choose("allow-sandbox") });
+    await client.prompt(await client.newSession(), "a");
+    // What is meant to leave the sandbox cannot be chosen for it.
+    expect(client.asked("session/request_permission")).toHaveLength(2);
+    expect(existsSync(join(workspace.path, "one"))).toBe(false);
+    expect(existsSync(join(workspace.path, "two"))).toBe(true);
+    await client.prompt(await client.newSession(), "b");
+    expect(client.asked("session/request_permission")).toHaveLength(3);
   });
 });
 
@@ -134,7 +150,7 @@ describe("5. the end", () => {
     await client.until(({ params }) => params?.update?.status === "in_progress" && params.update.title === undefined);
     const { code, signal } = await client.leave();
     expect([code, signal]).toEqual([0, null]);
-    const other = await start({ script: [shell("true")], handlers: { "session/request_permission": never } });
+    const other = await start({ script: [shell("touch made.txt")], handlers: { "session/request_permission": never } });
     void client.prompt(await client.newSession(), "go").catch(() => {});
     await client.until(({ method }) => method === "session/request_permission");
     expect((await other.leave()).code).toBe(0);
@@ -143,7 +159,7 @@ describe("5. the end", () => {
   });
 
   it("by a cancellation stops the tool, and answers a question that nobody answers", async () => {
-    const script = [shell("true"), { delayMs: 20_000, text: "late" }];
+    const script = [shell("touch made.txt"), { delayMs: 20_000, text: "late" }];
     await start({ script, handlers: { "session/request_permission": never } });
     const sessionId = await client.newSession();
     const prompted = client.prompt(sessionId, "go");
@@ -163,7 +179,7 @@ describe("5. the end", () => {
   it("of a turn by a limit, a refusal or a failure is one of the words, or an error", async () => {
     await start({
       script: [
-        shell("true"),
+        shell("touch made.txt"),
         { error: { code: "MODEL_REFUSED", message: "not this" } },
         { error: { code: "MODEL_RATE_LIMIT", message: "slow down" } },
       ],

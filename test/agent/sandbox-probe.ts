@@ -36,7 +36,7 @@ const rules = [...settings.rules, ...builtInRules(configDir)];
 const place = { workspace, roots: [], home, configDir };
 const confinement = await createConfinement(
   { request: {}, host: { env: process.env }, ...place, rules, settings },
-  { unlisted: "sandbox", canAsk: false, processes, warn: (message) => warnings.push(message) },
+  { canAsk: false, processes, warn: (message) => warnings.push(message) },
 );
 const context: ToolContext = {
   callId: "1",
@@ -68,7 +68,7 @@ async function run({ tool: name, ...input }: Record<string, unknown>): Promise<C
         mode,
         interactive: false,
         rules,
-        sandbox: confinement.reach,
+        sandbox: confinement.reach("sandbox"),
       });
   if (decision.verdict !== "allow") {
     warnings.push(...decision.reasons);

@@ -309,7 +309,7 @@ describe("people", () => {
       },
     };
     const run = await create().open(
-      [shell("true"), shell("true"), shell("false"), { text: "Done." }],
+      [shell("touch a"), shell("touch a"), shell("touch b"), { text: "Done." }],
       { force: false, trust: true, unlistedCommands: "ask" },
       { human },
     );

@@ -187,7 +187,7 @@ describe("typing", () => {
 
 describe("permissions", () => {
   it("shows what, where and why; always writes the narrowest rule where it said", async () => {
-    const { pty, workspace } = await start([shell("npm --version"), shell("npm --version"), { text: "Both done." }], {
+    const { pty, workspace } = await start([shell("npm root"), shell("npm root"), { text: "Both done." }], {
       args: ["--trust", "--sandbox", "disabled"],
     });
     await ready(pty);
@@ -202,7 +202,7 @@ describe("permissions", () => {
     pty.type("p");
     await pty.waitFor("Both done.");
     expect(JSON.parse(readFileSync(join(workspace.path, ".cursor/cli.json"), "utf8")).permissions.allow).toEqual([
-      "Shell(npm --version)",
+      "Shell(npm root)",
     ]);
   });
 

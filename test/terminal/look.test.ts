@@ -47,7 +47,7 @@ describe("the look", () => {
 });
 
 it("tells the time of the work from the wait for a person, and what the share is of", async () => {
-  const { pty } = await start([shell("true x"), { text: "Over." }], { args: ["--trust", "--sandbox", "disabled"] });
+  const { pty } = await start([shell("touch x"), { text: "Over." }], { args: ["--trust", "--sandbox", "disabled"] });
   await ready(pty);
   send(pty, "go");
   await pty.waitFor("wants permission");

@@ -1,7 +1,8 @@
 // Questions as menus: one row is marked, arrows and Enter choose, letters too, Esc is the safe no.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { sandboxMissing } from "../agent/sandbox-fixture.ts";
 import { marked, pause, read, ready, send, shell, starter } from "./started.ts";
 
 const start = starter();
@@ -161,7 +162,7 @@ describe("a menu", () => {
 describe("always", () => {
   it("offers the narrowest rule first and a wider one second, and saves what was shown", async () => {
     const { pty, workspace } = await start(
-      [shell("node --test src/"), shell("node --version"), shell("node --version x"), { text: "Over." }],
+      [shell("node --test src/"), shell("node --check a.js"), shell("node a.js"), { text: "Over." }],
       asks,
     );
     const saved = () => JSON.parse(readFileSync(join(workspace.path, ".cursor/cli.json"), "utf8")).permissions.allow;
@@ -174,7 +175,7 @@ describe("always", () => {
     await pty.waitFor(/^ +Shell\(node --test src\/\)$/m);
     await read();
     pty.type("\r"); // in this project
-    await pty.waitFor(/node --version +wants/);
+    await pty.waitFor(/node --check a.js +wants/);
     expect(saved()).toEqual(["Shell(node --test src/)"]);
     await read();
     pty.type("A");
@@ -183,5 +184,36 @@ describe("always", () => {
     pty.type("p");
     await pty.waitFor("Over.");
     expect(saved()).toEqual(["Shell(node --test src/)", "Shell(node)"]);
+  });
+});
+
+describe.skipIf(sandboxMissing())("commands in the sandbox", () => {
+  it("run without a question once that was chosen, in this run and in the next one of this project", async () => {
+    const replies = [shell("touch a"), shell("touch b"), shell("cp a ../outside.txt"), { text: "Over." }];
+    const { pty, workspace, again } = await start([shell("ls -la && cat a.txt"), ...replies], {
+      args: ["--trust"],
+      files: { "a.txt": "hello\n" },
+    });
+    await ready(pty);
+    send(pty, "go");
+    // What only reads was not asked about.
+    await pty.waitFor(/touch a +wants/);
+    await pty.waitFor(/b {2}run commands in the sandbox without asking, in this project/);
+    await read();
+    pty.type("b");
+    await pty.waitFor(/cp a \.\.\/outside\.txt +wants/);
+    expect([existsSync(join(workspace.path, "a")), existsSync(join(workspace.path, "b"))]).toEqual([true, true]);
+    expect((await pty.screen()).join("\n")).not.toContain("run commands in the sandbox");
+    await read();
+    pty.type("n\r");
+    await pty.waitFor("Over.");
+    pty.type("\x04\x04");
+    await pty.ended;
+    writeFileSync(join(workspace.path, "../script.json"), JSON.stringify([shell("touch c"), { text: "Again over." }]));
+    const second = again();
+    await ready(second);
+    send(second, "go");
+    await second.waitFor("Again over.");
+    expect(existsSync(join(workspace.path, "c"))).toBe(true);
   });
 });

@@ -105,7 +105,7 @@ describe("other programs", () => {
 
 describe("who looks elsewhere", () => {
   it("sees in the title what it does, and is told that a question waits", async () => {
-    const pty = await start([shell("npm --version"), { text: "Over." }], {
+    const pty = await start([shell("npm root"), { text: "Over." }], {
       args: ["--trust", "--sandbox", "disabled"],
       env: { TERM_PROGRAM: "WezTerm" },
     });

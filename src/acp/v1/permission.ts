@@ -52,7 +52,7 @@ export function answerIn(result: unknown, options: readonly Option[]): Answer {
 
 /** What will run stands in the title, in the input and in the text: clients show one or the other. */
 function aboutCall(question: PermissionQuestion, call: WireCall | undefined, workspace: string): PermissionForm {
-  const { callId, args, reasons, diff, rules = [], personOnly } = question;
+  const { callId, args, reasons, diff, rules = [], offersSandbox, personOnly } = question;
   const tool = call?.tool ?? wireNameOf(question.tool, args);
   const command =
     tool === "shell" && isObject(args) && typeof args["command"] === "string" ? args["command"] : undefined;
@@ -73,6 +73,13 @@ function aboutCall(question: PermissionQuestion, call: WireCall | undefined, wor
       name: `Always allow ${rules.join(", ")}`,
       kind: "allow_always",
       answer: { type: "yes", grant: "user" },
+    });
+  if (offersSandbox)
+    options.push({
+      optionId: "allow-sandbox",
+      name: "Run commands in the sandbox without asking, in this project",
+      kind: "allow_always",
+      answer: { type: "yes", grant: "sandbox" },
     });
   return {
     toolCall: {

@@ -143,7 +143,7 @@ async function mayWriteAnything(needs: readonly Need[]): Promise<boolean> {
   for (const need of needs) {
     if (need.kind === "Mcp") return true;
     if (need.kind !== "Shell") continue;
-    const { onlyReads } = await import("./reads-only.ts");
+    const { onlyReads } = await import("../../policy/only-reads.ts");
     if (!onlyReads(need.target)) return true;
   }
   return false;

@@ -111,3 +111,33 @@ export function isOnlyChecking(name: string, args: readonly { value: string; dyn
   if (!Object.hasOwn(changingOptions, base)) return false;
   return !args.some((arg) => arg.dynamic || changingOptions[base]!.test(arg.value));
 }
+
+/** Programs that are for reaching other machines, or what belongs to this one; with the first words by which some of them do. */
+const reaching: Record<string, RegExp> = {
+  ...each(
+    "curl wget ssh scp sftp ftp rsync nc telnet ping docker podman docker-compose kubectl helm gh glab aws gcloud az",
+    /^/,
+  ),
+  ...each("brew apt apt-get dnf yum pacman systemctl service crontab ansible-playbook terraform twine", /^/),
+  git: /^(push|pull|fetch|clone|ls-remote|submodule)$/,
+  ...each(
+    "npm pnpm yarn bun",
+    /^(i|install|ci|add|update|upgrade|publish|login|dlx|create|init|audit|outdated|view|info|search)$/,
+  ),
+  ...each("pnpx uvx pipx", /^/),
+  ...each("pip pip3 gem", /^(install|download|uninstall|push|update)$/),
+  ...each("uv poetry composer bundle", /^(sync|add|install|update|lock|pip|publish|require)$/),
+  cargo: /^(install|publish|add|update|fetch|search|login)$/,
+  go: /^(get|install)$/,
+};
+
+/** Options before the first word, whose value is a folder or a setting. */
+const takesPlace = /^(-[Cc]|--(prefix|cwd|dir|directory|manifest-path))$/;
+
+/** Is it meant to reach beyond this folder, as it is called? */
+export function reachesOut(name: string, args: readonly { value: string }[]): boolean {
+  const isFirst = (arg: { value: string }, at: number) =>
+    !arg.value.startsWith("-") && !takesPlace.test(args[at - 1]?.value ?? "");
+  const first = args.find(isFirst)?.value ?? "";
+  return own(reaching, baseName(name))?.test(first) === true;
+}

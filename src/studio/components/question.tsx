@@ -112,7 +112,7 @@ type AnsweringProps<Kind> = Omit<QuestionProps, "question"> & { question: Questi
 
 function Permission({ question, onAnswer, isSent }: AnsweringProps<PermissionQuestion>) {
   const short = usePath();
-  const { reasons, rules = [], diff } = question;
+  const { reasons, rules = [], offersSandbox, diff } = question;
   return (
     <>
       <div class="cr-why">
@@ -134,6 +134,16 @@ function Permission({ question, onAnswer, isSent }: AnsweringProps<PermissionQue
       </div>
       {diff !== undefined && diff !== "" && <Diff diff={diff} first={30} />}
       <Buttons question={question} onAnswer={onAnswer} isSent={isSent}>
+        {offersSandbox && (
+          <button
+            type="button"
+            disabled={isSent}
+            title="Run commands in the sandbox without asking, in this project"
+            onClick={() => onAnswer?.(question, { type: "yes", grant: "sandbox" })}
+          >
+            Sandbox, without asking
+          </button>
+        )}
         {rules.length > 0 && (
           <>
             <button type="button" disabled={isSent} onClick={() => onAnswer?.(question, { type: "yes", grant: "run" })}>

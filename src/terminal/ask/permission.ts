@@ -11,7 +11,7 @@ import { bodyIndent } from "../transcript/card.ts";
 import { diffLines, indented } from "../transcript/diff-lines.ts";
 import { askByKey, type Choice } from "./question-panel.ts";
 
-type Reply = "once" | "session" | "always" | "wider" | "no";
+type Reply = "once" | "session" | "always" | "wider" | "sandbox" | "no";
 
 export async function askPermission(
   question: PermissionQuestion,
@@ -39,6 +39,8 @@ export async function askPermission(
         if (scope) return { type: "yes", grant: scope, ...(wider && { wider }) };
         break;
       }
+      case "sandbox":
+        return { type: "yes", grant: "sandbox" };
       case "no": {
         const words = await desk.open(
           linePanel(desk.palette, { title: "No:", hint: "what should it do instead? (or just enter)" }),
@@ -54,7 +56,7 @@ export async function askPermission(
 }
 
 function choicesOf(question: PermissionQuestion, desk: Desk): Choice<Reply>[] {
-  const { rules = [], widerRules = [], personOnly } = question;
+  const { rules = [], widerRules = [], offersSandbox, personOnly } = question;
   const choices: Choice<Reply>[] = [{ key: "y", label: "once", result: "once" }];
   if (!personOnly) {
     choices.push({ key: "s", label: "this session", result: "session" });
@@ -62,6 +64,13 @@ function choicesOf(question: PermissionQuestion, desk: Desk): Choice<Reply>[] {
     if (widerRules.length > 0)
       choices.push({ key: "A", label: `wider: ${widerRules.join(", ")}`, result: "wider", isBeside: true });
   }
+  if (offersSandbox)
+    choices.push({
+      key: "b",
+      label: "run commands in the sandbox without asking, in this project",
+      brief: "sandbox, unasked",
+      result: "sandbox",
+    });
   choices.push({ key: "n", label: "no, and say why", result: "no" });
   const explained = question.needs[0];
   if (explained)

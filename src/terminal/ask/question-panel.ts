@@ -9,6 +9,8 @@ export type Choice<Result> = {
   key: string;
   /** What pressing it does. */
   label: string;
+  /** The label where there is little room. */
+  brief?: string;
   /** Further keys for the same. */
   also?: readonly string[];
   /** What the question is closed with; or what else happens, and the question stays. */
@@ -134,10 +136,10 @@ function choiceRows(choices: readonly Choice<unknown>[], at: number, { palette }
 
 /** One behind the other, for a window with few rows. */
 function choicesInRow(choices: readonly Choice<unknown>[], at: number, { palette }: Desk, columns: number): Painted[] {
-  const row = choices.map(({ key, label }, index) => {
+  const row = choices.map(({ key, label, brief = label }, index) => {
     const isMarked = index === at;
     const sign = isMarked ? palette.accent("› ") : index === 0 ? blanks(2) : palette.soft("· ");
-    return join(sign, palette.both("bold", "accent")(key), (isMarked ? palette.bold : palette.plain)(` ${label}`));
+    return join(sign, palette.both("bold", "accent")(key), (isMarked ? palette.bold : palette.plain)(` ${brief}`));
   });
   return wrap(join(...row.map((text, index) => (index === 0 ? text : join(blanks(1), text)))), columns - 1, blanks(2));
 }

@@ -134,7 +134,7 @@ async function sandbox(desk: Desk, rest: string): Promise<void> {
               detail: "run commands that no rule allows in it, in this terminal too",
             },
             { value: "disable", label: "disable", detail: "only rules and permission prompts" },
-            { value: "reset", label: "reset", detail: "the default: print mode only (-p)" },
+            { value: "reset", label: "reset", detail: "the default: print mode (-p), and commands that only read" },
           ],
         });
   if (verb === undefined || (verb === "status" && rest === "")) return;

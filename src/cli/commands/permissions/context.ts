@@ -8,7 +8,7 @@ import { realDirectory } from "../../../run/real-directory.ts";
 import type { ConfinementSetup } from "../../../run/sandbox.ts";
 import { configDir, homeDir } from "../../../store/config-dir.ts";
 import { builtInRules, loadSettings, type Settings } from "../../../store/settings.ts";
-import { isTrusted } from "../../../store/trust.ts";
+import { isTrusted, usesSandbox } from "../../../store/trust.ts";
 import { flagList, flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
@@ -30,10 +30,11 @@ export async function situationOf(invocation: Invocation, need: Need): Promise<S
   const settings = loadSettings(context);
   settings.warnings.forEach(warn);
   const rules = [...settings.rules, ...builtInRules(context.configDir)];
-  const sandbox =
+  const interactive = !flags.has("print");
+  const { sandbox, sandboxWorks } =
     need.kind === "Shell"
       ? await sandboxHere(invocation, { ...context, roots: [...context.roots], settings, rules })
-      : "off";
+      : noSandbox;
   const acceptsSearches = settings.raw["autoAcceptWebSearch"] === true;
   const searchPath = invocation.env["PATH"] ?? "";
   const mode = modeOf(flags, settings);
@@ -41,7 +42,8 @@ export async function situationOf(invocation: Invocation, need: Need): Promise<S
   return {
     ...context,
     mode,
-    interactive: !flags.has("print"),
+    interactive,
+    ...(interactive && { attended: { sandboxWorks } }),
     keepsDeleted,
     rules,
     sandbox,
@@ -50,26 +52,31 @@ export async function situationOf(invocation: Invocation, need: Need): Promise<S
   };
 }
 
+type SandboxHere = { sandbox: Situation["sandbox"]; sandboxWorks: boolean };
+
+const noSandbox: SandboxHere = { sandbox: "off", sandboxWorks: false };
+
 /** Tried for real, as a run would: what is installed says little about what works. */
 async function sandboxHere(
   { env, line: { flags } }: Invocation,
   setup: Omit<ConfinementSetup, "request" | "host">,
-): Promise<Situation["sandbox"]> {
+): Promise<SandboxHere> {
   const { createConfinement } = await import("../../../run/sandbox.ts");
   const { createProcessRunner } = await import("../../../agent/process.ts");
   const processes = createProcessRunner();
   const isPrint = flags.has("print");
   const asked = flagText(flags, "sandbox") as "enabled" | "disabled" | undefined;
+  const unlisted = isPrint || usesSandbox(setup.configDir, setup.workspace) ? "sandbox" : "ask";
   const { reach, sandbox } = await createConfinement(
     { ...setup, request: asked ? { sandbox: asked } : {}, host: { env } },
-    { unlisted: isPrint ? "sandbox" : "ask", canAsk: !isPrint, processes, warn },
+    { canAsk: !isPrint, processes, warn },
   );
-  if (!sandbox) return "off";
+  if (!sandbox) return noSandbox;
   try {
     const problem = await sandbox.problem();
-    if (problem === undefined) return reach;
-    warn(problem);
-    return "off";
+    if (problem === undefined) return { sandbox: reach(unlisted), sandboxWorks: true };
+    if (reach(unlisted) !== "off") warn(problem);
+    return noSandbox;
   } finally {
     await sandbox.end();
     await processes.endAll();

@@ -23,7 +23,7 @@ export const sandboxCommands: readonly InnerCommand[] = [
   },
   {
     name: "reset",
-    summary: "Restore the default: used in print mode (-p), where nobody can be asked",
+    summary: "Restore the default: used in print mode (-p), and for commands that only read",
     load: async () => (await import("./switch.ts")).reset,
   },
   {

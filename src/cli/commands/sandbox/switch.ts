@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { configDir } from "../../../store/config-dir.ts";
 import { userSandboxFile } from "../../../store/sandbox-files.ts";
 import { saveSandboxMode } from "../../../store/sandbox-settings.ts";
+import { stopUsingSandbox, usesSandbox } from "../../../store/trust.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
@@ -23,10 +24,12 @@ export async function disable(invocation: Invocation): Promise<number> {
 
 export async function reset(invocation: Invocation): Promise<number> {
   save(invocation, undefined);
-  const file = userSandboxFile(configDir(invocation.env));
+  const folder = configDir(invocation.env);
+  const file = userSandboxFile(folder);
+  const asks = stopUsingSandbox(folder, process.cwd()) ? "Commands in this project are asked about again.\n" : "";
   const kept = existsSync(file) ? `${file} is your own and was not changed.\n` : "";
   return answer(
-    `The sandbox is back to its default: print mode only (-p).\n${await whetherItWorks(invocation)}\n${kept}`,
+    `The sandbox is back to its default: print mode (-p), and commands that only read.\n${asks}${await whetherItWorks(invocation)}\n${kept}`,
   );
 }
 
@@ -42,14 +45,25 @@ async function whetherItWorks(invocation: Invocation): Promise<string> {
 }
 
 export async function sandboxStatus(invocation: Invocation): Promise<number> {
-  const { sandbox, settings, problem } = await openForUser(invocation);
+  const { sandbox, settings, problem, workspace } = await openForUser(invocation);
   await sandbox.end();
+  const withoutAsking = usesSandbox(configDir(invocation.env), workspace);
   const { mode, type, readBoundary, network, limits, warnings } = settings;
   for (const warning of warnings) writeStderr(`Warning: ${warning}\n`);
   if (wantsJson(invocation))
-    return answerJson({ mode, available: problem === undefined, problem, type, readBoundary, network, limits });
+    return answerJson({
+      mode,
+      withoutAsking,
+      available: problem === undefined,
+      problem,
+      type,
+      readBoundary,
+      network,
+      limits,
+    });
+  const inProject = withoutAsking ? ", and in this project without asking" : "";
   const rows = [
-    ["Sandbox", { enabled: "enabled", disabled: "disabled", auto: "used in print mode (-p)" }[mode]],
+    ["Sandbox", { enabled: "enabled", disabled: "disabled", auto: `used in print mode (-p)${inProject}` }[mode]],
     ["Available", problem === undefined ? "yes" : `no: ${problem.replace(/^The sandbox is not available: /, "")}`],
     ["Writable", type === "workspace_readonly" ? "nothing" : ["the workspace", ...settings.readwritePaths].join(", ")],
     ["Readable", readBoundary === "system" ? "all but what deny rules hide" : "the workspace and the system"],

@@ -1,6 +1,6 @@
 // Command lines that may run without a snapshot, and those that may not.
 import { describe, expect, it } from "vitest";
-import { onlyReads } from "../../src/agent/snapshots/reads-only.ts";
+import { onlyReads } from "../../src/policy/only-reads.ts";
 
 describe("a command that only reads", () => {
   it.each([
