@@ -1,9 +1,9 @@
 // BackgroundShells: commands that run on while the agent does other things.
 import { join } from "node:path";
-import { createContext, Script } from "node:vm";
 import { orAborted } from "../net/or-aborted.ts";
 import { BoundedBytes } from "../process/bounded-bytes.ts";
 import { happensWithin } from "../process/clock.ts";
+import type { PatternTest } from "../text/pattern-in-time.ts";
 import { outputFolder } from "./output-folder.ts";
 import type { ProcessEnd, ProcessRequest, ProcessRunner, RunningProcess } from "./process.ts";
 import type { Sandbox } from "./sandbox/index.ts";
@@ -156,7 +156,7 @@ export class BackgroundShells {
   /** Output since the last look. Waits for the end, or for a line that matches `pattern`, at most `blockUntilMs`. */
   async read(
     taskId: string,
-    options: { blockUntilMs?: number; pattern?: RegExp | undefined; signal?: AbortSignal } = {},
+    options: { blockUntilMs?: number; pattern?: PatternTest | undefined; signal?: AbortSignal } = {},
   ): Promise<BackgroundReading | undefined> {
     const task = this.#tasks.get(taskId);
     if (!task) return undefined;
@@ -226,7 +226,11 @@ function describeTask(task: Task): BackgroundTask {
 /** True when a line matched. */
 async function untilEndOrMatch(
   task: Task,
-  { blockUntilMs = 0, pattern, signal }: { blockUntilMs?: number; pattern?: RegExp | undefined; signal?: AbortSignal },
+  {
+    blockUntilMs = 0,
+    pattern,
+    signal,
+  }: { blockUntilMs?: number; pattern?: PatternTest | undefined; signal?: AbortSignal },
 ): Promise<boolean> {
   const matches = pattern ? lineMatcher(pattern) : () => false;
   let hasMatch = matches(task.unread.text());
@@ -256,24 +260,13 @@ async function untilEndOrMatch(
 
 /** A line that grows longer than this without an end is looked at in parts. */
 const longestLine = 4096;
-const matchMs = 200;
 
 /** Takes text in pieces. An expression that takes too long, which a model may well write, matches nothing any more. */
-function lineMatcher(pattern: RegExp): (text: string) => boolean {
-  const script = new Script("pattern.test(text)");
-  const scope = createContext({ pattern, text: "" });
+function lineMatcher(test: PatternTest): (text: string) => boolean {
   let line = "";
-  let isTooSlow = false;
   return (text) => {
     const looked = line + text;
     line = looked.slice(looked.lastIndexOf("\n") + 1).slice(-longestLine);
-    if (isTooSlow || looked === "") return false;
-    scope["text"] = looked;
-    try {
-      return script.runInContext(scope, { timeout: matchMs }) === true;
-    } catch {
-      isTooSlow = true;
-      return false;
-    }
+    return looked !== "" && test(looked) === true;
   };
 }

@@ -1,19 +1,23 @@
 // A value against a JSON Schema (2020-12, and what draft 7 spelled differently): the first fault as a sentence.
 
+import { withinTime } from "../text/pattern-in-time.ts";
 import { canonicalJson, isObject, type JsonObject } from "./object.ts";
 
 export type SchemaOptions = {
   /** How the value is called in sentences. */
   place?: string;
-  /** Whether patterns and formats count. Not for the schema of a stranger: there are patterns that never end. */
+  /** Whether patterns and formats count. Not for the schema of a stranger: it would choose how long each check takes. */
   strict?: boolean;
 };
 
 /** What is wrong with the value, with the place in it. Undefined: it fits. Keywords unknown here do not restrict. */
 export function valueFault(value: unknown, schema: unknown, options: SchemaOptions = {}): string | undefined {
   const { strict = false } = options;
+  const place = options.place ?? "value";
   const check: Check = { root: schema, strict, steps: strict ? ownSteps : strangersSteps, depth: 0 };
-  return faultOf(value, schema, options.place ?? "value", check);
+  if (!strict) return faultOf(value, schema, place, check);
+  const checked = withinTime(longestMs, () => ({ fault: faultOf(value, schema, place, check) }));
+  return checked ? checked.fault : `${place} cannot be checked: a pattern of the schema takes too long`;
 }
 
 /** `steps`: what is left before the schema is taken for one without end. */
@@ -22,6 +26,8 @@ type Check = { root: unknown; strict: boolean; steps: number; depth: number };
 const ownSteps = 2_000_000;
 const strangersSteps = 200_000;
 const deepest = 500;
+/** There are patterns that never end. */
+const longestMs = 2000;
 
 function faultOf(value: unknown, schema: unknown, place: string, check: Check): string | undefined {
   if (schema === false) return `${place} is not allowed`;

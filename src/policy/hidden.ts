@@ -3,6 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
 import { hasSecondName, SecondNames } from "./hard-links.ts";
+import { compileIgnoreList } from "./ignore-patterns.ts";
 import { isDirectory, isInside, type ResolvedPath, type WorkspacePaths } from "./paths.ts";
 import { coversFile, coversPath, type LinkedFiles, rulesFor } from "./rules.ts";
 
@@ -29,7 +30,6 @@ export async function loadHidden(situation: RulesAndPaths): Promise<(path: strin
 /** The file that hides a path; undefined when nothing does. */
 export type IgnoreCheck = (path: ResolvedPath) => string | undefined;
 
-/** The package that knows the syntax is loaded only where there is such a file. */
 export async function loadIgnore(paths: WorkspacePaths): Promise<IgnoreCheck> {
   const checks: IgnoreCheck[] = [];
   for (const { root, file } of ignoreFiles(paths)) {
@@ -37,7 +37,7 @@ export async function loadIgnore(paths: WorkspacePaths): Promise<IgnoreCheck> {
     if (patterns === undefined) continue;
     // A list that cannot be read, or never ends, hides everything: what it was made to hide is not known.
     if (patterns === "unreadable") checks.push(({ real }) => (isInside(real, root) ? file : undefined));
-    else if (/^\s*[^#\s]/m.test(patterns)) checks.push(await checkOf(root, file, patterns));
+    else if (/^\s*[^#\s]/m.test(patterns)) checks.push(checkOf(root, file, patterns));
   }
   return (path) => {
     for (const check of checks) {
@@ -58,19 +58,17 @@ export function ignoreFiles({
   return standsFor === undefined ? own : [...own, { root: workspace, file: join(standsFor, ".cursorignore") }];
 }
 
-async function checkOf(root: string, file: string, patterns: string): Promise<IgnoreCheck> {
-  const { default: ignore } = await import("ignore");
-  const list = ignore().add(patterns);
+function checkOf(root: string, file: string, patterns: string): IgnoreCheck {
+  const list = compileIgnoreList(patterns, { fold: true });
   const isIgnored = (path: string): boolean => {
     if (!isInside(path, root) || path === root) return false;
-    const inside = relative(root, path).split(sep).join("/");
-    return list.ignores(inside) || (isDirectory(path) && list.ignores(`${inside}/`));
+    return list(relative(root, path).split(sep).join("/"), () => isDirectory(path)) === true;
   };
   const linked = new SecondNames(root, isIgnored);
   return ({ given, real }) => (isIgnored(given) || isIgnored(real) || linked.include(real) ? file : undefined);
 }
 
-const longestList = 2 ** 20;
+const longestList = 2 ** 18;
 
 function read(file: string): string | "unreadable" | undefined {
   try {

@@ -91,7 +91,9 @@ describe("a command in the background", () => {
 
   test("a pattern that is none is refused, and one without end holds nothing up", async () => {
     const { value } = await call(shell, { command: `echo ${"a".repeat(60)}!; sleep 0.2`, isBackground: true });
-    await expect(call(awaitShell, { taskId: value["taskId"], pattern: "(" })).rejects.toThrow(/no regular expression/);
+    await expect(call(awaitShell, { taskId: value["taskId"], pattern: "(" })).rejects.toThrow(
+      /not a regular expression/,
+    );
     const look = await call(awaitShell, { taskId: value["taskId"], blockUntilMs: 20_000, pattern: "(a+)+$" });
     expect(look.value).toMatchObject({ status: "exited" });
   });

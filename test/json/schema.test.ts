@@ -156,6 +156,13 @@ describe("schemas", () => {
   });
 });
 
+it("a pattern without end ends the check, and fits nothing", () => {
+  const bomb = { items: { pattern: "^(a|a)*$" } };
+  const values = Array.from({ length: 50 }, () => `${"a".repeat(60)}b`);
+  expect(fault(bomb, values)).toBe("answer cannot be checked: a pattern of the schema takes too long");
+  expect(fault({ patternProperties: { "^(a?){60}$": false } }, { [values[0]!]: 1 })).toMatch(/takes too long/);
+});
+
 describe("JSON in text", () => {
   const values = (text: string) => [...jsonIn(text)];
 

@@ -1,12 +1,11 @@
 // Does a hook's matcher speak of this event? In doubt yes: a guard that runs once too often does no harm.
-import { createContext, runInContext } from "node:vm";
 import type { JsonObject } from "../../json/object.ts";
 import { hookEvents } from "../../protocol/hook-events.ts";
 import type { Hook } from "../../store/hook-files.ts";
+import { type PatternTest, patternTest } from "../../text/pattern-in-time.ts";
 
 /** Longer texts are not searched: the hook runs. */
 const longestSubject = 20_000;
-const longestMs = 100;
 
 export type Matcher = (subjects: readonly string[], isName: boolean) => boolean;
 
@@ -34,9 +33,9 @@ export function createMatcher({ matcher, file, entry }: Hook, warn: (message: st
   if (matcher === undefined) return () => true;
   const isList = /^[\w:-]+(\|[\w:-]+)*$/.test(matcher);
   const names = new Set(isList ? matcher.split("|") : []);
-  let pattern: RegExp;
+  let test: PatternTest;
   try {
-    pattern = new RegExp(matcher);
+    test = patternTest(matcher);
   } catch (error) {
     warn(`${file}: "${entry}.matcher": ${(error as Error).message}. The hook runs as if it had none.`);
     return () => true;
@@ -45,21 +44,10 @@ export function createMatcher({ matcher, file, entry }: Hook, warn: (message: st
     if (isName && isList) return subjects.some((name) => names.has(name) || names.has(name.split(":")[0]!));
     return subjects.some((subject) => {
       if (subject.length > longestSubject) return true;
-      const found = testInTime(pattern, subject);
+      const found = test(subject);
       if (found === undefined)
         warn(`${file}: "${entry}.matcher" takes too long on some texts; the hook runs on them all the same.`);
       return found ?? true;
     });
   };
-}
-
-/** The engine goes back without end on some patterns. Undefined: it was stopped. */
-function testInTime(pattern: RegExp, text: string): boolean | undefined {
-  if (!/[*+{]/.test(pattern.source)) return pattern.test(text);
-  const context = createContext({ pattern, text });
-  try {
-    return runInContext("pattern.test(text)", context, { timeout: longestMs }) as boolean;
-  } catch {
-    return undefined;
-  }
 }

@@ -2,6 +2,7 @@
 
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, type Stats, statSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
+import { compileIgnoreList } from "../../policy/ignore-patterns.ts";
 import { words } from "../../text/words.ts";
 import { type FolderHandle, inFolder, openFolder } from "../folder-handle.ts";
 import type { UnsavedReason } from "./reasons.ts";
@@ -113,7 +114,7 @@ async function scanFolder(
     const found = lookAt(scan, held, { path: inFolder(path, name), name });
     if (!found) continue;
     const over = scan.limits && countIn(counts, scan.limits, found.node.kind === "file" ? found.node.size : 0);
-    if (over) await judge(scan, over);
+    if (over) judge(scan, over);
     const node = found.folder && !scan.dropped ? await scanBelow(scan, held, name, found.folder) : found.node;
     if (scan.dropped) break;
     if (node) children.set(name, node);
@@ -189,10 +190,10 @@ function countIn(counts: readonly FolderCount[], limits: SnapshotLimits, bytes: 
 }
 
 /** A folder that is ignored is dropped as a whole, and no longer counts. */
-async function judge(scan: TreeScan, large: FolderCount): Promise<void> {
+function judge(scan: TreeScan, large: FolderCount): void {
   const { counts } = scan;
   large.judged = true;
-  if (!(await isIgnoredFolder(large.path, counts[0]!.path))) return;
+  if (!isIgnoredFolder(large.path, counts[0]!.path)) return;
   scan.dropped = large;
   for (const outer of counts.slice(0, counts.indexOf(large))) {
     outer.files -= large.files;
@@ -244,30 +245,24 @@ const usual = words(`
 const longestList = 1024 * 1024;
 
 /** By the lists of every folder above it, from the top of its repository on; the nearest one decides. */
-async function isIgnoredFolder(path: string, root: string): Promise<boolean> {
+function isIgnoredFolder(path: string, root: string): boolean {
   const top = repositoryOf(root) ?? root;
   const names = relative(top, path).split(sep);
   if (usual.has(names.at(-1)!)) return true;
   let ignored = false;
   let folder = top;
   for (const list of [join(top, ".git/info/exclude"), join(top, ".gitignore")]) {
-    ignored = await judged(list, names, ignored);
+    ignored = judged(list, names, ignored);
   }
   for (const [index, name] of names.slice(0, -1).entries()) {
     folder = join(folder, name);
-    ignored = await judged(join(folder, ".gitignore"), names.slice(index + 1), ignored);
+    ignored = judged(join(folder, ".gitignore"), names.slice(index + 1), ignored);
   }
   return ignored;
 }
 
-async function judged(list: string, names: readonly string[], before: boolean): Promise<boolean> {
-  const patterns = read(list);
-  if (patterns === undefined) return before;
-  const { default: ignore } = await import("ignore");
-  const { ignored, unignored } = ignore()
-    .add(patterns)
-    .test(`${names.join("/")}/`);
-  return ignored || (before && !unignored);
+function judged(list: string, names: readonly string[], before: boolean): boolean {
+  return compileIgnoreList(read(list) ?? "")(names.join("/"), () => true) ?? before;
 }
 
 /** The folder, here or above, that holds `.git`. */

@@ -1,5 +1,6 @@
 // Await: look at a command or a subagent that works in the background, wait for it, or end it.
 import * as v from "valibot";
+import { type PatternTest, patternTest } from "../../text/pattern-in-time.ts";
 import { plainOutput } from "../../text/plain-output.ts";
 import { refusalNote } from "../sandbox/words.ts";
 import type { BackgroundLook } from "../subagents/index.ts";
@@ -99,11 +100,11 @@ function lookResult(taskId: string, { isRunning, said, outputFile, runningMs, fa
 }
 
 /** Each line is looked at by itself. */
-function expressionOf(pattern: string): RegExp {
+function expressionOf(pattern: string): PatternTest {
   try {
-    return new RegExp(pattern, "m");
+    return patternTest(pattern, "m");
   } catch (error) {
-    throw failure(`The pattern is no regular expression: ${(error as Error).message}.`);
+    throw failure(`The pattern is not a regular expression: ${(error as Error).message}.`);
   }
 }
 

@@ -121,7 +121,9 @@ function looseOccurrences(text: string, part: string): TextRange[] {
   if (lines.every((line) => line.trim() === "")) return [];
   const wanted = lines.map((line) => line.trimEnd().replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
   const endsBlank = lines.at(-1) !== "" && /\s$/.test(lines.at(-1)!);
-  const pattern = new RegExp(wanted.join("[ \\t]*\\r?\\n") + (endsBlank ? "(?=[ \\t]*\\r?$)" : ""), "gm");
+  // A match that begins with blanks begins with the first of them: a long row of blanks is then looked at once.
+  const start = wanted[0] === "" ? "(?<![ \\t])" : "";
+  const pattern = new RegExp(start + wanted.join("[ \\t]*\\r?\\n") + (endsBlank ? "(?=[ \\t]*\\r?$)" : ""), "gm");
   return [...text.matchAll(pattern)].map((match) => ({ start: match.index, end: match.index + match[0].length }));
 }
 

@@ -173,6 +173,14 @@ describe("Edit, finding the text", () => {
     expect(space.text("b")).toBe("q \nr\nq \nr\n");
   });
 
+  test("a file full of blanks is searched once, not once for each of them", async () => {
+    const space = workspace({ blank: `x${" ".repeat(400_000)}` });
+    const started = performance.now();
+    const { message } = await space.fail(edit, { path: "blank", ...one("\nneedle\nhay", "") });
+    expect(message).toContain("not found");
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
   test.each([
     [
       "too little",

@@ -64,7 +64,7 @@ function FileMatches({ file, pattern }: { file: JsonObject; pattern: RegExp | un
 }
 
 /** Longer lines are not searched again. */
-const mostLine = 1000;
+const mostLine = 500;
 
 function marked(line: string, pattern: RegExp | undefined) {
   if (!pattern || line.length > mostLine) return line;
@@ -79,12 +79,13 @@ function marked(line: string, pattern: RegExp | undefined) {
 }
 
 /**
- * The search was made by another engine; most patterns mean the same here. A repetition inside a repetition can take for ever,
- * so that such a pattern marks nothing.
+ * The search was made by another engine; most patterns mean the same here. This one tries every way to repeat and to choose, so
+ * that a pattern with many ways, or a repeated group, marks nothing.
  */
 function patternOf({ pattern, caseInsensitive }: JsonObject): RegExp | undefined {
   const source = textOf(pattern);
-  if (source === "" || source.length > 200 || /[*+}][^()]*\)[*+{]|\)[*+{][^)]*\)[*+{]/.test(source)) return undefined;
+  const ways = source.match(/[*+?{(]/g)?.length ?? 0;
+  if (source === "" || source.length > 200 || ways > 2 || /\)[*+?{]/.test(source)) return undefined;
   try {
     return new RegExp(source, caseInsensitive === true ? "gi" : "g");
   } catch {
