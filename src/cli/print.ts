@@ -1,5 +1,5 @@
 // Print mode: a prompt, a run, exactly one result, whatever happens; or, for a host on stdin, several, each with its result.
-import { UserError } from "../protocol/error-codes.ts";
+import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { LiveRun, Prompt, RunRequest } from "../protocol/run.ts";
 import { restrict } from "../protocol/run-request.ts";
 import { redactedStart } from "../redact/shorten.ts";
@@ -33,6 +33,10 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
   const abort = new AbortController();
   const watch = watchForTheEnd(abort, { ...invocation, ...limitsOf(flags) });
   watch.cut = async (error) => process.exit(await failedBeforeRun(error, format, invocation.name));
+  watch.cutNow = (error) => {
+    void failedBeforeRun(error, format, invocation.name); // it waits only for a reader, after all is said
+    return exitCodeOf(error.code);
+  };
   const print: PrintRun = {
     abort,
     async open({ handed, ...lent }) {
@@ -55,6 +59,10 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
       watch.cut = async (error) => {
         reporter.fail(error, run.spent?.());
         process.exit(checkOutput(await reporter.finish()));
+      };
+      watch.cutNow = (error) => {
+        reporter.fail(error, run.spent?.());
+        return reporter.finishNow();
       };
       watch.taken = reporter.taken;
       const shown = new EndingsShown();

@@ -35,6 +35,8 @@ export interface Reporter {
   taken(): number | undefined;
   /** Waits until everything is written; the exit code of the last turn that failed comes back, else 0. */
   finish(): Promise<number>;
+  /** The same without waiting: what the reader has not taken by then is lost. */
+  finishNow(): number;
 }
 
 /** What a host takes beside the events of its agent. */
@@ -164,6 +166,10 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
     },
     endedBy: (error) => ending?.type === "fail" && error instanceof UserError && ending.code === error.code,
     finish: () => (finishing ??= finish()),
+    finishNow() {
+      settle();
+      return broken ?? exit;
+    },
   };
 }
 

@@ -7,12 +7,13 @@ export function limitTime(
   onSpent: (error: UserError) => void,
   { spentMs = 0 }: { spentMs?: number } = {},
 ): NodeJS.Timeout {
-  const spent = new UserError(
-    "MAX_TIME",
-    `The run reached its limit of ${shownTime(limitMs)}. Raise it with --max-time.`,
-  );
+  const spent = timeSpent(limitMs);
   // Node's timers reach 24 days.
   return setTimeout(() => onSpent(spent), Math.min(limitMs - spentMs, 2 ** 31 - 1)).unref();
+}
+
+export function timeSpent(limitMs: number): UserError {
+  return new UserError("MAX_TIME", `The run reached its limit of ${shownTime(limitMs)}. Raise it with --max-time.`);
 }
 
 function shownTime(ms: number): string {
