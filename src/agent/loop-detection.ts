@@ -67,6 +67,12 @@ export function repeatWarning(count: number): string {
   return `You have made the same calls ${count} times in a row, with the same results. They will not change: try something else, or say what blocks you. To wait for something, put a pause (sleep) into the command.`;
 }
 
+/** Several are remembered, and one may be as long as all that a reply has read. */
+function shortened(text: string): string {
+  if (text.length < 10_000) return text;
+  return process.getBuiltinModule("node:crypto").createHash("sha256").update(text).digest("hex");
+}
+
 export function countRepeats(): RepeatCounter {
   const latest: string[] = [];
   /** For each length of a cycle: how many replies in a row were like the one so long before. */
@@ -85,7 +91,7 @@ export function countRepeats(): RepeatCounter {
       }
       // What is new at each call, such as the id of a subagent, is not progress.
       const told = results.map((result) => result.replace(newId, ""));
-      const signature = JSON.stringify([calls.map((call) => [call.name, call.args]), told]);
+      const signature = shortened(JSON.stringify([calls.map((call) => [call.name, call.args]), told]));
       for (let index = 0; index < longestCycle; index++) {
         alike[index] = latest[index] === signature ? alike[index]! + 1 : 0;
       }

@@ -4,7 +4,7 @@ import { setMaxListeners } from "node:events";
 import { ModelError } from "../model/provider.ts";
 import { milliseconds } from "../process/clock.ts";
 import type { AgentEvent } from "../protocol/event.ts";
-import { type Message, type Part, type ToolCallPart, textOf } from "../protocol/message.ts";
+import { type Message, type Part, type ToolCallPart, type ToolResultPart, textOf } from "../protocol/message.ts";
 import { contextOf } from "../protocol/usage.ts";
 import { isBlankText } from "../text/blank.ts";
 import { type Agent, modelChange } from "./agent.ts";
@@ -12,6 +12,7 @@ import { type CallEnd, callTool } from "./call-tool.ts";
 import { noteTokens, sizeOf } from "./compact/measure.ts";
 import { shorten, tooLong } from "./compact/shorten.ts";
 import { countRepeats, newCallIds, repeatWarning, withUniqueCalls } from "./loop-detection.ts";
+import { eventLoop, firstEvent, merge } from "./merge.ts";
 import { batches, type PreparedCall, prepareCall, repeatedCall } from "./prepare-call.ts";
 import type { EndedSubagent } from "./subagents/index.ts";
 import { explain, type Turn, TurnError, type TurnPrompt } from "./turn.ts";
@@ -253,6 +254,15 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
   return reply;
 }
 
+/** So many calls of one reply are run. */
+const mostCalls = 256;
+
+/** What the model is told of a call beyond those. */
+function surplusResult({ id }: ToolCallPart): ToolResultPart {
+  const text = `Too many calls: only the first ${mostCalls} calls of a reply are run.`;
+  return { type: "tool_result", id, text, isError: true };
+}
+
 /** Runs the calls of one reply: side by side where they cannot conflict, else in the order they were made. */
 async function* runCalls(
   turn: Turn,
@@ -262,20 +272,33 @@ async function* runCalls(
 ): AsyncGenerator<AgentEvent> {
   const { agent, signal } = turn;
   const ends: CallEnd[] = [];
-  const prepared = (await Promise.all(calls.map((call) => prepareCall(agent, call)))).map((ready) => {
+  const prepared: PreparedCall[] = [];
+  for (const call of calls.slice(0, mostCalls)) {
+    if (prepared.length % 16 === 15) await eventLoop();
+    const ready = await prepareCall(agent, call);
     // Looking twice does no harm, and waiting for something is looking again and again.
-    return turn.ids.repeated.has(ready.call.id) && changesSomething(ready) ? repeatedCall(ready.call) : ready;
-  });
+    const isRepeated = turn.ids.repeated.has(call.id) && changesSomething(ready);
+    prepared.push(isRepeated ? repeatedCall(call) : ready);
+  }
+  const context = { modelCallId, signal, said, spending: turn.spending };
   const running = (await batches(prepared)).map((batch) =>
     batch.map((call) => {
       const isParallel = batch.some((other) => other !== call && other.prepared?.tool === call.prepared?.tool);
-      return callTool(agent, call, { modelCallId, signal, said, spending: turn.spending, isParallel });
+      return callTool(agent, call, { ...context, isParallel });
     }),
   );
   // As the original: all that were called together start together, and each waits for those that it conflicts with.
   for (const call of running.flat()) yield* firstEvent(call);
-  for (const batch of running) ends.push(...(yield* merge(batch)));
-  const results = ends.map((end) => end.result);
+  for (const [index, batch] of running.entries()) {
+    if (index > 0) await eventLoop();
+    ends.push(...(yield* merge(batch)));
+  }
+  const surplus = calls.slice(mostCalls).map(surplusResult);
+  if (surplus.length > 0) {
+    const message = `The model made ${calls.length} calls in one reply: only the first ${mostCalls} were run.`;
+    yield { type: "notice", kind: "too_many_calls", message, at: agent.seams.now() };
+  }
+  const results = [...ends.map((end) => end.result), ...surplus];
   for (const { denial, denialsBelow = [] } of ends) turn.denials.push(...(denial ? [denial] : denialsBelow));
   turn.repeats.add(
     calls,
@@ -312,33 +335,6 @@ async function* tellEnded({ denials: all }: Turn, ended: EndedSubagent[] = []): 
     all.push(...denials);
   }
   return ended.map(({ text }) => ({ type: "text", text }));
-}
-
-/** Of a call: its start. */
-async function* firstEvent<Event>(events: AsyncGenerator<Event, unknown>): AsyncGenerator<Event> {
-  const { done, value } = await events.next();
-  if (!done) yield value;
-}
-
-/** Events pass as they come, values come back in order. */
-async function* merge<Event, Value>(
-  generators: readonly AsyncGenerator<Event, Value>[],
-): AsyncGenerator<Event, Value[]> {
-  const values: Value[] = new Array(generators.length);
-  const step = async (index: number) => ({ index, result: await generators[index]!.next() });
-  const waiting = new Map(generators.map((_, index) => [index, step(index)]));
-  while (waiting.size > 0) {
-    const { index, result } = await Promise.race(waiting.values());
-    waiting.delete(index);
-    if (result.done) {
-      values[index] = result.value;
-    } else {
-      // First the event, then the work behind it: whoever keeps events has kept the start of a call before it runs.
-      yield result.value;
-      waiting.set(index, step(index));
-    }
-  }
-  return values;
 }
 
 function changesSomething({ prepared }: PreparedCall): boolean {
