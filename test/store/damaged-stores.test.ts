@@ -18,7 +18,7 @@ import {
   result,
   text,
 } from "./chat-support.ts";
-import { damageOf } from "./damaged-stores.ts";
+import { damageOf, pageSize } from "./damaged-stores.ts";
 
 let place: Place;
 /** A chat at rest, and one as a killed run leaves it: with all of it in its log. */
@@ -74,7 +74,7 @@ describe("a damaged store", () => {
       } catch (error) {
         // The first pages hold no more than the names of the tables.
         const size = readFileSync(join(folder, "store.db")).length;
-        if (!(error instanceof UserError) || size > 8 * 4096) failed.push(`${kind}: ${(error as Error).stack}`);
+        if (!(error instanceof UserError) || size > 8 * pageSize) failed.push(`${kind}: ${(error as Error).stack}`);
       }
       rmSync(dirname(dirname(folder)), { recursive: true });
     }

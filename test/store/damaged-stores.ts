@@ -13,6 +13,8 @@ export function randomFrom(seed: number): (below: number) => number {
   };
 }
 
+/** As new chats have it. */
+export const pageSize = 1024;
 const tables = ["blobs", "meta", "courser_messages", "courser_events", "courser_state", "courser_views"];
 
 export function damageOf(seed: number): Damage {
@@ -30,7 +32,7 @@ export function damageOf(seed: number): Damage {
       database.close();
     }
   };
-  const pageOf = (content: Buffer) => random(Math.max(1, Math.floor(content.length / 4096)));
+  const pageOf = (content: Buffer) => random(Math.max(1, Math.floor(content.length / pageSize)));
   const kinds: Damage[] = [
     {
       kind: "flipped bytes",
@@ -45,22 +47,22 @@ export function damageOf(seed: number): Damage {
       kind: "a page of zeros",
       do: bytes((content) => {
         const page = pageOf(content);
-        content.fill(0, page * 4096, (page + 1) * 4096);
+        content.fill(0, page * pageSize, (page + 1) * pageSize);
       }),
     },
     {
       kind: "a page of noise",
       do: bytes((content) => {
         const page = pageOf(content);
-        for (let at = page * 4096; at < (page + 1) * 4096; at++) content[at] = random(256);
+        for (let at = page * pageSize; at < (page + 1) * pageSize; at++) content[at] = random(256);
       }),
     },
     {
       kind: "two pages exchanged",
       do: bytes((content) => {
-        const [one, other] = [pageOf(content) * 4096, pageOf(content) * 4096];
-        const kept = Buffer.from(content.subarray(one, one + 4096));
-        content.copyWithin(one, other, other + 4096);
+        const [one, other] = [pageOf(content) * pageSize, pageOf(content) * pageSize];
+        const kept = Buffer.from(content.subarray(one, one + pageSize));
+        content.copyWithin(one, other, other + pageSize);
         kept.copy(content, other);
       }),
     },

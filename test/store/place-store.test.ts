@@ -152,8 +152,8 @@ describe("a chat that is carried into a folder", () => {
   it("is checked first: what is damaged replaces nothing", () => {
     chat.close();
     const damages: ((file: string) => void)[] = [
-      (file) => truncateSync(file, 4096 * 3),
-      (file) => writeFileSync(file, readFileSync(file).fill(0, 4096 * 2, 4096 * 3)),
+      (file) => truncateSync(file, 1024 * 3),
+      (file) => writeFileSync(file, readFileSync(file).fill(0, 1024 * 2, 1024 * 6)),
       (file) => writeFileSync(file, ""),
       (file) => writeFileSync(file, "no database"),
     ];

@@ -29,24 +29,22 @@ export type BlobPosition = {
 };
 
 /** One blob for each result, as the original has it; everything else of a message in one. */
-export function encodeMessage(message: Message, position: BlobPosition): Buffer[] {
+export function encodeMessage(message: Message, position: BlobPosition): string[] {
   const mark = { message: position.message, ...(message.provider !== undefined && { provider: message.provider }) };
   let sequence = position.firstSequence;
   const blob = (role: string, content: BlobPart[], wrapped?: BlobMark["wrapped"], id?: string) =>
-    Buffer.from(
-      JSON.stringify({
-        ...(id !== undefined && { id }),
-        role,
-        content,
-        providerOptions: { courser: { sequence: sequence++, ...mark, ...(wrapped && { wrapped }) } },
-      }),
-    );
+    JSON.stringify({
+      ...(id !== undefined && { id }),
+      role,
+      content,
+      providerOptions: { courser: { sequence: sequence++, ...mark, ...(wrapped && { wrapped }) } },
+    });
   const encode = (part: Part) => encodePart(part, position);
   if (message.role === "assistant") return [blob("assistant", message.parts.map(encode), undefined, "1")];
 
   const hasResults = message.parts.some((part) => part.type === "tool_result");
   if (!hasResults) return [wrappedAsQuery(message.parts.map(encode), blob)];
-  const blobs: Buffer[] = [];
+  const blobs: string[] = [];
   let rest: Part[] = [];
   const flush = () => {
     if (rest.length > 0) blobs.push(blob("user", rest.map(encode).map(asReminder), "reminder"));
@@ -66,8 +64,8 @@ export function encodeMessage(message: Message, position: BlobPosition): Buffer[
 
 function wrappedAsQuery(
   content: BlobPart[],
-  blob: (role: string, content: BlobPart[], wrapped?: BlobMark["wrapped"]) => Buffer,
-): Buffer {
+  blob: (role: string, content: BlobPart[], wrapped?: BlobMark["wrapped"]) => string,
+): string {
   const [first, ...others] = content;
   if (first?.type !== "text") return blob("user", content);
   return blob("user", [{ ...first, text: asQuery(String(first["text"])) }, ...others], "query");

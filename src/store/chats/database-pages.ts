@@ -8,7 +8,8 @@ export type DatabasePages = { pages: Map<number, Buffer>; usable: number };
 export type SalvagedRow = { number: number; values: SqlValue[] };
 
 const headerSize = 100;
-const usualPageSize = 4096;
+/** Of a file whose header is gone: ours, and those of earlier versions and of others. */
+const usualPageSizes = [1024, 4096] as const;
 
 export function pagesOf(file: Buffer, log: Buffer | undefined): DatabasePages {
   const size = pageSizeOf(file);
@@ -24,7 +25,16 @@ export function pagesOf(file: Buffer, log: Buffer | undefined): DatabasePages {
 function pageSizeOf(file: Buffer): number {
   const said = file.length > 18 ? file.readUInt16BE(16) : 0;
   const size = said === 1 ? 65_536 : said;
-  return size >= 512 && (size & (size - 1)) === 0 ? size : usualPageSize;
+  if (size >= 512 && (size & (size - 1)) === 0) return size;
+  const [small, large] = usualPageSizes;
+  return leavesAt(file, small) > 2 * leavesAt(file, large) ? small : large;
+}
+
+/** How many pages of this size begin as one with rows does. */
+function leavesAt(file: Buffer, size: number): number {
+  let count = 0;
+  for (let at = 0; at < file.length; at += size) if (file[at] === tableLeaf || file[at] === indexLeaf) count++;
+  return count;
 }
 
 /** What was deleted lies there as it was, and must not come back. */

@@ -31,9 +31,11 @@ export function eventIn(body: unknown): AgentEvent | undefined {
   return wanted.every((field) => typeof event[field] === "string") ? (event as AgentEvent) : undefined;
 }
 
-/** The same question to SQLite, which answers it for a long chat in a few milliseconds. */
+/**
+ * The same question to SQLite, which answers it for a long chat in a few milliseconds. What is kept as a difference to other
+ * events is only known to be whole.
+ */
 const isBroken = [
-  "NOT json_valid(body)",
   `json_extract(body, '$.type') NOT IN (${Object.keys(texts).map((kind) => `'${kind}'`)})`,
   ...Object.entries(texts).flatMap(([kind, fields]) =>
     fields.map((field) => `kind = '${kind}' AND json_type(body, '$.${field}') IS NOT 'text'`),
@@ -48,7 +50,9 @@ export function metaProblems(meta: object, isOurs: boolean): ChatProblem[] {
 
 /** Throws what SQLite says where it cannot read them at all. */
 export function eventProblems(store: StoreConnection): ChatProblem[] {
-  const rows = store.rows(`SELECT sequence FROM courser_events WHERE ${isBroken} ORDER BY sequence`);
+  const rows = store.rows(
+    `SELECT sequence FROM courser_events WHERE NOT json_valid(body) OR (body NOT LIKE '[%' AND (${isBroken})) ORDER BY sequence`,
+  );
   return unreadable(rows.map(([sequence]) => Number(sequence)));
 }
 

@@ -6,6 +6,7 @@ import { isPrompt, type Message } from "../../protocol/message.ts";
 import { type BlobMessage, belongTogether, decodeMessage, numberOf, parseBlob } from "./blobs.ts";
 import type { ChatProblem, StoredEvent, StoredMessage } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
+import { EventDecoder } from "./event-bodies.ts";
 import { readRoot } from "./root.ts";
 import { hasherFor, sha256 } from "./sha256.ts";
 
@@ -67,11 +68,12 @@ export function eventsFrom(store: StoreConnection, from: number, most: number): 
   const rows = store
     .statement("SELECT sequence, turn, at, body FROM courser_events WHERE sequence >= ? ORDER BY sequence LIMIT ?")
     .all(from, most);
+  const decoder = new EventDecoder(store);
   return rows.map(({ sequence, turn, at, body }) => ({
     sequence: Number(sequence),
     turn: Number(turn),
     at: Number(at),
-    event: parseStored(body) as AgentEvent,
+    event: parseStored(decoder.decode(Number(sequence), body)) as AgentEvent,
   }));
 }
 

@@ -2,6 +2,7 @@
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { Message, Part } from "../../protocol/message.ts";
 import type { StoreConnection } from "./connection.ts";
+import { EventDecoder } from "./event-bodies.ts";
 import { parseStored } from "./history.ts";
 import { keptSegment } from "./open-segment.ts";
 
@@ -33,12 +34,13 @@ export function findInterruptedTurn(store: StoreConnection): InterruptedTurn | u
     .get();
   if (last?.["kind"] !== "user") return undefined;
   const since = last["sequence"]!;
+  const decoder = new EventDecoder(store);
   const events = store
     .statement(
-      "SELECT body FROM courser_events WHERE sequence > ? AND kind IN ('tool_start', 'tool_end') ORDER BY sequence",
+      "SELECT sequence, body FROM courser_events WHERE sequence > ? AND kind IN ('tool_start', 'tool_end') ORDER BY sequence",
     )
     .all(since)
-    .map((row) => parseStored(row["body"]) as ToolStart | ToolEnd);
+    .map(({ sequence, body }) => parseStored(decoder.decode(Number(sequence), body)) as ToolStart | ToolEnd);
   const ended = events.filter((event) => event.type === "tool_end");
   const endedIds = new Set(ended.map((event) => event.callId));
   const latest = store.statement("SELECT max(at) AS at FROM courser_events WHERE sequence >= ?").get(since);

@@ -24,7 +24,7 @@ import { chatFolder, chatsDir, storeFile } from "./layout.ts";
 import { metadataOf } from "./metadata.ts";
 import { lockNewChat, placeStore } from "./place-store.ts";
 import { emptyRoot, RootBuilder, rootOf } from "./root.ts";
-import { addOwnTables, fillNewStore, quoted } from "./tables.ts";
+import { addOwnTables, fillNewStore, longestLog, quoted } from "./tables.ts";
 import { readTail } from "./tail.ts";
 import { metaText, Writer } from "./writer.ts";
 import { lockHolder, takeWriterLock, untilWritable, type WriterLock } from "./writer-lock.ts";
@@ -192,7 +192,7 @@ function openForWriting(folder: string): StoreConnection {
   const isNewLog = !existsSync(`${storeFile(folder)}-wal`);
   const store = openStore(storeFile(folder), "write");
   store.exec(
-    `PRAGMA chat.synchronous = ${isNewLog ? "OFF" : "NORMAL"}; PRAGMA wal_autocheckpoint = ${isNewLog ? 0 : 1000}`,
+    `PRAGMA chat.synchronous = ${isNewLog ? "OFF" : "NORMAL"}; PRAGMA wal_autocheckpoint = ${isNewLog ? 0 : longestLog}`,
   );
   return store;
 }

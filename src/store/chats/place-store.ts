@@ -7,6 +7,7 @@ import { programName } from "../../text/program-name.ts";
 import { syncFolder } from "../sync.ts";
 import { type StoreConnection, withAttached } from "./connection.ts";
 import { copyAside } from "./damage.ts";
+import { EventDecoder } from "./event-bodies.ts";
 import { hasOwnTables, ownState, readHistory } from "./history.ts";
 import { chatIdentity, storeFile } from "./layout.ts";
 import { openPrivate } from "./private-files.ts";
@@ -103,22 +104,30 @@ function checkSound(store: StoreConnection, folder: string, arrival: Arrival): v
 /** How far a chat has come: how often it was taken back, and the last row of each table. */
 type Point = { rewinds: number; rows: { table: "events" | "messages"; sequence: number; content: unknown }[] };
 
-const contents = { events: "body", messages: "blob" };
-
 function pointOf(store: StoreConnection): Point {
   const rows = (["events", "messages"] as const).flatMap((table) => {
-    const sql = `SELECT sequence, ${contents[table]} FROM courser_${table} ORDER BY sequence DESC LIMIT 1`;
-    return store.rows(sql).map(([sequence, content]) => ({ table, sequence: Number(sequence), content }));
+    const last = store.rows(`SELECT sequence FROM courser_${table} ORDER BY sequence DESC LIMIT 1`);
+    return last.map(([sequence]) => ({
+      table,
+      sequence: Number(sequence),
+      content: contentOf(store, table, Number(sequence)),
+    }));
   });
   return { rewinds: Number(ownState(store, ".rewinds") ?? 0), rows };
+}
+
+/** What an event says, however it is kept, or the id of a message. */
+function contentOf(store: StoreConnection, table: Point["rows"][number]["table"], sequence: number): unknown {
+  const column = table === "events" ? "body" : "blob";
+  const [content] = store.rows(`SELECT ${column} FROM courser_${table} WHERE sequence = ?`, sequence)[0] ?? [];
+  return table === "events" ? new EventDecoder(store).decode(sequence, content) : content;
 }
 
 function holds(store: StoreConnection, { rewinds, rows }: Point): boolean {
   const own = pointOf(store).rewinds;
   if (own !== rewinds) return own > rewinds;
   return rows.every(({ table, sequence, content }) => {
-    const sql = `SELECT ${contents[table]} FROM courser_${table} WHERE sequence = ?`;
-    return store.rows(sql, sequence)[0]?.[0] === content;
+    return contentOf(store, table, sequence) === content;
   });
 }
 

@@ -14,6 +14,7 @@ import type {
 } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
 import { checkStore, notWhole } from "./damage.ts";
+import { EventDecoder } from "./event-bodies.ts";
 import { eventIn, metaProblems, unreadable } from "./event-shapes.ts";
 import { eventsFrom, hasOwnTables, modelView, noView, ownState, readHistory, readMeta, readView } from "./history.ts";
 import { findInterruptedTurn, owedResults, withEveryResult } from "./interrupted.ts";
@@ -99,11 +100,12 @@ export function readStatus(folder: string): ChatTurn["status"] | "running" | und
   return withStore(folder, (store) => {
     if (!hasOwnTables(store)) return undefined;
     const [last] = store.rows(
-      "SELECT kind, body FROM courser_events WHERE kind IN ('user', 'done', 'fail') ORDER BY sequence DESC LIMIT 1",
+      "SELECT kind, body, sequence FROM courser_events WHERE kind IN ('user', 'done', 'fail') ORDER BY sequence DESC LIMIT 1",
     );
-    const [kind, body] = last ?? [];
+    const [kind, body, sequence] = last ?? [];
     if (kind === "done") return "done";
-    if (kind === "fail") return String(body).includes('"code":"INTERRUPTED"') ? "interrupted" : "failed";
+    const text = new EventDecoder(store).decode(Number(sequence), body);
+    if (kind === "fail") return text?.includes('"code":"INTERRUPTED"') ? "interrupted" : "failed";
     const writer = ownState(store, ".writer") as { pid?: unknown } | undefined;
     if (kind !== "user") return undefined;
     return typeof writer?.pid === "number" && isAlive(writer.pid) ? "running" : "interrupted";
@@ -151,10 +153,11 @@ const nothing: ReadEvents = { events: [], problems: [] };
 function readEvents(store: StoreConnection, all: boolean): ReadEvents {
   const which = all ? "" : "WHERE kind IN ('user', 'done', 'fail') ";
   const rows = store.rows(`SELECT sequence, turn, at, body FROM courser_events ${which}ORDER BY sequence`);
+  const decoder = new EventDecoder(store);
   const events: StoredEvent[] = [];
   const broken: number[] = [];
   for (const [sequence, turn, at, body] of rows as [number, number, number, string][]) {
-    const event = eventIn(body);
+    const event = eventIn(decoder.decode(sequence, body));
     if (event) events.push({ sequence, turn, at, event });
     else broken.push(sequence);
   }

@@ -17,6 +17,11 @@ CREATE TABLE IF NOT EXISTS courser_events (sequence INTEGER PRIMARY KEY, turn IN
 CREATE TABLE IF NOT EXISTS courser_state (key TEXT, turn INTEGER, value TEXT, PRIMARY KEY (key, turn)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS courser_views (sequence INTEGER PRIMARY KEY, turn INTEGER, after INTEGER, hash TEXT, body TEXT);`;
 
+/** In bytes. Most rows are small, and of larger ones half a page is lost on average; an empty table takes a whole one. */
+const pageSize = 1024;
+/** A log of so many pages is written to the store. */
+export const longestLog = 2000;
+
 /** For a store that somebody else made. */
 export function addOwnTables(store: StoreConnection): void {
   store.exec(ownTables.replaceAll("NOT EXISTS ", "NOT EXISTS chat."));
@@ -36,7 +41,7 @@ export function addAllTables(store: StoreConnection): void {
 export function fillNewStore(file: string, rows: string): void {
   const database = openDatabase(file);
   try {
-    database.exec("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY");
+    database.exec(`PRAGMA page_size = ${pageSize}; PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY`);
     database.exec(`BEGIN; ${knownTables} ${ownTables} ${rows}; COMMIT; PRAGMA journal_mode = WAL`);
   } finally {
     database.close();

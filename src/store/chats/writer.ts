@@ -8,12 +8,14 @@ import { syncFoldersUpTo } from "../sync.ts";
 import { encodeMessage } from "./blobs.ts";
 import type { ChatMetadata, ChatProblem, ChatWriter, StoredEvent, StoredMessage } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
+import { type AddedBlob, EventEncoder } from "./event-bodies.ts";
 import { eventsFrom, modelView, ownState, readHistory, readView, type StoreMeta, setOwnState } from "./history.ts";
 import { chatIdentity, storeFile } from "./layout.ts";
 import { firstLine, firstText } from "./metadata.ts";
 import { dropSegment, keepSegment, OpenSegment } from "./open-segment.ts";
 import { type RootBuilder, rootOf } from "./root.ts";
 import { sha256 } from "./sha256.ts";
+import { longestLog } from "./tables.ts";
 import { openTranscript, type TranscriptFile, writeMetadata } from "./transcript-files.ts";
 import type { WriterLock } from "./writer-lock.ts";
 
@@ -49,6 +51,7 @@ export class Writer implements ChatWriter {
   readonly #chat: OpenedChat;
   readonly #transcript: TranscriptFile;
   readonly #toolNames = new Map<string, string>();
+  readonly #events = new EventEncoder();
   #rootIsStale = false;
   /** Who began the turn that runs: without events, the next prompt begins the next. */
   #running: "event" | "message" | undefined;
@@ -94,7 +97,13 @@ export class Writer implements ChatWriter {
     if (messages.length === 0) return;
     const at = Date.now();
     this.#commit(() => {
-      for (const message of messages) this.#insertMessage(message, at);
+      const blobs = messages.flatMap((message) => this.#insertMessage(message, at));
+      for (const { sequence, turn, at, event, stored } of this.#events.retell(blobs, this.#chat.turn)) {
+        this.#chat.store.statement("DELETE FROM courser_events WHERE sequence = ?").run(sequence);
+        this.#chat.store
+          .statement("INSERT INTO courser_events (sequence, turn, at, kind, body) VALUES (?, ?, ?, ?, ?)")
+          .run(sequence, turn, at, event.type, stored);
+      }
     });
     this.#chat.metadata.hasConversation = true;
     this.#chat.metadata.updatedAt = at;
@@ -163,6 +172,7 @@ export class Writer implements ChatWriter {
       throw new UserError("USAGE", `The chat ${this.#chat.metadata.id} has no turn ${number}: ${turns}.`);
     }
     const { store } = this.#chat;
+    this.#events.forget();
     this.#commit(
       () => {
         this.#deleteFrom(number);
@@ -235,7 +245,7 @@ export class Writer implements ChatWriter {
     this.#transcript.rewrite(messages, new Map(endings));
   }
 
-  #insertMessage(message: Message, at: number): void {
+  #insertMessage(message: Message, at: number): AddedBlob[] {
     if (isPrompt(message) && this.#running !== "event") this.#beginTurn("message", firstText(message));
     this.#learnTools(message);
     const blobs = encodeMessage(message, {
@@ -243,15 +253,16 @@ export class Writer implements ChatWriter {
       firstSequence: this.#chat.lastSequence + 1,
       toolName: (callId) => this.#toolNames.get(callId) ?? "",
     });
-    for (const data of blobs) {
-      const id = sha256(data);
-      this.#chat.store.statement("INSERT INTO blobs (id, data) VALUES (?, ?)").run(id, data);
+    this.#rootIsStale = true;
+    return blobs.map((text) => {
+      const id = sha256(text);
+      this.#chat.store.statement("INSERT INTO blobs (id, data) VALUES (?, ?)").run(id, Buffer.from(text));
       this.#chat.store
         .statement("INSERT INTO courser_messages (sequence, turn, at, blob) VALUES (?, ?, ?, ?)")
         .run(++this.#chat.lastSequence, this.#chat.turn, at, id);
       this.#chat.root.add(id);
-    }
-    this.#rootIsStale = true;
+      return { id, text };
+    });
   }
 
   /** Results name their tool in the store; only the call before them says it. */
@@ -270,7 +281,7 @@ export class Writer implements ChatWriter {
   #insertEvent(sequence: number, turn: number, at: number, event: AgentEvent): void {
     this.#chat.store
       .statement("INSERT INTO courser_events (sequence, turn, at, kind, body) VALUES (?, ?, ?, ?, ?)")
-      .run(sequence, turn, at, event.type, JSON.stringify(event));
+      .run(sequence, turn, at, event.type, this.#events.encode(event, { sequence, turn, at }));
   }
 
   /** The newest root and the one before it are kept, should the newest be lost. */
@@ -348,7 +359,7 @@ export class Writer implements ChatWriter {
         const { configDir } = chatIdentity(this.#chat.metadata.folder);
         syncFoldersUpTo(this.#chat.metadata.folder, configDir);
       }
-      this.#chat.store.exec("PRAGMA wal_autocheckpoint = 1000");
+      this.#chat.store.exec(`PRAGMA wal_autocheckpoint = ${longestLog}`);
       this.#isSettled = true;
     }
     this.#chat.store.exec("PRAGMA chat.synchronous = FULL");

@@ -1,0 +1,158 @@
+// Events as their rows hold them. Most repeat what the store already holds: the end of a call its start and the call before it,
+// a result its message, an edit the whole file. Such a body is kept as a difference to those, `[[…bases], …delta]`.
+import { tryParse } from "../../json/object.ts";
+import type { AgentEvent } from "../../protocol/event.ts";
+import type { StoreConnection } from "./connection.ts";
+import { decodeDelta, encodeDelta } from "./delta.ts";
+
+/** Shorter bodies gain nothing, longer ones take too long: both are kept as they are. */
+const shortest = 160;
+const longest = 4 * 1024 * 1024;
+/** A base may be kept as a difference as well. So many must be read at most to know what an event says. */
+const deepest = 48;
+/** What naming a part of the conversation must at least save. */
+const worthwhile = 100;
+/** Of the id of a blob: enough to tell it from all others. */
+const idLength = 16;
+
+/** `name`: the number of an event, or how the id of a blob begins. */
+type Base = { name: number | string; text: string; depth: number };
+
+export type AddedBlob = { id: string; text: string };
+
+type EventRow = { sequence: number; turn: number; at: number };
+
+type WrittenEvent = EventRow & { event: AgentEvent; text: string; stored: string; bases: Base[] };
+
+/** What was written last, for the writer of a chat. */
+export class EventEncoder {
+  /** The last end of a call, by tool. */
+  readonly #ends = new Map<string, Base>();
+  /** The starts of calls that run, by their ids. */
+  readonly #starts = new Map<string, Base>();
+  /** What was recorded since the last message, which is about to say much of it again. */
+  #unanswered: WrittenEvent[] = [];
+  #blobs: AddedBlob[] = [];
+
+  /** The body of a new row. */
+  encode(event: AgentEvent, { sequence, turn, at }: EventRow): string {
+    const text = JSON.stringify(event);
+    if (text.length > longest) return text;
+    const bases = this.#basesOf(event).filter(({ depth }) => depth < deepest);
+    const written: WrittenEvent = { event, sequence, turn, at, text, stored: text, bases };
+    if (text.length >= shortest) {
+      shorten(written, []);
+      if (written.stored.length > shortest) shorten(written, this.#blobs);
+    }
+    if (written.stored.length > shortest) this.#unanswered.push(written);
+    const depth = written.stored === text ? 0 : 1 + Math.max(0, ...bases.map((base) => base.depth));
+    this.#remember(event, { name: sequence, text, depth });
+    return written.stored;
+  }
+
+  /** Rows that can be kept shorter now that these blobs are there. */
+  retell(blobs: readonly AddedBlob[], turn: number): WrittenEvent[] {
+    this.#blobs = blobs.filter(({ text }) => text.length <= longest);
+    // Of this turn only: what an event refers to must not be taken back before the event is.
+    const candidates = this.#unanswered.filter((written) => written.turn === turn);
+    this.#unanswered = [];
+    return candidates.filter((written) => shorten(written, this.#blobs));
+  }
+
+  forget(): void {
+    this.#ends.clear();
+    this.#starts.clear();
+    this.#unanswered = [];
+    this.#blobs = [];
+  }
+
+  #basesOf(event: AgentEvent): Base[] {
+    if (event.type !== "tool_start" && event.type !== "tool_end") return [];
+    return [this.#starts.get(event.callId), this.#ends.get(event.tool)].filter((base) => base !== undefined);
+  }
+
+  #remember(event: AgentEvent, base: Base): void {
+    if (event.type === "tool_start") this.#starts.set(event.callId, base);
+    if (event.type !== "tool_end") return;
+    this.#starts.delete(event.callId);
+    this.#ends.set(event.tool, base);
+  }
+}
+
+/** Whether what is stored of an event got shorter, as a difference to its bases and those blobs that concern it. */
+function shorten(written: WrittenEvent, blobs: readonly AddedBlob[]): boolean {
+  const { event, text } = written;
+  const callId = "callId" in event ? JSON.stringify(event.callId) : "";
+  const said = blobs
+    .filter((blob) => blob.text.includes(callId))
+    .map(({ id, text }) => ({ name: id.slice(0, idLength), text }));
+  if (blobs.length > 0 && said.length === 0) return false;
+  const bases = [...written.bases, ...said];
+  const delta = encodeDelta(text, bases.map((base) => base.text).join(""));
+  const stored = JSON.stringify([bases.map(({ name }) => name), ...delta]);
+  if (stored.length + (said.length > 0 ? worthwhile : 0) >= written.stored.length) return false;
+  written.stored = stored;
+  return true;
+}
+
+/** So much of what was read last is kept in memory: the next event is likely to refer to it. */
+const mostKept = 64;
+const mostKeptLength = 2 * longest;
+
+/** Reads rows of one store, best in their order. */
+export class EventDecoder {
+  readonly #store: StoreConnection;
+  readonly #read = new Map<number | string, string>();
+  #length = 0;
+
+  constructor(store: StoreConnection) {
+    this.#store = store;
+  }
+
+  /** The JSON of an event. Undefined: the body is damaged, or what it refers to is gone. */
+  decode(sequence: number, body: unknown, depth = 0): string | undefined {
+    if (typeof body !== "string") return undefined;
+    const text = body.startsWith("[") ? this.#apply(sequence, tryParse(body), depth) : body;
+    if (text !== undefined && text.length <= longest) this.#keep(sequence, text);
+    return text;
+  }
+
+  #apply(sequence: number, difference: unknown, depth: number): string | undefined {
+    if (!Array.isArray(difference) || !Array.isArray(difference[0]) || depth > deepest) return undefined;
+    const [names, ...delta] = difference as [unknown[], ...unknown[]];
+    let known = "";
+    for (const name of names) {
+      const text = typeof name === "string" ? this.#blob(name) : this.#event(name, sequence, depth + 1);
+      if (text === undefined) return undefined;
+      known += text;
+    }
+    return decodeDelta(delta, known, longest);
+  }
+
+  /** Only an earlier one: so that no event leads back to itself. */
+  #event(name: unknown, before: number, depth: number): string | undefined {
+    if (typeof name !== "number" || name >= before) return undefined;
+    const body = () => this.#store.rows("SELECT body FROM courser_events WHERE sequence = ?", name)[0]?.[0];
+    return this.#read.get(name) ?? this.decode(name, body(), depth);
+  }
+
+  #blob(id: string): string | undefined {
+    const read = () =>
+      this.#store.rows("SELECT CAST(data AS TEXT) FROM blobs WHERE id BETWEEN ? AND ?", id, `${id}g`)[0]?.[0];
+    const text = this.#read.get(id) ?? read();
+    if (typeof text !== "string") return undefined;
+    this.#keep(id, text);
+    return text;
+  }
+
+  #keep(name: number | string, text: string): void {
+    if (this.#read.delete(name)) this.#length -= text.length;
+    this.#read.set(name, text);
+    this.#length += text.length;
+    for (const [oldest, { length }] of this.#read) {
+      if (this.#read.size <= mostKept && this.#length <= mostKeptLength) break;
+      this.#read.delete(oldest);
+      this.#length -= length;
+    }
+  }
+}
