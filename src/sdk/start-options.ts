@@ -216,7 +216,7 @@ export function guarded<Words extends unknown[]>(
 }
 
 export function shapeOf(schema: AnswerSchema, given: JsonSchema | undefined): { shape?: object } {
-  const shape = given ?? jsonSchemaOf(schema);
+  const shape = jsonSchemaOf(schema, given);
   return shape ? { shape } : {};
 }
 

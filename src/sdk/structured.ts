@@ -80,9 +80,18 @@ function fitted(value: unknown, schema: object): { value: unknown } | undefined 
   return result.issues ? undefined : { value: result.value };
 }
 
-/** JSON Schema of what is expected; undefined where the library cannot say it. */
-export function jsonSchemaOf(schema: AnswerSchema): object | undefined {
-  if (!isStandard(schema)) return schema;
+/**
+ * JSON Schema of what is expected, as `given` or as the library tells it; undefined where it cannot. The name of its dialect
+ * is left out: it says nothing to a model, and Claude Code refuses dialects that it does not know.
+ */
+export function jsonSchemaOf(schema: AnswerSchema, given?: JsonSchema): object | undefined {
+  const told = given ?? (isStandard(schema) ? toldBy(schema) : schema);
+  if (!told) return undefined;
+  const { $schema: _dialect, ...shape } = told as JsonSchema;
+  return shape;
+}
+
+function toldBy(schema: StandardSchema): object | undefined {
   try {
     return schema["~standard"].jsonSchema?.input({ target: "draft-2020-12" });
   } catch {

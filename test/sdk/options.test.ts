@@ -2,6 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { tool } from "../../src/sdk/callbacks/tool.ts";
 import { detectCli, getCapabilities } from "../../src/sdk/detect.ts";
 import type { CliInfo, DriverRequest } from "../../src/sdk/drivers/driver.ts";
@@ -11,6 +12,7 @@ import { openLive } from "../../src/sdk/live/open-live.ts";
 import { type StartOptions, start } from "../../src/sdk/run.ts";
 import type { RunEvent } from "../../src/sdk/run-event.ts";
 import { listSessions, loadCursorSession, searchSessions } from "../../src/sdk/sessions/library.ts";
+import { shapeOf } from "../../src/sdk/start-options.ts";
 import type { UnifiedTool } from "../../src/sdk/unified.ts";
 import { cli, createWorkspace, repository } from "../support/run-cli.ts";
 
@@ -309,6 +311,14 @@ describe("per driver: an option is a flag, a listed loss, or refused", () => {
     const request = { prompt: "", cwd: "/", permissionMode: "default", partial: false } as const;
     const line = { type: "result", subtype: "success", is_error: false, result: "", structured_output: { a: 1 } };
     expect(drivers.claude.decoder(request)(line).at(-1)).toMatchObject({ type: "done", structured: { a: 1 } });
+  });
+
+  test("a schema is told without the name of its dialect, whoever wrote it", () => {
+    const dialect = "https://json-schema.org/draft/2020-12/schema";
+    const shape = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
+    expect(shapeOf(z.object({ a: z.string() }), undefined).shape).toEqual(shape);
+    expect(shapeOf({ $schema: dialect, ...shape }, undefined).shape).toEqual(shape);
+    expect(shapeOf(z.any(), { $schema: dialect, ...shape }).shape).toEqual(shape);
   });
 
   test("a schema goes to Codex as it is only where its vendor takes it", () => {

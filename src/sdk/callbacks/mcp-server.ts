@@ -81,7 +81,7 @@ function initialized({ protocolVersion }: JsonObject): object {
 }
 
 function described({ name, description, schema, jsonSchema }: InProcessTool): object {
-  return { name, description, inputSchema: { type: "object", ...(jsonSchema ?? jsonSchemaOf(schema)) } };
+  return { name, description, inputSchema: { type: "object", ...jsonSchemaOf(schema, jsonSchema) } };
 }
 
 function failed(text: string): McpReply {
