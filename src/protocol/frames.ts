@@ -1,7 +1,9 @@
 // FrameParser: bytes of a CLI's stdout -> checked frames, and a verdict at the end. Fails closed at the first fault.
+
 import { FrameError } from "../json/frame-error.ts";
 import { isObject, type JsonObject } from "../json/object.ts";
 import type { JsonReader } from "../json/values.ts";
+import { causeIn } from "../text/cause.ts";
 import { commonFault, type FrameType, frameTypes, isFiniteThroughout } from "./frame-shapes.ts";
 import { type Framing, readerFor } from "./framing.ts";
 import {
@@ -226,7 +228,7 @@ function withStderr(error: FrameError, child: ChildEnd): FrameError {
 const longestQuote = 2000;
 
 function said(stderr: string | undefined): string {
-  const text = stderr?.trim();
+  const text = causeIn(stderr ?? "");
   if (!text) return ".";
   return `: ${text.length > longestQuote ? `…${text.slice(-longestQuote)}` : text}`;
 }

@@ -9,6 +9,7 @@ export type Breach = { code: ErrorCode; message: string };
 
 export class BudgetWatch {
   readonly #budget: Budget;
+  readonly #limitsTurns: boolean;
   readonly #openCalls = new Set<string>();
   #isReplying = false;
   /** Of turns that ended. */
@@ -18,8 +19,10 @@ export class BudgetWatch {
   costUsd: number | undefined;
   turns = 0;
 
-  constructor(budget: Budget = {}) {
+  /** `limitsTurns`: the CLI keeps to the number of turns by itself. */
+  constructor(budget: Budget = {}, { limitsTurns = false }: { limitsTurns?: boolean } = {}) {
     this.#budget = budget;
+    this.#limitsTurns = limitsTurns;
   }
 
   get usage(): Usage | undefined {
@@ -59,7 +62,9 @@ export class BudgetWatch {
 
   breach(): Breach | undefined {
     const { turns, tokens, costUsd } = this.#budget;
-    if (turns !== undefined && this.turns > turns) {
+    // A reply that calls for something needs another one.
+    const needed = this.turns + (!this.#limitsTurns && this.#openCalls.size > 0 ? 1 : 0);
+    if (turns !== undefined && needed > turns) {
       return { code: "MAX_TURNS", message: `The run reached its limit of ${turns} replies of the model.` };
     }
     const used = this.usage;

@@ -1,10 +1,12 @@
 // How a run ended: exactly one outcome, told by what the CLI said and how its process ended, never by the exit code alone.
-import { codeNamedIn, type ErrorCode } from "../protocol/error-codes.ts";
+import type { ErrorCode } from "../protocol/error-codes.ts";
 import type { Denial, Usage } from "../protocol/event.ts";
 import type { TurnEnding } from "../protocol/run.ts";
 import { redact } from "../redact/redact.ts";
+import { causeIn } from "../text/cause.ts";
 import type { CliEnd } from "./child.ts";
 import type { AgentDriver, RunLoss } from "./drivers/driver.ts";
+import { codeIn } from "./drivers/failures.ts";
 
 /**
  * `success`: it said so. `error`: it said that it failed, or what it said is not to be relied on. `cancelled`: it was asked
@@ -66,26 +68,30 @@ export class RunError extends Error {
   }
 }
 
-/** Undefined: success. `ending`: the last word of the CLI, if it had one. */
+/** Undefined: success. `ending`: the last word of the CLI, if it had one. `retried`: why it asked its model once more. */
 export function judge(
   end: CliEnd,
   ending: TurnEnding | undefined,
-  driver: Pick<AgentDriver, "failures">,
+  { failures }: Pick<AgentDriver, "failures">,
+  retried?: string,
 ): RunError | undefined {
   // Why this side ended it comes first: what a CLI says while it is being ended is not an answer.
   if (end.stop === "cancelled") return new RunError("cancelled", "INTERRUPTED", messageOf(end));
-  if (end.stop === "timedOut" || end.stop === "silent") return new RunError("timeout", "CLI_TIMEOUT", messageOf(end));
+  if (end.stop === "timedOut" || end.stop === "silent") {
+    const why = retried === undefined ? "" : ` It was trying again after: ${retried}.`;
+    return new RunError("timeout", "CLI_TIMEOUT", messageOf(end) + why);
+  }
   if (ending?.type === "done") return undefined;
   if (ending) {
-    const code = ending.code ?? codeIn(ending.message, driver) ?? "CLI_FAILED";
+    const code = ending.code ?? codeIn(ending.message, failures) ?? "CLI_FAILED";
     const isEndedFromOutside = code === "INTERRUPTED" || code === "TERMINATED"; // somebody else sent the signal
     return new RunError(isEndedFromOutside ? "cancelled" : "error", code, forPrograms(ending.message, code));
   }
   const isCrash = end.signal !== "" || (end.exitCode !== null && end.exitCode !== 0);
   if (!end.error)
     return new RunError("error", "NO_RESULT", `The CLI exited with code ${end.exitCode} without a result.`);
-  const said = isCrash ? codeIn(end.stderr, driver) : undefined;
-  if (said !== undefined) return new RunError("error", said, forPrograms(end.stderr.trim(), said));
+  const said = isCrash ? codeIn(end.stderr, failures) : undefined;
+  if (said !== undefined) return new RunError("error", said, forPrograms(causeIn(end.stderr), said));
   return new RunError(isCrash && isProcessFault(end) ? "crashed" : "error", end.error.code, end.error.message);
 }
 
@@ -109,9 +115,4 @@ function messageOf({ error }: CliEnd): string {
 function isProcessFault({ error, stop }: CliEnd): boolean {
   if (stop === "faulty") return false;
   return error?.code === "CLI_EXIT" || error?.code === "FRAME_TRUNCATED" || error?.code === "NO_OUTPUT";
-}
-
-/** Our CLI names it; others are known by their texts. */
-function codeIn(text: string, { failures }: Pick<AgentDriver, "failures">): string | undefined {
-  return codeNamedIn(text) ?? failures.find(({ pattern }) => pattern.test(text))?.code;
 }

@@ -35,13 +35,21 @@ export type ToolName = keyof CallShapes;
 /** The name of a tool that is in no list, as its CLI says it. */
 export type OtherToolName = string & {};
 
-export type ToolArgs<Name extends ToolName> = CallShapes[Name]["args"];
+/** What says which file, command or search a call is about. Every CLI tells it; of the rest, each tells its part. */
+type Telling = "path" | "command" | "pattern" | "globPattern" | "url" | "searchTerm" | "query" | "todos" | "toolName";
+
+/** As much as the CLI told: what it did not say is absent. */
+type Told<Shape, Sure = never> = Shape extends object
+  ? Partial<Shape> & Pick<Shape, Extract<keyof Shape, Sure>>
+  : Shape;
+
+export type ToolArgs<Name extends ToolName> = Told<CallShapes[Name]["args"], Telling>;
 
 /** How a call ended: `kind` says which value it has. A newer CLI may have kinds that are not listed here. */
 export type ToolOutcome<Name extends ToolName> = {
   [Kind in OutcomeKind<Name>]: {
     kind: Kind;
-    value: NonNullable<NonNullable<CallShapes[Name]["result"]>[Kind]>;
+    value: Told<NonNullable<NonNullable<CallShapes[Name]["result"]>[Kind]>>;
     siblings?: Record<string, unknown>;
   };
 }[OutcomeKind<Name>];
@@ -94,7 +102,7 @@ export function createNamer({ tool, isOurs }: { tool: UnifiedTool; isOurs: boole
 function nameOf(event: Of<"tool_start" | "tool_end">, tool: UnifiedTool, isOurs: boolean): NamedCall {
   const { carried } = event;
   if (tool !== "cursor" && isObject(carried) && typeof carried.name === "string") {
-    const name = unifiedToolName(tool, carried.name);
+    const name = typeof carried.as === "string" ? carried.as : unifiedToolName(tool, carried.name);
     return name === carried.name ? { name } : { name, cliName: carried.name };
   }
   const cliName = displayNameOf(event.tool);

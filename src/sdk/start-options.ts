@@ -184,7 +184,7 @@ export async function cliOf(
   );
 }
 
-type Callbacks = Pick<AnyOptions, "canUseTool" | "hooks" | "tools" | "mcpServers" | "schema">;
+type Callbacks = Pick<AnyOptions, "canUseTool" | "hooks" | "tools" | "mcpServers" | "schema" | "budget">;
 
 /** Undefined: nothing of this program is to be called back, and no file is to be given to the CLI. */
 export async function connectionOf(

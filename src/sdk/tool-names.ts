@@ -34,6 +34,9 @@ const namesOfTools: Record<UnifiedTool, Record<string, readonly string[]>> = {
 export function unifiedToolName(tool: UnifiedTool, name: string): string {
   // Hooks are told which tool of a server it is.
   if (tool === "cursor" && name.startsWith("MCP:")) return "Mcp";
+  // It names them mcp_<server>_<tool>, where a server's name has no underscore.
+  const [, server, mcpTool] = (tool === "gemini" && /^mcp_([^_]+)_(.+)$/.exec(name)) || [];
+  if (server !== undefined) return `mcp__${server}__${mcpTool}`;
   return Object.entries(namesOfTools[tool]).find(([, names]) => names.includes(name))?.[0] ?? name;
 }
 

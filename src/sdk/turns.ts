@@ -1,12 +1,16 @@
 // The turns of one run: a CLI is started, its lines become events, and what came of it becomes one result.
+import { isObject } from "../json/object.ts";
 import { schemaProblem } from "../json/schema-check.ts";
+import { BoundedBytes } from "../process/bounded-bytes.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import type { AgentEvent } from "../protocol/event.ts";
+import type { AgentEvent, Denial } from "../protocol/event.ts";
 import type { TurnEnding } from "../protocol/run.ts";
 import { derived } from "../protocol/stream-json.ts";
+import { displayNameOf } from "../protocol/tool-calls.ts";
 import { type Breach, BudgetWatch } from "./budget.ts";
 import { type CliEnd, startCli } from "./child.ts";
 import type { AgentDriver, DriverRequest, RunLoss } from "./drivers/driver.ts";
+import { explainedFailure } from "./drivers/failures.ts";
 import type { FoundCli } from "./find-cli.ts";
 import { judge, type RunDenial, RunError, type RunFacts, type RunFailure, type RunResult } from "./outcome.ts";
 import {
@@ -64,13 +68,18 @@ export class Turns {
   #ending: TurnEnding | undefined;
   #isTold = false;
   #ignored = 0;
+  /** Why the CLI asked its model once more, the last time. */
+  #retried: string | undefined;
+  #stderr = new BoundedBytes(stderrBytes);
+  /** Calls that were refused since the last ending. */
+  #refused: Denial[] = [];
 
   constructor(plan: RunPlan) {
     this.#plan = plan;
     this.#startedAt = plan.startedAt;
     const { resume, fork } = plan.request;
     if (typeof resume === "string" && !fork) this.#sessionId = resume;
-    this.#watch = new BudgetWatch(plan.request.budget);
+    this.#watch = new BudgetWatch(plan.request.budget, plan.driver);
   }
 
   async run(): Promise<RunResult<unknown>> {
@@ -104,11 +113,16 @@ export class Turns {
     if (this.#sessionId === undefined || !driver.capabilities(cli).resume || this.#watch.breach()) return unrepaired;
     const message = `The answer does not match the schema (${fault}). It is requested once more.`;
     await this.#plan.publish({ type: "notice", kind: "repair", message, at: Date.now(), carried: derived });
-    const { images: _sent, fork: _done, ...again } = request;
+    const { images: _sent, fork: _done, budget, ...again } = request;
+    const left = budget?.turns === undefined ? budget : { ...budget, turns: budget.turns - this.#watch.turns };
+    if (left?.turns !== undefined && left.turns <= 0) return unrepaired;
     this.#segments = [];
     this.#lastSegment = 0;
     this.#ending = undefined;
-    const asked = this.#asking({ ...again, resume: this.#sessionId }, repairPrompt(fault));
+    const asked = this.#asking(
+      { ...again, ...(left && { budget: left }), resume: this.#sessionId },
+      repairPrompt(fault),
+    );
     const { end, error } = await this.#turn(asked);
     return { end, error, checked: error ? { fault } : await this.#check(schema) };
   }
@@ -147,14 +161,21 @@ export class Turns {
       isWaiting: this.#plan.isWaiting,
       parser: { onNoise: this.#plan.onNoise, ...(driver.frames && { types: driver.frames }) },
       onStdout: this.#plan.onStdout,
-      onStderr: this.#plan.onStderr,
+      onStderr: (chunk) => {
+        this.#stderr.push(chunk);
+        this.#plan.onStderr(chunk);
+      },
     });
     if (child.pid !== 0) this.#plan.onStart({ pid: child.pid, command: [command!, ...args] });
     let breach: Breach | undefined;
     const decode = driver.decoder(request);
+    const place = { env: { ...process.env, ...env, ...made.env }, since: Date.now(), resume: request.resume };
+    const addDetails = driver.addDetails?.(place);
     for await (const batch of child.batches) {
       for (const { kind, value } of batch) {
-        for (const event of decode(value)) {
+        for (const decoded of decode(value)) {
+          const detailed = addDetails?.(decoded) ?? decoded;
+          const event = detailed instanceof Promise ? await detailed : detailed;
           this.#note(event);
           // The parser has counted those whose very type is unknown.
           if (event.type === "other" && kind === "frame") this.#ignored++;
@@ -181,7 +202,7 @@ export class Turns {
     const failure = this.#plan.failure();
     if (failure) return { end, error: failure };
     if (breach) return { end, error: new RunError("error", breach.code, breach.message) };
-    return { end, error: judge(end, this.#ending, driver) };
+    return { end, error: judge(end, this.#ending, driver, this.#retried) };
   }
 
   /** The nearer of the two: the time limit of the run, or its budget of time. */
@@ -209,14 +230,27 @@ export class Turns {
         break;
       case "tool_end":
         this.#openCalls.delete(event.callId);
+        if (event.outcome?.kind === "rejected") this.#refused.push(denialOf(event));
+        break;
+      case "retry":
+        this.#retried = event.reason;
         break;
       case "done":
       case "fail":
-        this.#ending = event;
-        for (const denial of event.denials ?? [])
-          this.#denials.push({ ...denial, name: unifiedToolName(this.#plan.driver.tool, denial.tool) });
+        this.#noteEnding(event);
         break;
     }
+  }
+
+  #noteEnding(event: TurnEnding): void {
+    const { driver } = this.#plan;
+    const told = event.denials ?? [];
+    const untold = this.#refused.splice(0).filter(({ callId }) => !told.some((denial) => denial.callId === callId));
+    if (untold.length > 0) event.denials = [...told, ...untold];
+    for (const denial of event.denials ?? [])
+      this.#denials.push({ ...denial, name: unifiedToolName(driver.tool, denial.tool) });
+    if (event.type === "fail") Object.assign(event, explainedFailure(event, this.#stderr.text(), driver.failures));
+    this.#ending = event;
   }
 
   #text(): string {
@@ -268,6 +302,15 @@ export class Turns {
       losses: this.#plan.losses,
     };
   }
+}
+
+/** As much of stderr as the reason of a failure is looked for in. */
+const stderrBytes = 16 * 1024;
+
+function denialOf({ callId, tool, outcome, carried }: Extract<AgentEvent, { type: "tool_end" }>): Denial {
+  const reason = isObject(outcome?.value) ? outcome.value.reason : undefined;
+  const name = isObject(carried) && typeof carried.name === "string" ? carried.name : displayNameOf(tool);
+  return { tool: name, callId, reason: typeof reason === "string" ? reason : "" };
 }
 
 /** The result of a run that could not begin. */

@@ -17,69 +17,37 @@ type Shape = {
 /** By the names that our models call them. */
 const shapes = new Map(
   Object.entries<Shape>({
-    Read: {
-      tool: "read",
-      success(args, text) {
-        const first = typeof args.offset === "number" ? args.offset : 1;
-        const lines = text.split("\n").length;
-        return {
-          content: text,
-          isEmpty: text === "",
-          exceededLimit: false,
-          totalLines: lines,
-          fileSize: Buffer.byteLength(text),
-          path: args.path,
-          readRange: { startLine: first, endLine: first + lines - 1 },
-        };
-      },
+    Read: { tool: "read", success: readSuccess },
+    Write: {
+      tool: "edit",
+      args: (args) => ({ path: args.path, streamContent: args.content }),
+      // What was there before is not known, so neither is what changed.
+      success: ({ path, content }, text) => ({ path, afterFullFileContent: content, ...said(text) }),
     },
-    Write: { tool: "edit", args: (args) => ({ path: args.path, streamContent: args.content }), success: editSuccess },
     Edit: { tool: "edit", args: editArguments, success: editSuccess },
-    Shell: { tool: "shell", args: shellArguments, success: (args, text) => shellRun(args, text, 0) },
+    Shell: { tool: "shell", args: shellArguments, success: (args, stdout) => shellRun(args, { stdout }) },
     LS: {
       tool: "ls",
-      args: (args, toolCallId) => ({ path: args.path ?? "", ignore: args.ignore ?? [], toolCallId }),
-      success: (args, text) => ({
-        directoryTreeRoot: {
-          absPath: args.path ?? "",
-          childrenDirs: [],
-          childrenFiles: [],
-          childrenWereProcessed: false,
-          fullSubtreeExtensionCounts: {},
-          numFiles: 0,
-        },
-        content: text,
-      }),
+      args: (args, toolCallId) => ({ ...args, toolCallId }),
+      success: (_args, content) => ({ content }),
     },
     Glob: {
       tool: "glob",
       args: (args) => ({ ...(args.path !== undefined && { targetDirectory: args.path }), globPattern: args.pattern }),
-      success(args, text) {
-        const files = text === "" ? [] : text.split("\n");
-        return {
-          pattern: args.pattern,
-          path: args.path ?? "",
-          files,
-          totalFiles: files.length,
-          clientTruncated: false,
-          ripgrepTruncated: false,
-        };
-      },
+      success: ({ pattern, path }, text) => ({
+        pattern,
+        ...(path !== undefined && { path }),
+        files: text === "" ? [] : text.split("\n"),
+      }),
     },
     Grep: {
       tool: "grep",
-      args: (args, toolCallId) => ({
-        ...args,
-        caseInsensitive: args.caseInsensitive ?? false,
-        multiline: args.multiline ?? false,
-        toolCallId,
-      }),
-      success: (args, text) => ({
-        pattern: args.pattern,
-        path: args.path ?? "",
-        outputMode: args.outputMode ?? "content",
-        workspaceResults: {},
-        content: text,
+      args: (args, toolCallId) => ({ ...args, toolCallId }),
+      success: ({ pattern, path, outputMode }, content) => ({
+        pattern,
+        ...(path !== undefined && { path }),
+        ...(outputMode !== undefined && { outputMode }),
+        content,
       }),
     },
     Delete: { tool: "delete", success: (args, text) => ({ path: args.path, message: text }) },
@@ -119,40 +87,52 @@ export function outcomeOfResult({ name, args }: ToolCallPart, result: ToolResult
     return { kind: "success", value: shapes.get(name)?.success?.(given, text) ?? { content: text } };
   }
   const exitCode = name === "Shell" ? exitCodeIn(text) : undefined;
-  if (exitCode !== undefined) return { kind: "failure", value: shellRun(given, text, exitCode) };
+  if (exitCode !== undefined) return { kind: "failure", value: shellRun(given, { stdout: text, exitCode }) };
   return { kind: "error", value: { errorMessage: text, error: text, message: text } };
 }
 
+/** Only where the tool says it: what a command printed may speak of exit codes too. */
 function exitCodeIn(text: string): number | undefined {
-  const code = /\bexit(?:ed)?(?: with)?(?: code)?:? (-?\d{1,3})\b/i.exec(text)?.[1];
+  const [, first, last] = /^Exit code:? (-?\d{1,3})\b|\[exit code (-?\d{1,3})\]\s*$/i.exec(text) ?? [];
+  const code = first ?? last;
   return code === undefined ? undefined : Number(code);
 }
 
 function shellArguments(args: JsonObject, toolCallId: string): JsonObject {
-  return {
-    command: args.command,
-    workingDirectory: args.workingDirectory ?? "",
-    timeout: args.timeout ?? 0,
-    toolCallId,
-    simpleCommands: [],
-    hasInputRedirect: false,
-    hasOutputRedirect: false,
-    // Nobody took it apart.
-    parsingResult: { parsingFailed: true, executableCommands: [], hasRedirects: false, hasCommandSubstitution: false },
-    ...(typeof args.description === "string" && { description: args.description }),
-  };
+  const told = ["command", "workingDirectory", "timeout", "description", "isBackground"] as const;
+  const given = told.filter((key) => args[key] !== undefined).map((key) => [key, args[key]]);
+  return { ...Object.fromEntries(given), toolCallId };
 }
 
-export function shellRun(args: JsonObject, text: string, exitCode: number): JsonObject {
-  return {
-    command: args.command,
-    workingDirectory: args.workingDirectory ?? "",
-    exitCode,
-    signal: "",
-    stdout: text,
-    stderr: "",
-    executionTime: 0,
-  };
+/** How a command ended, as far as it was told. */
+export type ShellEnd = { stdout: string; stderr?: string; exitCode?: number };
+
+export function shellRun({ command, workingDirectory }: JsonObject, end: ShellEnd): JsonObject {
+  return { command, ...(workingDirectory !== undefined && { workingDirectory }), ...end };
+}
+
+/** A change by its diff, or by the content of a file that was not there before or is not any more. */
+export function changeOf(change: { diff: string } | { added: string } | { removed: string }): JsonObject {
+  const diff =
+    "diff" in change
+      ? change.diff
+      : "added" in change
+        ? linesOf(change.added)
+            .map((line) => `+${line}`)
+            .join("\n")
+        : linesOf(change.removed)
+            .map((line) => `-${line}`)
+            .join("\n");
+  const count = (sign: string) => diff.split("\n").filter((line) => line.startsWith(sign)).length;
+  return { linesAdded: count("+"), linesRemoved: count("-"), diffString: diff };
+}
+
+function readSuccess({ path }: JsonObject, text: string): JsonObject {
+  const numbered = [...text.matchAll(/^ *(\d+)(?:\t|→)(.*)\n?/gm)];
+  const isNumbered = numbered.length > 0 && numbered.map(([line]) => line).join("") === text;
+  if (!isNumbered) return { path, content: text };
+  const [startLine, endLine] = [numbered[0]!, numbered.at(-1)!].map(([, number]) => Number(number));
+  return { path, content: numbered.map(([, , line]) => line).join("\n"), readRange: { startLine, endLine } };
 }
 
 type Replacement = { oldText: string; newText: string; replaceAll: boolean };
@@ -174,24 +154,19 @@ function editArguments(args: JsonObject): JsonObject {
   return { path: args.path ?? args.file_path, streamContent, ...change };
 }
 
-/** The change itself is known; where in the file it was made is not. */
+/** The change itself is known; where in the file it was made is not, nor how often where it may be in many places. */
 function editSuccess(args: JsonObject, text: string): JsonObject {
-  const whole = typeof args.content === "string" ? args.content : undefined;
-  const edits = whole === undefined ? replacementsIn(args) : [{ oldText: "", newText: whole }];
-  const removed = edits.flatMap((each) => linesOf(each.oldText));
-  const added = edits.flatMap((each) => linesOf(each.newText));
+  const edits = replacementsIn(args);
+  const path = args.path ?? args.file_path;
+  if (edits.length === 0 || edits.some((each) => each.replaceAll)) return { path, ...said(text) };
   const pieces = edits.map(({ oldText, newText }) =>
     [...linesOf(oldText).map((line) => `-${line}`), ...linesOf(newText).map((line) => `+${line}`)].join("\n"),
   );
-  return {
-    path: args.path ?? args.file_path,
-    linesAdded: added.length,
-    linesRemoved: removed.length,
-    diffString: pieces.join("\n@@\n"),
-    ...(whole !== undefined && { afterFullFileContent: whole }),
-    message: text,
-    resultForModel: text,
-  };
+  return { path, ...changeOf({ diff: pieces.join("\n@@\n") }), ...said(text) };
+}
+
+function said(text: string): JsonObject {
+  return text === "" ? {} : { message: text, resultForModel: text };
 }
 
 function linesOf(text: string): string[] {
@@ -205,9 +180,6 @@ function todosOnWire(args: JsonObject): JsonObject[] {
     id: String(each.id ?? ""),
     content: String(each.content ?? ""),
     status: `TODO_STATUS_${String(each.status ?? "pending").toUpperCase()}`,
-    createdAt: "0",
-    updatedAt: "0",
-    dependencies: [],
   }));
 }
 

@@ -1,5 +1,5 @@
 // The drivers: the command line of every option, what the recorded streams become, and the way back to their lines.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -7,12 +7,15 @@ import { findProgram } from "../../src/process/find-program.ts";
 import { spawnWords } from "../../src/process/windows-command.ts";
 import type { AgentEvent } from "../../src/protocol/event.ts";
 import type { CliInfo, DriverRequest } from "../../src/sdk/drivers/driver.ts";
+import { explainedFailure } from "../../src/sdk/drivers/failures.ts";
 import { drivers } from "../../src/sdk/drivers/index.ts";
 import { createUnifier } from "../../src/sdk/live-messages.ts";
 import { promptInput } from "../../src/sdk/prompt-input.ts";
 import { rebuildLines } from "../../src/sdk/rebuild-lines.ts";
 import { createNamer } from "../../src/sdk/run-event.ts";
+import { withoutShell } from "../../src/sdk/shell-line.ts";
 import type { UnifiedTool } from "../../src/sdk/unified.ts";
+import { causeIn } from "../../src/text/cause.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "courser-drivers-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -73,7 +76,7 @@ describe("command lines", () => {
   test("codex resumes and forks by a subcommand, the id last", () => {
     expect(args("codex", { resume: "id", model: "m" })).toBe("exec resume --json --model m id");
     expect(args("codex", { resume: true })).toBe("exec resume --json --last");
-    expect(args("codex", { resume: "id", fork: true })).toBe("exec fork --json id");
+    expect(args("codex", { resume: "id", fork: true })).toBe("exec fork --json id -");
   });
 
   test("what cannot be carried over is told, and what must not be left out is refused", () => {
@@ -84,8 +87,7 @@ describe("command lines", () => {
       "systemPrompt",
     ]);
     expect(losses("codex", { partial: true, appendSystemPrompt: "x" })).toEqual(["appendSystemPrompt", "partial"]);
-    expect(losses("claude", { images: ["/a.png"] })).toEqual(["images"]);
-    expect(line("claude", { images: ["/a.png"] }).prompt).toContain("/a.png");
+    expect(() => line("claude", { images: ["/no/a.png"] })).toThrow("/no/a.png cannot be read");
     expect(line("gemini", { images: ["/a.png"] }).prompt).toBe("go\n\n@/a.png");
     for (const tool of ["codex", "gemini"] as const)
       expect(() => line(tool, { disallowedTools: ["Bash"] })).toThrow(/cannot be enforced/);
@@ -178,7 +180,7 @@ describe("recorded streams", () => {
     const decode = drivers[tool].decoder({ ...plain, prompt: "go" });
     return lines.flatMap((each) => decode(JSON.parse(each)));
   };
-  const all = peers.flatMap((tool) => ["work", "refused", "failed"].map((name) => [tool, name] as const));
+  const all = peers.flatMap((tool) => ["work", "refused", "retried", "failed"].map((name) => [tool, name] as const));
 
   test.each(all)("%s %s: every line comes back, also through JSON, and no text of it was kept", (tool, name) => {
     const lines = linesOf(tool, name).map((each) => JSON.stringify(JSON.parse(each)));
@@ -216,7 +218,7 @@ describe("recorded streams", () => {
     );
     const expected = {
       claude: ["Bash", "Bash", "Write", "Read", "Edit"],
-      codex: ["Bash", "Bash", "Edit", "Bash"],
+      codex: ["Bash", "Bash", "Write", "Bash", "Edit"],
       gemini: ["Bash", "Bash", "Write", "Read", "Edit"],
     };
     expect(names).toEqual(expected[tool]);
@@ -236,6 +238,112 @@ describe("recorded streams", () => {
     for (const failure of failures)
       expect(failure).toMatchObject({ type: "fail", message: expect.stringContaining("The model has no time.") });
     expect(failures[0]).toMatchObject({ code: "MODEL_BAD_REQUEST" });
+  });
+
+  test("what a CLI did not say is absent, what it said is used", () => {
+    const values = (tool: UnifiedTool) =>
+      decoded(tool, linesOf(tool, "work")).flatMap((event) =>
+        event.type === "tool_end" ? [event.outcome!.value] : [],
+      );
+    const [, failed, made, read, changed] = values("claude") as any[];
+    expect(failed).toEqual({ command: "echo oops >&2; exit 3", exitCode: 3, stdout: "oops" });
+    expect(made).toMatchObject({ linesAdded: 2, linesRemoved: 0, afterFullFileContent: "one\ntwo\n" });
+    expect(read).toMatchObject({ content: "one\ntwo\n", totalLines: 3, readRange: { startLine: 1, endLine: 3 } });
+    expect(read).not.toHaveProperty("fileSize");
+    expect(changed).toMatchObject({
+      linesAdded: 1,
+      linesRemoved: 1,
+      diffString: expect.stringContaining("@@ -1,2 +1,2 @@"),
+    });
+    const [, unsaid, whole, unread, replaced] = values("gemini") as any[];
+    expect(unsaid).toEqual({ command: "echo oops >&2; exit 3", stdout: "oops" });
+    expect(whole).not.toHaveProperty("linesRemoved");
+    expect(unread).toEqual({ path: "/home/dev/project/new.txt" });
+    expect(replaced).toMatchObject({ linesAdded: 1, linesRemoved: 1, diffString: "-two\n+three" });
+    const [, exited, added] = values("codex") as any[];
+    expect(exited).toEqual({ command: "echo oops >&2; exit 3", exitCode: 3, stdout: "oops\n" });
+    expect(added).toEqual({ path: "/home/dev/project/new.txt" });
+    for (const tool of peers) {
+      const [start] = decoded(tool, linesOf(tool, "work")).filter(({ type }) => type === "tool_start") as any[];
+      expect(start.args).not.toHaveProperty("hasOutputRedirect");
+      expect(start.args.command).toBe("echo hello");
+    }
+  });
+
+  test("a request that is made again is a retry, with its reason", () => {
+    const retries = (tool: UnifiedTool) =>
+      decoded(tool, linesOf(tool, "retried")).filter(({ type }) => type === "retry");
+    expect(retries("claude")).toMatchObject([{ attempt: 1, discards: false, reason: "rate_limit (status 429)" }]);
+    expect(retries("codex")).toMatchObject([{ attempt: 1, reason: expect.stringContaining("429 Too Many Requests") }]);
+  });
+
+  test("events say nothing that has no words, and lines without events come back with the next", () => {
+    for (const tool of peers)
+      for (const event of decoded(tool, linesOf(tool, "work")))
+        if (event.type === "notice" && event.kind !== "usage") expect(event.message).not.toBe("");
+  });
+
+  test("why it failed is told by one table, whoever says it", () => {
+    const told = (tool: UnifiedTool, message: string, stderr = "") =>
+      explainedFailure({ message }, stderr, drivers[tool].failures);
+    expect(told("codex", "unexpected status 401 Unauthorized: no key, url: http://x").code).toBe("MODEL_AUTH_ERROR");
+    expect(told("codex", "exceeded retry limit, last status: 429 Too Many Requests").code).toBe("MODEL_RATE_LIMIT");
+    expect(told("codex", "The model `x` does not exist or you do not have access to it.").code).toBe("MODEL_UNKNOWN");
+    expect(told("claude", "No conversation found with session ID: 1").code).toBe("SESSION_NOT_FOUND");
+    expect(told("gemini", '[API Error: {"error":{"code":401,"message":"no key"}}]')).toEqual({
+      message: "no key",
+      code: "MODEL_AUTH_ERROR",
+    });
+    expect(told("gemini", "[API Error: it is tired]", "Error: x\n    at y {\n  status: 503\n}").code).toBe(
+      "MODEL_SERVER_ERROR",
+    );
+    expect(told("gemini", "[API Error: it is tired]")).toEqual({ message: "it is tired", code: "CLI_FAILED" });
+    const stderr =
+      "WARNING: no aliases\nReading prompt from stdin...\nError: no rollout found\n    at main (a.js:1:2)\n";
+    expect(causeIn(stderr)).toBe("Error: no rollout found");
+    expect(causeIn("WARNING: no aliases\nit is over\n")).toBe("it is over");
+  });
+
+  test("the shell around a command is taken off, and nothing else", () => {
+    expect(withoutShell("/bin/bash -lc 'echo hi; exit 3'")).toBe("echo hi; exit 3");
+    expect(withoutShell("bash -c ls")).toBe("ls");
+    expect(withoutShell(`/bin/zsh -lc "echo 'a' \\"b\\""`)).toBe(`echo 'a' "b"`);
+    expect(withoutShell("bash -c ls; rm x")).toBe("bash -c ls; rm x");
+    expect(withoutShell("echo bash -c ls")).toBe("echo bash -c ls");
+  });
+
+  test("what Codex keeps of a thread tells the changes of files and the usage of one turn", async () => {
+    const home = mkdtempSync(join(folder, "codex-"));
+    const thread = "00000000-0000-4000-8000-000000000001";
+    mkdirSync(join(home, "sessions"));
+    const usage = { input_tokens: 140, cached_input_tokens: 40, output_tokens: 10 };
+    const at = (ms: number, payload: object) =>
+      JSON.stringify({ timestamp: new Date(ms).toISOString(), type: "event_msg", payload });
+    const changes = { "/w/new.txt": { type: "update", unified_diff: "@@ -1 +1 @@\n-a\n+b\n" } };
+    const lines = [
+      at(1000, { type: "token_count", info: { total_token_usage: usage } }),
+      at(3000, { type: "item_completed", item: { type: "FileChange", changes } }),
+      at(3000, { type: "token_count", info: { total_token_usage: { ...usage, input_tokens: 280 } } }),
+    ];
+    writeFileSync(join(home, "sessions", `rollout-2026-01-01T00-00-00-${thread}.jsonl`), `${lines.join("\n")}\n`);
+    const add = drivers.codex.addDetails!({ env: { CODEX_HOME: home }, since: 2000, resume: thread });
+    const decode = drivers.codex.decoder(plain);
+    const item = {
+      id: "i",
+      type: "file_change",
+      changes: [{ path: "/w/new.txt", kind: "update" }],
+      status: "completed",
+    };
+    const told: AgentEvent[] = [];
+    for (const line of [
+      { type: "thread.started", thread_id: thread },
+      { type: "item.completed", item },
+      { type: "turn.completed", usage: { input_tokens: 280, cached_input_tokens: 80, output_tokens: 20 } },
+    ])
+      for (const event of decode(line)) told.push(await add(event));
+    const end = told.find(({ type }) => type === "tool_end") as any;
+    expect(end.outcome.value).toMatchObject({ linesAdded: 1, linesRemoved: 1, diffString: "@@ -1 +1 @@\n-a\n+b\n" });
+    expect(told.at(-1)).toMatchObject({ usage: { inputTokens: 100, outputTokens: 10, cacheReadTokens: 40 } });
   });
 
   test("lines that nobody knows are kept and told", () => {

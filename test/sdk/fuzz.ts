@@ -50,22 +50,25 @@ function playStream(dice: Random, result: FuzzResult): void {
   const parser = new FrameParser({ maxLineBytes: 1 << 20, ...(types && { types }) });
   const decode = decoder({ prompt: "go", cwd: "/w", permissionMode: "default", partial: true });
   const values: JsonObject[] = [];
+  /** Lines at the end that no event followed: they are kept with the next one. */
+  let silent = 0;
   const events = chunksOf(dice, pieces)
     .flatMap((chunk) => parser.push(chunk))
     .concat(parser.end({ exit: 0 }).frames)
     .flatMap(({ value }) => {
       values.push(value);
       const told = decode(value);
-      if (told.length === 0) throw new Error(`no event for ${JSON.stringify(value)}`);
+      silent = told.length === 0 ? silent + 1 : 0;
       return told;
     });
   checkFrames({ pieces, values, parser, types: types! });
   const back = rebuildLines(JSON.parse(JSON.stringify(events)), tool).map((line) => JSON.stringify(line));
-  for (const [index, value] of values.entries()) {
+  const kept = values.slice(0, values.length - silent);
+  for (const [index, value] of kept.entries()) {
     const line = JSON.stringify(value);
     if (back[index] !== line) throw new Error(`${tool}: a line came back as another:\n${line}\n${back[index]}`);
   }
-  if (back.length !== values.length) throw new Error(`${tool}: ${values.length} lines came back as ${back.length}`);
+  if (back.length !== kept.length) throw new Error(`${tool}: ${kept.length} lines came back as ${back.length}`);
   // What came after a fault or after the end was not looked at.
   result.frames += values.length + (parser.error ? 1 : 0);
   result.events += events.length;

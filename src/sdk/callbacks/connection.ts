@@ -46,6 +46,7 @@ export class OpenConnection {
     const tools = request.tools ?? [];
     this.connection = {
       folder,
+      changedInputs: this.#desk.changedInputs,
       ...(events.length > 0 && { hook: { command: relay("hook"), events } }),
       ...((request.canUseTool || tools.length > 0) && { ask: { command: relay("ask") } }),
       ...(tools.length > 0 && { mcp: { name: serverName, command: relay("mcp") } }),

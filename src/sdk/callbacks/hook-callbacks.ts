@@ -66,6 +66,7 @@ export class HookDispatcher {
   readonly #signal: AbortSignal;
   /** What was permitted, so that nobody is asked twice about a call. */
   readonly #permitted = new Map<string, boolean>();
+  readonly changedInputs = new Map<string, unknown>();
   readonly warnings: string[] = [];
 
   constructor(callbacks: Callbacks, tool: UnifiedTool, signal: AbortSignal) {
@@ -81,6 +82,8 @@ export class HookDispatcher {
     const said = await this.#hear(event, payload);
     const isGate = event === "preToolUse" && this.#callbacks.canUseTool && said.permission !== "deny";
     const answer = isGate ? { ...said, ...(await this.#permit(callOf(payload, this.#tool))) } : said;
+    const { updatedInput } = answer;
+    if (updatedInput && answer.permission !== "deny") this.changedInputs.set(String(payload.tool_use_id), updatedInput);
     return this.#tool === "claude" ? claudeAnswer(event, answer) : cursorAnswer(answer);
   }
 

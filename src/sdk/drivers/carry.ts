@@ -7,11 +7,15 @@ import type { AgentEvent } from "../../protocol/event.ts";
 /** `line`: of the last event of a line, and of no other. */
 export type ForeignCarried = {
   codec: string;
+  /** Lines before this one that say nothing for which there are events. */
+  silent?: unknown[];
   line?: unknown;
   /** How many events the line became. */
   events?: number;
   /** Of a call: the tool and its input, as the source spells them. */
   name?: string;
+  /** The one name of the tool, where the source's own does not tell it. */
+  as?: string;
   input?: unknown;
   /** Of a result: the words for the model. */
   output?: string;
@@ -21,14 +25,31 @@ export type ForeignCarried = {
 const shortestShared = 24;
 const mark = "@";
 
-/** Gives the last event what the events do not say. `own`: events that come of this line. */
-export function carryLine(codec: string, line: unknown, own: AgentEvent[]): AgentEvent[] {
-  const places = new Map<string, (string | number)[]>();
-  for (const [index, event] of own.entries()) collect(event, [index], places);
-  const last = own.at(-1)!;
-  const before = last.carried as ForeignCarried | undefined;
-  last.carried = { codec, ...before, line: shorten(line, places), events: own.length };
-  return own;
+/** One for each stream: every event of a line, and what it does not say of it. */
+export class LineCarrier {
+  readonly #codec: string;
+  #silent: unknown[] = [];
+
+  constructor(codec: string) {
+    this.#codec = codec;
+  }
+
+  /** `own`: the events that come of this line; none where nobody needs to know of it, undefined where nobody knows it. */
+  carry(line: unknown, own: AgentEvent[] | undefined): AgentEvent[] {
+    if (own?.length === 0) {
+      this.#silent.push(line);
+      return own;
+    }
+    const silent = this.#silent.length > 0 ? { silent: this.#silent.splice(0) } : {};
+    if (!own)
+      return [{ type: "other", raw: line, ...(silent.silent && { carried: { codec: this.#codec, ...silent } }) }];
+    const places = new Map<string, (string | number)[]>();
+    for (const [index, event] of own.entries()) collect(event, [index], places);
+    const last = own.at(-1)!;
+    const before = last.carried as ForeignCarried | undefined;
+    last.carried = { codec: this.#codec, ...before, ...silent, line: shorten(line, places), events: own.length };
+    return own;
+  }
 }
 
 function collect(value: unknown, path: (string | number)[], places: Map<string, (string | number)[]>): void {
@@ -59,6 +80,7 @@ export function foreignLines(events: Iterable<AgentEvent>): unknown[] {
   for (const event of events) {
     recent.push(event);
     const { carried } = event as { carried?: ForeignCarried };
+    if (isObject(carried)) lines.push(...(carried.silent ?? []));
     if (event.type === "other") lines.push(event.raw);
     if (!isObject(carried) || carried.events === undefined) continue;
     lines.push(restore(carried.line, recent.slice(recent.length - carried.events)));

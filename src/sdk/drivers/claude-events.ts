@@ -4,12 +4,18 @@ import { isObject, type JsonObject } from "../../json/object.ts";
 import type { ErrorCode } from "../../protocol/error-codes.ts";
 import type { AgentEvent, Denial, Ending, Usage } from "../../protocol/event.ts";
 import { derived } from "../../protocol/stream-json.ts";
-import { carryLine } from "./carry.ts";
+import { LineCarrier } from "./carry.ts";
+import { claudeOutcome } from "./claude-outcomes.ts";
 import type { DriverRequest } from "./driver.ts";
+import { codeOfStatus } from "./failures.ts";
 import { countOf, ForeignCalls, ForeignText, remark, textOf, timeOf } from "./foreign-calls.ts";
 
-export function claudeDecoder({ prompt }: Pick<DriverRequest, "prompt">): (line: unknown) => AgentEvent[] {
-  const calls = new ForeignCalls("claude");
+export function claudeDecoder({
+  prompt,
+  connection,
+}: Pick<DriverRequest, "prompt" | "connection">): (line: unknown) => AgentEvent[] {
+  const lines = new LineCarrier("claude");
+  const calls = new ForeignCalls("claude", connection?.changedInputs);
   const text = new ForeignText();
   /** Why a call was not permitted, by its id. */
   const refusals = new Map<string, string>();
@@ -21,7 +27,7 @@ export function claudeDecoder({ prompt }: Pick<DriverRequest, "prompt">): (line:
 
   const readers: Record<string, (line: JsonObject) => AgentEvent[] | undefined> = {
     system(line) {
-      if (line.subtype !== "init") return [systemNotice(line)];
+      if (line.subtype !== "init") return systemNotice(line);
       const init = initOf(line);
       if (hasBegun || !init) return init && [init];
       hasBegun = true;
@@ -31,8 +37,7 @@ export function claudeDecoder({ prompt }: Pick<DriverRequest, "prompt">): (line:
       const { event, parent_tool_use_id: parent } = line;
       if (!isObject(event)) return undefined;
       hasDeltas = true;
-      const told = parent ? [] : deltaOf(event);
-      return told.length > 0 ? told : [remark(`stream.${textOf(event.type)}`)];
+      return parent ? [] : deltaOf(event);
     },
     assistant(line) {
       const { message, parent_tool_use_id: parent } = line;
@@ -46,7 +51,7 @@ export function claudeDecoder({ prompt }: Pick<DriverRequest, "prompt">): (line:
       if (!isObject(message)) return undefined;
       const at = timeOf(line.timestamp);
       const { content } = message;
-      if (typeof content === "string") return parent ? [remark("subagent", content, at)] : [userEvent(content, at)];
+      if (typeof content === "string") return parent ? remark("subagent", content, at) : [userEvent(content, at)];
       if (!Array.isArray(content)) return undefined;
       return content.flatMap((block) => resultEvents(block, line, at));
     },
@@ -71,9 +76,9 @@ export function claudeDecoder({ prompt }: Pick<DriverRequest, "prompt">): (line:
     const time = at === undefined ? {} : { at };
     switch (block.type) {
       case "text":
-        return isNested ? [remark("subagent", textOf(block.text), at)] : text.segment(textOf(block.text), at);
+        return isNested ? remark("subagent", textOf(block.text), at) : text.segment(textOf(block.text), at);
       case "thinking": {
-        if (isNested) return [remark("subagent", textOf(block.thinking), at)];
+        if (isNested) return remark("subagent", textOf(block.thinking), at);
         const isTold = hasThoughtDeltas;
         hasThoughtDeltas = false;
         const said = isTold ? "" : textOf(block.thinking);
@@ -95,9 +100,12 @@ export function claudeDecoder({ prompt }: Pick<DriverRequest, "prompt">): (line:
     if (block.type === "text") return line.parent_tool_use_id ? [] : [userEvent(textOf(block.text), at)];
     if (block.type !== "tool_result" || typeof block.tool_use_id !== "string") return [];
     const id = block.tool_use_id;
-    const said = { text: contentText(block.content), isError: block.is_error === true };
-    if (said.isError && !refusals.has(id) && isRefused(line, id)) refusals.set(id, said.text);
-    return [calls.end(id, { ...said, refused: refusals.has(id) }, at)];
+    const isError = block.is_error === true;
+    const words = contentText(block.content);
+    if (isError && !refusals.has(id) && isRefused(line, id)) refusals.set(id, plainReason(words));
+    const refused = refusals.has(id);
+    const said = { text: refused ? plainReason(words) : words, isError, refused };
+    return [calls.end(id, { ...said, outcome: (call) => claudeOutcome(call, said, line.tool_use_result) }, at)];
   }
 
   /** With deltas the usage comes at the end of each reply, and is right only there. */
@@ -109,22 +117,35 @@ export function claudeDecoder({ prompt }: Pick<DriverRequest, "prompt">): (line:
     return [{ type: "notice", kind: "usage", message: "", fields: usage }];
   }
 
-  function systemNotice(line: JsonObject): AgentEvent {
+  function systemNotice(line: JsonObject): AgentEvent[] {
+    if (line.subtype === "api_retry") return [retryOf(line)];
     if (line.subtype === "permission_denied" && typeof line.tool_use_id === "string") {
-      refusals.set(line.tool_use_id, textOf(line.message));
+      refusals.set(line.tool_use_id, plainReason(textOf(line.message)));
     }
     return remark(textOf(line.subtype), textOf(line.message));
+  }
+
+  function retryOf({ attempt, error, error_status: status, retry_delay_ms: delay }: JsonObject): AgentEvent {
+    const reason = [textOf(error), ...(typeof status === "number" ? [`(status ${status})`] : [])].join(" ").trim();
+    return {
+      type: "retry",
+      attempt: countOf(attempt),
+      discards: text.discard(),
+      ...(reason !== "" && { reason }),
+      ...(typeof delay === "number" && { delayMs: delay }),
+    };
   }
 
   function endingOf(line: JsonObject): AgentEvent {
     const usage = usageOf(line.usage);
     const denials = denialsOf(line, refusals);
+    const costUsd = costOf(line);
     const ending: Ending = {
       durationMs: countOf(line.duration_ms),
       apiDurationMs: countOf(line.duration_api_ms),
       ...(usage && { usage }),
       ...(denials.length > 0 && { denials }),
-      ...(typeof line.total_cost_usd === "number" && { costUsd: line.total_cost_usd }),
+      ...(costUsd !== undefined && { costUsd }),
     };
     const isError = line.is_error === true || textOf(line.subtype) !== "success";
     // Words that are not a reply of the model, as of a command of its own, are the answer all the same.
@@ -132,15 +153,14 @@ export function claudeDecoder({ prompt }: Pick<DriverRequest, "prompt">): (line:
     if (!isError) return { type: "done", text: text.whole || textOf(line.result), ...structured, ...ending };
     const errors = Array.isArray(line.errors) ? line.errors.map(String).join("; ") : "";
     const message = textOf(line.result) || errors || `Claude Code ended with ${textOf(line.subtype)}.`;
-    return { type: "fail", message, code: failureCode(line), ...ending };
+    const code = failureCode(line);
+    return { type: "fail", message, ...(code && { code }), ...ending };
   }
 
   return (line) => {
     const read = isObject(line) && typeof line.type === "string" && Object.hasOwn(readers, line.type);
     const wasBegun = hasBegun;
-    const events = read ? readers[line.type as string]!(line) : undefined;
-    if (!events) return [{ type: "other", raw: line }];
-    const told = carryLine("claude", line, events.length > 0 ? events : [remark(`line.${(line as JsonObject).type}`)]);
+    const told = lines.carry(line, read ? readers[line.type as string]!(line) : undefined);
     // It does not say what it was asked.
     return hasBegun && !wasBegun ? [...told, { type: "user", text: prompt, carried: derived }] : told;
   };
@@ -207,22 +227,22 @@ const failures: Readonly<Record<string, ErrorCode>> = {
   error_max_structured_output_retries: "OUTPUT_SCHEMA",
 };
 
-const statuses: Readonly<Record<number, ErrorCode>> = {
-  400: "MODEL_BAD_REQUEST",
-  401: "MODEL_AUTH_ERROR",
-  403: "MODEL_AUTH_ERROR",
-  404: "MODEL_UNKNOWN",
-  413: "MODEL_OVERFLOW",
-  429: "MODEL_RATE_LIMIT",
-  529: "MODEL_OVERLOADED",
-};
-
-function failureCode(line: JsonObject): ErrorCode {
+/** Undefined: only its words tell. */
+function failureCode(line: JsonObject): ErrorCode | undefined {
   const status = countOf(line.api_error_status);
-  if (status >= 400) return statuses[status] ?? (status >= 500 ? "MODEL_SERVER_ERROR" : "MODEL_BAD_REQUEST");
+  if (status >= 400) return codeOfStatus(status);
   const subtype = textOf(line.subtype);
-  if (Object.hasOwn(failures, subtype)) return failures[subtype]!;
-  return /Invalid API key|Please run \/login|Not logged in/.test(textOf(line.result))
-    ? "NOT_AUTHENTICATED"
-    : "CLI_FAILED";
+  return Object.hasOwn(failures, subtype) ? failures[subtype] : undefined;
+}
+
+/** What the turn cost: a session that is resumed tells the sum of all its turns beside it. */
+function costOf({ model_usage_since_last_result: models, total_cost_usd: total }: JsonObject): number | undefined {
+  if (!isObject(models)) return typeof total === "number" ? total : undefined;
+  const costs = Object.values(models).map((each) => (isObject(each) ? each.costUSD : undefined));
+  return costs.every((cost) => typeof cost === "number") ? costs.reduce((sum, cost) => sum + cost, 0) : undefined;
+}
+
+/** The words of who refused a call, without those that say which hook it was. */
+function plainReason(text: string): string {
+  return text.replace(/^\w+(?::\S+)? hook (?:\w+ )?error:\s*(?:\[[^\]]*\]:?\s*)?/, "");
 }

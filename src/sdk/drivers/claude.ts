@@ -1,11 +1,14 @@
 // Drives Claude Code.
+import { readFileSync } from "node:fs";
+import { UserError } from "../../protocol/error-codes.ts";
 import type { FrameType } from "../../protocol/frame-shapes.ts";
 import { hookEvents, isHookEvent } from "../../protocol/hook-events.ts";
+import { imageKind } from "../../protocol/image.ts";
 import { shellLine } from "../shell-line.ts";
 import { claudeDecoder } from "./claude-events.ts";
 import { claudeRules } from "./claude-settings.ts";
 import type { AgentDriver, DriverCommand, DriverRequest, SdkPermissionMode } from "./driver.ts";
-import { isReadOnly, known, loseAskMode, mentionImages, usualCapabilities } from "./driver.ts";
+import { isReadOnly, known, loseAskMode, usualCapabilities } from "./driver.ts";
 
 const modes: Readonly<Record<SdkPermissionMode, string | undefined>> = {
   default: undefined,
@@ -31,6 +34,7 @@ export const claudeDriver: AgentDriver = {
   command,
   frames,
   decoder: claudeDecoder,
+  limitsTurns: true,
   failures: [
     { pattern: /Invalid API key|Please run \/login|Not logged in/, code: "NOT_AUTHENTICATED" },
     { pattern: /No conversation found/, code: "SESSION_NOT_FOUND" },
@@ -55,12 +59,42 @@ function command(request: DriverRequest): DriverCommand {
   if (request.disallowedTools?.length) args.push(`--disallowedTools=${request.disallowedTools.join(",")}`);
   for (const path of request.addDirs ?? []) args.push(`--add-dir=${path}`);
   if (request.budget?.costUsd !== undefined) args.push("--max-budget-usd", String(request.budget.costUsd));
+  if (request.budget?.turns !== undefined) args.push("--max-turns", String(request.budget.turns));
   if (request.answerSchema) args.push(`--json-schema=${JSON.stringify(request.answerSchema)}`);
   loseAskMode(request, made, "claude");
-  mentionImages(request, made);
+  sendImages(request, made);
   settle(request, made);
   addServers(request, args);
   return made;
+}
+
+/** Pictures go in where messages do. */
+function sendImages({ prompt, images = [] }: DriverRequest, made: DriverCommand): void {
+  if (images.length === 0) return;
+  made.args.push("--input-format", "stream-json");
+  made.promptVia = "stdin";
+  made.prompt = `${JSON.stringify(claudeMessage({ text: prompt, images }))}\n`;
+}
+
+/** A prompt as a line of its input. Throws UserError for a picture that cannot be read. */
+export function claudeMessage({ text, images = [] }: { text: string; images?: readonly string[] }): object {
+  const pictures = images.map((path) => {
+    const { mime, base64 } = readImage(path);
+    return { type: "image", source: { type: "base64", media_type: mime, data: base64 } };
+  });
+  return { type: "user", message: { role: "user", content: [{ type: "text", text }, ...pictures] } };
+}
+
+function readImage(path: string): { mime: string; base64: string } {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    throw new UserError("FILE_UNREADABLE", `The image ${path} cannot be read: ${(error as Error).message}`);
+  }
+  const mime = imageKind(bytes);
+  if (mime === undefined) throw new UserError("FILE_UNREADABLE", `${path} is not a PNG, JPEG, GIF or WebP image.`);
+  return { mime, base64: bytes.toString("base64") };
 }
 
 function settle(request: DriverRequest, made: DriverCommand): void {

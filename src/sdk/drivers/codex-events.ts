@@ -1,42 +1,58 @@
 // Lines of Codex (`codex exec --json`) -> events.
 
 import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
-import type { AgentEvent, Outcome, Usage } from "../../protocol/event.ts";
+import type { AgentEvent, Usage } from "../../protocol/event.ts";
 import { derived } from "../../protocol/stream-json.ts";
+import { withoutShell } from "../shell-line.ts";
 import { shellRun } from "../wire-calls.ts";
-import { carryLine } from "./carry.ts";
+import { LineCarrier } from "./carry.ts";
 import type { DriverRequest } from "./driver.ts";
-import { countOf, type ForeignCall, ForeignCalls, ForeignText, remark, textOf } from "./foreign-calls.ts";
+import {
+  countOf,
+  type ForeignCall,
+  ForeignCalls,
+  type ForeignResult,
+  ForeignText,
+  remark,
+  textOf,
+} from "./foreign-calls.ts";
 
-type CodexRequest = Pick<DriverRequest, "prompt" | "cwd" | "model" | "permissionMode">;
+type CodexRequest = Pick<DriverRequest, "prompt" | "cwd" | "model" | "permissionMode" | "connection">;
 
 /** An item that is a call: what was called, and how it ended once it did. */
 type CallItem = {
   call(item: JsonObject): Omit<ForeignCall, "id">;
-  end(item: JsonObject): { text: string; isError: boolean; refused?: boolean; outcome?: Outcome };
+  end(item: JsonObject): ForeignResult;
 };
+
+/** By what a patch does to a file. */
+const changeNames: Readonly<Record<string, string>> = { add: "Write", delete: "Delete" };
 
 const callItems: Readonly<Record<string, CallItem>> = {
   command_execution: {
-    call: ({ command }) => ({ name: "shell", input: { command } }),
+    call: ({ command }) => ({ name: "shell", input: { command: withoutShell(textOf(command)) } }),
     end(item) {
       const text = textOf(item.aggregated_output);
       if (item.status === "declined") return { text: text || "It was declined.", isError: true, refused: true };
-      const exitCode = typeof item.exit_code === "number" ? item.exit_code : -1;
-      const value = shellRun({ command: item.command }, text, exitCode);
-      return { text, isError: exitCode !== 0, outcome: { kind: exitCode === 0 ? "success" : "failure", value } };
+      const { exit_code: exitCode } = item;
+      const isError = exitCode === undefined || exitCode === null ? item.status === "failed" : exitCode !== 0;
+      const end = { stdout: text, ...(typeof exitCode === "number" && { exitCode }) };
+      const value = shellRun({ command: withoutShell(textOf(item.command)) }, end);
+      return { text, isError, outcome: { kind: isError ? "failure" : "success", value } };
     },
   },
+  /** One of the files of a patch. */
   file_change: {
-    call({ changes }) {
-      const list = Array.isArray(changes) ? changes.filter(isObject) : [];
-      return { name: "file_change", input: { path: textOf(list[0]?.path), changes: list } };
+    call({ kind, path }) {
+      const as = changeNames[textOf(kind)];
+      return { name: "file_change", ...(as !== undefined && { as }), input: { path, kind } };
     },
-    end: ({ status, changes }) => {
-      const list = Array.isArray(changes) ? changes.filter(isObject) : [];
-      const text = list.map(({ kind, path }) => `${textOf(kind)} ${textOf(path)}`).join("\n");
-      return { text, isError: status === "failed", refused: status === "declined" };
-    },
+    end: ({ status, kind, path }) => ({
+      text: `${textOf(kind)} ${textOf(path)}`,
+      isError: status === "failed",
+      refused: status === "declined",
+      ...(status === "completed" && { outcome: { kind: "success", value: { path } } }),
+    }),
   },
   mcp_tool_call: {
     call: ({ server, tool, arguments: input }) => ({ name: `mcp__${textOf(server)}__${textOf(tool)}`, input }),
@@ -61,8 +77,10 @@ const callItems: Readonly<Record<string, CallItem>> = {
   },
 };
 
-export function codexDecoder({ prompt, cwd, model, permissionMode }: CodexRequest): (line: unknown) => AgentEvent[] {
-  const calls = new ForeignCalls("codex");
+export function codexDecoder(request: CodexRequest): (line: unknown) => AgentEvent[] {
+  const { prompt, cwd, model, permissionMode, connection } = request;
+  const lines = new LineCarrier("codex");
+  const calls = new ForeignCalls("codex", connection?.changedInputs);
   const text = new ForeignText();
   const startedAt = Date.now();
   let lastError = "";
@@ -78,7 +96,7 @@ export function codexDecoder({ prompt, cwd, model, permissionMode }: CodexReques
         ...(model !== undefined && { model }),
       },
     ],
-    "turn.started": () => [remark("turn_started")],
+    "turn.started": () => [],
     "turn.completed": (line) => [
       ...text.flush(),
       { type: "done", text: text.whole, ...durations(), ...usageField(line) },
@@ -86,11 +104,15 @@ export function codexDecoder({ prompt, cwd, model, permissionMode }: CodexReques
     "turn.failed"(line) {
       const message =
         reasonIn(isObject(line.error) ? textOf(line.error.message) : "") || lastError || "The turn failed.";
-      return [...text.flush(), { type: "fail", message, code: "CLI_FAILED", ...durations(), ...usageField(line) }];
+      return [...text.flush(), { type: "fail", message, ...durations(), ...usageField(line) }];
     },
     error(line) {
-      lastError = reasonIn(textOf(line.message));
-      return [remark("error", lastError)];
+      const message = textOf(line.message);
+      const [, attempt, reason = ""] = /^Reconnecting\.{3} (\d+)\/\d+(?: \((.*)\))?$/s.exec(message) ?? [];
+      lastError = reasonIn(reason || message);
+      if (attempt === undefined) return remark("error", lastError);
+      const retry = { attempt: Number(attempt), discards: text.discard(), ...(reason !== "" && { reason: lastError }) };
+      return [{ type: "retry", ...retry }];
     },
     "item.started": ({ item }) => itemEvents(item, "started"),
     "item.updated": ({ item }) => itemEvents(item, "updated"),
@@ -107,14 +129,16 @@ export function codexDecoder({ prompt, cwd, model, permissionMode }: CodexReques
       case "reasoning":
         return isOver ? [{ type: "thinking", text: textOf(item.text) }, { type: "thinking_end" }] : [];
       case "error":
-        return [remark("error", textOf(item.message))];
+        return remark("error", textOf(item.message));
     }
     if (!Object.hasOwn(callItems, kind)) return undefined;
     const { call, end } = callItems[kind]!;
-    const isOpen = calls.has(item.id);
-    const begun = isOpen ? [] : [...text.flush(), calls.start({ id: item.id, ...call(item) })];
-    if (isOver) return [...begun, calls.end(item.id, end(item))];
-    return begun;
+    const events: AgentEvent[] = [];
+    for (const each of callsIn(item)) {
+      if (!calls.has(each.id)) events.push(...text.flush(), calls.start({ id: each.id, ...call(each) }));
+      if (isOver) events.push(calls.end(each.id, end(each)));
+    }
+    return events;
   }
 
   function durations(): { durationMs: number; apiDurationMs: number } {
@@ -125,24 +149,33 @@ export function codexDecoder({ prompt, cwd, model, permissionMode }: CodexReques
 
   return (line) => {
     const isKnown = isObject(line) && typeof line.type === "string" && Object.hasOwn(readers, line.type);
-    const events = isKnown ? readers[line.type as string]!(line) : undefined;
-    if (!events) return [{ type: "other", raw: line }];
-    const { type } = line as JsonObject;
-    const told = carryLine("codex", line, events.length > 0 ? events : [remark(`line.${textOf(type)}`)]);
-    return type === "thread.started" ? [...told, { type: "user", text: prompt, carried: derived }] : told;
+    const told = lines.carry(line, isKnown ? readers[line.type as string]!(line) : undefined);
+    const isFirst = isKnown && line.type === "thread.started";
+    return isFirst ? [...told, { type: "user", text: prompt, carried: derived }] : told;
   };
 }
 
+/** A patch of several files is a call for each of them. */
+function callsIn(item: JsonObject): (JsonObject & { id: string })[] {
+  const { changes } = item;
+  const whole = item as JsonObject & { id: string };
+  if (item.type !== "file_change" || !Array.isArray(changes)) return [whole];
+  return changes
+    .filter(isObject)
+    .map((change, index) => ({ ...whole, ...change, id: index === 0 ? whole.id : `${whole.id}.${index + 1}` }));
+}
+
 function usageField({ usage }: JsonObject): { usage?: Usage } {
-  if (!isObject(usage)) return {};
+  return isObject(usage) ? { usage: codexUsage(usage) } : {};
+}
+
+export function codexUsage(usage: JsonObject): Usage {
   return {
-    usage: {
-      // What came from the cache is part of the input here, and beside it elsewhere.
-      inputTokens: Math.max(0, countOf(usage.input_tokens) - countOf(usage.cached_input_tokens)),
-      outputTokens: countOf(usage.output_tokens),
-      cacheReadTokens: countOf(usage.cached_input_tokens),
-      cacheWriteTokens: countOf(usage.cache_write_input_tokens),
-    },
+    // What came from the cache is part of the input here, and beside it elsewhere.
+    inputTokens: Math.max(0, countOf(usage.input_tokens) - countOf(usage.cached_input_tokens)),
+    outputTokens: countOf(usage.output_tokens),
+    cacheReadTokens: countOf(usage.cached_input_tokens),
+    cacheWriteTokens: countOf(usage.cache_write_input_tokens),
   };
 }
 

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isObject } from "../../json/object.ts";
 import type { FrameType } from "../../protocol/frame-shapes.ts";
+import { codexDetails } from "./codex-details.ts";
 import { codexDecoder } from "./codex-events.ts";
 import type { AgentDriver, DriverCommand, DriverRequest } from "./driver.ts";
 import { isReadOnly, known, losePrompts, refuseRules, refuseToolLists, usualCapabilities } from "./driver.ts";
@@ -34,9 +35,10 @@ export const codexDriver: AgentDriver = {
   command,
   frames,
   decoder: codexDecoder,
+  addDetails: codexDetails,
   failures: [
     { pattern: /Not inside a trusted directory/, code: "UNTRUSTED" },
-    { pattern: /Not logged in|401 Unauthorized/, code: "NOT_AUTHENTICATED" },
+    { pattern: /Not logged in/, code: "NOT_AUTHENTICATED" },
     { pattern: /no rollout found|[Ss]ession not found|No saved session/, code: "SESSION_NOT_FOUND" },
     { pattern: /unexpected argument/, code: "USAGE" },
   ],
@@ -83,6 +85,11 @@ function command(request: DriverRequest): DriverCommand {
     made.losses.push({ option: "partial", reason: "codex exec reports texts only when they are complete." });
   if (resume === true) args.push("--last");
   else if (resume !== undefined) args.push(resume);
+  // A fork looks for its prompt on stdin only where it is told to.
+  if (fork) {
+    args.push("-");
+    made.promptVia = "stdin";
+  }
   return made;
 }
 

@@ -1,8 +1,9 @@
 // AgentDriver: all that must be known of one agent CLI to drive it: where it is, its command line, its stream.
-import { type ErrorCode, UserError } from "../../protocol/error-codes.ts";
+import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { FrameType } from "../../protocol/frame-shapes.ts";
 import type { UnifiedTool } from "../unified.ts";
+import type { FailureRow } from "./failures.ts";
 
 /**
  * `default`: as the CLI is set up. `acceptEdits`: files of the workspace may be changed. `force`, `bypassPermissions`:
@@ -80,6 +81,8 @@ export type Connection = {
   ask?: { command: readonly string[] };
   /** An MCP server on stdio. */
   mcp?: { name: string; command: readonly string[] };
+  /** Inputs that a callback has put in the place of the model's, by the id of the call. */
+  changedInputs?: ReadonlyMap<string, unknown>;
 };
 
 /** What could not be carried over to a CLI, and why. */
@@ -137,6 +140,9 @@ export const usualCapabilities: Capabilities = {
   permissionModes,
 };
 
+/** Where a run happens. `since`: when it began. */
+export type RunPlace = { env: NodeJS.ProcessEnv; since: number; resume: string | true | undefined };
+
 /** What is known of the program that was found. `isOurs`: it is this package's own CLI. */
 export type CliInfo = { path: string; isOurs: boolean };
 
@@ -155,10 +161,14 @@ export interface AgentDriver {
   liveFrames?: ReadonlyMap<string, FrameType>;
   /** One for each run. */
   decoder(request: DriverRequest): (line: unknown) => AgentEvent[];
-  /** What it says on stderr when it fails without a result. */
-  failures: readonly { pattern: RegExp; code: ErrorCode }[];
+  /** What the CLI's own files tell of a run beyond its stream, one for each run. */
+  addDetails?(place: RunPlace): (event: AgentEvent) => AgentEvent | Promise<AgentEvent>;
+  /** What it says of itself when it fails, in its stream or on stderr. The words of vendors are known beside them. */
+  failures: readonly FailureRow[];
+  /** It keeps to `budget.turns` by itself. Otherwise it is stopped when a reply asks for more than there may be. */
+  limitsTurns?: true;
   /** Options that this CLI is given as files. */
-  fileOptions?: readonly ("mcpServers" | "schema")[];
+  fileOptions?: readonly ("mcpServers" | "schema" | "budget")[];
   /** Whether the CLI's own way to answer by a schema takes this one. All, unless told. */
   takesSchema?(schema: object): boolean;
   /** Words that make it list its models, and how the list reads. */
@@ -169,13 +179,6 @@ export type ModelEntry = { id: string; name: string; isDefault?: boolean };
 
 /** A line that is taken as it comes: only its decoder looks into it. */
 export const known: FrameType = { check: () => undefined };
-
-/** For CLIs without a flag for pictures whose agents can look at files. */
-export function mentionImages({ prompt, images }: DriverRequest, made: DriverCommand): void {
-  if (!images?.length) return;
-  made.prompt = `${prompt}\n\nLook at these images first:\n${images.join("\n")}`;
-  made.losses.push({ option: "images", reason: "There is no flag for images: the agent gets their paths." });
-}
 
 /** For CLIs that take instructions from a file of the project only. */
 export function losePrompts(request: DriverRequest, { losses }: DriverCommand, reason: string): void {

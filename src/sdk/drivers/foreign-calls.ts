@@ -6,56 +6,81 @@ import type { UnifiedTool } from "../unified.ts";
 import { outcomeOfResult, wireCallOf } from "../wire-calls.ts";
 import type { ForeignCarried } from "./carry.ts";
 
-export type ForeignCall = { id: string; name: string; input: unknown };
+/** `as`: the one name of the tool, where its own name does not tell it. */
+export type ForeignCall = { id: string; name: string; as?: string; input: unknown };
+
+/** What a CLI said of the end of a call. `outcome`: where it said more than words for the model. */
+export type ForeignResult = {
+  text: string;
+  isError: boolean;
+  refused?: boolean;
+  outcome?: Outcome | ((call: ToolCallPart) => Outcome | undefined) | undefined;
+};
 
 type ForeignCallStart = Extract<AgentEvent, { type: "tool_start" }>;
+type OpenCall = { call: ForeignCall; start: ForeignCallStart; part: ToolCallPart; carried: ForeignCarried };
 type ForeignCallEnd = Extract<AgentEvent, { type: "tool_end" }>;
 
 /** The calls of one run, so that a result finds its call. */
 export class ForeignCalls {
   readonly #tool: UnifiedTool;
-  readonly #open = new Map<string, { start: ForeignCallStart; part: ToolCallPart }>();
+  readonly #changed: ReadonlyMap<string, unknown>;
+  readonly #open = new Map<string, OpenCall>();
 
-  constructor(tool: UnifiedTool) {
+  /** `changed`: inputs that a callback of this program has put in the place of the model's, by call. */
+  constructor(tool: UnifiedTool, changed: ReadonlyMap<string, unknown> = new Map()) {
     this.#tool = tool;
+    this.#changed = changed;
   }
 
   has(id: string): boolean {
     return this.#open.has(id);
   }
 
-  start({ id, name, input }: ForeignCall, at?: number): ForeignCallStart {
-    const block = { type: "tool_use" as const, id, name: unifiedToolName(this.#tool, name), input };
-    const part: ToolCallPart = { type: "tool_call", id, ...ownCallOf(block, this.#tool) };
+  start(call: ForeignCall, at?: number): ForeignCallStart {
+    const { id } = call;
+    const name = call.as ?? unifiedToolName(this.#tool, call.name);
+    const input = this.#changed.has(id) ? this.#changed.get(id) : call.input;
+    const part: ToolCallPart = {
+      type: "tool_call",
+      id,
+      ...ownCallOf({ type: "tool_use", id, name, input }, this.#tool),
+    };
     const { tool, args } = wireCallOf(part);
-    const start: ForeignCallStart = { type: "tool_start", callId: id, tool, args, ...(at !== undefined && { at }) };
-    start.carried = { codec: this.#tool, name, input };
-    this.#open.set(id, { start, part });
+    const carried = { codec: this.#tool, name: call.name, ...(call.as !== undefined && { as: call.as }), input };
+    const start: ForeignCallStart = {
+      type: "tool_start",
+      callId: id,
+      tool,
+      args,
+      ...(at !== undefined && { at }),
+      carried,
+    };
+    this.#open.set(id, { call, start, part, carried });
     return start;
   }
 
-  /** `outcome`: where the source says more than words for the model. A result without a call gets an unknown one. */
-  end(
-    id: string,
-    said: { text: string; isError: boolean; refused?: boolean; outcome?: Outcome },
-    at?: number,
-  ): ForeignCallEnd {
-    const { start, part } = this.#open.get(id) ?? this.#unknown(id);
+  /** A result without a call gets an unknown one. */
+  end(id: string, said: ForeignResult, at?: number): ForeignCallEnd {
+    const open = this.#open.get(id);
+    if (open && this.#changed.has(id)) this.start(open.call);
+    const { start, part, carried } = this.#open.get(id) ?? this.#unknown(id);
     this.#open.delete(id);
     const result = { type: "tool_result" as const, id, text: said.text, isError: said.isError };
+    const told = typeof said.outcome === "function" ? said.outcome(part) : said.outcome;
     const outcome = said.refused
       ? { kind: "rejected", value: { reason: said.text } }
-      : (said.outcome ?? outcomeOfResult(part, result));
+      : (told ?? outcomeOfResult(part, result));
     const { tool, args } = start;
     const end: ForeignCallEnd = { type: "tool_end", callId: id, tool, args, outcome, ...(at !== undefined && { at }) };
-    const { name, input } = (start.carried ?? {}) as ForeignCarried;
-    end.carried = { codec: this.#tool, ...(name !== undefined && { name, input }), output: said.text };
+    end.carried = { ...carried, output: said.text };
     return end;
   }
 
   #unknown(id: string) {
     const start: ForeignCallStart = { type: "tool_start", callId: id, tool: "unknown", args: {} };
-    return { start, part: { type: "tool_call" as const, id, name: "unknown", args: {} } };
+    const part = { type: "tool_call" as const, id, name: "unknown", args: {} };
+    return { start, part, carried: { codec: this.#tool } };
   }
 }
 
@@ -80,6 +105,13 @@ export class ForeignText {
     return [...before, { type: "text_end", text, ...(at !== undefined && { at }) }];
   }
 
+  /** The request is made again: whether there is a piece of a text that will be said once more. */
+  discard(): boolean {
+    const isCut = this.#open !== "";
+    this.#open = "";
+    return isCut;
+  }
+
   /** What was not ended by anybody. */
   flush(at?: number): AgentEvent[] {
     return this.#open === "" ? [] : this.segment(this.#open, at);
@@ -91,9 +123,9 @@ export function timeOf(value: unknown): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** A kind of line that is known and says nothing that events have a place for. */
-export function remark(kind: string, message = "", at?: number): AgentEvent {
-  return { type: "notice", kind, message, ...(at !== undefined && { at }) };
+/** What a CLI says beside its work. Nobody is told of a remark without words. */
+export function remark(kind: string, message: string, at?: number): AgentEvent[] {
+  return message.trim() === "" ? [] : [{ type: "notice", kind, message, ...(at !== undefined && { at }) }];
 }
 
 export function countOf(value: unknown): number {

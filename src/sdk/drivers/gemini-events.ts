@@ -1,13 +1,18 @@
 // Lines of Gemini CLI (`--output-format stream-json`) -> events.
 
 import { isObject, type JsonObject } from "../../json/object.ts";
-import type { AgentEvent, Ending } from "../../protocol/event.ts";
-import { carryLine } from "./carry.ts";
+import type { AgentEvent, Ending, Outcome } from "../../protocol/event.ts";
+import type { ToolCallPart } from "../../protocol/message.ts";
+import { outcomeOfResult, shellRun } from "../wire-calls.ts";
+import { LineCarrier } from "./carry.ts";
 import type { DriverRequest } from "./driver.ts";
 import { countOf, ForeignCalls, ForeignText, remark, textOf, timeOf } from "./foreign-calls.ts";
 
-export function geminiDecoder({ cwd, permissionMode }: Pick<DriverRequest, "cwd" | "permissionMode">) {
-  const calls = new ForeignCalls("gemini");
+type GeminiRequest = Pick<DriverRequest, "cwd" | "permissionMode" | "connection">;
+
+export function geminiDecoder({ cwd, permissionMode, connection }: GeminiRequest) {
+  const lines = new LineCarrier("gemini");
+  const calls = new ForeignCalls("gemini", connection?.changedInputs);
   const text = new ForeignText();
 
   const readers: Readonly<Record<string, (line: JsonObject, at: number | undefined) => AgentEvent[] | undefined>> = {
@@ -36,25 +41,43 @@ export function geminiDecoder({ cwd, permissionMode }: Pick<DriverRequest, "cwd"
       const isError = status !== "success";
       // Without a person to ask, tools that need one are not even offered.
       const refused = isObject(error) && /^(policy_violation|tool_not_registered)$/.test(textOf(error.type));
-      return [calls.end(id, { text: textOf(output) || reason, isError, refused }, at)];
+      const outcome = (call: ToolCallPart) => (isError ? undefined : geminiOutcome(call, textOf(output)));
+      return [calls.end(id, { text: textOf(output) || reason, isError, refused, outcome }, at)];
     },
-    error: ({ message }, at) => [remark("error", textOf(message), at)],
+    error: ({ message }, at) => remark("error", textOf(message), at),
     result(line, at) {
       const ending = endingOf(line);
       const time = at === undefined ? {} : { at };
       if (line.status === "success") return [...text.flush(at), { type: "done", text: text.whole, ...ending, ...time }];
       const reason = isObject(line.error) ? textOf(line.error.message) : "";
       const message = reason || `Gemini CLI ended with ${textOf(line.status) || "no status"}.`;
-      return [...text.flush(at), { type: "fail", message, code: "CLI_FAILED", ...ending, ...time }];
+      return [...text.flush(at), { type: "fail", message, ...ending, ...time }];
     },
   };
 
   return (line: unknown): AgentEvent[] => {
     const isKnown = isObject(line) && typeof line.type === "string" && Object.hasOwn(readers, line.type);
-    const events = isKnown ? readers[line.type as string]!(line, timeOf(line.timestamp)) : undefined;
-    if (!events) return [{ type: "other", raw: line }];
-    return carryLine("gemini", line, events.length > 0 ? events : [remark(`line.${(line as JsonObject).type}`)]);
+    return lines.carry(line, isKnown ? readers[line.type as string]!(line, timeOf(line.timestamp)) : undefined);
   };
+}
+
+/** Its stream tells what people are shown of a result, which of most tools is no more than that there is one. */
+function geminiOutcome(call: ToolCallPart, shown: string): Outcome {
+  const args = isObject(call.args) ? call.args : {};
+  switch (call.name) {
+    case "Shell":
+      return { kind: "success", value: shellRun(args, { stdout: shown }) };
+    case "Read":
+    case "LS":
+    case "Glob":
+    case "Grep": {
+      const { path, pattern } = args;
+      const about = { ...(path !== undefined && { path }), ...(pattern !== undefined && { pattern }) };
+      return { kind: "success", value: { ...about, ...(shown !== "" && { message: shown }) } };
+    }
+    default:
+      return outcomeOfResult(call, { type: "tool_result", id: call.id, text: shown, isError: false });
+  }
 }
 
 function endingOf({ stats }: JsonObject): Ending {

@@ -37,7 +37,8 @@ export const geminiDriver: AgentDriver = {
   tool: "gemini",
   programs: ["gemini"],
   pathVariable: "GEMINI_CLI_PATH",
-  fileOptions: ["mcpServers"],
+  fileOptions: ["mcpServers", "budget"],
+  limitsTurns: true,
   capabilities: () => ({
     ...usualCapabilities,
     thinking: false,
@@ -52,6 +53,7 @@ export const geminiDriver: AgentDriver = {
     { pattern: /set an Auth method|GEMINI_API_KEY/, code: "NOT_AUTHENTICATED" },
     { pattern: /not running in a trusted directory|untrusted/i, code: "UNTRUSTED" },
     { pattern: /Error resuming session|Invalid session identifier/, code: "SESSION_NOT_FOUND" },
+    { pattern: /max session turns/i, code: "MAX_TURNS" },
     { pattern: /Unknown argument/, code: "USAGE" },
   ],
 };
@@ -76,15 +78,19 @@ function command(request: DriverRequest): DriverCommand {
   const env: Record<string, string> = {};
   if (request.sandbox) args.push("--sandbox");
   else if (request.sandbox === false) env.GEMINI_SANDBOX = "false";
-  const { connection, mcpServers = {} } = request;
+  const { connection, mcpServers = {}, budget } = request;
   const mcp = connection?.mcp;
   const servers = Object.fromEntries([
     ...Object.entries(mcpServers).map(([name, each]) => [name, serverOf(each)]),
     ...(mcp ? [[mcp.name, serverOf({ command: mcp.command[0]!, args: mcp.command.slice(1) })]] : []),
   ]);
-  if (connection && Object.keys(servers).length > 0) {
+  const settings = {
+    ...(Object.keys(servers).length > 0 && { mcpServers: servers }),
+    ...(budget?.turns !== undefined && { model: { maxSessionTurns: budget.turns } }),
+  };
+  if (connection && Object.keys(settings).length > 0) {
     const file = join(connection.folder, "settings.json");
-    writeFileSync(file, JSON.stringify({ mcpServers: servers }));
+    writeFileSync(file, JSON.stringify(settings));
     env.GEMINI_CLI_SYSTEM_DEFAULTS_PATH = file;
   }
   return Object.keys(env).length > 0 ? { ...made, env } : made;

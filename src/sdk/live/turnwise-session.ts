@@ -1,11 +1,13 @@
 // TurnwiseSession: the same for CLIs that cannot be spoken to while they work. Each turn is a process that resumes the
 // session of the one before.
+import { isObject } from "../../json/object.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import { failedTurn, type OpenPrompt } from "../../protocol/prompts.ts";
 import type { LiveRun, PermissionMode, Prompt, ReasoningEffort, Sent, TurnEnding } from "../../protocol/run.ts";
 import type { RunOrder } from "../../protocol/run-elsewhere.ts";
 import { derived } from "../../protocol/stream-json.ts";
+import type { ForeignCarried } from "../drivers/carry.ts";
 import type { AgentDriver, RunLoss, SdkPermissionMode } from "../drivers/driver.ts";
 import type { FoundCli } from "../find-cli.ts";
 import type { RunResult } from "../outcome.ts";
@@ -184,7 +186,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
       turn.isTold = true;
       if (event?.type !== "user") this.log.append({ type: "user", text: turn.text, at: Date.now(), carried: derived });
     }
-    if (event) this.log.append(event);
+    if (event) this.log.append(withoutLine(event));
   }
 
   #modeFor(mode: PermissionMode): SdkPermissionMode {
@@ -235,6 +237,14 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
       ...(isFollowUp ? { resume: this.#sessionId } : { resume, fork }),
     };
   }
+}
+
+/** Events of a session are kept: what their lines said beyond them is not, but for the names of calls. */
+function withoutLine(event: AgentEvent): AgentEvent {
+  if (!isObject(event.carried) || !("codec" in event.carried)) return event;
+  const { carried, ...rest } = event;
+  const { line: _line, silent: _silent, events: _count, ...kept } = carried as ForeignCarried;
+  return Object.keys(kept).length > 1 ? { ...rest, carried: kept } : rest;
 }
 
 function endOf({ exitCode, signal, stderr, stages }: RunResult<unknown>): LiveEnd {

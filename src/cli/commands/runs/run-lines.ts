@@ -98,7 +98,7 @@ export function createRunScreen(workspace: string, write: (text: string) => void
         if (event.outcome?.kind !== "success") line(`  ${event.outcome?.kind ?? "ended"}`);
         break;
       case "notice":
-        line(`· ${visible(event.message)}`);
+        if (event.message.trim() !== "") line(`· ${visible(event.message)}`);
         break;
       case "fail":
         line(`Error: ${visible(event.message)}`);

@@ -1,0 +1,63 @@
+// What Codex keeps in the file of a thread and does not tell in its stream: how files were changed, and what one turn used up.
+import { isObject, type JsonObject } from "../../json/object.ts";
+import type { AgentEvent, Usage } from "../../protocol/event.ts";
+import type { CodexRollout } from "../sessions/codex-rollout.ts";
+import { changeOf } from "../wire-calls.ts";
+import { codexUsage } from "./codex-events.ts";
+import type { RunPlace } from "./driver.ts";
+
+export function codexDetails({
+  env,
+  since,
+  resume,
+}: RunPlace): (event: AgentEvent) => AgentEvent | Promise<AgentEvent> {
+  let threadId = "";
+  let opened: Promise<CodexRollout> | undefined;
+
+  async function open(): Promise<CodexRollout> {
+    const { CodexRollout } = await import("../sessions/codex-rollout.ts");
+    const rollout = new CodexRollout(env, since);
+    rollout.open(threadId);
+    return rollout;
+  }
+
+  return (event) => {
+    if (event.type === "init") threadId = event.sessionId;
+    if (isFileChange(event)) return withChange(event, (opened ??= open()));
+    const isEnding = event.type === "done" || event.type === "fail";
+    if (isEnding && event.usage && resume !== undefined) return withOwnUsage(event, (opened ??= open()));
+    return event;
+  };
+}
+
+type CallEnd = Extract<AgentEvent, { type: "tool_end" }>;
+type Ending = Extract<AgentEvent, { type: "done" | "fail" }>;
+
+function isFileChange(event: AgentEvent): event is CallEnd {
+  if (event.type !== "tool_end" || event.outcome?.kind !== "success") return false;
+  return isObject(event.carried) && event.carried.name === "file_change";
+}
+
+async function withChange(event: CallEnd, opened: Promise<CodexRollout>): Promise<AgentEvent> {
+  const value = event.outcome!.value as JsonObject;
+  const change = await (await opened).changeOf(String(value.path));
+  if (!change) return event;
+  const { unified_diff: diff, content } = change;
+  if (typeof diff === "string") Object.assign(value, changeOf({ diff }));
+  else if (typeof content === "string" && change.type === "delete")
+    Object.assign(value, changeOf({ removed: content }));
+  else if (typeof content === "string")
+    Object.assign(value, changeOf({ added: content }), { afterFullFileContent: content });
+  return event;
+}
+
+/** The stream counts what all turns of a thread used up. Where it cannot be told apart, nothing is told. */
+async function withOwnUsage(event: Ending, opened: Promise<CodexRollout>): Promise<AgentEvent> {
+  const before = (await opened).usageBefore();
+  const { usage, ...rest } = event;
+  if (!before) return rest;
+  const earlier = codexUsage(before);
+  const keys = Object.keys(earlier) as (keyof Usage)[];
+  const own = Object.fromEntries(keys.map((key) => [key, Math.max(0, usage![key] - earlier[key])])) as Usage;
+  return { ...rest, usage: own };
+}

@@ -1,0 +1,70 @@
+// Why a CLI failed, by its words: one table for what its stream says and for what it says on stderr.
+import { isObject, tryParse } from "../../json/object.ts";
+import { codeNamedIn, type ErrorCode } from "../../protocol/error-codes.ts";
+import { causeIn } from "../../text/cause.ts";
+
+export type FailureRow = { pattern: RegExp; code: ErrorCode };
+
+/** What a model's vendor answers by a status of HTTP. */
+const statuses: Readonly<Record<number, ErrorCode>> = {
+  401: "MODEL_AUTH_ERROR",
+  403: "MODEL_AUTH_ERROR",
+  404: "MODEL_UNKNOWN",
+  408: "MODEL_TIMEOUT",
+  413: "MODEL_OVERFLOW",
+  429: "MODEL_RATE_LIMIT",
+  529: "MODEL_OVERLOADED",
+};
+
+export function codeOfStatus(status: number): ErrorCode {
+  return statuses[status] ?? (status >= 500 ? "MODEL_SERVER_ERROR" : "MODEL_BAD_REQUEST");
+}
+
+/** Words of the vendors, which every CLI repeats. */
+const vendorRows: readonly FailureRow[] = [
+  {
+    pattern: /model_not_found|model\b.{0,80}\b(?:does not exist|not found|may not exist)|^models\/\S+ is not found/i,
+    code: "MODEL_UNKNOWN",
+  },
+  {
+    pattern: /(?:invalid|incorrect)\b.{0,12}\bapi[ -]?key|\bunauthenticated\b|authentication_/i,
+    code: "MODEL_AUTH_ERROR",
+  },
+  { pattern: /rate[ _-]?limit|too many requests|resource_exhausted|quota/i, code: "MODEL_RATE_LIMIT" },
+  { pattern: /overloaded/i, code: "MODEL_OVERLOADED" },
+  { pattern: /prompt is too long|context_length|context (?:length|window)/i, code: "MODEL_OVERFLOW" },
+  {
+    pattern: /ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|fetch failed|error sending request|stream disconnected/i,
+    code: "MODEL_UNREACHABLE",
+  },
+];
+
+const statusWords = /\b(?:status(?: code)?|error|code|rejected)["']?[\s:=(]{1,3}([45]\d\d)\b/i;
+
+/** Undefined: nothing in the text says it. */
+export function codeIn(text: string, rows: readonly FailureRow[]): ErrorCode | undefined {
+  const named = codeNamedIn(text) ?? rows.find(({ pattern }) => pattern.test(text))?.code;
+  if (named !== undefined) return named;
+  const status = statusWords.exec(text)?.[1];
+  if (status !== undefined) return codeOfStatus(Number(status));
+  return vendorRows.find(({ pattern }) => pattern.test(text))?.code;
+}
+
+/** A failure that the stream told: its cause first, and the code by its words, else by those on stderr. */
+export function explainedFailure(
+  { message, code }: { message: string; code?: string | undefined },
+  stderr: string,
+  rows: readonly FailureRow[],
+): { message: string; code: string } {
+  const cause = plainMessage(message);
+  return { message: cause, code: code ?? codeIn(message, rows) ?? codeIn(stderr, rows) ?? "CLI_FAILED" };
+}
+
+/** Without what stands around the words of the vendor: brackets, and the JSON that they came in. */
+function plainMessage(message: string): string {
+  const [, inner = message, rest = ""] = /^\[API Error: (.*?)\](\n.*)?$/s.exec(message.trim()) ?? [];
+  const parsed = tryParse(inner);
+  const error = isObject(parsed) && isObject(parsed.error) ? parsed.error : parsed;
+  const told = isObject(error) && typeof error.message === "string" ? error.message : inner;
+  return causeIn(told + rest) || message;
+}

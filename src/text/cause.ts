@@ -1,0 +1,19 @@
+// What a program says on stderr went wrong: without the banners before it and the stack below it.
+
+const colours = /\u001b\[[\d;]*m/g;
+
+/** Places in a program, and what Node prints of an error's fields. */
+const trace = /^\s+at\s|^\s*File ".*", line \d+|^Traceback|^\s*[[\]{}],?$|^ {2,}\w+: |^Node\.js v|^\s*\^+$/;
+const failure = /^\s*(?:[\w/.-]+: )?\[?(?:\w*(?:Error|Exception)|error|fatal|panic|thread '.*' panicked)\b/i;
+const remark = /^\s*\[?(?:warn(?:ing)?|info|debug|note|hint)\b/i;
+
+export function causeIn(stderr: string): string {
+  const lines = stderr
+    .replace(colours, "")
+    .split("\n")
+    .map((line) => line.replace(/\s+\{?$/, ""))
+    .filter((line) => line.trim() !== "" && !trace.test(line));
+  const first = lines.findIndex((line) => failure.test(line));
+  const told = first === -1 ? lines.filter((line) => !remark.test(line)) : lines.slice(first);
+  return (told.length > 0 ? told : lines).join("\n").trim();
+}
