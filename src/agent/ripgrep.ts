@@ -9,6 +9,7 @@ import {
   entriesAt,
   type FileHandle,
   type FolderHandle,
+  inFolder,
   isStillThere,
   openFolder,
   openRegularFile,
@@ -192,22 +193,28 @@ export function unreadNote(unread: readonly string[]): string {
   return `\n[Permission denied, not searched: ${unread.slice(0, mostUnread).join(", ")}${more}]`;
 }
 
-/** The files below the start that no ignore file hides, in path order, relative to the search's folder, without "./". */
+/**
+ * The files below the start that no ignore file hides, in path order, relative to the search's folder, without "./". What is
+ * not wanted is left out before anything is asked about it.
+ */
 export async function listFiles(
   search: Search,
   context: Runs & Reads,
+  isWanted: (file: string) => boolean = () => true,
 ): Promise<{ files: string[]; cut: boolean; unread: string[] }> {
   const root = holdFolder(search);
   try {
     const start = moment();
-    const args = [...visibility(search.folder), "--files", "--null", "--", search.start];
+    // Without "./" in the argument there is none in the names, of which it would have to be taken off one by one.
+    const below = search.start === "./" ? [] : [withoutDot(search.start)];
+    const args = [...visibility(search.folder), "--files", "--null", "--", ...below];
     const output = await runRipgrep(args, root.at(""), context);
     const unread = unreadIn(output, search, context);
-    const listed = namesIn(output.text).filter((file) => isVisible(file, search, context));
-    const settled = settledFolders(listed, root, start);
+    const files = namesIn(output.text, (file) => isWanted(file) && isVisible(file, search, context));
+    const settled = settledFolders(files, root, start);
     const isThere = presenceIn(search.folder);
     return {
-      files: listed.filter((file) => settled.has(dirname(file)) || isThere(file)).sort(),
+      files: files.filter((file) => settled.has(dirname(file)) || isThere(file)).sort(),
       cut: output.cut,
       unread,
     };
@@ -216,9 +223,14 @@ export async function listFiles(
   }
 }
 
-/** Names that end in NUL each; a half one at the end has none. */
-export function namesIn(text: string): string[] {
-  return text.split("\0").slice(0, -1).map(withoutDot);
+/** The wanted ones among names that end in NUL each; a half one at the end has none. One by one: there may be a million. */
+export function namesIn(text: string, isWanted: (name: string) => boolean = () => true): string[] {
+  const names: string[] = [];
+  for (let at = 0, end = text.indexOf("\0"); end !== -1; at = end + 1, end = text.indexOf("\0", at)) {
+    const name = withoutDot(text.slice(at, end));
+    if (isWanted(name)) names.push(name);
+  }
+  return names;
 }
 
 /** Tells whether a file is really at its path, by what its folder holds when it is asked first. */
@@ -257,7 +269,7 @@ function openOrNothing(path: string): FileHandle | undefined {
 }
 
 export function isVisible(file: string, search: Search, place: Reads): boolean {
-  return place.mayRead?.(join(search.folder, file)) ?? true;
+  return place.mayRead?.(inFolder(search.folder, file)) ?? true;
 }
 
 export function withoutDot(file: string): string {

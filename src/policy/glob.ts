@@ -31,13 +31,35 @@ export function matchesText(pattern: string, text: string, options: GlobOptions 
 
 /** A test for whole components of paths, made once for many; `**` stands for any number of components. */
 export function compilePath(pattern: string, options: GlobOptions = {}): (path: string) => boolean {
-  const compiled = alternativesOf(pattern, options).map((alternative) =>
-    alternative.split("/").map((segment) => (segment === "**" ? "any" : tokensOf(segment, options))),
-  );
+  const compiled = alternativesOf(pattern, options).map((alternative) => {
+    const segments = alternative.split("/").map((segment) => (segment === "**" ? "any" : tokensOf(segment, options)));
+    return { tests: segments.map(segmentTest), needed: lastLiteral(segments) };
+  });
   return (path) => {
-    const wanted = (options.fold ? fold(path) : path).split("/").map((name) => [...name]);
-    return compiled.some((segments) => matchesSegments(segments, wanted));
+    const wanted = options.fold ? fold(path) : path;
+    return compiled.some(({ tests, needed }) => wanted.includes(needed) && matchesSegments(tests, wanted.split("/")));
   };
+}
+
+/** What a path must contain, whatever the wildcards stand for: most paths of a listing are sorted out by it. */
+function lastLiteral(segments: readonly ("any" | GlobToken[])[]): string {
+  const texts = segments.flatMap((segment) => {
+    if (segment === "any") return [];
+    return segment
+      .map((token) => (typeof token === "string" ? token : "/"))
+      .join("")
+      .split("/");
+  });
+  return texts.findLast((text) => text !== "") ?? "";
+}
+
+type SegmentTest = "any" | ((name: string) => boolean);
+
+function segmentTest(segment: "any" | GlobToken[]): SegmentTest {
+  if (segment === "any") return segment;
+  if (segment.length === 1 && isStar(segment[0])) return () => true;
+  const literal = segment.every((token) => typeof token === "string") ? segment.join("") : undefined;
+  return literal === undefined ? (name) => matchesSegment(segment, [...name]) : (name) => name === literal;
 }
 
 /** A pattern with too many alternatives stays as it is written. */
@@ -48,12 +70,12 @@ function alternativesOf(pattern: string, options: GlobOptions): string[] {
 
 type GlobToken = string | { kind: "star" | "one" } | { kind: "class"; has(character: string): boolean };
 
-function matchesSegments(pattern: readonly ("any" | GlobToken[])[], path: readonly string[][]): boolean {
+function matchesSegments(pattern: readonly SegmentTest[], names: readonly string[]): boolean {
   return walk(
     pattern.length,
-    path.length,
+    names.length,
     (at) => pattern[at] === "any",
-    (at, index) => matchesSegment(pattern[at] as GlobToken[], path[index]!),
+    (at, index) => (pattern[at] as Exclude<SegmentTest, "any">)(names[index]!),
   );
 }
 

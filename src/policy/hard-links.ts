@@ -38,44 +38,52 @@ const mostBelow = 50_000;
 /** Large, made by machines, and full of files that a package manager has linked. */
 const skipped = new Set(["node_modules", ".git"]);
 
+/** So many files are asked themselves whether they have a further name. */
+const mostAsked = 2000;
+
 /**
- * Files that the test holds for and that have further names, at a path and below it, nearest first. Looked for with the first
- * question, which nearly always is about a file that has one name only.
+ * Files that the test holds for and that have further names, at some paths and below them, nearest first. They are looked for
+ * when a file with several names is met, which hardly any has, or when so many are judged that looking once costs less.
  */
 export class SecondNames {
-  readonly #from: string;
+  readonly #from: ReadonlySet<string>;
   readonly #isWanted: (path: string) => boolean;
+  #asked = 0;
   #found: ReadonlySet<string> | undefined;
 
-  constructor(from: string, isWanted: (path: string) => boolean) {
-    this.#from = from;
+  constructor(from: Iterable<string>, isWanted: (path: string) => boolean) {
+    this.#from = new Set(from);
     this.#isWanted = isWanted;
   }
 
   include(path: string): boolean {
-    const file = linkedFile(path);
-    if (!file) return false;
+    if (this.#found === undefined && this.#asked++ < mostAsked && !linkedFile(path)) return false;
     this.#found ??= this.#look();
-    return this.#found.has(identityOf(file));
+    const file = this.#found.size > 0 ? linkedFile(path) : undefined;
+    return file !== undefined && this.#found.has(identityOf(file));
   }
 
   #look(): Set<string> {
     const found = new Set<string>();
+    for (const from of this.#from) this.#lookBelow(from, found);
+    return found;
+  }
+
+  #lookBelow(from: string, found: Set<string>): void {
     const judge = (path: string) => {
       const file = this.#isWanted(path) ? linkedFile(path) : undefined;
       if (file) found.add(identityOf(file));
     };
-    judge(this.#from);
-    const open = [this.#from];
+    judge(from);
+    const open = [from];
     let left = mostBelow;
     for (let next = 0; next < open.length; next++)
       for (const entry of entriesIn(open[next]!)) {
-        if (left-- === 0) return found;
+        if (left-- === 0) return;
         const path = join(open[next]!, entry.name);
         if (entry.isFile()) judge(path);
         else if (entry.isDirectory() && !skipped.has(entry.name)) open.push(path);
       }
-    return found;
   }
 }
 

@@ -2,23 +2,30 @@
 import { readFileSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
-import { hasSecondName, SecondNames } from "./hard-links.ts";
+import { SecondNames } from "./hard-links.ts";
 import { compileIgnoreList } from "./ignore-patterns.ts";
 import { isDirectory, isInside, type ResolvedPath, type WorkspacePaths } from "./paths.ts";
-import { coversFile, coversPath, type LinkedFiles, rulesFor } from "./rules.ts";
+import { coversPath, reachesInto, rulesFor, secondNamesOf } from "./rules.ts";
 
 type RulesAndPaths = WorkspacePaths & { rules: readonly Rule[] };
 
 /** For searches, listings and attachments: the folder is permitted, what it holds is looked at one by one. */
 export function hiddenBy(situation: RulesAndPaths, ignored: IgnoreCheck): (path: string) => boolean {
   const denying = rulesFor(situation.rules, "Read", "deny");
-  const linked: LinkedFiles = new Map();
+  let linked: SecondNames | undefined;
+  // Most rules can name nothing in most folders: that is found out once for all files of a folder.
+  const near = new Map<string, readonly Rule[]>();
+  const rulesNear = (folder: string): readonly Rule[] => {
+    const rules = near.get(folder) ?? denying.filter((rule) => reachesInto(rule, folder, situation));
+    near.set(folder, rules);
+    return rules;
+  };
   return (path) => {
     const both = { given: path, real: path };
     return (
-      denying.some((rule) => coversPath(rule, both, situation)) ||
+      rulesNear(path.slice(0, path.lastIndexOf(sep))).some((rule) => coversPath(rule, both, situation)) ||
       ignored(both) !== undefined ||
-      (hasSecondName(path) && denying.some((rule) => coversFile(rule, both, situation, linked)))
+      (linked ??= secondNamesOf(denying, situation)).include(path)
     );
   };
 }
@@ -64,7 +71,7 @@ function checkOf(root: string, file: string, patterns: string): IgnoreCheck {
     if (!isInside(path, root) || path === root) return false;
     return list(relative(root, path).split(sep).join("/"), () => isDirectory(path)) === true;
   };
-  const linked = new SecondNames(root, isIgnored);
+  const linked = new SecondNames([root], isIgnored);
   return ({ given, real }) => (isIgnored(given) || isIgnored(real) || linked.include(real) ? file : undefined);
 }
 

@@ -1,7 +1,7 @@
 // What a rule covers. Deny rules are matched generously, allow rules to the letter.
 import { join, resolve } from "node:path";
 import type { Rule, RuleKind } from "../protocol/permission-rule.ts";
-import { compilePath, hasWildcard, matchesText } from "./glob.ts";
+import { compilePath, fold, hasWildcard, matchesText } from "./glob.ts";
 import { SecondNames } from "./hard-links.ts";
 import {
   firstBelow,
@@ -21,7 +21,7 @@ export type RuleCommand = { name: string; args: readonly string[] };
 type RulePaths = Pick<WorkspacePaths, "workspace" | "home">;
 
 export function coversPath(rule: Rule, path: ResolvedPath, paths: RulePaths): boolean {
-  const tests = testsOf(rule, paths);
+  const { tests } = compiledRule(rule, paths);
   const candidates = rule.verdict === "allow" ? [path.real] : [path.given, path.real];
   return candidates.some((candidate) => tests.some((test) => test(candidate)));
 }
@@ -33,32 +33,45 @@ export type LinkedFiles = Map<Rule, SecondNames>;
 export function coversFile(rule: Rule, path: ResolvedPath, paths: RulePaths, linked: LinkedFiles = new Map()): boolean {
   if (coversPath(rule, path, paths)) return true;
   if (rule.verdict === "allow") return false;
-  const known = linked.get(rule) ?? secondNamesOf(rule, paths);
+  const known = linked.get(rule) ?? secondNamesOf([rule], paths);
   linked.set(rule, known);
   return known.include(path.real);
 }
 
-function secondNamesOf(rule: Rule, paths: RulePaths): SecondNames {
-  const [head] = splitPattern(realPattern(absolutePattern(rule.pattern, paths)));
-  return new SecondNames(head, (path) => coversPath(rule, { given: path, real: path }, paths));
+/** Of all the files that the rules name. */
+export function secondNamesOf(rules: readonly Rule[], paths: RulePaths): SecondNames {
+  const heads = rules.map((rule) => splitPattern(realPattern(absolutePattern(rule.pattern, paths)))[0]);
+  return new SecondNames(heads, (path) => rules.some((rule) => coversPath(rule, { given: path, real: path }, paths)));
+}
+
+/** Could the rule name something in this folder, at any depth? What its pattern has before the first wildcard tells. */
+export function reachesInto(rule: Rule, folder: string, paths: RulePaths): boolean {
+  const plain = fold(folder);
+  return compiledRule(rule, paths).heads.some((head) => isInside(plain, head) || isInside(head, plain));
 }
 
 type PathTest = (path: string) => boolean;
 
-/** Made once for each set of paths: a command may name a thousand files, a search find more. */
-const knownTests = new WeakMap<RulePaths, Map<string, PathTest[]>>();
+/** `heads`: of each pattern what stands before its first wildcard, folded. */
+type CompiledRule = { tests: PathTest[]; heads: string[] };
 
-function testsOf({ verdict, pattern }: Rule, paths: RulePaths): PathTest[] {
-  const known = knownTests.get(paths) ?? new Map<string, PathTest[]>();
-  knownTests.set(paths, known);
+/** Made once for each set of paths: a command may name a thousand files, a search find more. */
+const knownRules = new WeakMap<RulePaths, Map<string, CompiledRule>>();
+
+function compiledRule({ verdict, pattern }: Rule, paths: RulePaths): CompiledRule {
+  const known = knownRules.get(paths) ?? new Map<string, CompiledRule>();
+  knownRules.set(paths, known);
   const key = `${verdict} ${pattern}`;
   const found = known.get(key);
   if (found) return found;
   const absolute = absolutePattern(pattern, paths);
   const both = [...new Set([absolute, realPattern(absolute)])];
   const tests = verdict === "allow" ? both.map((each) => compilePath(each)) : both.flatMap(denyTests);
-  known.set(key, tests);
-  return tests;
+  // Braces and brackets are wildcards as well, also where they stretch over several components.
+  const heads = both.map((each) => splitPattern(fold(each).replace(/[[{].*/s, "*"))[0]);
+  const compiled = { tests, heads };
+  known.set(key, compiled);
+  return compiled;
 }
 
 /** The folder itself and what is below it. */

@@ -106,6 +106,22 @@ describe("several needs", () => {
     expect(readable).toEqual(["README.md"]);
   });
 
+  it.each([
+    ["Read(src/{one/a,two}/x.txt)", "src/one/a/x.txt"],
+    ["Read(src/{one/a,two}/x.txt)", "src/two/x.txt"],
+    ["Read(src/[ab]/x.txt)", "src/a/x.txt"],
+    ["Read(src/[ab]/x.txt)", "src/[ab]/x.txt"],
+    ["Read(SRC/one)", "src/one/deep/x.txt"],
+    ["Read(src/one)", "Src/One"],
+    ["Read(src／one/＊)", "src/one/x.txt"],
+    ["Read(~/**/x.txt)", "~/deep/x.txt"],
+    ["Read(/**)", "src/x.txt"],
+  ])("hide what %s names in any folder: %s", async (rule, name) => {
+    const { mayRead } = await decided([["Read", "."]], { deny: [rule] });
+    const path = name.startsWith("~/") ? join(fixture.home, name.slice(2)) : join(fixture.workspace, name);
+    expect(mayRead!(path)).toBe(false);
+  });
+
   it("keep all reasons while they are few", async () => {
     const reasonsOf = async (count: number) => {
       const line = Array.from({ length: count }, (_, index) => `tool-${index}`).join("; ");

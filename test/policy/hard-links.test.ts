@@ -90,7 +90,7 @@ describe("a second name of", () => {
     linked("plain", join(fixture.workspace, path));
     for (const from of [path, "src", ""]) {
       const has = (name: string, denied: string) =>
-        new SecondNames(join(fixture.workspace, from), (each) => each.endsWith(denied)).include(
+        new SecondNames([join(fixture.workspace, from)], (each) => each.endsWith(denied)).include(
           join(fixture.workspace, name),
         );
       expect(has("plain", path)).toBe(true);
@@ -112,6 +112,15 @@ describe("a second name of", () => {
     expect((await ask("plain.txt")).verdict).toBe("deny");
     const { verdict, mayRead } = await ask("README.md");
     expect(verdict).toBe("allow");
+    expect(mayRead!(join(fixture.workspace, "plain.txt"))).toBe(false);
+    expect(mayRead!(join(fixture.workspace, "README.md"))).toBe(true);
+  });
+
+  it("a denied file is found also behind thousands of others", async () => {
+    linked("plain.txt", join(fixture.workspace, "src/deep/a.env"));
+    const rules = rulesOf({ deny: ["Read(**/*.env)"] });
+    const { mayRead } = await decide([{ kind: "Read", target: "." }], situationOf(fixture, { rules }));
+    for (let count = 0; count < 3000; count++) mayRead!(join(fixture.workspace, "README.md"));
     expect(mayRead!(join(fixture.workspace, "plain.txt"))).toBe(false);
     expect(mayRead!(join(fixture.workspace, "README.md"))).toBe(true);
   });

@@ -14,7 +14,7 @@ const mostFiles = 1000;
 /** How many files the model is shown at most; it is told the total. */
 const mostShown = 200;
 /** Above this many files, modification times are not looked up: that would take longer than the search. */
-const mostTimed = 20_000;
+const mostTimed = 5000;
 
 export const glob = tool({
   name: "Glob",
@@ -52,9 +52,9 @@ export const glob = tool({
     const search = await searchAt(args.path, context);
     if (search.isFile) throw failure(`${path} is a file: path names the directory to search.`, { path });
 
-    const listed = await listFiles(search, context);
     const above = search.start === "./" ? 0 : search.start.length - 1;
-    const matching = listed.files.map((file) => file.slice(above)).filter(test);
+    const listed = await listFiles(search, context, (file) => test(file.slice(above)));
+    const matching = above === 0 ? listed.files : listed.files.map((file) => file.slice(above));
     const files = matching.slice(0, mostFiles);
     const value = {
       pattern: args.pattern,

@@ -278,6 +278,15 @@ describe("what a search sees", () => {
 });
 
 describe("Glob", () => {
+  test("only what matches is judged", async () => {
+    const space = workspace({ "src/a.ts": "", "src/b.md": "", "c.ts": "", "d.json": "" });
+    const judged: string[] = [];
+    const mayRead = (path: string) => judged.push(path) > 0 && !path.endsWith("/c.ts");
+    const { value } = await space.call(glob, { pattern: "**/*.ts" }, { mayRead });
+    expect(value).toMatchObject({ files: ["src/a.ts"], totalFiles: 1 });
+    expect(judged.sort()).toEqual([space.path("c.ts"), space.path("src/a.ts")]);
+  });
+
   test("the wire", async () => {
     const space = workspace({ "thor-core/src/index.ts": "", "thor-widget/package.json": "", "z.md": "" });
     const result = await space.call(glob, { pattern: "thor*/**" });
