@@ -32,11 +32,25 @@ const libraries = [
   { fleet: "src/serve/client/index.ts" },
 ];
 
-/** What every start loads; what print mode needs to say `init`; what a turn needs; what recording adds; both again where there are MCP servers. */
+/**
+ * What every start loads; what print mode needs to say `init`; what a turn needs; what a model behind an address needs; what
+ * judging a command needs; what recording adds; both again where there are MCP servers.
+ */
 const packs = {
   "start.cjs": "src/cli/main.ts",
   "print.cjs": "src/cli/print.ts",
-  "turn.cjs": "src/run/assemble.ts",
+  "turn.cjs": [
+    "src/run/assemble.ts",
+    "src/model/open.ts",
+    "src/policy/hidden.ts",
+    "src/policy/decide.ts",
+    "src/store/sandbox-settings.ts",
+    "src/agent/sandbox/words.ts",
+    "src/agent/sandbox/plan.ts",
+  ],
+  // Before MCP's, which shares the schemas of the vendors' packages: most runs have a model, and few have servers.
+  "model.cjs": ["src/model/server.ts", "src/model/text-channels.ts", "src/model/vendors/openai-compatible.ts"],
+  "command.cjs": ["src/policy/judge-shell.ts", "src/policy/own-commands.ts", "src/policy/parse/shell.ts"],
   "record.cjs": ["src/testing/recorded-run.ts", "src/testing/line-writer.ts"],
   "mcp-plan.cjs": "src/run/mcp-plan.ts",
   "mcp.cjs": "src/run/mcp.ts",
@@ -103,7 +117,8 @@ async function commonJs(text, how) {
     supported: { "dynamic-import": false },
     define: { "import.meta.url": "__fileUrl" },
   });
-  return code;
+  // esbuild leaves other characters only in regular expressions. Without them V8 keeps the text in half the memory.
+  return code.replace(/[\u0080-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 async function writeBoot() {
@@ -206,17 +221,23 @@ async function warmCodeCache() {
     ANTHROPIC_BASE_URL: server.url,
     OPENAI_API_KEY: "none",
     OPENAI_BASE_URL: server.url,
-    COURSER_CODE_CACHE: "write",
   };
-  const warm = (...args) =>
+  const start = (args, more = {}) =>
     new Promise((resolve) => {
-      const child = spawn(process.execPath, [join(dist, "courser.cjs"), ...args], { cwd: home, env, stdio: "ignore" });
+      const child = spawn(process.execPath, [join(dist, "courser.cjs"), ...args], {
+        cwd: home,
+        env: { ...env, ...more },
+        stdio: "ignore",
+      });
       const timer = setTimeout(() => child.kill("SIGKILL"), 30_000);
       child.on("close", () => {
         clearTimeout(timer);
         resolve();
       });
     });
+  /** What print mode does with a turn is added to what is there; other runs only fill files that none of them loaded. */
+  const warmTurn = (...args) => start(args, { COURSER_CODE_CACHE: "write" });
+  const warm = (...args) => start(args);
   /** An editor: a session, a prompt, and away. */
   const warmAcp = () =>
     new Promise((resolve) => {
@@ -242,8 +263,8 @@ async function warmCodeCache() {
   const run = ["-p", "--force", "--output-format", "stream-json", "--model"];
   try {
     writeFileSync(join(home, "a.txt"), "a\n");
-    await warm("--help");
-    await warm(
+    await warmTurn(...run, "warm", "-e", server.url, "hi");
+    await warmTurn(
       ...run,
       "offline",
       "read a.txt then run echo hi then list all files then search for a then write 'b' to b.txt then what is 2+2?",
@@ -253,12 +274,12 @@ async function warmCodeCache() {
     await warm(...run, "offline", "--record", "run.jsonl", "read a.txt");
     await warm(...run, "replay:run.jsonl", "read a.txt");
     await warm(...run, "script:call.json", "--mcp-config", JSON.stringify({ mcpServers: { tiny } }), "hi");
-    await warm(...run, "warm", "-e", server.url, "hi");
     await warm(...run, "anthropic/warm", "hi");
     await warm(...run, "openai/warm", "hi");
     // Resumed, and in the sandbox where there is one.
     await warm("-p", "--trust", "--continue", "--model", "offline", "run touch c.txt");
     await warmAcp();
+    await warm("--help");
     await warm("create-chat");
     await warm("ls");
     await warm("ls", "--search", "hi", "--format", "json");

@@ -21,7 +21,7 @@ const stand = {
 export const lightPackages = {
   name: "light-packages",
   setup(build) {
-    build.onLoad({ filter: /@ai-sdk[\\/][^\\/]+[\\/]dist[\\/]index\.mjs$/ }, ({ path }) => ({
+    build.onLoad({ filter: /@ai-sdk[\\/].+[\\/]index\.mjs$/ }, ({ path }) => ({
       contents: readFileSync(path, "utf8").replace(
         /import \{ z(?: as (\w+))? \} from "zod\/v4";/g,
         (_, name) => `import * as ${name ?? "z"} from "zod/v4";`,

@@ -2,13 +2,14 @@
 // link in the place of a folder, and taken it away again.
 import { lstatSync, type Stats, statfsSync } from "node:fs";
 import { dirname } from "node:path";
+import { milliseconds } from "../process/clock.ts";
 import type { FolderHandle } from "./folder-handle.ts";
 
 /** A moment before which a search had not begun, by both clocks. */
 export type Moment = { date: number; steady: number };
 
 export function moment(): Moment {
-  return { date: Date.now(), steady: performance.now() };
+  return { date: Date.now(), steady: milliseconds() };
 }
 
 /** File systems that stamp a folder with this machine's clock whenever a name in it changes. Of others nothing is known. */

@@ -3,6 +3,7 @@ import { lstatSync, utimesSync, writeFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { milliseconds } from "../process/clock.ts";
 import { isAlive } from "../store/file-lock.ts";
 import { isPrivate, outputsOf, sweepNote, temporaryFolder } from "./output-folder.ts";
 
@@ -21,11 +22,11 @@ export type SweepOptions = {
 /** How many folders went. */
 export async function sweepTemporary(options: SweepOptions = {}): Promise<number> {
   const { bases = [...new Set([tmpdir(), "/tmp", "/var/tmp", "/dev/shm"])], now = Date.now(), signal } = options;
-  const deadline = performance.now() + mostMs;
+  const deadline = milliseconds() + mostMs;
   let removed = 0;
   for (const path of fromAnywhere(await foldersIn(bases))) {
     if (signal?.aborted) return removed;
-    if (performance.now() > deadline) {
+    if (milliseconds() > deadline) {
       if (removed > 0) return removed;
       break; // everything seen is in use: the rest has time
     }

@@ -54,7 +54,8 @@ function start(): void {
     const known = files.get(name);
     if (known) return known;
     const filename = folder + name;
-    const source = fs.readFileSync(filename, "utf8");
+    // The build leaves no other characters than those of ASCII.
+    const source = fs.readFileSync(filename, "latin1");
     const cacheFile = `${filename}.${tag}.bin`;
     let cachedData: Buffer | undefined;
     if (useCache) {

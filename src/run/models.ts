@@ -5,6 +5,7 @@ import { priceOf } from "../model/facts.ts";
 import type { ProviderOptions } from "../model/open.ts";
 import type { Effort, Provider } from "../model/provider.ts";
 import { createProvider, type ModelChoice, type ResolvedModel } from "../model/resolve.ts";
+import { milliseconds } from "../process/clock.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import type { Waiting } from "../protocol/waiting.ts";
@@ -80,7 +81,7 @@ export async function openProvider(
 ): Promise<Provider> {
   const { retries, timeoutMs, idleMs, fallbackModels } = settings.courser;
   const { openProvider: open = createProvider, wrapProvider = same } = host.seams ?? {};
-  const openedAt = performance.now();
+  const openedAt = milliseconds();
   const opened = await open(model, {
     retries,
     timeoutMs,
@@ -91,7 +92,7 @@ export async function openProvider(
     ...(host.insecure && { insecure: true }),
     runCommand: async (command, signal) =>
       (await import("./token-command.ts")).printedBy(command, { env: host.env, ...(signal && { signal }) }),
-    ...(maxTimeMs !== undefined && { timeLeft: () => maxTimeMs - (performance.now() - openedAt) }),
+    ...(maxTimeMs !== undefined && { timeLeft: () => maxTimeMs - (milliseconds() - openedAt) }),
     ...options,
   });
   const provider = wrapProvider(opened, model);
