@@ -4,6 +4,7 @@ import type { Effort, Provider } from "../model/provider.ts";
 import type { Decision, Need } from "../policy/need.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
+import type { Diagnostics } from "./diagnostics/index.ts";
 import type { AgentHooks } from "./hooks/agent-hooks.ts";
 import type { Person } from "./person.ts";
 import type { Seams } from "./seams.ts";
@@ -35,6 +36,8 @@ export type Agent = {
   answer?: AnswerCheck;
   /** What the model is told when it ends too early: of commands that still run and would be cut off. Said once. */
   unfinished?(signal: AbortSignal): Promise<string | undefined>;
+  /** What language servers found in its edits after their results were out. */
+  diagnostics?: Pick<Diagnostics, "takeLate">;
   limits: Limits;
   /** Whoever started this one as a subagent, and what it has spent so far. */
   parent?: Agent;

@@ -28,7 +28,16 @@ export async function changeResult(change: FileChange, context: ToolContext, not
     message,
     resultForModel: message,
   };
-  return { outcome: { kind: "success", value }, text: note === "" ? message : `${message} ${note}` };
+  const errors = await errorsAfter(change, context);
+  const said = note === "" ? message : `${message} ${note}`;
+  return { outcome: { kind: "success", value }, text: errors === "" ? said : `${said}\n${errors}` };
+}
+
+/** What language servers say about it. */
+async function errorsAfter({ path, before, after }: FileChange, context: ToolContext): Promise<string> {
+  const { diagnostics, sessionId, signal, isPreview, approved } = context;
+  if (!diagnostics || isPreview || before === after) return "";
+  return diagnostics.afterEdit({ path: approved?.get(path) ?? path, before, after, agent: sessionId }, signal);
 }
 
 /** `a/` and `b/` headers, `/dev/null` for a file that was not there. Never takes long: unrelated texts become one block. */

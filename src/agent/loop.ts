@@ -55,7 +55,7 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, outer: AbortSig
       }
       const isSteered = yield* takeSteering(turn);
       turn.isReminded = false;
-      if (calls.length === 0 && !isSteered && !(yield* awaitSubagents(turn)) && !(await remind(turn))) {
+      if (calls.length === 0 && !isSteered && !(yield* awaitSubagents(turn)) && !(yield* remind(turn))) {
         // A hook may have more to do: its prompt is one like the user's, within the same limits.
         const followup = checkAnswer(turn, textOf(reply)) ?? (await agent.hooks?.stop("completed", signal));
         if (followup === undefined) break;
@@ -307,7 +307,7 @@ async function* runCalls(
   const isRepeated = turn.repeats.count === Math.max(2, agent.limits.loopLimit - 2);
   const warnings = isRepeated ? [repeatWarning(turn.repeats.count)] : [];
   const told = [...ends.flatMap((end) => end.context), ...warnings].map((text): Part => ({ type: "text", text }));
-  const news = yield* tellEnded(turn, agent.subagents?.takeEnded());
+  const news = [...(yield* tellEnded(turn, agent.subagents?.takeEnded())), ...(yield* tellLateErrors(turn))];
   agent.session.append({ role: "user", parts: [...results, ...told, ...newInstructions(agent, prepared), ...news] });
 }
 
@@ -319,13 +319,27 @@ async function* awaitSubagents(turn: Turn): AsyncGenerator<AgentEvent, boolean> 
   return news.length > 0;
 }
 
-/** True when the model was told of what it left unfinished. */
-async function remind(turn: Turn): Promise<boolean> {
-  const text = await turn.agent.unfinished?.(turn.signal);
-  if (text === undefined) return false;
-  turn.agent.session.append({ role: "user", parts: [{ type: "text", text }] });
+/** True when the model was told of what it left unfinished: errors in its edits, commands that still run. */
+async function* remind(turn: Turn): AsyncGenerator<AgentEvent, boolean> {
+  const late = yield* tellLateErrors(turn, lateErrorsMs);
+  const text = late.length > 0 ? undefined : await turn.agent.unfinished?.(turn.signal);
+  const parts: Part[] = text === undefined ? late : [{ type: "text", text }];
+  if (parts.length === 0) return false;
+  turn.agent.session.append({ role: "user", parts });
   turn.isReminded = true;
   return true;
+}
+
+/** How long the end of a turn waits for language servers that still look at its edits. */
+const lateErrorsMs = 2000;
+
+/** What language servers found after the results of the edits were out. */
+async function* tellLateErrors({ agent, signal }: Turn, waitMs = 0): AsyncGenerator<AgentEvent, Part[]> {
+  const found = signal.aborted ? "" : await agent.diagnostics?.takeLate(agent.toolContext.sessionId, waitMs);
+  if (!found) return [];
+  const text = `Found after earlier edits: ${found}`;
+  yield { type: "notice", kind: "diagnostics", message: text, at: agent.seams.now() };
+  return [{ type: "text", text }];
 }
 
 /** Those that have ended in the background: what the stream, the list of refusals and the model are told. */

@@ -2,6 +2,7 @@
 import { tmpdir } from "node:os";
 import type { Agent, TurnControl } from "../agent/agent.ts";
 import { BackgroundShells } from "../agent/background.ts";
+import type { Diagnostics } from "../agent/diagnostics/index.ts";
 import { runTurn } from "../agent/loop.ts";
 import { isSweepDue } from "../agent/output-folder.ts";
 import { createProcessRunner } from "../agent/process.ts";
@@ -19,6 +20,7 @@ import type { BackgroundCommand, LiveRun, Prompt } from "../protocol/run.ts";
 import { hasHookFiles } from "../store/hook-paths.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 import { chooseServerTools, chooseTools, closedTools } from "./choose-tools.ts";
+import type { DiagnosticsParts } from "./diagnostics.ts";
 import type { RunHost } from "./host.ts";
 import { personOf } from "./human.ts";
 import { loadInstructions } from "./instructions.ts";
@@ -124,6 +126,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     (setup.standsFor !== undefined && hasHookFiles({ ...setup, workspace: setup.standsFor }))
       ? await (await import("./hooks.ts")).openHooks(setup, { session, state, processes, warn })
       : undefined;
+  const diagnostics = lazyDiagnostics(setup, { processes, warn });
   const snapshots = chat && createSnapshots({ configDir, workspace, roots, sessionId, chat });
   const todos = new TodoList((session.state("todos") as Todo[] | undefined) ?? []);
   /** What hooks said at the beginning. */
@@ -162,6 +165,8 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       ]);
     },
     ...(hooks && { hooks }),
+    // The offline model understands no complaints about its edits either.
+    ...(diagnostics && model.kind !== "offline" && { diagnostics }),
     ...(snapshots && {
       async beforeWrite(needs, signal) {
         const note = await snapshots.before(chat!.turn, needs, signal);
@@ -195,6 +200,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       web,
       codeSearch: codeSearchAccess(setup, { isKept: chat !== undefined }),
       compat: request.compat,
+      ...(diagnostics && { diagnostics }),
     },
     instructionsFor: told.forPath,
   };
@@ -262,11 +268,30 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       await agent.subagents?.end();
       await background.endAll();
       await browser?.end();
+      await diagnostics?.end();
       await mcp?.end();
       await permissions.end();
       await processes.endAll();
       await snapshots?.tidy();
     },
+  };
+}
+
+/** Nothing of it is loaded before the first edit. Undefined where no language server may run. */
+function lazyDiagnostics(setup: Setup, parts: DiagnosticsParts): Diagnostics | undefined {
+  if (!setup.trusted || setup.settings.courser.diagnostics === false) return undefined;
+  let opened: Promise<Diagnostics | undefined> | undefined;
+  const open = async () => {
+    const { openDiagnostics } = await import("./diagnostics.ts");
+    return openDiagnostics(setup, parts);
+  };
+  return {
+    async afterEdit(...edit) {
+      opened ??= open().catch((error: Error) => void parts.warn(`Edits are not checked: ${error.message}`));
+      return (await opened)?.afterEdit(...edit) ?? "";
+    },
+    takeLate: async (...agent) => (await opened)?.takeLate(...agent) ?? "",
+    end: async () => (await opened)?.end(),
   };
 }
 

@@ -54,11 +54,10 @@ export async function createConfinement(setup: ConfinementSetup, parts: Confinem
   for (const warning of sandboxSettings.warnings) parts.warn(warning);
 
   const { createSandbox, planSandbox } = await import("../agent/sandbox/index.ts");
-  const totalMemoryMb = Math.floor(totalmem() / 1_048_576);
   const readPaths = [...sandboxSettings.readPaths, ...borrowed];
   const plan = planSandbox(
     { ...sandboxSettings, readPaths },
-    { workspace, ...stands, roots, home, configDir, rules, totalMemoryMb },
+    { workspace, ...stands, roots, home, configDir, rules, totalMemoryMb: totalMemoryMb() },
   );
   const sandbox = createSandbox({ plan, processes: parts.processes, env: host.env });
   if (asked === "enabled") {
@@ -70,6 +69,23 @@ export async function createConfinement(setup: ConfinementSetup, parts: Confinem
     sandbox,
     check: (decision) => askWithout(sandbox, decision, parts.canAsk),
   };
+}
+
+/** One in which nothing but temporary files can be written, and nobody can be reached: whatever the settings for commands are. */
+export async function openServerSandbox(setup: ConfinementSetup, processes: ProcessRunner): Promise<Sandbox> {
+  const { loadSandboxSettings } = await import("../store/sandbox-settings.ts");
+  const settings = loadSandboxSettings({ ...setup, cliConfig: setup.settings.raw });
+  const { createSandbox, planSandbox } = await import("../agent/sandbox/index.ts");
+  const closed = { default: "deny" as const, allow: [], deny: [] };
+  const plan = planSandbox(
+    { ...settings, type: "workspace_readonly", tmpWrite: true, network: closed },
+    { ...setup, totalMemoryMb: totalMemoryMb() },
+  );
+  return createSandbox({ plan, processes, env: setup.host.env });
+}
+
+function totalMemoryMb(): number {
+  return Math.floor(totalmem() / 1_048_576);
 }
 
 const mostRules = 8;

@@ -59,6 +59,8 @@ export const courserFields = {
   backgroundWaitMs: wholeFrom(0),
   /** Both streams of a command in one, in the order in which they were written. */
   mergeOutput: truth,
+  /** Whether language servers that are installed look for errors after edits. */
+  diagnostics: truth,
   /** How long an MCP server may take to start, and to answer a call or show progress. */
   mcpStartMs: wholeFrom(1),
   mcpCallMs: wholeFrom(1),

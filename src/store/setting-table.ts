@@ -91,6 +91,7 @@ export const settings: readonly Setting[] = [
   ours("contextTokens", "Context window, if the known value is wrong"),
   ours("backgroundWaitMs", "How long print mode waits for background commands", 5000),
   ours("mergeOutput", "Whether errors of commands go to their output, in exact order", false),
+  ours("diagnostics", "Whether language servers check edits in trusted workspaces", true),
   ours("mcpStartMs", "How long an MCP server may take to start", 30_000),
   ours("mcpCallMs", "How long an MCP server may take to answer", 120_000),
   ours("search.engine", "Engine for web searches: searxng, brave, tavily, exa"),

@@ -8,6 +8,7 @@ import type { PageCache } from "../../web/page-cache.ts";
 import type { SearchEngine } from "../../web/search-engines.ts";
 import type { BackgroundShells } from "../background.ts";
 import type { EmbeddingEndpoint } from "../code-search/embeddings.ts";
+import type { Diagnostics } from "../diagnostics/index.ts";
 import type { Person } from "../person.ts";
 import type { ProcessRunner } from "../process.ts";
 import type { Sandbox } from "../sandbox/index.ts";
@@ -92,6 +93,8 @@ export type ToolContext = CallIdentity &
     buffers?: OpenBuffers;
     /** What an edit would change is wanted, not the change. */
     isPreview?: boolean;
+    /** Says what language servers found after an edit; absent where none may run. */
+    diagnostics?: Pick<Diagnostics, "afterEdit">;
     /** Most characters a result may put before the model. */
     resultLimit: number;
   };

@@ -1,0 +1,112 @@
+// Diagnostics: what language servers say about the files that were edited. A server is looked for and started with the first
+// edit of a file that it knows, and ends with the run.
+import { dirname } from "node:path";
+import { orAborted } from "../../net/or-aborted.ts";
+import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
+import { happensWithin } from "../../process/clock.ts";
+import type { ProcessRunner } from "../process.ts";
+import type { Sandbox } from "../sandbox/index.ts";
+import { DiskChanges } from "./disk-changes.ts";
+import { type FileEdit, LanguageServer, patienceMs } from "./language-server.ts";
+import { errorLines, type FileErrors } from "./new-errors.ts";
+import { serverFor } from "./server-table.ts";
+
+export interface Diagnostics {
+  /** The errors that this edit brought, in words; empty where there are none, or none are known in time. */
+  afterEdit(edit: FileEdit, signal: AbortSignal): Promise<string>;
+  /** Those that were found since. `waitMs`: how long to wait for checks that still run. */
+  takeLate(agent: string, waitMs?: number): Promise<string>;
+  end(): Promise<void>;
+}
+
+export type DiagnosticsOptions = {
+  workspace: string;
+  env: NodeJS.ProcessEnv;
+  processes: ProcessRunner;
+  /** Where servers run, if it works here. */
+  sandbox: Sandbox;
+  warn(message: string): void;
+};
+
+/** Of the projects in a workspace. Each of them takes much memory. */
+const mostServers = 4;
+
+export function createDiagnostics({ workspace, env, processes, sandbox, warn }: DiagnosticsOptions): Diagnostics {
+  const servers = new Map<string, LanguageServer>();
+  /** Files whose edits wait for their errors. */
+  const waiting: string[] = [];
+  let hasEnded = false;
+
+  const serverOf = async (path: string): Promise<LanguageServer | undefined> => {
+    if (!isInside(path, workspace)) return undefined;
+    const isConfined = (await sandbox.problem()) === undefined;
+    const found = serverFor(path, { workspace, env, isConfined });
+    if (!found || hasEnded) return undefined;
+    const { row, program, root } = found;
+    const key = `${program}\0${root}`;
+    const known = servers.get(key);
+    if (known || servers.size === mostServers) return known;
+    const server = new LanguageServer({
+      ...found,
+      isConfined,
+      disk: new DiskChanges(root, Object.keys(row.languages), processes),
+      start: (onOutput) =>
+        processes.start({
+          command: [program, ...row.arguments],
+          cwd: root,
+          input: { open: true },
+          keepBytes: 16_384,
+          graceMs: 300,
+          onOutput,
+          ...(isConfined && { sandbox, readable: packagesOf(program) }),
+        }),
+      failed: (problem) =>
+        warn(
+          `${row.name} does not check edits: ${problem.replace(/\.+$/, "")}. To do without it, set "diagnostics" to false.`,
+        ),
+    });
+    servers.set(key, server);
+    return server;
+  };
+
+  const told = (files: readonly FileErrors[], { name }: LanguageServer): string[] => {
+    const shown = files.map((file) => ({ ...file, path: shownPath(file.path, workspace) }));
+    return shown.length === 0 ? [] : [errorLines(shown, name)];
+  };
+
+  return {
+    async afterEdit(edit, signal) {
+      const { path, agent } = edit;
+      const checking = serverOf(path).then(async (server) => {
+        // One that is behind already is not waited for again.
+        const isBehind = server?.isBehind === true;
+        const done = server?.check(edit);
+        if (!isBehind) await done;
+        return isBehind ? undefined : server;
+      });
+      waiting.push(path);
+      const isInTime = await happensWithin(orAborted(checking, signal), patienceMs).catch(() => false);
+      waiting.splice(waiting.indexOf(path), 1);
+      if (!isInTime) return "";
+      const server = await checking;
+      return server ? told(server.takeErrors(agent, waiting), server).join("\n") : "";
+    },
+    async takeLate(agent, waitMs = 0) {
+      const all = [...servers.values()];
+      if (waitMs > 0) await happensWithin(Promise.all(all.map(({ working }) => working)), waitMs);
+      return all.flatMap((server) => told(server.takeErrors(agent, waiting), server)).join("\n\n");
+    },
+    async end() {
+      hasEnded = true;
+      await Promise.all([...servers.values()].map((server) => server.end()));
+      await sandbox.end();
+    },
+  };
+}
+
+/** The program, and whatever it was installed with. */
+function packagesOf(program: string): string[] {
+  const real = realOrSame(program);
+  const [above] = /^.*\/node_modules(?=\/)/.exec(real) ?? [dirname(real)];
+  return [...new Set([dirname(program), above])];
+}

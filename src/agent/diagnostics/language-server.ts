@@ -1,0 +1,369 @@
+// One language server: what it was told of the files, and what it found in them. It is told of an edit twice, as the file was
+// and as it is, so that the errors which the edit brought can be told from those that were there.
+import { readFileSync, statSync } from "node:fs";
+import { basename, extname } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { isObject, type JsonObject } from "../../json/object.ts";
+import { happensWithin, milliseconds } from "../../process/clock.ts";
+import { redactedEnd } from "../../redact/shorten.ts";
+import type { ProcessEnd, RunningProcess } from "../process.ts";
+import { Connection } from "./connection.ts";
+import type { DiskChanges } from "./disk-changes.ts";
+import { type CheckedText, type FileErrors, type FoundError, newErrors } from "./new-errors.ts";
+import { errorsIn, tsserverError } from "./read-errors.ts";
+import type { FoundServer } from "./server-table.ts";
+
+/** `before` is undefined for a new file. `agent`: who is told of the errors. */
+export type FileEdit = { path: string; before: string | undefined; after: string; agent: string };
+
+export type LanguageServerOptions = FoundServer & {
+  isConfined: boolean;
+  disk: DiskChanges;
+  start(onOutput: (stream: "stdout" | "stderr", chunk: Buffer) => void): RunningProcess;
+  /** It does not work, or not any more. */
+  failed(problem: string): void;
+};
+
+/** A file that the server was told of, or speaks of by itself. */
+type KnownFile = {
+  path: string;
+  uri: string;
+  /** As the server knows it; undefined while it is not open there. */
+  text: string | undefined;
+  version: number;
+  /** Of the file on the disk when it was last looked at. */
+  changedAt: number;
+  pushed: readonly FoundError[];
+  pulled: readonly FoundError[];
+  /** What somebody was told of, or was there before. */
+  told: CheckedText;
+  /** It was edited, and nobody was told yet what that brought. */
+  isDue: boolean;
+  agent?: string;
+};
+
+const startMs = 30_000;
+/** Who waits longer for a check has given up. */
+export const patienceMs = 2000;
+/** A large project takes its time; what is not known by then is not waited for. */
+const checkMs = 120_000;
+/** A server that has published errors, and then nothing for so long, has said what there is to say. */
+const quietMs = 150;
+const mostOpen = 16;
+const mostKnown = 2000;
+const largestFile = 2 * 2 ** 20;
+
+export class LanguageServer {
+  readonly #options: LanguageServerOptions;
+  readonly #connection: Connection;
+  readonly #child: RunningProcess;
+  readonly #files = new Map<string, KnownFile>();
+  readonly #edits: FileEdit[] = [];
+  readonly #ready: Promise<void>;
+  readonly #gone: Promise<void>;
+  #working: Promise<void> | undefined;
+  #workingSince = 0;
+  #pulls = false;
+  #isOver = false;
+  /** Called whenever errors were published. */
+  #heard: (uri: string, version: number | undefined) => void = () => {};
+
+  constructor(options: LanguageServerOptions) {
+    this.#options = options;
+    this.#connection = new Connection({
+      write: (text) => this.#child.write(text),
+      answer: (method, params) => this.#answer(method, params),
+      notified: (method, params) => this.#notified(method, params),
+      broken: (problem) => this.#fail(problem),
+    });
+    this.#child = options.start((stream, chunk) => {
+      if (stream === "stdout") this.#connection.receive(chunk);
+    });
+    this.#gone = this.#child.ended.then(
+      (end) => this.#fail(endingOf(end)),
+      (error: Error) => this.#fail(error.message),
+    );
+    this.#ready = this.#initialise();
+    this.#ready.catch((error: Error) => this.#fail(error.message));
+  }
+
+  get name(): string {
+    return this.#options.row.name;
+  }
+
+  /** Resolves when the errors after this edit are known, or will not be. Edits that wait together are checked together. */
+  check(edit: FileEdit): Promise<void> {
+    this.#edits.push(edit);
+    if (!this.#working) this.#workingSince = milliseconds();
+    this.#working ??= this.#work().finally(() => {
+      this.#working = undefined;
+    });
+    return this.#working;
+  }
+
+  /** The check that runs, if one does. */
+  get working(): Promise<void> | undefined {
+    return this.#working;
+  }
+
+  /** Somebody waited for the check that runs, in vain. */
+  get isBehind(): boolean {
+    return this.#working !== undefined && milliseconds() > this.#workingSince + patienceMs;
+  }
+
+  /** What came since the last time, in files that this agent edited and in those that nobody did. `except`: others ask for those. */
+  takeErrors(agent: string, except: readonly string[]): FileErrors[] {
+    if (this.#working) return [];
+    return [...this.#files.values()].flatMap((file) => {
+      if ((file.agent ?? agent) !== agent || except.includes(file.path)) return [];
+      const now = checked(file);
+      const errors = newErrors(file.told, now);
+      file.told = now;
+      file.isDue = false;
+      return errors.length === 0 ? [] : [{ path: file.path, errors }];
+    });
+  }
+
+  async end(): Promise<void> {
+    this.#isOver = true;
+    this.#connection.notify("exit", null);
+    this.#connection.end(new Error("the run has ended"));
+    this.#child.stop();
+    await this.#child.ended.catch(() => {});
+  }
+
+  async #initialise(): Promise<void> {
+    const { row, root, isConfined } = this.#options;
+    const rootUri = pathToFileURL(root).href;
+    const asked = this.#connection.request("initialize", {
+      // In a sandbox there is no process of ours to watch.
+      processId: null,
+      clientInfo: { name: "courser" },
+      rootPath: root,
+      rootUri,
+      workspaceFolders: [{ uri: rootUri, name: basename(root) }],
+      capabilities: {
+        workspace: {
+          configuration: true,
+          workspaceFolders: true,
+          didChangeWatchedFiles: { dynamicRegistration: true },
+        },
+        textDocument: {
+          synchronization: { didSave: true },
+          publishDiagnostics: { versionSupport: true },
+          diagnostic: {},
+        },
+      },
+      initializationOptions: row.options?.(isConfined) ?? {},
+    });
+    if (!(await happensWithin(asked, startMs))) throw new Error(`it did not answer within ${startMs / 1000} s`);
+    const result = await asked;
+    const capabilities = isObject(result) && isObject(result["capabilities"]) ? result["capabilities"] : {};
+    this.#pulls = row.asks !== undefined || isObject(capabilities["diagnosticProvider"]);
+    this.#connection.notify("initialized", {});
+  }
+
+  /** One check after the other, each of all that was edited meanwhile. */
+  async #work(): Promise<void> {
+    try {
+      await this.#ready;
+      while (this.#edits.length > 0 && !this.#isOver) {
+        await this.#check(merged(this.#edits.splice(0)));
+      }
+    } catch (error) {
+      this.#fail((error as Error).message);
+    }
+  }
+
+  async #check(edits: readonly FileEdit[]): Promise<void> {
+    const edited = edits.map((edit) => ({ edit, file: this.#fileAt(edit.path) }));
+    const changes = await this.#options.disk.take();
+    if (changes.length > 0) this.#connection.notify("workspace/didChangeWatchedFiles", { changes });
+    const isElsewhere = changes.some(({ uri }) => !edited.some(({ file }) => file.uri === uri));
+    const old = edited.filter(({ edit }) => edit.before !== undefined);
+    const anew = old.filter(({ edit, file }) => file.text !== edit.before).map(({ file }) => file);
+    const moved = this.#rereadOthers(new Set(edited.map(({ file }) => file)));
+    // What changes elsewhere mean for the file was there before the edit: a server that publishes by itself is made to say it.
+    const told = old.filter(({ file }) => anew.includes(file) || (isElsewhere && !this.#pulls));
+    for (const { edit, file } of told) this.#tell(file, edit.before!);
+    await this.#find([...told.map(({ file }) => file), ...moved]);
+    for (const file of this.#files.values())
+      if (!file.isDue || anew.includes(file) || moved.includes(file)) file.told = checked(file);
+    for (const { edit, file } of edited) {
+      this.#tell(file, edit.after);
+      this.#connection.notify("textDocument/didSave", { textDocument: { uri: file.uri }, text: edit.after });
+      file.isDue = true;
+      file.agent = edit.agent;
+      file.changedAt = changedAt(file.path);
+    }
+    await this.#find(edited.map(({ file }) => file));
+    this.#closeOldest();
+  }
+
+  /** The text of a file as it is now. */
+  #tell(file: KnownFile, text: string): void {
+    const { uri } = file;
+    const version = ++file.version;
+    // The one that was told of last is the last one.
+    this.#files.delete(uri);
+    this.#files.set(uri, file);
+    if (file.text === undefined) {
+      const languageId = this.#options.row.languages[extname(file.path).toLowerCase()];
+      this.#connection.notify("textDocument/didOpen", { textDocument: { uri, languageId, version, text } });
+    } else {
+      this.#connection.notify("textDocument/didChange", {
+        textDocument: { uri, version },
+        contentChanges: [{ text }],
+      });
+    }
+    file.text = text;
+  }
+
+  /** Files that something else has changed since: commands, people. */
+  #rereadOthers(edited: ReadonlySet<KnownFile>): KnownFile[] {
+    return [...this.#files.values()].filter((file) => {
+      if (file.text === undefined || edited.has(file)) return false;
+      const at = changedAt(file.path);
+      if (at === file.changedAt) return false;
+      file.changedAt = at;
+      const text = at === 0 ? undefined : textAt(file.path);
+      if (text === undefined) this.#close(file);
+      if (text === undefined || text === file.text) return false;
+      this.#tell(file, text);
+      return true;
+    });
+  }
+
+  /** Waits until the errors of these files are known as they are now. */
+  async #find(files: readonly KnownFile[]): Promise<void> {
+    if (this.#pulls) {
+      const open = [...this.#files.values()].filter(({ text }) => text !== undefined);
+      await happensWithin(Promise.all(open.map((file) => this.#pull(file))), checkMs);
+      return;
+    }
+    const awaited = new Map(files.map(({ uri, version }) => [uri, version]));
+    if (awaited.size === 0) return;
+    let quiet: NodeJS.Timeout | undefined;
+    const all = new Promise<void>((resolve) => {
+      this.#heard = (uri, version) => {
+        if (version === undefined || version >= (awaited.get(uri) ?? 0)) awaited.delete(uri);
+        clearTimeout(quiet);
+        // What it means for other files comes after it.
+        if (awaited.size === 0) quiet = setTimeout(resolve, quietMs);
+      };
+    });
+    await happensWithin(Promise.race([all, this.#gone]), checkMs);
+    this.#heard = () => {};
+  }
+
+  async #pull(file: KnownFile): Promise<void> {
+    const { uri, path } = file;
+    if (this.#options.row.asks === "tsserver") {
+      const ask = async (command: string) => {
+        const answer = await this.#connection.request("workspace/executeCommand", {
+          command: "typescript.tsserverRequest",
+          arguments: [command, { file: path, includeLinePosition: false }],
+        });
+        return isObject(answer) && Array.isArray(answer["body"]) ? answer["body"] : [];
+      };
+      const found = [...(await ask("syntacticDiagnosticsSync")), ...(await ask("semanticDiagnosticsSync"))];
+      file.pulled = found.filter(isObject).flatMap(tsserverError);
+      return;
+    }
+    const report = await this.#connection.request("textDocument/diagnostic", { textDocument: { uri } });
+    // An `unchanged` report has no items: none was asked for.
+    if (isObject(report) && Array.isArray(report["items"])) file.pulled = errorsIn(report["items"]);
+  }
+
+  #notified(method: string, params: JsonObject): void {
+    const { uri, version, diagnostics } = params;
+    if (method !== "textDocument/publishDiagnostics" || typeof uri !== "string" || !Array.isArray(diagnostics)) return;
+    const file = this.#fileOf(uri);
+    if (!file) return;
+    file.pushed = errorsIn(diagnostics);
+    this.#heard(file.uri, typeof version === "number" ? version : undefined);
+  }
+
+  #answer(method: string, params: JsonObject): unknown {
+    if (method !== "workspace/configuration") return null;
+    return Array.isArray(params["items"]) ? params["items"].map(() => null) : [];
+  }
+
+  #fileAt(path: string): KnownFile {
+    return this.#fileOf(pathToFileURL(path).href)!;
+  }
+
+  /** By its address, however the server spells that. Undefined for what is not a file, and where too many are known. */
+  #fileOf(given: string): KnownFile | undefined {
+    const known = this.#files.get(given);
+    if (known) return known;
+    let path: string;
+    try {
+      path = fileURLToPath(given);
+    } catch {
+      return undefined;
+    }
+    const uri = pathToFileURL(path).href;
+    const same = this.#files.get(uri);
+    if (same || this.#files.size >= mostKnown) return same;
+    const nothing: CheckedText = { text: undefined, errors: [] };
+    const file: KnownFile = {
+      ...{ path, uri, text: undefined, version: 0, changedAt: 0, pushed: [], pulled: [], told: nothing, isDue: false },
+    };
+    this.#files.set(uri, file);
+    return file;
+  }
+
+  #closeOldest(): void {
+    const open = [...this.#files.values()].filter(({ text, isDue }) => text !== undefined && !isDue);
+    for (const file of open.slice(0, Math.max(0, open.length - mostOpen))) this.#close(file);
+  }
+
+  #close(file: KnownFile): void {
+    this.#connection.notify("textDocument/didClose", { textDocument: { uri: file.uri } });
+    this.#files.delete(file.uri);
+  }
+
+  #fail(problem: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#connection.end(new Error(problem));
+    this.#child.stop();
+    this.#options.failed(problem);
+  }
+}
+
+/** Several edits of a file are one: from what it was before the first to what it is after the last. */
+function merged(edits: readonly FileEdit[]): FileEdit[] {
+  const byPath = new Map<string, FileEdit>();
+  for (const edit of edits) byPath.set(edit.path, { ...edit, before: (byPath.get(edit.path) ?? edit).before });
+  return [...byPath.values()];
+}
+
+function checked({ text, pushed, pulled }: KnownFile): CheckedText {
+  const seen = new Set<string>();
+  const errors = [...pushed, ...pulled].filter((error) => {
+    const key = JSON.stringify(error);
+    return !seen.has(key) && seen.add(key);
+  });
+  return { text, errors };
+}
+
+/** 0 where there is no such file. */
+function changedAt(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+function textAt(path: string): string | undefined {
+  try {
+    return statSync(path).size > largestFile ? undefined : readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function endingOf({ exitCode, signal, stderr }: ProcessEnd): string {
+  const last = redactedEnd(stderr.trim().split("\n").slice(0, 1).join(" "), 300);
+  const how = signal === "" ? `it exited with code ${exitCode}` : `it was killed by ${signal}`;
+  return last === "" ? how : `${how}: ${last}`;
+}

@@ -1,0 +1,127 @@
+// Which language servers are known, for which files, and where they are looked for.
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, extname, join } from "node:path";
+import { isObject, tryParse } from "../../json/object.ts";
+import { isInside, realOrSame } from "../../policy/paths.ts";
+import { findProgram, isProgram } from "../../process/find-program.ts";
+
+export type ServerRow = {
+  name: string;
+  /** Below the project, where it keeps its programs. */
+  folders?: readonly string[];
+  arguments: readonly string[];
+  /** The name of the language, by the ending of the file. */
+  languages: Readonly<Record<string, string>>;
+  /** The nearest folder with such a file is the root of the project; else that is the workspace. */
+  rootFiles?: readonly string[];
+  /** `isConfined`: what the project brings along may run, since it runs in the sandbox. */
+  options?(isConfined: boolean): object;
+  /** Asked in its own way for the errors of a file, since it does not say when it has found none. */
+  asks?: "tsserver";
+  /** Is the program that was found one that this row describes? */
+  fits?(program: string): boolean;
+};
+
+const typescript = {
+  ".ts": "typescript",
+  ".mts": "typescript",
+  ".cts": "typescript",
+  ".tsx": "typescriptreact",
+  ".js": "javascript",
+  ".mjs": "javascript",
+  ".cjs": "javascript",
+  ".jsx": "javascriptreact",
+};
+const modules = ["node_modules/.bin"];
+
+export const servers: readonly ServerRow[] = [
+  // From version 7 on TypeScript is a language server itself, and the other one has nothing to work with.
+  {
+    name: "tsc",
+    folders: modules,
+    arguments: ["--lsp", "--stdio"],
+    languages: typescript,
+    fits: (program) => majorVersionOf(program) >= 7,
+  },
+  {
+    name: "typescript-language-server",
+    folders: modules,
+    arguments: ["--stdio"],
+    languages: typescript,
+    // It would download the types of packages.
+    options: () => ({ disableAutomaticTypingAcquisition: true }),
+    asks: "tsserver",
+  },
+  {
+    name: "pyright-langserver",
+    folders: [...modules, ".venv/bin", "venv/bin"],
+    arguments: ["--stdio"],
+    languages: { ".py": "python", ".pyi": "python" },
+  },
+  { name: "gopls", arguments: ["serve"], languages: { ".go": "go" }, rootFiles: ["go.work", "go.mod"] },
+  {
+    name: "rust-analyzer",
+    arguments: [],
+    languages: { ".rs": "rust" },
+    rootFiles: ["Cargo.toml"],
+    options: (isConfined) =>
+      isConfined
+        ? { cargo: { targetDir: "/tmp/rust-analyzer" } }
+        : { cargo: { buildScripts: { enable: false } }, procMacro: { enable: false }, checkOnSave: false },
+  },
+  {
+    name: "clangd",
+    arguments: ["--background-index=false", "--enable-config=false"],
+    languages: { ".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".cxx": "cpp", ".hpp": "cpp", ".hh": "cpp" },
+  },
+];
+
+export type FoundServer = { row: ServerRow; program: string; root: string };
+
+export type ServerPlaces = {
+  workspace: string;
+  env: NodeJS.ProcessEnv;
+  /** Without a sandbox, nothing that the workspace contains is run. */
+  isConfined: boolean;
+};
+
+/** The one that checks this file: one of the project, else one in PATH. */
+export function serverFor(path: string, { workspace, env, isConfined }: ServerPlaces): FoundServer | undefined {
+  const rows = servers.filter(({ languages }) => Object.hasOwn(languages, extname(path).toLowerCase()));
+  if (rows.length === 0) return undefined;
+  const above = foldersAbove(path, workspace);
+  const candidates = [
+    ...rows.map((row) => {
+      const programs = above.flatMap((folder) => (row.folders ?? []).map((below) => join(folder, below, row.name)));
+      return { row, program: programs.find(isProgram) };
+    }),
+    ...rows.map((row) => ({ row, program: findProgram(row.name, env) })),
+  ];
+  for (const { row, program } of candidates) {
+    if (program === undefined || row.fits?.(program) === false) continue;
+    if (!isConfined && [program, realOrSame(program)].some((each) => isInside(each, workspace))) continue;
+    const root = above.find((folder) => row.rootFiles?.some((file) => existsSync(join(folder, file))));
+    return { row, program, root: root ?? workspace };
+  }
+  return undefined;
+}
+
+/** The folder of the file first, the workspace last. */
+function foldersAbove(path: string, workspace: string): string[] {
+  const folders: string[] = [];
+  for (let folder = dirname(path); isInside(folder, workspace); folder = dirname(folder)) {
+    folders.push(folder);
+    if (folder === workspace) break;
+  }
+  return folders;
+}
+
+/** Of the package that a program belongs to; 0 where that cannot be told. */
+function majorVersionOf(program: string): number {
+  try {
+    const manifest = tryParse(readFileSync(join(dirname(realOrSame(program)), "..", "package.json"), "utf8"));
+    return Number.parseInt(String(isObject(manifest) ? manifest["version"] : 0), 10) || 0;
+  } catch {
+    return 0;
+  }
+}
