@@ -73,7 +73,7 @@ function inShort(turn: readonly Message[]): Message[] {
 
 /**
  * When the newest turn alone does not fit: what one reply brought takes a share of the room at most, then its older results
- * go, then its older steps but for a line each, then the latest results. The request stays.
+ * go, then its older steps but for a line each, then the latest results. The request stays, and so does what is remembered.
  */
 export function cutNewest(messages: readonly Message[], room: number): Message[] {
   const start = Math.max(0, messages.findLastIndex(isPrompt));
@@ -132,13 +132,32 @@ function withoutOldCalls(messages: Message[], start: number, room: number): Mess
     next += 2;
   }
   if (next === start + 1) return messages;
-  const fitting = fittingFromEnd(steps, room);
+  const fitting = fittingLines(steps, room);
   const list = todos === "" ? [] : [todosNote, todos];
   const text = [stepsNote, ...fitting, ...list].join("\n");
   const parts: Part[] = [...request.parts.filter((part) => !isNote(part)), ...rules, { type: "text", text }];
   return [...messages.slice(0, start), { ...request, parts }, ...messages.slice(next)];
 }
 
+/** What is remembered of the steps that went, in the place of what was remembered before. */
+export function withMemory(messages: readonly Message[], text: string): Message[] {
+  const start = Math.max(0, messages.findLastIndex(isPrompt));
+  const request = messages[start]!;
+  const parts = request.parts.filter((part) => !(part.type === "text" && part.text.startsWith(memoryNote)));
+  const memory: Part = { type: "text", text: `${memoryNote}\n${text}` };
+  return messages.map((message, index) => (index === start ? { ...request, parts: [...parts, memory] } : message));
+}
+
+/** The steps of the newest turn that are no longer in a shorter one, after what was remembered of those before them. */
+export function stepsGone(messages: readonly Message[], shorter: readonly Message[]): Message[] {
+  const start = Math.max(0, messages.findLastIndex(isPrompt));
+  const gone = messages.length - start - (shorter.length - Math.max(0, shorter.findLastIndex(isPrompt)));
+  if (gone === 0) return [];
+  const memory = messages[start]!.parts.filter((part) => part.type === "text" && part.text.startsWith(memoryNote));
+  return [{ role: "assistant", parts: memory }, ...messages.slice(start + 1, start + 1 + gone)];
+}
+
+const memoryNote = "[What these steps showed:]";
 const stepsNote = "[The first steps of this turn, whose details were removed to save space:]";
 const todosNote = "[The todo list after them:]";
 /** Its lines, and the list. */
@@ -146,11 +165,14 @@ const partsOfNote = new RegExp(
   `\\n?${stepsNote.replace(/[[\]]/g, "\\$&")}\\n|\\n${todosNote.replace(/[[\]]/g, "\\$&")}\\n`,
 );
 
-/** A quarter of the room at most. */
-function fittingFromEnd(lines: readonly string[], room: number): string[] {
+/** A quarter of the room at most: of older steps the outcome goes first, and only then the step. */
+function fittingLines(lines: readonly string[], room: number): string[] {
+  const short = lines.map((line) => oneLine(line.split(" → ")[0]!, 60));
   let left = room;
-  const from = lines.findLastIndex((line) => (left -= line.length + 1) < 0) + 1;
-  return from === 0 ? [...lines] : [`- (${from} earlier steps)`, ...lines.slice(from)];
+  const from = short.findLastIndex((line) => (left -= line.length + 1) < 0) + 1;
+  if (from > 0) return [`- (${from} earlier steps)`, ...short.slice(from)];
+  const whole = lines.findLastIndex((line, index) => (left -= line.length - short[index]!.length) < 0) + 1;
+  return [...short.slice(0, whole), ...lines.slice(whole)];
 }
 
 /** What was called, with what, and how it ended. */

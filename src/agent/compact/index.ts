@@ -3,7 +3,16 @@
 import type { ModelInfo } from "../../model/provider.ts";
 import type { AgentEvent, Usage } from "../../protocol/event.ts";
 import { isPrompt, type Message } from "../../protocol/message.ts";
-import { cutNewest, cutOldest, materialOf, shortenOld, turnsOf, wordsOf } from "./cut-history.ts";
+import {
+  cutNewest,
+  cutOldest,
+  materialOf,
+  shortenOld,
+  stepsGone,
+  turnsOf,
+  withMemory,
+  wordsOf,
+} from "./cut-history.ts";
 import { countTokens, estimateTokens } from "./estimate.ts";
 
 export { estimateTokens } from "./estimate.ts";
@@ -71,11 +80,45 @@ export async function makeRoom(messages: readonly Message[], options: CompactOpt
   const asked = await summarised(light, { latest, goal, options });
   let shorter = asked.older ?? cutOldest(light, goal - countTokens(latest));
   shorter = [...shorter, ...latest];
-  if (estimateTokens(shorter) > options.room) shorter = cutNewest(shorter, options.room);
+  let told = asked.told;
+  let isSummarised = asked.older !== undefined;
+  if (estimateTokens(shorter) > options.room) {
+    const cut = cutNewest(shorter, goal);
+    // One summary at a time: whoever was just asked about older turns is not asked again.
+    const memory = isSummarised ? { told } : await remembered(stepsGone(shorter, cut), { kept: cut, options });
+    ({ told } = memory);
+    isSummarised ||= memory.text !== undefined;
+    shorter = memory.text === undefined ? cut : withMemory(cut, memory.text);
+  }
 
   const after = estimateTokens(shorter);
-  if (after >= before) return { ...asked.told, messages, how: "unchanged", before, after: before };
-  return { ...asked.told, messages: shorter, how: asked.older ? "summarised" : "shortened", before, after };
+  if (after >= before) return { ...told, messages, how: "unchanged", before, after: before };
+  return { ...told, messages: shorter, how: isSummarised ? "summarised" : "shortened", before, after };
+}
+
+/** What the steps of this turn that went have shown; nothing where none did, or nobody can be asked. */
+async function remembered(
+  gone: readonly Message[],
+  { kept, options }: { kept: readonly Message[]; options: CompactOptions },
+): Promise<{ text?: string; told: SummaryReport }> {
+  const free = options.room - estimateTokens(kept);
+  const longest = Math.min(free * 3, Math.floor(estimateTokens(gone)), longestSummary);
+  return gone.length === 0 || longest < shortestSummary ? { told: {} } : ask(gone, longest, options);
+}
+
+/** A text that is no longer than it may be. What goes wrong is no reason to stop. */
+async function ask(
+  messages: readonly Message[],
+  longest: number,
+  { summarise, windowTokens }: CompactOptions,
+): Promise<{ text?: string; told: SummaryReport }> {
+  if (!summarise) return { told: {} };
+  try {
+    const { text, ...told } = await summarise(materialOf(messages, windowTokens * 2), longest);
+    return text.trim() === "" || text.length > longest ? { told } : { text: text.trim(), told };
+  } catch {
+    return { told: {} };
+  }
 }
 
 type SummaryAttempt = { older?: Message[]; told: SummaryReport };
@@ -85,21 +128,15 @@ async function summarised(
   older: readonly Message[],
   { latest, goal, options }: { latest: readonly Message[]; goal: number; options: CompactOptions },
 ): Promise<SummaryAttempt> {
-  const { summarise, windowTokens } = options;
-  if (!summarise || estimateTokens([...older, ...latest]) <= goal) return { told: {} };
+  if (estimateTokens([...older, ...latest]) <= goal) return { told: {} };
   const words = turnsOf(older).flatMap(wordsOf);
   const replaced = estimateTokens(older) - estimateTokens(words);
   const room = Math.min(goal - estimateTokens([...words, ...latest]), Math.floor(replaced / 2));
   const longest = Math.min(room * 3, longestSummary);
   if (longest < shortestSummary) return { told: {} };
-  try {
-    const { text, ...told } = await summarise(materialOf(older, windowTokens * 2), longest);
-    if (text.trim() === "" || text.length > longest) return { told };
-    const memory: Message = { role: "assistant", parts: [{ type: "text", text: summaryNote + text.trim() }] };
-    return { older: [...words, memory], told };
-  } catch {
-    return { told: {} };
-  }
+  const { text, told } = await ask(older, longest, options);
+  if (text === undefined) return { told };
+  return { older: [...words, { role: "assistant", parts: [{ type: "text", text: summaryNote + text }] }], told };
 }
 
 const summaryNote = "[What was done before, in short; the details were removed to save space.]\n";

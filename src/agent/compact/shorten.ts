@@ -10,13 +10,13 @@ export type Shortening = Pick<Turn, "agent" | "signal" | "spending" | "facts" | 
 const messages = {
   unchanged: "The conversation may no longer fit the model, and nothing in it can be removed: it is sent unchanged.",
   shortened: "The conversation no longer fit the model: older parts were cut.",
-  summarised: "The conversation no longer fit the model: a summary replaces its older turns.",
+  summarised: "The conversation no longer fit the model: a summary replaces its older parts.",
 };
 
 const wishedMessages = {
   unchanged: "There is nothing to compact.",
   shortened: "The conversation was compacted: older parts were cut.",
-  summarised: "The conversation was compacted: a summary replaces its older turns.",
+  summarised: "The conversation was compacted: a summary replaces its older parts.",
 };
 
 /** `trigger`: who wants it. `isIdle`: between two turns. */
