@@ -5,7 +5,6 @@ import { priceOf } from "../model/facts.ts";
 import type { ProviderOptions } from "../model/open.ts";
 import type { Effort, Provider } from "../model/provider.ts";
 import { createProvider, type ModelChoice, type ResolvedModel } from "../model/resolve.ts";
-import { milliseconds } from "../process/clock.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import type { Waiting } from "../protocol/waiting.ts";
@@ -81,7 +80,7 @@ export async function openProvider(
 ): Promise<Provider> {
   const { retries, timeoutMs, idleMs, fallbackModels } = settings.courser;
   const { openProvider: open = createProvider, wrapProvider = same } = host.seams ?? {};
-  const openedAt = milliseconds();
+  const openedAt = process.uptime() * 1000;
   const opened = await open(model, {
     retries,
     timeoutMs,
@@ -92,7 +91,7 @@ export async function openProvider(
     ...(host.insecure && { insecure: true }),
     runCommand: async (command, signal) =>
       (await import("./token-command.ts")).printedBy(command, { env: host.env, ...(signal && { signal }) }),
-    ...(maxTimeMs !== undefined && { timeLeft: () => maxTimeMs - (milliseconds() - openedAt) }),
+    ...(maxTimeMs !== undefined && { timeLeft: () => maxTimeMs - (process.uptime() * 1000 - openedAt) }),
     ...options,
   });
   const provider = wrapProvider(opened, model);
