@@ -52,7 +52,32 @@ static int fails(const char *call, int file, size_t bytes) {
   return 0;
 }
 
-#define NEXT(name) __typeof__(name) *next = (__typeof__(name) *)dlsym(RTLD_NEXT, #name)
+// Looked up once, before there are threads: a fork while another thread looks something up would leave the child waiting
+// for the loader's lock, and whoever waits for the child with it.
+#define NEXT(name)                     \
+  if (!next_##name) look_up();         \
+  __typeof__(name) *next = next_##name
+#define LOOK_UP(name) next_##name = (__typeof__(name) *)dlsym(RTLD_NEXT, #name)
+
+static void look_up(void);
+
+static __typeof__(fsync) *next_fsync;
+static __typeof__(fdatasync) *next_fdatasync;
+static __typeof__(write) *next_write;
+static __typeof__(pwrite) *next_pwrite;
+static __typeof__(pwrite64) *next_pwrite64;
+static __typeof__(gettimeofday) *next_gettimeofday;
+static __typeof__(clock_gettime) *next_clock_gettime;
+
+__attribute__((constructor)) static void look_up(void) {
+  LOOK_UP(fsync);
+  LOOK_UP(fdatasync);
+  LOOK_UP(write);
+  LOOK_UP(pwrite);
+  LOOK_UP(pwrite64);
+  LOOK_UP(gettimeofday);
+  LOOK_UP(clock_gettime);
+}
 
 int fsync(int file) {
   NEXT(fsync);
