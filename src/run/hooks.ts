@@ -104,7 +104,7 @@ async function permittedByFile(
   if (!trustsNow && answer?.type !== "yes") {
     for (const { file } of loaded.waiting)
       warn(
-        `${file} is new or has changed since it was approved: its hooks do not run. Look at it, then approve it with --trust.`,
+        `${file}, or a script that it runs, is new or has changed since it was approved: its hooks do not run. Look at it, then approve it with --trust.`,
       );
     return loaded.hooks;
   }

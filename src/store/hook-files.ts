@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { isObject, type JsonObject, tryParse } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { cursorToolNames, isHookEvent, renamedTools } from "../protocol/hook-events.ts";
+import { behindDigest } from "./files-behind.ts";
 import { type HookEntry, readClaudeHooks, readCursorHooks } from "./hook-entries.ts";
 import { type HookFile, type HookPaths, hookFiles } from "./hook-paths.ts";
 import { isApproved } from "./hook-trust.ts";
@@ -14,6 +15,8 @@ export type Hook = HookEntry &
   Pick<HookFile, "level" | "file" | "cwd"> & {
     /** Further variables of its environment. */
     env?: Record<string, string>;
+    /** Of the project: what lies behind its command, as it was when it was approved. */
+    behind?: string;
   };
 
 export type LoadedHooks = {
@@ -95,13 +98,18 @@ export function readHookFile({
   format,
   file,
   cwd,
+  ofProject,
 }: HookFile): { text: string; hooks: Hook[]; warnings: string[] } | undefined {
   const found = readJsonText(file);
   if (!found) return undefined;
   const warnings: string[] = [];
   const read = format === "claude" ? readClaudeHooks : readCursorHooks;
   const entries = read({ file, content: found.value, warnings });
-  return { text: found.text, hooks: entries.map((entry) => ({ ...entry, level, file, cwd })), warnings };
+  const hooks = entries.map((entry): Hook => {
+    const behind = ofProject && entry.command !== undefined ? { behind: behindDigest([entry.command], cwd) } : {};
+    return { ...entry, level, file, cwd, ...behind };
+  });
+  return { text: found.text, hooks, warnings };
 }
 
 /** A script that was installed for Cursor and for Claude Code stands in both files, and both are read here: it runs once. */

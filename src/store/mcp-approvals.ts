@@ -1,11 +1,11 @@
 // Which MCP servers and tools the user has approved: hashes of what was seen, kept where no agent writes.
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { canonicalJson, isObject, type JsonObject } from "../json/object.ts";
 import { sha256 } from "./chats/sha256.ts";
 import { readJson, saveJson } from "./json-file.ts";
 import type { McpServer } from "./mcp-servers.ts";
-import { filesBehind, type VariableContext } from "./mcp-variables.ts";
+import { serverHashes, type VariableContext } from "./mcp-variables.ts";
 import { projectDir } from "./project.ts";
 
 export type ApprovalContext = VariableContext & { configDir: string };
@@ -14,13 +14,13 @@ export type ApprovalContext = VariableContext & { configDir: string };
 export function isApprovedServer(server: McpServer, context: ApprovalContext): boolean {
   const saved = objectAt(recordOf(context), "servers", keyOf(server));
   if (saved["hash"] === definitionHash(server))
-    return canonicalJson(saved["files"] ?? {}) === canonicalJson(fileHashes(server, context));
+    return canonicalJson(saved["files"] ?? {}) === canonicalJson(serverHashes(server, context));
   return isApprovedByOriginal(server, context);
 }
 
 /** From now on, until the definition or a file behind it changes. */
 export function approveServer(server: McpServer, context: ApprovalContext): void {
-  const entry = { hash: definitionHash(server), files: fileHashes(server, context) };
+  const entry = { hash: definitionHash(server), files: serverHashes(server, context) };
   update(context, (record) => ({ ...record, servers: { ...objectAt(record, "servers"), [keyOf(server)]: entry } }));
   enableServer(server, context);
 }
@@ -145,18 +145,6 @@ function definitionHash({ definition }: McpServer): string {
 
 function toolHash({ name, description, schema }: ToolDescription): string {
   return sha256(canonicalJson({ name, description: description ?? "", schema }));
-}
-
-const largestHashed = 32 * 1024 * 1024;
-
-/** A file that is not there yet counts as well: it could be made. */
-function fileHashes(server: McpServer, context: VariableContext): Record<string, string> {
-  const hashes: Record<string, string> = {};
-  for (const path of filesBehind(server, context)) {
-    const stat = statSync(path, { throwIfNoEntry: false });
-    if (stat?.isFile()) hashes[path] = stat.size > largestHashed ? `${stat.size}` : sha256(readFileSync(path));
-  }
-  return hashes;
 }
 
 /** The original's own approvals: a list of `<server>-<first 16 digits of a hash of path and definition>`. */

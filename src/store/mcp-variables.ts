@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename, isAbsolute, join, resolve, sep } from "node:path";
 import { systemErrorText } from "../text/system-error.ts";
+import { hashesBehind } from "./files-behind.ts";
 import type { McpDefinition, McpServer } from "./mcp-servers.ts";
 
 export type VariableContext = { workspace: string; home: string; env: Readonly<Record<string, string | undefined>> };
@@ -40,28 +41,24 @@ export function resolveServer(server: McpServer, context: VariableContext): Reso
 }
 
 /**
- * The files that decide what a definition does, beyond what it says: an agent that may edit them could change it. A word
- * may be a script that names files (`bash -c '. ./run.sh'`), a variable may name what a program loads.
+ * What decides what a definition does, beyond what it says: an agent that may edit it could change that. A word may be a
+ * script that names files (`bash -c '. ./run.sh'`), a variable may name what a program loads.
  */
-export function filesBehind(server: McpServer, context: VariableContext): string[] {
+export function serverHashes(server: McpServer, context: VariableContext): Record<string, string> {
   const { definition, folder } = server;
-  const roots = [context.workspace, folder];
   const { command, args = [], envFile, env = {} } = definition;
-  const paths = [command, ...args, envFile, ...Object.values(env)].flatMap((word) => {
-    if (word === undefined) return [];
+  const words = [command, ...args, envFile, ...Object.values(env)].flatMap((word) => {
     try {
-      const cwd = workingFolder(server, context);
-      const text = substitute(word, context);
-      const names = [text, ...text.split(/[\s;|&()<>"'`=,:{}]+/)].filter(Boolean);
-      // `python3 -m tools.serve`
-      const modules = args[args.indexOf(word) - 1] === "-m" ? [`${text.replaceAll(".", "/")}.py`] : [];
-      return [...names, ...modules].map((name) => resolve(cwd, name));
+      return word === undefined ? [] : [substitute(word, context)];
     } catch {
       return [];
     }
   });
-  const isWithin = (path: string) => roots.some((root) => path.startsWith(root.endsWith(sep) ? root : root + sep));
-  return [...new Set(paths)].filter(isWithin).sort();
+  try {
+    return hashesBehind(words, { cwd: workingFolder(server, context), roots: [context.workspace, folder] });
+  } catch {
+    return {}; // where it runs cannot be said, so that it does not start
+  }
 }
 
 function workingFolder({ definition: { cwd }, folder }: McpServer, context: VariableContext): string {

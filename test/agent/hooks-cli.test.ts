@@ -1,5 +1,5 @@
 // Hooks in the built program: the sequence of events, in print mode and on a terminal, and how a run ends with them.
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hookEvents } from "../../src/protocol/hook-events.ts";
@@ -270,6 +270,30 @@ describe("in print mode", () => {
     expect(toldLines()).toHaveLength(2);
     await workspace.play(replies, ["--trust"]);
     expect(toldLines()).toHaveLength(3);
+  });
+
+  it("a script of the project is approved with the hook that runs it, and what the run writes into it does not run", async () => {
+    const guard = [{ command: "./guard.sh", matcher: "Shell" }];
+    write(join(workspace.path, ".cursor/hooks.json"), { version: 1, hooks: { preToolUse: guard } });
+    const script = workspace.file("guard.sh", "#!/bin/sh\ncat >/dev/null; echo ran >> guarded\n");
+    chmodSync(script, 0o755);
+    const call = { name: "Shell", args: { command: "echo hello" } };
+    const replies = [{ calls: [call] }, { text: "ok" }];
+    const guarded = () => (existsSync(join(workspace.path, "guarded")) ? 1 : 0);
+    expect((await workspace.play(replies, ["--trust"])).exit).toBe(0);
+    expect(guarded()).toBe(1);
+    rmSync(join(workspace.path, "guarded"));
+
+    // Written by the run itself: neither does it run, nor is the call let through without it.
+    const edit = { name: "Write", args: { path: "guard.sh", contents: "#!/bin/sh\necho evil > guarded\n" } };
+    const own = await workspace.play([{ calls: [edit] }, ...replies]);
+    expect(own.notices()).toContain("a file that it runs has changed since it was approved");
+    expect(own.stdout).toContain("so it has not allowed it");
+    expect(guarded()).toBe(0);
+
+    // By the next run it has not been approved.
+    expect((await workspace.play(replies)).notices()).toMatch(/guard|or a script that it runs, is new or has changed/);
+    expect(guarded()).toBe(0);
   });
 
   it("a broken file stops the run, with its place", async () => {

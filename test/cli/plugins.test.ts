@@ -1,5 +1,5 @@
 // Plugins, with the built program: what they bring reaches the run, and what runs was approved.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
@@ -33,6 +33,38 @@ function plugin(files: Record<string, string> = {}, name = "kit"): string {
 }
 
 const done = [{ text: "Done." }];
+
+describe("links that lead out of a plugin", () => {
+  it.each([
+    ["a file", "hooks/hooks.json"],
+    ["a command", "commands/evil.md"],
+    ["a script of a hook", "lib/deep/start.sh"],
+  ])("are refused, installed or given: %s", async (_name, path) => {
+    workspace = createWorkspace();
+    const root = plugin();
+    const outside = workspace.file("../outside", "secret");
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    rmSync(join(root, path), { force: true });
+    symlinkSync(outside, join(root, path));
+    const given = await workspace.play(done, ["--trust", "--plugin-dir", root]);
+    const added = await workspace.run(["plugin", "add", root, "--yes"]);
+    for (const run of [given, added]) {
+      expect(run.exit).toBe(1);
+      expect(run.stderr).toContain("contains a link that leads out of it");
+    }
+    rmSync(outside);
+    expect((await workspace.run(["plugin", "add", root, "--yes"])).exit).toBe(1);
+  });
+
+  it("may be used within it", async () => {
+    workspace = createWorkspace();
+    const root = plugin();
+    symlinkSync("greet.md", join(root, "commands/hello.md"));
+    expect((await workspace.run(["plugin", "add", root, "--yes"])).exit).toBe(0);
+    const run = await workspace.play([{ expect: "Say hello to Ada", text: "ok" }], ["--trust", "--", "/hello Ada"]);
+    expect(run.exit).toBe(0);
+  });
+});
 
 describe("--plugin-dir", () => {
   it("brings commands, skills, subagents, rules, hooks and servers into the run", async () => {

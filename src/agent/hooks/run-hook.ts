@@ -6,6 +6,7 @@ import { milliseconds } from "../../process/clock.ts";
 import type { HookEventName } from "../../protocol/hook-events.ts";
 import { hookEvents } from "../../protocol/hook-events.ts";
 import { redactedEnd } from "../../redact/shorten.ts";
+import { behindDigest } from "../../store/files-behind.ts";
 import type { Hook } from "../../store/hook-files.ts";
 import type { ProcessEnd, ProcessRunner } from "../process.ts";
 import { type HookReply, isGate, readReply } from "./answer.ts";
@@ -48,6 +49,12 @@ type HookCall = { payload: string; context: HookRunContext; signal: AbortSignal 
 
 async function runCommand(hook: Hook, { payload, context, signal }: HookCall): Promise<Omit<HookRun, "ms">> {
   const { cwd, command } = hook;
+  // The agent may have written it since.
+  if (hook.behind !== undefined && hook.behind !== behindDigest([command!], cwd))
+    return {
+      reply: cutOff("a file that it runs has changed since it was approved (approve it with --trust)"),
+      exit: null,
+    };
   let floods = false;
   let printed = 0;
   let end: ProcessEnd;

@@ -1,5 +1,5 @@
 // A plugin: a folder with commands, skills, subagents, rules, hooks and MCP servers, in the original's layout or in Claude Code's.
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join, resolve, sep } from "node:path";
 import { isObject, type JsonObject } from "../../json/object.ts";
 import { UserError } from "../../protocol/error-codes.ts";
@@ -39,6 +39,7 @@ export function readPlugin(given: string, scope: Plugin["scope"]): Plugin {
       "FILE_UNREADABLE",
       `The plugin ${given} is not a directory. Pass the directory that contains its plugin.json.`,
     );
+  refuseLinksOut(root);
   const file = manifests.map((each) => join(root, each)).find((each) => existsSync(each));
   const manifest = (file === undefined ? undefined : readJson(file)) ?? {};
   const source = { root, file: file ?? root, manifest };
@@ -62,6 +63,21 @@ export function readPlugin(given: string, scope: Plugin["scope"]): Plugin {
     hooks: contentsOf(source, "hooks"),
     servers: contentsOf(source, "mcpServers"),
   };
+}
+
+/** A plugin is what lies in its folder: a link that leaves it would show one thing when it is approved, and be another later. */
+function refuseLinksOut(root: string): void {
+  const open = [root];
+  for (let folder = open.pop(); folder !== undefined; folder = open.pop())
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory() && path !== join(root, ".git")) open.push(path);
+      if (entry.isSymbolicLink() && !(existsSync(path) && realOf(path).startsWith(root + sep)))
+        throw new UserError(
+          "CONFIG_INVALID",
+          `The plugin ${root} contains a link that leads out of it: ${path}. Put the file itself there.`,
+        );
+    }
 }
 
 /** What it is called in rules, commands and names of servers. */
