@@ -1,7 +1,9 @@
 // A worker that does no work: takes runs of a fleet, writes a few events into each and ends it. A process of its own, to be killed.
 //   URL NAME TTL EVENTS PAUSE [SKEW]: of a lease, events a run, milliseconds between them; what its clock is wrong by.
 import { setTimeout as sleep } from "node:timers/promises";
+import { milliseconds } from "../../src/process/clock.ts";
 import type { Fleet, Lease } from "../../src/serve/fleet.ts";
+import { LeaseKeeper } from "../../src/serve/lease-keeper.ts";
 import { openFleet } from "../../src/serve/open-fleet.ts";
 
 export async function main(argv: readonly string[]): Promise<number> {
@@ -16,14 +18,16 @@ export async function main(argv: readonly string[]): Promise<number> {
   while (!stop.signal.aborted) {
     const lease = await fleet.lease({ worker: name, ttlMs, wait: stop.signal });
     if (!lease) continue;
-    const renewing = setInterval(() => void fleet.renew(lease).catch(() => {}), ttlMs / 3);
+    const sureSince = milliseconds();
+    if (!(await fleet.renew(lease))) continue;
+    const keeper = new LeaseKeeper(fleet, lease, sureSince, ({ code }) => process.stdout.write(`lost ${code}\n`));
     try {
       await host(fleet, lease, { name, events, pauseMs });
     } catch (error) {
       if ((error as { code?: string }).code !== "LEASE_LOST") throw error;
       process.stdout.write(`refused ${lease.run}\n`);
     } finally {
-      clearInterval(renewing);
+      keeper.stop();
     }
   }
   fleet.close();

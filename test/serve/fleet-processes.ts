@@ -1,6 +1,7 @@
-// `npm run test:fleet -- [--runs N] [--kills N] [--lease MS] [--restarts N] [--continued N] [--timeout S]`: workers of a fleet on a real
-// NATS server, killed and frozen past their leases at random, the server killed and started again. None may be lost, none end twice, no
-// zombie write. `--continued`: beside them, runs of the built CLI on this machine's own fleet (fleet-continued.ts).
+// `npm run test:fleet -- [--cluster] [--runs N] [--kills N] [--freezes N] [--lease MS] [--restarts N] [--leader-kills N] [--continued N]
+// [--timeout S]`: workers of a fleet on real NATS servers, killed and frozen past their leases at random. One server is killed and started
+// again; of a cluster, the leader is. None may be lost, none end twice, no zombie write. `--continued`: beside them, runs of the built CLI on
+// this machine's own fleet (fleet-continued.ts).
 import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,6 +11,7 @@ import { spawnOwned } from "../support/at-exit.ts";
 import type { Network } from "../support/cut-network.ts";
 import { numbersFrom, underWatch } from "../support/long-script.ts";
 import { NatsServer } from "../support/nats-server.ts";
+import { ClusterTroubles, type Trouble } from "./cluster-troubles.ts";
 import { continuedRuns } from "./fleet-continued.ts";
 import { newRun } from "./fleet-kit.ts";
 import { programOf } from "./program-of.ts";
@@ -19,6 +21,8 @@ export type FleetReport = {
   kills: number;
   freezes: number;
   restarts: number;
+  /** Of a cluster: how often its leader, or another of its servers, was taken away. */
+  troubles: number;
   /** Runs that never ended. */
   lost: number;
   /** Results beyond the first. */
@@ -31,8 +35,14 @@ export type FleetReport = {
   refused: number;
   /** Runs that more than one worker had. */
   continued: number;
+  /** Runs that were taken from a worker that was neither killed nor frozen: one that may not continue has ended for it. */
+  robbed: number;
   /** From the death of a worker until another had its run, in leases: the longest. */
   longestWait: number;
+  /** The same, where a server was away meanwhile. */
+  longestWaitInTrouble: number;
+  /** From the death of a leader until the next event of any run, in leases: the longest. */
+  longestGap: number;
 };
 
 /** The program of a worker, made once. */
@@ -52,7 +62,8 @@ export class HostProcess {
   readonly name: string;
   readonly child: ChildProcess;
   readonly ready: Promise<void>;
-  readonly written: { run: string; position: number }[] = [];
+  readonly written: { run: string; position: number; at: number }[] = [];
+  readonly lost: string[] = [];
   refused = 0;
   ended = 0;
 
@@ -78,7 +89,8 @@ export class HostProcess {
         if (what === "ready") resolve();
         if (what === "refused") this.refused++;
         if (what === "ended") this.ended++;
-        if (what === "wrote") this.written.push({ run: run!, position: Number(position) });
+        if (what === "lost") this.lost.push(run!);
+        if (what === "wrote") this.written.push({ run: run!, position: Number(position), at: Date.now() });
       });
       this.child.on("exit", () => resolve());
     });
@@ -92,14 +104,24 @@ export class HostProcess {
   }
 }
 
-export type StressOptions = { runs: number; kills: number; restarts: number; leaseMs: number };
+export type StressOptions = {
+  runs: number;
+  kills: number;
+  /** Of workers, for longer than their leases. */
+  freezes?: number;
+  restarts?: number;
+  leaseMs: number;
+  /** What happens to the servers of a cluster, one after the other. Without, there is one server. */
+  troubles?: readonly Trouble[];
+};
 
 const workers = 4;
 const events = 5;
 
 /** Between two events of a run: the runs must last as long as the kills do, and a kill or a freeze takes 1.3 leases. */
-function pauseOf({ runs, kills, leaseMs }: StressOptions): number {
-  return Math.max(leaseMs / 20, (kills * leaseMs * 1.4 * workers) / (runs * events));
+function pauseOf({ runs, kills, freezes = 0, troubles = [], leaseMs }: StressOptions): number {
+  const shares = Math.max(kills + freezes, troubles.length * 2);
+  return Math.max(Math.min(leaseMs / 20, 500), (shares * leaseMs * 1.4 * workers) / (runs * events));
 }
 
 /** `onStart` is given what tells how far it is. */
@@ -107,19 +129,21 @@ export async function stressFleet(
   options: StressOptions,
   onStart: (tell: () => string) => void = () => {},
 ): Promise<FleetReport> {
-  const { runs, kills, restarts, leaseMs } = options;
-  const [server, program] = await Promise.all([NatsServer.start(), hostProgram()]);
-  const url = server.url();
+  const { runs, kills, freezes = 0, restarts = 0, leaseMs, troubles } = options;
+  const [cluster, program] = await Promise.all([troubles && ClusterTroubles.start(troubles), hostProgram()]);
+  const server = cluster ? undefined : await NatsServer.start();
+  const url = cluster?.url ?? server!.url();
   const fleet = await openFleet(url, { configDir: "/nowhere", env: {} });
   const all: HostProcess[] = [];
   const killedAt = new Map<string, number>();
+  const frozen = new Map<string, number[]>();
   let started = 0;
-  let freezes = 0;
+  let frozenCount = 0;
   let restarted = 0;
   const pauseMs = pauseOf(options);
   onStart(() => {
     const ended = all.reduce((sum, host) => sum + host.ended, 0);
-    return `${ended} of ${runs} runs ended; ${killedAt.size} kills, ${freezes} freezes, ${restarted} restarts of the server`;
+    return `${ended} of ${runs} runs ended; ${killedAt.size} kills, ${frozenCount} freezes, ${restarted} restarts of the server, ${cluster?.times.length ?? 0} troubles of the cluster`;
   });
   // Half of the workers have clocks that are an hour wrong.
   const start = async () => {
@@ -140,18 +164,21 @@ export async function stressFleet(
       return count + hosted === 0;
     };
     const killer = async () => {
-      for (let killed = 0; killed < kills; killed++) {
+      for (let left = { kills, freezes }; left.kills + left.freezes > 0; ) {
         await sleep(leaseMs * (0.2 + Math.random() * 0.6));
         if (await isOver()) return;
         const index = Math.floor(Math.random() * living.length);
         const host = living[index]!;
-        if (killed % 2 === 1) {
-          freezes++;
+        if (left.freezes >= left.kills) {
+          left = { ...left, freezes: left.freezes - 1 };
+          frozenCount++;
+          frozen.set(host.name, [...(frozen.get(host.name) ?? []), Date.now()]);
           host.child.kill("SIGSTOP");
           await sleep(leaseMs * 1.6);
           host.child.kill("SIGCONT");
           continue;
         }
+        left = { ...left, kills: left.kills - 1 };
         killedAt.set(host.name, Date.now());
         await host.end("SIGKILL");
         living[index] = await start();
@@ -160,24 +187,25 @@ export async function stressFleet(
     const restarter = async () => {
       for (; restarted < restarts; restarted++) {
         await sleep(leaseMs * (1 + Math.random()));
-        await server.kill("SIGKILL");
+        await server!.kill("SIGKILL");
         await sleep(leaseMs * 0.2);
-        await server.start();
+        await server!.start();
       }
     };
     const enqueueing = (async () => {
       for (let number = 0; number < runs; number++) await fleet.enqueue(newRun(number));
       isEnqueued = true;
     })();
-    await Promise.all([enqueueing, killer(), restarter()]);
+    await Promise.all([enqueueing, killer(), restarter(), cluster?.happen(troubles!, leaseMs)]);
     while (!(await isOver())) await sleep(100);
     await Promise.all(living.map((host) => host.end("SIGTERM")));
-    const report = await inspect(fleet, ids, { all, killedAt, leaseMs });
-    return { runs, kills: killedAt.size, freezes, restarts: restarted, ...report };
+    const report = await inspect(fleet, ids, { all, killedAt, frozen, troubles: cluster?.times ?? [], leaseMs });
+    return { runs, kills: killedAt.size, freezes: frozenCount, restarts: restarted, ...report };
   } finally {
     await Promise.all(all.map((host) => host.end("SIGKILL")));
     fleet.close();
-    await server.remove();
+    await server?.remove();
+    await cluster?.remove();
     program.remove();
   }
 }
@@ -208,7 +236,7 @@ export async function partitionFleet(network: Network, leaseMs: number): Promise
     const killedAt = new Map([["cut-off", cutAt]]);
     return {
       ...{ runs: ids.length, kills: 0, freezes: 0, restarts: 0 },
-      ...(await inspect(fleet, ids, { all, killedAt, leaseMs })),
+      ...(await inspect(fleet, ids, { all, killedAt, frozen: new Map(), troubles: [], leaseMs })),
     };
   } finally {
     await Promise.all(all.map((host) => host.end("SIGKILL")));
@@ -219,14 +247,21 @@ export async function partitionFleet(network: Network, leaseMs: number): Promise
   }
 }
 
-type Happened = { all: HostProcess[]; killedAt: Map<string, number>; leaseMs: number };
+type Happened = {
+  all: HostProcess[];
+  killedAt: ReadonlyMap<string, number>;
+  frozen: ReadonlyMap<string, readonly number[]>;
+  troubles: readonly { from: number; to: number; isLeader: boolean }[];
+  leaseMs: number;
+};
 
 async function inspect(
   fleet: Fleet,
   ids: readonly string[],
-  { all, killedAt, leaseMs }: Happened,
+  { all, killedAt, frozen, troubles, leaseMs }: Happened,
 ): Promise<Omit<FleetReport, "runs" | "kills" | "freezes" | "restarts">> {
-  const found = { lost: 0, twice: 0, zombieEvents: 0, unkept: 0, continued: 0, longestWait: 0 };
+  const found = { lost: 0, twice: 0, zombieEvents: 0, unkept: 0, continued: 0, robbed: 0 };
+  const waits = { longestWait: 0, longestWaitInTrouble: 0 };
   const kept = new Set<string>();
   for (const id of ids) {
     const run = await fleet.run(id);
@@ -234,37 +269,57 @@ async function inspect(
     const results = log.filter(({ entry }) => entry.type === "result").length;
     if (run?.state !== "finished" || results === 0) found.lost++;
     found.twice += Math.max(0, results - 1);
-    let host = "";
-    let deadSince: number | undefined;
+    let host: { worker: string; attempt: number; at: number } | undefined;
     for (const { position, at, entry } of log) {
       kept.add(`${id} ${position}`);
       if (entry.type === "leased") {
-        host = `${entry.worker}/${entry.attempt}`;
+        const dead = host && killedAt.get(host.worker);
+        const wasFrozen = host && frozen.get(host.worker)?.some((time) => time > host!.at - leaseMs && time < at);
         if (entry.attempt === 2) found.continued++;
-        if (deadSince !== undefined) found.longestWait = Math.max(found.longestWait, (at - deadSince) / leaseMs);
-        deadSince = killedAt.get(entry.worker);
+        if (host && dead === undefined && !wasFrozen) found.robbed++;
+        if (dead !== undefined) {
+          const isTroubled = troubles.some(({ from, to }) => from < at && to + leaseMs > dead);
+          const which = isTroubled ? "longestWaitInTrouble" : "longestWait";
+          waits[which] = Math.max(waits[which], (at - dead) / leaseMs);
+        }
+        host = { worker: entry.worker, attempt: entry.attempt, at };
       }
-      if (entry.type === "event" && entry.event.type === "text_end" && entry.event.text !== host) found.zombieEvents++;
+      const by = host && `${host.worker}/${host.attempt}`;
+      if (entry.type === "event" && entry.event.type === "text_end" && entry.event.text !== by) found.zombieEvents++;
     }
-    if (log.at(-1)?.entry.type !== "result" || run?.end?.text !== host) found.zombieEvents++;
+    if (log.at(-1)?.entry.type !== "result" || run?.end?.text !== `${host?.worker}/${host?.attempt}`)
+      found.zombieEvents++;
   }
   for (const { written } of all)
     for (const { run, position } of written) if (!kept.has(`${run} ${position}`)) found.unkept++;
-  return { ...found, refused: all.reduce((sum, { refused }) => sum + refused, 0) };
+  const times = all.flatMap(({ written }) => written.map(({ at }) => at)).sort((one, other) => one - other);
+  const gaps = troubles.flatMap(({ from, isLeader }) => {
+    const next = times.find((time) => time > from + settlingMs);
+    return isLeader && next !== undefined ? [(next - from) / leaseMs] : [];
+  });
+  return {
+    ...found,
+    ...waits,
+    longestGap: Math.max(0, ...gaps),
+    troubles: troubles.length,
+    refused: all.reduce((sum, { refused }) => sum + refused, 0),
+  };
 }
 
-export async function main(argv: readonly string[]): Promise<number> {
-  const {
-    lease: leaseMs,
-    timeout,
-    continued: wanted,
-    ...numbers
-  } = numbersFrom(argv, {
-    ...{ runs: 200, kills: 20, restarts: 1, lease: 2000, continued: 6 },
-    timeout: 0,
-  });
-  const options = { ...numbers, leaseMs };
-  const usualMs = (options.runs * events * pauseOf(options)) / workers + options.restarts * leaseMs * 2;
+/** What was on its way when a leader died may still be told. */
+const settlingMs = 200;
+
+export async function main(given: readonly string[]): Promise<number> {
+  const isCluster = given.includes("--cluster");
+  const argv = given.filter((word) => word !== "--cluster");
+  const usual = isCluster
+    ? { runs: 60, kills: 2, freezes: 2, restarts: 0, "leader-kills": 2, lease: 15_000, continued: 0 }
+    : { runs: 200, kills: 10, freezes: 10, restarts: 1, "leader-kills": 0, lease: 2000, continued: 6 };
+  const chosen = numbersFrom(argv, { ...usual, timeout: 0 });
+  const { lease: leaseMs, timeout, continued: wanted, "leader-kills": leaderKills, ...numbers } = chosen;
+  const troubles = isCluster && { troubles: Array.from({ length: leaderKills }, () => "leader killed" as const) };
+  const options = { ...numbers, leaseMs, ...troubles };
+  const usualMs = (options.runs * events * pauseOf(options)) / workers + (options.restarts + leaderKills) * leaseMs * 2;
   let tell = () => "starting";
   const { report, continued } = await underWatch(
     async () => {
@@ -280,5 +335,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   );
   for (const fault of continued.faults) console.log(fault);
   console.log(JSON.stringify({ ...report, continuedRuns: { ...continued, faults: continued.faults.length } }));
-  return report.lost + report.twice + report.zombieEvents + report.unkept + continued.faults.length === 0 ? 0 : 1;
+  const faults = report.lost + report.twice + report.zombieEvents + report.unkept + continued.faults.length;
+  const isLate = report.longestWait > 1.5 || report.longestWaitInTrouble > 2.5 || report.longestGap > 1;
+  return faults + (isCluster ? report.robbed + Number(isLate) : 0) === 0 ? 0 : 1;
 }

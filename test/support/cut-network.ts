@@ -25,14 +25,15 @@ export class Namespace implements Network {
   readonly #subnet = `10.213.${process.pid % 250}`;
   readonly inside = [ip, "netns", "exec", this.#name];
   readonly host = `${this.#subnet}.${Namespace.#made * 4 + 1}`;
+  /** The address of who is inside. */
+  readonly innerHost = `${this.#subnet}.${Namespace.#made * 4 + 2}`;
 
   constructor() {
-    const other = `${this.#subnet}.${Namespace.#made * 4 + 2}`;
     run("netns", "add", this.#name);
     run("link", "add", `${this.#cable}a`, "type", "veth", "peer", "name", `${this.#cable}b`, "netns", this.#name);
     run("addr", "add", `${this.host}/30`, "dev", `${this.#cable}a`);
     run("link", "set", `${this.#cable}a`, "up");
-    run("-n", this.#name, "addr", "add", `${other}/30`, "dev", `${this.#cable}b`);
+    run("-n", this.#name, "addr", "add", `${this.innerHost}/30`, "dev", `${this.#cable}b`);
     this.mend();
   }
 

@@ -17,6 +17,8 @@ export type NatsServerOptions = {
   /** More lines of its configuration. */
   config?: string;
   host?: string;
+  /** What its process is started by, such as a network of its own. */
+  inside?: readonly string[];
 };
 
 export class NatsServer {
@@ -59,11 +61,12 @@ export class NatsServer {
 
   /** Also again, on what it had stored. */
   async start(): Promise<void> {
-    const { hasJetStream = true, config = "" } = this.#options;
+    const { hasJetStream = true, config = "", inside = [] } = this.#options;
     const file = join(this.folder, "nats.conf");
     const store = hasJetStream ? `jetstream { store_dir: "${join(this.folder, "store")}" }` : "";
     writeFileSync(file, `listen: "${this.address}"\n${store}\n${config}\n`);
-    this.#child = spawnOwned(program!, ["-c", file, "-l", join(this.folder, "nats.log")], { stdio: "ignore" });
+    const [command, ...args] = [...inside, program!, "-c", file, "-l", join(this.folder, "nats.log")];
+    this.#child = spawnOwned(command!, args, { stdio: "ignore" });
     const deadline = Date.now() + 20_000;
     while (!(await answers(this.host, this.port))) {
       if (Date.now() > deadline) throw new Error("nats-server does not answer");

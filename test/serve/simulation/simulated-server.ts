@@ -1,7 +1,7 @@
 // A server of streams in memory that behaves as JetStream does, and its connections, which are slow, lose questions and answers, are
 // cut, and hand messages out twice. What a process does about that is the engine's own code.
 
-import { publishOnce, untilAnswered } from "../../../src/serve/engines/nats/retry.ts";
+import { type Acknowledged, messageId, publishOnce, untilAnswered } from "../../../src/serve/engines/nats/retry.ts";
 import {
   type Heard,
   type Lane,
@@ -32,7 +32,7 @@ export type Faults = {
 class Stale extends Error {}
 class Lost extends Error {}
 
-type Message = Stored & { id: string };
+type Message = Stored & { writer: string };
 type Queued = { lane: Lane; run: string; number: number; timer?: Timer | undefined; isReady: boolean };
 type Waiter = { lanes: readonly Lane[]; give(work: Work): void };
 
@@ -93,10 +93,17 @@ export class SimulatedServer {
     this.faults = faults;
   }
 
-  publish(stream: StreamName, key: string, data: string, id: string, { head, after }: PublishOptions): number {
+  publish(
+    stream: StreamName,
+    key: string,
+    data: string,
+    writer: string,
+    { head, after }: PublishOptions,
+  ): Acknowledged {
     const keys = this.streams[stream];
+    const id = messageId(key, writer, after);
     const known = keys.ids.get(id);
-    if (known && this.clock.now - known.at < knownMs) return known.sequence;
+    if (known && this.clock.now - known.at < knownMs) return { sequence: known.sequence, isDuplicate: id !== writer };
     if (after !== undefined && (keys.of(key)?.at(-1)?.sequence ?? 0) !== after) throw new Stale();
     const sequence = ++keys.sequence;
     keys.ids.set(id, { sequence, at: this.clock.now });
@@ -105,12 +112,12 @@ export class SimulatedServer {
       sequence,
       at: this.clock.now,
       data: Buffer.from(data),
-      id,
+      writer,
       ...(head !== undefined && { head }),
     };
     keys.add(message, stream === "lease" || stream === "runs" || stream === "state");
     if (stream === "work") this.#offer(key, sequence);
-    return sequence;
+    return { sequence, isDuplicate: false };
   }
 
   #offer(key: string, number: number): void {
@@ -207,6 +214,7 @@ export class SimulatedConnection implements Server {
   readonly maxBytes = 1_000_000;
   /** Hosts in the simulation never give up, which is harder for the others. */
   readonly patient = (): Server => this;
+  readonly reading = (): Server => this;
   foundAgainAt = 0;
   isDead = false;
   isCut = false;
@@ -255,14 +263,18 @@ export class SimulatedConnection implements Server {
   }
 
   publish(stream: StreamName, key: string, data: string, options: PublishOptions = {}): Promise<number> {
-    const id = `${this.#name}-${this.#ids++}`;
+    const writer = `${this.#name}-${this.#ids++}`;
     return this.#again(() =>
-      publishOnce(
-        id,
-        () => this.#ask(() => this.#server.publish(stream, key, data, id, options)),
-        (error) => error instanceof Stale,
-        () => this.#ask(() => this.#server.streams[stream].of(key)?.at(-1)),
-      ),
+      publishOnce({
+        writer,
+        send: () => this.#ask(() => this.#server.publish(stream, key, data, writer, options)),
+        isOvertaken: (error) => error instanceof Stale,
+        stored: (sequence) =>
+          this.#ask(() => {
+            const messages = this.#server.streams[stream].of(key) ?? [];
+            return sequence === undefined ? messages.at(-1) : messages.find((each) => each.sequence === sequence);
+          }),
+      }),
     );
   }
 

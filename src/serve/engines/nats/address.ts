@@ -1,4 +1,4 @@
-// The address of a fleet: nats://[user:password@ | token@]host[:port][,host…][?prefix=P&replicas=N], or tls://… the same way.
+// The address of a fleet: nats://[user:password@ | token@]host[:port][,host…][?prefix=P&replicas=N&timeout=S], or tls://… the same way.
 // Files with credentials are named by variables, so that no address tells of them.
 import { UserError } from "../../../protocol/error-codes.ts";
 
@@ -12,10 +12,15 @@ export type Address = {
   prefix: string;
   /** How many servers of a cluster keep each message. */
   replicas: number;
+  /** Who waits for news goes on trying for so long when no server can be reached. Absent where the address does not say. */
+  timeoutMs?: number;
   files: { creds?: string; ca?: string; cert?: string; key?: string };
 };
 
-const settings = ["prefix", "replicas"];
+/** Of an address that does not say how long. */
+export const usualTimeoutMs = 300_000;
+
+const settings = ["prefix", "replicas", "timeout"];
 
 export function isFleetAddress(url: string): boolean {
   return /^(nats|tls):\/\//.test(url);
@@ -44,6 +49,9 @@ export function readAddress(url: string, env: NodeJS.ProcessEnv): Address {
       "USAGE",
       "The number of replicas of a fleet is 1, 3 or 5: on as many servers of the cluster it is stored.",
     );
+  const timeout = options.get("timeout");
+  if (timeout !== null && !/^\d{1,7}$/.test(timeout))
+    throw new UserError("USAGE", `The timeout of a fleet is a number of seconds: '${timeout}' does not fit.`);
   const [user, password] = login?.split(":").map(decodeURIComponent) ?? [];
   return {
     servers: hosts.split(","),
@@ -51,6 +59,7 @@ export function readAddress(url: string, env: NodeJS.ProcessEnv): Address {
     ...(password !== undefined ? { user: user!, password } : user ? { token: user } : {}),
     prefix,
     replicas,
+    ...(timeout !== null && { timeoutMs: Number(timeout) * 1000 }),
     files: Object.fromEntries(
       (["creds", "ca", "cert", "key"] as const).flatMap((name) => {
         const file = env[`COURSER_FLEET_${name.toUpperCase()}`];

@@ -1,13 +1,13 @@
 // The connection to a server of NATS: made with packages that only those who have a fleet install.
 import { readFileSync } from "node:fs";
 import type { JetStreamClient, JetStreamManager, StreamConfig } from "@nats-io/jetstream";
-import type { ObjectStore } from "@nats-io/obj";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { systemErrorText } from "../../../text/system-error.ts";
 import type { Address } from "./address.ts";
-import { fleetError, noJetStream } from "./errors.ts";
+import { fleetError, isPassing, noJetStream } from "./errors.ts";
 import { isBucket, Names } from "./names.ts";
+import { untilAnswered } from "./retry.ts";
 import { type StreamName, streamNames } from "./server.ts";
 
 export type Connected = {
@@ -15,24 +15,21 @@ export type Connected = {
   connection: NatsConnection;
   jetstream: JetStreamClient;
   manager: JetStreamManager;
-  objects: ObjectStore;
   names: Names;
+  /** Told of what the server does not let us publish: of most messages no answer is awaited. */
+  onRefused: Set<(error: Error, subject: string) => void>;
   /** The address, for people. */
   where: string;
 };
 
 type Packages = Awaited<ReturnType<typeof loadPackages>>;
 
-const install = "npm install @nats-io/transport-node@3 @nats-io/jetstream@3 @nats-io/obj@3";
+const install = "npm install @nats-io/transport-node@3 @nats-io/jetstream@3";
 
 async function loadPackages() {
   try {
-    const [transport, jetstream, obj] = await Promise.all([
-      import("@nats-io/transport-node"),
-      import("@nats-io/jetstream"),
-      import("@nats-io/obj"),
-    ]);
-    return { transport, jetstream, obj };
+    const [transport, jetstream] = await Promise.all([import("@nats-io/transport-node"), import("@nats-io/jetstream")]);
+    return { transport, jetstream };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "MODULE_NOT_FOUND" && code !== "ERR_MODULE_NOT_FOUND") throw error;
@@ -43,9 +40,14 @@ async function loadPackages() {
   }
 }
 
-/** A server that is away for longer than this does not hear from us, and we from it; found out within three times as long. */
-const pingMs = 10_000;
+/**
+ * A server that is away for longer than this does not hear from us, and we from it; found out within three times as long, so that
+ * another server of a cluster can be found within a lease.
+ */
+const pingMs = 2500;
 const connectMs = 5000;
+/** A cluster that was just started, or lost a server, needs some seconds to elect who decides. */
+const openingMs = 20_000;
 const oldestServer = [2, 9] as const;
 /** How long a message that is sent twice is known: longer than any retry of ours. */
 const knownMs = 120_000;
@@ -60,8 +62,9 @@ export async function connectFleet(address: Address): Promise<Connected> {
     const jetstream = packages.jetstream.jetstream(connection);
     const manager = await packages.jetstream.jetstreamManager(connection, { checkAPI: false });
     const names = new Names(address.prefix);
-    const objects = await openStreams({ packages, jetstream, manager, names, replicas: address.replicas });
-    return { packages, connection, jetstream, manager, objects, names, where };
+    const opening = { packages, manager, names, replicas: address.replicas };
+    await untilAnswered(() => openStreams(opening), { patienceMs: openingMs, isPassing });
+    return { packages, connection, jetstream, manager, names, where, onRefused: new Set() };
   } catch (error) {
     await connection.close();
     throw fleetError(error, where);
@@ -120,30 +123,38 @@ function checkVersion({ info }: NatsConnection, where: string): void {
       "FLEET_UNSUITABLE",
       `The server at ${where} is NATS ${info?.version}; fleets need ${oldestServer.join(".")} or newer.`,
     );
-  if (info?.jetstream !== true) throw noJetStream(where);
+  // One server of a cluster may have none, where others do.
+  if (info?.jetstream !== true && info?.cluster === undefined) throw noJetStream(where);
 }
 
-type Opening = Pick<Connected, "packages" | "jetstream" | "manager" | "names"> & { replicas: number };
+type Opening = Pick<Connected, "packages" | "manager" | "names"> & { replicas: number };
+type Config = Partial<StreamConfig> & { name: string };
 
 /** Whoever comes first makes them; those of a fleet that is there are left as they are. */
-async function openStreams({ packages, jetstream, manager, names, replicas }: Opening): Promise<ObjectStore> {
-  const stores = new packages.obj.Objm(jetstream);
+async function openStreams({ packages, manager, names, replicas }: Opening): Promise<void> {
   // The last one to be made: where it is, so are the others.
-  const isThere = await manager.streams.info(`OBJ_${names.objects}`).catch((error: Error & { code?: unknown }) => {
+  const isThere = await manager.streams.info(names.objectStream).catch((error: Error & { code?: unknown }) => {
     if (error.code === packages.jetstream.JetStreamApiCodes.StreamNotFound) return undefined;
     throw error;
   });
-  if (isThere) return stores.open(names.objects, false);
+  if (isThere) return;
   for (const name of streamNames) await manager.streams.add(streamConfig(name, names, replicas, packages));
-  return stores.create(names.objects, { storage: packages.jetstream.StorageType.File, replicas });
+  await manager.streams.add(objectsConfig(names, replicas, packages));
 }
 
-function streamConfig(
-  name: StreamName,
-  names: Names,
-  replicas: number,
-  { jetstream }: Packages,
-): Partial<StreamConfig> & { name: string } {
+/** As the object store of NATS has it. */
+function objectsConfig(names: Names, replicas: number, { jetstream }: Packages): Config {
+  return {
+    name: names.objectStream,
+    subjects: [names.piece(">"), names.description(">")],
+    storage: jetstream.StorageType.File,
+    num_replicas: replicas,
+    allow_direct: true,
+    discard: jetstream.DiscardPolicy.New,
+  };
+}
+
+function streamConfig(name: StreamName, names: Names, replicas: number, { jetstream }: Packages): Config {
   const { DiscardPolicy, RetentionPolicy, StorageType } = jetstream;
   const nanoseconds = 1_000_000;
   const common = {
@@ -160,8 +171,6 @@ function streamConfig(
       ...common,
       max_msgs_per_subject: 1,
       discard: DiscardPolicy.New,
-      allow_rollup_hdrs: true,
-      deny_delete: true,
     };
   if (name === "work") return { ...common, retention: RetentionPolicy.Workqueue };
   if (name === "lease") return { ...common, max_msgs_per_subject: 1, max_age: leasesKeptMs * nanoseconds };

@@ -1,64 +1,149 @@
-// What goes wrong between us and a server of NATS, in words for the user.
+// What goes wrong between us and a server of NATS: what each error of the client means, and in words for the user.
 
 import { UserError } from "../../../protocol/error-codes.ts";
 import { programName } from "../../../text/program-name.ts";
 
-/** Refused because another message came first. */
-const wrongLastSequence = [10071, 10164];
-
-const isFull = /exceeded|insufficient|no space|maximum (bytes|messages)/i;
-
 type Foreign = Error & { code?: unknown; status?: number; cause?: unknown };
 
-export function isWrongSequence(error: unknown): boolean {
-  return wrongLastSequence.includes(Number((error as Foreign).code));
+/**
+ * `passing`: the same again may go well, because a server is away or busy, or a leader is being elected. `overtaken`: another message
+ * came first. `refused`: this user may not do it. `full`: there is no room left. `unsuitable`: the server is not set up for it.
+ * `closed`: we closed the connection. `fault`: what we asked for makes no sense.
+ */
+type Meaning = "passing" | "overtaken" | "refused" | "full" | "unsuitable" | "closed" | "fault";
+
+/** A reply of a replica that has not caught up with its leader yet. */
+export const staleRead = () => Object.assign(new Error("a replica is behind its leader"), { name: "StaleReadError" });
+
+/** Errors of the client by their names. Those that carry another one mean what that one means. */
+const byName: Readonly<Record<string, Meaning>> = {
+  // Nobody has answered in time: the leader died with the question, or is slow.
+  TimeoutError: "passing",
+  // Nobody listens there: while a leader is elected, a stream and its consumers have none.
+  NoResponders: "passing",
+  NoRespondersError: "passing",
+  // The client takes silence for a server without JetStream. Where a server says so itself, that is the cause, with its code.
+  JetStreamNotEnabled: "passing",
+  RequestError: "passing",
+  ConnectionError: "passing",
+  ProtocolError: "passing",
+  StaleReadError: "passing",
+  // An acknowledgement that names no stream.
+  JetStreamError: "passing",
+  PermissionViolationError: "refused",
+  AuthorizationError: "refused",
+  UserAuthenticationExpiredError: "refused",
+  ClosedConnectionError: "closed",
+  DrainingConnectionError: "closed",
+  InvalidSubjectError: "fault",
+  InvalidArgumentError: "fault",
+  InvalidOperationError: "fault",
+  InvalidNameError: "fault",
+};
+
+/** Answers of the JetStream API by their codes; others by their status. */
+const byCode: ReadonlyMap<number, Meaning> = new Map(
+  (
+    [
+      // Of a cluster that has no leader just now, or whose servers are still finding each other: incomplete, not assigned, not
+      // available, not the leader, no peers to place it on, Raft, offline, still in process, too many requests.
+      ["passing", [10004, 10005, 10007, 10008, 10009, 10041, 10118, 10119, 10158, 10167]],
+      // Wrong last sequence, and wrong last id.
+      ["overtaken", [10070, 10071, 10164]],
+      // Limits of the account, its memory and storage, the number of streams and consumers.
+      ["full", [10002, 10023, 10026, 10027, 10028, 10047]],
+      // No JetStream for the server or the account, no such account, replicas without a cluster, a feature that is missing, streams
+      // that do not exist or are somebody else's.
+      ["unsuitable", [10006, 10010, 10035, 10036, 10039, 10058, 10059, 10065, 10074, 10076]],
+    ] as const
+  ).flatMap(([meaning, codes]) => codes.map((code) => [code, meaning] as const)),
+);
+
+const isFull = /exceeded|insufficient|no space|maximum (bytes|messages)/i;
+const passingStatuses = [408, 429, 503];
+
+export function meaningOf(error: unknown): Meaning {
+  const { name, code, status, message, cause } = error as Foreign;
+  const isOfApi = typeof code === "number" && code >= 10_000;
+  if (isOfApi && byCode.has(code)) return byCode.get(code)!;
+  if (isFull.test(message)) return "full";
+  if (isOfApi) return passingStatuses.includes(status ?? 0) ? "passing" : "fault";
+  if (name === "JetStreamStatusError") return passingStatuses.includes(Number(code)) ? "passing" : "fault";
+  if (cause instanceof Error && (name in byName || cause.name in byName)) return meaningOf(cause);
+  return byName[name] ?? "fault";
 }
 
-/** The same again may go well: the server is away, busy, or just starting. */
 export function isPassing(error: unknown): boolean {
-  const { name, status, message } = error as Foreign;
-  if (error instanceof UserError || name === "PermissionViolationError" || isFull.test(message)) return false;
-  if (name === "JetStreamApiError" || name === "JetStreamStatusError") return status === 503;
-  return ["TimeoutError", "NoRespondersError", "RequestError", "ConnectionError", "JetStreamError"].includes(name);
-}
-
-export function isClosed(error: unknown): boolean {
-  return ["ClosedConnectionError", "DrainingConnectionError"].includes((error as Foreign).name);
+  return !(error instanceof UserError) && meaningOf(error) === "passing";
 }
 
 /** `where`: the address, without who logs in. */
 export function fleetError(error: unknown, where: string): UserError {
   if (error instanceof UserError) return error;
-  const { name, message } = error as Foreign;
-  const text = `${message} ${String((error as Foreign).cause ?? "")}`;
-  if (name === "PermissionViolationError" || /permissions violation/i.test(text))
-    return new UserError(
-      "FLEET_REFUSED",
-      `The fleet at ${where} does not permit this: ${oneLine(message)}. The permissions it needs are listed by '${programName()} help decisions/fleet'.`,
-    );
-  if (name === "AuthorizationError" || name === "UserAuthenticationExpiredError" || /authoriz|authentic/i.test(text))
-    return new UserError(
-      "FLEET_REFUSED",
-      `The fleet at ${where} rejected the login. Use nats://user:password@…, nats://token@…, or a file in COURSER_FLEET_CREDS.`,
-    );
-  if (/jetstream not enabled|JetStreamNotEnabled/i.test(`${name} ${text}`)) return noJetStream(where);
-  if (isFull.test(text))
-    return new UserError(
-      "FLEET_FULL",
-      `The fleet at ${where} is full: ${oneLine(message)}. Give the server more space (max_file_store), or delete old runs.`,
-    );
+  const text = `${(error as Foreign).message} ${String((error as Foreign).cause ?? "")}`;
+  if (/permissions violation/i.test(text)) return notPermitted(where, (error as Foreign).message);
+  const because = oneLine((error as Foreign).message);
+  // What goes wrong while connecting has no class of its own in the client.
   if (/certificate|self.signed|altname|ssl|tls/i.test(text))
     return new UserError(
       "FLEET_REFUSED",
-      `The certificate of the fleet at ${where} was not accepted: ${oneLine(message)}. Set COURSER_FLEET_CA to the file of its certificate authority.`,
+      `The certificate of the fleet at ${where} was not accepted: ${because}. Set COURSER_FLEET_CA to the file of its certificate authority.`,
     );
-  return unreachable(where, oneLine(message));
+  switch (/authoriz|authentic/i.test(text) ? "refused" : meaningOf(error)) {
+    case "refused":
+      return new UserError(
+        "FLEET_REFUSED",
+        `The fleet at ${where} rejected the login. Use nats://user:password@…, nats://token@…, or a file in COURSER_FLEET_CREDS.`,
+      );
+    case "full":
+      return new UserError(
+        "FLEET_FULL",
+        `The fleet at ${where} is full: ${because}. Give the server more space (max_file_store), or delete old runs.`,
+      );
+    case "unsuitable":
+      return unsuitable(error as Foreign, where);
+    case "closed":
+      return unreachable(where, "the connection was closed");
+    case "passing":
+    case "overtaken":
+    case "fault":
+      return isSilence(error as Foreign) ? leaderless(where) : unreachable(where, because);
+  }
+}
+
+function notPermitted(where: string, message: string): UserError {
+  return new UserError(
+    "FLEET_REFUSED",
+    `The fleet at ${where} does not permit this: ${oneLine(message)}. The permissions it needs are listed by '${programName()} help decisions/fleet'.`,
+  );
+}
+
+function unsuitable({ code, message, cause }: Foreign, where: string): UserError {
+  const number = Number(code ?? (cause as Foreign | undefined)?.code);
+  if (number === 10_039 || number === 10_076) return noJetStream(where);
+  const why: Record<number, string> = {
+    10059: "has no streams of this fleet: they were deleted, or this user may only use a fleet that exists",
+    10074: "is not a cluster, so it cannot keep several replicas. Leave out ?replicas=",
+  };
+  const because = why[number] ?? `cannot keep this fleet: ${oneLine(message)}`;
+  return new UserError("FLEET_UNSUITABLE", `The server at ${where} ${because}.`);
+}
+
+function isSilence({ name, code }: Foreign): boolean {
+  return ["JetStreamNotEnabled", "NoResponders", "NoRespondersError"].includes(name) || code === 10_008;
 }
 
 export function unreachable(where: string, why: string): UserError {
   return new UserError(
     "FLEET_UNREACHABLE",
     `The fleet at ${where} cannot be reached: ${why}. Is a NATS server running there? To start one: nats-server -js -a 127.0.0.1`,
+  );
+}
+
+function leaderless(where: string): UserError {
+  return new UserError(
+    "FLEET_UNREACHABLE",
+    `The fleet at ${where} does not answer: its streams have no leader. A cluster needs more than half of its servers to elect one.`,
   );
 }
 

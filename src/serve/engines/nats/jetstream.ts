@@ -4,11 +4,14 @@ import type { StoredMsg } from "@nats-io/jetstream";
 import type { Msg, MsgHdrs } from "@nats-io/transport-node";
 import { randomUuid } from "../../../store/chats/random-uuid.ts";
 import type { Connected } from "./connect.ts";
-import { fleetError, isClosed, isPassing, isWrongSequence, unreachable } from "./errors.ts";
+import { fleetError, isPassing, meaningOf, unreachable } from "./errors.ts";
 import { lastWord } from "./keys.ts";
-import { dropObject, getObject, putObject } from "./objects.ts";
-import { type Pulled, pullNext, pullNow } from "./pulls.ts";
-import { publishOnce, untilAnswered } from "./retry.ts";
+import { Objects } from "./objects.ts";
+import { type Pulled, pullNext } from "./pulls.ts";
+import { awayError, Reach } from "./reach.ts";
+import { answerMs, lastMessage, messageAt, readPages } from "./reads.ts";
+import { removeMessages } from "./removal.ts";
+import { messageId, publishOnce, untilAnswered } from "./retry.ts";
 import {
   type Heard,
   type Lane,
@@ -20,38 +23,31 @@ import {
   type StreamName,
   type Work,
 } from "./server.ts";
+import { ServerClock } from "./server-clock.ts";
 
 const headHeader = "Courser-Head";
-const idHeader = "Nats-Msg-Id";
-/** An answer takes so long at most; then the question is put again. */
-const answerMs = 5000;
+const writerHeader = "Courser-Writer";
 /** Who asks is told that the server is away after this time. */
 const patienceMs = 60_000;
-const clockGoodMs = 30_000;
 const pullMs = 20_000;
 /** Who only asks does not wait for a server that says nothing. */
 const askedMs = 1000;
 /** Headers are counted with the data. */
 const headersBytes = 32 * 1024;
-const mostInPull = 500;
 export const ackWaitMs = 15_000;
 const nanoseconds = 1_000_000;
 
+type Rest<Call> = Call extends (first: never, ...rest: infer Words) => unknown ? Words : never;
 type Watcher = { onMessage(message: Heard): void; onGap(): void };
 
-/** What is known of the connection, by everybody who uses it. */
+/** What is known of the server, by everybody who uses the same connection. */
 type Known = {
-  clock?: { offset: number; takenAt: number } | undefined;
-  isAway: boolean;
-  /** It was lost, and is there again: by the clock that is read next. */
-  isFoundAgain: boolean;
-  foundAgainAt: number;
+  /** The patience of readers. */
+  readersMs: number;
+  reach: Reach;
+  clock: ServerClock;
   lanes: Set<Lane>;
-  onGap: Set<() => void>;
   watches: Map<string, { watchers: Set<Watcher>; subscription: { unsubscribe(): void } }>;
-  onReach: Set<(isReached: boolean) => void>;
-  /** Of questions that were put to a server that is away now. */
-  onLost: Set<(error: Error) => void>;
 };
 
 export class JetStream implements Server {
@@ -60,34 +56,40 @@ export class JetStream implements Server {
   readonly #patienceMs: number;
   readonly #giveUp: AbortSignal | undefined;
   readonly #waiting = new Set<(error: Error) => void>();
-  readonly #clockKey = `clock.${randomUuid()}`;
+  readonly #objects: Objects;
 
-  constructor(connected: Connected, known?: Known, giveUp?: AbortSignal) {
+  /** `shared`: of another one on the same connection. */
+  constructor(
+    connected: Connected,
+    known: { readersMs: number } | { shared: Known; patienceMs: number; giveUp?: AbortSignal },
+  ) {
     this.#connected = connected;
-    this.#giveUp = giveUp;
-    giveUp?.addEventListener("abort", () => {
+    this.#giveUp = "giveUp" in known ? known.giveUp : undefined;
+    this.#giveUp?.addEventListener("abort", () => {
       for (const reject of [...this.#waiting]) reject(awayError());
     });
-    this.#known = known ?? {
-      isAway: false,
-      isFoundAgain: false,
-      foundAgainAt: 0,
-      lanes: new Set(),
-      watches: new Map(),
-      onGap: new Set(),
-      onReach: new Set(),
-      onLost: new Set(),
-    };
-    this.#patienceMs = known ? Infinity : patienceMs;
-    if (!known) void this.#watchConnection();
+    this.#known = "shared" in known ? known.shared : this.#begin(known.readersMs);
+    this.#patienceMs = "shared" in known ? known.patienceMs : patienceMs;
+    this.#objects = new Objects(connected, (work) => this.#again(work));
+  }
+
+  #begin(readersMs: number): Known {
+    const clock = new ServerClock(this.#connected);
+    const reach = new Reach(this.#connected, () => clock.found());
+    return { readersMs, reach, clock, lanes: new Set(), watches: new Map() };
   }
 
   patient(giveUp?: AbortSignal): Server {
-    return new JetStream(this.#connected, this.#known, giveUp);
+    const patience = { shared: this.#known, patienceMs: Infinity, ...(giveUp && { giveUp }) };
+    return new JetStream(this.#connected, patience);
+  }
+
+  reading(giveUp: AbortSignal): Server {
+    return new JetStream(this.#connected, { shared: this.#known, patienceMs: this.#known.readersMs, giveUp });
   }
 
   get foundAgainAt(): number {
-    return this.#known.foundAgainAt;
+    return this.#known.clock.foundAgainAt;
   }
 
   get maxBytes(): number {
@@ -96,17 +98,28 @@ export class JetStream implements Server {
 
   publish(stream: StreamName, key: string, data: string, { head, after }: PublishOptions = {}): Promise<number> {
     const { jetstream, names, packages } = this.#connected;
-    const id = randomUuid();
+    const writer = randomUuid();
+    const msgID = messageId(key, writer, after);
     const subject = names.subject(stream, key);
+    const expect = after === undefined ? {} : { expect: { lastSubjectSequence: after } };
     return this.#again(async () => {
       const headers = packages.transport.headers();
       if (head !== undefined) headers.set(headHeader, head);
-      const expect = after === undefined ? {} : { expect: { lastSubjectSequence: after } };
-      const send = async () =>
-        (await jetstream.publish(subject, data, { msgID: id, headers, timeout: answerMs, retries: 1, ...expect })).seq;
-      return publishOnce(id, send, isWrongSequence, async () => {
-        const last = await this.#last(stream, key);
-        return last ? { sequence: last.seq, id: last.header?.get(idHeader) } : undefined;
+      if (after !== undefined) headers.set(writerHeader, writer);
+      return publishOnce({
+        writer,
+        send: async () => {
+          const ack = await jetstream.publish(subject, data, { msgID, headers, timeout: answerMs, ...expect });
+          return { sequence: ack.seq, isDuplicate: ack.duplicate && msgID !== writer };
+        },
+        isOvertaken: (error) => meaningOf(error) === "overtaken",
+        stored: async (sequence) => {
+          const last =
+            sequence === undefined
+              ? await this.#last(stream, key)
+              : await messageAt(this.#connected, names.stream(stream), sequence);
+          return last ? { sequence: last.seq, writer: last.header?.get(writerHeader) } : undefined;
+        },
       });
     });
   }
@@ -120,36 +133,16 @@ export class JetStream implements Server {
     stream: StreamName,
     filter: string,
     from: number,
-    { to = Number.MAX_SAFE_INTEGER, most = Number.MAX_SAFE_INTEGER }: { to?: number; most?: number } = {},
+    limits: { to?: number; most?: number } = {},
   ): Promise<Stored[]> {
-    return this.#again(() => this.#range(stream, filter, from, to, most));
-  }
-
-  async #range(stream: StreamName, filter: string, from: number, to: number, most: number): Promise<Stored[]> {
-    const { manager, names, packages, connection } = this.#connected;
-    const { AckPolicy, DeliverPolicy } = packages.jetstream;
-    const name = names.stream(stream);
-    const consumer = await manager.consumers.add(name, {
-      ack_policy: AckPolicy.None,
-      deliver_policy: DeliverPolicy.StartSequence,
-      opt_start_seq: Math.max(1, from),
-      filter_subject: names.subject(stream, filter),
-      inactive_threshold: answerMs * nanoseconds,
-      mem_storage: true,
-      num_replicas: 1,
+    const { names } = this.#connected;
+    const source = { stream: names.stream(stream), subject: names.subject(stream, filter) };
+    return this.#again(async () => {
+      const all: Stored[] = [];
+      for await (const page of readPages(this.#connected, source, { from, ...limits }))
+        for (const each of page) all.push(this.#pulled(stream, each));
+      return all;
     });
-    const all: Stored[] = [];
-    const source = { stream: name, consumer: consumer.name };
-    // As many as there are now: a reader that went on as long as there is more would follow busy writers for ever.
-    for (let left = Math.min(most, consumer.num_pending); left > 0; ) {
-      const batch = Math.min(left, mostInPull, Math.max(1, to - from + 1));
-      const page = await pullNow(connection, source, batch, answerMs);
-      for (const each of page) if (each.sequence <= to) all.push(this.#pulled(stream, each));
-      if (page.length < batch || page.at(-1)!.sequence >= to) break;
-      left -= page.length;
-    }
-    void manager.consumers.delete(name, consumer.name).catch(() => {}); // it would go by itself
-    return all;
   }
 
   /** However many watch the same in this process: the server tells it once. */
@@ -171,10 +164,10 @@ export class JetStream implements Server {
       watches.set(subject, { watchers, subscription });
     }
     watchers.add(listener);
-    this.#known.onGap.add(listener.onGap);
+    this.#known.reach.onGap.add(listener.onGap);
     return {
       close: () => {
-        this.#known.onGap.delete(listener.onGap);
+        this.#known.reach.onGap.delete(listener.onGap);
         watchers.delete(listener);
         if (watchers.size > 0) return;
         watches.get(subject)?.subscription.unsubscribe();
@@ -195,10 +188,10 @@ export class JetStream implements Server {
     return (await this.#again(() => manager.streams.info(names.stream(stream)))).state.last_seq;
   }
 
-  async purge(stream: StreamName, filter: string, keep?: number): Promise<void> {
-    const { manager, names } = this.#connected;
-    const options = { filter: names.subject(stream, filter), ...(keep !== undefined && { keep }) };
-    await this.#again(() => manager.streams.purge(names.stream(stream), options));
+  async purge(stream: StreamName, filter: string, keep = 0): Promise<void> {
+    const { names } = this.#connected;
+    const source = { stream: names.stream(stream), subject: names.subject(stream, filter) };
+    await removeMessages(this.#connected, source, keep, (work) => this.#again(work));
   }
 
   async addLane(lane: Lane): Promise<void> {
@@ -222,19 +215,30 @@ export class JetStream implements Server {
     const sources = lanes.map((lane) => ({ stream: names.stream("work"), consumer: consumerOf(lane) }));
     const giveBack = ({ reply }: Pulled) => connection.publish(reply, "-NAK");
     for (const source of sources) {
-      if (this.#known.isAway) break;
-      const message = await pullNext(connection, [source], { waitMs: askedMs, giveBack });
+      if (this.#known.reach.isAway) break;
+      const message = await this.#pull([source], { waitMs: askedMs, giveBack });
       if (message) return workIn(message);
     }
     if (!wait || wait.aborted) return undefined;
     // A server that was away has forgotten who waits.
     const gap = new AbortController();
     const end = () => gap.abort();
-    this.#known.onGap.add(end);
+    this.#known.reach.onGap.add(end);
     const signal = AbortSignal.any([wait, gap.signal]);
-    const message = await pullNext(connection, sources, { waitMs: pullMs, signal, giveBack });
-    this.#known.onGap.delete(end);
-    return message && workIn(message);
+    try {
+      const message = await this.#pull(sources, { waitMs: pullMs, signal, giveBack });
+      return message && workIn(message);
+    } finally {
+      this.#known.reach.onGap.delete(end);
+    }
+  }
+
+  async #pull(...how: Rest<typeof pullNext>): Promise<Pulled | undefined> {
+    try {
+      return await pullNext(this.#connected, ...how);
+    } catch (error) {
+      throw fleetError(error, this.#connected.where);
+    }
   }
 
   /** For the time that the consumer grants anyway a sign of life will do; another one is told as a delay. */
@@ -253,22 +257,10 @@ export class JetStream implements Server {
     await this.#again(() => connection.request(handle, how, { timeout: answerMs }));
   }
 
-  async now(): Promise<number> {
-    const known = this.#known;
-    if (!known.clock || performance.now() - known.clock.takenAt > clockGoodMs) {
-      await this.publish("lease", this.#clockKey, "");
-      const stored = await this.last("lease", this.#clockKey);
-      // The answer took its time: this is never ahead of the server.
-      const takenAt = performance.now();
-      known.clock = { offset: (stored?.at ?? 0) - takenAt, takenAt };
-      if (known.isFoundAgain) known.foundAgainAt = takenAt + known.clock.offset;
-      known.isFoundAgain = false;
-    }
-    return performance.now() + known.clock.offset;
-  }
+  now = () => this.#known.clock.now((work) => this.#again(work));
 
   onReach(listener: (isReached: boolean) => void): void {
-    this.#known.onReach.add(listener);
+    this.#known.reach.onReach.add(listener);
   }
 
   tellNews(kind: NewsKind): void {
@@ -281,22 +273,22 @@ export class JetStream implements Server {
   onNews(kind: NewsKind, listener: () => void): { close(): void } {
     const { connection, names } = this.#connected;
     const subscription = connection.subscribe(names.news(kind), { callback: listener });
-    this.#known.onGap.add(listener);
+    this.#known.reach.onGap.add(listener);
     return {
       close: () => {
-        this.#known.onGap.delete(listener);
+        this.#known.reach.onGap.delete(listener);
         subscription.unsubscribe();
       },
     };
   }
 
-  putObject = (name: string, bytes: AsyncIterable<Uint8Array>) => putObject(this.#connected, name, bytes);
-  getObject = (name: string) => this.#again(() => getObject(this.#connected, name));
-  dropObject = (name: string) => dropObject(this.#connected, name);
+  putObject = (name: string, bytes: AsyncIterable<Uint8Array>) => this.#objects.put(name, bytes);
+  getObject = (name: string) => this.#objects.get(name);
+  dropObject = (name: string) => this.#objects.drop(name);
 
   close(): void {
     void this.#connected.connection.close();
-    this.#wakeAll();
+    this.#known.reach.wakeAll();
   }
 
   async #again<T>(work: () => Promise<T>): Promise<T> {
@@ -304,21 +296,24 @@ export class JetStream implements Server {
     const giveUp = this.#giveUp;
     try {
       giveUp?.throwIfAborted();
-      return await untilAnswered(() => (this.#known.isAway ? Promise.reject(awayError()) : this.#unlessLost(work())), {
-        patienceMs: this.#patienceMs,
-        isPassing: (error) => !connection.isClosed() && !giveUp?.aborted && isPassing(error),
-      });
+      return await untilAnswered(
+        () => (this.#known.reach.isAway ? Promise.reject(awayError()) : this.#unlessLost(work())),
+        {
+          patienceMs: this.#patienceMs,
+          isPassing: (error) => !connection.isClosed() && !giveUp?.aborted && isPassing(error),
+        },
+      );
     } catch (error) {
       giveUp?.throwIfAborted();
       if (error instanceof Refused) throw error;
-      if (isClosed(error) || connection.isClosed()) throw unreachable(where, "the connection was closed");
+      if (connection.isClosed()) throw unreachable(where, "the connection was closed");
       throw fleetError(error, where);
     }
   }
 
   /** An answer from a server that was lost never comes, and who has given up does not wait for one. */
   #unlessLost<T>(answer: Promise<T>): Promise<T> {
-    const all = [this.#known.onLost, this.#waiting];
+    const all = [this.#known.reach.onLost, this.#waiting];
     return new Promise((resolve, reject) => {
       for (const each of all) each.add(reject);
       answer.then(resolve, reject).finally(() => {
@@ -327,29 +322,9 @@ export class JetStream implements Server {
     });
   }
 
-  async #watchConnection(): Promise<void> {
-    for await (const { type } of this.#connected.connection.status()) {
-      if (type === "disconnect") {
-        this.#known.isAway = true;
-        for (const tell of this.#known.onReach) tell(false);
-        for (const reject of [...this.#known.onLost]) reject(awayError());
-      }
-      if (type !== "reconnect") continue;
-      this.#known.isAway = false;
-      this.#known.clock = undefined;
-      this.#known.isFoundAgain = true;
-      for (const tell of this.#known.onReach) tell(true);
-      this.#wakeAll();
-    }
-  }
-
-  #wakeAll(): void {
-    for (const each of [...this.#known.onGap]) each();
-  }
-
-  async #last(stream: StreamName, key: string): Promise<StoredMsg | null> {
-    const { manager, names } = this.#connected;
-    return manager.direct.getMessage(names.stream(stream), { last_by_subj: names.subject(stream, key) });
+  #last(stream: StreamName, key: string): Promise<StoredMsg | null> {
+    const { names } = this.#connected;
+    return lastMessage(this.#connected, { stream: names.stream(stream), subject: names.subject(stream, key) });
   }
 
   #stored(stream: StreamName, { subject, seq, time, data, header }: StoredMsg): Stored {
@@ -371,10 +346,6 @@ export class JetStream implements Server {
       ...headIn(headers),
     };
   }
-}
-
-function awayError(): Error {
-  return Object.assign(new Error("the connection was lost"), { name: "ConnectionError" });
 }
 
 function headIn(headers: MsgHdrs | undefined): { head?: string } {

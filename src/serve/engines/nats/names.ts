@@ -37,6 +37,19 @@ export class Names {
   get objects(): string {
     return `${this.prefix}_objects`;
   }
+
+  get objectStream(): string {
+    return `OBJ_${this.objects}`;
+  }
+
+  /** Of all pieces of an object. */
+  piece(id: string): string {
+    return `$O.${this.objects}.C.${id}`;
+  }
+
+  description(name: string): string {
+    return `$O.${this.objects}.M.${name}`;
+  }
 }
 
 export function isBucket(name: StreamName): boolean {

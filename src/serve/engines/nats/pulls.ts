@@ -1,5 +1,8 @@
 // Pulls: asks a consumer for messages, for one or for many, now or as soon as there is one.
-import type { MsgHdrs, NatsConnection } from "@nats-io/transport-node";
+import type { MsgHdrs } from "@nats-io/transport-node";
+import type { Connected } from "./connect.ts";
+
+type Connection = Pick<Connected, "connection" | "onRefused">;
 
 export type Pulled = {
   subject: string;
@@ -18,14 +21,10 @@ type Source = { stream: string; consumer: string };
 
 /** Where a message was deleted just now the server looks for it in vain: so long, then it says that there are no more. */
 const overMs = 500;
+const againMs = 500;
 
 /** What is there now, at most so many. */
-export function pullNow(
-  connection: NatsConnection,
-  source: Source,
-  batch: number,
-  timeoutMs: number,
-): Promise<Pulled[]> {
+export function pullNow(connected: Connection, source: Source, batch: number, timeoutMs: number): Promise<Pulled[]> {
   return new Promise((resolve, reject) => {
     const got: Pulled[] = [];
     const end = (error?: Error) => {
@@ -37,10 +36,11 @@ export function pullNow(
     const silent = () => end(Object.assign(new Error("the server is silent"), { name: "TimeoutError" }));
     let timer = setTimeout(silent, timeoutMs);
     const subscription = ask(
-      connection,
+      connected,
       [source],
       { batch, no_wait: true, expires: overMs * 1_000_000 },
       (message, status) => {
+        if (status instanceof Error) return end(status);
         if (status !== undefined) {
           if (status === 503) return end(Object.assign(new Error("no server answers"), { name: "NoRespondersError" }));
           return end();
@@ -56,29 +56,33 @@ export function pullNow(
 
 /** The next of any of these; undefined after `waitMs`, and when the signal is aborted. `giveBack`: one that came too late. */
 export function pullNext(
-  connection: NatsConnection,
+  connected: Connection,
   sources: readonly Source[],
   { waitMs, signal, giveBack }: { waitMs: number; signal?: AbortSignal; giveBack(message: Pulled): void },
 ): Promise<Pulled | undefined> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     let isSettled = false;
-    const end = (message?: Pulled) => {
+    const end = (message?: Pulled, error?: Error) => {
       if (isSettled) return;
       isSettled = true;
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
       // Until the server has heard of it, it may hand out more.
       void subscription.drain().catch(() => {});
-      resolve(message);
+      if (error) reject(error);
+      else resolve(message);
     };
     const onAbort = () => end();
-    const timer = setTimeout(end, waitMs + 1000);
+    let timer = setTimeout(end, waitMs + 1000);
     // Who does not wait asks without a time: with one, the server would wait so long.
     const how = signal ? { expires: waitMs * 1_000_000 } : { no_wait: true };
-    const subscription = ask(connection, sources, { batch: 1, ...how }, (message, status) => {
-      if (!message) {
-        // Too many wait already, or nobody is there: the caller asks again when the time is over.
-        if (status === 404 || status === 408) end();
+    const subscription = ask(connected, sources, { batch: 1, ...how }, (message, status) => {
+      if (status instanceof Error) end(undefined, status);
+      else if (!message) {
+        if (status === 404 || status === 408 || !signal) return end();
+        // Too many wait already, or the consumer has no leader: the caller asks again in a moment.
+        clearTimeout(timer);
+        timer = setTimeout(end, againMs);
       } else if (isSettled) giveBack(message);
       else end(message);
     });
@@ -88,10 +92,10 @@ export function pullNext(
 }
 
 function ask(
-  connection: NatsConnection,
+  { connection, onRefused }: Connection,
   sources: readonly Source[],
   request: object,
-  onAnswer: (message: Pulled | undefined, status: number | undefined) => void,
+  onAnswer: (message: Pulled | undefined, status: number | Error | undefined) => void,
 ): { unsubscribe(): void; drain(): Promise<void> } {
   const inbox = `_INBOX.${globalThis.crypto.randomUUID().replaceAll("-", "")}`;
   const subscription = connection.subscribe(inbox, {
@@ -102,8 +106,11 @@ function ask(
       onAnswer(delivered(message.subject, message.reply ?? "", message.data, message.headers), undefined);
     },
   });
-  for (const { stream, consumer } of sources)
-    connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, JSON.stringify(request), { reply: inbox });
+  const subjects = sources.map(({ stream, consumer }) => `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`);
+  const refused = (error: Error, subject: string) => subjects.includes(subject) && onAnswer(undefined, error);
+  onRefused.add(refused);
+  void subscription.closed.then(() => onRefused.delete(refused));
+  for (const subject of subjects) connection.publish(subject, JSON.stringify(request), { reply: inbox });
   return subscription;
 }
 

@@ -23,19 +23,39 @@ export async function untilAnswered<T>(
   }
 }
 
-/** `isStale`: the server says that another message came first. Was that ours, stored before, and the answer never came? */
-export async function publishOnce(
-  id: string,
-  send: () => Promise<number>,
-  isStale: (error: unknown) => boolean,
-  last: () => Promise<{ sequence: number; id: string | undefined } | undefined>,
-): Promise<number> {
+export type Acknowledged = { sequence: number; isDuplicate: boolean };
+
+/**
+ * The id under which the server knows a message. It compares the expected sequence before its replicas have agreed on the messages
+ * that are on their way, so that two of them can pass; the id it compares when it stores them. Whoever writes behind the same message
+ * therefore uses the same id: one is stored, the others are duplicates of it. The first message with a key has no predecessor, and is
+ * compared where it is stored.
+ */
+export function messageId(key: string, writer: string, after: number | undefined): string {
+  return after === undefined || after === 0 ? writer : `${key}.${after}`;
+}
+
+export type Publishing = {
+  /** Of this very message. */
+  writer: string;
+  send(): Promise<Acknowledged>;
+  /** The server says that another message came first. */
+  isOvertaken(error: unknown): boolean;
+  /** The message with this sequence; without, the last one with the same key. */
+  stored(sequence?: number): Promise<{ sequence: number; writer?: string | undefined } | undefined>;
+};
+
+/** Where another message came first: was that ours, stored before, and the answer never came? Else: Refused. */
+export async function publishOnce({ writer, send, isOvertaken, stored }: Publishing): Promise<number> {
+  let first: number | undefined;
   try {
-    return await send();
+    const { sequence, isDuplicate } = await send();
+    if (!isDuplicate) return sequence;
+    first = sequence;
   } catch (error) {
-    if (!isStale(error)) throw error;
-    const found = await last();
-    if (found?.id === id) return found.sequence;
-    throw new Refused();
+    if (!isOvertaken(error)) throw error;
   }
+  const found = await stored(first);
+  if (found?.writer === writer) return found.sequence;
+  throw new Refused();
 }

@@ -38,6 +38,8 @@ export interface Server {
    * with the reason of the signal. Others are told that it is away.
    */
   patient(giveUp?: AbortSignal): Server;
+  /** The same server for who follows what happens, until it gives up, or the server is away for the time that was set. */
+  reading(giveUp: AbortSignal): Server;
   /** Largest data of one message. */
   readonly maxBytes: number;
   /** Stored once, however often it must be sent. The sequence comes back. */

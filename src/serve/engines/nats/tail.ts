@@ -26,6 +26,7 @@ export async function* tail(
       tell();
     },
   });
+  const reading = server.reading(signal);
   let last = from;
   try {
     while (!signal.aborted) {
@@ -37,7 +38,10 @@ export async function* tail(
         yield next;
       } else if (isBehind) {
         isBehind = false;
-        const page = await server.range(stream, filter, last + 1, { most: pageSize });
+        const page = await reading.range(stream, filter, last + 1, { most: pageSize }).catch((error: unknown) => {
+          if (signal.aborted) return [];
+          throw error;
+        });
         for (const each of page) {
           last = each.sequence;
           yield each;

@@ -1,0 +1,94 @@
+// A fleet on a cluster of three servers: leaders die, servers are away, one is cut off. No run ends for it, and nothing is written twice.
+// The long form: npm run test:fleet -- --cluster --runs 300 --leader-kills 3 --kills 6 --freezes 6
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openFleet } from "../../src/serve/open-fleet.ts";
+import { noNamespaces } from "../support/cut-network.ts";
+import { NatsCluster } from "../support/nats-cluster.ts";
+import { noNatsServer } from "../support/nats-server.ts";
+import { orSkipped } from "../support/skipping.ts";
+import type { Trouble } from "./cluster-troubles.ts";
+import { newRun } from "./fleet-kit.ts";
+import { stressFleet } from "./fleet-processes.ts";
+
+const noNetwork = noNatsServer || noNamespaces();
+const nothingWrong = { lost: 0, twice: 0, zombieEvents: 0, unkept: 0, robbed: 0 };
+
+describe.concurrent("a fleet on a cluster", () => {
+  const troubles: [Trouble, string | false, { kills: number }][] = [
+    ["leader killed", noNatsServer, { kills: 1 }],
+    ["rolling restart", noNatsServer, { kills: 0 }],
+    ["leader cut off", noNetwork, { kills: 0 }],
+  ];
+  for (const [trouble, missing, { kills }] of troubles)
+    it.skipIf(missing)(
+      orSkipped(`${trouble}: every run ends once, and none was taken from a worker that lives`, missing),
+      async () => {
+        const report = await stressFleet({ runs: 12, kills, leaseMs: 15_000, troubles: [trouble] });
+        expect(report).toMatchObject({ ...nothingWrong, troubles: trouble === "rolling restart" ? 3 : 1 });
+        expect(report.longestGap).toBeLessThan(1);
+        expect(report.longestWaitInTrouble).toBeLessThan(2.5);
+      },
+      180_000,
+    );
+});
+
+describe.skipIf(noNatsServer)(orSkipped("on three servers", noNatsServer), () => {
+  let cluster: NatsCluster;
+  beforeAll(async () => {
+    cluster = await NatsCluster.start();
+  }, 30_000);
+  afterAll(() => cluster?.remove());
+  const open = () => openFleet(cluster.url(), { configDir: "/nowhere", env: {} });
+
+  it("of hosts that write at the same moment one is heard, whichever server they reach", {
+    timeout: 60_000,
+  }, async () => {
+    const fleets = await Promise.all([open(), open(), open()]);
+    try {
+      for (let number = 0; number < 40; number++) {
+        await fleets[0]!.enqueue(newRun(number));
+        const options = { worker: "w", ttlMs: 60_000, run: `run-${number}` };
+        const taken = await Promise.all(fleets.map((fleet) => fleet.lease(options)));
+        const leases = taken.flatMap((lease) => lease ?? []);
+        expect(leases).toHaveLength(1);
+        // The same lease in three processes, as a frozen one that wakes up has it.
+        const [lease] = leases;
+        const written = await Promise.allSettled(
+          fleets.map((fleet) =>
+            fleet.append(lease!, [{ type: "event", event: { type: "text_end", text: "x" } }], lease!.position),
+          ),
+        );
+        expect(written.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+        expect(await fleets[1]!.entries(`run-${number}`, 0, 100)).toHaveLength(2);
+      }
+    } finally {
+      for (const fleet of fleets) fleet.close();
+    }
+  });
+
+  it("the time and what was just written are those of the leader, whoever asks", { timeout: 60_000 }, async () => {
+    const fleets = await Promise.all([open(), open(), open()]);
+    const began = Date.now();
+    try {
+      for (let number = 100; number < 140; number++) {
+        const [one, other] = [fleets[number % 3]!, fleets[(number + 1) % 3]!];
+        await one.enqueue(newRun(number));
+        const run = (await other.run(`run-${number}`))!;
+        expect(run.createdAt).toBeGreaterThan(began - 5000);
+        expect(run.createdAt).toBeLessThan(Date.now() + 5000);
+        await one.put(
+          run.id,
+          "patch",
+          (async function* () {
+            yield Buffer.from("diff");
+          })(),
+        );
+        const chunks: Uint8Array[] = [];
+        for await (const chunk of (await other.get(run.id, "patch"))!) chunks.push(chunk);
+        expect(Buffer.concat(chunks).toString()).toBe("diff");
+      }
+    } finally {
+      for (const fleet of fleets) fleet.close();
+    }
+  });
+});
