@@ -15,7 +15,7 @@ export interface EndWatch {
 }
 
 /** After a signal the run may still end its tools and say its result. */
-const graceMs = 6000;
+const usualGraceMs = 6000;
 /** If somebody hears it: a reader that takes nothing in this time is not waited for. */
 const stalledMs = 700;
 /** A run that is over before this needs no watchdog, whose start costs milliseconds. One with a time limit has it from the start. */
@@ -36,7 +36,7 @@ const neverAnswered = new UserError(
 /** `maxTimeMs`: counted from the start of this process, whatever it waits for. */
 export function watchForTheEnd(
   abort: AbortController,
-  { env, maxTimeMs }: { env: NodeJS.ProcessEnv; maxTimeMs?: number },
+  { env, maxTimeMs, graceMs = usualGraceMs }: { env: NodeJS.ProcessEnv; maxTimeMs?: number; graceMs?: number },
 ): EndWatch {
   const timers: NodeJS.Timeout[] = [];
   let isEnding = false;

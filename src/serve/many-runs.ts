@@ -109,7 +109,8 @@ export class ManyRuns {
       } catch (error) {
         failedAt ??= Date.now();
         if (signal.aborted) return;
-        if (Date.now() - failedAt > longestOutageMs) throw error;
+        const isGone = error instanceof UserError && error.code === "FLEET_UNREACHABLE";
+        if (isGone || Date.now() - failedAt > longestOutageMs) throw error;
         await sleep(1000, undefined, { signal }).catch(() => {});
       }
     }

@@ -1,10 +1,12 @@
 // `serve`: the service on this machine. Prints where it listens; the token is in serve.json.
 import { fileURLToPath } from "node:url";
 import { UserError } from "../../protocol/error-codes.ts";
+import type { Fleet } from "../../serve/fleet.ts";
 import { runService } from "../../serve/service.ts";
 import { configDir } from "../../store/config-dir.ts";
 import { serviceFile } from "../../store/service-file.ts";
 import { flagText } from "../flags.ts";
+import { windUpMs } from "../fleet-watch.ts";
 import type { Invocation } from "../main.ts";
 import { watchForTheEnd } from "../shutdown.ts";
 import { openStdout, withoutSecrets } from "../stdout.ts";
@@ -37,10 +39,10 @@ export async function serveUntilStopped(
   const password = passwordFor(host, invocation);
   const token = givenToken(invocation);
   const abort = new AbortController();
-  const watch = watchForTheEnd(abort, { env: invocation.env });
+  const watch = watchForTheEnd(abort, { env: invocation.env, graceMs: windUpMs });
   const launch = launchOf(invocation);
   const stdout = openStdout();
-  const served = withFleet(invocation, (fleet) =>
+  const serveRuns = (fleet: Fleet, end: AbortSignal) =>
     runService(
       { ...launch, fleet, version: invocation.version, pageDir },
       {
@@ -49,12 +51,11 @@ export async function serveUntilStopped(
         ...(password !== undefined && { password }),
         ...(token !== undefined && { token }),
         untilIdle: flags.has("until-idle"),
-        signal: abort.signal,
+        signal: AbortSignal.any([abort.signal, end]),
         onListening: (at) => stdout.write(told(at)),
       },
-    ),
-  );
-  await served.finally(() => watch.stop());
+    ).then(() => end.throwIfAborted());
+  await withFleet(invocation, serveRuns, { isServer: true }).finally(() => watch.stop());
   return 0;
 }
 

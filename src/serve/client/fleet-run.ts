@@ -193,7 +193,8 @@ class Follower {
         if (now?.end) return now.end; // followed from behind its end
       } catch (error) {
         failedAt ??= Date.now();
-        if (signal.aborted || Date.now() - failedAt > longestOutageMs) throw error;
+        const isGone = error instanceof UserError && error.code === "FLEET_UNREACHABLE";
+        if (signal.aborted || isGone || Date.now() - failedAt > longestOutageMs) throw error;
         await sleep(1000, undefined, { signal }).catch(() => {});
       }
     }

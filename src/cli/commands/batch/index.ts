@@ -13,6 +13,7 @@ import { systemErrorText } from "../../../text/system-error.ts";
 import { counted, dollars, duration } from "../../../view/numbers.ts";
 import { trustedRequest } from "../../background.ts";
 import { flagText } from "../../flags.ts";
+import { endSoon } from "../../fleet-watch.ts";
 import type { Invocation } from "../../main.ts";
 import { placementFlags, sourceChoice, withImages } from "../../placement.ts";
 import { limitsOf, runHost, runRequest } from "../../run-request.ts";
@@ -45,10 +46,11 @@ export async function batch(invocation: Invocation): Promise<number> {
   const plan = planOf(invocation, file);
   const bytes = readInput(file);
   const items = readItems(bytes, plan.context, plan.check);
-  return withFleet(invocation, async (fleet) => {
+  return withFleet(invocation, async (fleet, gone) => {
     const stdout = output === undefined ? openStdout(() => leave.abort()) : undefined;
     const results = output === undefined ? streamResults((text) => stdout!.write(text)) : openResults(resolve(output));
-    const { stop, leave, release } = watchSignals(() => work);
+    const isElsewhere = plan.launch.fleetUrl !== undefined;
+    const { stop, leave, release } = watchSignals(() => work, { gone, isElsewhere });
     const { isatty } = await import("node:tty");
     const sender = new FileSender(fleet, {
       env: invocation.env,
@@ -80,7 +82,9 @@ export async function batch(invocation: Invocation): Promise<number> {
       release();
       await stdout?.flush();
     }
-    return tell(end, invocation, { output, isStopped: stop.signal.aborted });
+    const exitCode = await tell(end, invocation, { output, isStopped: stop.signal.aborted });
+    gone.throwIfAborted();
+    return exitCode;
   });
 }
 
@@ -176,22 +180,39 @@ function readInput(file: string): Buffer {
   }
 }
 
-/** The first Ctrl+C lets what runs end; the second, and whatever else ends a program, does not wait. */
-function watchSignals(work: () => Batch) {
+type SignalOptions = {
+  /** The fleet could not be reached for too long. */
+  gone: AbortSignal;
+  /** Workers carry out the runs. */
+  isElsewhere: boolean;
+};
+
+/**
+ * The first Ctrl+C lets what runs here end; the second, and whatever else ends a program, does not wait. What workers do goes on without
+ * this command.
+ */
+function watchSignals(work: () => Batch, { gone, isElsewhere }: SignalOptions) {
   const stop = new AbortController();
   const leave = new AbortController();
   const leaveNow = () => {
     stop.abort();
     leave.abort();
   };
+  const terminate = () => {
+    endSoon("TERMINATED");
+    leaveNow();
+  };
   const interrupt = () => {
-    if (stop.signal.aborted) return leaveNow();
-    stop.abort();
     const { inFlight } = work();
-    if (inFlight === 0) return leaveNow();
+    if (stop.signal.aborted || isElsewhere || inFlight === 0) {
+      endSoon("INTERRUPTED");
+      return leaveNow();
+    }
+    stop.abort();
     work().say(`Stopping. Waiting for ${counted(inFlight, "run")}; Ctrl+C again stops waiting; they continue.`);
   };
-  const listeners = [["SIGINT", interrupt] as const, ["SIGTERM", leaveNow] as const, ["SIGHUP", leaveNow] as const];
+  gone.addEventListener("abort", leaveNow);
+  const listeners = [["SIGINT", interrupt] as const, ["SIGTERM", terminate] as const, ["SIGHUP", terminate] as const];
   for (const [name, listener] of listeners) process.on(name, listener);
   return {
     stop,

@@ -12,10 +12,18 @@ import { chosenRun, launchOf, withFleet } from "./context.ts";
 import { createRunScreen } from "./run-lines.ts";
 
 export function attach(invocation: Invocation, words: readonly string[]): Promise<number> {
-  return withFleet(invocation, async (fleet) => attachTo(invocation, fleet, await chosenRun(fleet, words, invocation)));
+  return withFleet(invocation, async (fleet, end) =>
+    attachTo(invocation, fleet, await chosenRun(fleet, words, invocation), end),
+  );
 }
 
-export async function attachTo(invocation: Invocation, fleet: Fleet, record: RunRecord): Promise<number> {
+/** `end`: the fleet cannot be reached any more. */
+export async function attachTo(
+  invocation: Invocation,
+  fleet: Fleet,
+  record: RunRecord,
+  end?: AbortSignal,
+): Promise<number> {
   refuseAgents(invocation, "what people answer");
   const { isatty } = await import("node:tty");
   const isTerminal = isatty(0) && isatty(1);
@@ -29,6 +37,8 @@ export async function attachTo(invocation: Invocation, fleet: Fleet, record: Run
   });
   if (lines) run.attend();
   const followed = follow(run, screen);
+  const leave = () => (terminal ? terminal.close() : void run.close());
+  end?.addEventListener("abort", leave, { once: true });
   try {
     terminal?.on("SIGINT", () => terminal.close());
     // Before the closed terminal can seem to answer what is being asked.
@@ -41,6 +51,7 @@ export async function attachTo(invocation: Invocation, fleet: Fleet, record: Run
     await followed;
   }
   if (run.failure) throw run.failure;
+  end?.throwIfAborted();
   const now = await fleet.run(run.runId);
   if (terminal) screen.line(lastWords(invocation, now ?? record));
   return exitCodeAfter(now);

@@ -1,10 +1,12 @@
 // Where commands about background runs look, and how they name a run.
 import { UserError } from "../../../protocol/error-codes.ts";
+import { readAddress, usualTimeoutMs, withoutLogin } from "../../../serve/engines/nats/address.ts";
 import type { Fleet, RunRecord } from "../../../serve/fleet.ts";
 import { type Launch, mostAtOnce } from "../../../serve/launcher.ts";
 import { openFleet } from "../../../serve/open-fleet.ts";
 import { configDir } from "../../../store/config-dir.ts";
 import { flagText } from "../../flags.ts";
+import { watchFleet } from "../../fleet-watch.ts";
 import type { Invocation } from "../../main.ts";
 
 /** `--fleet`, else COURSER_FLEET. Undefined: this machine's own, which `local` means too. */
@@ -20,13 +22,28 @@ export function launchOf(invocation: Pick<Invocation, "line" | "env">): Launch {
   return { configDir: configDir(env), env, program, most: mostAtOnce, ...(url !== undefined && { fleetUrl: url }) };
 }
 
-/** The fleet is closed behind the work. */
-export async function withFleet<T>(invocation: Invocation, work: (fleet: Fleet) => Promise<T>): Promise<T> {
+/** A service or a worker is there for others, who wait longer than a person does. */
+const serversMs = 3_600_000;
+
+/**
+ * The fleet is closed behind the work. `end` is aborted when the fleet of another machine cannot be reached for too long: the work may
+ * still say what it knows, then it is ended.
+ */
+export async function withFleet<T>(
+  invocation: Invocation,
+  work: (fleet: Fleet, end: AbortSignal) => Promise<T>,
+  { isServer = false } = {},
+): Promise<T> {
   const { env } = invocation;
-  const fleet = await openFleet(fleetUrl(invocation), { configDir: configDir(env), env });
+  const url = fleetUrl(invocation);
+  const fleet = await openFleet(url, { configDir: configDir(env), env });
+  const timeoutMs =
+    (url === undefined ? undefined : readAddress(url, env).timeoutMs) ?? (isServer ? serversMs : usualTimeoutMs);
+  const watch = watchFleet(fleet, { where: withoutLogin(url ?? "local"), timeoutMs, env });
   try {
-    return await work(fleet);
+    return await watch.bound(work(fleet, watch.signal));
   } finally {
+    watch.stop();
     fleet.close();
   }
 }

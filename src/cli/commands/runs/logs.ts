@@ -7,14 +7,14 @@ import { chosenRun, withFleet } from "./context.ts";
 import { createRunScreen } from "./run-lines.ts";
 
 export function showLog(invocation: Invocation, words: readonly string[]): Promise<number> {
-  return withFleet(invocation, async (fleet) => {
+  return withFleet(invocation, async (fleet, end) => {
     const run = await chosenRun(fleet, words, invocation);
     const gone = new AbortController();
     const stdout = openStdout(() => gone.abort());
     const screen = createRunScreen(run.spec.request.workspace, (text) => stdout.write(text));
     const isJson = wantsJson(invocation);
     const isFollowed = invocation.line.flags.has("follow") && !isOver(run.state);
-    for await (const logged of fleet.follow(run.id, 0, gone.signal)) {
+    for await (const logged of fleet.follow(run.id, 0, AbortSignal.any([gone.signal, end]))) {
       const { entry, position } = logged;
       if (isJson) stdout.write(`${JSON.stringify(logged)}\n`);
       else if (entry.type === "event" && entry.agent === undefined) screen.event(entry.event);
@@ -25,6 +25,7 @@ export function showLog(invocation: Invocation, words: readonly string[]): Promi
       if (!isFollowed && position >= run.position) break;
     }
     await stdout.flush();
+    end.throwIfAborted();
     return gone.signal.aborted ? 141 : 0;
   });
 }

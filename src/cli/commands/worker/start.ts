@@ -11,6 +11,7 @@ import { cacheIn, sweepFolders } from "../../../serve/worker/run-folders.ts";
 import { WorkerStats } from "../../../serve/worker/stats.ts";
 import { trimRepositories } from "../../../worktrees/kept-repositories.ts";
 import { flagText } from "../../flags.ts";
+import { endSoon } from "../../fleet-watch.ts";
 import type { Invocation } from "../../main.ts";
 import { watchForTheEnd } from "../../shutdown.ts";
 import { writeStderr } from "../../stdout.ts";
@@ -29,7 +30,11 @@ export async function startWorker(invocation: Invocation): Promise<number> {
   if (lease !== undefined) return withFleet(invocation, (fleet) => hostOne(fleet, lease, settings, invocation));
   refuseAgents(invocation, "what this machine carries out");
   const premises = { ...premisesOf(settings, invocation), ...(await sandboxHere(invocation)) };
-  return withFleet(invocation, (fleet) => workUntilToldToLeave(fleet, { settings, premises, management, invocation }));
+  return withFleet(
+    invocation,
+    (fleet, gone) => workUntilToldToLeave(fleet, { settings, premises, management, invocation, gone }),
+    { isServer: true },
+  );
 }
 
 function premisesOf({ dataDir, keepFailed, cacheLimits }: WorkerSettings, invocation: Invocation): Premises {
@@ -53,18 +58,20 @@ type Working = {
   premises: Premises;
   management: { host: string; port: number } | undefined;
   invocation: Invocation;
+  /** The fleet could not be reached for too long. */
+  gone: AbortSignal;
 };
 
 async function workUntilToldToLeave(
   fleet: Fleet,
-  { settings, premises, management, invocation }: Working,
+  { settings, premises, management, invocation, gone }: Working,
 ): Promise<number> {
   const { name, pool = "default", concurrency, singleUse } = settings;
   const stats = new WorkerStats({ name, pool, version: invocation.version, concurrency });
   const say = (line: string) => writeStderr(`${new Date().toISOString()} ${line}\n`);
   await fleet.waiting(); // a fleet that cannot be asked is told now
   const listening = management && (await listenForManagement(management, stats));
-  const signals = watchSignals(say);
+  const signals = watchSignals(say, { gone, isStuck: () => !stats.isReached || stats.running === 0 });
   await tidyUp(settings, premises, say);
   fleet.onReach((isReached) => {
     stats.isReached = isReached;
@@ -84,6 +91,7 @@ async function workUntilToldToLeave(
       onLine: say,
     });
     if (!singleUse) say(`worker ${name}: ${stats.endedAll} runs, leaving`);
+    gone.throwIfAborted();
     return singleUse && typeof last === "object" ? exitOf(last) : singleUse && last === "lost" ? 1 : 0;
   } finally {
     await listening?.close();
@@ -115,8 +123,16 @@ function exitOf({ outcome, code = "INTERNAL" }: RunEnd): number {
   return exitCodeOf(code as Parameters<typeof exitCodeOf>[0]) || 1;
 }
 
-/** The first signal drains, the second ends what runs. What stalls then is cut. */
-function watchSignals(say: (line: string) => void): { drain: AbortSignal; end: AbortSignal } {
+type SignalOptions = { gone: AbortSignal; isStuck(): boolean };
+
+/**
+ * The first signal drains, the second ends what runs. What stalls then is cut. With a fleet that cannot be reached there is nobody to wait
+ * for, and what runs is ended at once.
+ */
+function watchSignals(
+  say: (line: string) => void,
+  { gone, isStuck }: SignalOptions,
+): { drain: AbortSignal; end: AbortSignal } {
   const drain = new AbortController();
   const end = new AbortController();
   const told = (name: string) => {
@@ -124,9 +140,16 @@ function watchSignals(say: (line: string) => void): { drain: AbortSignal; end: A
       say(`${name} again: ending what runs`);
       setTimeout(() => process.exit(exitCodeOf("TERMINATED")), mostEndMs).unref();
       end.abort();
+    } else if (isStuck()) {
+      endSoon("TERMINATED");
+      end.abort();
     } else say(`${name}: no more runs are taken; once more to end those that run`);
     drain.abort();
   };
+  gone.addEventListener("abort", () => {
+    end.abort();
+    drain.abort();
+  });
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(name, () => told(name));
   return { drain: drain.signal, end: end.signal };
 }
