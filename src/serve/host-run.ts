@@ -128,8 +128,8 @@ class RunHost {
       this.#checkpoints?.close();
       if (this.#prepared) clearAway(this.#prepared, { end: this.#end, chatId: this.#session?.chatId, configDir });
     }
-    if (this.#lost && this.#lost.code !== "LEASE_LOST") throw this.#lost;
     if (this.#end) return this.#end;
+    if (this.#lost && this.#lost.code !== "LEASE_LOST") throw this.#lost;
     if (this.#lost || !this.#isLeaving) return "lost";
     return this.#giveBack();
   }

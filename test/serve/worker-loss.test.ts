@@ -172,6 +172,22 @@ function lostWorkers(engine: string, open: (typeof engines)[number]["open"]): vo
     expect([integrityOf(folder), resumes(folder)]).toEqual(["ok", true]);
   });
 
+  it("goes on with a model that only understands sentences, and the worker that finished it says so", async () => {
+    const done = join(fleet.workspace.home, "offline");
+    const prompt = { text: `run \`echo 1 >> ${done}\`, then run \`sleep 3; echo 2 >> ${done}\`` };
+    const first = fleet.start([...fast, "--pool", "offline"]);
+    const place = { placement: { pool: "offline" }, onWorkerLoss: "continue" } as const;
+    const run = await fleet.enqueue(fleet.spec({ ...place, prompt }, { model: "offline" }));
+    await until(async () => (await fleet.entry(run, "checkpoint")) !== undefined, "a checkpoint", 20_000);
+    first.child.kill("SIGKILL");
+    const second = fleet.start([...fast, "--pool", "offline"]);
+    const { end, attempts } = await fleet.over(run, 40_000);
+    expect([attempts, end]).toMatchObject([2, { outcome: "finished" }]);
+    expect(linesOf(done)).toContain("1");
+    await until(() => second.said().includes(`${run} finished after`), "its line", 10_000);
+    expect(second.said()).not.toContain(`${run} lost`);
+  }, 80_000);
+
   once("ends where it is not to go on", { timeout: 30_000 }, async () => {
     await fleet.model.stop();
     await fleet.answer(() => step(9, "; sleep 60"));

@@ -149,9 +149,14 @@ export function continuationPrompt(
       ...later.map(({ tool, args, outcome }) => `- ${tool} ${shown(args)}: ${outcome ?? "interrupted"}`),
     );
   }
-  const note = lines.join("\n");
-  if (checkpoint) return { text: `${note}\nGo on with the task from there.` };
+  const note = reminder(lines.join("\n"));
+  // Nothing that was asked: the task is the prompt that the chat holds, for every model that looks for one.
+  if (checkpoint) return { text: reminder("Continue with the task above from where it was left."), data: note };
   return { ...run.spec.prompt, data: [run.spec.prompt.data, note].filter(Boolean).join("\n\n") };
+}
+
+function reminder(text: string): string {
+  return `<system_reminder>\n${text}\n</system_reminder>`;
 }
 
 function shown(args: unknown): string {

@@ -168,8 +168,12 @@ export class NatsFleet implements Fleet {
     if (!isHeard) return false;
     const cancelReason = await parts.mailbox.cancelReason(run);
     await this.#end(run, end, last, { parts, cancelReason });
-    await parts.leases.forget(token);
-    await parts.leases.withdraw(handleOf(token));
+    // It is over now, whatever becomes of what is put away behind it: whoever is handed it again finds that.
+    await Promise.allSettled([
+      this.#parts.leases.forget(token),
+      this.#parts.leases.withdraw(handleOf(token)),
+      this.#putAway(run),
+    ]);
     this.#hosted.delete(token);
     return true;
   }
@@ -183,7 +187,10 @@ export class NatsFleet implements Fleet {
   ): Promise<void> {
     const head = ended(last.head, end, await this.#server.now(), cancelReason);
     await parts.logs.write(run, [{ type: "result", end }], head, last.sequence);
-    await Promise.all([parts.mailbox.empty(run), this.#touchAgent(run, parts)]);
+  }
+
+  async #putAway(run: string): Promise<void> {
+    await Promise.all([this.#parts.mailbox.empty(run), this.#touchAgent(run, this.#parts)]);
   }
 
   async release(lease: Lease, after: number): Promise<void> {
@@ -209,6 +216,7 @@ export class NatsFleet implements Fleet {
       const end: RunEnd = { outcome: "cancelled", text: reason, code: "INTERRUPTED", durationMs, turns: 0 };
       try {
         await this.#end(run, end, last, { parts: this.#patient });
+        await this.#putAway(run);
         await this.#parts.leases.withdraw(undefined);
         return true;
       } catch (error) {
