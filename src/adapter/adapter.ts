@@ -10,7 +10,7 @@ import { createRedactor, type Redactor } from "../redact/redact.ts";
 import { isSecretName, isWord, secretValues } from "../redact/secret-names.ts";
 import { type AdapterConfig, type CheckedConfig, checkConfig } from "./config.ts";
 import { Rotation } from "./rotation.ts";
-import type { ToolRouter } from "./tools/router.ts";
+import { isRouter, type ToolRouter } from "./tools/router.ts";
 import { SentTurn } from "./turn-attempts.ts";
 
 export type AdapterOptions = {
@@ -45,7 +45,7 @@ export type Session = { readonly id: string; readonly model: string; readonly cw
 export type TurnRequest = {
   messages: readonly TurnMessage[];
   /** What the model may call, as it is told. Default: the tools of the adapter. */
-  tools?: readonly TurnTool[];
+  tools?: readonly TurnTool[] | ToolRouter;
   /** Names that are accepted as well, without the model being told of them. */
   alsoKnown?: readonly KnownTool[];
   turnId?: string;
@@ -58,13 +58,17 @@ export type TurnRequest = {
 
 const turnChecks = {
   messages: messageList,
-  tools: listOf((tool) => (isObject(tool) && typeof tool.name === "string" ? undefined : "must be a list of tools")),
+  tools: (value) => (isRouter(value) ? undefined : toolList(value)),
   alsoKnown: listOf(object),
   turnId: text,
   text: oneOf("full", "new"),
   preferred: object,
   signal,
 } satisfies Record<keyof TurnRequest, Check>;
+
+const toolList = listOf((tool) =>
+  isObject(tool) && typeof tool.name === "string" ? undefined : "must be a list of tools, or a router",
+);
 
 export class CursorAgentModelAdapter {
   /** What was passed over in the config. */
@@ -107,8 +111,9 @@ export class CursorAgentModelAdapter {
     if (!this.#sessions.has(session?.id))
       throw new UserError("SESSION_NOT_FOUND", "The session is closed, or not of this adapter.");
     checkOptions("sendTurn", request, turnChecks, { example: "session, { messages: […] }", required: "messages" });
-    const router = request.tools ? undefined : this.#options.tools;
-    const tools = request.tools ?? router?.list() ?? [];
+    const given = request.tools ?? this.#options.tools ?? [];
+    const router = isRouter(given) ? given : undefined;
+    const tools = isRouter(given) ? given.list() : given;
     const { platform, maxLineBytes, supportedVersions, log, debug } = this.#options;
     return new SentTurn(
       { type: "turn", turnId: request.turnId ?? randomUUID(), messages: [...request.messages], tools: [...tools] },

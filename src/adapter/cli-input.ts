@@ -1,10 +1,12 @@
 // How a turn goes into a CLI: the prompt as its last argument, or through stdin, or one line of turn JSON on stdin.
 
+import { findProgram } from "../process/find-program.ts";
 import { isBatchFile, passesBatch, spawnWords } from "../process/windows-command.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { Turn } from "../protocol/turn-contract.ts";
 import { promptOf } from "../protocol/turn-messages.ts";
 import type { CliRequest } from "../sdk/child.ts";
+import { ownCli } from "../sdk/find-cli.ts";
 import type { Model } from "./config.ts";
 
 export type CliInput = Pick<CliRequest, "command" | "args" | "prompt" | "promptVia" | "turn" | "closeTurnAfterMs">;
@@ -12,7 +14,7 @@ export type CliInput = Pick<CliRequest, "command" | "args" | "prompt" | "promptV
 type InputSettings = Pick<Model, "command" | "args" | "promptAsArg" | "headlessFlags" | "closeStdinAfterMs">;
 
 export function cliInput(model: InputSettings, turn: Turn, platform: NodeJS.Platform = process.platform): CliInput {
-  const { command, args, headlessFlags } = model;
+  const { command, args, headlessFlags } = { ...model, ...ownCommand(model, platform) };
   if (!model.promptAsArg) return { command, args, turn, closeTurnAfterMs: model.closeStdinAfterMs };
   const prompt = promptOf(turn.messages);
   if (prompt === undefined)
@@ -21,6 +23,15 @@ export function cliInput(model: InputSettings, turn: Turn, platform: NodeJS.Plat
   const promptVia = fitsAsArgument(prompt, { command, args: flags, platform }) ? "argument" : "stdin";
   return { command, args: flags, prompt, promptVia };
 }
+
+/** Our own CLI is found as the SDK finds it: it need not be in PATH. */
+function ownCommand({ command, args }: InputSettings, platform: NodeJS.Platform): Partial<InputSettings> {
+  const isOurs = ownNames.has(command) && findProgram(command, process.env, platform) === undefined;
+  const own = isOurs ? ownCli() : undefined;
+  return own === undefined ? {} : { command: process.execPath, args: [own, ...args] };
+}
+
+const ownNames: ReadonlySet<string> = new Set(["cursor-agent", "agent", "courser"]);
 
 /** Windows takes some 8,191 characters in the line of a batch file: above this a prompt is not an argument there. */
 const longestOnWindows = 4000;

@@ -158,7 +158,7 @@ export function checkConfig(value: unknown, place = "the adapter's config"): Che
     if (model) models.set(name, model);
   }
   const known = Object.keys(value.models);
-  for (const model of models.values()) checkNames(model, { known, profiles, complain });
+  for (const model of models.values()) checkNames(model, { known, profiles, complain, warnings });
   return { models, profiles, defaultModel: defaultOf(value.defaultModel, models, complain), warnings };
 }
 
@@ -215,7 +215,13 @@ function checkNames(
     known,
     profiles,
     complain,
-  }: { known: readonly string[]; profiles: CheckedConfig["profiles"]; complain: ReportProblem },
+    warnings,
+  }: {
+    known: readonly string[];
+    profiles: CheckedConfig["profiles"];
+    complain: ReportProblem;
+    warnings: string[];
+  },
 ): void {
   const where = `models["${model.name}"]`;
   if (model.authProfiles.length === 0)
@@ -226,9 +232,9 @@ function checkNames(
       `${where}.authProfiles`,
       `names "${profile}", which is not in "profiles"${hint(profile, [...profiles.keys()])}`,
     );
-  const fallback = model.fallbackModels.find((name) => !known.includes(name));
-  if (fallback !== undefined)
-    complain(`${where}.fallbackModels`, `names "${fallback}", which is not in "models"${hint(fallback, known)}`);
+  // A piece of a config may name models that stand elsewhere: those that are here can be used all the same.
+  for (const name of model.fallbackModels.filter((each) => !known.includes(each)))
+    warnings.push(`${where}.fallbackModels names "${name}", which is not in "models"${hint(name, known)}; skipped.`);
 }
 
 function defaultOf(value: unknown, models: ReadonlyMap<string, Model>, complain: ReportProblem): string {

@@ -29,6 +29,8 @@ export class FrameReader {
   readonly #decode = createDecoder();
   readonly #calls = new RepeatedCalls();
   #hasUsage = false;
+  /** It is the stream of a CLI: lines that only its newer versions have are no fault in it. */
+  #isCliStream = false;
   /** All that was new in this stream, and how many texts it was told as. */
   #said = "";
   #texts = 0;
@@ -43,7 +45,8 @@ export class FrameReader {
   }
 
   read({ kind, type, value }: Frame): ReadFrame {
-    if (kind === "other") return nothing;
+    if (kind === "other") return this.#unknown(type, value);
+    if (!isObject(value.data)) this.#isCliStream = true;
     switch (type) {
       case "assistant_delta":
         return this.#text(type, (value.data as { content: string }).content, deltaLine(value));
@@ -67,6 +70,13 @@ export class FrameReader {
       default:
         return nothing;
     }
+  }
+
+  /** Of the turn contract every type is known: what it does not name may be a call or an end that is misspelt. */
+  #unknown(type: string, { data }: JsonObject): ReadFrame {
+    if (this.#isCliStream || !isObject(data)) return nothing;
+    const message = `Wrong frame: the turn contract has no type ${JSON.stringify(type)}.`;
+    return { ...nothing, fault: { code: "FRAME_SCHEMA", message } };
   }
 
   #text(kind: "assistant" | "assistant_delta", content: string, line: JsonObject): ReadFrame {
@@ -168,12 +178,18 @@ function contractOnly(type: "usage" | "error" | "done", data: JsonObject): TurnE
 
 /** What was read from a cache was a part of the prompt too. */
 function usageEvent(usage: JsonObject): TurnEvent {
-  const count = (name: string) => (typeof usage[name] === "number" ? (usage[name] as number) : 0);
+  const count = (...names: string[]) => {
+    const name = names.find((each) => typeof usage[each] === "number");
+    return name === undefined ? 0 : (usage[name] as number);
+  };
+  const cached =
+    count("cacheReadTokens", "cache_read_tokens", "cache_read_input_tokens") +
+    count("cacheWriteTokens", "cache_write_tokens", "cache_creation_input_tokens");
   return {
     type: "usage",
     data: {
-      promptTokens: count("inputTokens") + count("cacheReadTokens") + count("cacheWriteTokens"),
-      completionTokens: count("outputTokens"),
+      promptTokens: count("inputTokens", "input_tokens") + cached,
+      completionTokens: count("outputTokens", "output_tokens"),
     },
   };
 }

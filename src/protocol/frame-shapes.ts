@@ -65,15 +65,14 @@ function thinkingFault(line: JsonObject): string | undefined {
   return subtypeFault(line);
 }
 
-/** Without a subtype it is the nested form that some CLIs use for the tools of their host: `tool_call{name, …}`, also below `function`. */
+/** The nested form that some CLIs use for the tools of their host, `tool_call{name, …}`, also below `function`, needs no more. */
 function toolCallFault(line: JsonObject): string | undefined {
   if (!isObject(line.tool_call)) return "tool_call must be an object";
-  if (line.subtype === undefined) {
-    const { name, function: inner } = line.tool_call;
-    const isNamed = typeof (isObject(inner) ? inner.name : name) === "string";
-    return isNamed ? undefined : "tool_call without subtype must have a name";
-  }
+  const { name, function: inner } = line.tool_call;
+  const isNamed = typeof (isObject(inner) ? inner.name : name) === "string";
+  if (line.subtype === undefined) return isNamed ? undefined : "tool_call without subtype must have a name";
   if (typeof line.subtype !== "string") return "subtype must be a string";
+  if (line.call_id === undefined && isNamed) return undefined;
   return typeof line.call_id === "string" ? undefined : "call_id must be a string";
 }
 

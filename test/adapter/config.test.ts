@@ -42,6 +42,15 @@ test("the example of the contract, with its fallback", () => {
   expect(models.get("fallback-default")).toMatchObject({ promptAsArg: false, enabled: true, timeoutMs: 600_000 });
 });
 
+test("a fallback that is not there is passed over with a warning, as in the example alone", () => {
+  const { models, warnings } = checkConfig({ models: { a: { ...cli, fallbackModels: ["fallback-default", "A"] } } });
+  expect(models.get("a")!.fallbackModels).toEqual(["fallback-default", "A"]);
+  expect(warnings).toEqual([
+    'models["a"].fallbackModels names "fallback-default", which is not in "models" (there are a); skipped.',
+    'models["a"].fallbackModels names "A", which is not in "models"; did you mean "a"?; skipped.',
+  ]);
+});
+
 describe("a mistake is told with its place and its remedy", () => {
   test.each([
     [{ command: 1 }, 'openclaw.json: models["a"].command must be a string, not 1.'],
@@ -57,7 +66,6 @@ describe("a mistake is told with its place and its remedy", () => {
     [{ promptAsArgs: true }, 'models["a"].promptAsArgs is unknown; did you mean "promptAsArg"?'],
     [{ authProfiles: ["work"] }, 'names "work", which is not in "profiles"'],
     [{ authProfiles: [] }, "must name at least one"],
-    [{ fallbackModels: ["A"] }, 'names "A", which is not in "models"; did you mean "a"?'],
   ])("%j", (more, message) => expect(wrongModel(more)).toContain(message));
 
   test.each([
