@@ -87,7 +87,7 @@ export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = 
   graceMs?: number | undefined;
   /** How long the process may stay after its result. Default: 2000. */
   resultGraceMs?: number | undefined;
-  /** Called before every tool call. For CLIs with hooks: cursor and claude. */
+  /** Called before every tool call. For CLIs with hooks: cursor, claude and codex. */
   canUseTool?: CanUseTool | undefined;
   /** Functions of this program as hooks of the CLI, by event name. */
   hooks?: HookCallbacks | undefined;
@@ -155,7 +155,7 @@ function checkCallbacks({ canUseTool, hooks, tools = [] }: AnyOptions, driver: A
     throw misuse(`${option} cannot be used: ${program} has no hooks that can be passed for one run.`);
   }
   const unknown = Object.keys(hooks ?? {}).find(
-    (event) => !isHookEvent(event) || (driver.tool === "claude" && !hookEvents[event].claude),
+    (event) => !isHookEvent(event) || (driver.tool !== "cursor" && !hookEvents[event].claude),
   );
   if (unknown !== undefined) throw misuse(`${program} has no hook for the event ${unknown}.`);
   const wrong = tools.find(

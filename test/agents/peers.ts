@@ -27,6 +27,8 @@ export type Peer = {
   write(path: string, content: string): ToolCallAnswer;
   read?(path: string): ToolCallAnswer;
   edit(path: string, before: string, after: string): ToolCallAnswer;
+  /** What it cannot do, or does not tell, by the scenario that shows it. */
+  limits?: Readonly<Record<string, string>>;
   /** Undefined: it knows no MCP servers. */
   mcp?(server: string, tool: string, args: object): ToolCallAnswer;
 };
@@ -97,6 +99,9 @@ export const peers: Record<Exclude<UnifiedTool, "cursor">, Peer> = {
       args: { cmd: patchLine(`*** Update File: ${path}\n@@`, before, after) },
     }),
     mcp: (server, tool, args) => ({ name: tool, namespace: `mcp__${server}`, args }),
+    limits: {
+      read: "it has no tool that reads files: it reads them with commands",
+    },
   },
   gemini: {
     package: "@google/gemini-cli@0.61.0",
@@ -127,6 +132,16 @@ export const peers: Record<Exclude<UnifiedTool, "cursor">, Peer> = {
       args: { file_path: path, instruction: "Change it", old_string: before, new_string: after },
     }),
     mcp: (server, tool, args) => ({ name: `mcp_${server}_${tool}`, args }),
+    limits: {
+      "exit code":
+        "its stream does not tell exit codes: `exitCode` is absent, and the outcome is what it says, `success`",
+      "edit diff":
+        "it does not tell what a file held before it was written: of a whole file only the new content is known",
+      read: "its stream does not tell what was read: `content` is absent",
+      fork: "it has no forks: `fork` is refused",
+      canUseTool: "it takes hooks from its settings, not for one run: `canUseTool` and `hooks` are refused",
+      "changed input": "it takes hooks from its settings, not for one run: `canUseTool` and `hooks` are refused",
+    },
   },
 };
 

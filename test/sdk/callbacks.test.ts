@@ -103,7 +103,7 @@ describe("canUseTool", () => {
   });
 
   test("for a CLI without hooks is an error, not silence", () => {
-    for (const name of ["codex", "gemini"] as const) {
+    for (const name of ["gemini"] as const) {
       expect(() => start({ tool: name, prompt: "go", canUseTool: () => true })).toThrow(/canUseTool cannot be used/);
     }
     expect(() => start({ tool: "claude", prompt: "go", hooks: { beforeReadFile: () => undefined } })).toThrow(

@@ -6,7 +6,8 @@ import { afterAll, describe, expect, test } from "vitest";
 import { findProgram } from "../../src/process/find-program.ts";
 import { spawnWords } from "../../src/process/windows-command.ts";
 import type { AgentEvent } from "../../src/protocol/event.ts";
-import type { CliInfo, DriverRequest } from "../../src/sdk/drivers/driver.ts";
+import { isDerived } from "../../src/protocol/stream-json.ts";
+import type { CliInfo, Connection, DriverRequest } from "../../src/sdk/drivers/driver.ts";
 import { explainedFailure } from "../../src/sdk/drivers/failures.ts";
 import { drivers } from "../../src/sdk/drivers/index.ts";
 import { createUnifier } from "../../src/sdk/live-messages.ts";
@@ -117,11 +118,28 @@ describe("command lines", () => {
     expect(JSON.parse(claude[claude.indexOf("--settings") + 1]!).hooks).toHaveProperty("PreToolUse");
     expect(claude).toContain("--allowedTools=mcp__mine");
     expect(args("codex", { connection })).toContain('mcp_servers.mine.args=["mcp"]');
+    expect(args("codex", { connection })).toContain(
+      `hooks.PreToolUse=[{ "matcher" = "*", "hooks" = [{ "type" = "command", "command" = "node '/a b/relay.cjs'", "timeout" = 3600 }] }]`,
+    );
     expect(line("gemini", { connection }).env!["GEMINI_CLI_SYSTEM_DEFAULTS_PATH"]).toBe(join(folder, "settings.json"));
     expect(args("cursor", { connection }, original)).toContain(`--plugin-dir ${folder}`);
     expect(JSON.parse(readFileSync(join(folder, "hooks.json"), "utf8"))).toEqual(JSON.parse(hooks!));
     expect(line("cursor", { connection }, original).losses.map(({ option }) => option)).toEqual(["canUseTool"]);
   });
+});
+
+test("a call that a callback denied is told, also where the stream of Codex does not", () => {
+  const refusedCalls: NonNullable<Connection["refusedCalls"]>[number][] = [];
+  const decode = drivers.codex.decoder({ ...plain, connection: { folder, refusedCalls } });
+  decode({ type: "thread.started", thread_id: "t" });
+  refusedCalls.push({ id: "call_1", name: "Bash", input: { command: "rm x" }, reason: "Not today." });
+  const events = decode({ type: "item.completed", item: { id: "i", type: "agent_message", text: "Done." } });
+  expect(events.slice(0, 2)).toMatchObject([
+    { type: "tool_start", callId: "call_1", tool: "shell", args: { command: "rm x" } },
+    { type: "tool_end", callId: "call_1", outcome: { kind: "rejected", value: { reason: "Not today." } } },
+  ]);
+  expect(events.slice(0, 2).every(isDerived)).toBe(true);
+  expect(decode({ type: "turn.started" })).toEqual([]);
 });
 
 describe("Windows", () => {

@@ -47,6 +47,7 @@ export class OpenConnection {
     this.connection = {
       folder,
       changedInputs: this.#desk.changedInputs,
+      refusedCalls: this.#desk.refusedCalls,
       ...(events.length > 0 && { hook: { command: relay("hook"), events } }),
       ...((request.canUseTool || tools.length > 0) && { ask: { command: relay("ask") } }),
       ...(tools.length > 0 && { mcp: { name: serverName, command: relay("mcp") } }),

@@ -52,6 +52,8 @@ export type HookCallbacks = {
   [Event in HookEventName]?: (payload: JsonObject) => HookAnswer | undefined | Promise<HookAnswer | undefined>;
 };
 
+export type RefusedCall = { id: string; name: string; input: unknown; reason: string };
+
 export type Callbacks = { canUseTool?: CanUseTool; hooks?: HookCallbacks };
 
 /** The events that the CLI must tell. */
@@ -67,6 +69,8 @@ export class HookDispatcher {
   /** What was permitted, so that nobody is asked twice about a call. */
   readonly #permitted = new Map<string, boolean>();
   readonly changedInputs = new Map<string, unknown>();
+  /** Calls that were denied, in order. */
+  readonly refusedCalls: RefusedCall[] = [];
   readonly warnings: string[] = [];
 
   constructor(callbacks: Callbacks, tool: UnifiedTool, signal: AbortSignal) {
@@ -81,10 +85,16 @@ export class HookDispatcher {
     if (!event) return {};
     const said = await this.#hear(event, payload);
     const isGate = event === "preToolUse" && this.#callbacks.canUseTool && said.permission !== "deny";
-    const answer = isGate ? { ...said, ...(await this.#permit(callOf(payload, this.#tool))) } : said;
+    const answer: HookAnswer = isGate ? { ...said, ...(await this.#permit(callOf(payload, this.#tool))) } : said;
     const { updatedInput } = answer;
     if (updatedInput && answer.permission !== "deny") this.changedInputs.set(String(payload.tool_use_id), updatedInput);
-    return this.#tool === "claude" ? claudeAnswer(event, answer) : cursorAnswer(answer);
+    if (event === "preToolUse" && answer.permission === "deny") {
+      const { id, cliName: name, input } = callOf(payload, this.#tool);
+      this.refusedCalls.push({ id, name, input, reason: answer.reason ?? "" });
+    }
+    // A hook of Codex that allows a call as it is counts as failed.
+    if (this.#tool === "codex" && answer.permission === "allow" && !updatedInput) delete answer.permission;
+    return this.#tool === "cursor" ? cursorAnswer(answer) : claudeAnswer(event, answer);
   }
 
   /** The answer to what a person would be asked. */

@@ -7,7 +7,7 @@ import { imageKind } from "../../protocol/image.ts";
 import { shellLine } from "../shell-line.ts";
 import { claudeDecoder } from "./claude-events.ts";
 import { claudeRules } from "./claude-settings.ts";
-import type { AgentDriver, DriverCommand, DriverRequest, SdkPermissionMode } from "./driver.ts";
+import type { AgentDriver, Connection, DriverCommand, DriverRequest, SdkPermissionMode } from "./driver.ts";
 import { isReadOnly, known, loseAskMode, usualCapabilities } from "./driver.ts";
 
 const modes: Readonly<Record<SdkPermissionMode, string | undefined>> = {
@@ -101,7 +101,7 @@ function settle(request: DriverRequest, made: DriverCommand): void {
   const { connection, sandbox } = request;
   const permissions = claudeRules(request, made);
   const settings = {
-    ...(connection?.hook && { hooks: hooksOf(connection.hook) }),
+    ...(connection?.hook && { hooks: claudeHooks(connection.hook) }),
     ...(permissions && { permissions }),
     // Without a sandbox it would go on unconfined, and only say so.
     ...(sandbox !== undefined && { sandbox: { enabled: sandbox, ...(sandbox && { failIfUnavailable: true }) } }),
@@ -109,7 +109,8 @@ function settle(request: DriverRequest, made: DriverCommand): void {
   if (Object.keys(settings).length > 0) made.args.push("--settings", JSON.stringify(settings));
 }
 
-function hooksOf({ command: words, events }: { command: readonly string[]; events: readonly string[] }): object {
+/** Codex takes the same. */
+export function claudeHooks({ command: words, events }: NonNullable<Connection["hook"]>): object {
   const entry = { type: "command", command: shellLine(words), timeout: 3600 };
   const names = events.flatMap((event) => (isHookEvent(event) ? (hookEvents[event].claude ?? []) : []));
   return Object.fromEntries(names.map((name) => [name, [{ matcher: "*", hooks: [entry] }]]));

@@ -83,6 +83,7 @@ export function codexDecoder(request: CodexRequest): (line: unknown) => AgentEve
   const calls = new ForeignCalls("codex", connection?.changedInputs);
   const text = new ForeignText();
   const startedAt = Date.now();
+  let refusals = 0;
   let lastError = "";
 
   const readers: Readonly<Record<string, (line: JsonObject) => AgentEvent[] | undefined>> = {
@@ -129,6 +130,8 @@ export function codexDecoder(request: CodexRequest): (line: unknown) => AgentEve
       case "reasoning":
         return isOver ? [{ type: "thinking", text: textOf(item.text) }, { type: "thinking_end" }] : [];
       case "error":
+        // It was this program that asked for it.
+        if (connection?.hook && /--dangerously-bypass-hook-trust/.test(textOf(item.message))) return [];
         return remark("error", textOf(item.message));
     }
     if (!Object.hasOwn(callItems, kind)) return undefined;
@@ -141,6 +144,19 @@ export function codexDecoder(request: CodexRequest): (line: unknown) => AgentEve
     return events;
   }
 
+  /** Its stream does not tell of a call that a hook denied: this program knows, as it was its own. */
+  function refusedCalls(): AgentEvent[] {
+    const refused = connection?.refusedCalls?.slice(refusals) ?? [];
+    refusals += refused.length;
+    return refused.flatMap(({ id, name, input, reason }) =>
+      [
+        ...text.flush(),
+        calls.start({ id, name, input }),
+        calls.end(id, { text: reason, isError: true, refused: true }),
+      ].map((event) => ({ ...event, carried: { ...(event.carried as object), ...derived } })),
+    );
+  }
+
   function durations(): { durationMs: number; apiDurationMs: number } {
     // It does not say how long it took.
     const durationMs = Date.now() - startedAt;
@@ -149,9 +165,10 @@ export function codexDecoder(request: CodexRequest): (line: unknown) => AgentEve
 
   return (line) => {
     const isKnown = isObject(line) && typeof line.type === "string" && Object.hasOwn(readers, line.type);
+    const refused = refusedCalls();
     const told = lines.carry(line, isKnown ? readers[line.type as string]!(line) : undefined);
     const isFirst = isKnown && line.type === "thread.started";
-    return isFirst ? [...told, { type: "user", text: prompt, carried: derived }] : told;
+    return isFirst ? [...told, { type: "user", text: prompt, carried: derived }] : [...refused, ...told];
   };
 }
 

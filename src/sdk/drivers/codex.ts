@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isObject } from "../../json/object.ts";
 import type { FrameType } from "../../protocol/frame-shapes.ts";
+import { claudeHooks } from "./claude.ts";
 import { codexDetails } from "./codex-details.ts";
 import { codexDecoder } from "./codex-events.ts";
 import type { AgentDriver, DriverCommand, DriverRequest } from "./driver.ts";
@@ -27,7 +28,6 @@ export const codexDriver: AgentDriver = {
     ...usualCapabilities,
     partialText: false,
     systemPrompt: false,
-    permissionCallback: false,
     schema: true,
   }),
   fileOptions: ["schema"],
@@ -60,6 +60,11 @@ function command(request: DriverRequest): DriverCommand {
   if (request.addDirs) set("sandbox_workspace_write.writable_roots", request.addDirs);
   if (request.model !== undefined) args.push("--model", request.model);
   for (const path of request.images ?? []) args.push(`--image=${path}`);
+  if (connection?.hook) {
+    for (const [name, entries] of Object.entries(claudeHooks(connection.hook))) set(`hooks.${name}`, entries);
+    // They are of this run, and nobody could have trusted them before.
+    args.push("--dangerously-bypass-hook-trust");
+  }
   if (connection?.mcp) {
     const { name, command: words } = connection.mcp;
     set(`mcp_servers.${name}.command`, words[0]);
@@ -112,9 +117,10 @@ function isStrict(schema: unknown): boolean {
   return Object.values(schema).every(isStrict);
 }
 
-/** Strings and lists are spelled as in JSON, tables are not. */
+/** Strings are spelled as in JSON, tables are not. */
 function tomlOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(tomlOf).join(",")}]`;
   if (!isObject(value)) return JSON.stringify(value);
-  const entries = Object.entries(value).map(([key, each]) => `${JSON.stringify(key)} = ${JSON.stringify(each)}`);
+  const entries = Object.entries(value).map(([key, each]) => `${JSON.stringify(key)} = ${tomlOf(each)}`);
   return `{ ${entries.join(", ")} }`;
 }

@@ -83,6 +83,8 @@ export type Connection = {
   mcp?: { name: string; command: readonly string[] };
   /** Inputs that a callback has put in the place of the model's, by the id of the call. */
   changedInputs?: ReadonlyMap<string, unknown>;
+  /** Calls that a callback has denied, in order: some CLIs do not tell of them. */
+  refusedCalls?: readonly { id: string; name: string; input: unknown; reason: string }[];
 };
 
 /** What could not be carried over to a CLI, and why. */
