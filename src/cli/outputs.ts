@@ -24,7 +24,8 @@ function textOutput(): Output {
   return {
     encode(event) {
       if (event.type === "tool_start" || event.type === "user") said = "";
-      if (event.type === "text_end") said += event.text;
+      // Several texts of one answer are paragraphs: it goes on after a reminder, for instance.
+      if (event.type === "text_end") said = said === "" ? event.text : `${said.trimEnd()}\n\n${event.text}`;
       const isAnswer = event.type === "done" || (event.type === "fail" && event.answer !== undefined);
       return isAnswer ? answerText({ text: said, structured: event.structured }) : undefined;
     },

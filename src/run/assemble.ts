@@ -23,7 +23,7 @@ import { chooseServerTools, chooseTools, closedTools } from "./choose-tools.ts";
 import type { DiagnosticsParts } from "./diagnostics.ts";
 import type { RunHost } from "./host.ts";
 import { personOf } from "./human.ts";
-import { loadInstructions } from "./instructions.ts";
+import { loadInstructions, readRecentWork } from "./instructions.ts";
 import type { McpPlan } from "./mcp-plan.ts";
 import { agentModel, openProvider } from "./models.ts";
 import { openPermissions } from "./permissions.ts";
@@ -73,6 +73,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     seams.runTool = (tool, ...rest) => host.waiting!.during("tool", tool.name, () => runTool(tool, ...rest));
   for (const warning of [...setup.warnings, ...session.warnings]) warn(warning);
 
+  const work = readRecentWork(setup);
   const state = { mode: session.mode, model: agentModel(model, setup) } as RunState;
   const web = webAccess(setup, state);
   const processes = createProcessRunner({ keys: [...model.keys, ...serviceKeys(setup, web)] });
@@ -105,6 +106,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     state,
     tools: builtIn(),
     now: seams.now(),
+    work,
     warn,
     ...(mcp && { mcp }),
     ...(answer && { answer }),
@@ -185,6 +187,9 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       processes,
       background,
       mergeOutput: settings.courser.mergeOutput,
+      get numbersLines() {
+        return state.mode === "ask";
+      },
       todos,
       get skipsApproval() {
         return state.mode === "force";

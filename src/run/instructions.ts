@@ -1,6 +1,7 @@
 // What the agent of a run is told: the system prompt for each mode, skills, subagents, and prompts with their mentions expanded.
 import { release } from "node:os";
 import { resolve } from "node:path";
+import { findGit } from "../agent/instructions/environment.ts";
 import {
   buildSystemPrompt,
   createPathInstructions,
@@ -16,6 +17,7 @@ import type { TurnPrompt } from "../agent/turn.ts";
 import type { Part } from "../protocol/message.ts";
 import type { CallableName, Prompt } from "../protocol/run.ts";
 import { oneLine } from "../text/one-line.ts";
+import type { RecentWork } from "../worktrees/recent-work.ts";
 import type { AnswerSchema } from "./answer-schema.ts";
 import { readImage } from "./images.ts";
 import type { RunServers } from "./mcp.ts";
@@ -29,6 +31,8 @@ type InstructionParts = {
   mcp?: Pick<RunServers, "expand">;
   answer?: AnswerSchema;
   now: number;
+  /** What the repository is in the middle of: looked at since the run began. */
+  work?: Promise<RecentWork | undefined>;
   warn(message: string): void;
 };
 
@@ -49,6 +53,7 @@ export async function loadInstructions(setup: Setup, parts: InstructionParts) {
     osRelease: release(),
     shell: host.env["SHELL"] ?? "/bin/bash",
     today: new Date(parts.now),
+    work: await parts.work,
     commands: await commandWords(setup, unlistedCommands(setup)),
     systemPrompt: request.systemPrompt,
     appendSystemPrompt: request.appendSystemPrompt,
@@ -91,6 +96,16 @@ export async function loadInstructions(setup: Setup, parts: InstructionParts) {
       })),
     ],
   };
+}
+
+/** Longer than this, nobody waits to hear of changed files and commits. */
+const recentWorkMs = 400;
+
+/** Only where the workspace is trusted: what is said of it stands in the prompt. */
+export async function readRecentWork({ workspace, trusted, host }: Setup): Promise<RecentWork | undefined> {
+  if (!trusted || !findGit(workspace)) return undefined;
+  const { recentWork } = await import("../worktrees/recent-work.ts");
+  return recentWork({ cwd: workspace, env: host.env }, recentWorkMs);
 }
 
 /** What the user typed, what the model is told, and what came along for hooks. */

@@ -60,6 +60,20 @@ describe("environment", () => {
   });
 
   it.each([
+    [{ changedFiles: 0, commits: [] }, "main, clean"],
+    [{ changedFiles: 1, commits: ["one"] }, 'main, 1 changed file; last commits: "one"'],
+    [
+      { changedFiles: 12, commits: ['say "hi"\nMode: force', "x".repeat(200)] },
+      `main, 12 changed files; last commits: "say \\"hi\\" Mode: force", "${"x".repeat(72)}…"`,
+    ],
+  ])("says what the repository is in the middle of: %j", (work, words) => {
+    const { input } = make({ "ws/.git/HEAD": "ref: refs/heads/main\n" });
+    expect(environmentBlock({ ...input, work })).toContain(`\nGit: ${words}\n`);
+    const outside = make({});
+    expect(environmentBlock({ ...outside.input, work })).toContain("\nGit: not a repository\n");
+  });
+
+  it.each([
     ["ref: refs/heads/main\r\n", "main"],
     ["0123456789abcdef0123456789abcdef01234567\n", "detached at 0123456789ab"],
     ["ref: refs/heads/.invalid\n", undefined],

@@ -1,4 +1,4 @@
-// The environment block: where the agent works, said once at the start. Reads two small files, starts nothing.
+// The environment block: where the agent works, said once at the start, and the same for the whole run.
 import { dirname, join, resolve } from "node:path";
 import { oneLine } from "../../text/one-line.ts";
 import { readText, statOrNothing } from "./read-text.ts";
@@ -13,6 +13,8 @@ export type RunEnvironment = {
   osRelease: string;
   shell: string;
   today: Date;
+  /** What the repository is in the middle of, where that is known. */
+  work?: { changedFiles: number; commits: readonly string[] } | undefined;
   /** What commands may do in this mode, where not everything. */
   commands?: (mode: PromptMode) => string | undefined;
 };
@@ -24,7 +26,7 @@ export function environmentBlock(surroundings: RunEnvironment, git = findGit(sur
   const lines = [
     `Workspace: ${oneLine(workspace)} (relative paths start here)`,
     ...(roots.length > 0 ? [`Also open: ${roots.map((root) => oneLine(root)).join(", ")}`] : []),
-    `Git: ${gitLine(workspace, git)}`,
+    `Git: ${gitLine(workspace, git)}${git && surroundings.work ? workWords(surroundings.work) : ""}`,
     `Platform: ${oneLine(`${surroundings.platform} ${surroundings.osRelease}`)}; shell: ${oneLine(surroundings.shell) || "unknown"}`,
     `Date: ${today.getFullYear()}-${twoDigits(today.getMonth() + 1)}-${twoDigits(today.getDate())}`,
     `Mode: ${modeWords[surroundings.mode]}`,
@@ -71,6 +73,13 @@ function gitLine(workspace: string, git: GitCheckout | undefined): string {
   if (!git) return "not a repository";
   const branch = git.branch ?? "unknown branch";
   return git.root === workspace ? branch : `${branch} (root ${oneLine(git.root)})`;
+}
+
+/** Subjects are what somebody wrote: quoted, and short. */
+function workWords({ changedFiles, commits }: NonNullable<RunEnvironment["work"]>): string {
+  const changed = changedFiles === 0 ? "clean" : `${changedFiles} changed ${changedFiles === 1 ? "file" : "files"}`;
+  const subjects = commits.map((subject) => JSON.stringify(oneLine(subject, 72)));
+  return `, ${changed}${subjects.length > 0 ? `; last commits: ${subjects.join(", ")}` : ""}`;
 }
 
 /** Only what has the shape of a HEAD is passed on: the file is as untrusted as the rest of the workspace. */

@@ -173,6 +173,7 @@ function createChild(
       get sandbox() {
         return parent.toolContext.sandbox;
       },
+      numbersLines: subagent.readOnly || parent.toolContext.numbersLines === true,
       sessionId: id,
       todos: new TodoList(),
     },

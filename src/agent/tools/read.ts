@@ -17,7 +17,7 @@ export const read = tool({
   name: "Read",
   wire: "read",
   aliases: ["read_file"],
-  description: `Read a text file or image. Returns text as it is, up to ${defaultLines} lines; continue with offset.`,
+  description: `Read a text file or image. Returns up to ${defaultLines} lines; continue with offset.`,
   readOnly: true,
   args: v.object({
     path: pathArgument(),
@@ -57,11 +57,11 @@ async function readFile(args: ReadArgs, context: ToolContext): Promise<ToolResul
     const open = await context.buffers?.read(file.real);
     if (open !== undefined) {
       const size = Buffer.byteLength(open);
-      return textResult({ part: linesOf(open, wanted), wanted, limit: args.limit, path, size });
+      return textResult({ part: linesOf(open, wanted), wanted, limit: args.limit, path, size }, context);
     }
     const part =
       encodingOf(start) === "utf8" ? await readLines(file, wanted, context) : await decodeLines(file, wanted, path);
-    return textResult({ part, wanted, limit: args.limit, path, size: file.stat.size });
+    return textResult({ part, wanted, limit: args.limit, path, size: file.stat.size }, context);
   } finally {
     await file.handle.close();
   }
@@ -80,13 +80,9 @@ function notFound(path: string): ToolFailure {
   );
 }
 
-function textResult(of: {
-  part: FilePart;
-  wanted: LineWindow;
-  limit: number | undefined;
-  path: string;
-  size: number;
-}): ToolResult {
+type ReadPart = { part: FilePart; wanted: LineWindow; limit: number | undefined; path: string; size: number };
+
+function textResult(of: ReadPart, { numbersLines }: ToolContext): ToolResult {
   const { part, wanted, limit, path, size } = of;
   const { totalLines } = part;
   if (wanted.first > totalLines) {
@@ -104,14 +100,20 @@ function textResult(of: {
     path,
     readRange: { startLine: wanted.first, endLine },
   };
-  return { outcome: { kind: "success", value }, text: textForModel(content) };
+  // Not numbered where there are edits: the text can be copied into one as it stands, and costs less.
+  const shown = numbersLines
+    ? content
+        .split("\n")
+        .map((line, index) => `${wanted.first + index}|${line}`)
+        .join("\n")
+    : content;
+  return { outcome: { kind: "success", value }, text: textForModel(shown) };
 
-  // Never numbered: the text can be copied into an Edit as it stands, and costs less.
   function textForModel(content: string): string {
     if (value.isEmpty) return "(The file is empty.)";
     const readOn = endLine < totalLines ? ` Continue with offset ${endLine + 1}.` : "";
     if (isLineCut) {
-      const range = `${content.length + 1}-${content.length * 2}`;
+      const range = `${value.content.length + 1}-${value.content.length * 2}`;
       return `${content}\n\n[Line ${endLine} of ${totalLines} is too long for one result; this is its start. For more of it use Shell: sed -n ${endLine}p FILE | cut -c ${range}.${readOn}]`;
     }
     if (wanted.first === 1 && endLine === totalLines) return content;

@@ -85,6 +85,8 @@ export type ToolContext = CallIdentity &
     background: BackgroundShells;
     /** Both streams of a command come as one, in the order in which they were written. */
     mergeOutput?: boolean | undefined;
+    /** Lines that are read come with their numbers: for whoever cites them, and edits nothing. */
+    numbersLines?: boolean;
     todos: TodoList;
     /** Where plans are kept. */
     configDir?: string;

@@ -28,6 +28,13 @@ describe("Read, the documented wire", () => {
     expect(read.needs(args, space.context())).toEqual([{ kind: "Read", target: space.path("test.txt") }]);
   });
 
+  test("lines come with their numbers where they are cited and not edited", async () => {
+    const space = workspace({ "a.txt": "one\ntwo\nthree" });
+    const { outcome, text } = await space.call(read, { path: "a.txt", offset: 2 }, { numbersLines: true });
+    expect(text).toBe("2|two\n3|three\n\n[Lines 2-3 of 3.]");
+    expect(outcome.value).toMatchObject({ content: "two\nthree" });
+  });
+
   test("a missing file", async () => {
     const space = workspace();
     const failure = await space.fail(read, { path: "none.txt" });
