@@ -32,12 +32,20 @@ const libraries = [
   { fleet: "src/serve/client/index.ts" },
 ];
 
+const background = ["src/cli/background.ts"];
+const host = ["src/cli/commands/worker/start.ts", "src/serve/host-run.ts"];
+
 /**
- * What every start loads; what print mode needs to say `init`; what a turn needs; what a model behind an address needs; what
- * judging a command needs; what recording adds; both again where there are MCP servers.
+ * What every start loads; what background runs have in common with others; what print mode needs to say `init`; what a turn
+ * needs; what a model behind an address needs; what judging a command needs; what recording adds; both again where there are
+ * MCP servers; what `-b` needs, and the process that carries out its run.
  */
 const packs = {
   "start.cjs": "src/cli/main.ts",
+  "shared.cjs": {
+    modules: [...background, ...host],
+    sharedWith: ["src/cli/print.ts", "src/run/assemble.ts", "src/run/mcp.ts"],
+  },
   "print.cjs": "src/cli/print.ts",
   "turn.cjs": [
     "src/run/assemble.ts",
@@ -54,6 +62,8 @@ const packs = {
   "record.cjs": ["src/testing/recorded-run.ts", "src/testing/line-writer.ts"],
   "mcp-plan.cjs": "src/run/mcp-plan.ts",
   "mcp.cjs": "src/run/mcp.ts",
+  "background.cjs": background,
+  "host.cjs": host,
 };
 
 rmSync(dist, { recursive: true, force: true });

@@ -2,17 +2,24 @@
 
 /**
  * `code`: the text of each chunk as CommonJS, by name. `packs`: the names of the files and the modules that they begin with;
- * a pack gets what its module imports statically and no pack before it has. What is left stays a file of its own.
+ * a pack gets what its modules import statically and no pack before it has. What is left stays a file of its own. A pack of
+ * `{ modules, sharedWith }` gets only what the other modules import as well.
  * A chunk in a pack is required as `./pack.cjs#chunk.cjs`, which `src/cli/boot.ts` understands.
  */
 export function packChunks(metafile, code, packs) {
   const outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [nameOf(path), output]));
+  const allOf = (modules) => {
+    const found = new Set();
+    for (const module of [modules].flat())
+      closureOf([...outputs].find(([, { entryPoint }]) => entryPoint === module)[0], outputs, found);
+    return found;
+  };
   const placeOf = new Map();
-  for (const [pack, modules] of Object.entries(packs))
-    for (const module of [modules].flat()) {
-      const [entry] = [...outputs].find(([, { entryPoint }]) => entryPoint === module);
-      for (const name of closureOf(entry, outputs)) if (!placeOf.has(name)) placeOf.set(name, pack);
-    }
+  for (const [pack, content] of Object.entries(packs)) {
+    const others = content.sharedWith && allOf(content.sharedWith);
+    for (const name of allOf(content.modules ?? content))
+      if (!placeOf.has(name) && (others?.has(name) ?? true)) placeOf.set(name, pack);
+  }
   const files = new Map(Object.keys(packs).map((pack) => [pack, []]));
   for (const [name, text] of code) {
     const linked = text.replace(/require\("\.\/([^"]+\.cjs)"\)/g, (whole, wanted) =>
