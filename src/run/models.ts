@@ -80,7 +80,8 @@ export async function openProvider(
 ): Promise<Provider> {
   const { retries, timeoutMs, idleMs, fallbackModels } = settings.courser;
   const { openProvider: open = createProvider, wrapProvider = same } = host.seams ?? {};
-  const openedAt = process.uptime() * 1000;
+  // The first use of `performance` costs a millisecond, and this is on the way to the first line.
+  const openedAt = process.uptime();
   const opened = await open(model, {
     retries,
     timeoutMs,
@@ -91,7 +92,7 @@ export async function openProvider(
     ...(host.insecure && { insecure: true }),
     runCommand: async (command, signal) =>
       (await import("./token-command.ts")).printedBy(command, { env: host.env, ...(signal && { signal }) }),
-    ...(maxTimeMs !== undefined && { timeLeft: () => maxTimeMs - (process.uptime() * 1000 - openedAt) }),
+    ...(maxTimeMs !== undefined && { timeLeft: () => maxTimeMs - (process.uptime() - openedAt) * 1000 }),
     ...options,
   });
   const provider = wrapProvider(opened, model);

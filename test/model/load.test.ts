@@ -1,6 +1,6 @@
 // What one turn with a vendor loads, seen on a bundle in a process of its own.
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
@@ -77,3 +77,12 @@ function turn(kind: string, model: string): Promise<{ text: string; undici: stri
     child.on("close", (exit) => (exit === 0 ? resolve(JSON.parse(out)) : reject(new Error(err))));
   });
 }
+
+it("the built program has no part of the schemas' library that nobody uses, such as its translations", () => {
+  const { outputs } = JSON.parse(readFileSync(join(root, "dist/meta.json"), "utf8")) as {
+    outputs: Record<string, { inputs: Record<string, { bytesInOutput: number }> }>;
+  };
+  const inputs = Object.values(outputs).flatMap((output) => Object.entries(output.inputs));
+  const translations = inputs.filter(([path, { bytesInOutput }]) => /zod\/v4\/locales/.test(path) && bytesInOutput > 0);
+  expect(translations.map(([path]) => path).filter((path) => !path.endsWith("/en.js"))).toEqual([]);
+});
