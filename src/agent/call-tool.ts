@@ -155,7 +155,7 @@ function hooked({ tool, args, wireArgs }: Prepared, { callId, said }: CallContex
 }
 
 /** `confined`: only inside the sandbox. */
-type Permission = Pick<Decision, "approved" | "mayRead" | "confined">;
+type Permission = Pick<Decision, "approved" | "mayRead" | "confined" | "withNetwork">;
 
 /**
  * Decides, and asks where that is the answer. The strictest of rules and hooks holds: a hook's yes lifts nothing, its
@@ -289,7 +289,7 @@ async function* reportQuery(
 async function* runCall(
   agent: Agent,
   { tool, args, needs }: Prepared,
-  { approved, mayRead, confined }: Permission,
+  { approved, mayRead, confined, withNetwork }: Permission,
   { callId, signal, spending = new UsageBudget(), isParallel = false }: CallContext,
 ): AsyncGenerator<AgentEvent, ToolResult> {
   const events: AgentEvent[] = [];
@@ -327,7 +327,8 @@ async function* runCall(
       return resultOf(tool.name, failure(why));
     }
     try {
-      const judged = { approved, mayRead, confined: confined === true };
+      const open = withNetwork && { confinedRules: withNetwork, sandbox: agent.toolContext.openSandbox };
+      const judged = { approved, mayRead, confined: confined === true, ...open };
       const context = { ...agent.toolContext, ...judged, callId, signal, print, turn };
       return await unlessStopped(signal, () => agent.seams.runTool(tool, args, context));
     } catch (error) {

@@ -42,6 +42,8 @@ export type Situation = WorkspacePaths & {
    * one works; and commands that are meant to reach beyond the sandbox are asked about, instead of failing in it.
    */
   attended?: { sandboxWorks: boolean };
+  /** The chat has changed the workspace: where nobody can be asked, what rules allow runs in the sandbox then. */
+  changed?: boolean;
   /** Nobody is in front of the run, and what it deletes is kept first: see `Decision.ifKept`. */
   keepsDeleted?: boolean;
   /** The user's settings let searches pass without a question. */
@@ -56,6 +58,7 @@ type NeedJudgement = Judgement & { path?: ResolvedPath };
 
 export const nobodyToAsk = "Nobody can be asked in print mode.";
 export const runsInSandbox = "It runs in the sandbox.";
+const changedFirst = "This chat has changed the workspace, so it runs in the sandbox, with the network open.";
 const onlyReading = "It only reads, and only in the workspace.";
 
 const strictness: Record<Verdict, number> = { allow: 0, ask: 1, deny: 2 };
@@ -85,6 +88,8 @@ export async function decide(needs: readonly Need[], situation: Situation): Prom
     ...(rule && { rule }),
     ...(deciding.some((part) => part.reading) && { reading: true }),
     ...(deciding.some((part) => part.confined) && { confined: true }),
+    ...deciding.map(({ withNetwork }) => withNetwork && { withNetwork }).find(Boolean),
+    ...(deciding.some((part) => part.changes) && { changes: true }),
     ...(deciding.some((part) => part.ifKept) && { ifKept: true }),
     ...(deciding.some((part) => part.forced) && { forced: true }),
     ...(deciding.some((part) => part.personOnly) && { personOnly: true }),
@@ -195,7 +200,8 @@ function judgeWrite(
 async function judgeShell(need: Need, situation: Situation): Promise<NeedJudgement> {
   if (need.target.includes("\0")) return deny("A command cannot contain a NUL character.");
   // The grammar is large, and most calls need none of it.
-  const { inspectShell, judgeByRules, beyondSandbox } = await import("./judge-shell.ts");
+  const { inspectShell, judgeByRules, beyondSandbox, coveringTexts } = await import("./judge-shell.ts");
+  const { onlyReads } = await import("./only-reads.ts");
   const { ownCommands } = await import("./own-commands.ts");
   const directory = resolvePath(need.cwd ?? situation.workspace, situation);
   if ("problem" in directory) return deny(`${capital(directory.problem)}.`);
@@ -212,7 +218,19 @@ async function judgeShell(need: Need, situation: Situation): Promise<NeedJudgeme
     return { verdict: "ask", reasons: findings.unread, personOnly: true };
   if (mode === "force" && sandbox !== "all" && hidden.length === 0) return forced();
   const byRules = judgeByRules(need.target, findings, situation);
-  if (byRules.verdict !== "ask") return byRules;
+  if (byRules.verdict !== "ask") {
+    const changes = findings.writes.length > 0 && { changes: true as const };
+    const isKept = mode === "default" || sandbox === "all";
+    if (!situation.changed || situation.interactive || sandbox === "off" || !isKept) return { ...byRules, ...changes };
+    const unconfined = rules.flatMap((rule) => {
+      if (rule.verdict === "unconfined") return [{ ...rule, verdict: "allow" as const }];
+      return rule.kind === "Shell" && rule.verdict === "allow" ? [] : [rule];
+    });
+    const lifted = judgeByRules(need.target, findings, { ...situation, rules: unconfined });
+    if (lifted.verdict === "allow") return { ...byRules, ...changes };
+    const withNetwork = coveringTexts(findings, situation);
+    return { ...byRules, reasons: [...byRules.reasons, changedFirst], confined: true, withNetwork, changes: true };
+  }
   if (hidden.length > 0) {
     const parts = hidden.map((part) => `${capital(part)}.`);
     const reasons = [...parts, "There are Shell deny rules, and they cannot be compared with it."];
@@ -232,7 +250,15 @@ async function judgeShell(need: Need, situation: Situation): Promise<NeedJudgeme
   }
   if (mode === "default" && sandbox === "off") return { ...byRules, ...personOnly };
   const reasons = [...byRules.reasons, runsInSandbox];
-  return { verdict: "allow", reasons, confined: true, ...(mode === "force" && { forced: true }), ...personOnly };
+  const changes = !onlyReads(need.target, findings.runs) && { changes: true as const };
+  return {
+    verdict: "allow",
+    reasons,
+    confined: true,
+    ...changes,
+    ...(mode === "force" && { forced: true }),
+    ...personOnly,
+  };
 }
 
 async function judgeWeb({ kind, target }: Need, situation: Situation): Promise<NeedJudgement> {

@@ -12,10 +12,15 @@ import { allowsCommand, coversMcp, coversPath, deniesCommand, type Rule } from "
 import { baseName, type ProgramStart } from "./starts/wrappers.ts";
 import { systemFloor } from "./system-folders.ts";
 
-export type Explanation = Pick<Decision, "verdict" | "reasons" | "reading" | "confined" | "forced" | "personOnly"> & {
+export type Explanation = Pick<
+  Decision,
+  "verdict" | "reasons" | "reading" | "confined" | "forced" | "personOnly" | "withNetwork"
+> & {
   need: Need;
   /** The rules that speak of it, the deciding kind first. */
   rules: Rule[];
+  /** Where the chat has changed the workspace before, it runs in the sandbox. */
+  confinedLater?: true;
   /** For files: where the path leads, and what stands against writing there in every mode. */
   path?: ExplainedPath;
   /** For commands: every program that would be started, as a tree. */
@@ -53,7 +58,8 @@ export type ExplainedCommand = {
 /** The same answer as `decide`, taken apart. */
 export async function explain(need: Need, situation: Situation): Promise<Explanation> {
   const { approved: _approved, mayRead: _mayRead, ...decision } = await decide([need], situation);
-  const answer = { need, ...decision };
+  const later = decision.confined ? decision : await decide([need], { ...situation, changed: true });
+  const answer = { need, ...decision, ...(later.withNetwork && { confinedLater: true as const }) };
   if (need.kind === "Shell") return { ...answer, ...explainShell(need, situation, decision) };
   if (need.kind === "WebFetch" || need.kind === "WebSearch" || need.kind === "Mcp")
     return { ...answer, rules: ordered(await namedRules(need, situation)) };

@@ -31,7 +31,7 @@ import { hasDangerousOptions } from "./programs/dangerous-options.ts";
 import { reachesOut } from "./programs/program-kinds.ts";
 import { harmlessVariables } from "./programs/shell-builtins.ts";
 import { homeSettings } from "./protected-names.ts";
-import { coversPath, deniedBelow, nameOf, namesPath, rulesFor } from "./rules.ts";
+import { allowsCommand, coversPath, deniedBelow, nameOf, namesPath, rulesFor } from "./rules.ts";
 import { capital, show } from "./show.ts";
 import { isNumeric, type VariableScope } from "./starts/expand-words.ts";
 import { suspiciousText } from "./starts/suspicious-text.ts";
@@ -217,6 +217,16 @@ export function judgeByRules(
   add(directoryReasons(findings, situation));
   if (open.size > 0) return { verdict: "ask", reasons: [...open] };
   return { verdict: "allow", reasons: ["Allow rules cover every part of it."] };
+}
+
+/** The texts of the allow rules that name the programs of a line. */
+export function coveringTexts({ runs }: ShellFindings, { rules }: ShellSituation): string[] {
+  const allowing = rulesFor(rules, "Shell", "allow");
+  const named = runs.runs.flatMap(({ name, args }) => {
+    const words = { name: baseName(name.value), args: args.map((arg) => arg.value) };
+    return allowing.filter((rule) => allowsCommand(rule, words)).map(({ text }) => text);
+  });
+  return [...new Set(named)];
 }
 
 /** Why it does more than to read in the workspace. */

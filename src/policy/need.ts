@@ -34,8 +34,15 @@ export type Decision = {
   reading?: true;
   /** Allowed inside the sandbox only. Who says yes to a question says yes to the call as it is, unconfined. */
   confined?: true;
+  /**
+   * Rules allow it, and it is confined all the same, with the network open, because the chat has changed what it may run. These are
+   * the texts of the rules, to be listed as unconfined by whoever wants it to run as it is.
+   */
+  withNetwork?: string[];
   /** Allowed only if a snapshot holds what it deletes. */
   ifKept?: true;
+  /** A command that may leave the workspace another than it was, as far as that can be known. */
+  changes?: true;
   /** It is --force that allows it; whether a rule would was not asked. */
   forced?: true;
   /** Where it is asked, only a person may say yes: a protected path, a change of who runs it. */
@@ -51,7 +58,7 @@ export type Decision = {
 /** The answer for one need. */
 export type Judgement = Pick<
   Decision,
-  "verdict" | "reasons" | "reading" | "confined" | "ifKept" | "forced" | "personOnly"
+  "verdict" | "reasons" | "reading" | "confined" | "withNetwork" | "changes" | "ifKept" | "forced" | "personOnly"
 >;
 
 export function allow(reason: string): Judgement {

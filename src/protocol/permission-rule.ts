@@ -5,12 +5,12 @@ import { shortened } from "../text/one-line.ts";
 export type RuleKind = "Shell" | "Read" | "Write" | "WebFetch" | "Mcp";
 
 /**
- * `scope`: a rule of the user's own files may do what a project's may not. `source`: the file that holds it; `entry`: where
+ * `unconfined`: a command that is allowed anyway stays out of the sandbox, whatever the chat has changed. `scope`: a rule of the user's own files may do what a project's may not. `source`: the file that holds it; `entry`: where
  * in it, `permissions.allow[2]`. `fold`: compared without case, also when it allows. `withFolders`: holds for commands that
  * take a folder with all that it holds, too.
  */
 export type Rule = {
-  verdict: "allow" | "deny";
+  verdict: "allow" | "deny" | "unconfined";
   kind: RuleKind;
   pattern: string;
   scope: "user" | "project";

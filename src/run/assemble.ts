@@ -115,6 +115,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
   sweepWhenDue(setup.host.signal);
   const permissions = await openPermissions(setup, {
     state,
+    isResumed: session.session.messages.length > 0,
     processes,
     sessionId,
     background,
@@ -199,6 +200,9 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       buffers: seams.buffers,
       get sandbox() {
         return permissions.sandbox;
+      },
+      get openSandbox() {
+        return permissions.openSandbox;
       },
       // A quarter of the window at most: one result must leave room for the others and the answer.
       resultLimit: Math.max(4000, Math.min(100_000, state.model.contextTokens)),

@@ -14,13 +14,19 @@ import type { RunState } from "./state.ts";
 export type RunPermissions = Pick<Agent, "ask" | "decide" | "review"> & {
   /** Absent until the first command needs one. */
   readonly sandbox: Sandbox | undefined;
+  readonly openSandbox: Sandbox | undefined;
   end(): Promise<void>;
 };
+
+/** What they are needed for leaves the workspace another than it was; a tool of a server may. */
+const changing: ReadonlySet<Need["kind"]> = new Set(["Write", "Delete", "Mcp"]);
 
 type Judging = { situation: Situation; check: Confinement["check"] };
 
 type PermissionParts = Pick<Agent["toolContext"], "processes" | "sessionId" | "background"> & {
   state: RunState;
+  /** The chat was begun in an earlier run. */
+  isResumed: boolean;
   /** Rules that are known only while it runs: of skills and servers. */
   moreRules(): readonly Rule[];
   warn(message: string): void;
@@ -59,6 +65,7 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
   const startedAt = Date.now();
   let confinement = unconfined;
   let confining: Promise<Confinement> | undefined;
+  let changed = parts.isResumed;
   let consented = usesSandbox(configDir, standsFor ?? workspace);
   const attended = (): boolean => ask !== undefined && host.attended?.() === true;
   const confine = async (): Promise<Confinement> => {
@@ -106,13 +113,19 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
       const { decide } = await import("../policy/decide.ts");
       const { situation, check } = await situationFor(needs);
       const mode = options?.readOnly && state.mode !== "plan" ? "ask" : state.mode;
-      return check(await decide(needs, { ...situation, mode }));
+      const decision = await check(await decide(needs, { ...situation, mode, changed }));
+      if (decision.verdict === "allow")
+        changed ||= decision.changes === true || needs.some(({ kind }) => changing.has(kind));
+      return decision;
     },
     get sandbox() {
       return confinement.sandbox;
     },
+    get openSandbox() {
+      return confinement.openSandbox;
+    },
     async end() {
-      await confinement.sandbox?.end();
+      await confinement.end();
     },
   };
 }

@@ -16,8 +16,12 @@ export type Confinement = {
   reach(unlisted: Unlisted): Situation["sandbox"];
   /** Absent where nothing is confined. */
   sandbox?: Sandbox;
+  /** With the public network: for what rules allow, once the chat has changed what that may run. */
+  openSandbox?: Sandbox;
   /** A call that may run in the sandbox only is asked about where there is none. */
   check(decision: Decision): Promise<Decision>;
+  /** Takes away what was made for it. */
+  end(): Promise<void>;
 };
 
 /** What becomes of commands that no rule speaks of. */
@@ -31,7 +35,7 @@ type ConfinementParts = {
 };
 
 /** Nothing is confined. */
-export const unconfined: Confinement = { reach: () => "off", check: async (decision) => decision };
+export const unconfined: Confinement = { reach: () => "off", check: async (decision) => decision, end: async () => {} };
 
 /** What it needs to know of a run; `permissions check` knows no more. */
 export type ConfinementSetup = Pick<
@@ -53,21 +57,46 @@ export async function createConfinement(setup: ConfinementSetup, parts: Confinem
   if (mode === "disabled") return unconfined;
   for (const warning of sandboxSettings.warnings) parts.warn(warning);
 
-  const { createSandbox, planSandbox } = await import("../agent/sandbox/index.ts");
+  const { createSandbox, planSandbox, withNetwork } = await import("../agent/sandbox/index.ts");
   const readPaths = [...sandboxSettings.readPaths, ...borrowed];
   const plan = planSandbox(
     { ...sandboxSettings, readPaths },
     { workspace, ...stands, roots, home, configDir, rules, totalMemoryMb: totalMemoryMb() },
   );
-  const sandbox = createSandbox({ plan, processes: parts.processes, env: host.env });
+  const create = (part: typeof plan) => createSandbox({ plan: part, processes: parts.processes, env: host.env });
+  const openSandbox = create(withNetwork(plan, sandboxSettings.network.deny));
+  const closed = create(plan);
+  const sandbox: Sandbox = {
+    ...closed,
+    expect(path) {
+      closed.expect(path);
+      openSandbox.expect(path);
+    },
+  };
   if (asked === "enabled") {
     const problem = await sandbox.problem();
     if (problem) throw new UserError("SANDBOX_UNAVAILABLE", `${problem} To run without it: --sandbox disabled`);
   }
+  let isTold = false;
   return {
     reach: (unlisted) => reachOf(mode, unlisted),
     sandbox,
-    check: (decision) => askWithout(sandbox, decision, parts.canAsk),
+    openSandbox,
+    async check(decision) {
+      if (!decision.withNetwork) return askWithout(sandbox, decision, parts.canAsk);
+      const problem = await openSandbox.problem();
+      if (problem === undefined) return decision;
+      if (!isTold)
+        parts.warn(
+          `${problem} Commands that rules allow run unconfined, although this chat has changed the workspace.`,
+        );
+      isTold = true;
+      const { confined: _confined, withNetwork: _open, ...allowed } = decision;
+      return allowed;
+    },
+    async end() {
+      await Promise.all([sandbox.end(), openSandbox.end()]);
+    },
   };
 }
 

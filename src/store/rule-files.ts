@@ -78,12 +78,15 @@ function readPermissions(file: string, content: JsonObject, scope: Rule["scope"]
   const permissions = content["permissions"];
   if (!isObject(permissions))
     throw wrong(file, `"permissions" must be an object with "allow" and "deny", not ${shape(permissions)}`);
-  const misspelt = reportMisspelt(file, permissions, ["allow", "deny"], found.warnings, "permissions.");
+  const misspelt = reportMisspelt(file, permissions, ["allow", "deny", "unconfined"], found.warnings, "permissions.");
   // Whoever writes "denied" means a guard: here, unlike elsewhere, nothing passes in silence.
   for (const key of Object.keys(permissions))
-    if (!["allow", "deny", ...misspelt].includes(key))
+    if (!["allow", "deny", "unconfined", ...misspelt].includes(key))
       found.warnings.push(`${file}: "permissions.${key}" is unknown: only "allow" and "deny" count here.`);
-  for (const verdict of ["deny", "allow"] as const) {
+  const isOwn = scope === "user" && file.endsWith("cli-config.json");
+  if (!isOwn && permissions["unconfined"] !== undefined)
+    found.warnings.push(`${file}: "permissions.unconfined" is ignored: only your own cli-config.json can set it.`);
+  for (const verdict of isOwn ? (["deny", "allow", "unconfined"] as const) : (["deny", "allow"] as const)) {
     const origin: RuleOrigin = { verdict, scope, source: file, entry: `permissions.${verdict}` };
     readList(permissions[verdict], origin, (entry) => entry, found);
   }

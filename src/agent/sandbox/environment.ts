@@ -31,11 +31,26 @@ export function confinedEnvironment(
   return kept;
 }
 
-/** Where the folders below the home folder that a program would fill cannot be written, it gets private ones. */
-export function privateCaches(temporary: string): Record<string, string> {
+/**
+ * Where the folders below the home folder that a program would fill cannot be written, it gets private ones. Those that hold what
+ * was downloaded only where it can be downloaded again: without a network, the user's own are better than none.
+ */
+export function privateCaches(temporary: string, { hasNetwork }: { hasNetwork: boolean }): Record<string, string> {
+  const cache = `${temporary}/.cache`;
+  const always = { npm_config_cache: `${cache}/npm`, PIP_CACHE_DIR: `${cache}/pip`, GOCACHE: `${cache}/go-build` };
+  if (!hasNetwork) return always;
   return {
-    npm_config_cache: `${temporary}/.cache/npm`,
-    PIP_CACHE_DIR: `${temporary}/.cache/pip`,
-    GOCACHE: `${temporary}/.cache/go-build`,
+    ...always,
+    XDG_CACHE_HOME: cache,
+    YARN_CACHE_FOLDER: `${cache}/yarn`,
+    npm_config_store_dir: `${cache}/pnpm`,
+    BUN_INSTALL_CACHE_DIR: `${cache}/bun`,
+    DENO_DIR: `${cache}/deno`,
+    UV_CACHE_DIR: `${cache}/uv`,
+    GOMODCACHE: `${cache}/go-mod`,
+    CARGO_HOME: `${cache}/cargo`,
+    GRADLE_USER_HOME: `${cache}/gradle`,
+    NUGET_PACKAGES: `${cache}/nuget`,
+    COMPOSER_HOME: `${cache}/composer`,
   };
 }

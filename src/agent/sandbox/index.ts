@@ -5,7 +5,7 @@ import type { ProcessRunner } from "../process.ts";
 import type { SandboxPlan } from "./plan.ts";
 
 export type { SandboxPlan } from "./plan.ts";
-export { planSandbox } from "./plan.ts";
+export { planSandbox, withNetwork } from "./plan.ts";
 
 export interface Sandbox {
   plan: SandboxPlan;

@@ -228,11 +228,12 @@ function systemShell([program, ...args]: readonly string[], bash: string): strin
 }
 
 function environmentOf(plan: SandboxPlan, env: Readonly<Record<string, string>>): Record<string, string> {
+  const hasNetwork = plan.network.type === "proxy" && plan.network.default === "allow";
   const hasSharedCaches = plan.writable.includes(join(plan.home, ".npm"));
   return {
     ...confinedEnvironment(env, plan.environment),
     ...(plan.temporary && { TMPDIR: "/tmp" }),
-    ...(plan.temporary && !hasSharedCaches && privateCaches("/tmp")),
+    ...(plan.temporary && !hasSharedCaches && privateCaches("/tmp", { hasNetwork })),
     CURSOR_SANDBOX: "native",
     CURSOR_SANDBOX_LANDLOCK_STATUS: "bubblewrap",
     CURSOR_ORIG_UID: String(process.getuid?.() ?? 0),

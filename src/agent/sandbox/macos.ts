@@ -66,7 +66,12 @@ export async function openMacos({
         ],
         env: {
           ...confinedEnvironment(env, plan.environment),
-          ...(plan.temporary && { TMPDIR: temporary, ...privateCaches(temporary) }),
+          ...(plan.temporary && {
+            TMPDIR: temporary,
+            ...privateCaches(temporary, {
+              hasNetwork: plan.network.type === "proxy" && plan.network.default === "allow",
+            }),
+          }),
           ...(proxy && proxyVariables(proxy.port)),
           CURSOR_SANDBOX: "seatbelt",
         },

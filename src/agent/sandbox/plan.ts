@@ -62,6 +62,21 @@ export function planSandbox(settings: SandboxSettings, context: PlanContext): Sa
   };
 }
 
+/** Where people keep keys, below their home folder. */
+const keyPlaces = list(`
+  .ssh .gnupg .aws .azure .kube .docker .config/gcloud .config/gh .config/hub .netrc .npmrc .pypirc .git-credentials
+  .config/git/credentials .vault-token .cargo/credentials .cargo/credentials.toml .gem/credentials .m2/settings.xml`);
+
+/** The same places with the public network open, and without the keys that could be sent there. */
+export function withNetwork(plan: SandboxPlan, denied: readonly string[]): SandboxPlan {
+  const rules = keyPlaces.map((place): Rule => {
+    const pattern = join(plan.home, place);
+    return { verdict: "deny", kind: "Read", pattern, text: `Read(${pattern})`, scope: "user", source: "built in" };
+  });
+  const network: NetworkPlan = { type: "proxy", default: "allow", allow: [], deny: [...denied] };
+  return { ...plan, network, rules: [...plan.rules, ...rules] };
+}
+
 function isAboutPaths({ kind, verdict, scope }: Rule): boolean {
   if (verdict === "deny") return kind === "Read" || kind === "Write";
   return kind === "Write" && scope === "user";

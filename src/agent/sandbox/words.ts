@@ -10,7 +10,9 @@ export function sandboxLimits({ writable, temporary, network }: Limits): string 
     ...(temporary ? ["/tmp (private to commands)"] : []),
   ];
   const writing = places.length > 0 ? `only ${places.join(" and ")} can be written` : "nothing can be written";
-  const hosts = network.type === "none" ? "there is no network" : "only permitted hosts can be reached, over HTTP";
+  const isOpen = network.type === "proxy" && network.default === "allow";
+  const reached = isOpen ? "public hosts can be reached over HTTP" : "only permitted hosts can be reached, over HTTP";
+  const hosts = network.type === "none" ? "there is no network" : reached;
   return `${writing}, protected paths cannot, and ${hosts}`;
 }
 
@@ -18,7 +20,13 @@ export function sandboxLimits({ writable, temporary, network }: Limits): string 
 const refused =
   /\b(EAI_AGAIN|ENOTFOUND|ENETUNREACH|EROFS|EPERM|EACCES|Could(?: not|n't) resolve|(?:Temporary )?failure in name resolution|Name or service not known|No address associated|Network is unreachable|no such host|dns error|Read-only file system|Operation not permitted|Permission denied)\b/i;
 
-/** So that a refusal is not taken for a fault of the command. */
-export function refusalNote(plan: Limits, output: string, succeeded: boolean): string[] {
-  return succeeded && !refused.test(output) ? [] : [`it ran in the sandbox: ${sandboxLimits(plan)}`];
+/** So that a refusal is not taken for a fault of the command. `rules`: those that allow it, where it is confined all the same. */
+export function refusalNote(plan: Limits, output: string, succeeded: boolean, rules: readonly string[] = []): string[] {
+  if (succeeded && !refused.test(output)) return [];
+  const limits = sandboxLimits(plan);
+  if (rules.length === 0) return [`it ran in the sandbox: ${limits}`];
+  const line = `"permissions": {"unconfined": ${JSON.stringify(rules)}}`;
+  return [
+    `it ran in the sandbox, because this chat has changed the workspace: ${limits}, and keys are hidden. If it must run outside, the user adds to cli-config.json: ${line}`,
+  ];
 }

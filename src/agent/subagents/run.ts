@@ -174,6 +174,9 @@ function createChild(
         return parent.toolContext.sandbox;
       },
       numbersLines: subagent.readOnly || parent.toolContext.numbersLines === true,
+      get openSandbox() {
+        return parent.toolContext.openSandbox;
+      },
       sessionId: id,
       todos: new TodoList(),
     },

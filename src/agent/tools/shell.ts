@@ -285,7 +285,7 @@ function exitCodeOf(end: ProcessEnd): number {
   return 128 + (constants.signals[end.signal as NodeJS.Signals] ?? 0);
 }
 
-function textOf(args: ShellArgs, end: ProcessEnd, { confined, sandbox }: ToolContext): string {
+function textOf(args: ShellArgs, end: ProcessEnd, { confined, sandbox, confinedRules }: ToolContext): string {
   const notes: string[] = [];
   const timeoutMs = timeoutOf(args);
   if (end.cancelled) notes.push("cancelled by the user");
@@ -311,7 +311,7 @@ function textOf(args: ShellArgs, end: ProcessEnd, { confined, sandbox }: ToolCon
     );
   } else if (isCut || end.truncated)
     notes.push(`the output is ${end.totalBytes} bytes; only its beginning and end are shown`);
-  if (confined && sandbox) notes.push(...refusalNote(sandbox.plan, end.interleaved, end.exitCode === 0));
+  if (confined && sandbox) notes.push(...refusalNote(sandbox.plan, end.interleaved, end.exitCode === 0, confinedRules));
   notes.push(...end.notes);
   const output = shown === "" ? "(no output)" : shown;
   const separator = output.endsWith("\n") ? "" : "\n";

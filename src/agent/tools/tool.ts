@@ -82,6 +82,10 @@ export type ToolContext = CallIdentity &
     /** The call is permitted in the sandbox only: without one it must fail. */
     confined?: boolean;
     sandbox?: Sandbox;
+    /** The one with the network open, for calls that rules allow. */
+    openSandbox?: Sandbox;
+    /** It is confined although these rules allow it: what to list as unconfined, if that is not wanted. */
+    confinedRules?: readonly string[];
     background: BackgroundShells;
     /** Both streams of a command come as one, in the order in which they were written. */
     mergeOutput?: boolean | undefined;

@@ -61,7 +61,7 @@ export function gitWrites(args: readonly ShellWord[]): WrittenWord[] {
   const rest = args.slice(at + 1);
   const outputs = valuesOf(rest, {
     long: ["output", "output-directory", ...(sub === "checkout-index" ? ["prefix"] : [])],
-    ...(sub === "archive" || sub === "format-patch" ? { short: "o" } : {}),
+    ...(/^(archive|format-patch|bugreport|diagnose)$/.test(sub) ? { short: "o" } : {}),
   }).map((word) => ({ ...word, isPurpose: false }));
   const plain = operands(rest, own(valued, sub) ?? {});
   const purpose = own(purposes, sub)?.({ rest, plain }) ?? [];

@@ -3,6 +3,7 @@
 import { type CommandWords, literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { baseName, each, own, words } from "../programs/command-names.ts";
 import { optionOutputs } from "../programs/output-options.ts";
+import { isOnlyChecking } from "../programs/program-kinds.ts";
 import { type OptionNames, operands, valuesOf } from "../programs/read-options.ts";
 import { sedFiles, sedInPlace } from "../programs/sed-awk-code.ts";
 import { gitWrites } from "./git-files.ts";
@@ -70,11 +71,14 @@ const writers: Record<string, Writer> = {
   dd: ({ plain }) =>
     plain.filter((word) => word.value.startsWith("of=")).map((word) => changed(word, (value) => value.slice(3))),
   // The archive is read; what follows it names what is taken out.
+  sqlite3: ({ args }) => (isOnlyChecking("sqlite3", args) ? [] : operands(args, databaseOptions).slice(0, 1)),
   unzip: ({ args }) => operands(args, { short: "dxP" }).slice(1),
   find: ({ args }) => (has(args, /^-delete$/) ? removedByFind(args) : []),
   curl: ({ args, plain }) => (has(args, /^-[a-zA-Z]*[OJ]|^--remote-(name|header)/) ? remoteNames(plain) : []),
   wget: ({ args, plain }) => (has(args, /^-[a-zA-Z]*O|^--output-document|^--spider/) ? [] : remoteNames(plain)),
 };
+
+const databaseOptions: OptionNames = { exact: /^--?(separator|nullvalue|newline|vfs|maxsize|mmap|cmd|init)$/ };
 
 /** Programs that filter: that they write is the exception. */
 const filters = words("uniq xxd sed gsed curl");

@@ -23,6 +23,12 @@ const knownPrograms = words(`
   xargs xxd yarn yes zcat zip zsh zstd`);
 
 export function impossibleRule(rule: Rule, context: LintContext): LintFinding | undefined {
+  if (rule.verdict === "unconfined" && rule.kind !== "Shell")
+    return {
+      kind: "impossible",
+      message: "Only commands are confined.",
+      advice: "Name a command, as Shell(…), or remove it.",
+    };
   switch (rule.kind) {
     case "Shell":
       return impossibleShell(rule) ?? misspeltProgram(rule, context);

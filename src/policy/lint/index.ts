@@ -51,6 +51,7 @@ function findingOf(rule: Rule, rules: readonly Rule[], context: LintContext): Li
     impossibleRule(rule, context) ??
     duplicateOf(rule, rules) ??
     shadowOf(rule, rules, context) ??
+    uselessLifting(rule, rules, context) ??
     deadRule(rule, context) ??
     wideRule(rule, context) ??
     coveredBy(rule, rules, context)
@@ -78,6 +79,20 @@ function shadowOf(rule: Rule, rules: readonly Rule[], context: LintContext): Lin
       advice: "Remove one of the two.",
     }
   );
+}
+
+/** What no rule allows is confined anyway. */
+function uselessLifting(rule: Rule, rules: readonly Rule[], context: LintContext): LintFinding | undefined {
+  if (rule.verdict !== "unconfined") return undefined;
+  const asAllowed: Rule = { ...rule, verdict: "allow" };
+  const meets = (other: Rule) =>
+    other.pattern === rule.pattern || shadows(other, asAllowed, context) || shadows(asAllowed, other, context);
+  if (rules.some((other) => other.verdict === "allow" && other.kind === "Shell" && meets(other))) return undefined;
+  return {
+    kind: "dead",
+    message: "No allow rule covers it, so it does not run outside the sandbox anyway.",
+    advice: `Allow it as well, or remove it.`,
+  };
 }
 
 /** A rule that another one makes superfluous. Of two that cover each other, the later. */

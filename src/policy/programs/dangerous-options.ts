@@ -105,7 +105,7 @@ const dangerous: Record<string, DangerousOptions> = {
   zip: { exact: /^(-TT|--unzip-command|-[a-zA-Z]*T)/ },
   gcc: {
     exact:
-      /^(-wrapper|-fplugin|-fpass-plugin|-Xclang|-B|-?-specs|@|-W[la],.*-(plugin|dynamic-linker)|-Xlinker|-Xassembler)/,
+      /^(-wrapper|-fplugin|-fpass-plugin|-Xclang|-B|-?-specs|@|-W[la],.*-(plugin|dynamic-linker)|-Xlinker|-Xassembler|-MF.|-Wp,)/,
   },
   ld: { exact: /^--?(plugin|dynamic-linker)/ },
   curl: {
@@ -169,7 +169,15 @@ const dangerous: Record<string, DangerousOptions> = {
   latexmk: { exact: /^--?(e|r|(pdf|xe|lua)?latex=.*|(use)?pretex.*|shell-escape)$/s },
   pylint: { long: ["init-hook"] },
   mypy: { long: ["python-executable"] },
-  eslint: { long: ["rulesdir"] },
+  eslint: {
+    short: "c",
+    long: ["rulesdir", "config", "parser", "plugin"],
+    valued: [{ short: "f", long: ["format"], value: /[./]/ }],
+  },
+  prettier: { long: ["plugin"], valued: [{ long: ["config"], value: /\.[cm]?[jt]s$/ }] },
+  pytest: { valued: [{ short: "p", value: /^(?!no:)/ }] },
+  yarn: { operands: /^node\b/ },
+  unzip: { exact: /^-[a-zA-Z]*:/ },
   ...each("bat batcat delta", { long: ["pager"] }),
   ...each("gh glab", { operands: /^(alias (set|import)|extension (install|exec|upgrade)|config set)\b/ }),
   helm: { long: ["post-renderer"], operands: /^plugin (install|update)\b/ },
@@ -223,6 +231,7 @@ const sameTable = otherNames({
   gradle: "gradlew",
   ruby: "irb pry",
   rpm: "rpmquery rpmverify rpmdb",
+  pytest: "py.test",
 });
 
 /** Every argument that does more than its command is known for. */

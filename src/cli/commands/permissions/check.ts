@@ -54,6 +54,9 @@ export async function explainPermission(invocation: Invocation, words: readonly 
   return code === 0 ? exitCodes[explanation.verdict] : code;
 }
 
+const laterWords =
+  "  Once the chat has changed the workspace it runs in the sandbox, with the network open. To keep it out of there, add its rule to permissions.unconfined in your cli-config.json.\n";
+
 function textOf(explanation: Explanation, remedy: readonly string[], name: string): string {
   const { need, commands = [], writes = [], unseen = [], path, rules } = explanation;
   const parts = [`${visible(`${need.kind}: ${need.target}`)}\n${commands.flatMap(treeLines(commands)).join("\n")}`];
@@ -63,7 +66,8 @@ function textOf(explanation: Explanation, remedy: readonly string[], name: strin
     parts.push(["Not known before it runs:", ...unseen.map((each) => `  ${visible(each)}`)].join("\n"));
   if (rules.length > 0)
     parts.push(["Rules that mention it:", ...rules.map((rule) => `  ${ruleLine(rule)}`)].join("\n"));
-  parts.push(`${verdictLine(explanation)}\n${reasonLines(explanation, remedy, name)}`);
+  const later = explanation.confinedLater && !explanation.confined ? laterWords : "";
+  parts.push(`${verdictLine(explanation)}\n${reasonLines(explanation, remedy, name)}${later}`);
   return parts
     .map((part) => part.trimEnd())
     .join("\n\n")

@@ -43,6 +43,9 @@ export async function listPermissions(invocation: Invocation): Promise<number> {
     [
       ...titled("Deny rules, which always win", ruleRows(rules, "deny")),
       ...titled("Allow rules", ruleRows(rules, "allow")),
+      ...(rules.some(({ verdict }) => verdict === "unconfined")
+        ? titled("Never confined, although the chat has changed the workspace", ruleRows(rules, "unconfined"))
+        : []),
       ...(approvalMode === "allowlist" ? [] : titled("Approval mode", [approvalMode])),
       ...titled(
         "Protected in every mode; only a rule of yours that names one file of the workspace exactly lifts it",
