@@ -190,6 +190,7 @@ export class AttachedRun extends RunElsewhere {
       case "leased":
       case "checkpoint":
       case "losses":
+      case "prompt":
         break;
     }
   }

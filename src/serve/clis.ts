@@ -7,8 +7,21 @@ import { toolOf } from "./live-options.ts";
 
 export type InstalledCli = { name: CliName; path: string; version: string | null; capabilities: Capabilities };
 
-export async function installedClis({ env, program, version }: ServeContext): Promise<InstalledCli[]> {
-  const found = await Promise.all(
+/** Asking each of them for its version takes seconds, so that what was found counts for a while. */
+const countsMs = 10 * 60_000;
+const found = new WeakMap<ServeContext, { at: number; clis: Promise<InstalledCli[]> }>();
+
+export function installedClis(context: ServeContext): Promise<InstalledCli[]> {
+  const known = found.get(context);
+  if (known && Date.now() - known.at < countsMs) return known.clis;
+  const clis = findClis(context);
+  found.set(context, { at: Date.now(), clis });
+  clis.catch(() => found.delete(context));
+  return clis;
+}
+
+async function findClis({ env, program, version }: ServeContext): Promise<InstalledCli[]> {
+  const clis = await Promise.all(
     cliNames.map(async (name): Promise<InstalledCli | undefined> => {
       const tool = toolOf(name);
       if (name === "courser") {
@@ -22,5 +35,5 @@ export async function installedClis({ env, program, version }: ServeContext): Pr
       return { name, path: cli.path, version: cli.version ?? null, capabilities };
     }),
   );
-  return found.filter((each) => each !== undefined);
+  return clis.filter((each) => each !== undefined);
 }

@@ -7,6 +7,8 @@ export type ServeContext = Launch & {
   version: string;
   /** Where the page lies as it was built. */
   pageDir: string;
+  /** The directory in which it was started, which whoever did so may trust from the page. */
+  startedIn: string;
 };
 
 /** Queued, and begun where there is room. */

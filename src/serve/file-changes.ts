@@ -18,8 +18,10 @@ export type FileChange = {
     after: string | null;
     /** The file was not there afterwards. */
     isGone?: true;
-    /** `after` is what is on the disk now: it may have been changed since by somebody else. */
+    /** `after` is what is on the disk now. */
     isNow?: true;
+    /** The file was changed after the session was over, so by somebody else. */
+    isLater?: true;
   }[];
 };
 

@@ -133,6 +133,8 @@ export type Entry =
   | { type: "question"; question: Question }
   /** Answered, or nobody waits for the answer any more. */
   | { type: "question_closed"; question: string; answer?: Answer }
+  /** A prompt or a steering message was handed in later, and waits for its turn. */
+  | { type: "prompt"; id: string; kind: "steer" | "prompt"; text: string }
   /** A prompt that was handed in later is over: told, or dropped and why. */
   | { type: "prompt_ended"; id: string; state: "told" | "dropped"; error?: string; code?: string }
   /** Answers the message with this id. */

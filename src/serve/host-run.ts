@@ -390,6 +390,7 @@ class RunHost {
 
   #obey(session: LiveSession, message: SessionMessage): void {
     const refusal = message.type === "mode" && refusedMode(message.mode, this.#run.spec.request);
+    this.#prompts.note(message);
     if (refusal) this.#notice("mode_change", refusal.message);
     else if (message.type === "attend") session.attend();
     else if (message.type === "prompt") this.#prompts.follow(session.send(message.prompt), message.id);

@@ -1,6 +1,7 @@
 // OpenPrompts: what the host of a run was told and has not answered yet. A run does not end while something is open.
 import { UserError } from "../protocol/error-codes.ts";
 import type { Sent, TurnEnding } from "../protocol/run.ts";
+import type { Heard } from "./fleet.ts";
 import type { RunLogWriter } from "./run-log-writer.ts";
 
 type Host = {
@@ -34,6 +35,14 @@ export class OpenPrompts {
 
   changed(): void {
     this.#wake();
+  }
+
+  /** Everybody who follows the run sees what waits, not only who said it. */
+  note(message: Heard["message"]): void {
+    if ((message.type !== "prompt" && message.type !== "steer") || message.id === undefined) return;
+    const { type: kind, id } = message;
+    const text = message.type === "prompt" ? message.prompt.text : message.text;
+    this.#host.writer.add({ type: "prompt", id, kind, text });
   }
 
   /** `id`: of a prompt that came later than the first one. */

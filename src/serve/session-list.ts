@@ -64,6 +64,12 @@ async function latestRuns({ fleet }: ServeContext): Promise<Map<string, RunRecor
   return latest;
 }
 
+/** What stands in a session itself, whether or not it is in a list: whose it is, and whether runs may begin there. */
+export async function ownerOf(context: ServeContext, session: SessionInfo) {
+  const { agent, state, isTrusted } = viewOf(context, session, (await latestRuns(context)).get(session.id));
+  return { agent, state, isTrusted };
+}
+
 function viewOf({ configDir }: ServeContext, session: SessionInfo, run: RunRecord | undefined): ListedSession {
   const { path, ...rest } = session;
   const isLive = run !== undefined && !isOver(run.state);

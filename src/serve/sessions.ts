@@ -10,6 +10,7 @@ import { groupMessages, type UnifiedTool } from "../sdk/unified.ts";
 import { findChat } from "../store/chats/find-chat.ts";
 import { changedAt, readChat, readRecordedTurns } from "../store/chats/read-chat.ts";
 import { configDir } from "../store/config-dir.ts";
+import { TurnClock, type TurnTimes } from "../view/turn-clock.ts";
 import { fileChanges } from "./file-changes.ts";
 
 export type SessionTurn = { number: number; events: AgentEvent[] };
@@ -37,6 +38,8 @@ export type TurnFigures = {
   durationMs: number;
   /** Of it, while a tool worked. */
   toolMs: number;
+  /** Of it, while a person was waited for. */
+  waitMs: number;
   usage: Usage | null;
   /** At its end. */
   context: ContextFill | null;
@@ -164,7 +167,7 @@ export function sessionUsage({ turns }: OpenedSession): TurnFigures[] {
       calls,
       outcome: ending?.type ?? null,
       durationMs: ending?.durationMs ?? 0,
-      toolMs: toolTime(events),
+      ...timesOf(events),
       usage: isObject(ending?.usage) ? ending.usage : null,
       context: ending?.context ?? null,
       costUsd: (ending && costOfEnding(ending)) ?? null,
@@ -176,18 +179,8 @@ function isEnding(event: AgentEvent): event is Extract<AgentEvent, { type: "done
   return event.type === "done" || event.type === "fail";
 }
 
-/** The time in which at least one tool worked. */
-function toolTime(events: readonly AgentEvent[]): number {
-  const open = new Set<string>();
-  let since = 0;
-  let sum = 0;
-  for (const event of events) {
-    if (event.type === "tool_start") {
-      if (open.size === 0) since = event.at ?? 0;
-      open.add(event.callId);
-    }
-    if (event.type === "tool_end" && open.delete(event.callId) && open.size === 0)
-      sum += Math.max(0, (event.at ?? since) - since);
-  }
-  return sum;
+function timesOf(events: readonly AgentEvent[]): TurnTimes {
+  const clock = new TurnClock();
+  for (const event of events) clock.take(event);
+  return clock.times();
 }

@@ -2,6 +2,7 @@
 
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
+import { holdsSecrets } from "../policy/secret-files.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { isTrusted } from "../store/trust.ts";
 import { programName } from "../text/program-name.ts";
@@ -40,6 +41,9 @@ export function readWorkspaceFile(workspace: string, path: string): { text: stri
   const file = inside(workspace, path);
   const stat = statSync(file);
   if (!stat.isFile()) throw notFound(path);
+  // What views of changes do not show is not shown here either.
+  if (holdsSecrets(file) || holdsSecrets(path))
+    throw new UserError("FILE_UNREADABLE", `${JSON.stringify(path)} is not shown: its name suggests secrets.`);
   const content = readFileSync(file);
   const shown = content.subarray(0, mostFileBytes);
   return { text: shown.toString("utf8"), bytes: stat.size, isCut: content.length > shown.length };

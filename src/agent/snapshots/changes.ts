@@ -1,6 +1,7 @@
 // What is different from one snapshot of the whole tree to the next, and from the last one to now: what commands did to files
 // stands nowhere else. Nothing is written.
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { holdsSecrets } from "../../policy/secret-files.ts";
 import { FolderTrail, inFolder, namesFrom, readOnly } from "../folder-handle.ts";
 import { ownFolders } from "./chat-snapshots.ts";
@@ -15,8 +16,8 @@ import { composeTarget } from "./target.ts";
 /** Null: nothing was there. Without text: it is too large, no text, or its name suggests a secret. */
 export type FileState = { text?: string } | null;
 
-/** Of a file, from the turn of the one snapshot on. `isNow`: `after` is what is there today. */
-export type TreeChange = { turn: number; path: string; before: FileState; after: FileState; isNow?: true };
+/** Of a file, from the turn of the one snapshot on. `now`: `after` is what is there today, changed last at that time. */
+export type TreeChange = { turn: number; path: string; before: FileState; after: FileState; now?: number };
 
 const mostText = 500_000;
 const mostTogether = 8_000_000;
@@ -104,12 +105,22 @@ async function changesSince(reader: Reader, tree: Tree, configDir: string): Prom
       if (change === "mode" || (node?.kind !== "file" && entry.kind !== "file")) return [];
       const after =
         node?.kind === "file" ? (node.size > mostText ? {} : presentState(reader, trail, { root, path })) : null;
-      return [{ turn: tree.turn, path, before: stateOf(reader, path, entry), after, isNow: true }];
+      const now = node?.kind === "file" ? node.changedAt : removedBy(path);
+      return [{ turn: tree.turn, path, before: stateOf(reader, path, entry), after, now }];
     });
   } catch {
     return []; // the workspace is gone, or cannot be read
   } finally {
     trail.close();
+  }
+}
+
+/** When something that is gone was there at the latest: its folder has changed with it. */
+function removedBy(path: string): number {
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    const stat = statSync(folder, { throwIfNoEntry: false });
+    if (stat) return Math.max(stat.mtimeMs, stat.ctimeMs);
+    if (folder === dirname(folder)) return 0;
   }
 }
 

@@ -4,6 +4,7 @@ import { UserError } from "../../protocol/error-codes.ts";
 import type { Fleet } from "../../serve/fleet.ts";
 import { runService } from "../../serve/service.ts";
 import { configDir } from "../../store/config-dir.ts";
+import { realOf } from "../../store/json-file.ts";
 import { serviceFile } from "../../store/service-file.ts";
 import { flagText } from "../flags.ts";
 import { windUpMs } from "../fleet-watch.ts";
@@ -44,7 +45,7 @@ export async function serveUntilStopped(
   const stdout = openStdout();
   const serveRuns = (fleet: Fleet, end: AbortSignal) =>
     runService(
-      { ...launch, fleet, version: invocation.version, pageDir },
+      { ...launch, fleet, version: invocation.version, pageDir, startedIn: realOf(process.cwd()) },
       {
         host: loopback.includes(host) ? "127.0.0.1" : host,
         port,

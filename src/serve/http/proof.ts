@@ -3,6 +3,7 @@
 import { createHmac } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { securityHeaders } from "./guard.ts";
+import { errorBody } from "./route.ts";
 
 export const proofPath = "/api/proof";
 
@@ -12,7 +13,10 @@ export function proveToken({ url = "", method }: IncomingMessage, response: Serv
   if (path !== proofPath || method !== "GET") return false;
   const nonce = /^nonce=([A-Za-z0-9]{32,128})$/.exec(query ?? "")?.[1];
   response.writeHead(nonce === undefined ? 400 : 200, { ...securityHeaders, "Content-Type": "application/json" });
-  const proof = nonce === undefined ? null : createHmac("sha256", token).update(`courser:${nonce}`).digest("hex");
-  response.end(JSON.stringify({ proof }));
+  const answer =
+    nonce === undefined
+      ? errorBody("invalid_request", "The query must be nonce=, with 32 to 128 letters and digits.")
+      : { proof: createHmac("sha256", token).update(`courser:${nonce}`).digest("hex") };
+  response.end(JSON.stringify(answer));
   return true;
 }

@@ -1,6 +1,8 @@
 // The HTTP server: loopback unless told otherwise, few connections, small bodies, every request through the guard.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import { UserError } from "../../protocol/error-codes.ts";
 import { createGuard, type Guard, type GuardOptions, securityHeaders } from "./guard.ts";
 import type { Page } from "./page.ts";
@@ -10,6 +12,10 @@ import { type App, type Exchange, errorBody } from "./route.ts";
 /** Pictures come as base64 text. */
 const mostBodyBytes = 24 * 1024 * 1024;
 const mostConnections = 256;
+/** Answers of fewer bytes are not worth the work. */
+const leastPressed = 1400;
+/** Level 1 presses JSON to a tenth nearly as well as the default does, in a third of the time. */
+const gzipped = (bytes: Buffer) => promisify(gzip)(bytes, { level: 1 });
 /** How long a connection may be silent while nothing is being answered. */
 const idleMs = 10_000;
 
@@ -131,8 +137,16 @@ async function answer(
       exchange,
     );
     if (exchange.isSent) return;
-    response.writeHead(answered.status, { ...securityHeaders, ...Object.fromEntries(answered.headers) });
-    response.end(Buffer.from(await answered.arrayBuffer()));
+    const plain = Buffer.from(await answered.arrayBuffer());
+    const isPressed = plain.length > leastPressed && /\bgzip\b/.test(String(request.headers["accept-encoding"] ?? ""));
+    const sent = isPressed ? await gzipped(plain) : plain;
+    response.writeHead(answered.status, {
+      ...securityHeaders,
+      ...Object.fromEntries(answered.headers),
+      "Content-Length": sent.length,
+      ...(isPressed && { "Content-Encoding": "gzip", Vary: "Accept-Encoding" }),
+    });
+    response.end(sent);
   } catch {
     // A path that is no path, or a client that broke off.
     if (!response.headersSent)

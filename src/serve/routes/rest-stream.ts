@@ -82,6 +82,7 @@ function createTranslator({ id }: RunRecord): (entry: Entry) => readonly Told[] 
         return [["interaction_update", entry]];
       case "checkpoint":
       case "losses":
+      case "prompt":
       case "prompt_ended":
       case "reply":
         return [];

@@ -1,14 +1,17 @@
 // The studio's side of live runs: start, speak to, answer, stop; and one stream over all of them.
+import { setTimeout as sleep } from "node:timers/promises";
 import * as v from "valibot";
 import { type ControlLine, readControlLine } from "../../protocol/control-lines.ts";
 import { type RunRequest, reasoningEfforts } from "../../protocol/run.ts";
 import { beginRun, type ServeContext } from "../context.ts";
 import { fileChanges } from "../file-changes.ts";
 import { cliNames, type Message, type Placement, priorities, type RunRecord, runStates } from "../fleet.ts";
+import type { EventStream } from "../http/event-stream.ts";
 import { HttpError, type Route, route } from "../http/route.ts";
 import { followUp, newRun } from "../new-run.ts";
 import { patchOf } from "../patch.ts";
 import { placeRun } from "../place-run.ts";
+import { changedSessions } from "../session-watch.ts";
 import { refuseGrants, restrictingShapes } from "./request-shapes.ts";
 import { lastEventOf } from "./rest.ts";
 import { failures } from "./rest-shapes.ts";
@@ -49,6 +52,8 @@ const newStudioRun = v.strictObject({
   effort: v.optional(v.picklist(reasoningEfforts)),
   force: v.optional(v.boolean()),
   sandbox: v.optional(v.picklist(["enabled", "disabled"])),
+  /** In a copy of the workspace's repository. */
+  worktree: v.optional(v.strictObject({ name: v.optional(v.string()), base: v.optional(v.string()) })),
   /** A session of this CLI to resume, or to go on from in a copy. */
   session: v.optional(
     v.strictObject({ id: v.pipe(v.string(), v.regex(/^[\w-]+$/, "is not an id.")), fork: v.optional(v.boolean()) }),
@@ -65,16 +70,10 @@ export const studioRunRoutes: readonly Route[] = [
     query: v.object({ state: v.optional(v.picklist(runStates)), before: v.optional(v.string()) }),
     replies: { 200: { description: "Runs", schema: v.object({ items: v.array(runView) }) }, ...failures(400) },
     async handle({ context, query: { state, before } }) {
-      const { fleet } = context;
-      const items = await fleet.runs({
-        limit: 100,
-        ...(state && { states: [state] }),
-        ...(before !== undefined && { before }),
-      });
-      if (state || before !== undefined || items.length < 100) return { status: 200, body: { items } };
-      const known = new Set(items.map(({ id }) => id));
-      const live = await fleet.runs({ states: ["queued", "running"], limit: 1000 });
-      return { status: 200, body: { items: [...items, ...live.filter(({ id }) => !known.has(id))] } };
+      if (state === undefined && before === undefined)
+        return { status: 200, body: { items: await listedRuns(context) } };
+      const some = { limit: 100, ...(state && { states: [state] }), ...(before !== undefined && { before }) };
+      return { status: 200, body: { items: await context.fleet.runs(some) } };
     },
   }),
   route({
@@ -166,16 +165,21 @@ export const studioRunRoutes: readonly Route[] = [
   route({
     method: "post",
     path: "/api/runs/:id/follow-up",
-    summary: "The next run of the same agent: resumes its session",
-    body: v.strictObject({ prompt }),
+    summary: "The next run of the same agent: resumes its session, as before unless told otherwise",
+    body: v.strictObject({
+      prompt,
+      mode: restrictingShapes.mode,
+      model: v.optional(v.string()),
+      force: v.optional(v.boolean()),
+    }),
     replies: { 201: { description: "The run", schema: runView }, ...failures(400, 404, 409) },
-    async handle({ context, params, body }) {
+    async handle({ context, params, body: { prompt: asked, ...changed } }) {
       const run = await runOf(context, params);
       const agent = await context.fleet.agent(run.agent);
-      return {
-        status: 201,
-        body: await beginRun(context, followUp(run, agent?.sessionId, promptOf(body.prompt), true)),
-      };
+      const next = followUp(run, agent?.sessionId, promptOf(asked), true);
+      const given = Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== undefined));
+      const spec = { ...next.spec, request: { ...next.spec.request, ...given } };
+      return { status: 201, body: await beginRun(context, { ...next, spec }) };
     },
   }),
   route({
@@ -221,7 +225,7 @@ export const studioRunRoutes: readonly Route[] = [
     method: "get",
     path: "/api/stream",
     summary:
-      "One stream for all runs: `entry` events. `runs`: those whose every step is wanted; of others, what changes their state",
+      "One stream for all runs: `entry` events. `runs`: those whose every step is wanted; of others, what changes their state. `hello`: the runs and open questions there are; `runs` events: those that were queued since; `sessions` events: which grew on the disk",
     query: v.object({ runs: v.optional(v.pipe(v.string(), v.regex(/^[\w,-]*$/, "must be ids of runs."))) }),
     replies: { 200: { description: "Events", type: "text/event-stream" }, ...failures(400) },
     async handle(call) {
@@ -230,7 +234,10 @@ export const studioRunRoutes: readonly Route[] = [
       const from = lastEventOf(call) ?? (await context.fleet.position());
       return {
         async stream(events) {
-          await events.send("hello", { position: from }, from);
+          const [runs, questions] = await Promise.all([listedRuns(context), context.fleet.questions()]);
+          await events.send("hello", { position: from, runs, questions }, from);
+          void tellSessions(events, context, signal);
+          void tellQueued(events, context, new Set(runs.map(({ id }) => id)), signal);
           for await (const logged of context.fleet.followAll(from, signal)) {
             const isStep = logged.entry.type === "event";
             if (!isStep || !wanted || wanted.has(logged.run)) await events.send("entry", logged, logged.position);
@@ -240,6 +247,33 @@ export const studioRunRoutes: readonly Route[] = [
     },
   }),
 ];
+
+/** The newest, and all that are not over. */
+async function listedRuns({ fleet }: ServeContext): Promise<RunRecord[]> {
+  const newest = await fleet.runs({ limit: 100 });
+  if (newest.length < 100) return newest;
+  const known = new Set(newest.map(({ id }) => id));
+  const live = await fleet.runs({ states: ["queued", "running"], limit: 1000 });
+  return [...newest, ...live.filter(({ id }) => !known.has(id))];
+}
+
+const queueEveryMs = 1000;
+
+/** A run that waits for a host has no log yet: who started it knows of it, others are told. */
+async function tellQueued(events: EventStream, { fleet }: ServeContext, known: Set<string>, signal: AbortSignal) {
+  while (!signal.aborted) {
+    await sleep(queueEveryMs, undefined, { signal, ref: false }).catch(() => {});
+    if (signal.aborted) return;
+    const queued = await fleet.runs({ states: ["queued"], limit: 1000 }).catch(() => []);
+    const runs = queued.filter(({ id }) => !known.has(id));
+    for (const { id } of runs) known.add(id);
+    if (runs.length > 0) await events.send("runs", { runs });
+  }
+}
+
+async function tellSessions(events: EventStream, { env }: ServeContext, signal: AbortSignal): Promise<void> {
+  for await (const changed of changedSessions(env, signal)) await events.send("sessions", { changed });
+}
 
 async function runOf({ fleet }: ServeContext, params: Record<string, string>): Promise<RunRecord> {
   const run = await fleet.run(params["id"] ?? "");

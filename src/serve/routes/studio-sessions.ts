@@ -6,13 +6,16 @@ import type { UnifiedTool } from "../../sdk/unified.ts";
 import { findChat } from "../../store/chats/find-chat.ts";
 import { isChatId } from "../../store/chats/layout.ts";
 import { readChat } from "../../store/chats/read-chat.ts";
-import { trustedFolders } from "../../store/trust.ts";
+import { homeDir } from "../../store/config-dir.ts";
+import { isWide, trust, trustedFolders } from "../../store/trust.ts";
+import { programName } from "../../text/program-name.ts";
 import { installedClis } from "../clis.ts";
 import type { ServeContext } from "../context.ts";
 import type { FileChange } from "../file-changes.ts";
 import { cliNames } from "../fleet.ts";
 import { HttpError, type Route, route } from "../http/route.ts";
-import { sessionList, sessionStates } from "../session-list.ts";
+import { ownerOf, sessionList, sessionStates } from "../session-list.ts";
+import { figuresByDay, summaryOf } from "../session-summary.ts";
 import { eventsPage, lastEvents, type OpenedSession, openSession, sessionChanges, sessionUsage } from "../sessions.ts";
 import { listFolder, readWorkspaceFile, trustedWorkspace } from "../workspaces.ts";
 import { failures } from "./rest-shapes.ts";
@@ -20,6 +23,7 @@ import { failures } from "./rest-shapes.ts";
 const tools = ["cursor", "claude", "codex", "gemini"] as const satisfies readonly UnifiedTool[];
 const mostEvents = 10_000;
 const anything = v.record(v.string(), v.unknown());
+const sessionId = v.pipe(v.string(), v.regex(/^[\w-]{4,}$/, "is not an id."));
 const number = (otherwise: string) =>
   v.optional(v.pipe(v.string(), v.regex(/^\d{1,9}$/, "must be a number.")), otherwise);
 
@@ -81,6 +85,40 @@ export const studioSessionRoutes: readonly Route[] = [
     },
   }),
   route({
+    method: "post",
+    path: "/api/sessions/summaries",
+    summary: "What sessions came to: cost, time, changes, last words. By POST, since there may be many",
+    body: v.strictObject({
+      sessions: v.pipe(
+        v.array(v.strictObject({ tool: v.picklist(tools), id: sessionId, updatedAt: v.number() })),
+        v.maxLength(100, "may be 100."),
+      ),
+    }),
+    replies: {
+      200: {
+        description: "One for each, in their order; null: unreadable",
+        schema: v.object({ items: v.array(v.nullable(anything)) }),
+      },
+      ...failures(400),
+    },
+    async handle({ context, body }) {
+      const items = [];
+      for (const session of body.sessions) items.push((await summaryOf(context, session)) ?? null);
+      return { status: 200, body: { items } };
+    },
+  }),
+  route({
+    method: "get",
+    path: "/api/days",
+    summary: "Sessions, cost and time of the last days, the oldest first",
+    query: v.object({ count: v.optional(v.pipe(v.string(), v.regex(/^[1-9]\d?$/, "must be 1 to 99.")), "14") }),
+    replies: { 200: { description: "Days", schema: v.object({ items: v.array(anything) }) }, ...failures(400) },
+    handle: async ({ context, query }) => ({
+      status: 200,
+      body: { items: await figuresByDay(context, Number(query.count)) },
+    }),
+  }),
+  route({
     method: "get",
     path: "/api/sessions/:tool/:id",
     summary: "A session: its metadata, and its turns in figures",
@@ -89,7 +127,8 @@ export const studioSessionRoutes: readonly Route[] = [
       const session = await sessionOf(context, params);
       const { turns, path: _path, ...facts } = session;
       const total = turns.reduce((sum, { events }) => sum + events.length, 0);
-      return { status: 200, body: { ...facts, turns: sessionUsage(session), total } };
+      const owner = await ownerOf(context, session);
+      return { status: 200, body: { ...facts, ...owner, turns: sessionUsage(session), total } };
     },
   }),
   route({
@@ -125,22 +164,24 @@ export const studioSessionRoutes: readonly Route[] = [
     method: "get",
     path: "/api/sessions/:tool/:id/changes",
     summary:
-      "What a session changed, by file; with `turn`, what that turn did; with `commands`, also what commands did, as snapshots show it",
+      "What a session changed, by file; with `turn`, what that turn did; with `commands`, also what commands did, as snapshots show it; with `now` beside it, also what has changed on the disk since",
     query: v.object({
       turn: v.optional(v.pipe(v.string(), v.regex(/^\d{1,9}$/, "must be a number."))),
       commands: v.optional(v.picklist(["1"])),
+      now: v.optional(v.picklist(["1"])),
     }),
     replies: {
       200: {
-        description: "Files; `more`: how many others there are",
-        schema: v.object({ items: v.array(anything), more: v.optional(v.number()) }),
+        description: "Files; `more`: how many others there are; `since`: how many differ since the session was over",
+        schema: v.object({ items: v.array(anything), more: v.optional(v.number()), since: v.optional(v.number()) }),
       },
       ...failures(400, 404),
     },
     async handle({ context, params, query }) {
       const session = await sessionOf(context, params);
       const turn = query.turn === undefined ? undefined : Number(query.turn);
-      const whole = query.commands && turn === undefined ? await commandChanges(context, session) : undefined;
+      const whole =
+        query.commands && turn === undefined ? await commandChanges(context, session, query.now) : undefined;
       if (whole) return { status: 200, body: whole };
       return { status: 200, body: { items: sessionChanges(session, turn) } };
     },
@@ -199,14 +240,34 @@ export const studioSessionRoutes: readonly Route[] = [
   route({
     method: "get",
     path: "/api/workspaces",
-    summary: "Directories in which runs may be started: the trusted ones",
+    summary: "Directories in which runs may be started: the trusted ones. `startedIn`: where the service was started",
     replies: {
-      200: { description: "Real paths", schema: v.object({ items: v.array(v.string()), isFleet: v.boolean() }) },
+      200: {
+        description: "Real paths",
+        schema: v.object({ items: v.array(v.string()), isFleet: v.boolean(), startedIn: v.string() }),
+      },
     },
-    handle: async ({ context: { configDir, fleetUrl } }) => ({
+    handle: async ({ context: { configDir, fleetUrl, startedIn } }) => ({
       status: 200,
-      body: { items: trustedFolders(configDir), isFleet: fleetUrl !== undefined },
+      body: { items: trustedFolders(configDir), isFleet: fleetUrl !== undefined, startedIn },
     }),
+  }),
+  route({
+    method: "post",
+    path: "/api/workspaces/trust",
+    summary: "Trust the directory in which the service was started, and no other",
+    body: v.strictObject({ workspace: v.string() }),
+    replies: { 200: { description: "It is trusted", schema: anything }, ...failures(400, 403) },
+    async handle({ context: { configDir, startedIn, env }, body: { workspace } }) {
+      if (workspace !== startedIn || isWide(startedIn, homeDir(env)))
+        throw new HttpError(
+          403,
+          "forbidden",
+          `Only the directory in which the service was started can be trusted here. In a terminal: cd there, and ${programName()} trust add`,
+        );
+      trust(configDir, startedIn);
+      return { status: 200, body: { workspace } };
+    },
   }),
   route({
     method: "post",
@@ -237,13 +298,13 @@ export const studioSessionRoutes: readonly Route[] = [
 ];
 
 /** Snapshots are read by a command of this program. Undefined: there are none, or they cannot be read. */
-async function commandChanges(context: ServeContext, { tool, id, workspace }: OpenedSession) {
+async function commandChanges(context: ServeContext, { tool, id, workspace }: OpenedSession, now: "1" | undefined) {
   if (tool !== "cursor" || workspace === undefined) return undefined;
-  const command = [...context.program, "sessions", "changes", id, "--format", "json"];
+  const command = [...context.program, "sessions", "changes", id, "--format", "json", ...(now ? ["--now"] : [])];
   const limits = { timeoutMs: 20_000, keepBytes: 64 * 1024 * 1024 };
   const end = await runProgram({ command, cwd: "/", env: context.env, ...limits });
   if (end.exitCode !== 0 || end.isCut) return undefined;
-  return JSON.parse(end.stdout.toString("utf8")) as { items: FileChange[]; more: number };
+  return JSON.parse(end.stdout.toString("utf8")) as { items: FileChange[]; more: number; since: number };
 }
 
 /** Done by a command of this program, so that the same rules hold as on the command line. */

@@ -24,9 +24,18 @@ export async function showChanges(invocation: Invocation, words: readonly string
   const { workspace } = chat.metadata;
   const { configDir } = contextOf(invocation);
   const found = workspace === undefined ? [] : await treeChanges({ configDir, workspace, chat });
+  const endedAt = endOf(session);
+  const isWanted = invocation.line.flags.has("now");
   let more = 0;
+  const since: string[] = [];
   for (const change of found) {
     const { path } = change;
+    const isLater = change.now !== undefined && change.now > endedAt;
+    if (isLater && !isWanted) {
+      // Somebody else's, as far as anybody can know: the session was over by then.
+      since.push(path);
+      continue;
+    }
     const file = files.get(path) ?? { path, linesAdded: 0, linesRemoved: 0, steps: [] };
     const parts = unexplained(file, change);
     if (parts.length === 0) continue;
@@ -37,19 +46,31 @@ export async function showChanges(invocation: Invocation, words: readonly string
     files.set(path, file);
     for (const part of parts) {
       const callId = lastCommand(session, change.turn, part.next?.callId);
-      await insert(file, { ...part, turn: change.turn, callId, path: shownPath(path, workspace!) });
+      const place = { turn: change.turn, callId, path: shownPath(path, workspace!) };
+      await insert(file, { ...part, ...place, ...(isLater && { isLater }) });
     }
   }
   const items = [...files.values()];
-  if (wantsJson(invocation)) return answerJson({ items, more });
-  return answer(textOf(items, more, workspace));
+  if (wantsJson(invocation)) return answerJson({ items, more, since: since.length });
+  const rest =
+    since.length > 0 ? `${counted(since.length, "file")} differ since then; to compare with them: --now\n` : "";
+  return answer(textOf(items, more, workspace) + rest);
+}
+
+/** When the last thing of a session happened; never, while its last turn goes on. */
+function endOf({ turns }: OpenedSession): number {
+  const last = turns.at(-1)?.events.at(-1);
+  if (last?.type !== "done" && last?.type !== "fail") return Number.POSITIVE_INFINITY;
+  // Not everything that is stored has its time; a change has, since it is made by a call.
+  return turns.flatMap(({ events }) => events.flatMap(({ at }) => at ?? [])).at(-1) ?? Number.POSITIVE_INFINITY;
 }
 
 /** `next`: the edit that it came before. */
 type Unexplained = { before: FileState; after: FileState; next?: Step; isNow?: true };
 
 /** What edits do not account for: before the first of them, and after the last one. */
-function unexplained({ steps }: FileChange, { turn, before, after, isNow }: TreeChange): Unexplained[] {
+function unexplained({ steps }: FileChange, { turn, before, after, now }: TreeChange): Unexplained[] {
+  const isNow = now === undefined ? undefined : (true as const);
   const edits = steps.filter(
     (step) => step.kind !== "command" && (step.turn === turn || (isNow === true && step.turn > turn)),
   );
@@ -67,13 +88,15 @@ function unexplained({ steps }: FileChange, { turn, before, after, isNow }: Tree
   return parts;
 }
 
-type Inserted = Unexplained & { turn: number; callId: string; path: string };
+type Inserted = Unexplained & { turn: number; callId: string; path: string; isLater?: true };
 
-async function insert(file: FileChange, { before, after, next, isNow, turn, callId, path }: Inserted): Promise<void> {
+async function insert(file: FileChange, inserted: Inserted): Promise<void> {
+  const { before, after, next, isNow, isLater, turn, callId, path } = inserted;
   const step: Step = {
     ...{ turn, callId, kind: "command", diff: null, before: before?.text ?? null, after: after?.text ?? null },
     ...(after === null && { isGone: true as const }),
     ...(isNow && { isNow }),
+    ...(isLater && { isLater }),
   };
   if (isText(before) && isText(after)) {
     const told = await unifiedDiff({ path, before: before?.text, after: after?.text ?? "" });

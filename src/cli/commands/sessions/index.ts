@@ -80,9 +80,9 @@ export const sessionCommands: readonly InnerCommand[] = [
     name: "changes",
     summary: "Show which files a chat changed, by edits and by commands",
     operands: "<id>",
-    flags: [textOrJson],
+    flags: [flag("Sessions", "--now", "Also compare with the files as they are now"), textOrJson],
     uses: ["workspace"],
-    examples: ["sessions changes 0bae"],
+    examples: ["sessions changes 0bae", "sessions changes 0bae --now"],
     load: async () => (await import("./changes.ts")).showChanges,
   },
   {

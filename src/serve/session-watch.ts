@@ -1,0 +1,54 @@
+// Sessions that grow by themselves: an agent in a terminal writes to its own store, and pages that are open are told of it.
+import { readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { milliseconds } from "../process/clock.ts";
+import { listForeignSessions } from "../sdk/sessions/index.ts";
+import type { UnifiedTool } from "../sdk/unified.ts";
+import { chatsDir, isChatId } from "../store/chats/layout.ts";
+import { changedAt } from "../store/chats/read-chat.ts";
+import { configDir } from "../store/config-dir.ts";
+
+/** `name`: of its file or folder, which has the id in it. */
+export type ChangedSession = { tool: UnifiedTool; name: string };
+
+const leastPauseMs = 700;
+/** Looking takes at most one part in so many of the time, however many sessions there are. */
+const share = 25;
+
+/** What is new or has grown since the last look. Looks until `signal`; recursive watching is not to be had everywhere. */
+export async function* changedSessions(env: NodeJS.ProcessEnv, signal: AbortSignal): AsyncGenerator<ChangedSession[]> {
+  let known = stamps(env);
+  let tookMs = 0;
+  while (!signal.aborted) {
+    await sleep(Math.max(leastPauseMs, share * tookMs), undefined, { signal, ref: false }).catch(() => {});
+    if (signal.aborted) return;
+    const since = milliseconds();
+    const now = stamps(env);
+    tookMs = milliseconds() - since;
+    const changed = [...now].filter(([path, { at }]) => known.get(path)?.at !== at);
+    known = now;
+    if (changed.length > 0) yield changed.map(([path, { tool }]) => ({ tool, name: basename(path) }));
+  }
+}
+
+type Stamps = Map<string, { tool: UnifiedTool; at: number }>;
+
+function stamps(env: NodeJS.ProcessEnv): Stamps {
+  const found: Stamps = new Map();
+  const chats = chatsDir(configDir(env));
+  for (const project of namesIn(chats))
+    for (const id of namesIn(join(chats, project)))
+      if (isChatId(id))
+        found.set(join(chats, project, id), { tool: "cursor", at: changedAt(join(chats, project, id)) });
+  for (const { path, tool, updatedAt } of listForeignSessions(env)) found.set(path, { tool, at: updatedAt });
+  return found;
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,36 @@
+// TurnClock: where the time of a turn goes: to the model, to tools, or to waiting for a person.
+import type { AgentEvent } from "../protocol/event.ts";
+
+export type TurnTimes = { toolMs: number; waitMs: number };
+
+export class TurnClock {
+  readonly #calls = new Set<string>();
+  readonly #asked = new Set<string | number>();
+  readonly #times: TurnTimes = { toolMs: 0, waitMs: 0 };
+  #since: number | undefined;
+
+  /** To be told of every event of the turn, in order. */
+  take(event: AgentEvent): void {
+    this.#pass(event.at);
+    if (event.type === "tool_start") this.#calls.add(event.callId);
+    if (event.type === "tool_end" && !this.#calls.delete(event.callId))
+      this.#times.toolMs += Math.max(0, (event.completedAt ?? 0) - (event.startedAt ?? event.completedAt ?? 0));
+    if (event.type === "ask") this.#asked.add(event.id);
+    if (event.type === "answer") this.#asked.delete(event.id);
+  }
+
+  /** Until `now`, while the turn goes on. */
+  times(now?: number): TurnTimes {
+    this.#pass(now);
+    return { ...this.#times };
+  }
+
+  /** Whoever is waited for, tools do nothing meanwhile that anybody could speed up. */
+  #pass(at: number | undefined): void {
+    if (at === undefined) return;
+    const passed = Math.max(0, at - (this.#since ?? at));
+    this.#since = Math.max(this.#since ?? at, at);
+    if (this.#asked.size > 0) this.#times.waitMs += passed;
+    else if (this.#calls.size > 0) this.#times.toolMs += passed;
+  }
+}
