@@ -3,7 +3,7 @@ import type { Usage } from "../protocol/event.ts";
 import { addUsage } from "../protocol/usage.ts";
 import { rebuildEvents } from "../sdk/rebuild-events.ts";
 import type { ChatRecord } from "../store/chats/chat.ts";
-import type { Block, TurnNumbers } from "../studio/components/timeline/blocks.ts";
+import type { Block, ToolCall, TurnNumbers } from "../studio/components/timeline/blocks.ts";
 import { TimelineLog } from "../studio/components/timeline/log.ts";
 import { chatTitle, type Pictures, picturesIn } from "./transcript.ts";
 
@@ -59,6 +59,11 @@ function withPictures(block: Block, turn: number, { ofTurn, ofCall }: Pictures):
     const pictures = ofTurn.get(turn);
     return pictures ? { ...block, pictures } : block;
   }
-  const pictures = block.type === "call" ? ofCall.get(block.call.callId) : undefined;
-  return block.type === "call" && pictures ? { ...block, call: { ...block.call, pictures } } : block;
+  const shown = (call: ToolCall): ToolCall => {
+    const pictures = ofCall.get(call.callId);
+    return pictures ? { ...call, pictures } : call;
+  };
+  if (block.type === "call") return { ...block, call: shown(block.call) };
+  if (block.type !== "calls") return block;
+  return { ...block, calls: block.calls.map(({ id, call }) => ({ id, call: shown(call) })) };
 }

@@ -27,8 +27,11 @@ it("serves the page without a token, pressed, with strict headers, and nothing e
   const pressed = await send(`/${script}`, { port, headers: { "Accept-Encoding": "gzip" } });
   expect([pressed.status, pressed.headers["content-encoding"]]).toEqual([200, "gzip"]);
   expect((await send("/sessions/cursor/0bae/changes", { port })).text).toBe(page.text);
-  for (const path of ["/index.html", "/..%2fcli/main.cjs", "/sessions/a/b/c/d", "/api/sessions", "/v1/me"])
+  for (const path of ["/index.html", "/..%2fcli/main.cjs", "/api/sessions", "/v1/me"])
     expect((await send(path, { port })).status, path).toBe(401);
+  // The page itself says that it does not know an address.
+  const unknown = await send("/sessions/a/b/c/d", { port });
+  expect([unknown.status, unknown.text]).toEqual([404, page.text]);
   // A link may lead to the page, and to nothing else.
   const elsewhere = { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document" };
   expect((await send("/", { port, headers: elsewhere })).status).toBe(200);

@@ -32,8 +32,8 @@ describe("cards", () => {
       'data-line="38"',
       '<span class="cr-keyword">export</span>',
     ],
-    EditTool: ["Edit", "+2", "−1", "<del>  request.pipe(out);</del>", 'data-line="43"'],
-    WriteTool: ["Write", "NOTES.md", "3 lines", 'data-line="1"', "<ins># Notes</ins>"],
+    EditTool: ["Edit", "+2", "−1", '<del>  request.<span class="cr-type">pipe</span>(out);</del>', 'data-line="43"'],
+    WriteTool: ["Write", "NOTES.md", "3 lines", 'data-line="1"', '<ins>#<span class="cr-strong"> Notes</span></ins>'],
     DeleteTool: ["Delete", '<s class="cr-target">', "deleted"],
     GlobTool: ["Glob", "**/*.test.ts", "2 files", "test/limits.test.ts"],
     GrepTool: [
@@ -81,7 +81,8 @@ describe("cards", () => {
   it.each(Object.keys(samples))("%s that runs says so, waits, or ended without a result", (name) => {
     expect(plain(card(name, "running"))).toMatch(/running 1\d s/);
     expect(card(name, "waiting")).toContain('class="cr-card cr-waiting"');
-    expect(plain(card(name, "waiting"))).toContain("wants permission");
+    const wish = name.startsWith("Plan") ? "wants approval" : name.startsWith("Question") ? "asks" : "wants permission";
+    expect(plain(card(name, "waiting"))).toContain(wish);
     expect(plain(card(name, "unknown"))).toContain("no result");
   });
 

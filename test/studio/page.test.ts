@@ -110,8 +110,8 @@ describe.runIf(hasBrowser)(`components in a browser${hasBrowser ? "" : " (skippe
 
   it("asks in the card of the call, and hands on one answer", async () => {
     await page.evaluate("showShort(true)");
-    await page.getByRole("button", { name: "Always" }).click();
-    await page.getByRole("button", { name: "No…" }).click();
+    await page.getByRole("button", { name: "Always allow" }).click();
+    await page.getByRole("button", { name: "Deny…" }).click();
     await page.getByRole("textbox", { name: "Why not" }).fill("too long");
     await page.keyboard.press("Enter");
     expect(await page.evaluate("answers")).toEqual([

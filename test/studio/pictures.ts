@@ -21,14 +21,29 @@ export async function main(wanted: readonly string[]): Promise<void> {
     trust(service.workspace.config, demo.workspace);
     const session = `/sessions/cursor/${demo.waiting.sessionId}`;
     const before: Shot["before"] = (page) => page.locator(".box .cr-meter").waitFor();
+    const drawn: Shot["before"] = (page) => page.locator(".cr-days").waitFor();
     const shots: Shot[] = [
       { name: "studio-light", path: session, before },
       { name: "studio-dark", path: session, before, colorScheme: "dark" },
       { name: "studio-phone", path: session, before, width: 390, height: 780 },
-      { name: "studio-inbox", path: "/inbox", colorScheme: "dark", width: 1180, height: 560 },
-      { name: "studio-new-run", path: "/new", width: 1180, height: 560 },
+      { name: "studio-board-light", path: "/", before: drawn },
+      { name: "studio-board-dark", path: "/", before: drawn, colorScheme: "dark" },
+      { name: "studio-board-phone", path: "/", before: drawn, width: 390, height: 780 },
+      { name: "studio-question", path: "/inbox", colorScheme: "dark", width: 1180, height: 560 },
       {
-        name: "studio-changes",
+        name: "studio-composer",
+        path: "/new",
+        width: 1180,
+        height: 560,
+        async before(page) {
+          await page.getByLabel("What should be done?").fill("Cover the retry policy with tests, as in @test/up");
+          await page.getByLabel("What should be done?").press("End");
+          await page.keyboard.type("l");
+          await page.locator(".offers [role=option]").first().waitFor();
+        },
+      },
+      {
+        name: "studio-review",
         path: `/sessions/cursor/${demo.finished.sessionId}/changes`,
         async before(page) {
           await page.locator(".changed .cr-change").nth(2).hover();

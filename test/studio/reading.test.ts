@@ -47,7 +47,10 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
     await page.waitForTimeout(100);
     const read = await firstRead();
     await page.getByLabel("Next prompt").fill("half a thought");
-    await page.getByRole("link", { name: "Changes", exact: true }).first().click();
+    await page
+      .getByRole("link", { name: /^Review/ })
+      .first()
+      .click();
     await page.getByText("No file was changed").first().waitFor();
     await page.goBack();
     await expect.poll(firstRead).toBe(read);
@@ -130,7 +133,10 @@ describe.skipIf(noChromium)(orSkipped("reading in the studio", noChromium), () =
     await page.getByRole("button", { name: "noted.txt" }).click();
     expect(await page.locator(".file-then").textContent()).toContain("from-a-command");
     await page.getByText("By a command in turn 1").waitFor();
-    await page.getByRole("link", { name: "Changes", exact: true }).first().click();
+    await page
+      .getByRole("link", { name: /^Review/ })
+      .first()
+      .click();
     await page.locator(".changed", { hasText: "noted.txt" }).getByText("By a command in turn 1.").waitFor();
   });
 

@@ -1,6 +1,7 @@
 // The studio's page: takes its key, connects, and draws.
 import { render } from "preact";
 import { takeToken } from "./service/token.ts";
+import { watchActivity } from "./state/activity.ts";
 import { connect } from "./state/app.ts";
 import { watchKeys } from "./state/keys.ts";
 import { isPaletteOpen } from "./state/layout.ts";
@@ -16,6 +17,7 @@ const token = takeToken();
 if (token === undefined) render(<NoKey />, root);
 else {
   connect(token);
+  watchActivity();
   watchLinks();
   watchKeys(() => (isPaletteOpen.value = true));
   render(<App />, root);

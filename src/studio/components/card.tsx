@@ -146,8 +146,10 @@ function Outcome({ call, state, words, outcome }: Omit<HeadProps, "isStruck">) {
   );
 }
 
-function saidOf({ outcome }: ToolCall, state: CallState): string {
+function saidOf({ outcome, tool }: ToolCall, state: CallState): string {
   const { exitCode } = fieldsOf(outcome?.value);
+  if (state === "waiting" && tool === "createPlan") return "wants approval";
+  if (state === "waiting" && tool === "askQuestion") return "asks";
   return state === "failed" && typeof exitCode === "number" && exitCode !== 0 ? `exit ${exitCode}` : stateWords[state];
 }
 

@@ -36,15 +36,12 @@ export function CostChart({ turns }: ChartProps) {
 }
 
 export function TimeChart({ turns }: ChartProps) {
-  const bars = turns.map(({ number, durationMs, toolMs }) => {
-    const tools = Math.min(toolMs, durationMs);
+  const bars = turns.map((turn) => {
+    const { parts } = timesOf([turn]);
     return {
-      turn: number,
-      parts: [
-        { class: "cr-chart-accent", value: durationMs - tools },
-        { class: "cr-chart-good", value: tools },
-      ],
-      words: `model ${duration(durationMs - tools)}, tools ${duration(tools)}`,
+      turn: turn.number,
+      parts: parts.map(({ class: kind, ms }) => ({ class: kind, value: ms })),
+      words: parts.flatMap(({ name, ms }) => (ms > 0 ? `${name.toLowerCase()} ${duration(ms)}` : [])).join(", "),
     };
   });
   const sum = turns.reduce((all, { durationMs }) => all + durationMs, 0);
@@ -72,6 +69,47 @@ const nearlyFull = 0.85;
 function fillWords(used: number, window: number | undefined): string {
   if (window === undefined) return tokenCount(used);
   return `${tokenCount(used)} of ${tokenCount(window)}, ${Math.round((100 * used) / window)} %`;
+}
+
+export type DayNumbers = { day: string; runs: number; costUsd: number };
+
+/** What each of the last days cost; where nothing has a price, how many sessions there were. */
+export function DaysChart({ days }: { days: readonly DayNumbers[] }) {
+  const isPriced = days.some(({ costUsd }) => costUsd > 0);
+  const heightOf = ({ costUsd, runs }: DayNumbers) => (isPriced ? costUsd : runs);
+  const wordsOf = ({ costUsd, runs }: DayNumbers) => `${isPriced ? `${dollars(costUsd)}, ` : ""}${runs} sessions`;
+  const highest = Math.max(...days.map(heightOf), Number.MIN_VALUE);
+  const title = `${isPriced ? "cost" : "sessions"} a day, ${days.length} days`;
+  return (
+    <figure class="cr-chart cr-days">
+      <svg viewBox={`0 0 ${days.length * 20} ${height}`} preserveAspectRatio="none" role="img" aria-label={title}>
+        {days.map((day, index) => {
+          const size = heightOf(day) > 0 ? Math.max(1.5, (heightOf(day) / highest) * height) : 0.5;
+          return (
+            <g key={day.day}>
+              <title>{`${day.day}: ${wordsOf(day)}`}</title>
+              <rect class="cr-chart-none" x={index * 20} y={0} width={18} height={height} />
+              <rect
+                class={heightOf(day) > 0 ? "cr-chart-accent" : "cr-chart-ground"}
+                x={index * 20}
+                y={height - size}
+                width={18}
+                height={size}
+              />
+            </g>
+          );
+        })}
+      </svg>
+      <figcaption>
+        <span>{dayName(days[0]?.day)}</span>
+        <span>{title}</span>
+      </figcaption>
+    </figure>
+  );
+}
+
+function dayName(day: string | undefined): string {
+  return day === undefined ? "" : new Date(`${day}T12:00`).toLocaleDateString([], { day: "numeric", month: "short" });
 }
 
 type Bar = { turn: number; parts: { class: string; value: number }[]; words: string };
@@ -141,30 +179,58 @@ export function ContextMeter({ used, window }: { used: number; window: number })
   );
 }
 
-/** One bar: where the time of a turn, or of all of them, went. */
+/** One bar: where the time of a turn, or of all of them, went; waiting for a person is neither the model's nor the tools'. */
 export function TimeBar({ turns }: ChartProps) {
-  const total = turns.reduce((sum, { durationMs }) => sum + durationMs, 0);
-  const tools = Math.min(
-    total,
-    turns.reduce((sum, { toolMs }) => sum + toolMs, 0),
-  );
-  const share = total > 0 ? tools / total : 0;
+  const { total, parts } = timesOf(turns);
+  const shown = parts.filter(({ ms, isAlways }) => isAlways || ms > 0);
+  let x = 0;
   return (
     <figure class="cr-chart">
       <svg
         viewBox="0 0 120 8"
         preserveAspectRatio="none"
         role="img"
-        aria-label={`Model ${duration(total - tools)}, tools ${duration(tools)}`}
+        aria-label={shown.map(({ name, ms }) => `${name} ${duration(ms)}`).join(", ")}
       >
         <rect class="cr-chart-ground" width={120} height={8} />
-        <rect class="cr-chart-accent" width={120 * (1 - share)} height={8} />
-        <rect class="cr-chart-good" x={120 * (1 - share)} width={120 * share} height={8} />
+        {shown.map(({ name, ms, class: kind }) => {
+          const width = total > 0 ? (120 * ms) / total : 0;
+          x += width;
+          return <rect key={name} class={kind} x={x - width} width={width} height={8} />;
+        })}
       </svg>
-      <figcaption>
-        <span>model {duration(total - tools)}</span>
-        <span>tools {duration(tools)}</span>
-      </figcaption>
+      <dl class="cr-times">
+        {shown.map(({ name, ms, class: kind }) => (
+          <div key={name}>
+            <dt>
+              <svg viewBox="0 0 8 8" aria-hidden="true">
+                <rect class={kind} width={8} height={8} rx={2} />
+              </svg>
+              {name}
+            </dt>
+            <dd class="cr-number">{duration(ms)}</dd>
+          </div>
+        ))}
+      </dl>
     </figure>
   );
+}
+
+function timesOf(turns: readonly TurnNumbers[]) {
+  const sum = (of: (turn: TurnNumbers) => number) => turns.reduce((all, turn) => all + of(turn), 0);
+  const total = sum(({ durationMs }) => durationMs);
+  const waiting = Math.min(
+    total,
+    sum(({ waitMs = 0 }) => waitMs),
+  );
+  const tools = Math.min(
+    total - waiting,
+    sum(({ toolMs }) => toolMs),
+  );
+  const parts = [
+    { name: "Model", ms: total - tools - waiting, class: "cr-chart-accent", isAlways: true },
+    { name: "Tools", ms: tools, class: "cr-chart-good", isAlways: true },
+    { name: "Waiting for you", ms: waiting, class: "cr-chart-warn", isAlways: false },
+  ];
+  return { total, parts };
 }

@@ -1,16 +1,21 @@
 // A change to a file: unified or side by side, with line numbers and the words that changed.
 
 import { type ComponentChildren, Fragment } from "preact";
+import { useMemo } from "preact/hooks";
+import type { CodePiece } from "../../view/code-piece.ts";
 import { changedWords, type DiffLine, hunksOfDiff } from "../../view/diff-hunks.ts";
 import { documentText } from "../../view/document-text.ts";
 import { counted } from "../../view/numbers.ts";
 import { type Words, wordChanges } from "../../view/word-changes.ts";
+import { Pieces } from "./text/code.tsx";
 import { Folded } from "./text/folded.tsx";
 import { isLongLine, LongLine } from "./text/long-line.tsx";
-import { useView } from "./view-options.tsx";
+import { type Highlight, useHighlight, useView } from "./view-options.tsx";
 
 export type DiffProps = {
   diff: string;
+  /** What it is written in, or the ending of its file: for colours. */
+  language?: string;
   layout?: "unified" | "split";
   first?: number;
   /** Lines can be chosen, such as to comment on one. */
@@ -22,11 +27,16 @@ export type DiffProps = {
 /** `number`: in the file as it is afterwards; of a line that is gone, as it was before. */
 export type LineOfDiff = { number: number; sign: DiffLine["sign"]; text: string };
 
-type Row = DiffLine & { words?: Words | undefined };
+type Row = DiffLine & { words?: Words | undefined; pieces?: readonly CodePiece[] | undefined };
 
-export function Diff({ diff, layout, first = 60, onLine, below }: DiffProps) {
+export function Diff({ diff, language = "", layout, first = 60, onLine, below }: DiffProps) {
   const { diffLayout } = useView();
-  const hunks = hunksOfDiff(documentText(diff)).map(withWords);
+  const highlight = useHighlight(language !== "");
+  const plain = useMemo(() => hunksOfDiff(documentText(diff)).map(withWords), [diff]);
+  const hunks = useMemo(
+    () => (highlight && language !== "" ? plain.map((hunk) => withColours(hunk, highlight, language)) : plain),
+    [plain, highlight, language],
+  );
   const Lines = (layout ?? diffLayout) === "split" ? SplitHunk : UnifiedHunk;
   const added = hunks.flat().filter((line) => line.sign === "+").length;
   const removed = hunks.flat().filter((line) => line.sign === "-").length;
@@ -44,6 +54,20 @@ function withWords(hunk: readonly DiffLine[]): Row[] {
   const words = changedWords(hunk, wordChanges);
   return hunk.map((line) => ({ ...line, words: words.get(line) }));
 }
+
+/** Each side is read as a text of its own, so that what goes over lines has its colour in all of them. */
+function withColours(hunk: readonly Row[], highlight: Highlight, language: string): readonly Row[] {
+  if (hunk.length > mostColoured || hunk.some(({ text }) => isLongLine(text))) return hunk;
+  const pieces = new Map<Row, readonly CodePiece[]>();
+  for (const gone of ["-", "+"] as const) {
+    const side = hunk.filter(({ sign }) => sign !== gone);
+    const lines = highlight(side.map(({ text }) => text).join("\n"), language);
+    for (const [index, row] of side.entries()) pieces.set(row, lines[index] ?? []);
+  }
+  return hunk.map((row) => ({ ...row, pieces: pieces.get(row) }));
+}
+
+const mostColoured = 2000;
 
 type HunkProps = Pick<DiffProps, "onLine" | "below"> & { hunk: readonly Row[]; first: number };
 
@@ -140,7 +164,7 @@ function Line({ row, side, onLine }: LineProps) {
       <span class="cr-change-sign" aria-hidden="true">
         {row.sign}
       </span>
-      <Text>{isLongLine(row.text) ? <LongLine text={row.text} /> : row.words ? row.words.map(word) : row.text}</Text>
+      <Text>{isLongLine(row.text) ? <LongLine text={row.text} /> : textOf(row)}</Text>
     </div>
   );
 }
@@ -149,6 +173,21 @@ function lineOf({ sign, text, before, after }: Row): LineOfDiff {
   return { number: after ?? before ?? 0, sign, text };
 }
 
-function word({ text, isChanged }: Words[number]) {
-  return isChanged ? <mark>{text}</mark> : text;
+/** Colours, and the words that changed, over each other. */
+function textOf({ text, words = [{ text, isChanged: false }], pieces = [{ text }] }: Row): ComponentChildren {
+  let at = 0;
+  return words.map((word, index) => {
+    const shown = <Pieces key={index} pieces={between(pieces, at, at + word.text.length)} />;
+    at += word.text.length;
+    return word.isChanged ? <mark key={index}>{shown}</mark> : shown;
+  });
+}
+
+function between(pieces: readonly CodePiece[], from: number, to: number): CodePiece[] {
+  let at = 0;
+  return pieces.flatMap((piece) => {
+    const text = piece.text.slice(Math.max(0, from - at), Math.max(0, to - at));
+    at += piece.text.length;
+    return text === "" ? [] : [{ ...piece, text }];
+  });
 }

@@ -4,7 +4,16 @@ export type { AgentEvent } from "../../protocol/event.ts";
 export type { Answer, Question, Recorded } from "../../protocol/run.ts";
 export type { ToolShapes } from "../../protocol/tool-shapes.ts";
 export { type CallState, Card, type CardProps, stateOf, type ToolProps } from "./card.tsx";
-export { ContextChart, ContextMeter, CostChart, TimeBar, TimeChart, UsageChart } from "./charts.tsx";
+export {
+  ContextChart,
+  ContextMeter,
+  CostChart,
+  type DayNumbers,
+  DaysChart,
+  TimeBar,
+  TimeChart,
+  UsageChart,
+} from "./charts.tsx";
 export { Copy, copyText } from "./copy.tsx";
 export { Diff, type DiffProps, type LineOfDiff } from "./diff.tsx";
 export { AssistantMessage, Notice, ResultLine, Thinking, UserMessage } from "./messages.tsx";

@@ -88,6 +88,11 @@ export function Notice({ kind, message }: BodyOf<"notice">) {
   );
 }
 
+/** A person ended it: that is no failure. */
+export function isStopped({ type, code }: { type: string; code?: string }): boolean {
+  return type === "fail" && code === "INTERRUPTED";
+}
+
 /** How a turn ended, in one line; a failure with its reason. */
 export function ResultLine({ ending, changed }: { ending: TurnEnding; changed: number }) {
   const cost = costOfEnding(ending) ?? 0;
@@ -98,7 +103,7 @@ export function ResultLine({ ending, changed }: { ending: TurnEnding; changed: n
     cost > 0 && dollars(cost),
   ].filter(Boolean);
   if (ending.type === "done") return <p class="cr-result">Done in {facts.join(" · ")}</p>;
-  if (ending.code === "INTERRUPTED") return <p class="cr-result">Interrupted after {facts.join(" · ")}</p>;
+  if (isStopped(ending)) return <p class="cr-result">Interrupted after {facts.join(" · ")}</p>;
   if (ending.code !== undefined && Object.hasOwn(errorCodes, ending.code)) facts.push(ending.code);
   return (
     <div class="cr-result cr-failed">

@@ -1,10 +1,13 @@
 // A question of a run: what will happen, why it is asked, and what each answer writes down. The loudest thing on the page.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { isObject } from "../../json/object.ts";
 import type { Answer, ChoicesQuestion, PermissionQuestion, Question, QuestionAnswer } from "../../protocol/run.ts";
 import { wordsOfCall } from "../../view/call-words.ts";
 import { documentText } from "../../view/document-text.ts";
 import { Diff } from "./diff.tsx";
+import { fieldsOf, textOf } from "./fields.ts";
+import { Code, Json } from "./text/code.tsx";
 import { Markdown } from "./text/markdown.tsx";
 import { usePath } from "./view-options.tsx";
 
@@ -12,7 +15,7 @@ export type QuestionProps = {
   question: Question;
   onAnswer?: ((question: Question, answer: Answer) => void) | undefined;
   /** It was answered here, and has not gone yet. */
-  isSent?: boolean;
+  isSent?: boolean | undefined;
   /** The call above it says what it is about. */
   isInCard?: boolean;
 };
@@ -31,13 +34,26 @@ export function QuestionCard({ question, isInCard, ...rest }: QuestionProps) {
           </span>
         )}
         <span class="cr-outcome">
-          <span class="cr-said">{question.type === "permission" ? "wants permission" : "waits for you"}</span>
+          <span class="cr-said">{wishes[question.type]}</span>
         </span>
       </div>
-      <div class="cr-question">{body}</div>
+      <div class="cr-question">
+        {question.type === "permission" && <Arguments question={question} />}
+        {body}
+      </div>
     </div>
   );
 }
+
+/** What is wanted of who reads it. */
+const wishes: Record<Question["type"], string> = {
+  permission: "wants permission",
+  choices: "asks",
+  plan: "wants approval",
+  trust: "wants to be trusted",
+  server: "wants approval",
+  hooks: "wants approval",
+};
 
 const titles: Record<Exclude<Question["type"], "permission">, string> = {
   choices: "Question",
@@ -48,15 +64,42 @@ const titles: Record<Exclude<Question["type"], "permission">, string> = {
 };
 
 function titleOf(question: Question): string {
-  if (question.type === "permission") return documentText(wordsOfCall(question.tool, question.args, undefined).name);
+  if (question.type === "permission") return documentText(wordsOf(question).name);
   if (question.type === "choices") return documentText(question.title) || titles.choices;
   return question.type === "plan" ? `Plan: ${documentText(question.name)}` : titles[question.type];
 }
 
 /** What a call is done to. */
 function targetOf(question: Question): string {
-  if (question.type !== "permission") return "";
-  return documentText(wordsOfCall(question.tool, question.args, undefined).target);
+  return question.type === "permission" ? documentText(wordsOf(question).target) : "";
+}
+
+/** Questions name a tool as the model calls it. */
+const wireNames: Record<string, string> = {
+  ...{ Read: "read", Write: "edit", Edit: "edit", Delete: "delete", Shell: "shell", LS: "ls", Glob: "glob" },
+  ...{ Grep: "grep", WebFetch: "webFetch", WebSearch: "webSearch" },
+};
+
+function wordsOf({ tool, args }: PermissionQuestion) {
+  return wordsOfCall(wireNames[tool] ?? tool, args, undefined);
+}
+
+/** Whole, where the line above has no room for it, or where a tool is not one of ours. */
+function Arguments({ question: { tool, args } }: { question: PermissionQuestion }) {
+  const fields = fieldsOf(args);
+  const command = textOf(fields.command);
+  if (tool === "Shell")
+    return /\n/.test(command.trim()) || command.length > 60 ? (
+      <div class="cr-arguments">
+        <Code text={command} language="bash" first={20} />
+      </div>
+    ) : null;
+  if (tool in wireNames || Object.keys(fields).length === 0) return null;
+  return (
+    <div class="cr-arguments">
+      <Json value={isObject(fields.args) ? fields.args : args} />
+    </div>
+  );
 }
 
 function Body({ question, ...rest }: QuestionProps) {
@@ -67,13 +110,13 @@ function Body({ question, ...rest }: QuestionProps) {
       return <Choices {...rest} question={question} />;
     case "plan":
       return (
-        <YesOrNo {...rest} question={question} yes="Accept">
+        <YesOrNo {...rest} question={question} yes="Approve the plan" no="Change the plan…">
           <Markdown text={question.text} />
         </YesOrNo>
       );
     case "trust":
       return (
-        <YesOrNo {...rest} question={question} yes="Trust">
+        <YesOrNo {...rest} question={question} yes="Trust this directory">
           <p>
             May the agent work in <code>{documentText(question.workspace)}</code> and follow the instructions of the
             project?
@@ -82,7 +125,7 @@ function Body({ question, ...rest }: QuestionProps) {
       );
     case "server":
       return (
-        <YesOrNo {...rest} question={question} yes="Approve">
+        <YesOrNo {...rest} question={question} yes="Approve the server">
           <p>
             The server <code>{documentText(question.name)}</code> of <code>{documentText(question.file)}</code> is new
             or has changed. Starting it runs <code>{documentText(question.start)}</code>.
@@ -91,7 +134,7 @@ function Body({ question, ...rest }: QuestionProps) {
       );
     case "hooks":
       return (
-        <YesOrNo {...rest} question={question} yes="Approve">
+        <YesOrNo {...rest} question={question} yes="Approve these hooks">
           <p>These hooks of the project are new or have changed:</p>
           <ul>
             {question.files.flatMap(({ file, hooks }) =>
@@ -110,77 +153,57 @@ function Body({ question, ...rest }: QuestionProps) {
 
 type AnsweringProps<Kind> = Omit<QuestionProps, "question"> & { question: Question & Kind };
 
+/** A way to say yes: what the button says, and the rules that it writes down. */
+type Way = { words: string; rules?: readonly string[]; answer: Answer };
+
+/** What a question offers, from the narrowest to the widest. */
+function waysOf(question: PermissionQuestion): Way[] {
+  const { rules = [], widerRules = [], offersSandbox } = question;
+  const ways: Way[] = [{ words: "Allow once", answer: { type: "yes" } }];
+  if (rules.length > 0)
+    ways.push(
+      { words: "Allow in this session", answer: { type: "yes", grant: "run" } },
+      { words: "Always allow", rules, answer: { type: "yes", grant: "project" } },
+    );
+  if (widerRules.length > 0 && widerRules.join() !== rules.join())
+    ways.push({ words: "Always allow", rules: widerRules, answer: { type: "yes", grant: "project", wider: true } });
+  if (offersSandbox)
+    ways.push({
+      words: "Run commands in the sandbox without asking, in this project",
+      answer: { type: "yes", grant: "sandbox" },
+    });
+  return ways;
+}
+
 function Permission({ question, onAnswer, isSent }: AnsweringProps<PermissionQuestion>) {
   const short = usePath();
-  const { reasons, rules = [], offersSandbox, diff } = question;
+  const { reasons, diff } = question;
   return (
     <>
       <div class="cr-why">
         {reasons.map((reason) => (
           <p key={reason}>{documentText(short(reason))}</p>
         ))}
-        {rules.length > 0 && (
-          <p>
-            Always would add{" "}
-            {rules.map((rule, index) => (
-              <>
-                {index > 0 && ", "}
-                <code>{documentText(rule)}</code>
-              </>
-            ))}{" "}
-            to this project.
-          </p>
-        )}
       </div>
       {diff !== undefined && diff !== "" && <Diff diff={diff} first={30} />}
-      <Buttons question={question} onAnswer={onAnswer} isSent={isSent}>
-        {offersSandbox && (
-          <button
-            type="button"
-            disabled={isSent}
-            title="Run commands in the sandbox without asking, in this project"
-            onClick={() => onAnswer?.(question, { type: "yes", grant: "sandbox" })}
-          >
-            Sandbox, without asking
-          </button>
-        )}
-        {rules.length > 0 && (
-          <>
-            <button type="button" disabled={isSent} onClick={() => onAnswer?.(question, { type: "yes", grant: "run" })}>
-              This session
-            </button>
-            <button
-              type="button"
-              disabled={isSent}
-              onClick={() => onAnswer?.(question, { type: "yes", grant: "project" })}
-            >
-              Always
-            </button>
-          </>
-        )}
-        <button type="button" class="cr-main" disabled={isSent} onClick={() => onAnswer?.(question, { type: "yes" })}>
-          Once
-        </button>
-      </Buttons>
+      <Buttons question={question} onAnswer={onAnswer} isSent={isSent} ways={waysOf(question)} no="Deny…" />
     </>
   );
 }
 
-function YesOrNo({
-  question,
-  onAnswer,
-  isSent,
-  yes,
-  children,
-}: QuestionProps & { yes: string; children: ComponentChildren }) {
+type YesOrNoProps = QuestionProps & { yes: string; no?: string; children: ComponentChildren };
+
+function YesOrNo({ question, onAnswer, isSent, yes, no = "Deny…", children }: YesOrNoProps) {
   return (
     <>
       <div class="cr-why">{children}</div>
-      <Buttons question={question} onAnswer={onAnswer} isSent={isSent}>
-        <button type="button" class="cr-main" disabled={isSent} onClick={() => onAnswer?.(question, { type: "yes" })}>
-          {yes}
-        </button>
-      </Buttons>
+      <Buttons
+        question={question}
+        onAnswer={onAnswer}
+        isSent={isSent}
+        ways={[{ words: yes, answer: { type: "yes" } }]}
+        no={no}
+      />
     </>
   );
 }
@@ -189,20 +212,36 @@ type ButtonsProps = {
   question: Question;
   onAnswer: QuestionProps["onAnswer"];
   isSent: boolean | undefined;
-  children: ComponentChildren;
+  ways: readonly Way[];
+  no: string;
 };
 
-/** No, with words that the agent is told; and the ways to say yes. */
-function Buttons({ question, onAnswer, isSent, children }: ButtonsProps) {
+/** The ways to say yes, a verb on each; and no, with words that the agent is told. */
+function Buttons({ question, onAnswer, isSent, ways, no }: ButtonsProps) {
   const [reason, setReason] = useState<string>();
   if (!onAnswer) return null;
   if (reason === undefined)
     return (
       <div class="cr-buttons">
+        {ways.map(({ words, rules = [], answer }, index) => (
+          <button
+            type="button"
+            key={index}
+            class={index === 0 ? "cr-main" : undefined}
+            disabled={isSent}
+            title={rules.length > 0 ? `Saved with the rules of this project: ${rules.join(", ")}` : undefined}
+            onClick={() => onAnswer(question, answer)}
+          >
+            {words}
+            {rules.slice(0, 2).map((rule) => (
+              <code key={rule}>{documentText(rule)}</code>
+            ))}
+            {rules.length > 2 && ` and ${rules.length - 2} more`}
+          </button>
+        ))}
         <button type="button" disabled={isSent} onClick={() => setReason("")}>
-          No…
+          {no}
         </button>
-        {children}
       </div>
     );
   return (
@@ -227,11 +266,11 @@ function Buttons({ question, onAnswer, isSent, children }: ButtonsProps) {
         ref={(input) => input?.focus()}
         onInput={(event) => setReason(event.currentTarget.value)}
       />
+      <button type="submit" class="cr-main" disabled={isSent}>
+        {no.replace("…", "")}
+      </button>
       <button type="button" onClick={() => setReason(undefined)}>
         Back
-      </button>
-      <button type="submit" class="cr-main" disabled={isSent}>
-        No
       </button>
     </form>
   );
@@ -268,7 +307,7 @@ function Choices({ question, onAnswer, isSent }: AnsweringProps<ChoicesQuestion>
                   setChosen({ ...chosen, [id]: currentTarget.checked ? [...others, option.id] : others });
                 }}
               />
-              {documentText(option.label)}
+              <span>{documentText(option.label)}</span>
             </label>
           ))}
           <input
@@ -282,11 +321,11 @@ function Choices({ question, onAnswer, isSent }: AnsweringProps<ChoicesQuestion>
       ))}
       {onAnswer && (
         <div class="cr-buttons">
-          <button type="button" disabled={isSent} onClick={() => onAnswer(question, { type: "choices", answers: [] })}>
-            Skip
-          </button>
           <button type="submit" class="cr-main" disabled={isSent || !isWhole}>
             Answer
+          </button>
+          <button type="button" disabled={isSent} onClick={() => onAnswer(question, { type: "choices", answers: [] })}>
+            Skip
           </button>
         </div>
       )}

@@ -13,6 +13,24 @@ export function moment(at: number, now: number): string {
   });
 }
 
+/** "40 s ago", "3 min ago", "2 h ago"; then as a list says it. */
+export function ago(at: number, now: number): string {
+  const seconds = Math.max(0, Math.floor((now - at) / 1000));
+  if (seconds < 60) return `${seconds} s ago`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+  return seconds < 86_400 ? `${Math.floor(seconds / 3600)} h ago` : moment(at, now);
+}
+
+/** "0:41", "2:14", "1:02:14": how long something has been running. */
+export function clock(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const parts = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60), seconds % 60];
+  const [hours, minutes, rest] = parts.map((part, index) =>
+    index === 0 ? String(part) : String(part).padStart(2, "0"),
+  );
+  return parts[0]! > 0 ? `${hours}:${minutes}:${rest}` : `${Number(minutes)}:${rest}`;
+}
+
 const dayMs = 86_400_000;
 
 function dayOf(at: number): string {

@@ -42,6 +42,7 @@ export function latestTodos(blocks: readonly Block[]): JsonObject[] {
 export function turnNumbers(
   shown: readonly TurnNumbers[],
   figures: readonly TurnFigures[] | undefined,
+  timesNow: (now: number) => Pick<TurnNumbers, "toolMs" | "waitMs">,
 ): readonly TurnNumbers[] {
   const first = shown[0]?.number ?? Number.POSITIVE_INFINITY;
   const earlier = (figures ?? []).filter(({ turn }) => turn < first).map(numbersOf);
@@ -50,7 +51,9 @@ export function turnNumbers(
   return [
     ...earlier,
     ...shown.map((turn) =>
-      turn.state === "running" ? untilNow(turn, now) : withContext(turn, contexts.get(turn.number)),
+      turn.state === "running"
+        ? { ...untilNow(turn, now), ...timesNow(now) }
+        : withContext(turn, contexts.get(turn.number)),
     ),
   ];
 }
@@ -64,13 +67,15 @@ function untilNow(turn: TurnNumbers, now: number): TurnNumbers {
   return { ...turn, durationMs: Math.max(0, now - (turn.startedAt ?? now)) };
 }
 
-function numbersOf({ turn, calls, durationMs, toolMs, usage, context, costUsd, outcome }: TurnFigures): TurnNumbers {
+function numbersOf(figures: TurnFigures): TurnNumbers {
+  const { turn, calls, durationMs, toolMs, waitMs, usage, context, costUsd, outcome } = figures;
   return {
     number: turn,
     prompt: "",
     durationMs,
-    modelMs: Math.max(0, durationMs - toolMs),
+    modelMs: Math.max(0, durationMs - toolMs - waitMs),
     toolMs,
+    waitMs,
     calls,
     changed: [],
     ...(usage && { usage }),

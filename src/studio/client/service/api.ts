@@ -1,14 +1,15 @@
 // What the page asks the service for, each by a name.
-import type { Answer, Prompt } from "../../../protocol/run.ts";
+import type { Answer } from "../../../protocol/run.ts";
 import type {
+  DayFigures,
   EventsPage,
   FileChange,
   InstalledCli,
   ListedSession,
   LogEntry,
-  OpenQuestion,
   RunRecord,
   SessionFacts,
+  SessionSummary,
 } from "../../../serve/api.ts";
 import type { Http } from "./http.ts";
 
@@ -16,18 +17,29 @@ export type SessionRef = { tool: string; id: string };
 
 export type SessionFilter = { search: string; agent: string; project: string; state: string; days: number };
 
+export type FolderEntry = { name: string; type: "file" | "folder" | "other" };
+
+export type SentPrompt = { text: string; images?: readonly { mime: string; base64: string }[] };
+
+/** What is other than in the run before. */
+export type FollowUp = { prompt: SentPrompt; mode?: "plan" | "ask" | "agent"; model?: string; force?: boolean };
+
 export type NewRun = {
   cli: string;
   workspace?: string;
   /** Over a fleet: where the files come from, and which workers. */
   source?: string;
   pool?: string;
-  prompt: Pick<Prompt, "text">;
+  prompt: SentPrompt;
+  worktree?: object;
   model?: string;
   mode?: "plan" | "ask" | "agent";
   force?: boolean;
   session?: { id: string; fork?: boolean };
 };
+
+/** `since`: how many files differ since the session was over. */
+export type Changes = { items: FileChange[]; since?: number };
 
 export type Api = ReturnType<typeof createApi>;
 
@@ -46,8 +58,8 @@ export function createApi({ get, send }: Http) {
       get<EventsPage>(session(ref, `/events?from=${from}&limit=${limit}`)),
     lastEvents: (ref: SessionRef, last: number) => get<EventsPage>(session(ref, `/events?last=${last}`)),
     /** `commands`: also what those did, which takes longer. */
-    changes: async (ref: SessionRef, { commands }: { commands: boolean }) =>
-      (await get<{ items: FileChange[] }>(session(ref, commands ? "/changes?commands=1" : "/changes"))).items,
+    changes: (ref: SessionRef, { commands, now = false }: { commands: boolean; now?: boolean }) =>
+      get<Changes>(session(ref, `/changes${commands ? `?commands=1${now ? "&now=1" : ""}` : ""}`)),
     rename: (ref: SessionRef, title: string) => send("PATCH", session(ref), { title }),
     remove: (ref: SessionRef) => send("DELETE", session(ref)),
     /** The id of the copy comes back. */
@@ -60,18 +72,22 @@ export function createApi({ get, send }: Http) {
 
     agents: async () => (await get<{ items: InstalledCli[] }>("/api/agents")).items,
     models: async () => (await get<{ items: { id: string; displayName: string }[] }>("/v1/models")).items,
-    workspaces: () => get<{ items: string[]; isFleet: boolean }>("/api/workspaces"),
+    workspaces: () => get<{ items: string[]; isFleet: boolean; startedIn: string }>("/api/workspaces"),
+    trust: (workspace: string) => send("POST", "/api/workspaces/trust", { workspace }),
+    files: async (workspace: string, path: string) =>
+      (await send<{ items: FolderEntry[] }>("POST", "/api/files/list", { workspace, path })).items,
+    days: async () => (await get<{ items: DayFigures[] }>("/api/days")).items,
+    summaries: async (sessions: readonly Pick<ListedSession, "tool" | "id" | "updatedAt">[]) =>
+      (await send<{ items: (SessionSummary | null)[] }>("POST", "/api/sessions/summaries", { sessions })).items,
 
-    runs: async () => (await get<{ items: RunRecord[] }>("/api/runs")).items,
     run: (id: string) => get<RunRecord>(run(id)),
     log: async (id: string, from: number) => (await get<{ items: LogEntry[] }>(run(id, `/log?from=${from}`))).items,
-    runChanges: async (id: string) => (await get<{ items: FileChange[] }>(run(id, "/changes"))).items,
+    runChanges: (id: string) => get<Changes>(run(id, "/changes")),
     patchAddress: (id: string) => run(id, "/patch"),
     start: (given: NewRun) => send<RunRecord>("POST", "/api/runs", given),
-    followUp: (id: string, text: string) => send<RunRecord>("POST", run(id, "/follow-up"), { prompt: { text } }),
+    followUp: (id: string, given: FollowUp) => send<RunRecord>("POST", run(id, "/follow-up"), given),
     tell: (id: string, message: object) => send("POST", run(id, "/messages"), message),
     stop: (id: string) => send("POST", run(id, "/stop")),
-    questions: async () => (await get<{ items: OpenQuestion[] }>("/api/questions")).items,
     answer: (id: string, question: { id: string; hash: string }, answer: Answer) =>
       send("POST", run(id, "/answer"), { question: question.id, hash: question.hash, answer }),
   };

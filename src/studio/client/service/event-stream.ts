@@ -1,17 +1,25 @@
 // Server-sent events over fetch, since the browser's own reader cannot send a header. One for each tab; goes on after the
 // last event that came, however often the service is gone in between.
-import type { LogEntry } from "../../../serve/api.ts";
+import type { ChangedSession, LogEntry, OpenQuestion, RunRecord } from "../../../serve/api.ts";
 import { type Http, isSameService } from "./http.ts";
 
 export type StreamState = "connecting" | "open" | "lost";
+
+/** What there is when the stream begins. */
+export type Hello = { runs: RunRecord[]; questions: OpenQuestion[] };
 
 export type EventStreamOptions = {
   http: Http;
   token: string;
   signal: AbortSignal;
   onEntry(entry: LogEntry): void;
-  /** `again`: it was open before, so that what is no part of the log may have changed meanwhile. */
-  onState(state: StreamState, again: boolean): void;
+  /** Runs that wait for a host, and have no entry yet. */
+  onRuns(queued: readonly RunRecord[]): void;
+  /** Sessions on the disk that are new or have grown. */
+  onSessions(changed: readonly ChangedSession[]): void;
+  onState(state: StreamState): void;
+  /** Connected. `again`: it was before, so that what is no part of the log may have changed meanwhile. */
+  onHello(there: Hello, again: boolean): void;
 };
 
 const firstPauseMs = 250;
@@ -19,7 +27,8 @@ const longestPauseMs = 4000;
 /** The service says something every 15 seconds. */
 const silenceMs = 40_000;
 
-export async function followLog({ http, token, signal, onEntry, onState }: EventStreamOptions): Promise<void> {
+export async function followLog(options: EventStreamOptions): Promise<void> {
+  const { http, token, signal, onEntry, onRuns, onSessions, onState, onHello } = options;
   let last: string | undefined;
   let pauseMs = firstPauseMs;
   let wasOpen = false;
@@ -29,18 +38,21 @@ export async function followLog({ http, token, signal, onEntry, onState }: Event
       const silence = new AbortController();
       const headers: Record<string, string> = { Accept: "text/event-stream", ...(last && { "Last-Event-ID": last }) };
       const response = await http.open("/api/stream", headers, AbortSignal.any([signal, silence.signal]));
-      onState("open", wasOpen);
-      wasOpen = true;
+      onState("open");
       pauseMs = firstPauseMs;
       for await (const { id, event, data } of eventsOf(response, silence)) {
         if (id !== undefined) last = id;
+        if (event === "hello") onHello(JSON.parse(data) as Hello, wasOpen);
+        wasOpen = true;
         if (event === "entry") onEntry(JSON.parse(data) as LogEntry);
+        if (event === "runs") onRuns((JSON.parse(data) as { runs: RunRecord[] }).runs);
+        if (event === "sessions") onSessions((JSON.parse(data) as { changed: ChangedSession[] }).changed);
       }
     } catch {
       // Told by the state; what the service refuses for good is told by who made the request.
     }
     if (signal.aborted) return;
-    onState("lost", wasOpen);
+    onState("lost");
     await pause(pauseMs, signal);
     pauseMs = Math.min(longestPauseMs, pauseMs * 2);
   }

@@ -1,24 +1,36 @@
 // What the page knows as a whole: the service, the runs, what waits for an answer, the list of sessions.
 import { batch, computed, signal } from "@preact/signals";
 import type { Answer, Question } from "../../../protocol/run.ts";
-import type { InstalledCli, ListedSession, LogEntry, OpenQuestion, RunRecord } from "../../../serve/api.ts";
+import type {
+  ChangedSession,
+  InstalledCli,
+  ListedSession,
+  LogEntry,
+  OpenQuestion,
+  RunRecord,
+} from "../../../serve/api.ts";
 import { type Api, createApi, type SessionFilter } from "../service/api.ts";
-import { followLog, type StreamState } from "../service/event-stream.ts";
+import { followLog, type Hello, type StreamState } from "../service/event-stream.ts";
 import { createHttp, type Http } from "../service/http.ts";
 import { forgetToken } from "../service/token.ts";
 import { notifyOf } from "./notifications.ts";
 
 export type Connection = StreamState | "refused";
 
+/** Which agents there were the last time: asking each of them takes seconds. */
+const knownAgents = "courser.agents";
+
 export const connection = signal<Connection>("connecting");
 export const runs = signal<ReadonlyMap<string, RunRecord>>(new Map());
 export const questions = signal<readonly OpenQuestion[]>([]);
-export const agents = signal<readonly InstalledCli[]>([]);
+export const agents = signal<readonly InstalledCli[]>(recalledAgents());
 
 export const filter = signal<SessionFilter>({ search: "", agent: "", project: "", state: "", days: 0 });
 export const sessions = signal<readonly ListedSession[] | undefined>(undefined);
 export const projects = signal<readonly string[]>([]);
 export const listError = signal<string | undefined>(undefined);
+/** What the list was asked for last: until it is the filter, the list shows something else. */
+export const foundFor = signal(filter.value);
 /** How many sessions are asked for. */
 export const listed = signal(100);
 
@@ -37,6 +49,7 @@ export const runsLoaded = new Promise<void>((resolve) => {
 let api: Api;
 let http: Http;
 const listeners = new Set<(entry: LogEntry) => void>();
+const watchers = new Set<(changed: readonly ChangedSession[]) => void>();
 
 export function service(): Api {
   return api;
@@ -53,6 +66,12 @@ export function onEntry(listener: (entry: LogEntry) => void): () => void {
   return () => listeners.delete(listener);
 }
 
+/** Sessions that other programs write to, as they grow. What ends it comes back. */
+export function onSessions(listener: (changed: readonly ChangedSession[]) => void): () => void {
+  watchers.add(listener);
+  return () => watchers.delete(listener);
+}
+
 export function connect(token: string): void {
   const end = new AbortController();
   http = createHttp(token, () => {
@@ -66,11 +85,19 @@ export function connect(token: string): void {
     token,
     signal: end.signal,
     onEntry: applyEntry,
-    onState(state, again) {
-      if (connection.value === "refused") return;
-      connection.value = state;
-      if (state === "open") void loadAll(again);
+    onRuns(queued) {
+      for (const run of queued) if (!runs.value.has(run.id)) noteRun(run);
     },
+    onSessions(changed) {
+      // What a run of this service writes is told by its log.
+      const live = liveRuns.value.flatMap(({ sessionId }) => sessionId ?? []);
+      if (changed.some(({ name }) => !live.some((id) => name.includes(id)))) loadSessionsSoon();
+      for (const watcher of watchers) watcher(changed);
+    },
+    onState(state) {
+      if (connection.value !== "refused") connection.value = state;
+    },
+    onHello: (there, again) => void takeAll(there, again),
   });
   filter.subscribe(() => void loadSessions());
   addEventListener("visibilitychange", () => {
@@ -78,17 +105,34 @@ export function connect(token: string): void {
   });
 }
 
-async function loadAll(again: boolean): Promise<void> {
-  const known = new Set(questions.value.map(({ question }) => question.id));
-  const [allRuns, open] = await Promise.all([api.runs(), api.questions()]).catch(() => [undefined, undefined]);
-  if (allRuns) runs.value = new Map(allRuns.map((run) => [run.id, run]));
-  if (open) {
+async function takeAll({ runs: all, questions: open }: Hello, again: boolean): Promise<void> {
+  const known = new Set(questions.value.map(keyOf));
+  batch(() => {
+    runs.value = new Map(all.map((run) => [run.id, run]));
     questions.value = open;
-    if (again) for (const each of open) if (!known.has(each.question.id)) notifyOf(each, runTitle(each.run));
+  });
+  if (again) for (const each of open) if (!known.has(keyOf(each))) notifyOf(each, runTitle(each.run));
+  isLoaded();
+  if (again) void loadSessions();
+  // Not needed to begin with: until then there are those of the last time, or this program alone.
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  const found = await api.agents().catch(() => undefined);
+  if (!found) return;
+  agents.value = found;
+  localStorage.setItem(knownAgents, JSON.stringify(found));
+}
+
+function recalledAgents(): readonly InstalledCli[] {
+  try {
+    return JSON.parse(localStorage.getItem(knownAgents) ?? "[]") as InstalledCli[];
+  } catch {
+    return [];
   }
-  if (allRuns) isLoaded();
-  void loadSessions();
-  if (agents.value.length === 0) agents.value = await api.agents().catch(() => []);
+}
+
+/** Runs number their questions each for itself. */
+export function keyOf({ run, question }: OpenQuestion): string {
+  return `${run} ${question.id}`;
 }
 
 let loading: AbortController | undefined;
@@ -98,10 +142,12 @@ export async function loadSessions(): Promise<void> {
   loading?.abort();
   const mine = new AbortController();
   loading = mine;
+  const asked = filter.value;
   try {
-    const found = await api.sessions(filter.value, listed.value, mine.signal);
+    const found = await api.sessions(asked, listed.value, mine.signal);
     batch(() => {
       sessions.value = found.items;
+      foundFor.value = mine.signal.aborted ? foundFor.value : asked;
       if (found.projects.length > 0) projects.value = found.projects;
       listError.value = undefined;
     });
@@ -148,6 +194,7 @@ function applyEntry(logged: LogEntry): void {
         break;
       case "checkpoint":
       case "losses":
+      case "prompt":
       case "prompt_ended":
       case "reply":
         break;
@@ -186,6 +233,13 @@ export async function answerQuestion(run: string, question: Question, answer: An
   await api.answer(run, question, answer);
   questions.value = questions.value.filter((each) => each.run !== run || each.question.id !== question.id);
   changeRun(run, { open: openOf(run) });
+}
+
+/** The newest run that worked in a session. */
+export function latestRunOf(sessionId: string): RunRecord | undefined {
+  return [...runs.value.values()]
+    .filter((run) => run.sessionId === sessionId)
+    .sort((one, other) => other.createdAt - one.createdAt)[0];
 }
 
 export function runTitle(id: string): string {

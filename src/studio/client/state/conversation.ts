@@ -6,7 +6,7 @@ import type { EventsPage, LogEntry, RunRecord, SessionFacts } from "../../../ser
 import { TimelineLog } from "../../components/timeline/log.ts";
 import type { SessionRef } from "../service/api.ts";
 import { ServiceError } from "../service/http.ts";
-import { noteRun, onEntry, runs, runsLoaded, service } from "./app.ts";
+import { latestRunOf, noteRun, onEntry, onSessions, runs, runsLoaded, service } from "./app.ts";
 
 /** `agent`: the subagent that did it. */
 export type Step = { index: number; turn: number; event: AgentEvent; agent?: string };
@@ -28,6 +28,8 @@ export class Conversation {
   readonly version = signal(0);
   readonly isWhole = signal(false);
   readonly pending = signal<readonly Pending[]>([]);
+  /** The prompt of a run that has not begun with it yet. */
+  readonly opening = signal<string | undefined>(undefined);
   readonly context = signal<ContextUse | undefined>(undefined);
   /** Where the agent works, as it said. */
   readonly cwd = signal<string | undefined>(undefined);
@@ -40,19 +42,27 @@ export class Conversation {
   #isClosed = false;
   #frame = 0;
   #askedAt = 0;
-  readonly #unlisten: () => void;
+  #isReading = false;
+  readonly #unlisten: (() => void)[];
 
   constructor() {
-    this.#unlisten = onEntry((logged) => {
-      if (logged.run !== this.run.value) return this.#noticeOther(logged);
-      if (this.#early) this.#early.push(logged);
-      else this.#apply(logged);
-    });
+    this.#unlisten = [
+      onEntry((logged) => {
+        if (logged.run !== this.run.value) return this.#noticeOther(logged);
+        if (this.#early) this.#early.push(logged);
+        else this.#apply(logged);
+      }),
+      onSessions((changed) => {
+        const ref = this.ref.value;
+        const isIt = ref && changed.some(({ tool, name }) => tool === ref.tool && namesId(name, ref.id));
+        if (isIt && !this.#liveRun()) void this.#readOn(ref);
+      }),
+    ];
   }
 
   close(): void {
     this.#isClosed = true;
-    this.#unlisten();
+    for (const stop of this.#unlisten) stop();
     cancelAnimationFrame(this.#frame);
   }
 
@@ -60,9 +70,11 @@ export class Conversation {
     this.ref.value = ref;
     await this.#attempt(async () => {
       const [page] = await Promise.all([service().lastEvents(ref, firstPage), runsLoaded]);
-      const live = [...runs.value.values()].find((run) => run.sessionId === ref.id && isLive(run));
-      this.#showSession(ref, page, live?.createdAt);
-      if (live) await this.attach(live);
+      const last = latestRunOf(ref.id);
+      // What a run showed and could not keep, since it was killed or never began, is in its log alone.
+      const isLogged = last && (isLive(last) || (last.state !== "finished" && !last.isPruned));
+      this.#showSession(ref, page, isLogged ? last.createdAt : undefined);
+      if (isLogged) await this.attach(last);
     });
   }
 
@@ -84,6 +96,7 @@ export class Conversation {
     noteRun(run);
     this.#early = [];
     this.#position = 0;
+    this.opening.value = run.spec.prompt.text;
     this.run.value = run.id;
     while (!this.#isClosed) {
       const entries = await service().log(run.id, this.#position);
@@ -151,6 +164,30 @@ export class Conversation {
     this.isWhole.value = true;
   }
 
+  /** Another program goes on with it: what it has written since is shown, from the turn that it may have changed. */
+  async #readOn(ref: SessionRef): Promise<void> {
+    if (this.#isReading || this.status.value !== "ready" || !this.isWhole.value) return;
+    this.#isReading = true;
+    try {
+      const page = await service().lastEvents(ref, 1);
+      const from = page.items[0]?.index ?? 0;
+      // Where there is more than one new turn, all that came before the last one is read as well.
+      const between = from > this.steps.length ? await service().events(ref, this.steps.length, from) : { items: [] };
+      if (this.#isClosed || this.#liveRun()) return;
+      this.run.value = undefined;
+      this.#replaceSteps([
+        ...this.steps.slice(0, from),
+        ...between.items.filter(({ index }) => index < from),
+        ...page.items,
+      ]);
+      await this.loadFacts();
+    } catch {
+      // Told again with the next change.
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
   #replaceSteps(steps: readonly Step[]): void {
     const log = new TimelineLog({ firstTurn: steps[0]?.turn ?? 1 });
     for (const { event, agent } of steps) log.append(agent === undefined ? event : { agent, event });
@@ -174,27 +211,65 @@ export class Conversation {
   #apply({ position, entry, at }: LogEntry): void {
     if (position <= this.#position) return;
     this.#position = position;
-    if (entry.type === "event") {
-      const event = entry.event.at === undefined ? { ...entry.event, at } : entry.event;
-      const { agent } = entry;
-      this.log.value.append(agent === undefined ? event : { agent, event });
-      const turn = this.log.value.turns.at(-1)?.number ?? 1;
-      if (!isDelta(event))
-        this.steps.push({ index: this.steps.length, turn, event, ...(agent !== undefined && { agent }) });
-      if (agent === undefined) this.#notice(event);
-    }
-    if (entry.type === "leased") this.worker.value = entry.worker;
-    if (entry.type === "prompt_ended") this.#settle(({ id }) => id === entry.id);
-    if (entry.type === "reply" && entry.id.startsWith("context-") && entry.value)
-      this.context.value = entry.value as ContextUse;
-    if (entry.type === "result") {
-      this.pending.value = [];
-      void this.loadFacts();
+    switch (entry.type) {
+      case "event":
+        this.#show(entry.event.at === undefined ? { ...entry.event, at } : entry.event, entry.agent);
+        break;
+      case "question": {
+        // Programs of others say nothing of what they ask: so the time that it takes is known for them too.
+        const { id, type } = entry.question;
+        const toolCallId = entry.question.type === "permission" ? entry.question.callId : undefined;
+        this.log.value.append({ type: "ask", id: `question ${id}`, kind: type, query: { toolCallId }, at });
+        break;
+      }
+      case "question_closed":
+        this.log.value.append({ type: "answer", id: `question ${entry.question}`, kind: "", response: {}, at });
+        break;
+      case "leased":
+        this.worker.value = entry.worker;
+        break;
+      case "prompt":
+        if (!this.pending.value.some(({ id }) => id === entry.id))
+          this.pending.value = [...this.pending.value, { id: entry.id, text: entry.text, kind: entry.kind }];
+        break;
+      case "prompt_ended":
+        this.#settle(({ id }) => id === entry.id);
+        break;
+      case "reply":
+        if (entry.id.startsWith("context-") && entry.value) this.context.value = entry.value as ContextUse;
+        break;
+      case "result":
+        this.#conclude(entry.end, at);
+        break;
+      case "checkpoint":
+      case "losses":
+        break;
     }
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;
       this.version.value++;
     });
+  }
+
+  #show(event: AgentEvent, agent?: string): void {
+    this.log.value.append(agent === undefined ? event : { agent, event });
+    const turn = this.log.value.turns.at(-1)?.number ?? 1;
+    if (!isDelta(event))
+      this.steps.push({ index: this.steps.length, turn, event, ...(agent !== undefined && { agent }) });
+    if (agent === undefined) this.#notice(event);
+  }
+
+  /** Whatever ended a run, its prompt and its end are seen: also of one that never began, or was killed. */
+  #conclude({ outcome, text, code, durationMs }: NonNullable<RunRecord["end"]>, at: number): void {
+    if (this.opening.value !== undefined) this.#show({ type: "user", text: this.opening.value, at });
+    const numbers = { durationMs, apiDurationMs: 0, at };
+    if (this.log.value.isWorking && outcome === "finished") this.#show({ type: "done", text, ...numbers });
+    else if (this.log.value.isWorking) {
+      const why = outcome === "cancelled" ? "INTERRUPTED" : code;
+      this.#show({ type: "fail", message: text, ...(why !== undefined && { code: why }), ...numbers });
+    }
+    this.pending.value = [];
+    void this.loadFacts();
   }
 
   #notice(event: AgentEvent): void {
@@ -203,7 +278,10 @@ export class Conversation {
       const run = this.#liveRun();
       if (run) this.ref.value ??= refOf({ ...run, sessionId: event.sessionId });
     }
-    if (event.type === "user") this.#settle(({ text }) => text === event.text);
+    if (event.type === "user") {
+      this.opening.value = undefined;
+      this.#settle(({ text }) => text === event.text);
+    }
     if (event.type === "init" || event.type === "tool_end") this.#askForContext();
   }
 
@@ -227,12 +305,13 @@ export class Conversation {
     return run && isLive(run) ? run : undefined;
   }
 
-  async tell(kind: Pending["kind"], text: string): Promise<void> {
+  async tell(kind: Pending["kind"], text: string, images?: readonly object[]): Promise<void> {
     const run = this.#liveRun();
     if (!run) return;
     const id = `${kind}-${crypto.randomUUID()}`;
     this.pending.value = [...this.pending.value, { id, text, kind }];
-    const message = kind === "steer" ? { type: "steer", text, id } : { type: "prompt", prompt: { text }, id };
+    const prompt = { text, ...(images && images.length > 0 && { images }) };
+    const message = kind === "steer" && !prompt.images ? { type: "steer", text, id } : { type: "prompt", prompt, id };
     try {
       await service().tell(run.id, message);
     } catch (error) {
@@ -251,8 +330,13 @@ function refOf({ spec: { cli }, sessionId }: RunRecord): SessionRef | undefined 
   return sessionId === undefined ? undefined : { tool: cli === "courser" ? "cursor" : cli, id: sessionId };
 }
 
-function isLive({ state }: RunRecord): boolean {
+export function isLive({ state }: RunRecord): boolean {
   return state === "queued" || state === "running";
+}
+
+/** A file may be named after the first digits of its id. */
+function namesId(name: string, id: string): boolean {
+  return name.includes(id) || name.includes(id.slice(0, 8));
 }
 
 function isDelta({ type }: AgentEvent): boolean {

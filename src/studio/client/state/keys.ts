@@ -33,7 +33,8 @@ export function watchKeys(openPalette: () => void): void {
       openPalette();
       return;
     }
-    if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
+    // Whoever has the focus may have keys of its own, and has had this one.
+    if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
     if (document.querySelector("dialog[open]")) return;
     const pair = first && event.timeStamp - first.at < 1000 ? `${first.key} ${event.key}` : undefined;
     first = { key: event.key, at: event.timeStamp };

@@ -10,9 +10,9 @@ export async function askToNotify(): Promise<void> {
 }
 
 /** Once for each question, also with several tabs: they share its tag. */
-export function notifyOf({ question }: OpenQuestion, title: string): void {
+export function notifyOf({ run, question }: OpenQuestion, title: string): void {
   if (!document.hidden || mayNotify.value !== "granted") return;
-  const note = new Notification(`Waiting for you: ${title}`, { body: bodyOf(question), tag: question.id });
+  const note = new Notification(`Waiting for you: ${title}`, { body: bodyOf(question), tag: `${run} ${question.id}` });
   note.onclick = () => {
     window.focus();
     go({ type: "inbox" });

@@ -5,7 +5,7 @@ export const tabs = ["timeline", "changes", "replay", "events"] as const;
 export type Tab = (typeof tabs)[number];
 
 export type Place =
-  | { type: "home" | "new" | "inbox" }
+  | { type: "home" | "new" | "inbox" | "unknown" }
   | { type: "session"; tool: string; id: string; tab: Tab }
   | { type: "run"; id: string; tab: Tab };
 
@@ -16,12 +16,13 @@ export function placeAt(path: string): Place {
   if (first === "new" || first === "inbox") return { type: first };
   if (first === "sessions" && rest[1]) return { type: "session", tool: rest[0]!, id: rest[1], tab: tabOf(rest[2]) };
   if (first === "runs" && rest[0]) return { type: "run", id: rest[0], tab: tabOf(rest[1]) };
-  return { type: "home" };
+  return { type: path === "/" ? "home" : "unknown" };
 }
 
 export function addressOf(where: Place): string {
   switch (where.type) {
     case "home":
+    case "unknown":
       return "/";
     case "new":
     case "inbox":

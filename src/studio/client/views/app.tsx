@@ -4,14 +4,15 @@ import { useEffect } from "preact/hooks";
 import { connection } from "../state/app.ts";
 import { isPaletteOpen, shownSheet } from "../state/layout.ts";
 import { type Place, place } from "../state/router.ts";
-import { ConversationView } from "./conversation.tsx";
 import { useGlobalActions } from "./global-actions.ts";
 import { Home } from "./home.tsx";
+import { Inbox } from "./inbox.tsx";
 import { Lazy } from "./lazy.tsx";
 import { Palette } from "./palette.tsx";
 import { Sheet } from "./sheet.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { Toasts } from "./toasts.tsx";
+import { TopBar } from "./top-bar.tsx";
 
 export function App() {
   useGlobalActions();
@@ -38,16 +39,40 @@ export function App() {
 function Main({ where }: { where: Place }) {
   switch (where.type) {
     case "home":
-      return <Home />;
     case "new":
-      return <Lazy key="new" load={() => import("./new-run.tsx")} pick="NewRun" props={{}} />;
+      return <Home isNew={where.type === "new"} />;
     case "inbox":
-      return <Lazy key="inbox" load={() => import("./inbox.tsx")} pick="Inbox" props={{}} />;
+      return <Inbox />;
+    case "unknown":
+      return <Unknown />;
     case "session":
-      return <ConversationView key={`session-${where.tool}-${where.id}`} where={where} />;
+      return <Conversation key={`session-${where.tool}-${where.id}`} where={where} />;
     case "run":
-      return <ConversationView key={`run-${where.id}`} where={where} />;
+      return <Conversation key={`run-${where.id}`} where={where} />;
   }
+}
+
+function Conversation({ where }: { where: Extract<Place, { type: "session" | "run" }> }) {
+  return <Lazy load={() => import("./conversation.tsx")} pick="ConversationView" props={{ where }} />;
+}
+
+function Unknown() {
+  return (
+    <main id="main" class="middle" tabIndex={-1}>
+      <TopBar />
+      <div class="empty">
+        <h1>There is nothing at this address</h1>
+        <p>
+          The session may have been deleted, or the link is not whole: <code>{location.pathname}</code>
+        </p>
+        <p class="buttons">
+          <a class="button" href="/">
+            To the board
+          </a>
+        </p>
+      </div>
+    </main>
+  );
 }
 
 /** Said only when it lasts: a restart of the service is over before one has read it. */

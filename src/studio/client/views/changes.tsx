@@ -1,12 +1,16 @@
-// What a session changed: by file or by turn. A comment on a line is kept here until it is sent, with all others, to the agent.
+// The review of a session: what it changed, by file or by turn, beside a rail of the files. A comment on a line is kept here until it is sent, with all others, to the agent.
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
 import type { FileChange } from "../../../serve/api.ts";
+import { counted } from "../../../view/numbers.ts";
 import { Counts, Diff, type LineOfDiff, View } from "../../components/index.ts";
+import { languageOf } from "../../components/text/code.tsx";
 import { type Comment, promptOf } from "../model/comments.ts";
 import { service } from "../state/app.ts";
+import { offer } from "../state/keys.ts";
 import { attempt, say } from "../state/layout.ts";
-import { go } from "../state/router.ts";
+import { go, place } from "../state/router.ts";
 import { goOn } from "./composer.tsx";
 import type { Subject } from "./conversation.tsx";
 
@@ -15,24 +19,29 @@ type Shown = { path: string; added: number; removed: number; steps: Step[] };
 
 export function Changes({ subject }: { subject: Subject }) {
   const { conversation, workspace, isLive } = subject;
-  const files = useSignal<readonly FileChange[] | undefined>(undefined);
+  const found = useSignal<{ items: readonly FileChange[]; since?: number } | undefined>(undefined);
+  const isNow = useSignal(false);
   const by = useSignal<"file" | "turn">("file");
   const layout = useSignal<"unified" | "split">("unified");
   const comments = useSignal<readonly Comment[]>([]);
   const writing = useSignal<{ path: string; step: string; line: LineOfDiff } | undefined>(undefined);
   const isSending = useSignal(false);
-  const place = useRef<HTMLDivElement>(null);
+  const viewed = useViewed(conversation.ref.value?.id ?? conversation.run.value ?? "");
   const calls = conversation.log.value.turns.reduce((sum, turn) => sum + turn.changed.length, 0);
   useEffect(() => {
     const { ref, run } = conversation;
-    const wanted = ref.value ? service().changes(ref.value, { commands: !isLive }) : service().runChanges(run.value!);
-    void attempt(() => wanted).then((found) => (files.value = found ?? []));
-  }, [conversation.ref.value?.id, calls, isLive]);
+    const wanted = ref.value
+      ? service().changes(ref.value, { commands: !isLive, now: isNow.value })
+      : service().runChanges(run.value!);
+    void attempt(() => wanted).then((answer) => (found.value = answer ?? { items: [] }));
+  }, [conversation.ref.value?.id, calls, isLive, isNow.value]);
   useEffect(() => {
-    if (files.value && location.hash.startsWith("#file-"))
+    if (found.value && location.hash.startsWith("#file-"))
       document.getElementById(location.hash.slice(1))?.scrollIntoView();
-  }, [files.value]);
-  if (!files.value)
+  }, [found.value]);
+  const files = found.value?.items ?? [];
+  useEffect(() => offer("changes", fileActions()), []);
+  if (!found.value)
     return (
       <div class="loading" role="status" aria-label="Loading changes">
         <i style={{ width: "40%" }} />
@@ -46,21 +55,19 @@ export function Changes({ subject }: { subject: Subject }) {
     const text = promptOf(comments.value);
     const done = await attempt(async () => {
       if (isLive) await conversation.tell("prompt", text);
-      else await conversation.attach(await goOn(subject, text));
+      else await conversation.attach(await goOn(subject, { text }));
       return true;
     });
     isSending.value = false;
     if (!done) return;
     comments.value = [];
     say("The comments were sent to the agent");
-    const { pathname } = location;
-    const [, kind, one, two] = pathname.split("/");
-    if (kind === "sessions") go({ type: "session", tool: one!, id: two!, tab: "timeline" });
-    else go({ type: "run", id: one!, tab: "timeline" });
+    const where = place.value;
+    if (where.type === "session" || where.type === "run") go({ ...where, tab: "timeline" });
   };
   const drawStep = (path: string, step: Step, steps: readonly Step[]) => {
     // A command may have changed several files.
-    const key = `${step.callId} ${step.kind} ${path}`;
+    const key = `${step.callId} ${step.kind} ${path} ${step.isLater ?? ""}`;
     return (
       <Stepped
         key={key}
@@ -81,60 +88,98 @@ export function Changes({ subject }: { subject: Subject }) {
       />
     );
   };
+  const since = found.value.since ?? 0;
   return (
     <View diffLayout={layout.value} {...(workspace !== undefined && { workspace })}>
-      <div class="scroll changes" ref={place}>
-        <div class="toolbar">
-          <Switch
-            value={by.value}
-            options={["file", "turn"]}
-            label="Order"
-            prefix="By "
-            onChange={(next) => (by.value = next)}
-          />
-          <Switch
-            value={layout.value}
-            options={["unified", "split"]}
-            label="Layout of changes"
-            onChange={(next) => (layout.value = next)}
-          />
-          <span class="fill" />
-          <span class="soft">Click a line to comment on it</span>
-        </div>
-        {files.value.length === 0 && (
-          <div class="empty">
-            <h2>No file was changed</h2>
-            <p>What the agent and its commands change is shown here, line by line.</p>
-          </div>
-        )}
-        {by.value === "file"
-          ? files.value.map((file) => (
-              <section key={file.path} id={`file-${encodeURIComponent(short(file.path))}`} class="changed">
-                <FileHead
-                  level="h2"
-                  path={short(file.path)}
-                  added={file.linesAdded}
-                  removed={file.linesRemoved}
-                  steps={file.steps}
-                />
-                {file.steps.map((step) => drawStep(file.path, step, file.steps))}
-              </section>
-            ))
-          : byTurn(files.value).map(([turn, list]) => (
-              <section key={turn} class="changed-turn">
-                <h2>Turn {turn}</h2>
-                {list.map(({ path, steps, ...counts }) => (
-                  <div key={path} class="changed">
-                    <FileHead level="h3" path={short(path)} {...counts} steps={steps} />
-                    {steps.map((step) => drawStep(path, step, steps))}
-                  </div>
-                ))}
-              </section>
+      <div class="review">
+        {files.length > 0 && (
+          <nav class="rail" aria-label="Changed files">
+            {files.map((file) => (
+              <RailLine key={file.path} file={file} path={short(file.path)} isViewed={viewed.has(file)} />
             ))}
+          </nav>
+        )}
+        <div class="scroll changes">
+          <div class="toolbar">
+            <Switch
+              value={by.value}
+              options={["file", "turn"]}
+              label="Order"
+              prefix="By "
+              onChange={(next) => (by.value = next)}
+            />
+            <Switch
+              value={layout.value}
+              options={["unified", "split"]}
+              label="Layout of changes"
+              onChange={(next) => (layout.value = next)}
+            />
+            {(since > 0 || isNow.value) && (
+              <label class="tick">
+                <input
+                  type="checkbox"
+                  checked={isNow.value}
+                  onChange={(event) => (isNow.value = event.currentTarget.checked)}
+                />
+                Compare with the disk now
+                {since > 0 && <span class="soft"> ({counted(since, "file")} differ since the session ended)</span>}
+              </label>
+            )}
+            <span class="fill" />
+            <span class="soft">
+              {files.length > 0 && `${files.filter((file) => viewed.has(file)).length} of ${files.length} viewed`}
+            </span>
+          </div>
+          {files.length === 0 && (
+            <div class="empty">
+              <h2>No file was changed</h2>
+              <p>What the agent and its commands change is shown here, line by line.</p>
+            </div>
+          )}
+          {by.value === "file"
+            ? files.map((file) => (
+                <section
+                  key={file.path}
+                  id={`file-${encodeURIComponent(short(file.path))}`}
+                  class="changed"
+                  tabIndex={-1}
+                  aria-label={short(file.path)}
+                >
+                  <FileHead
+                    level="h2"
+                    path={short(file.path)}
+                    added={file.linesAdded}
+                    removed={file.linesRemoved}
+                    steps={file.steps}
+                  >
+                    <label class="tick">
+                      <input
+                        type="checkbox"
+                        checked={viewed.has(file)}
+                        onChange={(event) => viewed.set(file, event.currentTarget.checked)}
+                      />
+                      Viewed
+                    </label>
+                  </FileHead>
+                  {!viewed.has(file) && file.steps.map((step) => drawStep(file.path, step, file.steps))}
+                </section>
+              ))
+            : byTurn(files).map(([turn, list]) => (
+                <section key={turn} class="changed-turn">
+                  <h2>Turn {turn}</h2>
+                  {list.map(({ path, steps, ...counts }) => (
+                    <div key={path} class="changed">
+                      <FileHead level="h3" path={short(path)} {...counts} steps={steps} />
+                      {steps.map((step) => drawStep(path, step, steps))}
+                    </div>
+                  ))}
+                </section>
+              ))}
+        </div>
       </div>
       {comments.value.length > 0 && (
         <div class="send-comments">
-          <span>{comments.value.length === 1 ? "1 comment" : `${comments.value.length} comments`}</span>
+          <span>{counted(comments.value.length, "comment")}</span>
           <span class="fill" />
           <button type="button" onClick={() => (comments.value = [])}>
             Discard
@@ -148,16 +193,77 @@ export function Changes({ subject }: { subject: Subject }) {
   );
 }
 
-function FileHead({ level: Heading, path, added, removed, steps }: Shown & { level: "h2" | "h3" }) {
+/** j and k go from file to file. */
+function fileActions() {
+  const move = (by: number) => () => {
+    const all = [...document.querySelectorAll<HTMLElement>(".changed")];
+    const at = all.findIndex((each) => each.contains(document.activeElement));
+    const next = all[Math.max(0, Math.min(all.length - 1, at + by))];
+    next?.focus({ preventScroll: true });
+    next?.scrollIntoView({ block: "start" });
+  };
+  return [
+    { id: "next-file", title: "Next file", keys: "j", run: move(1) },
+    { id: "previous-file", title: "Previous file", keys: "k", run: move(-1) },
+  ];
+}
+
+/** Which files were looked at, as they were then: one that changes again is to be looked at again. */
+function useViewed(session: string) {
+  const name = `courser.viewed.${session}`;
+  const kept = useSignal<readonly string[]>(recalled(name));
+  const keyOf = ({ path, steps }: FileChange) => `${path} ${steps.length}`;
+  return {
+    has: (file: FileChange) => kept.value.includes(keyOf(file)),
+    set(file: FileChange, isViewed: boolean) {
+      const others = kept.value.filter((each) => each !== keyOf(file));
+      kept.value = isViewed ? [...others, keyOf(file)] : others;
+      localStorage.setItem(name, JSON.stringify(kept.value));
+    },
+  };
+}
+
+function recalled(name: string): string[] {
+  try {
+    return JSON.parse(localStorage.getItem(name) ?? "[]") as string[];
+  } catch {
+    return [];
+  }
+}
+
+function RailLine({ file, path, isViewed }: { file: FileChange; path: string; isViewed: boolean }) {
+  const cut = path.lastIndexOf("/") + 1;
+  return (
+    <a class={`rail-line${isViewed ? " viewed" : ""}`} href={`#file-${encodeURIComponent(path)}`} title={path}>
+      <span class="rail-name">
+        {isViewed && (
+          <span role="img" aria-label="viewed">
+            ✓{" "}
+          </span>
+        )}
+        {path.slice(cut)}
+      </span>
+      <span>
+        <Counts added={file.linesAdded} removed={file.linesRemoved} />
+      </span>
+      {cut > 0 && <span class="rail-folder">{path.slice(0, cut)}</span>}
+    </a>
+  );
+}
+
+type FileHeadProps = Shown & { level: "h2" | "h3"; children?: ComponentChildren };
+
+function FileHead({ level: Heading, path, added, removed, steps, children }: FileHeadProps) {
   const last = steps.at(-1);
   const isDeleted = last?.kind === "delete" || last?.isGone;
   return (
-    <Heading class="changed-head">
-      <span class="file-path">{isDeleted ? <s>{path}</s> : path}</span>
+    <div class="changed-head">
+      <Heading class="file-path">{isDeleted ? <s>{path}</s> : path}</Heading>
       <span class="changed-counts">
         {isDeleted ? <span class="bad">deleted</span> : <Counts added={added} removed={removed} />}
       </span>
-    </Heading>
+      {children}
+    </div>
   );
 }
 
@@ -173,7 +279,7 @@ type SteppedProps = {
   onDrop(comment: Comment): void;
 };
 
-function Stepped({ step, isMixed, comments, writing, onWrite, onComment, onDrop }: SteppedProps) {
+function Stepped({ path, step, isMixed, comments, writing, onWrite, onComment, onDrop }: SteppedProps) {
   if (step.kind === "delete")
     return <p class="soft changed-note">Deleted in turn {step.turn}. Rewind brings it back.</p>;
   const note = step.kind === "command" ? noteOf(step) : isMixed ? `By an edit in turn ${step.turn}.` : undefined;
@@ -200,17 +306,18 @@ function Stepped({ step, isMixed, comments, writing, onWrite, onComment, onDrop 
   return (
     <>
       {note && <p class="soft changed-note">{note}</p>}
-      <Diff diff={step.diff} onLine={onWrite} below={below} />
+      <Diff diff={step.diff} language={languageOf(path)} onLine={onWrite} below={below} />
     </>
   );
 }
 
 /** Snapshots show what commands did, and in which turn. */
-function noteOf({ turn, diff, isGone, isNow }: Step): string {
+function noteOf({ turn, diff, isGone, isLater }: Step): string {
+  if (isLater) return isGone ? "Deleted since the session ended." : "Changed on the disk since the session ended.";
   if (isGone) return `Deleted by a command in turn ${turn}.`;
   const what = diff === null ? "Changed by a command in turn" : "By a command in turn";
   const rest = diff === null ? "; it is not text, or too large to be shown" : "";
-  return `${what} ${turn}${rest}.${isNow ? " Compared with what is on the disk now." : ""}`;
+  return `${what} ${turn}${rest}.`;
 }
 
 function CommentField({ onEnd }: { onEnd(text: string): void }) {

@@ -1,62 +1,61 @@
-// What is written to the agent: steers the run that works, waits for its end, or goes on with the session.
+// The composer of a conversation: steers the run that works, waits for its end, or goes on with the session.
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { ContextMeter } from "../../components/index.ts";
-import type { NewRun } from "../service/api.ts";
-import { agents, runs, service } from "../state/app.ts";
+import { agentName } from "../model/agents.ts";
+import { agents, latestRunOf, service } from "../state/app.ts";
+import type { Mode } from "../state/choices.ts";
 import type { Pending } from "../state/conversation.ts";
 import { attempt } from "../state/layout.ts";
+import type { Picture } from "../state/pictures.ts";
+import { go } from "../state/router.ts";
+import { Chip, ModelChip } from "./chips.tsx";
+import { AttachButton, imagesOf, modeWords, permissions, permissionTitle, useDraft } from "./composer-parts.tsx";
 import type { Subject } from "./conversation.tsx";
-import { Select } from "./sidebar.tsx";
+import { PromptField } from "./prompt-field.tsx";
 
-type Mode = "default" | "plan" | "ask";
-
-const modes: [Mode, string][] = [
-  ["default", "agent"],
-  ["plan", "plan"],
-  ["ask", "ask"],
-];
-
-/** What was begun to be written, for each conversation: looking elsewhere does not lose it. */
-const drafts = new Map<string, string>();
-
+/** Steers the run that works, waits for its end, or goes on with the session. */
 export function Composer({ subject }: { subject: Subject }) {
-  const { conversation, isLive, run, session, workspace } = subject;
-  const draft = conversation.ref.value?.id ?? run?.id ?? "";
-  const text = useSignal(drafts.get(draft) ?? "");
-  const field = useRef<HTMLTextAreaElement>(null);
-  const { init } = conversation.log.value;
-  const mode = useSignal<Mode>("default");
-  const model = useSignal("");
+  const { conversation, isLive, run, cli, workspace } = subject;
+  conversation.version.value; // the mode and the model that are in force change with the log
+  const log = conversation.log.value;
+  const failed = !isLive && run?.end && run.end.turns === 0 && run.end.outcome !== "finished" ? run : undefined;
+  const key = conversation.ref.value?.id ?? run?.id ?? "";
+  const text = useDraft(key);
+  const pictures = useSignal<readonly Picture[]>([]);
+  const chosen = useSignal<{ mode?: Mode; model?: string; force?: boolean }>({});
   const isSending = useSignal(false);
-  const cli = run?.spec.cli ?? session?.agent ?? "courser";
-  const isInstalled = agents.value.length === 0 || agents.value.some(({ name }) => name === cli);
-  const cannot = isLive ? undefined : reasonAgainst({ workspace, session, isInstalled, cli });
+  const inForce = modeOf(log.mode) ?? run?.spec.request.mode ?? "agent";
+  const mode = chosen.value.mode ?? inForce;
+  const model = chosen.value.model ?? log.model ?? subject.model ?? "";
+  const isForced = chosen.value.force ?? run?.spec.request.force ?? false;
+  const cannot = isLive ? undefined : reasonAgainst(subject);
   const canSteer = isLive && cli === "courser";
+  // What did not even begin is there again, to be sent once more.
   useEffect(() => {
-    grow(field.current);
-    if (text.value === "") drafts.delete(draft);
-    else drafts.set(draft, text.value);
-  }, [text.value]);
-
+    if (failed && text.value === "") text.value = failed.spec.prompt.text;
+  }, [failed?.id]);
   const send = async (kind: Pending["kind"]) => {
     const said = text.value.trim();
-    if (said === "" || isSending.value) return;
+    if (said === "" || isSending.value || cannot !== undefined) return;
     isSending.value = true;
+    const images = imagesOf(pictures.value).images;
     const done = await attempt(async () => {
-      if (isLive) await conversation.tell(canSteer ? kind : "prompt", said);
-      else await conversation.attach(await goOn(subject, said, { mode: mode.value, model: model.value }));
+      if (isLive) await conversation.tell(canSteer ? kind : "prompt", said, images);
+      else {
+        const next = await goOn(subject, { text: said, ...(images && { images }) }, { ...chosen.value, mode });
+        if (failed && !conversation.ref.value) go({ type: "run", id: next.id, tab: "timeline" });
+        else await conversation.attach(next);
+      }
       return true;
     });
     isSending.value = false;
-    if (done) text.value = "";
-    field.current?.focus();
+    if (!done) return;
+    text.value = "";
+    pictures.value = [];
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "Escape") field.current?.blur();
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-    event.preventDefault();
-    void send(event.altKey ? "prompt" : "steer");
+  const tellRun = (message: object) => {
+    if (isLive && run) void attempt(() => service().tell(run.id, message));
   };
   return (
     <div class="composer">
@@ -76,149 +75,119 @@ export function Composer({ subject }: { subject: Subject }) {
           void send("steer");
         }}
       >
-        <textarea
-          ref={field}
-          rows={1}
-          aria-label={isLive ? "Message to the agent" : "Next prompt"}
+        <PromptField
+          text={text}
+          pictures={pictures}
+          label={isLive ? "Message to the agent" : "Next prompt"}
           placeholder={
             cannot ??
             (canSteer
-              ? "Steer, or queue the next message"
+              ? "Steer it, or queue what comes next"
               : isLive
-                ? "Queue the next message"
+                ? "Queue what comes next"
                 : "Continue this session")
           }
-          disabled={cannot !== undefined}
-          value={text.value}
-          onInput={(event) => (text.value = event.currentTarget.value)}
-          onKeyDown={onKeyDown}
+          isDisabled={cannot !== undefined}
+          workspace={workspace}
+          rows={1}
+          onKey={(event) => {
+            if (event.key !== "Enter" || event.shiftKey) return false;
+            void send(event.altKey ? "prompt" : "steer");
+            return true;
+          }}
         />
         <div class="box-line">
-          {cli === "courser" && (
-            <span class="picker">
-              <Select
-                label="Mode"
-                value={mode.value}
-                options={modes}
-                onChange={(next) => {
-                  mode.value = next as Mode;
-                  if (isLive && run) void attempt(() => service().tell(run.id, { type: "mode", mode: next }));
-                }}
-              />
-            </span>
-          )}
-          <ModelField
-            subject={subject}
-            shown={model.value || init?.model || ""}
-            onChange={(next) => (model.value = next)}
+          <Chip
+            label="Mode"
+            value={mode}
+            options={modeWords.filter(([each]) => cli === "courser" || each !== "ask")}
+            isDisabled={isLive && cli !== "courser"}
+            onChange={(next) => {
+              chosen.value = { ...chosen.value, mode: next };
+              tellRun({ type: "mode", mode: next === "agent" ? "default" : next });
+            }}
           />
-          <span class="fill" />
-          {conversation.context.value && isLive && (
-            <ContextMeter used={conversation.context.value.used} window={conversation.context.value.window} />
-          )}
-          {canSteer && text.value.trim() !== "" && (
-            <button type="button" onClick={() => void send("prompt")} title="Sent when this turn ends (Alt+Enter)">
-              Queue
-            </button>
-          )}
-          {isLive && run && text.value.trim() === "" ? (
-            <button type="button" onClick={() => void attempt(() => service().stop(run.id))}>
-              Stop
-            </button>
-          ) : (
-            <button type="submit" class="main" disabled={cannot !== undefined || text.value.trim() === ""}>
-              {canSteer ? "Steer" : "Send"}
-            </button>
-          )}
+          <ModelChip
+            value={model}
+            isListed={cli === "courser"}
+            isDisabled={isLive && cli !== "courser"}
+            onChange={(next) => {
+              chosen.value = { ...chosen.value, model: next };
+              tellRun({ type: "model", model: next, id: `model-${Date.now()}` });
+            }}
+          />
+          <Chip
+            label="Permission"
+            value={isForced ? "force" : "ask"}
+            title={permissionTitle(cli ?? "courser", isForced ? "force" : "ask")}
+            options={cli === "courser" ? permissions : [["ask", "By its own rules"], permissions[1]!]}
+            isDisabled={isLive}
+            onChange={(next) => (chosen.value = { ...chosen.value, force: next === "force" })}
+          />
+          {!isLive && <AttachButton pictures={pictures} />}
+          <span class="box-end">
+            {conversation.context.value && isLive && (
+              <ContextMeter used={conversation.context.value.used} window={conversation.context.value.window} />
+            )}
+            {canSteer && text.value.trim() !== "" && (
+              <button type="button" onClick={() => void send("prompt")} title="Sent when this turn ends (Alt+Enter)">
+                Queue
+              </button>
+            )}
+            {isLive && run && (
+              <button type="button" onClick={() => void attempt(() => service().stop(run.id))}>
+                Stop
+              </button>
+            )}
+            {(!isLive || text.value.trim() !== "") && (
+              <button type="submit" class="main" disabled={cannot !== undefined || text.value.trim() === ""}>
+                {canSteer ? "Steer" : failed ? "Try again" : "Send"}
+              </button>
+            )}
+          </span>
         </div>
       </form>
     </div>
   );
 }
 
-/** As it is; on a click, a field with what the vendor calls others. */
-function ModelField({ subject, shown, onChange }: { subject: Subject; shown: string; onChange(model: string): void }) {
-  const isOpen = useSignal(false);
-  const models = useSignal<readonly { id: string; displayName: string }[]>([]);
-  const { isLive, run } = subject;
-  const choose = (model: string) => {
-    isOpen.value = false;
-    if (model === "" || model === shown) return;
-    onChange(model);
-    if (isLive && run) void attempt(() => service().tell(run.id, { type: "model", model, id: `model-${Date.now()}` }));
-  };
-  if (!isOpen.value)
-    return (
-      <button
-        type="button"
-        class="quiet"
-        onClick={async () => {
-          isOpen.value = true;
-          models.value = (await attempt(() => service().models())) ?? [];
-        }}
-      >
-        <span>{shown || "model"}</span> <span aria-hidden="true">▾</span>
-      </button>
-    );
-  return (
-    <>
-      <input
-        type="text"
-        class="model"
-        list="models"
-        aria-label="Model"
-        placeholder="Name of a model"
-        ref={(input) => input?.focus()}
-        onKeyDown={(event) => {
-          if (event.key === "Escape") isOpen.value = false;
-          if (event.key !== "Enter") return;
-          event.preventDefault();
-          choose(event.currentTarget.value.trim());
-        }}
-        onChange={(event) => choose(event.currentTarget.value.trim())}
-        onBlur={() => (isOpen.value = false)}
-      />
-      <datalist id="models">
-        {models.value.map(({ id, displayName }) => (
-          <option key={id} value={id}>
-            {displayName}
-          </option>
-        ))}
-      </datalist>
-    </>
-  );
+/** As the stream calls it. */
+function modeOf(mode: string | undefined): Mode | undefined {
+  if (mode === "plan" || mode === "ask") return mode;
+  return mode === undefined ? undefined : "agent";
 }
 
-/** The next run of the same agent, unless something else is wanted of it. */
-export async function goOn(subject: Subject, text: string, { mode, model }: { mode?: Mode; model?: string } = {}) {
-  const { conversation, run, session, workspace } = subject;
-  const id = conversation.ref.value?.id;
-  const isAsBefore = !model && (mode === undefined || mode === "default");
-  const last = run ?? [...runs.value.values()].find((each) => id !== undefined && each.sessionId === id);
-  if (last && isAsBefore) return service().followUp(last.id, text);
-  if (id === undefined || workspace === undefined) throw new Error("This session has no directory to continue in.");
-  const given: NewRun = {
-    cli: run?.spec.cli ?? session?.agent ?? "courser",
-    workspace,
-    prompt: { text },
-    session: { id },
-    ...(model && { model }),
-    ...(mode && mode !== "default" && { mode }),
-  };
-  return service().start(given);
+type Changed = { mode?: Mode; model?: string; force?: boolean };
+
+/** The next run of the same agent, in the mode that is shown. */
+export async function goOn({ conversation, run }: Subject, prompt: Given, changed: Changed = {}) {
+  const { mode, model, force } = changed;
+  const wanted = { ...(mode && { mode }), ...(model && { model }), ...(force !== undefined && { force }) };
+  const ref = conversation.ref.value;
+  const last = run ?? (ref === undefined ? undefined : latestRunOf(ref.id));
+  if (last) return service().followUp(last.id, { prompt, ...forCli(last.spec.cli, wanted) });
+  const facts = conversation.facts.value ?? (ref && (await service().session(ref)));
+  if (!facts?.workspace) throw new Error("This session has no directory to continue in.");
+  const { agent: cli, workspace, id } = facts;
+  return service().start({ cli, workspace, prompt, session: { id }, ...forCli(cli, wanted) });
 }
 
-type Circumstances = Pick<Subject, "workspace" | "session"> & { isInstalled: boolean; cli: string };
+type Given = { text: string; images?: readonly { mime: string; base64: string }[] };
 
-function reasonAgainst({ workspace, session, isInstalled, cli }: Circumstances): string | undefined {
-  if (!isInstalled) return `${cli} is not installed here: this session can be read only`;
-  if (workspace === undefined) return "This session has no recorded directory: it is read-only";
-  if (session && !session.isTrusted) return "Its directory is not trusted. In a terminal: cd there, courser --trust";
+/** Other CLIs know plan, and nothing else. */
+function forCli(cli: string, wanted: Changed): Changed {
+  if (cli === "courser" || wanted.mode === "plan") return wanted;
+  const { mode: _, ...rest } = wanted;
+  return rest;
+}
+
+function reasonAgainst({ workspace, facts, cli, run }: Subject): string | undefined {
+  if (cli === undefined) return undefined;
+  if (agents.value.length > 0 && !agents.value.some(({ name }) => name === cli))
+    return `${agentName(cli)} is not installed here: this session can be read only`;
+  if (facts && workspace === undefined) return "This session has no recorded directory: it is read-only";
+  if (facts && !facts.isTrusted && !run)
+    return "Its directory is not trusted. In a terminal: cd there, courser trust add";
+  if (!run && facts?.state === "running") return "It runs in another window: what it does is shown here as it comes";
   return undefined;
-}
-
-function grow(field: HTMLTextAreaElement | null): void {
-  if (!field) return;
-  field.style.height = "auto";
-  field.style.height = `${Math.min(field.scrollHeight, 240)}px`;
 }

@@ -1,31 +1,37 @@
 // A conversation: its timeline in the middle, what it comes to at the side, and the words that go back to the agent below.
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { ListedSession, RunRecord } from "../../../serve/api.ts";
+import type { CliName, RunRecord, SessionFacts } from "../../../serve/api.ts";
+import { wordsOfCall } from "../../../view/call-words.ts";
 import { dollars, duration, runningFor } from "../../../view/numbers.ts";
-import { Timeline, type TimelineControls } from "../../components/index.ts";
+import { Counts, Timeline, type TimelineControls, UserMessage } from "../../components/index.ts";
+import { agentName } from "../model/agents.ts";
 import { baseName } from "../model/figures.ts";
+import { changedFiles } from "../model/summary.ts";
 import { answerQuestion, connection, questions, runs, sessions, titleOf } from "../state/app.ts";
 import { Conversation } from "../state/conversation.ts";
 import { offer } from "../state/keys.ts";
 import { attempt, shownSheet } from "../state/layout.ts";
-import { addressOf, go, type Place, type Tab, tabs } from "../state/router.ts";
+import { addressOf, type Place, type Tab, tabs } from "../state/router.ts";
 import { Composer } from "./composer.tsx";
 import { Details } from "./details.tsx";
 import { Lazy } from "./lazy.tsx";
+import { Mark } from "./mark.tsx";
 import { SessionMenu, sessionActions } from "./session-menu.tsx";
 import { Sheet } from "./sheet.tsx";
-import { agentName } from "./sidebar.tsx";
 import { useTitle } from "./title.ts";
 import { TopBar } from "./top-bar.tsx";
 
 type Where = Extract<Place, { type: "session" | "run" }>;
 
+/** `cli`, `facts` and `model` are told by the session itself, never by a list that may not hold it. */
 export type Subject = {
   conversation: Conversation;
-  session: ListedSession | undefined;
   run: RunRecord | undefined;
+  facts: SessionFacts | undefined;
   title: string;
-  agent: string;
+  /** Undefined until it is known. */
+  cli: CliName | undefined;
+  model: string | undefined;
   workspace: string | undefined;
   isLive: boolean;
 };
@@ -55,20 +61,24 @@ export function ConversationView({ where }: { where: Where }) {
   useTitle(subject.title);
   useEffect(
     () => offer("session", sessionActions(subject)),
-    [subject.session?.id, subject.run?.id, subject.isLive, subject.title],
+    [subject.facts?.id, subject.run?.id, subject.isLive, subject.title],
   );
+  // A review has its own rail, and needs the room; a replay has details of its own moment.
+  const isWide = where.tab === "changes" || where.tab === "replay";
   if (conversation.status.value === "error")
     return <Unreadable conversation={conversation} onRetry={() => void open()} />;
   return (
     <>
-      <main id="main" class="middle" tabIndex={-1}>
-        <TopBar hasDetails />
+      <main id="main" class={`middle${isWide ? " wide" : ""}`} tabIndex={-1}>
+        <TopBar hasDetails={!isWide} />
         <Header subject={subject} where={where} />
         <Body subject={subject} where={where} />
       </main>
-      <aside class="pane right" aria-label="Details">
-        <Details subject={subject} where={where} />
-      </aside>
+      {!isWide && (
+        <aside class="pane right" aria-label="Details">
+          <Details subject={subject} where={where} />
+        </aside>
+      )}
       <Sheet name="details" title="Details">
         {shownSheet.value === "details" && <Details subject={subject} where={where} />}
       </Sheet>
@@ -100,15 +110,17 @@ function Unreadable({ conversation, onRetry }: { conversation: Conversation; onR
 function subjectOf(conversation: Conversation): Subject {
   const ref = conversation.ref.value;
   const run = conversation.run.value === undefined ? undefined : runs.value.get(conversation.run.value);
-  const session = sessions.value?.find(({ tool, id }) => tool === ref?.tool && id === ref.id);
   const facts = conversation.facts.value;
+  // Only of the words until the facts are there.
+  const listed = sessions.value?.find(({ tool, id }) => tool === ref?.tool && id === ref.id);
   return {
     conversation,
-    session,
     run,
-    title: titleOf(session ?? facts, run) ?? "",
-    agent: agentName(run?.spec.cli ?? session?.agent ?? (ref?.tool === "cursor" ? "courser" : (ref?.tool ?? ""))),
-    workspace: placeOf(run, conversation) ?? session?.workspace ?? facts?.workspace,
+    facts,
+    title: titleOf(facts ?? listed, run) ?? "",
+    cli: run?.spec.cli ?? facts?.agent,
+    model: facts?.model,
+    workspace: placeOf(run, conversation) ?? facts?.workspace,
     isLive: run?.state === "queued" || run?.state === "running",
   };
 }
@@ -119,11 +131,11 @@ function placeOf(run: RunRecord | undefined, { cwd }: Conversation): string | un
 }
 
 function Header({ subject, where }: { subject: Subject; where: Where }) {
-  const { conversation, title, agent, run } = subject;
+  const { conversation, title, cli, run } = subject;
   const workspace = run?.spec.request.workspace ?? subject.workspace;
   conversation.version.value; // the numbers grow with the log
-  const { turns, init } = conversation.log.value;
-  const model = init?.model ?? subject.session?.model;
+  const { turns } = conversation.log.value;
+  const model = conversation.log.value.model ?? subject.model;
   const last = turns.at(-1);
   const figures = conversation.facts.value?.turns;
   const spent = (figures ?? turns).reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0);
@@ -135,10 +147,9 @@ function Header({ subject, where }: { subject: Subject; where: Where }) {
   return (
     <header class="head">
       <div class="head-line">
+        {cli && <Mark agent={cli} />}
         <h1 title={title}>{title || "…"}</h1>
-        <span class="head-facts">
-          {[agent, model, workspace && `${baseName(workspace)}/`].filter(Boolean).join(" · ")}
-        </span>
+        <span class="head-facts">{[workspace && `${baseName(workspace)}/`, model].filter(Boolean).join(" · ")}</span>
         <span class="head-numbers">{facts.filter(Boolean).join(" · ")}</span>
         <button type="button" class="quiet for-details" onClick={() => (shownSheet.value = "details")}>
           Details
@@ -154,6 +165,7 @@ function Header({ subject, where }: { subject: Subject; where: Where }) {
             aria-current={tab === where.tab ? "page" : undefined}
           >
             {tabNames[tab]}
+            {tab === "changes" && <ChangeCounts conversation={conversation} />}
           </a>
         ))}
       </nav>
@@ -161,7 +173,22 @@ function Header({ subject, where }: { subject: Subject; where: Where }) {
   );
 }
 
-const tabNames: Record<Tab, string> = { timeline: "Timeline", changes: "Changes", replay: "Replay", events: "Events" };
+const tabNames: Record<Tab, string> = { timeline: "Timeline", changes: "Review", replay: "Replay", events: "Events" };
+
+function ChangeCounts({ conversation }: { conversation: Conversation }) {
+  const files = changedFiles(conversation.log.value.blocks);
+  const [added, removed] = [
+    files.reduce((sum, file) => sum + file.added, 0),
+    files.reduce((sum, file) => sum + file.removed, 0),
+  ];
+  if (added + removed === 0) return null;
+  return (
+    <>
+      {" "}
+      <Counts added={added} removed={removed} />
+    </>
+  );
+}
 
 function Body({ subject, where }: { subject: Subject; where: Where }) {
   if (subject.conversation.status.value === "loading")
@@ -190,11 +217,11 @@ function View({ tab, subject }: { tab: Tab; subject: Subject }) {
     case "timeline":
       return null;
     case "changes":
-      return <Lazy load={() => import("./changes.tsx")} pick="Changes" props={{ subject }} />;
+      return <Lazy load={() => import("./more.ts")} pick="Changes" props={{ subject }} />;
     case "replay":
-      return <Lazy load={() => import("./replay.tsx")} pick="Replay" props={{ subject }} />;
+      return <Lazy load={() => import("./more.ts")} pick="Replay" props={{ subject }} />;
     case "events":
-      return <Lazy load={() => import("./raw-events.tsx")} pick="RawEvents" props={{ subject }} />;
+      return <Lazy load={() => import("./more.ts")} pick="RawEvents" props={{ subject }} />;
   }
 }
 
@@ -219,7 +246,7 @@ function Conversed({ subject, where, isShown }: { subject: Subject; where: Where
   const linkTo = useMemo(() => (id: string) => `${address}#${id}`, [address]);
   const keep = useMemo(() => (given: TimelineControls) => (controls.current = given), []);
   const log = conversation.log.value;
-  if (log.blocks.length === 0 && !subject.isLive)
+  if (log.blocks.length === 0 && !subject.isLive && conversation.opening.value === undefined)
     return (
       <div class="empty">
         <h2>Nothing here yet</h2>
@@ -236,11 +263,52 @@ function Conversed({ subject, where, isShown }: { subject: Subject; where: Where
       start={start}
       onAnswer={(question, answer) => run && void attempt(() => answerQuestion(run.id, question, answer))}
       {...(workspace !== undefined && { workspace })}
-      canRewind={subject.session?.tool === "cursor"}
+      canRewind={conversation.ref.value?.tool === "cursor"}
     >
-      {subject.isLive && log.blocks.length === 0 && <p class="soft starting">Starting {subject.agent} …</p>}
+      <Now subject={subject} />
     </Timeline>
   );
+}
+
+/** What happens at this moment, below what has happened: the prompt that is on its way, and what is being waited for. */
+function Now({ subject }: { subject: Subject }) {
+  const { conversation, isLive, run, cli } = subject;
+  conversation.version.value; // changes with the log
+  const prompt = conversation.opening.value;
+  const asked = questions.value.some((each) => each.run === run?.id);
+  return (
+    <>
+      {prompt !== undefined && (
+        <div class="cr-row cr-row-user">
+          <UserMessage text={prompt} />
+        </div>
+      )}
+      {isLive && run && (
+        <p class="now" role="status">
+          <span class={asked ? "dot waiting" : "dot running"} aria-hidden="true" />
+          {asked ? "Waiting for you" : workOf(conversation, run, agentName(cli ?? ""))}
+        </p>
+      )}
+    </>
+  );
+}
+
+function workOf({ log, opening }: Conversation, { state }: RunRecord, agent: string): string {
+  if (state === "queued") return `Waiting for room to start ${agent} …`;
+  if (opening.value !== undefined) return `Starting ${agent} …`;
+  const { running, blocks, isWorking } = log.value;
+  const call = running.at(-1);
+  if (call) {
+    const { name, target } = wordsOfCall(call.tool, call.args, undefined);
+    return `${name} ${target.slice(0, 80)}`.trim();
+  }
+  const last = blocks.at(-1);
+  if (!isWorking) return "Between turns";
+  return last?.type === "thinking" && last.isOpen
+    ? "Thinking"
+    : last?.type === "text" && last.isOpen
+      ? "Writing"
+      : "Waiting for the model";
 }
 
 /** The timeline has these keys of its own; here they are for who has the focus elsewhere. */
@@ -256,9 +324,4 @@ function timelineActions(controls: () => TimelineControls | undefined) {
     { id: "toggle", title: "Open or close a step", keys: "o", run: () => controls()?.toggle() },
     { id: "toggle-all", title: "Open or close all steps", keys: "O", run: () => controls()?.toggleAll() },
   ];
-}
-
-/** Where a run that was just started is seen. */
-export function showRun({ id }: RunRecord): void {
-  go({ type: "run", id, tab: "timeline" });
 }

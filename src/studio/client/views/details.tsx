@@ -17,6 +17,7 @@ import {
 } from "../../components/index.ts";
 import { type ChangedFile, changedFiles, latestTodos, turnNumbers } from "../model/summary.ts";
 import { service } from "../state/app.ts";
+import { now } from "../state/now.ts";
 import { addressOf, type Place } from "../state/router.ts";
 import type { Subject } from "./conversation.tsx";
 import { save } from "./save-file.ts";
@@ -38,7 +39,7 @@ export function Details({ subject, where }: { subject: Subject; where: Where }) 
       },
       shown.peek() ? 200 : 0,
     );
-  }, [version, facts, conversation.log.value]);
+  }, [version, facts, conversation.log.value, subject.isLive ? now.value : 0]);
   useEffect(() => () => clearTimeout(timer.current), []);
   if (!shown.value) return null;
   const { files, todos, turns, usage, spent } = shown.value;
@@ -181,7 +182,7 @@ function FileLine({ file, workspace, where }: { file: ChangedFile; workspace: st
 
 function summarize({ conversation }: Subject) {
   const { blocks, turns } = conversation.log.value;
-  const numbers = turnNumbers(turns, conversation.facts.value?.turns);
+  const numbers = turnNumbers(turns, conversation.facts.value?.turns, (now) => conversation.log.value.timesNow(now));
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
   for (const turn of numbers)
     for (const name of Object.keys(usage) as (keyof typeof usage)[]) usage[name] += turn.usage?.[name] ?? 0;

@@ -5,6 +5,7 @@ import { type Action, offer } from "../state/keys.ts";
 import { isPaletteOpen, say } from "../state/layout.ts";
 import { go, place } from "../state/router.ts";
 import { nextTheme, theme } from "../state/theme.ts";
+import { moveInList } from "./sidebar.tsx";
 
 export function useGlobalActions(): void {
   useEffect(() => offer("page", globalActions()), []);
@@ -17,6 +18,15 @@ function globalActions(): Action[] {
     { id: "new", title: "New run", keys: "n", run: () => go({ type: "new" }) },
     { id: "inbox", title: "Inbox: questions waiting for an answer", keys: "i", run: () => go({ type: "inbox" }) },
     { id: "search", title: "Search sessions", keys: "/", run: focusSearch },
+    { id: "next-item", title: "Next session in the list", keys: "j", run: () => moveInList(1), isKeyOnly: true },
+    {
+      id: "previous-item",
+      title: "Previous session in the list",
+      keys: "k",
+      run: () => moveInList(-1),
+      isKeyOnly: true,
+    },
+    { id: "board", title: "Board", keys: "b", run: () => go({ type: "home" }) },
     { id: "next", title: "Next session", keys: "J", run: () => step(1) },
     { id: "previous", title: "Previous session", keys: "K", run: () => step(-1) },
     {

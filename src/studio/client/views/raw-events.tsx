@@ -1,8 +1,8 @@
 // Events as they are, for who wants to know exactly: a page of them at a time, each to be opened.
 import { useSignal } from "@preact/signals";
 import type { Step } from "../state/conversation.ts";
+import { Select } from "./chips.tsx";
 import type { Subject } from "./conversation.tsx";
-import { Select } from "./sidebar.tsx";
 
 const pageSize = 200;
 

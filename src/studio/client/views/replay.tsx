@@ -8,8 +8,8 @@ import { filesAt, timesOf } from "../model/moments.ts";
 import { service } from "../state/app.ts";
 import { offer } from "../state/keys.ts";
 import { attempt } from "../state/layout.ts";
+import { Select } from "./chips.tsx";
 import type { Subject } from "./conversation.tsx";
-import { Select } from "./sidebar.tsx";
 
 /** Nobody wants to wait for a pause of an hour. */
 const longestPauseMs = 3000;
@@ -34,7 +34,7 @@ export function Replay({ subject }: { subject: Subject }) {
     const wanted = ref.value
       ? service().changes(ref.value, { commands: !subject.isLive })
       : service().runChanges(run.value!);
-    void attempt(() => wanted).then((found) => (changes.value = found ?? []));
+    void attempt(() => wanted).then((found) => (changes.value = found?.items ?? []));
   }, []);
   useEffect(() => {
     if (!isPlaying.value) return;

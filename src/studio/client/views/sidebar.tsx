@@ -1,24 +1,15 @@
-// All sessions of all agents, what runs on top; search and filters above them.
+// The sessions: search, filters, and the list of them. Everything that runs stands above everything that is over.
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { ListedSession, RunEnd, RunRecord, SessionState } from "../../../serve/api.ts";
-import { baseName, dayGroup, moment } from "../model/figures.ts";
-import {
-  agents,
-  filter,
-  listError,
-  listed,
-  liveRuns,
-  loadSessions,
-  projects,
-  questions,
-  runs,
-  sessions,
-  titleOf,
-} from "../state/app.ts";
+import type { SessionState } from "../../../serve/api.ts";
+import { agentName } from "../model/agents.ts";
+import { baseName } from "../model/figures.ts";
+import { agents, filter, listed, projects, questions, sessions } from "../state/app.ts";
 import { isPaletteOpen } from "../state/layout.ts";
-import { addressOf, place } from "../state/router.ts";
+import { place } from "../state/router.ts";
+import { Select } from "./chips.tsx";
+import { isFiltered, List } from "./session-list.tsx";
 
 export const stateWords: Record<SessionState, string> = {
   running: "running",
@@ -28,22 +19,13 @@ export const stateWords: Record<SessionState, string> = {
   interrupted: "interrupted",
 };
 
-/** A line of the list: a session, or a run that has none yet. */
-type Item = {
-  key: string;
-  href: string;
-  title: string;
-  agent: string;
-  project: string;
-  state: SessionState;
-  when: string;
-  snippet?: string;
-};
-
 export function Sidebar({ inSheet = false }: { inSheet?: boolean }) {
   const list = useRef<HTMLDivElement>(null);
   const waiting = questions.value.length;
-  const { type } = place.value;
+  const where = place.value;
+  useEffect(() => {
+    list.current?.querySelector(".item.chosen")?.scrollIntoView({ block: "nearest" });
+  }, [where, sessions.value === undefined]);
   return (
     <>
       {!inSheet && (
@@ -54,12 +36,15 @@ export function Sidebar({ inSheet = false }: { inSheet?: boolean }) {
           </button>
         </div>
       )}
+      <a href="/new" class="button main new">
+        New run
+      </a>
       <Search onMove={() => list.current?.querySelector<HTMLElement>(".item")?.focus()}>
         <div class="ways">
-          <a href="/new" class={type === "new" ? "chosen" : ""}>
-            New run
+          <a href="/" class={where.type === "home" ? "chosen" : ""}>
+            Board
           </a>
-          <a href="/inbox" class={type === "inbox" ? "chosen" : ""}>
+          <a href="/inbox" class={where.type === "inbox" ? "chosen" : ""}>
             Inbox
             {waiting > 0 && <span class="badge">{waiting}</span>}
           </a>
@@ -68,8 +53,15 @@ export function Sidebar({ inSheet = false }: { inSheet?: boolean }) {
       <div class="list" ref={list} onKeyDown={(event) => moveFocus(event, list.current!)}>
         <List />
       </div>
+      {!inSheet && <WidthHandle />}
     </>
   );
+}
+
+/** j and k where nothing else has them: from anywhere into the list, and through it. */
+export function moveInList(by: number): void {
+  const list = document.querySelector<HTMLElement>(".left .list");
+  if (list) focusItem(list, by);
 }
 
 function Search({ onMove, children }: { onMove(): void; children: ComponentChildren }) {
@@ -85,7 +77,9 @@ function Search({ onMove, children }: { onMove(): void; children: ComponentChild
       <input
         type="search"
         aria-label="Search all sessions"
-        placeholder="Search all sessions"
+        placeholder={
+          sessions.value && !isFiltered() ? `Search ${countOf(sessions.value.length)} sessions` : "Search sessions"
+        }
         defaultValue={current.search}
         onKeyDown={(event) => {
           if (event.key === "ArrowDown" || event.key === "Enter") {
@@ -151,197 +145,56 @@ function Search({ onMove, children }: { onMove(): void; children: ComponentChild
   );
 }
 
-type SelectProps = {
-  label: string;
-  value: string;
-  options: readonly (readonly [value: string, title: string])[];
-  onChange(value: string): void;
-};
-
-export function Select({ label, value, options, onChange }: SelectProps) {
-  return (
-    <select aria-label={label} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-      {options.map(([each, title]) => (
-        <option key={each} value={each} selected={each === value}>
-          {title}
-        </option>
-      ))}
-    </select>
-  );
-}
-
-function List() {
-  const found = sessions.value;
-  place.value; // which line is the one that is looked at
-  if (listError.value !== undefined)
-    return (
-      <div class="empty small">
-        <p>The list cannot be loaded: {listError.value}</p>
-        <button type="button" onClick={() => void loadSessions()}>
-          Try again
-        </button>
-      </div>
-    );
-  if (!found) return <Skeleton />;
-  const groups = grouped(found);
-  if (groups.size === 0)
-    return (
-      <div class="empty small">
-        {isFiltered() ? (
-          <>
-            <p>No matches.</p>
-            <button type="button" onClick={clearFilter}>
-              Show all sessions
-            </button>
-          </>
-        ) : (
-          <p>No sessions yet.</p>
-        )}
-      </div>
-    );
-  return (
-    <>
-      {[...groups].map(([name, items]) => (
-        <section key={name} aria-label={name}>
-          <h2>{name}</h2>
-          {items.map((item) => (
-            <Line key={item.key} item={item} />
-          ))}
-        </section>
-      ))}
-      {found.length >= listed.value && (
-        <button
-          type="button"
-          class="quiet more"
-          onClick={() => {
-            listed.value += 200;
-            void loadSessions();
-          }}
-        >
-          Older sessions
-        </button>
-      )}
-    </>
-  );
-}
-
-function Line({ item }: { item: Item }) {
-  const isChosen = location.pathname === item.href || location.pathname.startsWith(`${item.href}/`);
-  return (
-    <a class={`item${isChosen ? " chosen" : ""}`} href={item.href} aria-current={isChosen ? "page" : undefined}>
-      <span class="item-title">
-        <span class={`dot ${item.state}`} aria-hidden="true" />
-        <b>{item.title}</b>
-      </span>
-      <span class="item-facts">
-        {item.agent}
-        {item.project && ` · ${item.project}`}
-        <span class="item-when">
-          {item.state === "running" || item.state === "waiting" ? stateWords[item.state] : item.when}
-          {item.state !== "done" &&
-            item.state !== "running" &&
-            item.state !== "waiting" &&
-            ` · ${stateWords[item.state]}`}
-        </span>
-      </span>
-      {item.snippet && <span class="item-snippet">{item.snippet}</span>}
-    </a>
-  );
-}
-
-function Skeleton() {
-  return (
-    <div class="skeleton" role="status" aria-label="Loading sessions">
-      {[70, 52, 80, 60, 74, 45].map((width) => (
-        <div key={width}>
-          <i style={{ width: `${width}%` }} />
-          <i style={{ width: `${width / 2}%` }} />
-        </div>
-      ))}
-    </div>
-  );
-}
-
-/** What runs is never hidden by a filter of time or state, only by words, agents and projects. */
-function grouped(found: readonly ListedSession[]): Map<string, Item[]> {
-  const now = Date.now();
-  const groups = new Map<string, Item[]>();
-  const add = (group: string, item: Item) => groups.set(group, [...(groups.get(group) ?? []), item]);
-  const live = new Map(liveRuns.value.flatMap((run) => (run.sessionId ? [[run.sessionId, run] as const] : [])));
-  const known = new Set(found.map(({ id }) => id));
-  if (!isFiltered())
-    for (const run of liveRuns.value) if (!run.sessionId || !known.has(run.sessionId)) add("Running", runItem(run));
-  for (const session of found) {
-    const item = sessionItem(session, live.get(session.id), now);
-    const isLive = item.state === "running" || item.state === "waiting";
-    add(isLive ? "Running" : dayGroup(session.updatedAt, now), item);
-  }
-  // Runs of a fleet have their sessions on the machines of their workers.
-  if (!isFiltered())
-    for (const run of runs.value.values())
-      if (run.end && run.spec.source && !known.has(run.sessionId ?? ""))
-        add(dayGroup(run.endedAt ?? run.createdAt, now), { ...runItem(run), ...endOf(run, run.end, now) });
-  const running = groups.get("Running");
-  if (!running) return groups;
-  groups.delete("Running");
-  return new Map([["Running", running], ...groups]);
-}
-
-function sessionItem(session: ListedSession, run: RunRecord | undefined, now: number): Item {
-  const state = run ? (run.open > 0 ? "waiting" : "running") : session.run ? "done" : session.state;
-  return {
-    key: `${session.tool}-${session.id}`,
-    href: addressOf({ type: "session", tool: session.tool, id: session.id, tab: "timeline" }),
-    title: titleOf(session, run) ?? session.title,
-    agent: agentName(session.agent),
-    project: baseName(session.workspace ?? ""),
-    state,
-    when: moment(session.updatedAt, now),
-    ...(session.snippet !== undefined && { snippet: session.snippet }),
-  };
-}
-
-function endOf(run: RunRecord, { outcome }: RunEnd, now: number): Pick<Item, "state" | "when"> {
-  const state = outcome === "finished" ? "done" : outcome === "error" ? "failed" : "interrupted";
-  return { state, when: moment(run.endedAt ?? run.createdAt, now) };
-}
-
-function runItem(run: RunRecord): Item {
-  return {
-    key: run.id,
-    href: addressOf({ type: "run", id: run.id, tab: "timeline" }),
-    title: run.spec.prompt.text.split("\n")[0]!,
-    agent: agentName(run.spec.cli),
-    project: baseName(run.spec.request.workspace),
-    state: run.open > 0 ? "waiting" : "running",
-    when: run.state === "queued" ? "queued" : "",
-  };
-}
-
-/** As it is typed in a terminal. */
-export function agentName(name: string): string {
-  return name === "cursor" ? "cursor-agent" : name;
-}
-
-function isFiltered(): boolean {
-  const { search, agent, project, state, days } = filter.value;
-  return Boolean(search.trim() || agent || project || state || days);
-}
-
-function clearFilter(): void {
-  filter.value = { search: "", agent: "", project: "", state: "", days: 0 };
-  for (const field of document.querySelectorAll<HTMLInputElement>("input[type=search]")) field.value = "";
+function countOf(shown: number): string {
+  return shown >= listed.value ? `${shown}+` : String(shown);
 }
 
 /** j and k, or the arrows, go through the list; Enter opens, as it does for any link. */
 function moveFocus(event: KeyboardEvent, list: HTMLElement): void {
   const by = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
   if (by === undefined || event.metaKey || event.ctrlKey) return;
-  const items = [...list.querySelectorAll<HTMLElement>(".item")];
-  const at = items.indexOf(document.activeElement as HTMLElement);
   event.preventDefault();
   event.stopPropagation();
+  focusItem(list, by);
+}
+
+function focusItem(list: HTMLElement, by: number): void {
+  const items = [...list.querySelectorAll<HTMLElement>(".item")];
+  const focused = items.indexOf(document.activeElement as HTMLElement);
+  const at = focused >= 0 ? focused : items.findIndex((item) => item.classList.contains("chosen"));
   items[Math.max(0, Math.min(items.length - 1, at + by))]?.focus();
+}
+
+const widthName = "courser.left";
+
+/** Dragged, or moved by the arrows: how wide the list is. */
+function WidthHandle() {
+  const width = useSignal(Number(localStorage.getItem(widthName)) || 296);
+  useEffect(() => {
+    document.documentElement.style.setProperty("--left", `${width.value}px`);
+    localStorage.setItem(widthName, String(width.value));
+  }, [width.value]);
+  const set = (to: number) => (width.value = Math.round(Math.max(220, Math.min(520, to))));
+  return (
+    <div
+      class="width-handle"
+      role="separator"
+      tabIndex={0}
+      aria-orientation="vertical"
+      aria-label="Width of the list"
+      aria-valuenow={width.value}
+      aria-valuemin={220}
+      aria-valuemax={520}
+      onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
+      onPointerMove={(event) => event.currentTarget.hasPointerCapture(event.pointerId) && set(event.clientX)}
+      onKeyDown={(event) => {
+        const by = { ArrowLeft: -16, ArrowRight: 16 }[event.key];
+        if (by === undefined) return;
+        event.preventDefault();
+        set(width.value + by);
+      }}
+    />
+  );
 }
 
 function isMac(): boolean {

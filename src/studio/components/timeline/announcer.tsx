@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { wordsOfCall } from "../../../view/call-words.ts";
 import { documentText } from "../../../view/document-text.ts";
 import { stateOf } from "../card.tsx";
+import { isStopped } from "../messages.tsx";
 import type { TimelineLog } from "./log.ts";
 
 /** A sentence has to be heard to the end. */
@@ -42,12 +43,15 @@ const words = {
 function sentenceOf({ blocks }: TimelineLog): string {
   const last = blocks.at(-1);
   switch (last?.type) {
-    case "call": {
-      const { name, target } = wordsOfCall(last.call.tool, last.call.args, undefined);
-      return documentText(`${name} ${target.slice(0, 60)} ${words[stateOf(last.call)]}`);
+    case "call":
+    case "calls": {
+      const call = last.type === "call" ? last.call : last.calls.at(-1)!.call;
+      const { name, target } = wordsOfCall(call.tool, call.args, undefined);
+      return documentText(`${name} ${target.slice(0, 60)} ${words[stateOf(call)]}`);
     }
     case "ending":
-      return last.ending.type === "done" ? "The turn is done." : "The turn failed.";
+      if (last.ending.type === "done") return "The turn is done.";
+      return isStopped(last.ending) ? "The turn was stopped." : "The turn failed.";
     case "notice":
       return documentText(last.message);
     default:

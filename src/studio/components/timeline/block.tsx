@@ -3,15 +3,16 @@ import type { Answer, Question } from "../../../protocol/run.ts";
 import { AssistantMessage, Notice, ResultLine, Thinking, UserMessage } from "../messages.tsx";
 import { QuestionCard } from "../question.tsx";
 import { toolComponent } from "../tools/index.tsx";
+import { QuietCalls } from "../tools/quiet.tsx";
 import { TaskTool } from "../tools/task.tsx";
-import type { Block } from "./blocks.ts";
+import type { Block, ToolCall } from "./blocks.ts";
 
 export type BlockProps = {
   block: Block;
   /** What is asked about this call, where a reader can answer. */
   question?: Question | undefined;
   onAnswer?: ((question: Question, answer: Answer) => void) | undefined;
-  isSent?: boolean;
+  isSent?: boolean | undefined;
 };
 
 export function BlockView({ block, question, onAnswer, isSent }: BlockProps) {
@@ -26,14 +27,32 @@ export function BlockView({ block, question, onAnswer, isSent }: BlockProps) {
       return <Notice {...block} />;
     case "ending":
       return <ResultLine {...block} />;
-    case "call": {
-      const asked = question && <QuestionCard question={question} onAnswer={onAnswer} isSent={isSent} isInCard />;
-      const call = question ? { ...block.call, isAsked: true } : block.call;
-      if (call.tool === "task") return <TaskTool call={call} id={block.id} question={asked} drawBlock={drawStep} />;
-      const Tool = toolComponent(call.tool);
-      return <Tool call={call} id={block.id} question={asked} />;
+    case "call":
+      return <Call id={block.id} call={block.call} question={question} onAnswer={onAnswer} isSent={isSent} />;
+    case "calls": {
+      const asked = question?.type === "permission" ? question.callId : undefined;
+      return (
+        <QuietCalls
+          id={block.id}
+          calls={block.calls}
+          draw={({ id, call }) => {
+            const isAsked = call.callId === asked;
+            return <Call key={id} id={id} call={call} {...(isAsked && { question, onAnswer, isSent })} />;
+          }}
+        />
+      );
     }
   }
+}
+
+type CallProps = Omit<BlockProps, "block"> & { id: string; call: ToolCall };
+
+function Call({ id, call: known, question, onAnswer, isSent }: CallProps) {
+  const asked = question && <QuestionCard question={question} onAnswer={onAnswer} isSent={isSent} isInCard />;
+  const call = question ? { ...known, isAsked: true } : known;
+  if (call.tool === "task") return <TaskTool call={call} id={id} question={asked} drawBlock={drawStep} />;
+  const Tool = toolComponent(call.tool);
+  return <Tool call={call} id={id} question={asked} />;
 }
 
 function drawStep(block: Block) {

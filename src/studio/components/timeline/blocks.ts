@@ -37,6 +37,8 @@ export type BlockBody =
   | { type: "text"; text: string; isOpen?: boolean; isCut?: boolean }
   | { type: "thinking"; text: string; isOpen?: boolean; startedAt?: number; durationMs?: number }
   | { type: "call"; call: ToolCall }
+  /** Calls in a row that only look, and are told of in one line. */
+  | { type: "calls"; calls: readonly { id: string; call: ToolCall }[] }
   | { type: "notice"; kind: string; message: string }
   /** `changed`: how many files. */
   | { type: "ending"; ending: TurnEnding; changed: number };
@@ -49,6 +51,8 @@ export type TurnNumbers = {
   durationMs: number;
   modelMs: number;
   toolMs: number;
+  /** While a person was waited for. */
+  waitMs?: number;
   calls: number;
   /** Paths of files that were changed. */
   changed: readonly string[];

@@ -4,6 +4,7 @@ import type { AgentEvent } from "../../../protocol/event.ts";
 import type { Recorded } from "../../../protocol/run.ts";
 import { outcomeGroupOf } from "../../../protocol/tool-calls.ts";
 import { costOfEnding } from "../../../protocol/usage.ts";
+import { TurnClock, type TurnTimes } from "../../../view/turn-clock.ts";
 import type { Block, BlockBody, ToolCall, TurnNumbers } from "./blocks.ts";
 
 type EventOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
@@ -18,6 +19,9 @@ export class TimelineLog {
   /** Grows with every change. */
   version = 0;
   init: EventOf<"init"> | undefined;
+  /** The mode and the model that are in force, as far as the events tell. */
+  mode: string | undefined;
+  model: string | undefined;
 
   readonly #blocks: Block[] = [];
   readonly #turns: TurnNumbers[] = [];
@@ -26,10 +30,11 @@ export class TimelineLog {
   readonly #calls = new Map<string, number>();
   readonly #running = new Set<string>();
   readonly #subagents = new Map<string, { log: TimelineLog; callId: string | undefined }>();
-  readonly #asked = new Map<string | number, string>();
+  readonly #asked = new Map<string | number, string | undefined>();
   readonly #idPrefix: string;
   readonly #firstTurn: number;
   #turn: TurnNumbers | undefined;
+  #clock = new TurnClock();
   #ordinal = 0;
   #openText: number | undefined;
   #openThinking: number | undefined;
@@ -45,6 +50,20 @@ export class TimelineLog {
   /** Whether a turn is going on. */
   get isWorking(): boolean {
     return this.#turn !== undefined;
+  }
+
+  /** Where the time of the turn that goes on has gone until now. */
+  timesNow(now: number): TurnTimes {
+    return this.#clock.times(now);
+  }
+
+  /** Calls that run, the last one last; and whether a person is asked. */
+  get running(): readonly ToolCall[] {
+    return [...this.#running].flatMap((id) => this.#call(id) ?? []);
+  }
+
+  get isAsking(): boolean {
+    return this.#asked.size > 0;
   }
 
   /** Called after every change. Returns what ends it. */
@@ -70,14 +89,17 @@ export class TimelineLog {
 
   /** The block with this id, or the call with it. */
   find(id: string): number {
-    return this.#calls.get(id) ?? this.#blocks.findIndex((block) => block.id === id);
+    return this.#calls.get(id) ?? this.#blocks.findIndex((block) => block.id === id || memberOf(block, id));
   }
 
   #take(event: AgentEvent): void {
     const { at } = event;
+    this.#clock.take(event);
     switch (event.type) {
       case "init":
         this.init = event;
+        this.mode = event.permissionMode;
+        this.model = event.model;
         return;
       case "user":
         this.#takeUser(event);
@@ -115,9 +137,8 @@ export class TimelineLog {
         return;
       case "ask": {
         const callId = isObject(event.query) ? event.query.toolCallId : undefined;
-        if (typeof callId !== "string") return;
-        this.#asked.set(event.id, callId);
-        this.#change(callId, (call) => ({ ...call, isAsked: true }));
+        this.#asked.set(event.id, typeof callId === "string" ? callId : undefined);
+        if (typeof callId === "string") this.#change(callId, (call) => ({ ...call, isAsked: true }));
         return;
       }
       case "answer": {
@@ -134,6 +155,8 @@ export class TimelineLog {
         return;
       }
       case "notice":
+        if (event.kind === "mode_change") this.mode = textIn(event.fields, "permissionMode") ?? this.mode;
+        if (event.kind === "model_change") this.model = textIn(event.fields, "model") ?? this.model;
         // Other CLIs say much that events have no place for; it has a kind, and no words.
         if (event.message !== "") this.#push({ type: "notice", kind: event.kind, message: event.message }, at);
         return;
@@ -154,10 +177,13 @@ export class TimelineLog {
     }
     const number = this.#firstTurn + this.#turns.length;
     this.#turn = {
-      ...{ number, prompt: text, durationMs: 0, modelMs: 0, toolMs: 0, calls: 0, changed: [], state: "running" },
+      ...{ number, prompt: text, durationMs: 0, modelMs: 0, toolMs: 0, waitMs: 0, calls: 0, changed: [] },
+      state: "running",
       ...(at !== undefined && { startedAt: at }),
     };
     this.#turns.push(this.#turn);
+    this.#clock = new TurnClock();
+    this.#clock.times(at);
     this.#ordinal = 0;
     this.#push({ type: "user", text }, at);
   }
@@ -207,7 +233,7 @@ export class TimelineLog {
     if (description !== undefined) call.description = description;
     if (startedAt !== undefined) call.startedAt = startedAt;
     if (this.#asked.size > 0 && [...this.#asked.values()].includes(callId)) call.isAsked = true;
-    this.#calls.set(callId, this.#push({ type: "call", call }, event.at));
+    this.#calls.set(callId, this.#joinQuiet(call) ?? this.#push({ type: "call", call }, event.at));
     this.#running.add(callId);
     if (this.#turn) this.#turn.calls++;
     if (tool === "task") this.#joinSubagent(call);
@@ -229,9 +255,7 @@ export class TimelineLog {
       if (known.steps) call.steps = known.steps;
       return call;
     });
-    const { startedAt } = this.#call(callId)!;
     if (!this.#turn) return;
-    if (startedAt !== undefined && endedAt !== undefined) this.#turn.toolMs += Math.max(0, endedAt - startedAt);
     const path = isObject(args) ? args.path : undefined;
     const isChange = /^(edit|write|delete)$/.test(tool) && outcomeGroupOf(outcome) === "ok";
     if (isChange && typeof path === "string" && !this.#turn.changed.includes(path))
@@ -242,10 +266,12 @@ export class TimelineLog {
     this.#endText(undefined, event.at);
     for (const callId of this.#running) this.#change(callId, ({ isRunning: _, isAsked: __, ...call }) => call);
     this.#running.clear();
+    this.#asked.clear();
     this.#push({ type: "ending", ending: event, changed: this.#turn?.changed.length ?? 0 }, event.at);
     const turn = this.#turn;
     this.#turn = undefined;
     if (!turn) return;
+    Object.assign(turn, this.#clock.times());
     turn.durationMs = event.durationMs;
     turn.modelMs = event.apiDurationMs;
     if (event.usage) turn.usage = event.usage;
@@ -281,14 +307,36 @@ export class TimelineLog {
     this.#change(call.callId, (known) => ({ ...known, steps: subagent.log.blocks }));
   }
 
+  /** A call that only looks joins the one before it, where that does too. Undefined: it stands for itself. */
+  #joinQuiet(call: ToolCall): number | undefined {
+    const index = this.#blocks.length - 1;
+    const last = this.#blocks[index];
+    const turn = this.#turns.at(-1)?.number;
+    if (!last || last.turn !== turn || !quietTools.has(call.tool)) return undefined;
+    if (last.type !== "calls" && (last.type !== "call" || !quietTools.has(last.call.tool))) return undefined;
+    const before = last.type === "calls" ? last.calls : [{ id: last.id, call: last.call }];
+    const { id, at } = last;
+    const member = { id: `${this.#idPrefix}${turn}.${++this.#ordinal}`, call };
+    this.#replace(index, { type: "calls", calls: [...before, member], id, turn, ...(at !== undefined && { at }) });
+    return index;
+  }
+
   #call(callId: string): ToolCall | undefined {
     const block = this.#blocks[this.#calls.get(callId) ?? -1];
+    if (block?.type === "calls") return block.calls.find(({ call }) => call.callId === callId)?.call;
     return block?.type === "call" ? block.call : undefined;
   }
 
   #change(callId: string, change: (call: ToolCall) => ToolCall): void {
     const index = this.#calls.get(callId);
     const block = index === undefined ? undefined : this.#blocks[index];
+    if (block?.type === "calls") {
+      const calls = block.calls.map((each) =>
+        each.call.callId === callId ? { id: each.id, call: change(each.call) } : each,
+      );
+      this.#replace(index!, { ...block, calls });
+      return;
+    }
     if (block?.type !== "call") return;
     const { id, turn, at } = block;
     const changed: Block = { type: "call", call: change(block.call), id, turn };
@@ -310,6 +358,18 @@ export class TimelineLog {
   #replace(index: number, block: Block): void {
     this.#blocks[index] = block;
   }
+}
+
+/** What only looks, and is seldom what a reader looks for. */
+const quietTools = new Set(["read", "ls", "glob", "grep", "semSearch"]);
+
+function memberOf(block: Block, id: string): boolean {
+  return block.type === "calls" && block.calls.some((each) => each.id === id);
+}
+
+function textIn(fields: Record<string, unknown> | undefined, name: string): string | undefined {
+  const value = fields?.[name];
+  return typeof value === "string" ? value : undefined;
 }
 
 function agentOf({ args }: ToolCall): string | undefined {

@@ -49,6 +49,7 @@ const labels: Record<Block["type"], string> = {
   text: "Assistant",
   thinking: "Thinking",
   call: "Tool call",
+  calls: "Tool calls",
   notice: "Notice",
   ending: "Result",
 };

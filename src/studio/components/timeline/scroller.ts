@@ -325,6 +325,7 @@ function guessedHeight(block: Block): number {
     case "text":
       return 16 + 21 * Math.ceil(block.text.length / 90);
     case "call":
+    case "calls":
       return 45;
     default:
       return 30;

@@ -57,7 +57,8 @@ export function Timeline(props: TimelineProps) {
   const ofCall = new Map(questions.flatMap((each) => (each.type === "permission" ? [[each.callId, each]] : [])));
   const atEnd = questions.filter((each) => each.type !== "permission" || !log.hasCall(each.callId));
   const rows = log.blocks.slice(first, last).map((block, index) => {
-    const question = block.type === "call" ? ofCall.get(block.call.callId) : undefined;
+    const calls = block.type === "call" ? [block] : block.type === "calls" ? block.calls : [];
+    const question = calls.map(({ call }) => ofCall.get(call.callId)).find(Boolean);
     return (
       <Row
         key={block.id}

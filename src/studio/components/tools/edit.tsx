@@ -5,7 +5,8 @@ import { viewOfCall } from "../../../view/call-view.ts";
 import { counted } from "../../../view/numbers.ts";
 import { Card, stateOf, type ToolProps } from "../card.tsx";
 import { Diff } from "../diff.tsx";
-import { fieldsOf } from "../fields.ts";
+import { fieldsOf, textOf } from "../fields.ts";
+import { languageOf } from "../text/code.tsx";
 
 /** Larger changes are opened by the reader. */
 const mostOpenLines = 60;
@@ -29,7 +30,7 @@ export function EditTool(props: ToolProps) {
         )
       }
     >
-      {diff !== undefined && <Diff diff={diff} />}
+      {diff !== undefined && <Diff diff={diff} language={languageOf(textOf(fieldsOf(call.args).path))} />}
     </Card>
   );
 }

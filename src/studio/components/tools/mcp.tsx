@@ -1,7 +1,7 @@
 // McpTool: what a server's tool was given and answered: text, pictures, resources; and the resources that a server has.
 import { isObject, type JsonObject } from "../../../json/object.ts";
 import { documentText } from "../../../view/document-text.ts";
-import { Card, type ToolProps } from "../card.tsx";
+import { Card, stateOf, type ToolProps } from "../card.tsx";
 import { fieldsOf, objectsIn, textOf } from "../fields.ts";
 import { Ansi } from "../text/ansi.tsx";
 import { Json } from "../text/code.tsx";
@@ -14,7 +14,11 @@ export function McpTool(props: ToolProps) {
   const items = objectsIn(content);
   const hasPicture = items.some((item) => isObject(item.image));
   return (
-    <Card {...props} opensByItself={hasPicture} tellsReason={items.length > 0}>
+    <Card
+      {...props}
+      opensByItself={hasPicture || stateOf(call) === "waiting" || stateOf(call) === "failed"}
+      tellsReason={items.length > 0}
+    >
       {isObject(args) && Object.keys(args).length > 0 && <Json value={args} />}
       {items.map((item, index) => (
         <Content key={index} item={item} />

@@ -17,7 +17,10 @@ export function TaskTool({ drawBlock, ...props }: ToolProps & { drawBlock: (bloc
   const { conversationSteps } = fieldsOf(call.outcome?.value);
   const steps =
     call.steps && call.steps.length > 0 ? call.steps : blocksOfSteps(conversationSteps, props.id ?? call.callId);
-  const calls = steps.filter((step) => step.type === "call").length;
+  const calls = steps.reduce(
+    (sum, step) => sum + (step.type === "calls" ? step.calls.length : step.type === "call" ? 1 : 0),
+    0,
+  );
   const last = steps.findLast((step) => step.type === "text");
   return (
     <Card

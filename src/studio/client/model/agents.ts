@@ -1,0 +1,20 @@
+// The agents, as they are told apart: a name as it is typed in a terminal, and two letters for a mark.
+
+const letters: Readonly<Record<string, string>> = {
+  courser: "Co",
+  cursor: "Cu",
+  claude: "Cl",
+  codex: "Cx",
+  gemini: "Ge",
+  opencode: "Op",
+  pi: "Pi",
+};
+
+/** As it is typed in a terminal. */
+export function agentName(name: string): string {
+  return name === "cursor" ? "cursor-agent" : name;
+}
+
+export function agentLetters(name: string): string {
+  return letters[name] ?? name.slice(0, 2).replace(/^./, (first) => first.toUpperCase());
+}

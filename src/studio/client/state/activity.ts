@@ -1,0 +1,56 @@
+// What each run does at the moment, in a line.
+import { signal } from "@preact/signals";
+import type { AgentEvent } from "../../../protocol/event.ts";
+import type { LogEntry, RunRecord } from "../../../serve/api.ts";
+import { collapsed } from "../../../text/one-line.ts";
+import { wordsOfCall } from "../../../view/call-words.ts";
+import { liveRuns, onEntry, service } from "./app.ts";
+
+/** By run. `name`: of the tool, where it is a call. */
+export const activity = signal<ReadonlyMap<string, { name?: string; text: string }>>(new Map());
+
+const next = new Map<string, { name?: string; text: string }>();
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** To be called once. */
+export function watchActivity(): void {
+  onEntry(take);
+  liveRuns.subscribe((live) => {
+    for (const run of live) if (!asked.has(run.id)) void lookBack(run);
+  });
+}
+
+const asked = new Set<string>();
+/** Positions count the entries of all runs. */
+const lookedBack = 300;
+
+/** What a run did before this page was open. */
+async function lookBack({ id, position }: RunRecord): Promise<void> {
+  asked.add(id);
+  const entries = await service()
+    .log(id, Math.max(0, position - lookedBack))
+    .catch(() => []);
+  if (!next.has(id) && !activity.value.has(id)) for (const entry of entries) take(entry);
+}
+
+function take({ run, entry }: LogEntry): void {
+  const line = entry.type === "event" && entry.agent === undefined ? lineOf(entry.event) : undefined;
+  if (!line) return;
+  next.set(run, line);
+  timer ??= setTimeout(flush, 250);
+}
+
+function flush(): void {
+  timer = undefined;
+  activity.value = new Map([...activity.value, ...next]);
+  next.clear();
+}
+
+function lineOf(event: AgentEvent): { name?: string; text: string } | undefined {
+  if (event.type === "tool_start") {
+    const { name, target } = wordsOfCall(event.tool, event.args, undefined);
+    return { name, text: target.slice(0, 120) };
+  }
+  if (event.type === "text_end" && event.text.trim() !== "") return { text: collapsed(event.text.slice(0, 200)) };
+  return event.type === "fail" ? { text: collapsed(event.message) } : undefined;
+}

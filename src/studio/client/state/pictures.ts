@@ -1,0 +1,30 @@
+// Pictures for a prompt: pasted, dropped or chosen, and sent as data.
+import { say } from "./layout.ts";
+
+export type Picture = { name: string; mime: string; base64: string };
+
+const kinds = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+const most = 5;
+const mostBytes = 4 * 1024 * 1024;
+
+/** Those that can be sent, beside those that are there already; what cannot is said. */
+export async function takePictures(files: Iterable<File>, there: readonly Picture[]): Promise<readonly Picture[]> {
+  const all = [...there];
+  for (const file of files) {
+    if (!kinds.includes(file.type))
+      say(`${file.name}: only PNG, JPEG, GIF and WebP pictures can be sent`, { isError: true });
+    else if (file.size > mostBytes) say(`${file.name} is larger than 4 MB`, { isError: true });
+    else if (all.length >= most) say(`A message can have ${most} pictures`, { isError: true });
+    else all.push({ name: file.name || "picture", mime: file.type, base64: await base64Of(file) });
+  }
+  return all;
+}
+
+function base64Of(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result).replace(/^data:[^,]*,/, ""));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
+}

@@ -1,0 +1,30 @@
+// Signs: the mark of an agent, two letters on a square of its hue, with its name for who does not see it; the state of a session.
+import type { SessionState } from "../../../serve/api.ts";
+import { agentLetters, agentName } from "../model/agents.ts";
+
+export function Mark({ agent }: { agent: string }) {
+  return (
+    <span class={`mark mark-${agent}`} role="img" aria-label={agentName(agent)} title={agentName(agent)}>
+      {agentLetters(agent)}
+    </span>
+  );
+}
+
+const stateSigns: Record<SessionState, [sign: string, word: string, kind: string]> = {
+  running: ["▸", "running", "accent"],
+  waiting: ["●", "asks", "problem"],
+  done: ["✓", "done", "good"],
+  failed: ["✕", "failed", "bad"],
+  interrupted: ["■", "stopped", "soft"],
+};
+
+/** Shape, word and colour say the same. */
+export function StateWord({ state, isShort = false }: { state: SessionState; isShort?: boolean }) {
+  const [sign, word, kind] = stateSigns[state];
+  return (
+    <span class={kind}>
+      <span aria-hidden="true">{sign}</span>
+      {isShort ? <span class="cr-unseen">{word}</span> : ` ${word}`}
+    </span>
+  );
+}
