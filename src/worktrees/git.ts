@@ -1,6 +1,7 @@
 // Git as this program calls it: nothing that a repository names is run, and what is only looked at is not touched.
 import { runProgram } from "../process/run-program.ts";
 import { UserError } from "../protocol/error-codes.ts";
+import { words } from "../text/words.ts";
 
 export type GitCall = {
   cwd: string;
@@ -30,10 +31,11 @@ export async function tryGit(
   args: readonly string[],
   { cwd, env, input, variables = {}, signal }: GitCall,
 ): Promise<{ stdout: string; problem?: string; exitCode: number | null }> {
+  const own = { ...plainEnvironment(env), ...variables };
   const end = await runProgram({
     command: ["git", ...settings, ...args],
     cwd,
-    env: { ...plainEnvironment(env), ...variables },
+    env: { ...own, ...(await withoutPrograms(args, { cwd, env: own })) },
     keepBytes: mostOutput,
     leftovers: "ignore",
     ...(input !== undefined && { input }),
@@ -46,6 +48,45 @@ export async function tryGit(
   if (end.isCut) return { stdout, exitCode, problem: "it printed more than 256 MiB." };
   if (exitCode === 0) return { stdout, exitCode };
   return { stdout, exitCode, problem: end.stderr.trim().split("\n").slice(-3).join(" ") || `exit code ${exitCode}` };
+}
+
+/** These read or write neither files of the work tree nor other repositories. */
+const onlyLooking = words("config rev-parse rev-list cat-file update-ref for-each-ref check-ref-format init");
+/** Programs that the configuration of a repository may name, and what stands in their place. */
+const programs: [key: RegExp, value: string][] = [
+  [/^filter\..*\.(?:clean|smudge|process)$/s, ""],
+  [/^filter\..*\.required$/s, "false"],
+  [/^merge\..*\.driver$/s, "git merge-file --marker-size=%L %A %O %B"],
+  [/^diff\..*\.textconv$/s, "cat"],
+  [/^(?:diff\.external|diff\..*\.command|credential(?:\..*)?\.helper|core\.(?:gitproxy|askpass))$/s, ""],
+  [/^core\.sshcommand$/, "ssh"],
+  [/^core\.alternaterefscommand$/, "true"],
+  [/^(?:gpg\.program|gpg\..*\.program)$/s, "false"],
+];
+
+/** Variables that put harmless values in the place of programs that the repository itself names. The user's own stay. */
+async function withoutPrograms(
+  [command]: readonly string[],
+  call: Pick<GitCall, "cwd" | "env">,
+): Promise<Record<string, string>> {
+  if (onlyLooking.has(command!)) return {};
+  const listed = await runProgram({
+    command: ["git", "config", "--list", "--includes", "--show-scope", "--name-only", "-z"],
+    ...call,
+    keepBytes: mostOutput,
+    leftovers: "ignore",
+  });
+  const fields = listed.stdout.toString("utf8").split("\0");
+  const isOfRepository = (index: number) => index % 2 === 1 && /^(?:local|worktree)$/.test(fields[index - 1]!);
+  const found = [...new Set(fields.filter((_, index) => isOfRepository(index)))].flatMap((key) => {
+    const value = programs.find(([pattern]) => pattern.test(key))?.[1];
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  const pairs = found.flatMap(([key, value], index) => [
+    [`GIT_CONFIG_KEY_${index}`, key],
+    [`GIT_CONFIG_VALUE_${index}`, value],
+  ]);
+  return pairs.length === 0 ? {} : { GIT_CONFIG_COUNT: String(found.length), ...Object.fromEntries(pairs) };
 }
 
 /** Without the variables that hooks of git set: they name another repository. Indexes that we look at are not refreshed on disk. */

@@ -52,6 +52,16 @@ it("arguments that do not fit the tool's schema are told to the model, and the s
   expect(results[2]).toContain('"text":"5"');
 });
 
+it("a server whose tools change without end is asked for them less and less often", async () => {
+  const place = workspace();
+  const offered = [{ name: "storm", description: "Changes again and again", inputSchema: { type: "object" } }];
+  const tools = place.file(join(place.home, "tools.json"), JSON.stringify(offered));
+  place.file(".cursor/mcp.json", config({ demo: demo(`tools=${tools}`) }));
+  const run = await place.play([callOf("demo-storm"), { text: "ok" }], ["--trust", "--approve-mcps"]);
+  const [, times] = /asked (\d+) times/.exec(JSON.stringify(ended(run)))!;
+  expect(Number(times)).toBeLessThan(12);
+});
+
 describe("a server of the project", () => {
   it("is not started before it is approved, and is named", async () => {
     const place = workspace();

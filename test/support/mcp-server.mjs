@@ -34,6 +34,7 @@ function tools() {
 }
 
 let extra = [];
+let listed = 0;
 const waiting = new Map();
 let nextId = 1000;
 function ask(method, params) {
@@ -61,6 +62,14 @@ const calls = {
     return text("changed");
   },
   late: () => text("late is here"),
+  /** Says so many times that the tools have changed, and then how often they were asked for. */
+  async storm() {
+    for (let left = 2000; left > 0; left--) {
+      send({ method: "notifications/tools/list_changed" });
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    return text(`asked ${listed} times`);
+  },
   async ask() {
     const roots = await ask("roots/list");
     const elicited = await ask("elicitation/create", {
@@ -86,7 +95,10 @@ const results = {
     },
     serverInfo: { name: "fixture", version: "1" },
   }),
-  "tools/list": () => ({ tools: [...tools(), ...extra] }),
+  "tools/list": () => {
+    listed++;
+    return { tools: [...tools(), ...extra] };
+  },
   "resources/list": () => ({ resources: [{ uri: "demo://a", name: "a", mimeType: "text/plain" }] }),
   "resources/read": ({ uri }) => ({ contents: [{ uri, text: `content of ${uri}` }] }),
   "prompts/list": () => ({ prompts: [{ name: "greet", arguments: [{ name: "who", required: true }] }] }),

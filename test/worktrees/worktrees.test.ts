@@ -26,6 +26,22 @@ describe("a run in a worktree", () => {
     expect(everythingIn(repository)).toBe(before);
   });
 
+  it("runs no program that the repository names", async () => {
+    repository = createRepository({ ".gitattributes": "* filter=evil diff=evil merge=evil\n", "a.txt": "one\n" });
+    const trace = join(repository.home, "ran");
+    const names = ["filter.evil.smudge", "filter.evil.clean", "filter.ev=il.process", "merge.evil.driver"];
+    for (const name of [...names, "diff.evil.textconv", "core.sshCommand", "core.fsmonitor"])
+      repository.git("config", name, `echo ${name} >> ${trace}; cat`);
+    repository.file(".git/more", `[filter "evil"]\n\tprocess = touch ${trace}\n\trequired = true\n`);
+    repository.git("config", "include.path", "more");
+    const run = await repository.play(script(write("a.txt", "two\n")), ["-w", "try"]);
+    expect(run.exit).toBe(0);
+    for (const words of [["list"], ["show", "try"], ["merge", "try", "--yes"], ["remove", "try", "--yes"]])
+      await repository.run(["worktrees", ...words]);
+    expect(readFileSync(join(repository.path, "a.txt"), "utf8")).toBe("two\n");
+    expect(existsSync(trace)).toBe(false);
+  });
+
   it("begins with the commit that is named, in the same subdirectory, and is used again by its name", async () => {
     repository = createRepository();
     const first = repository.git("rev-parse", "HEAD").trim();

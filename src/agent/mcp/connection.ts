@@ -121,8 +121,8 @@ export class Connection {
           getValidator: () => (data) => ({ valid: true, data: data as any, errorMessage: undefined }),
         },
         listChanged: {
-          tools: { onChanged: (error, tools) => void (error ? undefined : this.#takeTools(tools ?? [])) },
-          prompts: { onChanged: (error, prompts) => void (error ? undefined : this.#takePrompts(prompts ?? [])) },
+          tools: whenChanged(async () => this.#takeTools((await client.listTools(undefined, refreshed)).tools)),
+          prompts: whenChanged(async () => this.#takePrompts((await client.listPrompts(undefined, refreshed)).prompts)),
         },
       },
     );
@@ -234,4 +234,25 @@ function problemOf(error: unknown, limitMs: number): { status: "failed" | "needs
   const cause = error instanceof Error && error.cause instanceof NetError ? error.cause : error;
   const message = cause instanceof Error ? cause.message : String(cause);
   return { status: "failed", problem: redactedStart(message.replace(/\.$/, ""), 500) };
+}
+
+const refreshed = { cacheMode: "refresh" } as const;
+
+/** A list is read again after it changed; a server that changes it without end is asked less and less often. */
+function whenChanged(read: () => Promise<void>) {
+  let changes = 0;
+  let isWaiting = false;
+  return {
+    autoRefresh: false,
+    debounceMs: 0,
+    onChanged: () => {
+      if (isWaiting) return;
+      isWaiting = true;
+      const readAgain = () => {
+        isWaiting = false;
+        read().catch(() => {}); // the list stays as it was
+      };
+      setTimeout(readAgain, Math.min(50 * 2 ** changes++, 60_000)).unref();
+    },
+  };
 }
