@@ -8,7 +8,8 @@ beforeEach(() => {
 });
 afterEach(() => workspace.remove());
 
-const many = (count: number, call: (index: number) => object) => Array.from({ length: count }, (_, index) => call(index));
+const many = (count: number, call: (index: number) => object) =>
+  Array.from({ length: count }, (_, index) => call(index));
 const read = () => ({ name: "Read", args: { path: "a.txt", limit: 1 } });
 
 test("256 calls of a reply are run, the others are answered", async () => {
