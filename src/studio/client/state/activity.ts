@@ -37,7 +37,7 @@ function take({ run, entry }: LogEntry): void {
   const line = entry.type === "event" && entry.agent === undefined ? lineOf(entry.event) : undefined;
   if (!line) return;
   next.set(run, line);
-  timer ??= setTimeout(flush, 250);
+  if (timer === undefined) timer = setTimeout(flush, 250);
 }
 
 function flush(): void {
