@@ -122,7 +122,7 @@ describe("a run", () => {
     );
     expect(said(() => expect(run).toHaveAnswered("Cooked"))).toContain('to have answered "Cooked"');
     expect(said(() => expect(run).not.toHaveSucceeded())).toContain("Expected the run not to have succeeded.");
-    expect(() => expect("text").toHaveSucceeded()).toThrow(/needs what runCli\(\) gave/);
+    expect(() => expect("text").toHaveSucceeded()).toThrow(/needs what runCli\(\) or agent\(\) gave/);
   });
 
   it("tells which tool of a server was called", async () => {
@@ -261,7 +261,7 @@ describe("a model server", () => {
     expect(choice.message).toMatchObject({ content: "Let me look.", reasoning_content: "Hm." });
     expect(JSON.parse(choice.message.tool_calls[0].function.arguments)).toEqual(call.args);
     expect(response.output[1].content).toMatchObject([{ type: "output_text", text: "Let me look." }]);
-    expect(response.output[2]).toMatchObject({ call_id: "call_1", arguments: JSON.stringify(call.args) });
+    expect(response.output[2]).toMatchObject({ call_id: "call_3", arguments: JSON.stringify(call.args) });
     expect(content.candidates[0].content.parts.at(-1)).toMatchObject({ functionCall: call });
     const errors = [await ask(paths[0]!), await ask(paths[1]!), await ask(paths[3]!)].map(({ error }) => error);
     expect(errors).toMatchObject([

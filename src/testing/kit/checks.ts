@@ -3,17 +3,20 @@ import { isObject } from "../../json/object.ts";
 import type { ErrorCode } from "../../protocol/error-codes.ts";
 import type { RunEvent } from "../../sdk/run-event.ts";
 import { unifiedToolName } from "../../sdk/tool-names.ts";
+import type { AgentRun } from "./agent.ts";
 import type { Change, ChangedFile } from "./changes.ts";
 import { isMatch, shown } from "./match.ts";
 import { type CliRun, questionsIn, type ToolUse, toolCallsIn } from "./run-cli.ts";
+import type { ModelRequest } from "./wires/asked.ts";
 
-/** A run of `runCli`, or the events of one from elsewhere: the SDK's, a stored stream. */
-export type CheckedRun = CliRun | readonly RunEvent[];
+/** A run of `runCli` or of an agent, the events of one from elsewhere (the SDK's, a stored stream), or a request that an agent made. */
+export type CheckedRun = CliRun | AgentRun | readonly RunEvent[] | ModelRequest;
 
 /** `sentence`: goes on after "Expected the run to", or "not to". `actual`: lines. */
 export type Finding = { pass: boolean; sentence: string; actual: readonly string[] };
 
-type Subject = Pick<CliRun, "events" | "result" | "toolCalls" | "questions"> & Partial<CliRun>;
+type Subject = Pick<CliRun, "events" | "result" | "toolCalls" | "questions"> &
+  Partial<CliRun> & { requests?: readonly ModelRequest[] };
 
 type Check<Given extends unknown[]> = (run: Subject, ...given: Given) => Finding;
 
@@ -58,6 +61,22 @@ const checks = {
       ...(times === undefined ? [] : [times === 1 ? "once" : `${times} times`]),
     ];
     return { pass, sentence: words.join(" "), actual: listed("It called", run.toolCalls.map(callLine)) };
+  },
+
+  /** One after the other, whatever came between them. */
+  toHaveCalledInOrder(run, names: readonly string[]) {
+    let next = 0;
+    for (const call of run.toolCalls)
+      if (next < names.length && argumentsAs(unifiedToolName("cursor", names[next]!), call)) next += 1;
+    const actual = listed("It called", run.toolCalls.map(callLine));
+    return { pass: next === names.length, sentence: `have called ${names.join(", then ")}`, actual };
+  },
+
+  /** The model was offered it: in this request, or in any of the run. */
+  toHaveTool(run, name: string) {
+    if (!run.requests) throw new TypeError("toHaveTool needs a run of agent(), or one of its requests.");
+    const names = [...new Set(run.requests.flatMap(({ tools }) => tools.map((each) => each.name)))];
+    return { pass: names.includes(name), sentence: `have the tool ${name}`, actual: listed("It had", names) };
   },
 
   /** Exactly these, and no others: names, or names with what was done to them. Without any: some file. */
@@ -113,10 +132,12 @@ export const checkNames = Object.keys(checks) as CheckName[];
 export function check(name: CheckName, received: unknown, given: readonly unknown[]): Finding {
   const run = subjectOf(received);
   if (!run)
-    throw new TypeError(`${name} needs what runCli() gave, or a list of events; it was given ${shown(received)}.`);
+    throw new TypeError(
+      `${name} needs what runCli() or agent() gave, or a list of events; it was given ${shown(received)}.`,
+    );
   const finding = (checks[name] as (run: Subject, ...given: readonly unknown[]) => Finding)(run, ...given);
   // Why it did not come so far is what one would look for next.
-  const isTold = run.result?.type === "done" || finding.actual.includes(endingOf(run)[0]!);
+  const isTold = isRequest(received) || run.result?.type === "done" || finding.actual.includes(endingOf(run)[0]!);
   return isTold ? finding : { ...finding, actual: [...finding.actual, ...endingOf(run)] };
 }
 
@@ -124,7 +145,12 @@ export function messageOf({ sentence, actual }: Finding, isNot: boolean): string
   return [`Expected the run ${isNot ? "not " : ""}to ${sentence}.`, ...actual].join("\n");
 }
 
+function isRequest(received: unknown): received is ModelRequest {
+  return isObject(received) && Array.isArray(received["tools"]) && Array.isArray(received["messages"]);
+}
+
 function subjectOf(received: unknown): Subject | undefined {
+  if (isRequest(received)) return { events: [], result: undefined, toolCalls: [], questions: [], requests: [received] };
   if (Array.isArray(received)) {
     const events = received as RunEvent[];
     const result = events.findLast((event) => event.type === "done" || event.type === "fail") as CliRun["result"];

@@ -2,6 +2,7 @@
 
 export type { AgentEvent, BackgroundWork, Denial, Outcome, Usage } from "../../protocol/event.ts";
 export type { RunEvent, ToolEndEvent, ToolStartEvent } from "../../sdk/run-event.ts";
+export { type AgentRun, type AgentRunOptions, agent, type TestAgent } from "./agent.ts";
 export type { Change, ChangedFile } from "./changes.ts";
 export { type CourserMatchers, courserMatchers, expectRun, type RunExpectations } from "./matchers.ts";
 export {
@@ -20,5 +21,6 @@ export {
   type TestModel,
 } from "./models.ts";
 export { type CliOptions, type CliRun, type RunQuestion, runCli, type ToolUse } from "./run-cli.ts";
+export type { AskedMessage, ModelRequest } from "./wires/asked.ts";
 export type { Wire } from "./wires/index.ts";
 export { type Workspace, type WorkspaceOptions, workspace } from "./workspace.ts";

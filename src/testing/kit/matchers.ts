@@ -12,6 +12,10 @@ export interface CourserMatchers<Result = unknown> {
   toHaveAnswered(...given: Given<"toHaveAnswered">): Result;
   /** With some of the arguments, so often, with that outcome. */
   toHaveCalledTool(...given: Given<"toHaveCalledTool">): Result;
+  /** One after the other, whatever came between them. */
+  toHaveCalledInOrder(...given: Given<"toHaveCalledInOrder">): Result;
+  /** Of a run of agent(), or of one of its requests: the model was offered it. */
+  toHaveTool(...given: Given<"toHaveTool">): Result;
   /** Exactly these; without any, some file. */
   toHaveChangedFiles(...given: Given<"toHaveChangedFiles">): Result;
   /** A person, with this in the question. */

@@ -55,6 +55,8 @@ export type RecordedRequest = {
   key: string;
   /** performance.now() when its head arrived. */
   at: number;
+  /** From 1 on, among those that ask for an answer. */
+  number: number;
 };
 
 export interface ModelServer {
@@ -82,7 +84,11 @@ export async function modelServer(
     const pieces: Buffer[] = [];
     message.on("data", (piece: Buffer) => pieces.push(piece));
     message.on("end", async () => {
-      const request = record(message.method ?? "", message.url ?? "", message.headers, Buffer.concat(pieces), at);
+      const number = requests.filter(({ method }) => method !== "GET").length + 1;
+      const request = {
+        ...record(message.method ?? "", message.url ?? "", message.headers, Buffer.concat(pieces), at),
+        number,
+      };
       requests.push(request);
       if (request.method === "GET") return sendJson(response, 200, modelList(request));
       try {
@@ -143,7 +149,13 @@ function queue(answers: readonly Answer[]): (request: RecordedRequest) => Answer
   };
 }
 
-function record(method: string, path: string, headers: IncomingHttpHeaders, body: Buffer, at: number): RecordedRequest {
+function record(
+  method: string,
+  path: string,
+  headers: IncomingHttpHeaders,
+  body: Buffer,
+  at: number,
+): Omit<RecordedRequest, "number"> {
   let json: any;
   try {
     json = JSON.parse(body.toString("utf8"));

@@ -12,6 +12,8 @@ export interface TestModel extends Disposable {
   readonly model: string;
   /** For a command line: `--model` and what belongs to it. */
   readonly args: readonly string[];
+  /** What a scripted one says, for agents of other makers. */
+  readonly replies: readonly ScriptedReply[];
   /** Removes what was written for it. Without this it goes when the process ends. */
   remove(): void;
 }
@@ -59,7 +61,12 @@ export function scriptedModel(
   const folder = temporaryFolder("courser-script-");
   const file = join(folder.path, "script.json");
   writeFileSync(file, text);
-  return { ...testModel(`script:${file}`), remove: folder.remove, [Symbol.dispose]: folder.remove };
+  return {
+    ...testModel(`script:${file}`),
+    replies: script.replies,
+    remove: folder.remove,
+    [Symbol.dispose]: folder.remove,
+  };
 }
 
 export type ReplayOptions = {
@@ -78,7 +85,7 @@ export function replayModel(file: string, { tools, onMismatch }: ReplayOptions =
     ...(onMismatch ? ["--replay-on-mismatch", onMismatch] : []),
   ];
   // Nothing was written for it.
-  return { ...testModel(`replay:${path}`, more), remove() {}, [Symbol.dispose]() {} };
+  return { ...testModel(`replay:${path}`, more), replies: [], remove() {}, [Symbol.dispose]() {} };
 }
 
 function testModel(model: string, more: readonly string[] = []): Pick<TestModel, "model" | "args"> {

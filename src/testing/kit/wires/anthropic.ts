@@ -26,7 +26,7 @@ export const anthropic: WireFormat = {
       ]);
     const deltas = deltasOf(answer).map((text) => ({ type: "text_delta", text }));
     if (deltas.length > 0) block({ type: "text", text: "" }, deltas);
-    for (const { id, name, json } of callsOf(answer))
+    for (const { id, name, json } of callsOf(answer, request))
       block(
         { type: "tool_use", id, name, input: {} },
         halves(json).map((partial_json) => ({ type: "input_json_delta", partial_json })),
@@ -51,14 +51,19 @@ function messageOf(answer: Answer, request: RecordedRequest) {
   const text = deltasOf(answer).join("");
   const { input, output, cacheRead, cacheWrite } = usageOf(answer);
   return {
-    id: "msg_1",
+    id: `msg_${request.number}`,
     type: "message",
     role: "assistant",
     model: request.model,
     content: [
       ...(thinking ? [{ type: "thinking", thinking, signature }] : []),
       ...(text ? [{ type: "text", text }] : []),
-      ...callsOf(answer).map((call) => ({ type: "tool_use", id: call.id, name: call.name, input: argsOf(call) })),
+      ...callsOf(answer, request).map((call) => ({
+        type: "tool_use",
+        id: call.id,
+        name: call.name,
+        input: argsOf(call),
+      })),
     ],
     stop_reason: answer.stopReason ?? (answer.toolCalls?.length ? "tool_use" : "end_turn"),
     stop_sequence: null,

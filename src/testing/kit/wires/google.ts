@@ -6,21 +6,21 @@ export const google: WireFormat = {
   stream(answer, request) {
     const event = (parts: object[], finishReason?: string) =>
       `data: ${JSON.stringify(contentOf(parts, finishReason, answer, request))}\r\n\r\n`;
-    return [...partsOf(answer).map((part) => event([part])), event([], finishOf(answer))];
+    return [...partsOf(answer, request).map((part) => event([part])), event([], finishOf(answer))];
   },
 
-  whole: (answer, request) => contentOf(partsOf(answer), finishOf(answer), answer, request),
+  whole: (answer, request) => contentOf(partsOf(answer, request), finishOf(answer), answer, request),
 
   failure(status) {
     return { error: { code: status, message: failureText(status), status: statusNames[status] ?? "INTERNAL" } };
   },
 };
 
-function partsOf(answer: Answer): object[] {
+function partsOf(answer: Answer, request: RecordedRequest): object[] {
   return [
     ...(answer.thinking ? [{ text: answer.thinking, thought: true }] : []),
     ...deltasOf(answer).map((text) => ({ text })),
-    ...callsOf(answer).map((call, at) => ({
+    ...callsOf(answer, request).map((call, at) => ({
       functionCall: { id: call.id, name: call.name, args: argsOf(call) },
       // Only the first of parallel calls carries a signature.
       ...(at === 0 && { thoughtSignature: "c2lnbmF0dXJl" }),
@@ -36,7 +36,7 @@ function contentOf(
   parts: object[],
   finishReason: string | undefined,
   answer: Answer,
-  { model }: RecordedRequest,
+  { model, number }: RecordedRequest,
 ): object {
   const { input, output, cacheRead } = usageOf(answer);
   const promptTokenCount = input + cacheRead;
@@ -49,7 +49,7 @@ function contentOf(
       cachedContentTokenCount: cacheRead,
     },
     modelVersion: model,
-    responseId: "resp_1",
+    responseId: `resp_${number}`,
   };
 }
 

@@ -3,15 +3,16 @@ import type { Answer } from "../model-server.ts";
 import { callsOf, createdAt, deltasOf, failureText, halves, usageOf, type WireFormat } from "./said.ts";
 
 export const openaiChat: WireFormat = {
-  stream(answer, { model, json }) {
+  stream(answer, request) {
+    const { model, json } = request;
     const sent: string[] = [];
-    const base = { id: "chatcmpl-1", object: "chat.completion.chunk", created: createdAt, model };
+    const base = { id: `chatcmpl-${request.number}`, object: "chat.completion.chunk", created: createdAt, model };
     const chunk = (delta: object, finish_reason: string | null = null) =>
       sent.push(`data: ${JSON.stringify({ ...base, choices: [{ index: 0, delta, finish_reason }] })}\n\n`);
     chunk({ role: "assistant", content: "" });
     if (answer.thinking) chunk({ reasoning_content: answer.thinking });
     for (const content of deltasOf(answer)) chunk({ content });
-    for (const [index, { id, name, json }] of callsOf(answer).entries()) {
+    for (const [index, { id, name, json }] of callsOf(answer, request).entries()) {
       chunk({ tool_calls: [{ index, id, type: "function", function: { name, arguments: "" } }] });
       for (const piece of halves(json)) chunk({ tool_calls: [{ index, function: { arguments: piece } }] });
     }
@@ -23,9 +24,10 @@ export const openaiChat: WireFormat = {
     return sent;
   },
 
-  whole(answer, { model }) {
+  whole(answer, request) {
+    const { model } = request;
     const { thinking } = answer;
-    const calls = callsOf(answer);
+    const calls = callsOf(answer, request);
     const message = {
       role: "assistant",
       content: deltasOf(answer).join("") || null,
@@ -40,7 +42,7 @@ export const openaiChat: WireFormat = {
       }),
     };
     return {
-      id: "chatcmpl-1",
+      id: `chatcmpl-${request.number}`,
       object: "chat.completion",
       created: createdAt,
       model,

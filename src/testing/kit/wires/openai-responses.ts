@@ -40,12 +40,13 @@ type Item =
       namespace?: string;
     };
 
-function responseOf(answer: Answer, { model, json }: RecordedRequest) {
+function responseOf(answer: Answer, request: RecordedRequest) {
+  const { model, json, number } = request;
   const { stopReason } = answer;
   const { input, output, cacheRead } = usageOf(answer);
   const input_tokens = input + cacheRead;
   return {
-    id: "resp_1",
+    id: `resp_${number}`,
     object: "response",
     created_at: createdAt,
     model,
@@ -53,7 +54,7 @@ function responseOf(answer: Answer, { model, json }: RecordedRequest) {
     error: null,
     incomplete_details: stopReason ? { reason: stopReason } : null,
     instructions: json?.instructions ?? null,
-    output: itemsOf(answer),
+    output: itemsOf(answer, request),
     parallel_tool_calls: true,
     tool_choice: json?.tool_choice ?? "auto",
     tools: json?.tools ?? [],
@@ -67,27 +68,28 @@ function responseOf(answer: Answer, { model, json }: RecordedRequest) {
   };
 }
 
-function itemsOf(answer: Answer): Item[] {
+function itemsOf(answer: Answer, request: RecordedRequest): Item[] {
+  const { number } = request;
   const text = deltasOf(answer).join("");
   const items: Item[] = [];
   if (answer.thinking)
     items.push({
-      id: "rs_1",
+      id: `rs_${number}`,
       type: "reasoning",
       summary: [{ type: "summary_text", text: answer.thinking }],
       encrypted_content: "ZW5jcnlwdGVk",
     });
   if (text)
     items.push({
-      id: "msg_1",
+      id: `msg_${number}`,
       type: "message",
       role: "assistant",
       status: "completed",
       content: [{ type: "output_text", text, annotations: [] }],
     });
-  for (const [at, { id, name, json, namespace }] of callsOf(answer).entries())
+  for (const [at, { id, name, json, namespace }] of callsOf(answer, request).entries())
     items.push({
-      id: `fc_${at + 1}`,
+      id: `fc_${number}_${at + 1}`,
       type: "function_call",
       call_id: id,
       name,

@@ -20,9 +20,10 @@ export function deltasOf({ text }: Answer): string[] {
 
 export type SaidCall = { id: string; name: string; args: unknown; namespace: string | undefined; json: string };
 
-export function callsOf({ toolCalls = [] }: Answer): SaidCall[] {
+/** No two answers of a server have one id: programs take what has the same for one thing. */
+export function callsOf({ toolCalls = [] }: Answer, { number }: Pick<RecordedRequest, "number">): SaidCall[] {
   return toolCalls.map(({ id, name, args, namespace }, index) => ({
-    id: id ?? `call_${index + 1}`,
+    id: id ?? `call_${number}${index === 0 ? "" : `_${index + 1}`}`,
     name,
     args,
     namespace,

@@ -1,0 +1,71 @@
+// How each agent CLI is set up for a test: a home of its own, telemetry and updates off, and a model on loopback.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { UnifiedTool } from "../../sdk/unified.ts";
+
+/** `url`: of the model server. */
+export type AgentPlace = { workspace: string; home: string; url: string };
+
+/** The model that it asks for, the variables it is started with, and words for its command line. */
+export type AgentHome = { model: string; env: Record<string, string>; args?: readonly string[] };
+
+/** Writes the files that it reads at its start. */
+export const agentHomes: Partial<Record<UnifiedTool, (place: AgentPlace) => AgentHome>> = {
+  cursor: ({ url }) => ({
+    model: "model",
+    env: { OPENAI_API_KEY: "on-loopback" },
+    args: ["--endpoint", `${url}/v1`],
+  }),
+  claude({ home, url }) {
+    put(join(home, ".claude.json"), { hasCompletedOnboarding: true });
+    return {
+      model: "claude-sonnet-4-5",
+      env: {
+        ANTHROPIC_BASE_URL: url,
+        ANTHROPIC_API_KEY: "on-loopback",
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+        DISABLE_AUTOUPDATER: "1",
+        CLAUDE_CODE_MAX_RETRIES: "0",
+        // It refuses to skip permissions as root outside of a container.
+        IS_SANDBOX: "1",
+      },
+    };
+  },
+  codex({ home, workspace, url }) {
+    const provider = `name = "loopback"\nbase_url = "${url}/v1"\nwire_api = "responses"\nenv_key = "LOOPBACK_KEY"\nrequest_max_retries = 0\nstream_max_retries = 0`;
+    put(
+      join(home, ".codex/config.toml"),
+      `model = "gpt-5"\nmodel_provider = "loopback"\ncheck_for_update_on_startup = false\n[analytics]\nenabled = false\n[features]\nplugins = false\n[model_providers.loopback]\n${provider}\n[projects."${workspace}"]\ntrust_level = "trusted"\n`,
+    );
+    return { model: "gpt-5", env: { LOOPBACK_KEY: "on-loopback" } };
+  },
+  gemini({ home, url }) {
+    put(join(home, ".gemini/settings.json"), {
+      security: { auth: { selectedType: "gemini-api-key" } },
+      general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, maxAttempts: 1 },
+      privacy: { usageStatisticsEnabled: false },
+      telemetry: { enabled: false },
+    });
+    return {
+      model: "gemini-2.5-pro",
+      env: {
+        GEMINI_API_KEY: "on-loopback",
+        GOOGLE_GEMINI_BASE_URL: url,
+        GEMINI_CLI_TRUST_WORKSPACE: "true",
+        GEMINI_CLI_NO_RELAUNCH: "true",
+      },
+    };
+  },
+};
+
+/** What this process wrote, by path. */
+const written = new Map<string, string>();
+
+/** A file that a test has put there itself stays. */
+function put(path: string, content: string | object): void {
+  const text = typeof content === "string" ? content : JSON.stringify(content);
+  if (existsSync(path) && readFileSync(path, "utf8") !== written.get(path)) return;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  written.set(path, text);
+}
