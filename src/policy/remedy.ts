@@ -13,12 +13,11 @@ const withSubcommands = words(`
   git npm pnpm yarn bun cargo go docker podman kubectl helm gh pip pip3 poetry uv apt brew systemctl terraform aws gcloud az dotnet
   composer bundle rails mvn gradle make`);
 
-/** The texts of allow rules, or none: where a person must say yes, no rule helps. `wide`: for commands of the same kind, too. */
-export async function remedyFor(
-  need: Need,
-  situation: Situation,
-  width: "narrow" | "wide" = "narrow",
-): Promise<string[]> {
+/** `wide`: for commands of the same kind, too. `any`: also where it would be the first Write rule, which changes what other edits need. */
+export type RemedyWidth = "narrow" | "wide" | "any";
+
+/** The texts of allow rules, or none: where a person must say yes, no rule helps. */
+export async function remedyFor(need: Need, situation: Situation, width: RemedyWidth = "narrow"): Promise<string[]> {
   const explanation = await explain(need, situation);
   if (explanation.personOnly || explanation.reading || (explanation.verdict !== "ask" && !explanation.confined))
     return [];
@@ -44,10 +43,11 @@ async function isEnough(texts: readonly string[], need: Need, situation: Situati
 function proposals(
   need: Need,
   { commands = [], writes = [], path }: Explanation,
-  { situation, width }: { situation: Situation; width: "narrow" | "wide" },
+  { situation, width }: { situation: Situation; width: RemedyWidth },
 ): string[][] {
   // The first Write rule makes every edit that it does not cover a question: nobody should get that by the way.
-  const hasWrites = situation.rules.some((rule) => rule.kind === "Write" && rule.verdict === "allow");
+  const hasWrites =
+    width === "any" || situation.rules.some((rule) => rule.kind === "Write" && rule.verdict === "allow");
   const file = path?.real ?? need.target;
   switch (need.kind) {
     case "Shell": {

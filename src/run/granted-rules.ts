@@ -1,7 +1,7 @@
 // Rules that a person grants while a run works: proposed with the question, in force from the answer on, saved where asked.
 import { decide, type Situation } from "../policy/decide.ts";
 import type { Need } from "../policy/need.ts";
-import { remedyFor } from "../policy/remedy.ts";
+import { type RemedyWidth, remedyFor } from "../policy/remedy.ts";
 import { parseRule, type Rule } from "../protocol/permission-rule.ts";
 import { addRule } from "../store/rule-edit.ts";
 import { cliConfigFile, projectConfigFile } from "../store/rule-files.ts";
@@ -12,13 +12,17 @@ export type GrantScope = "run" | "project" | "user";
 
 /** Where no rule is enough, none is proposed. `wider`: where they are other rules than the narrowest. */
 export async function proposedRules(needs: readonly Need[], situation: Situation): Promise<Proposed> {
-  const rules = await rulesFor(needs, situation, "narrow");
-  const wider = rules.length > 0 ? await rulesFor(needs, situation, "wide") : [];
+  const rules = await rulesThatAllow(needs, situation, "narrow");
+  const wider = rules.length > 0 ? await rulesThatAllow(needs, situation, "wide") : [];
   return { rules, wider: wider.join() === rules.join() ? [] : wider };
 }
 
 /** Rules that would answer all of this. */
-async function rulesFor(needs: readonly Need[], situation: Situation, width: "narrow" | "wide"): Promise<string[]> {
+export async function rulesThatAllow(
+  needs: readonly Need[],
+  situation: Situation,
+  width: RemedyWidth,
+): Promise<string[]> {
   const texts = new Set<string>();
   for (const need of needs) {
     const { verdict, confined } = await decide([need], situation);

@@ -2,7 +2,7 @@
 import type { Agent, Asker } from "../agent/agent.ts";
 import type { Sandbox } from "../agent/sandbox/index.ts";
 import type { Situation } from "../policy/decide.ts";
-import type { Need } from "../policy/need.ts";
+import type { Decision, Need } from "../policy/need.ts";
 import type { Rule } from "../protocol/permission-rule.ts";
 import { hasSandboxFile } from "../store/sandbox-files.ts";
 import { useSandbox, usesSandbox } from "../store/trust.ts";
@@ -116,7 +116,7 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
       const decision = await check(await decide(needs, { ...situation, mode, changed }));
       if (decision.verdict === "allow")
         changed ||= decision.changes === true || needs.some(({ kind }) => changing.has(kind));
-      return decision;
+      return decision.verdict === "ask" && !ask ? withRemedy(decision, needs, situation) : decision;
     },
     get sandbox() {
       return confinement.sandbox;
@@ -128,6 +128,15 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
       await confinement.end();
     },
   };
+}
+
+/** A refusal names the rules that would have allowed it, where there are any. */
+async function withRemedy(decision: Decision, needs: readonly Need[], situation: Situation): Promise<Decision> {
+  const { rulesThatAllow } = await import("./granted-rules.ts");
+  const rules = decision.personOnly ? [] : await rulesThatAllow(needs, situation, "any");
+  const unnamed = rules.filter((rule) => !decision.reasons.some((reason) => reason.includes(rule)));
+  if (unnamed.length === 0) return decision;
+  return { ...decision, reasons: [...decision.reasons, `It would be allowed by ${unnamed.join(" and ")}.`] };
 }
 
 async function askCommand({ request, workspace }: Setup, { processes, sessionId }: PermissionParts) {
