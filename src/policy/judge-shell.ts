@@ -1,6 +1,6 @@
 // May this command line run? Every program it would start is judged, and every file it would write.
 import { existsSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
 import { isNamedByWrapper, uncoveredRun } from "./allow-rules.ts";
 import { deniedArguments, deniedRuns, deniedTouches, unseenArguments } from "./deny-rules.ts";
@@ -113,6 +113,7 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
   const unseen = [
     ...unseenParts(runs, situation.rules),
     ...namedPrograms.map(({ name, by }) => `${by} may start ${name}, which it gets as an argument`),
+    ...absentPrograms(runs, directories),
     ...selfWrittenCode(runs, { made, directories: directories.paths }, situation),
   ];
   const unread = readsMatter
@@ -121,6 +122,13 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
       )
     : [];
   return { denied, floor, unseen: [...new Set(unseen)], unread, runs, writes, reads, directories };
+}
+
+/** Programs by a path where nothing is yet: code in the same line may put anything there. */
+function absentPrograms({ runs, code }: StartedPrograms, { paths }: LineDirectories): string[] {
+  const isAbsent = ({ name: { value, dynamic, glob } }: ProgramStart) =>
+    !dynamic && !glob && value.includes("/") && !paths.some((folder) => existsSync(resolve(folder, value)));
+  return code.length === 0 ? [] : runs.filter(isAbsent).map(({ name }) => `${show(name.text)} is not there before`);
 }
 
 function sentence(text: string | undefined): string[] {

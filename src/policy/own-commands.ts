@@ -1,8 +1,11 @@
 // Commands of this program that change what the agent may do. A person types them; the agent never gets to by itself.
 
 import { resolve } from "node:path";
+import { joined } from "./files/named-files.ts";
 import type { ShellWord } from "./parse/shell.ts";
+import { literalWord } from "./parse/shell-word.ts";
 import { realOrSame, textOf } from "./paths.ts";
+import { quotedTexts } from "./programs/code-files.ts";
 import { each, own, words } from "./programs/command-names.ts";
 import { baseName, isInterpreter, type ProgramStart } from "./starts/wrappers.ts";
 
@@ -39,7 +42,11 @@ function ownArguments({ name, args }: ProgramStart, directories: readonly string
   if (isOwn(name, directories)) return args;
   if (!isInterpreter(name.value)) return undefined;
   const at = args.findIndex((arg) => isOwn(arg, directories));
-  return at === -1 ? undefined : args.slice(at + 1);
+  if (at !== -1) return args.slice(at + 1);
+  // Code that loads it says what it is told in texts of its own.
+  const told = args.flatMap((arg) => quotedTexts(joined(arg.value)).map(literalWord));
+  const isLoaded = told.some(({ value }) => /cour|curs/i.test(value) && isOwn(literalWord(value), []));
+  return isLoaded ? [...told, ...args.filter((arg) => !/["'`]/.test(arg.value))] : undefined;
 }
 
 /** By its name, by a link to it, or as a copy of its file. */

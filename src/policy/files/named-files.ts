@@ -76,14 +76,14 @@ function pathsInParts(code: string): string[] {
 }
 
 /** Texts that code puts together from others, as one; what it fills in may be anything. A patch names files below a letter. */
-function joined(code: string): string {
+export function joined(code: string): string {
   return (
     code
       // The shell fills these in before the program sees its code.
       .replace(/\$(HOME|\{HOME\})(?=\/)/g, "~")
       .replace(/\$(PWD|\{PWD\})(?=\/)/g, ".")
       .replace(/^(---|\+\+\+) [ab]\//gm, "")
-      .replace(/(["'])\s*[+.]?\s*\1(?=[^\s,;)\]}])/g, "")
+      .replace(/(["'])\s*[+.]?\s*\1(?=[^\s,;)\]}+])/g, "")
       .replace(/(["'])\s*[+.]\s*[\w.()[\]]+\s*[+.]\s*\1|\$?\{[\w.()[\]]*\}|%[sd]/g, "*")
   );
 }

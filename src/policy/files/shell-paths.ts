@@ -236,8 +236,10 @@ function matchesOf(pattern: string, situation: ShellSituation): ResolvedPath[] {
 
 /** Folders that a pattern stands for and that are not like their neighbours: hidden ones, and links. */
 function oddMatches({ given }: ResolvedPath, situation: ShellSituation): string[] {
-  const odd = matchesOf(given, situation).filter((each) => each.real !== each.given || /\/\.[^/]*$/.test(each.given));
-  return odd.map((each) => each.real);
+  const matches = matchesOf(given, situation);
+  const isOdd = (each: ResolvedPath) => each.real !== each.given || /\/\.[^/]*$/.test(each.given);
+  // The shell changes to a pattern only where one folder fits.
+  return matches.filter((each) => matches.length === 1 || isOdd(each)).map((each) => each.real);
 }
 
 /** The nearest folder at or above this one that is a repository. */

@@ -68,7 +68,7 @@ const endOfPrompt = "END_OF_PROMPT";
 
 export function variableCode(name: string, value: string): VariableCode {
   const found: VariableCode = { commands: [], loads: [], isOpaque: false };
-  const paths = value.split(":").filter((path) => path !== "" && !/^\$\{?\w+(:[-+][^}]*)?\}?$/.test(path));
+  const paths = value.split(":").filter((path) => path !== "" && !/^\$\{?(?!PWD\b)\w+(:[-+][^}]*)?\}?$/.test(path));
   if (programVariable.test(name) || renamingLists.test(name)) found.commands.push(value.replace(/^[!|]+/, ""));
   // As in a here-document: what is in quotes there is expanded all the same.
   if (promptVariable.test(name) && /[$`]/.test(value))

@@ -45,7 +45,17 @@ const folderOptions: Record<string, OptionNames> = {
 
 /** Folders that a command is told to work in. */
 export function foldersOf({ name, args }: CommandWords): ShellWord[] {
-  const options = own(folderOptions, baseName(name.value));
+  const base = baseName(name.value);
+  // What it runs is run where something was found: below where it looks.
+  if (/^g?find$/.test(base) && args.some((arg) => /^-(exec|ok)dir$/.test(arg.value)))
+    return args.slice(
+      0,
+      Math.max(
+        0,
+        args.findIndex((arg) => /^[-(!]/.test(arg.value)),
+      ),
+    );
+  const options = own(folderOptions, base);
   return options ? valuesOf(args, options) : [];
 }
 
