@@ -51,9 +51,15 @@ const path: Check = (value) =>
 const amount: Check = (value) => (typeof value === "number" && value >= 0 ? undefined : "must be a number from 0 on");
 const count: Check = (value) => (Number.isSafeInteger(value) ? positive(value) : "must be a positive integer");
 
+/** A CLI that is driven would take it for a flag. `-1` is the latest one. */
+const chatId: Check = (value) =>
+  typeof value === "string" && /^(?:-1$|[^-\s])/.test(value)
+    ? undefined
+    : "must be the id of a chat, which does not start with a dash";
+
 const chat = either(
-  fields({ type: oneOf("new"), id: text }, ["type"]),
-  fields({ type: oneOf("resume"), id: text, orNew: flag, fork: flag, newId: text }, ["type", "id"]),
+  fields({ type: oneOf("new"), id: chatId }, ["type"]),
+  fields({ type: oneOf("resume"), id: chatId, orNew: flag, fork: flag, newId: chatId }, ["type", "id"]),
 );
 
 export const requestFields = {

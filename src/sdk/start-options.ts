@@ -241,6 +241,7 @@ const plainOptions = [
 
 export function requestOf(options: AnyOptions, session: string | undefined, forks: boolean): DriverRequest {
   const resume = session ?? options.resume;
+  checkWords({ resume }); // a session is named by the CLI that began it
   const { prompt, permissionMode = "default", partial = true } = options;
   const given = plainOptions.filter((option) => options[option] !== undefined);
   return {

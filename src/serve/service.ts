@@ -11,7 +11,7 @@ import {
   serviceFile,
 } from "../store/service-file.ts";
 import type { ServeContext } from "./context.ts";
-import { loopbackHosts } from "./http/guard.ts";
+import { hostNames } from "./http/guard.ts";
 import { readPage } from "./http/page.ts";
 import { createApp } from "./http/route.ts";
 import { type HttpOptions, type HttpService, listen } from "./http/server.ts";
@@ -48,7 +48,7 @@ export async function runService(context: ServeContext, options: ServiceOptions)
   const end = () => stop.abort();
   options.signal.addEventListener("abort", end, { once: true });
   const { http, token } = await listenAgain(readKilledService(file), options, {
-    hosts: options.host === "127.0.0.1" ? loopbackHosts : [...loopbackHosts, nameOf(options.host)],
+    hosts: hostNames(options.host),
     app: createApp(routes, context),
     page: readPage(context.pageDir),
     onAnswered: () => idle?.restart(),
@@ -162,8 +162,4 @@ class IdleWatch {
     this.stop();
     this.begin();
   }
-}
-
-function nameOf(host: string): string {
-  return host.includes(":") ? `[${host}]` : host.toLowerCase();
 }

@@ -175,3 +175,10 @@ it("refuses by name what it does not know", () => {
   expect(read({ limits: { maxTurns: 0.5 } })).toThrow('"maxTurns" must be a positive integer');
   expect(Object.keys(requestChecks)).toEqual(Object.keys(requestFields));
 });
+
+it("refuses the id of a chat that a CLI would take for a flag", () => {
+  for (const id of ["--force", "-p", " x", ""])
+    for (const chat of [{ type: "resume", id }, { type: "new", id }, { type: "resume", id: "-1", newId: id }])
+      expect(() => readRunRequest({ workspace: "/a", chat }), JSON.stringify(chat)).toThrow(/chat/);
+  expect(readRunRequest({ workspace: "/a", chat: { type: "resume", id: "-1" } }).chat).toMatchObject({ id: "-1" });
+});

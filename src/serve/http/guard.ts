@@ -19,12 +19,22 @@ export type Refusal = { status: number; code: string; message: string };
 export type Guard = (request: IncomingMessage) => Refusal | undefined;
 
 export const loopbackHosts = ["127.0.0.1", "localhost", "[::1]"];
+
+/** The names of a service that listens on an address: on a loopback address only that one has its name. */
+export function hostNames(host: string): string[] {
+  const name = host.includes(":") ? `[${host}]` : host.toLowerCase();
+  return ["127.0.0.1", "[::1]"].includes(name) ? [name, "localhost"] : [...loopbackHosts, name];
+}
+
 const reading = ["GET", "HEAD"];
 const methods = [...reading, "POST", "PATCH", "DELETE"];
 
 export function createGuard({ hosts, port, secrets, isPublic }: GuardOptions): Guard {
   const digests = secrets.map(digestOf);
-  return ({ method = "", url = "", headers }) => {
+  return ({ method = "", url = "", headers, rawHeaders }) => {
+    // Of two the first would be looked at here, and perhaps the second by whoever passed the request on.
+    if (rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length > 1)
+      return refuse(400, "two_hosts", "A request has one Host header.");
     const known = hosts.map((host) => `${host}:${port()}`);
     const host = headers.host?.toLowerCase() ?? "";
     if (!known.includes(host)) return refuse(403, "forbidden_host", "This service does not have that host name.");
