@@ -1,7 +1,8 @@
 // What the bytes of a text file mean: encoding, byte order mark, line endings; and back to bytes.
 import { isUtf8 } from "node:buffer";
+import { failure } from "./tools/tool.ts";
 
-type Encoding = "utf8" | "utf16le" | "utf16be";
+type Encoding = "utf8" | "utf16le" | "utf16be" | "windows1252";
 
 type TextFile = { text: string; encoding: Encoding; hasMark: boolean };
 
@@ -11,7 +12,8 @@ const mark = "\uFEFF";
 export function decodeText(bytes: Buffer): TextFile | undefined {
   const encoding = encodingOf(bytes);
   if (encoding === "utf8") {
-    if (bytes.includes(0) || !isUtf8(bytes)) return undefined;
+    if (!isUtf8(bytes)) return isSingleByteText(bytes) ? singleByteText(bytes) : undefined;
+    if (bytes.includes(0)) return undefined;
     const text = bytes.toString("utf8");
     return text.startsWith(mark)
       ? { text: text.slice(1), encoding, hasMark: true }
@@ -22,25 +24,58 @@ export function decodeText(bytes: Buffer): TextFile | undefined {
   return { text, encoding, hasMark: true };
 }
 
-/** The text as bytes, in the way of the file that it came from. */
-export function encodeText(text: string, like: { encoding: Encoding; hasMark: boolean }): Buffer {
+/** The text as bytes, in the way of the file that it came from. Throws what the model should know where that has no way to say it. */
+export function encodeText(text: string, like: { encoding: Encoding; hasMark: boolean }, path: string): Buffer {
+  if (like.encoding === "windows1252") return singleBytes(text, path);
   const whole = like.hasMark ? mark + text : text;
   if (like.encoding === "utf8") return Buffer.from(whole, "utf8");
   const bytes = Buffer.from(whole, "utf16le");
   return like.encoding === "utf16be" ? bytes.swap16() : bytes;
 }
 
-/** UTF-16 is known only by its mark. */
+/** Windows-1252 has letters where Latin-1 has controls; where it has nothing, the control stays, so that every byte comes back. */
+const highCharacters = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
+
+export const singleByteNote = "[Not UTF-8: read as Windows-1252 (Latin-1), and edits are written back so.]";
+
+/** Letters beyond ASCII, and no controls but those of text: what is compressed or compiled has some. */
+function isSingleByteText(bytes: Buffer): boolean {
+  return !/[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]/.test(bytes.toString("latin1"));
+}
+
+export function singleByteText(bytes: Buffer): TextFile {
+  const text = bytes
+    .toString("latin1")
+    .replace(/[\x80-\x9f]/g, (control) => highCharacters[control.charCodeAt(0) - 0x80]!);
+  return { text, encoding: "windows1252", hasMark: false };
+}
+
+function singleBytes(text: string, path: string): Buffer {
+  const latin = text.replace(/[^\x00-\x7f\xa0-\xff]/gu, (character) => {
+    const index = highCharacters.indexOf(character);
+    if (index !== -1) return String.fromCharCode(0x80 + index);
+    const advice = "Use characters that it has, or convert the file first with Shell: iconv.";
+    throw failure(`${path} is Windows-1252 text, which has no ${JSON.stringify(character)}. ${advice}`, { path });
+  });
+  return Buffer.from(latin, "latin1");
+}
+
+/** UTF-16 is known only by its mark; whether the rest is UTF-8 is for whoever reads all of it. */
 export function encodingOf(bytes: Buffer): Encoding {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf16le";
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf16be";
   return "utf8";
 }
 
-/** Does the start of a file look like text? Where more follows, a character that the cut splits is not a fault. */
+/** Does the start of a file look like text? */
 export function startsAsText(start: Buffer, fileSize: number): boolean {
   if (encodingOf(start) !== "utf8") return true;
-  if (start.includes(0)) return false;
+  if (startsAsUtf8(start, fileSize)) return !start.includes(0);
+  return isSingleByteText(start);
+}
+
+/** Where more follows, a character that the cut splits is not a fault. */
+export function startsAsUtf8(start: Buffer, fileSize: number): boolean {
   const mostCut = start.length < fileSize ? 3 : 0;
   for (let cut = 0; cut <= mostCut; cut += 1) {
     if (isUtf8(start.subarray(0, start.length - cut))) return true;

@@ -281,3 +281,21 @@ describe("project instructions", () => {
     expect(cost(large)).toBeLessThan(cost(small) * 3 + 0.2);
   });
 });
+
+it("reads what other agents are told, from general to specific", () => {
+  const files = [
+    ".claude/CLAUDE.md",
+    "config/AGENTS.md",
+    "ws/.github/copilot-instructions.md",
+    "ws/GEMINI.md",
+    "ws/CLAUDE.md",
+    "ws/AGENTS.md",
+    "ws/CLAUDE.local.md",
+  ];
+  const { input, folder } = make(Object.fromEntries(files.map((file) => [file, `words of ${file}`])));
+  const { system, sources } = buildSystemPrompt(input);
+  expect(sources.map(({ path }) => path)).toEqual(files.map((file) => join(folder, file)));
+  const places = files.map((file) => system.indexOf(`words of ${file}`));
+  expect(places).toEqual([...places].sort((one, other) => one - other));
+  expect(Math.min(...places)).toBeGreaterThan(0);
+});

@@ -93,7 +93,7 @@ const steps: readonly Step[] = [
   { typed: "/tidy the desk", wanted: "I wrote it." },
   { typed: "/changes", wanted: /› everything +\+1/, keys: leave },
   { typed: "/full-conversation", wanted: "The whole conversation", keys: "q" },
-  { typed: "/context", wanted: /of 128k tokens/ },
+  { typed: "/context", wanted: /of 128k tokens[\s\S]*workspace +\S*AGENTS\.md/ },
   { typed: "/usage", wanted: /tokens out/ },
   { typed: "/about", wanted: /directory +\// },
   { typed: "/copy", wanted: /Copied the last answer/ },

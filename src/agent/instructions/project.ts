@@ -1,4 +1,4 @@
-// Project instructions that hold from the start: AGENTS.md, CLAUDE.md, .cursorrules and the rules of the workspace.
+// Project instructions that hold from the start: AGENTS.md and what other agents call theirs, .cursorrules, the rules of the workspace.
 import { dirname, join } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import type { Plugin } from "../../store/plugins/read-plugin.ts";
@@ -12,6 +12,8 @@ import { cutNote, cutWarning, largestInstruction, listRules, listRulesIn, type P
 /** Bytes of all instructions of a session together. */
 export const mostInstructionBytes = 64 * 1024;
 const mostListedRules = 100;
+/** In the workspace and above it; the last one wins. */
+const folderFiles = ["GEMINI.md", "CLAUDE.md", "AGENTS.md"];
 
 export type InstructionContext = AttachContext & {
   configDir: string;
@@ -54,15 +56,13 @@ export function loadInstructions(context: InstructionContext): LoadedInstruction
     const instruction = readInstruction(path, { how, workspace, warnings, ...limits });
     if (instruction) found.push(instruction);
   };
-  // The user's own file may be a link into a folder of dotfiles.
+  // The user's own files may be links into a folder of dotfiles.
+  add(join(context.home, ".claude", "CLAUDE.md"), "user");
   add(join(context.configDir, "AGENTS.md"), "user");
-  for (const folder of parents) {
-    add(join(folder, "CLAUDE.md"), "parent", limits);
-    add(join(folder, "AGENTS.md"), "parent", limits);
-  }
+  for (const folder of parents) for (const name of folderFiles) add(join(folder, name), "parent", limits);
   add(join(workspace, ".cursorrules"), "legacy", limits);
-  add(join(workspace, "CLAUDE.md"), "workspace", limits);
-  add(join(workspace, "AGENTS.md"), "workspace", limits);
+  for (const name of [".github/copilot-instructions.md", ...folderFiles, "CLAUDE.local.md"])
+    add(join(workspace, name), "workspace", limits);
   const lists = [
     ...(context.plugins ?? []).flatMap(({ root, rules }) =>
       rules.map((folder) => listRulesIn(folder, workspace, { workspace, within: [root] })),
@@ -122,7 +122,7 @@ export function instructionBlock(
 
 /** AGENTS.md is plain Markdown; rules and CLAUDE.md may bring files along. One level deep. */
 function includedFiles(instruction: Instruction, context: AttachContext, given: ReadonlySet<string>): string[] {
-  if (!/(?:\.mdc|CLAUDE\.md)$/.test(instruction.path)) return [];
+  if (!/(?:\.mdc|CLAUDE(?:\.local)?\.md)$/.test(instruction.path)) return [];
   const folder = dirname(instruction.path);
   const included: string[] = [];
   const seen = new Set([instruction.real, ...given]);

@@ -48,10 +48,13 @@ export const edit = tool({
         throw failure(`File not found: ${path}. Create it with Write, or find it with Glob.`, { path });
       const old = decodeText(bytes);
       if (!old)
-        throw failure(`${path} is not UTF-8 or UTF-16 text, so Edit cannot change it safely. Use Shell.`, { path });
+        throw failure(
+          `${path} is not text in UTF-8, UTF-16 or Windows-1252, so Edit cannot change it safely. Use Shell.`,
+          { path },
+        );
       before = old.text;
       result = applyEdits(old.text, args.edits, path);
-      return encodeText(result.text, old);
+      return encodeText(result.text, old, path);
     });
     const message = `The file ${path} has been updated.`;
     return changeResult({ path, before, after: result.text, message }, context, result.notes.join(" "));

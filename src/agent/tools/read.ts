@@ -1,10 +1,10 @@
-// Read: a text file or a part of it, or an image.
+// Read: a text file or a part of it, an image, or the text of a PDF or notebook.
 import type { FileHandle } from "node:fs/promises";
 import * as v from "valibot";
 import { imageKind, largestImage } from "../../protocol/image.ts";
 import { profileOf } from "../../protocol/profiles.ts";
 import { absolutePath, codeOf, describe, type OpenFile, openFile } from "../files.ts";
-import { decodeText, encodingOf, startsAsText } from "../text-file.ts";
+import { decodeText, encodingOf, singleByteNote, singleByteText, startsAsText, startsAsUtf8 } from "../text-file.ts";
 import { pathArgument, pathSpellings, tool } from "./define.ts";
 import { failure, type ToolContext, ToolFailure, type ToolResult } from "./tool.ts";
 
@@ -17,7 +17,7 @@ export const read = tool({
   name: "Read",
   wire: "read",
   aliases: ["read_file"],
-  description: `Read a text file or image. Returns up to ${defaultLines} lines; continue with offset.`,
+  description: `Read a text file, image, PDF or notebook. Returns up to ${defaultLines} lines; continue with offset.`,
   readOnly: true,
   args: v.object({
     path: pathArgument(),
@@ -47,13 +47,18 @@ async function readFile(args: ReadArgs, context: ToolContext): Promise<ToolResul
     const start = await readAt(file.handle, 0, 8192);
     const mime = imageKind(start);
     if (mime) return await imageResult(file, mime, path);
+    const wanted = { first: args.offset ?? 1, most: args.limit ?? defaultLines, characters: context.resultLimit };
+    const document = await documentText(file, start, path, context);
+    if (document) {
+      const part = { ...linesOf(document.text, wanted), note: document.note };
+      return textResult({ part, wanted, limit: args.limit, path, size: file.stat.size }, context);
+    }
     if (!startsAsText(start, file.stat.size)) {
       throw failure(
         `${path} is a binary file (${file.stat.size} bytes): Read shows text and images. Look at it with Shell, for example: file, strings or xxd.`,
         { path },
       );
     }
-    const wanted = { first: args.offset ?? 1, most: args.limit ?? defaultLines, characters: context.resultLimit };
     const open = await context.buffers?.read(file.real);
     if (open !== undefined) {
       const size = Buffer.byteLength(open);
@@ -70,7 +75,7 @@ async function readFile(args: ReadArgs, context: ToolContext): Promise<ToolResul
 type LineWindow = { first: number; most: number; characters: number };
 
 /** `text`: the wanted lines, or their beginning where `isCut`. */
-type FilePart = { text: string; totalLines: number; isCut: boolean };
+type FilePart = { text: string; totalLines: number; isCut: boolean; note?: string };
 
 function notFound(path: string): ToolFailure {
   return new ToolFailure(
@@ -107,7 +112,8 @@ function textResult(of: ReadPart, { numbersLines }: ToolContext): ToolResult {
         .map((line, index) => `${wanted.first + index}|${line}`)
         .join("\n")
     : content;
-  return { outcome: { kind: "success", value }, text: textForModel(shown) };
+  const note = part.note === undefined ? "" : `\n\n${part.note}`;
+  return { outcome: { kind: "success", value }, text: textForModel(shown) + note };
 
   function textForModel(content: string): string {
     if (value.isEmpty) return "(The file is empty.)";
@@ -159,9 +165,45 @@ async function readLines(file: OpenFile, wanted: LineWindow, context: ToolContex
   // The feed after the last wanted line separates it from the next one.
   const bytes = Buffer.concat(kept);
   const isSeparator = line > last && keptBytes <= mostBytes && bytes.at(-1) === 10;
-  const text = new TextDecoder().decode(isSeparator ? bytes.subarray(0, -1) : bytes, { stream: keptBytes > mostBytes });
-  return { ...fitted(text, wanted.characters, keptBytes > mostBytes), totalLines: line };
+  const { text, note } = textOf(isSeparator ? bytes.subarray(0, -1) : bytes, keptBytes > mostBytes);
+  return { ...fitted(text, wanted.characters, keptBytes > mostBytes), totalLines: line, ...(note && { note }) };
 }
+
+/** Where more follows, a character at the end may be cut. */
+function textOf(bytes: Buffer, isCut: boolean): { text: string; note?: string } {
+  const size = isCut ? bytes.length + 1 : bytes.length;
+  const isOther = !startsAsUtf8(bytes, size) && startsAsText(bytes, size);
+  if (isOther) return { text: singleByteText(bytes).text, note: singleByteNote };
+  return { text: new TextDecoder().decode(bytes, { stream: isCut }) };
+}
+
+/** What is no text, and has one. Undefined for all other files. */
+async function documentText(
+  file: OpenFile,
+  start: Buffer,
+  path: string,
+  { signal, resultLimit }: ToolContext,
+): Promise<{ text: string; note: string } | undefined> {
+  const isPdf = start.subarray(0, 5).toString("latin1") === "%PDF-";
+  if ((!isPdf && !/\.ipynb$/i.test(path)) || file.stat.size > mostDecodedBytes) return undefined;
+  const bytes = await file.handle.readFile();
+  if (!isPdf) {
+    const text = (await import("./notebook.ts")).notebookText(bytes.toString("utf8"));
+    return text === undefined ? undefined : { text, note: notebookNote };
+  }
+  try {
+    const { pdfToText } = await import("../../web/pdf.ts");
+    const { text, isCut } = await pdfToText(bytes, { signal, mostCharacters: Math.max(resultLimit, 1_000_000) });
+    return {
+      text: text || "(It has no text: its pages are pictures.)",
+      note: `[The text of a PDF${isCut ? ", its first pages" : ""}.]`,
+    };
+  } catch (error) {
+    throw failure(`${path} is a PDF that cannot be read: ${(error as Error).message}`, { path });
+  }
+}
+
+const notebookNote = "[The cells of a notebook. Its file is JSON: Edit and Grep work on that, not on this text.]";
 
 /** UTF-16: lines can be counted only after decoding. */
 async function decodeLines(file: OpenFile, wanted: LineWindow, path: string): Promise<FilePart> {

@@ -34,7 +34,7 @@ export const write = tool({
       if (!old) return Buffer.from(after, "utf8");
       // Models write line feeds; the file keeps the endings, the mark and the encoding it has.
       if (lineEndingOf(old.text) === "\r\n") after = withCarriages(after);
-      return encodeText(after, { ...old, hasMark: old.hasMark && !after.startsWith("\uFEFF") });
+      return encodeText(after, { ...old, hasMark: old.hasMark && !after.startsWith("\uFEFF") }, path);
     });
     return changeResult({ path, before, after, message: `Wrote contents to ${path}` }, context);
   },

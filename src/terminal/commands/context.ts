@@ -7,6 +7,7 @@ import { join, linesOf, nothing, type Painted, widthOf } from "../painted.ts";
 import { spinner } from "../transcript/card.ts";
 import { markdownLines } from "../transcript/markdown.ts";
 import type { SlashCommand } from "./command.ts";
+import { instructionLines } from "./project.ts";
 import { reopen } from "./resume-chat.ts";
 
 export const contextCommands: readonly SlashCommand[] = [
@@ -92,6 +93,8 @@ async function showContext(desk: Desk): Promise<void> {
     ...parts.map(({ name, tokens, paint, sign }) => line(paint(sign), name, tokens)),
     line(palette.plain(" "), "free", Math.max(0, use.window - use.used)),
   ]);
+  const files = await instructionLines(desk);
+  if (files.length > 0) desk.show(files.join("\n"));
 }
 
 async function showUsage(desk: Desk): Promise<void> {

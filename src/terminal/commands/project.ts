@@ -144,14 +144,19 @@ async function sandbox(desk: Desk, rest: string): Promise<void> {
   if (verb !== "status") await reopen(desk, desk.conversation.request);
 }
 
-async function showRules(desk: Desk): Promise<void> {
+/** The files that the model is told from the start, a line each. */
+export async function instructionLines(desk: Desk): Promise<string[]> {
   const { loadInstructions } = await import("../../agent/instructions/project.ts");
   const { configDir, homeDir } = await import("../../store/config-dir.ts");
   const { shortPath } = await import("../../text/short-path.ts");
   const { workspace, roots = [] } = desk.conversation.request;
   const home = homeDir(desk.env);
   const { sources } = loadInstructions({ workspace, roots, home, configDir: configDir(desk.env) });
-  if (sources.length === 0)
-    return desk.say("No rules: neither AGENTS.md nor .cursor/rules. /init writes an AGENTS.md.");
-  desk.show(sources.map(({ path, how }) => `  ${how.padEnd(10)} ${shortPath(path, home)}`).join("\n"));
+  return sources.map(({ path, how }) => `  ${how.padEnd(10)} ${shortPath(path, home)}`);
+}
+
+async function showRules(desk: Desk): Promise<void> {
+  const lines = await instructionLines(desk);
+  if (lines.length === 0) return desk.say("No rules: neither AGENTS.md nor .cursor/rules. /init writes an AGENTS.md.");
+  desk.show(lines.join("\n"));
 }

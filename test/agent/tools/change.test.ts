@@ -431,3 +431,22 @@ describe("diff", () => {
 function count(text: string): number {
   return text === "" ? 0 : text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
 }
+
+describe("text in Windows-1252", () => {
+  const old = Buffer.from("caf\xe9 \x80 \x81\nend\n", "latin1");
+
+  test("stays so when it is edited and when it is written", async () => {
+    const space = workspace({ a: old, b: old });
+    await space.call(edit, { path: "a", edits: [{ oldText: "café", newText: "naïve “x”" }] });
+    expect(readFileSync(space.path("a")).toString("latin1")).toBe("na\xefve \x93x\x94 \x80 \x81\nend\n");
+    await space.call(write, { path: "b", content: "ü\n" });
+    expect(readFileSync(space.path("b")).toString("latin1")).toBe("\xfc\n");
+  });
+
+  test("is not changed where a character has no place in it", async () => {
+    const space = workspace({ a: old });
+    const failure = await space.fail(edit, { path: "a", edits: [{ oldText: "end", newText: "→" }] });
+    expect(failure.message).toContain('is Windows-1252 text, which has no "→". Use characters that it has');
+    expect(readFileSync(space.path("a"))).toEqual(old);
+  });
+});

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, symlinkSync, writeSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { read } from "../../../src/agent/tools/read.ts";
+import { simplePdf } from "../../support/simple-pdf.ts";
 import { workspace } from "./workspace.ts";
 
 describe("Read, the documented wire", () => {
@@ -134,11 +135,58 @@ describe("Read, sizes", () => {
 describe("Read, kinds of files", () => {
   test.each([
     ["NUL", Buffer.from("abc\0def")],
-    ["Latin-1", Buffer.from("stra\xdfe", "latin1")],
+    ["controls and no UTF-8", Buffer.from("abc\x01\x02\xff\xfe\x80", "latin1")],
   ])("binary: %s", async (_, content) => {
     const failure = await workspace({ a: content }).fail(read, { path: "a" });
     expect(failure.message).toContain("binary file");
     expect(failure.value.error).toBe(failure.value.errorMessage);
+  });
+
+  test("Windows-1252 is read, and said to be it", async () => {
+    const note = "\n\n[Not UTF-8: read as Windows-1252 (Latin-1), and edits are written back so.]";
+    const files = {
+      a: Buffer.from("stra\xdfe 5 \x80\n", "latin1"),
+      late: Buffer.from(`${"x\n".repeat(9000)}\xe9`, "latin1"),
+    };
+    const space = workspace(files);
+    const { text, value } = await space.call(read, { path: "a" });
+    expect([text, value.content]).toEqual([`straße 5 €\n${note}`, "straße 5 €\n"]);
+    // Where it is seen only later in the file.
+    const late = await space.call(read, { path: "late", offset: 9000 });
+    expect(late.text).toBe(`x\né\n\n[Lines 9000-9001 of 9001.]${note}`);
+  });
+
+  test("a PDF is read as its text, page after page", async () => {
+    const space = workspace({ "a.pdf": simplePdf(["Hello from a PDF", "Page two"]), "b.pdf": "%PDF-1.7 nonsense" });
+    const { text, value } = await space.call(read, { path: "a.pdf" });
+    expect(text).toBe("Hello from a PDF\n\nPage two\n\n[The text of a PDF.]");
+    expect(value).toMatchObject({ content: "Hello from a PDF\n\nPage two", totalLines: 3 });
+    expect((await space.fail(read, { path: "b.pdf" })).message).toContain("b.pdf is a PDF that cannot be read:");
+  });
+
+  test("a notebook is read as its cells, without its pictures", async () => {
+    const cells = [
+      { cell_type: "markdown", source: ["# Title\n", "words"] },
+      {
+        cell_type: "code",
+        source: "print(1)\nplot()",
+        outputs: [
+          { output_type: "stream", text: ["\u001b[31m1\u001b[0m\n"] },
+          { output_type: "display_data", data: { "image/png": "A".repeat(50_000), "text/plain": "<Figure>" } },
+          { output_type: "error", ename: "ValueError", evalue: "no", traceback: [] },
+        ],
+      },
+    ];
+    const space = workspace({ "a.ipynb": JSON.stringify({ cells, nbformat: 4 }), "b.ipynb": "not a notebook" });
+    const { text } = await space.call(read, { path: "a.ipynb" });
+    expect(text).toBe(
+      [
+        "[cell 1: markdown]\n# Title\nwords",
+        "[cell 2: code]\nprint(1)\nplot()\n[output 2]\n1\n<Figure>\n[image/png]\nValueError: no",
+        "[The cells of a notebook. Its file is JSON: Edit and Grep work on that, not on this text.]",
+      ].join("\n\n"),
+    );
+    expect((await space.call(read, { path: "b.ipynb" })).text).toBe("not a notebook");
   });
 
   test("a character across the end of the looked-at start is text", async () => {

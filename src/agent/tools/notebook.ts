@@ -1,0 +1,37 @@
+// A notebook as text: its cells and what they printed, without the pictures that make up most of the file.
+import { isObject, tryParse } from "../../json/object.ts";
+import { plainOutput } from "../../text/plain-output.ts";
+
+/** Of what one cell printed. */
+const longestOutput = 2000;
+
+/** Undefined where the text is not a notebook. */
+export function notebookText(json: string): string | undefined {
+  const notebook = tryParse(json);
+  const cells = isObject(notebook) ? notebook["cells"] : undefined;
+  if (!Array.isArray(cells)) return undefined;
+  return cells
+    .filter(isObject)
+    .map(({ cell_type, source, outputs }, index) => {
+      const shown = Array.isArray(outputs) ? outputs.map(outputText).filter((text) => text !== "") : [];
+      const printed = shown.length > 0 ? [`[output ${index + 1}]`, ...shown] : [];
+      return [`[cell ${index + 1}: ${cell_type}]`, joined(source), ...printed].join("\n");
+    })
+    .join("\n\n");
+}
+
+function outputText(output: unknown): string {
+  if (!isObject(output)) return "";
+  const { text, data, ename, evalue } = output;
+  const kinds = isObject(data) ? Object.keys(data).filter((kind) => kind.startsWith("image/")) : [];
+  const plain = joined(text ?? (isObject(data) ? data["text/plain"] : undefined));
+  const failed = typeof ename === "string" ? `${ename}: ${evalue}` : "";
+  const said = plainOutput([plain, failed].filter(Boolean).join("\n")).trimEnd();
+  const cut = said.length > longestOutput ? `${said.slice(0, longestOutput)}…` : said;
+  return [cut, ...kinds.map((kind) => `[${kind}]`)].filter(Boolean).join("\n");
+}
+
+/** Texts are kept as they are, or as lists of lines. */
+function joined(text: unknown): string {
+  return (Array.isArray(text) ? text.join("") : typeof text === "string" ? text : "").trimEnd();
+}
