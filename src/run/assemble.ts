@@ -73,7 +73,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     seams.runTool = (tool, ...rest) => host.waiting!.during("tool", tool.name, () => runTool(tool, ...rest));
   for (const warning of [...setup.warnings, ...session.warnings]) warn(warning);
 
-  const work = readRecentWork(setup);
+  const work = readRecentWork(setup, session);
   const state = { mode: session.mode, model: agentModel(model, setup) } as RunState;
   const web = webAccess(setup, state);
   const processes = createProcessRunner({ keys: [...model.keys, ...serviceKeys(setup, web)] });

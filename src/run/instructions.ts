@@ -22,6 +22,7 @@ import type { AnswerSchema } from "./answer-schema.ts";
 import { readImage } from "./images.ts";
 import type { RunServers } from "./mcp.ts";
 import { commandWords, unlistedCommands } from "./sandbox.ts";
+import type { RunSession } from "./session.ts";
 import type { Setup } from "./setup.ts";
 import { perMode, type RunState } from "./state.ts";
 
@@ -100,12 +101,21 @@ export async function loadInstructions(setup: Setup, parts: InstructionParts) {
 
 /** Longer than this, nobody waits to hear of changed files and commits. */
 const recentWorkMs = 400;
+/** A chat that is resumed before this says what it said: vendors cache the start of a request about so long. */
+const sameForMs = 60 * 60 * 1000;
 
 /** Only where the workspace is trusted: what is said of it stands in the prompt. */
-export async function readRecentWork({ workspace, trusted, host }: Setup): Promise<RecentWork | undefined> {
+export async function readRecentWork(
+  { workspace, trusted, host }: Setup,
+  { state, saveState }: Pick<RunSession, "state" | "saveState">,
+): Promise<RecentWork | undefined> {
   if (!trusted || !findGit(workspace)) return undefined;
+  const kept = state("recentWork") as { at: number; work: RecentWork } | undefined;
+  if (kept && Date.now() - kept.at < sameForMs) return kept.work;
   const { recentWork } = await import("../worktrees/recent-work.ts");
-  return recentWork({ cwd: workspace, env: host.env }, recentWorkMs);
+  const work = await recentWork({ cwd: workspace, env: host.env }, recentWorkMs);
+  if (work) saveState("recentWork", { at: Date.now(), work });
+  return work;
 }
 
 /** What the user typed, what the model is told, and what came along for hooks. */

@@ -33,7 +33,7 @@ export async function findMcp(setup: Setup): Promise<McpPlan | undefined> {
 }
 
 /** `script`: how far the chat is in a scripted model's replies. */
-type StateKey = "todos" | "mode" | "script";
+type StateKey = "todos" | "mode" | "script" | "recentWork";
 
 export type RunSession = {
   id: string;

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { environmentBlock, findGit, type PromptMode } from "../../src/agent/instructions/environment.ts";
 import { buildSystemPrompt } from "../../src/agent/instructions/index.ts";
 import { basePrompt } from "../../src/agent/instructions/system-prompt.ts";
+import { builtInTools } from "../../src/agent/tools/index.ts";
 import { type Fixture, fixture as make } from "./instructions-support.ts";
 
 const modes: PromptMode[] = ["default", "force", "plan", "ask"];
@@ -17,12 +18,14 @@ describe("our own text", () => {
 
   it("gives a reason for each sentence", () => {
     const reasons = readFileSync(resolve(import.meta.dirname, "../../docs/decisions/system-prompt.md"), "utf8");
-    const sentences = variants
+    const lines = variants
       .flatMap((variant) => basePrompt(variant).split("\n"))
-      .filter((line) => line !== "" && !line.startsWith("#"))
-      .flatMap((line) => line.replace(/^- /, "").split(/(?<=\.) (?=[A-Z])/));
+      .filter((line) => line !== "" && !line.startsWith("#"));
+    const sentences = [...lines, ...builtInTools.map(({ description }) => description)].flatMap((line) =>
+      line.replace(/^- /, "").split(/(?<=\.) (?=\w)/),
+    );
     expect([...new Set(sentences)].filter((sentence) => !reasons.includes(`| \`${sentence}\` |`))).toEqual([]);
-    const explained = [...reasons.matchAll(/^\| `([A-Z].*?)` \|/gm)].map((match) => match[1]!);
+    const explained = [...reasons.matchAll(/^\| `(.*?)` \|/gm)].map((match) => match[1]!);
     expect(explained.filter((sentence) => !sentences.includes(sentence))).toEqual([]);
   });
 

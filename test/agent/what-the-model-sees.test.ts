@@ -1,9 +1,10 @@
 // Twelve scripted sessions against the built CLI: what they send to the model and how many calls they need, before and now.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Answer, modelServer, type RecordedRequest } from "../../src/testing/kit/model-server.ts";
-import { createWorkspace } from "../support/run-cli.ts";
+import { createWorkspace, repository } from "../support/run-cli.ts";
 
 type Call = { name: string; args: object };
 
@@ -11,6 +12,10 @@ type Session = {
   files?: Record<string, string>;
   flags?: readonly string[];
   contextTokens?: number;
+  /** What else is there before it begins. */
+  prepare?(path: string): void;
+  /** So many runs, each of which resumes the chat of the one before. */
+  runs?: number;
   /** What the model does next, from what it was answered last. No calls: it ends. */
   next(results: readonly string[], reply: number): Call[];
   /** Measured with the program as it was before these rules: bytes of all requests, and calls of tools. */
@@ -135,6 +140,66 @@ const sessions: Record<string, Session> = {
       for (let call = 0; call < 64; call++) expect(told).toContain(`echo step-${call}`);
     },
   },
+  "a chat that is resumed": {
+    runs: 2,
+    files: { "notes.md": "a line of notes\n".repeat(200), "src/main.ts": "export const value = 1;\n" },
+    prepare(path) {
+      const git = (...args: string[]) => execFileSync("git", [...identity, ...args], { cwd: path, stdio: "ignore" });
+      git("init", "-q", "-b", "a-branch-with-a-long-name");
+      for (let index = 0; index < 3; index++)
+        git(
+          "commit",
+          "-q",
+          "--allow-empty",
+          "-m",
+          `area: a subject that is as long as titles may become, ${index} times`,
+        );
+    },
+    flags: ["--trust"],
+    next(results, reply) {
+      if (reply === 0) return [{ name: "Read", args: { path: "notes.md" } }];
+      // What is said of the repository stays as it was when the chat began.
+      if (reply === 1) return [{ name: "Write", args: { path: "more.md", content: "" } }];
+      if (reply === 2) return [];
+      // Whoever is resumed still knows what was read.
+      return reply === 3 && results.length > 1 ? [{ name: "Read", args: { path: "notes.md" } }] : [];
+    },
+    before: { bytes: 46_695, calls: 2 },
+    // What the environment says of the repository.
+    now: { share: 1.05, calls: 2 },
+    check(told) {
+      expect(told).toContain("a line of notes");
+      expect(told).toContain("Git: a-branch-with-a-long-name, 2 changed files; last commits: ");
+    },
+  },
+  "a language server": {
+    files: {
+      "tsconfig.json": '{ "compilerOptions": { "strict": true, "noEmit": true }, "include": ["src"] }',
+      "src/main.ts": "export function width(text: string): number {\n  return text.length;\n}\n",
+    },
+    prepare(path) {
+      const modules = join(repository, "node_modules");
+      mkdirSync(join(path, "node_modules/.bin"), { recursive: true });
+      symlinkSync(join(modules, "typescript"), join(path, "node_modules/typescript"));
+      symlinkSync(join(modules, ".bin/tsc"), join(path, "node_modules/.bin/tsc"));
+    },
+    flags: ["--trust", "--force"],
+    // A model that is not told of the error finds it with the project's own check.
+    next(results, reply) {
+      const change = (oldText: string, newText: string) => ({
+        name: "Edit",
+        args: { path: "src/main.ts", edits: [{ oldText, newText }] },
+      });
+      const fix = [change("`${text.length}`", "text.length + 1")];
+      const isTold = results.some((result) => result.includes("is not assignable"));
+      if (reply === 0) return [change("text.length", "`${text.length}`")];
+      if (reply === 1) return isTold ? fix : [{ name: "Shell", args: { command: "node_modules/.bin/tsc" } }];
+      return reply === 2 && isTold ? fix : [];
+    },
+    before: { bytes: 37_444, calls: 3 },
+    now: { share: 0.8, calls: 2 },
+    check: (told) => expect(told).toContain("1 new error (tsc):\\nsrc/main.ts:2:3 Type 'string'"),
+  },
   "many files": {
     files: manyFiles(1200, ""),
     next: once({ name: "Glob", args: { pattern: "**/*.ts" } }),
@@ -143,6 +208,8 @@ const sessions: Record<string, Session> = {
     check: (told) => expect(told).toContain("[200 of 1,200 files. Narrow pattern or path.]"),
   },
 };
+
+const identity = ["-c", "user.name=A", "-c", "user.email=a@example.com"];
 
 function noisyCalls(reply: number): Call[] {
   return Array.from({ length: 16 }, (_, index) => {
@@ -178,8 +245,11 @@ describe("bytes sent and calls needed", () => {
         JSON.stringify({ ...server.settings, contextTokens: session.contextTokens ?? 200_000 }),
       );
       const flags = session.flags ?? ["--force"];
+      session.prepare?.(place.path);
       const args = ["-p", ...flags, "--output-format", "stream-json", "--model", "chat/model", "go"];
-      const run = await place.run(args, { env: server.env, timeoutMs: 60_000 });
+      let run = await place.run(args, { env: server.env, timeoutMs: 60_000 });
+      for (let more = 1; more < (session.runs ?? 1); more++)
+        run = await place.run([...args, "--continue"], { env: server.env, timeoutMs: 60_000 });
       const asked = server.requests.filter(({ method }) => method === "POST");
       const bytes = asked.reduce((sum, { body }) => sum + body.length, 0);
       if (process.env["SHOW_SIZES"])
@@ -189,6 +259,7 @@ describe("bytes sent and calls needed", () => {
           (bytes / session.before.bytes).toFixed(2),
         );
       expect(asked[0]!.body.length).toBeLessThanOrEqual(9500);
+      if (session.contextTokens === undefined) expectSamePrefix(asked);
       session.check?.(JSON.stringify(asked.at(-1)!.json), { exit: run.exit, text: run.stdout });
       expect(calls).toBe(session.now.calls);
       expect(bytes).toBeLessThan(session.before.bytes * session.now.share);
@@ -197,6 +268,16 @@ describe("bytes sent and calls needed", () => {
     }
   });
 });
+
+/** Each request begins with the one before it, byte by byte: vendors cache it. */
+function expectSamePrefix(asked: readonly RecordedRequest[]): void {
+  for (const [index, { json }] of asked.slice(1).entries()) {
+    const { messages, ...rest } = asked[index]!.json;
+    const { messages: now, ...same } = json;
+    expect(JSON.stringify(same)).toBe(JSON.stringify(rest));
+    expect(JSON.stringify(now.slice(0, messages.length))).toBe(JSON.stringify(messages));
+  }
+}
 
 function lastResults({ json }: RecordedRequest): string[] {
   const messages: { role: string; content: string }[] = json.messages;
