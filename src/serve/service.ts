@@ -62,7 +62,7 @@ export async function runService(context: ServeContext, options: ServiceOptions)
   }
   options.onListening({ host: options.host, port, token });
   try {
-    await fleet.prune(Date.now() - keptMs);
+    await fleet.prune(Date.now() - keptMs).catch(leaveToOthers);
     const watched = ({ isBusy }: { isBusy: boolean }) => (isBusy ? idle?.stop() : idle?.begin());
     if (fleetUrl === undefined) await keepHosts(fleet, context, stop.signal, watched);
     else await untilStopped(stop.signal, idle);
@@ -71,6 +71,11 @@ export async function runService(context: ServeContext, options: ServiceOptions)
     forgetService(file, process.pid);
     await http.close();
   }
+}
+
+/** A user that only sends runs may remove nothing: workers do. */
+function leaveToOthers(error: unknown): void {
+  if (!(error instanceof UserError) || error.code !== "FLEET_REFUSED") throw error;
 }
 
 /** Workers see to the runs of a fleet. */

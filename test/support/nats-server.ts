@@ -17,6 +17,8 @@ export type NatsServerOptions = {
   /** More lines of its configuration. */
   config?: string;
   host?: string;
+  /** A configuration of its own, in place of all of this. */
+  file?: string;
   /** What its process is started by, such as a network of its own. */
   inside?: readonly string[];
 };
@@ -62,9 +64,9 @@ export class NatsServer {
   /** Also again, on what it had stored. */
   async start(): Promise<void> {
     const { hasJetStream = true, config = "", inside = [] } = this.#options;
-    const file = join(this.folder, "nats.conf");
+    const file = this.#options.file ?? join(this.folder, "nats.conf");
     const store = hasJetStream ? `jetstream { store_dir: "${join(this.folder, "store")}" }` : "";
-    writeFileSync(file, `listen: "${this.address}"\n${store}\n${config}\n`);
+    if (!this.#options.file) writeFileSync(file, `listen: "${this.address}"\n${store}\n${config}\n`);
     const [command, ...args] = [...inside, program!, "-c", file, "-l", join(this.folder, "nats.log")];
     this.#child = spawnOwned(command!, args, { stdio: "ignore" });
     const deadline = Date.now() + 20_000;

@@ -38,7 +38,6 @@ export class Leases {
   async offer(run: string, placement: Placement | undefined): Promise<void> {
     const lane = laneOf(placement);
     if (!this.#labelsOf.has(lane)) {
-      await this.#server.addLane(lane);
       const labels = placement?.labels ?? {};
       if (!(await this.#server.last("state", `lane.${lane}`)))
         await this.#server
@@ -201,14 +200,14 @@ export class Leases {
     return standing(last, { renewedAt: sign?.at, now, foundAgainAt: this.#server.foundAgainAt });
   }
 
+  /** Whoever may take runs of a lane makes it known to the server: who only sends them need not be allowed to. */
   async #lanesFor(pool: string, labels: Labels): Promise<Lane[]> {
     const keys = await this.#server.keys("state", `lane.${word(pool)}.*.*`);
     const lanes = keys.map((key) => key.slice("lane.".length) as Lane);
     const wanted = await Promise.all(lanes.map(async (lane) => ({ lane, labels: await this.#labels(lane) })));
-    return wanted
-      .filter((lane) => hasLabels(labels, lane.labels))
-      .map(({ lane }) => lane)
-      .sort(byUrgency);
+    const own = wanted.filter((lane) => hasLabels(labels, lane.labels)).map(({ lane }) => lane);
+    await Promise.all(own.map((lane) => this.#server.addLane(lane)));
+    return own.sort(byUrgency);
   }
 
   async #labels(lane: Lane): Promise<Labels> {

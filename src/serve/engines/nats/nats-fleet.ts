@@ -17,7 +17,7 @@ import {
 } from "../../fleet.ts";
 import { Leases } from "./leases.ts";
 import { leaseLost, RunLogs } from "./log.ts";
-import { Mailbox } from "./mailbox.ts";
+import { Mailbox, notRefusedByPermission } from "./mailbox.ts";
 import { Payloads } from "./payloads.ts";
 import { Records } from "./records.ts";
 import {
@@ -220,7 +220,11 @@ export class NatsFleet implements Fleet {
         await this.#parts.leases.withdraw(undefined);
         return true;
       } catch (error) {
-        if (!isLost(error)) throw error; // a host was quicker
+        if (isLost(error)) continue; // a host was quicker
+        // Who may not write into logs tells the worker that takes it.
+        notRefusedByPermission(error);
+        await this.#parts.mailbox.cancel(run, reason);
+        return true;
       }
     }
   }
