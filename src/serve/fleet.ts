@@ -156,6 +156,9 @@ export type Heard = { number: number; message: Message };
 /** `position` is the fence: whoever writes says where it believes the log to end. */
 export type Lease = { run: string; token: string; position: number; ttlMs: number };
 
+/** What a worker says of itself, for people who look. */
+export type Presence = { name: string; pool: string; version: string; concurrency: number; running: number };
+
 export type LeaseOptions = {
   /** Who asks, for people. */
   worker: string;
@@ -230,6 +233,8 @@ export interface Fleet {
   put(run: string, name: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
   /** Undefined: there is nothing of that name. */
   get(run: string, name: string): Promise<AsyncIterable<Uint8Array> | undefined>;
+  /** A worker is there. Fleets of one machine need no telling. */
+  present?(worker: Presence): Promise<void>;
   /** `listener` is told when the connection is lost, and when it is there again. */
   onReach(listener: (isReached: boolean) => void): void;
   /** Resolves when something has changed since the last call. */

@@ -6,7 +6,11 @@ import { afterAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { openSqliteFleet } from "../../src/serve/engines/sqlite.ts";
 import { newRun } from "../../src/serve/new-run.ts";
+import { openFleet } from "../../src/serve/open-fleet.ts";
+import { metricsText, WorkerStats } from "../../src/serve/worker/stats.ts";
+import { NatsServer, noNatsServer } from "../support/nats-server.ts";
 import { cli, createWorkspace, repository } from "../support/run-cli.ts";
+import { orSkipped } from "../support/skipping.ts";
 
 const place = createWorkspace();
 const fleet = openSqliteFleet(join(place.config, "runs/runs.db"));
@@ -36,6 +40,9 @@ async function start(
   });
   return { exit: run.status, state: (await fleet.run(id))!.state, stderr: run.stderr };
 }
+
+/** What the image of a worker starts with. */
+const entryPoint = () => JSON.parse(/^ENTRYPOINT (.*)$/m.exec(read("Containerfile"))![1]!) as string[];
 
 const finished = { exit: 0, state: "finished" };
 
@@ -72,12 +79,77 @@ describe("recipes for workers", () => {
     expect([job.apiVersion, job.kind]).toEqual(["batch/v1", "Job"]);
     const [container] = job.spec.template.spec.containers;
     expect(job.spec.template.spec.restartPolicy).toBe("Never");
-    const words = (container.command as string[]).map((word) =>
+    const words = (container.args as string[]).map((word) =>
       word.replace(":8080", ":0").replace(/^\/work$/, join(place.home, "work")),
     );
-    const started = await start(words.map((word) => `'${word}'`).join(" "));
+    const started = await start([...entryPoint(), ...words].map((word) => `'${word}'`).join(" "));
     expect(started).toMatchObject(finished);
     expect(started.stderr).toContain("http://0.0.0.0:");
+  });
+
+  it("the image is made from what the package has", () => {
+    const steps = read("Containerfile");
+    const { name, peerDependencies } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
+    expect(steps).toContain(`COPY ${name}-*.tgz`);
+    for (const peer of Object.keys(peerDependencies).filter((each) => each.startsWith("@nats-io/")))
+      expect(steps).toContain(`${peer}@3`);
+    expect(entryPoint()).toEqual(["courser", "worker", "start"]);
+  });
+
+  it("the scaler of KEDA starts workers of one run", { timeout: 40_000 }, async () => {
+    const job = parse(read("keda-scaled-job.yaml"));
+    expect([job.apiVersion, job.kind]).toEqual(["keda.sh/v1alpha1", "ScaledJob"]);
+    const { template, backoffLimit } = job.spec.jobTargetRef;
+    expect([template.spec.restartPolicy, backoffLimit]).toEqual(["Never", 0]);
+    const [container] = template.spec.containers;
+    const words = (container.args as string[]).map((word) => word.replace(/^\/work$/, join(place.home, "work")));
+    expect(words).toContain("--single-use");
+    const command = [...entryPoint(), ...words].map((word) => `'${word}'`).join(" ");
+    expect(await start(command)).toMatchObject(finished);
+    for (const { type, metadata } of job.spec.triggers) {
+      expect(type).toBe("prometheus");
+      expect(Number(metadata.threshold)).toBeGreaterThan(0);
+    }
+  });
+
+  it.skipIf(noNatsServer)(orSkipped("what is watched is what is told", noNatsServer), { timeout: 40_000 }, async () => {
+    const server = await NatsServer.start();
+    const own = await openFleet(server.url(), { configDir: "/nowhere", env: {} });
+    await own.enqueue(newRun({ cli: "courser", request: { workspace: place.path }, prompt: { text: "go" } }));
+    await own.present!({ name: "w", pool: "default", version: "1", concurrency: 2, running: 0 });
+    own.close();
+    const status = spawnSync(cli, ["fleet", "status", "--metrics"], {
+      env: { ...place.env, COURSER_FLEET: server.url() },
+      encoding: "utf8",
+    });
+    await server.remove();
+    expect(status.stdout).toMatch(/^courser_fleet_runs_waiting\{pool="default",priority="normal",labels=""\} 1$/m);
+    expect(status.stdout).toMatch(/^courser_fleet_worker_slots 2$/m);
+    const worker = metricsText(new WorkerStats({ name: "w", pool: "p", version: "1", concurrency: 1 }));
+    const told = new Map<string, Set<string>>();
+    for (const [, name, labels = ""] of `${status.stdout}${worker}`.matchAll(/^(\w+)(?:\{(.*)\})? [\d.]+$/gm)) {
+      const names = [...labels.matchAll(/(\w+)="/g)].map(([, label]) => label!);
+      told.set(name!, new Set([...(told.get(name!) ?? []), ...names]));
+    }
+    const rules = parse(read("prometheus-rules.yaml")).groups.flatMap((group: { rules: { expr: string }[] }) =>
+      group.rules.map(({ expr }) => expr),
+    );
+    const panels = JSON.parse(read("grafana-dashboard.json")).panels.flatMap((panel: { targets: { expr: string }[] }) =>
+      panel.targets.map(({ expr }) => expr),
+    );
+    const scaler = parse(read("keda-scaled-job.yaml")).spec.triggers.map(
+      ({ metadata }: { metadata: { query: string } }) => metadata.query,
+    );
+    const queries: string[] = [...rules, ...panels, ...scaler];
+    expect(queries.length).toBeGreaterThan(15);
+    for (const query of queries) {
+      const metrics = [...query.matchAll(/\b(?:courser|process)_\w+/g)].map(([name]) => name);
+      expect(metrics.length, query).toBeGreaterThan(0);
+      for (const metric of metrics) expect(told.has(metric), `${metric} in ${query}`).toBe(true);
+      for (const [, list = ""] of query.matchAll(/by \(([^)]*)\)/g))
+        for (const label of list.split(", "))
+          expect(told.get(metrics[0]!)!.has(label), `${label} in ${query}`).toBe(true);
+    }
   });
 
   it("the matrix of GitHub", { timeout: 40_000 }, async () => {

@@ -3,6 +3,7 @@ import { flag, textOrJson } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { adapterCommands } from "./adapter/index.ts";
 import { configCommands } from "./config/index.ts";
+import { fleetCommands } from "./fleet/index.ts";
 import { hookCommands } from "./hooks/index.ts";
 import type { InnerCommand } from "./inner-command.ts";
 import { mcpCommands } from "./mcp/index.ts";
@@ -297,6 +298,14 @@ export const commands: readonly Command[] = [
     examples: ["studio", "studio --no-open"],
     load: async () => (await import("./studio.ts")).studio,
   },
+  outer({
+    name: "fleet",
+    ours: true,
+    summary: "Look after a fleet: its queue, workers, streams and limits",
+    examples: ["fleet status --fleet nats://127.0.0.1:4222", "fleet limits --keep-days 14"],
+    commands: fleetCommands,
+    inner: "status",
+  }),
   outer({
     name: "worker",
     summary: "Execute the runs of a fleet on this machine",

@@ -46,44 +46,56 @@ export class WorkerStats {
   }
 }
 
-/** In the text format of Prometheus, version 0.0.4. */
+type Labels = Readonly<Record<string, string>>;
+export type MetricRow = [
+  name: string,
+  type: "counter" | "gauge",
+  help: string,
+  values: readonly (readonly [labels: Labels, value: number])[],
+];
+
 export function metricsText(stats: WorkerStats): string {
   const { name, pool, version, concurrency } = stats.facts;
   const prefix = "courser_worker";
-  const rows: [name: string, type: "counter" | "gauge", help: string, values: [labels: string, value: number][]][] = [
-    [`${prefix}_info`, "gauge", "The worker.", [[labelsOf({ name, pool, version }), 1]]],
-    [`${prefix}_ready`, "gauge", "1 while the worker takes runs.", [["", Number(stats.isReady)]]],
-    [`${prefix}_runs_taken_total`, "counter", "Runs that were taken.", [["", stats.taken]]],
+  const rows: MetricRow[] = [
+    [`${prefix}_info`, "gauge", "The worker.", [[{ name, pool, version }, 1]]],
+    [`${prefix}_ready`, "gauge", "1 while the worker takes runs.", [[{}, Number(stats.isReady)]]],
+    [`${prefix}_runs_taken_total`, "counter", "Runs that were taken.", [[{}, stats.taken]]],
     [
       `${prefix}_runs_ended_total`,
       "counter",
       "Runs that ended here, by outcome.",
-      endings.map((ending) => [labelsOf({ ending }), stats.ended(ending)]),
+      endings.map((ending) => [{ ending }, stats.ended(ending)]),
     ],
-    [`${prefix}_leases_lost_total`, "counter", "Runs taken over by another worker.", [["", stats.ended("lost")]]],
-    [`${prefix}_runs_running`, "gauge", "Runs in progress.", [["", stats.running]]],
-    [`${prefix}_concurrency`, "gauge", "Maximum number of concurrent runs.", [["", concurrency]]],
-    [`${prefix}_run_seconds_total`, "counter", "Time spent on ended runs.", [["", round(stats.seconds)]]],
-    ["process_resident_memory_bytes", "gauge", "Memory of this process.", [["", process.memoryUsage.rss()]]],
+    [`${prefix}_leases_lost_total`, "counter", "Runs taken over by another worker.", [[{}, stats.ended("lost")]]],
+    [`${prefix}_runs_running`, "gauge", "Runs in progress.", [[{}, stats.running]]],
+    [`${prefix}_concurrency`, "gauge", "Maximum number of concurrent runs.", [[{}, concurrency]]],
+    [`${prefix}_run_seconds_total`, "counter", "Time spent on ended runs.", [[{}, round(stats.seconds)]]],
+    ["process_resident_memory_bytes", "gauge", "Memory of this process.", [[{}, process.memoryUsage.rss()]]],
     [
       "process_start_time_seconds",
       "gauge",
       "Start time of this process.",
-      [["", round(Date.now() / 1000 - process.uptime())]],
+      [[{}, round(Date.now() / 1000 - process.uptime())]],
     ],
   ];
+  return prometheusText(rows);
+}
+
+/** In the text format of Prometheus, version 0.0.4. */
+export function prometheusText(rows: readonly MetricRow[]): string {
   const lines = rows.flatMap(([name, type, help, values]) => [
     `# HELP ${name} ${help}`,
     `# TYPE ${name} ${type}`,
-    ...values.map(([labels, value]) => `${name}${labels} ${value}`),
+    ...values.map(([labels, value]) => `${name}${labelsOf(labels)} ${round(value)}`),
   ]);
   return `${lines.join("\n")}\n`;
 }
 
-function labelsOf(labels: Record<string, string>): string {
+function labelsOf(labels: Labels): string {
   const escaped = (value: string) => value.replace(/[\\"]/g, "\\$&").replaceAll("\n", "\\n");
   const pairs = Object.entries(labels).map(([key, value]) => `${key}="${escaped(value)}"`);
-  return `{${pairs.join(",")}}`;
+  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
 }
 
 function round(value: number): number {

@@ -309,6 +309,7 @@ export class SimulatedConnection implements Server {
     );
   }
 
+  fullness = () => Promise.resolve(0);
   addLane = () => Promise.resolve();
 
   async pull(lanes: readonly Lane[], wait?: AbortSignal): Promise<Work | undefined> {

@@ -80,6 +80,7 @@ async function workUntilToldToLeave(
   const at = listening ? `, http://${listening.host}:${listening.port}/metrics` : "";
   say(`worker ${name}: pool ${pool}, ${concurrency} at once${at}`);
   forgetFleet(invocation.env);
+  const regular = keepUp(fleet, stats);
   try {
     const { program } = launchOf(invocation);
     const last = await work(fleet, stats, {
@@ -94,8 +95,24 @@ async function workUntilToldToLeave(
     gone.throwIfAborted();
     return singleUse && typeof last === "object" ? exitOf(last) : singleUse && last === "lost" ? 1 : 0;
   } finally {
+    for (const timer of regular) clearInterval(timer);
     await listening?.close();
   }
+}
+
+/** Logs of runs are kept so long. */
+const keptMs = 30 * 24 * 3_600_000;
+const pruneMs = 3_600_000;
+const presentMs = 15_000;
+
+/** Says that this worker is there, and removes what is not kept any longer. Another one will, where that fails. */
+function keepUp(fleet: Fleet, stats: WorkerStats): NodeJS.Timeout[] {
+  const present = () => void fleet.present?.({ ...stats.facts, running: stats.running }).catch(() => {});
+  const prune = () => void fleet.prune(Date.now() - keptMs).catch(() => {});
+  present();
+  return [setInterval(present, presentMs), setInterval(prune, pruneMs * (0.5 + Math.random()))].map((timer) =>
+    timer.unref(),
+  );
 }
 
 /** What killed workers left, and repositories that are not kept any longer. */

@@ -51,6 +51,8 @@ const openingMs = 20_000;
 const oldestServer = [2, 9] as const;
 /** How long a message that is sent twice is known: longer than any retry of ours. */
 const knownMs = 120_000;
+/** Logs, what hosts were told, and files, unless `fleet limits` says otherwise. */
+const keptMs = 30 * 24 * 3_600_000;
 const leasesKeptMs = 24 * 3_600_000;
 
 export async function connectFleet(address: Address): Promise<Connected> {
@@ -150,7 +152,7 @@ function objectsConfig(names: Names, replicas: number, { jetstream }: Packages):
     storage: jetstream.StorageType.File,
     num_replicas: replicas,
     allow_direct: true,
-    discard: jetstream.DiscardPolicy.New,
+    max_age: keptMs * 1_000_000,
   };
 }
 
@@ -171,8 +173,9 @@ function streamConfig(name: StreamName, names: Names, replicas: number, { jetstr
       ...common,
       max_msgs_per_subject: 1,
       discard: DiscardPolicy.New,
+      ...(name === "runs" && { max_age: keptMs * nanoseconds }),
     };
   if (name === "work") return { ...common, retention: RetentionPolicy.Workqueue };
   if (name === "lease") return { ...common, max_msgs_per_subject: 1, max_age: leasesKeptMs * nanoseconds };
-  return { ...common, ...republish };
+  return { ...common, ...republish, max_age: keptMs * nanoseconds };
 }

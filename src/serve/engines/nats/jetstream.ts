@@ -1,6 +1,6 @@
 // JetStream as the server of a fleet. What is sent is sent again until the server has answered; it stores each message once, by its
 // id. Readers are told what was stored by the stream itself (republish): no consumer is kept for them.
-import type { StoredMsg } from "@nats-io/jetstream";
+import type { JetStreamAccountStats, StoredMsg } from "@nats-io/jetstream";
 import type { Msg, MsgHdrs } from "@nats-io/transport-node";
 import { randomUuid } from "../../../store/chats/random-uuid.ts";
 import type { Connected } from "./connect.ts";
@@ -29,6 +29,7 @@ const headHeader = "Courser-Head";
 const writerHeader = "Courser-Writer";
 /** Who asks is told that the server is away after this time. */
 const patienceMs = 60_000;
+const roomGoodMs = 5000;
 const pullMs = 20_000;
 /** Who only asks does not wait for a server that says nothing. */
 const askedMs = 1000;
@@ -46,6 +47,7 @@ type Known = {
   readersMs: number;
   reach: Reach;
   clock: ServerClock;
+  room?: { used: number; takenAt: number };
   lanes: Set<Lane>;
   watches: Map<string, { watchers: Set<Watcher>; subscription: { unsubscribe(): void } }>;
 };
@@ -192,6 +194,19 @@ export class JetStream implements Server {
     const { names } = this.#connected;
     const source = { stream: names.stream(stream), subject: names.subject(stream, filter) };
     await removeMessages(this.#connected, source, keep, (work) => this.#again(work));
+  }
+
+  /** Asked now and then. Who may not ask sends what it has. */
+  async fullness(): Promise<number> {
+    const known = this.#known.room;
+    if (known && performance.now() - known.takenAt < roomGoodMs) return known.used;
+    const { storage = 0, limits } = await this.#connected.manager
+      .getAccountInfo()
+      .catch(() => ({}) as Partial<JetStreamAccountStats>);
+    const most = limits?.max_storage ?? -1;
+    const used = most > 0 ? storage / most : 0;
+    this.#known.room = { used, takenAt: performance.now() };
+    return used;
   }
 
   async addLane(lane: Lane): Promise<void> {

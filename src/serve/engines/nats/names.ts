@@ -1,5 +1,5 @@
 // What a fleet is called on its server: its streams and their subjects. Several fleets share a server under different prefixes.
-import type { NewsKind, StreamName } from "./server.ts";
+import { type NewsKind, type StreamName, streamNames } from "./server.ts";
 
 export class Names {
   readonly prefix: string;
@@ -11,6 +11,10 @@ export class Names {
   /** `runs` and `state` are buckets of key and value, for the tools that show them. */
   stream(name: StreamName): string {
     return isBucket(name) ? `KV_${this.prefix}_${name}` : `${this.prefix}_${name}`;
+  }
+
+  streams(): string[] {
+    return streamNames.map((name) => this.stream(name));
   }
 
   subject(name: StreamName, key: string): string {

@@ -1,6 +1,7 @@
 // The fleet of many machines. Whose a run is and what happened to it is in its log alone, where each write names the one before it;
 // everything else can be put right from there by whoever comes next.
 import { UserError } from "../../../protocol/error-codes.ts";
+import { programName } from "../../../text/program-name.ts";
 import {
   type Entry,
   type Fleet,
@@ -12,9 +13,11 @@ import {
   type LogEntry,
   type Message,
   type NewRun,
+  type Presence,
   type RunEnd,
   type RunRecord,
 } from "../../fleet.ts";
+import { word } from "./keys.ts";
 import { Leases } from "./leases.ts";
 import { leaseLost, RunLogs } from "./log.ts";
 import { Mailbox, notRefusedByPermission } from "./mailbox.ts";
@@ -67,6 +70,7 @@ export class NatsFleet implements Fleet {
 
   async enqueue(run: NewRun): Promise<RunRecord> {
     const known = await this.run(run.id);
+    if (!known && (await this.#server.fullness()) >= fullAt) throw noRoom();
     if (!known) await this.#parts.records.make(run, Math.round(await this.#server.now()));
     // Also where it was known: whoever made it may have been killed before it was offered.
     if (!known || known.state === "queued") await this.#parts.leases.offer(run.id, (known ?? run).spec.placement);
@@ -295,6 +299,10 @@ export class NatsFleet implements Fleet {
   put = (run: string, name: string, bytes: AsyncIterable<Uint8Array>) => this.#parts.payloads.put(run, name, bytes);
   get = (run: string, name: string) => this.#parts.payloads.get(run, name);
 
+  async present(worker: Presence): Promise<void> {
+    await this.#server.publish("lease", `worker.${word(worker.name)}`, JSON.stringify(worker));
+  }
+
   onReach: Fleet["onReach"] = (listener) => this.#server.onReach(listener);
 
   async changed(signal: AbortSignal): Promise<void> {
@@ -330,6 +338,16 @@ export class NatsFleet implements Fleet {
     await this.#parts.records.need(run);
     return (await this.run(run))!;
   }
+}
+
+/** The rest is for runs that have begun. */
+const fullAt = 0.9;
+
+function noRoom(): UserError {
+  return new UserError(
+    "FLEET_FULL",
+    `The fleet is nearly full, so no new runs are taken; those that run go on. Ask its operator for space, or to keep less: ${programName()} fleet limits --keep-days N`,
+  );
 }
 
 function isLost(error: unknown): boolean {

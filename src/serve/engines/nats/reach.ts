@@ -1,6 +1,5 @@
 // Reach: whether the server can be reached, for everybody who uses the same connection, and who must be told when that changes.
 import type { Connected } from "./connect.ts";
-import { streamNames } from "./server.ts";
 
 /** So long an election takes and nobody need be told. */
 const silentMs = 12_000;
@@ -66,7 +65,7 @@ export class Reach {
   /** While a stream had no leader nobody could renew, and what was stored then was not told. */
   #watchLeaders(): void {
     const { connection, names } = this.#connected;
-    const own = new Set(streamNames.map((name) => names.stream(name)));
+    const own = new Set(names.streams());
     const elected = "$JS.EVENT.ADVISORY.STREAM.LEADER_ELECTED.";
     connection.subscribe(`${elected}*`, {
       callback: (error, message) => {

@@ -192,7 +192,7 @@ export class Records {
       this.#payloads.unpack<Made>(id, stored.data),
       this.#logs.lastEntries(id),
     ]);
-    if (!made) return undefined;
+    if (!made || (last.sequence === 0 && !(await this.#isOffered(id)))) return undefined;
     const { state, attempts, startedAt, endedAt, sessionId, open, isPruned } = last.head;
     const cancelReason =
       last.head.cancelReason ?? (state === "running" ? await this.#mailbox.cancelReason(id) : undefined);
@@ -212,14 +212,15 @@ export class Records {
     };
   }
 
-  /** A run that was never made holds nobody up. */
+  /** A run without a log waits; where it does not, its log is not kept any more, and neither is the run. */
+  async #isOffered(run: string): Promise<boolean> {
+    return (await this.#server.keys("work", `*.*.*.${word(run)}`)).length > 0;
+  }
+
+  /** A run that was never made, or is not kept any more, holds nobody up. */
   async #isBusy({ latestRun }: KeptAgent): Promise<boolean> {
-    if (latestRun === undefined) return false;
-    const [{ head }, made] = await Promise.all([
-      this.#logs.last(latestRun),
-      this.#server.last("runs", `run.${word(latestRun)}`),
-    ]);
-    return made !== undefined && !isOver(head.state);
+    const run = latestRun === undefined ? undefined : await this.run(latestRun);
+    return run !== undefined && !isOver(run.state);
   }
 
   async #kept(agent: string): Promise<{ sequence: number; value: KeptAgent } | undefined> {

@@ -59,6 +59,9 @@ export interface Server {
   /** Deletes all but the newest `keep`. */
   purge(stream: StreamName, filter: string, keep?: number): Promise<void>;
 
+  /** How much of the space of this fleet is used, from 0 to 1; 0 where nobody says. */
+  fullness(): Promise<number>;
+
   addLane(lane: Lane): Promise<void>;
   /** The next message of the first of these lanes that has one; with a signal, waits for it. */
   pull(lanes: readonly Lane[], wait?: AbortSignal): Promise<Work | undefined>;

@@ -1,0 +1,107 @@
+// A fleet does not grow for ever: what is too old goes, a full one refuses new runs and ends none, and its store can be copied and restored.
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
+import { describe, expect, it } from "vitest";
+import { openFleet } from "../../src/serve/open-fleet.ts";
+import { NatsServer, noNatsServer } from "../support/nats-server.ts";
+import { createWorkspace } from "../support/run-cli.ts";
+import { orSkipped } from "../support/skipping.ts";
+import { newRun } from "./fleet-kit.ts";
+
+const open = (url: string) => openFleet(url, { configDir: "/nowhere", env: {} });
+const ended = { outcome: "finished", text: "done", durationMs: 1, turns: 1 } as const;
+
+describe.skipIf(noNatsServer)(orSkipped("a fleet has limits", noNatsServer), () => {
+  it("nearly full it refuses new runs, with words, and ends none that runs", { timeout: 30_000 }, async () => {
+    const account = "A: { jetstream: { max_file: 4MB }, users: [{ user: a, password: b }] }";
+    const system = "S: { users: [{ user: s, password: s }] }";
+    const server = await NatsServer.start({ config: `accounts { ${account}, ${system} }\nsystem_account: S` });
+    const fleet = await open(`nats://a:b@${server.address}`);
+    try {
+      await fleet.enqueue(newRun(0));
+      const lease = (await fleet.lease({ worker: "w", ttlMs: 15_000, wait: AbortSignal.timeout(10_000) }))!;
+      await fleet.put("run-0", "archive", pieces(39));
+      let tried = 0;
+      await expect
+        .poll(
+          () =>
+            fleet.enqueue(newRun(++tried)).then(
+              () => "taken",
+              (error: Error) => error,
+            ),
+          { timeout: 8000 },
+        )
+        .toMatchObject({ code: "FLEET_FULL", message: expect.stringContaining("fleet limits --keep-days") });
+      const entry = { type: "event", event: { type: "text_end", text: "x".repeat(1000) } } as const;
+      const position = await fleet.append(lease, [entry], lease.position);
+      expect(await fleet.finish(lease, ended, position, 0)).toBe(true);
+      expect(await fleet.run("run-0")).toMatchObject({ state: "finished" });
+    } finally {
+      fleet.close();
+      await server.remove();
+    }
+  });
+
+  it("its operator sets them; a run whose log is gone is gone, and holds nobody up", { timeout: 30_000 }, async () => {
+    const server = await NatsServer.start();
+    const place = createWorkspace();
+    const fleet = await open(server.url());
+    try {
+      const env = { COURSER_FLEET: server.url() };
+      const set = await place.run(["fleet", "limits", "--keep-days", "2", "--max-size", "0.5"], { env });
+      expect(set.stdout).toMatch(/courser_log: 1 copy, kept for 2 days, at most 500/);
+      expect(set.stdout).toMatch(/KV_courser_runs: 1 copy, kept for 2 days\n/);
+      expect(set.stdout).toMatch(/courser_work: 1 copy, kept until removed/);
+      await fleet.enqueue(newRun(0));
+      const lease = (await fleet.lease({ worker: "w", ttlMs: 15_000, wait: AbortSignal.timeout(10_000) }))!;
+      expect(await fleet.finish(lease, ended, lease.position, 0)).toBe(true);
+      await fleet.enqueue(newRun(1));
+      const raw = await connect({ servers: server.address });
+      await (await jetstreamManager(raw)).streams.purge("courser_log"); // as its age does
+      await raw.close();
+      expect(await fleet.run("run-0")).toBeUndefined();
+      expect((await fleet.runs()).map(({ id }) => id)).toEqual(["run-1"]);
+      expect(await fleet.agent(newRun(0).agent)).toMatchObject({ isBusy: false });
+    } finally {
+      fleet.close();
+      place.remove();
+      await server.remove();
+    }
+  });
+
+  it("the store of a server that was stopped can be copied, and goes on elsewhere", { timeout: 30_000 }, async () => {
+    const server = await NatsServer.start();
+    const fleet = await open(server.url());
+    await fleet.enqueue(newRun(0));
+    await fleet.enqueue(newRun(1));
+    const first = (await fleet.lease({ worker: "w", ttlMs: 15_000, wait: AbortSignal.timeout(10_000) }))!;
+    await fleet.put(first.run, "patch", pieces(3));
+    expect(await fleet.finish(first, ended, first.position, 0)).toBe(true);
+    fleet.close();
+    await server.kill("SIGTERM");
+    const other = new NatsServer();
+    other.port = server.port;
+    cpSync(join(server.folder, "store"), join(other.folder, "store"), { recursive: true });
+    await other.start();
+    const restored = await open(other.url());
+    try {
+      expect(await restored.run(first.run)).toMatchObject({ state: "finished", end: ended });
+      let size = 0;
+      for await (const piece of (await restored.get(first.run, "patch"))!) size += piece.length;
+      expect(size).toBe(300_000);
+      const second = (await restored.lease({ worker: "w", ttlMs: 15_000, wait: AbortSignal.timeout(20_000) }))!;
+      expect(second.run).not.toBe(first.run);
+      expect(await restored.finish(second, ended, second.position, 0)).toBe(true);
+    } finally {
+      restored.close();
+      await other.remove();
+      await server.remove();
+    }
+  });
+});
+
+async function* pieces(count: number): AsyncGenerator<Uint8Array> {
+  for (let piece = 0; piece < count; piece++) yield Buffer.alloc(100_000, piece);
+}
