@@ -27,6 +27,8 @@ export type FolderHandle = {
   at(name: string): string;
   /** Throws ELOOP or ENOTDIR where a link or a file stands. */
   child(name: string): FolderHandle;
+  /** Does the folder still lie at this path? */
+  isAt(path: string): boolean;
   close(): void;
 };
 
@@ -44,12 +46,22 @@ export function openFolder(real: string): FolderHandle {
 
 function heldByHandle(handle: number): FolderHandle {
   const at = (name: string) => `/proc/self/fd/${handle}/${name}`;
-  return { at, child: (name) => heldByHandle(openSync(at(name), onlyFolder)), close: () => closeSync(handle) };
+  return {
+    at,
+    child: (name) => heldByHandle(openSync(at(name), onlyFolder)),
+    isAt: (path) => pathOf(handle) === path,
+    close: () => closeSync(handle),
+  };
 }
 
 function heldByPath(path: string): FolderHandle {
   if (!lstatSync(path).isDirectory() || realpathSync.native(path) !== path) throw leadsElsewhere(path);
-  return { at: (name) => inFolder(path, name), child: (name) => heldByPath(inFolder(path, name)), close: () => {} };
+  return {
+    at: (name) => inFolder(path, name),
+    child: (name) => heldByPath(inFolder(path, name)),
+    isAt: () => true,
+    close: () => {},
+  };
 }
 
 /** What lies in the folder at a real path. Throws like `openFolder`. */

@@ -175,6 +175,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
         const note = await snapshots.before(chat!.turn, needs, signal);
         if (note && !signal.aborted) warn(note.message);
       },
+      prepareWrite: () => snapshots.prepare(chat!.turn),
       keepsDeleted: (needs, signal) => snapshots.holdsDeleted(chat!.turn, needs, signal),
     }),
     limits: {

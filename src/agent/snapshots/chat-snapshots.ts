@@ -1,6 +1,7 @@
 // Takes the snapshots of one chat, and sees to it that they are kept as long as the chat.
 import { realOrSame } from "../../policy/paths.ts";
 import { homeDir } from "../../store/config-dir.ts";
+import { gitRepositoryOf } from "./git-index.ts";
 import type { SnapshotContext } from "./index.ts";
 import { objectsOf } from "./records.ts";
 import { Pauses, TreeTooLarge, usualLimits } from "./scan.ts";
@@ -9,9 +10,14 @@ import { type PathInRoot, type TakenSnapshot, takePaths, takeTrees } from "./tak
 
 export type ChatSnapshots = {
   /** Everything below the roots. A tree that is too large is not tried again. */
-  tree(signal?: AbortSignal): Promise<TakenSnapshot | { missing: string }>;
+  tree(options: TreeOptions): Promise<TakenSnapshot | { missing: string }>;
+  /** The same before anybody needs it. Undefined where much would have to be read and written, perhaps for nothing. */
+  early(signal: AbortSignal): Promise<TakenSnapshot | undefined>;
   paths(paths: readonly PathInRoot[], signal?: AbortSignal): Promise<TakenSnapshot>;
 };
+
+/** `borrow`: what a repository holds need not be saved. `early`: taken a moment ago. */
+type TreeOptions = { borrow: boolean; early?: TakenSnapshot | undefined; signal?: AbortSignal | undefined };
 
 /** `roots`: none inside another. */
 export function openChatSnapshots({
@@ -37,20 +43,30 @@ export function openChatSnapshots({
       return taken;
     });
 
+  const takeAll = (borrow: boolean, pauses: Pauses) => takeTrees(store, roots, { limits, closed, pauses, borrow });
+
   return {
-    async tree(signal) {
+    async tree({ borrow, early, signal }) {
       if (tooLarge !== undefined) return { missing: tooLarge };
       try {
-        return await keeping((pauses) => takeTrees(store, roots, { limits, closed, pauses }), signal);
+        return await keeping(async (pauses) => early ?? takeAll(borrow, pauses), signal);
       } catch (error) {
         if (!(error instanceof TreeTooLarge)) throw error;
         tooLarge = error.message;
         return { missing: tooLarge };
       }
     },
+    async early(signal) {
+      const isLittle = store.exists || roots.every((root) => gitRepositoryOf(root));
+      if (tooLarge !== undefined || !isLittle) return undefined;
+      return store.use(() => takeAll(true, new Pauses(signal, shortSlice)));
+    },
     paths: (paths, signal) => keeping((pauses) => takePaths(store, paths, { limits, closed, pauses }), signal),
   };
 }
+
+/** In seconds: so long others wait at most while a snapshot is taken that nobody waits for. */
+const shortSlice = 0.004;
 
 /** They hold the snapshots themselves, and nothing that a call may change. */
 export function ownFolders(configDir: string): ReadonlySet<string> {

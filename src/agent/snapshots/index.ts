@@ -35,6 +35,11 @@ export interface Snapshots {
    * saved before.
    */
   holdsDeleted(turn: number, needs: readonly Need[], signal?: AbortSignal): Promise<boolean>;
+  /**
+   * While the model answers: takes a snapshot of the tree for the first call of the turn that may change anything, which then
+   * waits for no more than the rest of it. What comes back ends it, with the turn.
+   */
+  prepare(turn: number): () => void;
   /** At the end of a run: at most once a day, contents that no chat refers to are removed. */
   tidy(): Promise<void>;
 }
@@ -52,6 +57,7 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
   const roots = outermost([context.workspace, ...context.roots]);
   const reported = new Set<string>();
   let saved: SavedInTurn = { turn: 0, records: [], paths: new Set() };
+  let early: { turn: number; taken: ReturnType<typeof takeEarly> } | undefined;
   let queue: Promise<unknown> = Promise.resolve();
   let loading: Promise<import("./chat-snapshots.ts").ChatSnapshots> | undefined;
   const open = () => {
@@ -70,6 +76,21 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
     const done = queue.then(work);
     queue = done.catch(() => undefined);
     return done;
+  }
+
+  async function takeEarly(signal: AbortSignal) {
+    try {
+      const taken = await (await open()).early(signal);
+      return taken && { ...taken, at: Date.now() };
+    } catch {
+      return undefined; // the call that needs one will say why there is none
+    }
+  }
+
+  async function earlyFor(turn: number) {
+    const taken = early?.turn === turn ? await early.taken : undefined;
+    early = undefined;
+    return taken && Date.now() - taken.at < longestEarlyMs ? taken : undefined;
   }
 
   async function holds(turn: number, needs: readonly Need[], signal?: AbortSignal): Promise<boolean> {
@@ -95,7 +116,8 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
     const unsaved: UnsavedPath[] = outside.map((path) => ({ path, why: "outside" }));
     try {
       if (saved.allBut === undefined && (whole || (await mayWriteAnything(needs)))) {
-        const taken = await (await open()).tree(signal);
+        const borrow = !(await mayHarmRepository(needs, context.workspace, roots));
+        const taken = await (await open()).tree({ borrow, early: borrow ? await earlyFor(turn) : undefined, signal });
         records.push("missing" in taken ? { missing: taken.missing } : { object: taken.object });
         if (!("missing" in taken)) unsaved.push(...taken.unsaved);
         // Where nothing could be saved, nothing else is tried in this turn.
@@ -123,6 +145,18 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
       if (needs.every(onlyLooks)) return undefined;
       return inTurn(() => take(turn, needs, signal));
     },
+    prepare(turn) {
+      const ending = new AbortController();
+      early = undefined;
+      const begin = setTimeout(() => {
+        const isSaved = saved.turn === turn && saved.allBut !== undefined;
+        if (!isSaved) early = { turn, taken: takeEarly(ending.signal) };
+      }, patienceMs).unref();
+      return () => {
+        clearTimeout(begin);
+        ending.abort();
+      };
+    },
     holdsDeleted: (turn, needs, signal) => inTurn(() => holds(turn, needs, signal)),
     async tidy() {
       if (!loading) return;
@@ -131,6 +165,11 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
     },
   };
 }
+
+/** A model that answers sooner is not held up by a snapshot that it may not need. */
+const patienceMs = 250;
+/** What is older than this is taken anew: somebody may have worked on the files meanwhile. */
+const longestEarlyMs = 30_000;
 
 /** A folder inside another one is covered by it. */
 function outermost(folders: readonly string[]): string[] {
@@ -145,6 +184,21 @@ async function mayWriteAnything(needs: readonly Need[]): Promise<boolean> {
     if (need.kind !== "Shell") continue;
     const { onlyReads } = await import("../../policy/only-reads.ts");
     if (!onlyReads(need.target)) return true;
+  }
+  return false;
+}
+
+/** What a repository holds cannot be borrowed before a call that may take it away. */
+async function mayHarmRepository(
+  needs: readonly Need[],
+  workspace: string,
+  roots: readonly string[],
+): Promise<boolean> {
+  for (const { kind, target, cwd } of needs) {
+    if (kind === "Delete" || kind === "Write") return true;
+    if (kind !== "Shell") continue;
+    const { harmsRepository } = await import("./harms-repository.ts");
+    if (harmsRepository(target, cwd ?? workspace, roots)) return true;
   }
   return false;
 }

@@ -13,17 +13,13 @@ export type SnapshotEntry =
 /** `tree`: the roots, each with everything in it. `paths`: single entries below the roots, by their absolute paths. */
 export type Snapshot = { kind: "tree" | "paths"; roots: readonly string[]; entries: Map<string, SnapshotEntry> };
 
-export function encodeFolder(entries: ReadonlyMap<string, SnapshotEntry>): Buffer {
-  return Buffer.from(encode(entries));
-}
-
 export function decodeFolder(content: Buffer): Map<string, SnapshotEntry> {
   return decode(content.toString("utf8"));
 }
 
 /** The first line says the kind, the version of this form, and the roots. */
-export function encodeSnapshot({ kind, roots, entries }: Snapshot): Buffer {
-  return Buffer.from(`${kind} 1 ${JSON.stringify(roots)}\n${encode(entries)}`);
+export function encodeSnapshot({ kind, roots, entries }: Snapshot): string {
+  return `${kind} 1 ${JSON.stringify(roots)}\n${encodeFolder(entries)}`;
 }
 
 export function decodeSnapshot(content: Buffer): Snapshot {
@@ -45,7 +41,7 @@ export function* objectsIn(
 }
 
 /** `kind mode size object "name"`, a line each; of the unsaved `kind why - stamp "name"`. */
-function encode(entries: ReadonlyMap<string, SnapshotEntry>): string {
+export function encodeFolder(entries: ReadonlyMap<string, SnapshotEntry>): string {
   let text = "";
   for (const [name, entry] of entries) text += `${entry.kind} ${fieldsOf(entry)} ${JSON.stringify(name)}\n`;
   return text;

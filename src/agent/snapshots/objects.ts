@@ -15,8 +15,10 @@ import {
 import { join } from "node:path";
 import { pipeline } from "node:stream";
 import { createDeflate, createInflate, deflateSync, inflateSync } from "node:zlib";
+import { replaceFile } from "../../store/json-file.ts";
 import { syncAll } from "../../store/sync.ts";
-import { Packs, PackWriter } from "./packs.ts";
+import { alternatesFile, alternatesOf, LentObjects } from "./lent-objects.ts";
+import { Batch, Packs } from "./packs.ts";
 
 const largestAtOnce = 16 * 1024 * 1024;
 /** By then a system has written everything to the disk, asked or not. */
@@ -26,11 +28,13 @@ type SavedContent = { object: string; size: number };
 
 export type ObjectStore = {
   /** The id of a content. It is on the disk after the next `settle`, and may be named then. */
-  put(content: Buffer): string;
-  /** The same for an open file of any size, from its beginning. */
-  putFile(handle: number, size: number): Promise<SavedContent>;
-  /** Is there such a content, as far as can be told without reading it? */
-  has(id: string): boolean;
+  put(content: Buffer | string): string;
+  /** The same for an open file of any size, from its beginning. `borrow`: not saved where a repository holds it. */
+  putFile(handle: number, size: number, options?: { borrow?: boolean }): Promise<SavedContent>;
+  /** Is there such a content, as far as can be told without reading it? `borrow`: one that a repository holds counts. */
+  has(id: string, options: { borrow: boolean }): boolean;
+  /** From now on what lies in this folder of a repository's objects counts as saved. */
+  borrowFrom(objects: string): void;
   /** Forces everything that was put to the disk. */
   settle(): Promise<void>;
   /** Throws when there is none, or when it is not what its name says. */
@@ -41,14 +45,15 @@ export type ObjectStore = {
   pieces(id: string): AsyncGenerator<Buffer>;
   /** What others made or swept away since is noticed. To be called while nothing is swept. */
   refresh(): void;
-  /** Everything that `work` puts goes into one file, and is there when it ends. */
-  together<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** What `work` puts is there when it ends: more than `most` contents in one file, fewer each in its own. */
+  together<Result>(most: number, work: () => Promise<Result>): Promise<Result>;
   readonly packs: Packs;
 };
 
 export function openObjects(folder: string): ObjectStore {
   const packs = new Packs(join(folder, "pack"));
-  let together: PackWriter | undefined;
+  let lent = new LentObjects(alternatesOf(folder));
+  let together: Batch | undefined;
   const pathOf = (id: string) => join(folder, id.slice(0, 2), id.slice(2));
   /** One that is empty was lost when the machine went down. */
   const sizeOf = (id: string) => statSync(pathOf(id), { throwIfNoEntry: false })?.size ?? 0;
@@ -58,18 +63,17 @@ export function openObjects(folder: string): ObjectStore {
   const sound = new Set<string>();
   const newFile = () => join(folder, `new-${process.pid}-${Math.random().toString(36).slice(2)}`);
 
-  function put(content: Buffer): string {
-    const id = idOf(content);
+  function put(given: Buffer | string): string {
+    const id = idOf(given);
     if (packs.has(id) || together?.has(id)) return id;
-    if (together) {
-      if (together.isFull) {
-        together.finish();
-        together = new PackWriter(join(folder, "pack"));
-      }
-      together.add(id, content);
-      return id;
-    }
     if (isWhole(id)) return id;
+    const content = typeof given === "string" ? Buffer.from(given) : given;
+    if (together) together.add(id, content);
+    else putSingle(id, content);
+    return id;
+  }
+
+  function putSingle(id: string, content: Buffer): void {
     const temporary = newFile();
     try {
       const packed = deflateSync(Buffer.concat([headerOf(content.length), content]), { level: 1 });
@@ -79,7 +83,6 @@ export function openObjects(folder: string): ObjectStore {
       rmSync(temporary, { force: true });
       throw error;
     }
-    return id;
   }
 
   function moveIn(temporary: string, id: string): void {
@@ -108,10 +111,11 @@ export function openObjects(folder: string): ObjectStore {
     return true;
   }
 
-  async function putFile(handle: number, size: number): Promise<SavedContent> {
+  async function putFile(handle: number, size: number, { borrow = false } = {}): Promise<SavedContent> {
     if (size <= largestAtOnce) {
       const content = readFileSync(handle);
-      return { object: put(content), size: content.length };
+      const isLent = borrow && lent.has(idOf(content));
+      return { object: isLent ? idOf(content) : put(content), size: content.length };
     }
     const { pipeline: whole } = await import("node:stream/promises");
     const hash = createHash("sha1");
@@ -134,8 +138,10 @@ export function openObjects(folder: string): ObjectStore {
     }
   }
 
+  const single = (id: string) => withoutHeader(inflateSync(readFileSync(pathOf(id))));
+
   function get(id: string): Buffer {
-    const content = packs.get(id) ?? withoutHeader(inflateSync(readFileSync(pathOf(id))));
+    const content = packs.get(id) ?? (sizeOf(id) > 0 ? undefined : lent.get(id)) ?? single(id);
     if (idOf(content) !== id) throw damaged(id);
     return content;
   }
@@ -162,7 +168,15 @@ export function openObjects(folder: string): ObjectStore {
   return {
     put,
     putFile,
-    has: (id) => sound.has(id) || packs.has(id) || sizeOf(id) > 0,
+    has: (id, { borrow }) => sound.has(id) || packs.has(id) || (borrow && lent.has(id)) || sizeOf(id) > 0,
+    borrowFrom(objects) {
+      const known = alternatesOf(folder);
+      if (!known.includes(objects)) {
+        mkdirSync(join(folder, "info"), { recursive: true, mode: 0o700 });
+        replaceFile(alternatesFile(folder), [...known, objects, ""].join("\n"));
+        lent = new LentObjects(alternatesOf(folder));
+      }
+    },
     async settle() {
       const paths = [...unsettled];
       await syncAll(paths);
@@ -176,14 +190,15 @@ export function openObjects(folder: string): ObjectStore {
     packs,
     refresh() {
       packs.refresh();
+      lent = new LentObjects(alternatesOf(folder));
       sound.clear();
     },
-    async together(work) {
-      together = new PackWriter(join(folder, "pack"));
+    async together(most, work) {
+      together = new Batch(join(folder, "pack"), most);
       try {
         const result = await work();
-        together.finish();
-        unsettled.add(folder);
+        if (together.finish()) unsettled.add(folder);
+        for (const [id, content] of together.waiting) putSingle(id, content);
         return result;
       } catch (error) {
         together.abandon();
@@ -205,8 +220,11 @@ export function hashFile(handle: number, size: number): string {
 }
 
 /** The id that a content has, or would have. */
-export function idOf(content: Buffer): string {
-  return createHash("sha1").update(headerOf(content.length)).update(content).digest("hex");
+export function idOf(content: Buffer | string): string {
+  return createHash("sha1")
+    .update(headerOf(Buffer.byteLength(content)))
+    .update(content)
+    .digest("hex");
 }
 
 /** The header, then the content. The header says the size, so the file must keep it. */

@@ -2,7 +2,6 @@
 import { createHash } from "node:crypto";
 import {
   closeSync,
-  fstatSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -18,6 +17,7 @@ import {
 import { join } from "node:path";
 import { crc32, deflateSync, inflateSync } from "node:zlib";
 import { syncFolder } from "../../store/sync.ts";
+import { readOffset } from "./git-index.ts";
 
 /** An index holds 31 bits of an offset. */
 const largestPack = 2 ** 31 - 64 * 1024 * 1024;
@@ -54,58 +54,60 @@ export class Packs {
   get(id: string): Buffer | undefined {
     for (const pack of this.#packs) {
       const index = pack.find(id);
-      if (index !== undefined) return pack.read(index);
+      if (index !== undefined) return pack.read(index, (other) => this.get(other));
     }
     return undefined;
   }
 }
 
-/** A pack and its index, read when it is first needed. */
+/** How many contents a pack has, and what lies where in its index. */
+type IndexFile = {
+  count: number;
+  at(start: number, length: number): Buffer;
+  number(start: number): number;
+  nameAt(index: number): string;
+};
+
+/** A pack and its index, of ours or of a repository. Looked at when it is first needed. */
 export class PackIndex {
   /** Without its ending. */
   readonly path: string;
-  #loaded: { bytes: Buffer; count: number } | undefined;
+  #loaded: IndexFile | undefined;
 
   constructor(path: string) {
     this.path = path;
   }
 
   get ids(): string[] {
-    const { bytes, count } = this.#load();
-    return Array.from({ length: count }, (_, index) =>
-      bytes.toString("hex", namesAt + index * 20, namesAt + index * 20 + 20),
-    );
+    const { nameAt, count } = this.#load();
+    return Array.from({ length: count }, (_, index) => nameAt(index));
   }
 
   /** The place of a name among the names, which are sorted. */
   find(id: string): number | undefined {
-    const { bytes, count } = this.#load();
-    const wanted = Buffer.from(id, "hex");
-    let low = 0;
-    let high = count;
+    const { number, nameAt, count } = this.#load();
+    if (count === 0) return undefined;
+    const wanted = Number.parseInt(id.slice(0, 8), 16);
+    const first = wanted >>> 24;
+    let low = first === 0 ? 0 : number(4 + first * 4);
+    let high = number(8 + first * 4);
     while (low < high) {
-      const middle = (low + high) >> 1;
-      const at = namesAt + middle * 20;
-      const order = bytes.compare(wanted, 0, 20, at, at + 20);
-      if (order === 0) return middle;
-      if (order < 0) low = middle + 1;
+      const middle = (low + high) >>> 1;
+      if (number(namesAt + middle * 20) < wanted) low = middle + 1;
       else high = middle;
     }
+    for (; low < count && number(namesAt + low * 20) === wanted; low++) if (nameAt(low) === id) return low;
     return undefined;
   }
 
-  read(index: number): Buffer {
-    const { bytes, count } = this.#load();
-    const start = bytes.readUInt32BE(namesAt + count * 24 + index * 4);
+  /** `others`: finds what a content is a difference to, should it not be in this pack. */
+  read(index: number, others: (id: string) => Buffer | undefined = () => undefined): Buffer {
     const handle = openSync(`${this.path}.pack`, "r");
     try {
-      const head = Buffer.alloc(16);
-      readSync(handle, head, 0, head.length, start);
-      const { size, length } = readEntryHeader(head);
-      // What does not get smaller gets little larger. Unpacking ends where the content ends, whatever follows.
-      const packed = Buffer.alloc(size + Math.ceil(size / 100) + 100);
-      const read = readSync(handle, packed, 0, packed.length, start + length);
-      return inflateSync(packed.subarray(0, read));
+      return contentAt(handle, this.#offsetOf(index), (id) => {
+        const own = this.find(id);
+        return own === undefined ? others(id) : this.#offsetOf(own);
+      });
     } finally {
       closeSync(handle);
     }
@@ -116,37 +118,164 @@ export class PackIndex {
     for (const ending of ["idx", "pack"]) rmSync(`${this.path}.${ending}`, { force: true });
   }
 
-  #load(): { bytes: Buffer; count: number } {
-    if (this.#loaded) return this.#loaded;
-    const bytes = readFileSync(`${this.path}.idx`);
-    const count = bytes.length >= namesAt ? bytes.readUInt32BE(namesAt - 4) : 0;
-    // Where one of the two was lost in part when the machine went down, nothing is found in it.
-    const isWhole = bytes.length === namesAt + count * 28 + 40 && this.#endsWith(bytes.subarray(-40, -20));
-    this.#loaded = { bytes, count: isWhole ? count : 0 };
+  /** Offsets of more than 31 bits lie in a table of their own, behind the others. */
+  #offsetOf(index: number): number {
+    const { at, number, count } = this.#load();
+    const short = number(namesAt + count * 24 + index * 4);
+    if (short < 2 ** 31) return short;
+    return Number(at(namesAt + count * 28 + (short - 2 ** 31) * 8, 8).readBigUInt64BE());
+  }
+
+  #load() {
+    this.#loaded ??= this.#open() ?? { count: 0, at: () => Buffer.alloc(0), number: () => 0, nameAt: () => "" };
     return this.#loaded;
+  }
+
+  /** Where one of the two was lost in part when the machine went down, nothing is found in it. */
+  #open(): IndexFile | undefined {
+    const size = statSync(`${this.path}.idx`).size;
+    const whole = size <= largestInMemory ? readFileSync(`${this.path}.idx`) : undefined;
+    const at = (start: number, length: number) =>
+      whole ? whole.subarray(start, start + length) : partOf(`${this.path}.idx`, start, length);
+    if (size < namesAt + 40 || at(0, 8).toString("hex") !== "ff744f6300000002") return undefined;
+    const number = (start: number) => (whole ?? at(start, 4)).readUInt32BE(whole ? start : 0);
+    const nameAt = (index: number) => {
+      const start = namesAt + index * 20;
+      return whole ? whole.toString("hex", start, start + 20) : at(start, 20).toString("hex");
+    };
+    const count = number(namesAt - 4);
+    const rest = size - (namesAt + count * 28 + 40);
+    return rest >= 0 && rest % 8 === 0 && this.#endsWith(at(size - 40, 20)) ? { count, at, number, nameAt } : undefined;
   }
 
   /** A pack ends with its sum, which the index also holds. */
   #endsWith(sum: Buffer): boolean {
     try {
-      const handle = openSync(`${this.path}.pack`, "r");
-      try {
-        const end = Buffer.alloc(sum.length);
-        readSync(handle, end, 0, end.length, fstatSync(handle).size - end.length);
-        return end.equals(sum);
-      } finally {
-        closeSync(handle);
-      }
+      const file = `${this.path}.pack`;
+      return partOf(file, statSync(file).size - sum.length, sum.length).equals(sum);
     } catch {
       return false;
     }
   }
 }
 
+/** The index of a larger repository is read where it lies. */
+const largestInMemory = 16 * 1024 * 1024;
+
+function partOf(file: string, start: number, length: number): Buffer {
+  const handle = openSync(file, "r");
+  try {
+    const part = Buffer.alloc(length);
+    readSync(handle, part, 0, length, start);
+    return part;
+  } finally {
+    closeSync(handle);
+  }
+}
+
+const offsetDelta = 6;
+const namedDelta = 7;
+
+/** `find`: the offset of another content in this pack, or that content itself. */
+function contentAt(handle: number, start: number, find: (id: string) => number | Buffer | undefined): Buffer {
+  const head = Buffer.alloc(48);
+  readSync(handle, head, 0, head.length, start);
+  const { kind, size, length } = readEntryHeader(head);
+  const inflated = (from: number) => {
+    // What does not get smaller gets little larger. Unpacking ends where the content ends, whatever follows.
+    const packed = Buffer.alloc(size + Math.ceil(size / 100) + 100);
+    return inflateSync(packed.subarray(0, readSync(handle, packed, 0, packed.length, from)));
+  };
+  if (kind === offsetDelta) {
+    const back = readOffset(head, length);
+    return applyDelta(contentAt(handle, start - back.value, find), inflated(start + back.end));
+  }
+  if (kind !== namedDelta) return inflated(start + length);
+  const found = find(head.toString("hex", length, length + 20));
+  if (found === undefined) throw new Error("a content that another one is a difference to is missing");
+  const base = typeof found === "number" ? contentAt(handle, found, find) : found;
+  return applyDelta(base, inflated(start + length + 20));
+}
+
+/** Git's own form of a difference: how long both are, then pieces to copy and pieces that are new. */
+function applyDelta(base: Buffer, delta: Buffer): Buffer {
+  let at = 0;
+  const number = () => {
+    let value = 0;
+    for (let unit = 1; ; unit *= 128) {
+      const byte = delta[at++]!;
+      value += (byte & 0x7f) * unit;
+      if (byte < 0x80) return value;
+    }
+  };
+  number();
+  const content = Buffer.alloc(number());
+  let end = 0;
+  while (at < delta.length) {
+    const command = delta[at++]!;
+    if (command < 0x80) {
+      end += delta.copy(content, end, at, at + command);
+      at += command;
+      continue;
+    }
+    // A bit for each byte of the offset and of the length that is not zero.
+    const field = (bits: readonly number[]) =>
+      bits.reduce((value, bit, index) => (command & bit ? value + delta[at++]! * 256 ** index : value), 0);
+    const offset = field([1, 2, 4, 8]);
+    const size = field([16, 32, 64]) || 0x10000;
+    end += base.copy(content, end, offset, offset + size);
+  }
+  return content;
+}
+
 /** Behind the magic, the version, and the counts by first byte. */
 const namesAt = 8 + 256 * 4;
 
 type PackedObject = { id: string; offset: number; crc: number };
+
+/** So much waits in memory until it is known whether a pack is worth its while. */
+const mostWaiting = 4 * 1024 * 1024;
+
+/** Contents that are put together: few of them wait for the caller to write each, more go into packs. */
+export class Batch {
+  readonly waiting = new Map<string, Buffer>();
+  readonly #folder: string;
+  readonly #most: number;
+  #bytes = 0;
+  #pack: PackWriter | undefined;
+
+  constructor(folder: string, most: number) {
+    this.#folder = folder;
+    this.#most = most;
+  }
+
+  has(id: string): boolean {
+    return this.waiting.has(id) || this.#pack?.has(id) === true;
+  }
+
+  add(id: string, content: Buffer): void {
+    this.#bytes += content.length;
+    this.waiting.set(id, content);
+    if (!this.#pack && this.waiting.size <= this.#most && this.#bytes <= mostWaiting) return;
+    if (this.#pack?.isFull) {
+      this.#pack.finish();
+      this.#pack = undefined;
+    }
+    this.#pack ??= new PackWriter(this.#folder);
+    for (const each of this.waiting) this.#pack.add(...each);
+    this.waiting.clear();
+  }
+
+  /** Whether there is a new pack. */
+  finish(): boolean {
+    this.#pack?.finish();
+    return this.#pack !== undefined;
+  }
+
+  abandon(): void {
+    this.#pack?.abandon();
+  }
+}
 
 /** Nothing of it can be seen before it is finished. */
 export class PackWriter {
@@ -241,11 +370,11 @@ function entryHeader(size: number): Buffer {
   return Buffer.from(bytes);
 }
 
-function readEntryHeader(bytes: Buffer): { size: number; length: number } {
+function readEntryHeader(bytes: Buffer): { kind: number; size: number; length: number } {
   let size = bytes[0]! & 15;
   let length = 1;
   for (let unit = 16; bytes[length - 1]! >= 0x80; unit *= 128) size += (bytes[length++]! & 127) * unit;
-  return { size, length };
+  return { kind: (bytes[0]! >> 4) & 7, size, length };
 }
 
 /** Version 2: how many names begin with which byte, the names, checksums and offsets in their order. */

@@ -3,10 +3,11 @@ import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { isInside } from "../../policy/paths.ts";
 import { FolderTrail, foldersAbove, inFolder, namesFrom, readOnly } from "../folder-handle.ts";
+import { attributesName, gitIndexOf, gitRepositoryOf } from "./git-index.ts";
 import type { SnapshotEntry } from "./manifest.ts";
 import { hashFile, idOf } from "./objects.ts";
 import { reasons } from "./reasons.ts";
-import { type FileNode, nodeAt, type ScanOptions, scanTree, type TreeNode } from "./scan.ts";
+import { type FileNode, nodeAt, type ScanOptions, scanTree, stampOf, type TreeNode } from "./scan.ts";
 import type { SnapshotStore } from "./store.ts";
 import type { RestoreTarget } from "./target.ts";
 
@@ -44,7 +45,11 @@ export async function planRestore(
   const planning: Planning = { store, trail: new FolderTrail(), plan: { steps: [], left: [] }, kept: [] };
   try {
     const present = await presentNodes(planning, target, options);
-    store.cache.begin();
+    store.cache.begin(
+      target.trees.flatMap((tree) => gitRepositoryOf(tree) ?? []).flatMap((repository) => gitIndexOf(repository) ?? []),
+    );
+    for (const [path, node] of present) if (path.endsWith(attributesName)) findKnown(store, path, node);
+    store.cache.forgetDoubtful();
     for (const path of [...new Set([...present.keys(), ...target.entries.keys()])].sort()) {
       if (options.pauses.due) await options.pauses.take();
       compare(planning, { path, root: rootOf(path, target), node: present.get(path), entry: target.entries.get(path) });
@@ -53,6 +58,10 @@ export async function planRestore(
     planning.trail.close();
   }
   return withoutKept(planning.plan, planning.kept);
+}
+
+function findKnown(store: SnapshotStore, path: string, node: TreeNode): string | undefined {
+  return node.kind === "file" ? store.cache.find(path, node) : undefined;
 }
 
 /** A folder that holds something which stays, stays as well. */
@@ -151,7 +160,7 @@ function changeOf(
 
 /** A file that cannot be read is different: it is written anew, or that fails with a word. */
 function objectOf(planning: Planning, { root, path, node }: { root: string; path: string; node: FileNode }) {
-  const known = planning.store.cache.find(path, node.stamp);
+  const known = planning.store.cache.find(path, node);
   if (known !== undefined) return known;
   const names = namesFrom(root, path);
   let handle: number | undefined;
@@ -174,7 +183,7 @@ function whyLeft(node: TreeNode | undefined, entry: SnapshotEntry): string | und
   }
   if (entry.why === "own" || (entry.why === "repository" && node)) return undefined;
   if (entry.why === "repository") return "the repository is gone, and repositories are not saved";
-  const stamp = node?.kind === "unsaved" || node?.kind === "file" ? node.stamp : undefined;
+  const stamp = node?.kind === "file" ? stampOf(node) : node?.kind === "unsaved" ? node.stamp : undefined;
   if (entry.why !== "many" && stamp === entry.stamp) return undefined;
   return `it was not saved: ${reasons[entry.why]}`;
 }

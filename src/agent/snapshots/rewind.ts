@@ -58,7 +58,7 @@ export function openRewind({ configDir, workspace, chat }: RewindContext): Rewin
 
   function snapshotOf(object: string, of: string): Snapshot {
     try {
-      store.objects.packs.refresh();
+      store.objects.refresh();
       return decodeSnapshot(store.objects.get(object));
     } catch {
       throw lost(`The snapshot ${of} is`);

@@ -1,5 +1,7 @@
 // What every file of a workspace held when it was last read: one that nobody touched since is not read again.
 import { readFileSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from "node:fs";
+import type { GitIndex } from "./git-index.ts";
+import { type FileStat, stampOf } from "./scan.ts";
 
 /**
  * A file that changed so shortly before it was read may change again without its times showing it: the clocks of
@@ -17,6 +19,7 @@ export class StatCache {
   #known = new Map<string, CachedFile>();
   #loaded: string | undefined;
   #round = 0;
+  #indexes: readonly GitIndex[] = [];
   #changed = false;
 
   /** `isThere`: an object that is lost, however that came about, is not spoken of: its file is read and saved again. */
@@ -25,9 +28,10 @@ export class StatCache {
     this.#isThere = isThere;
   }
 
-  /** Begins a round. Another process may have written the file since the last one. */
-  begin(): void {
+  /** Begins a round. Another process may have written the file since the last one. `indexes`: what git knows of files. */
+  begin(indexes: readonly GitIndex[] = []): void {
     this.#round++;
+    this.#indexes = indexes;
     this.#changed = false;
     const identity = identityOf(statSync(this.#file, { throwIfNoEntry: false }));
     if (identity === this.#loaded) return;
@@ -36,19 +40,33 @@ export class StatCache {
   }
 
   /** The object of a file that nobody touched since it was read. */
-  find(path: string, stamp: string): string | undefined {
+  find(path: string, stat: FileStat): string | undefined {
+    for (const index of this.#indexes) {
+      const object = index.find(path, stat);
+      if (object !== undefined && this.#isThere(object)) return object;
+    }
     const known = this.#known.get(path);
-    if (known === undefined || known.text.length !== stamp.length + 41 || !known.text.endsWith(stamp)) return undefined;
+    if (known === undefined) return undefined;
+    const stamp = stampOf(stat);
+    if (known.text.length !== stamp.length + 41 || !known.text.endsWith(stamp)) return undefined;
     const object = known.text.slice(0, 40);
     if (known.round !== this.#round && !this.#isThere(object)) return undefined;
     known.round = this.#round;
     return object;
   }
 
+  /** Whether an index was relied on that may not tell what files hold: then everything found in this round is in doubt. */
+  forgetDoubtful(): boolean {
+    const reliable = this.#indexes.filter((index) => !index.isDoubtful);
+    const isDoubtful = reliable.length < this.#indexes.length;
+    this.#indexes = reliable;
+    return isDoubtful;
+  }
+
   /** `readAt`: when the reading began. */
-  note(path: string, stamp: string, object: string, times: { changedAt: number; readAt: number }): void {
-    if (times.changedAt >= times.readAt - tickMs) return;
-    this.#known.set(path, { text: `${object} ${stamp}`, round: this.#round });
+  note(path: string, stat: FileStat, { object, readAt }: { object: string; readAt: number }): void {
+    if (Math.max(stat.mtimeMs, stat.ctimeMs) >= readAt - tickMs) return;
+    this.#known.set(path, { text: `${object} ${stampOf(stat)}`, round: this.#round });
     this.#changed = true;
   }
 

@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { chatsDir, projectId } from "../../store/chats/layout.ts";
 import { replaceFile } from "../../store/json-file.ts";
 import { syncFoldersUpTo } from "../../store/sync.ts";
+import { gitIndexOf, gitRepositoryOf } from "./git-index.ts";
 import { type ObjectStore, openObjects } from "./objects.ts";
 import { StatCache } from "./stat-cache.ts";
 
@@ -28,6 +29,7 @@ export class SnapshotStore {
   readonly chats: string;
   readonly objects: ObjectStore;
   readonly cache: StatCache;
+  #lending = { borrow: true };
   readonly #workspace: string;
   readonly #top: string;
 
@@ -37,7 +39,7 @@ export class SnapshotStore {
     this.folder = join(configDir, "courser", "snapshots", projectId(workspace));
     this.chats = join(chatsDir(configDir), projectId(workspace));
     this.objects = openObjects(join(this.folder, "objects"));
-    this.cache = new StatCache(join(this.folder, "cache"), (object) => this.objects.has(object));
+    this.cache = new StatCache(join(this.folder, "cache"), (object) => this.objects.has(object, this.#lending));
   }
 
   /** Was there ever a snapshot? */
@@ -61,6 +63,14 @@ export class SnapshotStore {
     } finally {
       rmSync(mark, { force: true });
     }
+  }
+
+  /** Begins a comparison with what is known of files. `borrow`: what the repositories of the roots hold counts as saved. */
+  beginRound(roots: readonly string[], { borrow }: { borrow: boolean }): void {
+    this.#lending = { borrow };
+    const repositories = borrow ? roots.flatMap((root) => gitRepositoryOf(root) ?? []) : [];
+    for (const { objects } of repositories) this.objects.borrowFrom(objects);
+    this.cache.begin(repositories.flatMap((repository) => gitIndexOf(repository) ?? []));
   }
 
   /** What a chat refers to stays as long as the chat. On the disk before the chat may name it. */

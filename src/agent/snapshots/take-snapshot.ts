@@ -4,7 +4,16 @@ import { join } from "node:path";
 import { type FolderHandle, FolderTrail, inFolder, namesFrom, openFolder, readOnly } from "../folder-handle.ts";
 import { encodeFolder, encodeSnapshot, type Snapshot, type SnapshotEntry } from "./manifest.ts";
 import type { UnsavedPath, UnsavedReason } from "./reasons.ts";
-import { type FileNode, type FolderNode, nodeAt, type ScanOptions, scanTree, stampOf, type TreeNode } from "./scan.ts";
+import {
+  type FileNode,
+  type FileStat,
+  type FolderNode,
+  nodeAt,
+  type ScanOptions,
+  scanTree,
+  stampOf,
+  type TreeNode,
+} from "./scan.ts";
 import type { SnapshotStore } from "./store.ts";
 
 /** `unsaved`: what the snapshot does not hold, and why. */
@@ -16,19 +25,28 @@ type Saving = {
   unsaved: UnsavedPath[];
   /** Only for whole trees: single files are simply read. */
   cache?: SnapshotStore["cache"];
+  borrow: boolean;
 };
 
-/** Roots: real paths, none inside another. */
+/** Roots: real paths, none inside another. `borrow`: what a repository of theirs holds is not saved once more. */
 export async function takeTrees(
   store: SnapshotStore,
   roots: readonly string[],
-  options: ScanOptions,
+  options: ScanOptions & { borrow?: boolean },
 ): Promise<TakenSnapshot> {
-  const saving: Saving = { store, options, unsaved: [], cache: store.cache };
-  const nodes: [string, FolderNode][] = [];
-  for (const root of roots) nodes.push([root, await scanTree(root, options)]);
-  store.cache.begin();
-  const save = async (): Promise<TakenSnapshot> => {
+  const { borrow = true } = options;
+  const take = async (): Promise<TakenSnapshot> => {
+    const saving: Saving = { store, options, unsaved: [], cache: store.cache, borrow };
+    const known = {
+      file: (path: string, stat: FileStat) => store.cache.find(path, stat),
+      folder: (children: ReadonlyMap<string, TreeNode>) => {
+        const entries = knownEntries(store, children);
+        return entries && store.objects.put(encodeFolder(entries));
+      },
+    };
+    const nodes: [string, FolderNode][] = [];
+    for (const root of roots) nodes.push([root, await scanTree(root, { ...options, known })]);
+    if (store.cache.forgetDoubtful()) return take();
     const entries = new Map<string, SnapshotEntry>();
     for (const [root, node] of nodes) {
       const folder = lazily(() => openFolder(root));
@@ -40,21 +58,29 @@ export async function takeTrees(
     }
     return { object: store.objects.put(encodeSnapshot({ kind: "tree", roots, entries })), unsaved: saving.unsaved };
   };
-  const unread = nodes.reduce((sum, [root, node]) => sum + unreadIn(store.cache, node, root), 0);
-  const taken = await (unread > (options.limits?.loose ?? 0) ? store.objects.together(save) : save());
+  store.beginRound(roots, { borrow });
+  const taken = await store.objects.together(options.limits?.loose ?? 0, take);
   await store.objects.settle();
   store.cache.save();
   return taken;
 }
 
-/** How many files must be read: all but those that nobody touched. */
-function unreadIn(cache: SnapshotStore["cache"], folder: FolderNode, path: string): number {
-  let count = 0;
-  for (const [name, node] of folder.children) {
-    if (node.kind === "folder") count += unreadIn(cache, node, inFolder(path, name));
-    else if (node.kind === "file" && cache.find(inFolder(path, name), node.stamp) === undefined) count++;
+/** The entries of a folder of which everything is known. What is left out and must be told of is not. */
+function knownEntries(
+  store: SnapshotStore,
+  children: ReadonlyMap<string, TreeNode>,
+): Map<string, SnapshotEntry> | undefined {
+  const entries = new Map<string, SnapshotEntry>();
+  for (const [name, node] of children) {
+    if (node.kind === "unsaved") {
+      if (isTold(node.why)) return undefined;
+      entries.set(name, { kind: "unsaved", why: node.why, stamp: node.stamp });
+    } else if (node.kind === "link") entries.set(name, { kind: "link", object: store.objects.put(node.target) });
+    else if (node.object === undefined) return undefined;
+    else if (node.kind === "folder") entries.set(name, { kind: "folder", mode: node.mode, object: node.object });
+    else entries.set(name, { kind: "file", mode: node.mode, size: node.size, object: node.object });
   }
-  return count;
+  return entries;
 }
 
 /** `path` is real but for its last part, which is not followed. */
@@ -66,7 +92,7 @@ export async function takePaths(
   paths: readonly PathInRoot[],
   options: ScanOptions,
 ): Promise<TakenSnapshot> {
-  const saving: Saving = { store, options, unsaved: [] };
+  const saving: Saving = { store, options, unsaved: [], borrow: false };
   const entries = new Map<string, SnapshotEntry>();
   for (const pathInRoot of paths) await savePath(saving, pathInRoot, entries);
   return finish(saving, { kind: "paths", roots: rootsOf(paths), entries });
@@ -87,7 +113,7 @@ export async function takePresentPaths(
   list: readonly PresentPath[],
   options: ScanOptions,
 ): Promise<TakenSnapshot> {
-  const saving: Saving = { store, options, unsaved: [] };
+  const saving: Saving = { store, options, unsaved: [], borrow: false };
   const entries = new Map<string, SnapshotEntry>();
   const trail = new FolderTrail();
   try {
@@ -115,6 +141,7 @@ type NodeAt<Kind extends TreeNode = TreeNode> = { node: Kind; path: string; fold
 
 /** One blob for the folder; below it those of its folders. */
 async function saveFolder(saving: Saving, { node, path, folder }: NodeAt<FolderNode>): Promise<SnapshotEntry> {
+  if (node.object !== undefined) return { kind: "folder", mode: node.mode, object: node.object };
   const { pauses } = saving.options;
   const entries = new Map<string, SnapshotEntry>();
   for (const [name, child] of node.children) {
@@ -145,7 +172,7 @@ async function saveChild(
       }
     }
     case "file": {
-      const object = saving.cache?.find(path, node.stamp);
+      const { object } = node;
       if (object !== undefined) return { kind: "file", mode: node.mode, size: node.size, object };
       return saveFile(saving, name, { node, path, folder });
     }
@@ -159,26 +186,29 @@ async function saveFile(saving: Saving, name: string, { node, path, folder }: No
     handle = openSync(folder().at(name), readOnly);
     const stat = fstatSync(handle);
     if (!stat.isFile()) return leaveOut(saving, path, { why: "special", stamp: stampOf(stat) });
-    const { object, size } = await saving.store.objects.putFile(handle, stat.size);
+    const { object, size } = await saving.store.objects.putFile(handle, stat.size, saving);
     // A file that changed while it was read is saved as it was read, and read again the next time.
-    if (stampOf(fstatSync(handle)) === node.stamp)
-      saving.cache?.note(path, node.stamp, object, { changedAt: node.changedAt, readAt });
+    if (stampOf(fstatSync(handle)) === stampOf(node)) saving.cache?.note(path, node, { object, readAt });
     const entry: SnapshotEntry = { kind: "file", mode: stat.mode & 0o7777, size, object };
     return entry;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
     if (!["EACCES", "EPERM", "ELOOP", "ENOTDIR", "EIO", "ENXIO"].includes(code ?? "")) throw error;
-    return leaveOut(saving, path, { why: "unreadable", stamp: node.stamp });
+    return leaveOut(saving, path, { why: "unreadable", stamp: stampOf(node) });
   } finally {
     if (handle !== undefined) closeSync(handle);
   }
 }
 
 function leaveOut(saving: Saving, path: string, { why, stamp }: { why: UnsavedReason; stamp: string }): SnapshotEntry {
-  // That these are left alone goes without saying.
-  if (why !== "repository" && why !== "own") saving.unsaved.push({ path, why });
+  if (isTold(why)) saving.unsaved.push({ path, why });
   return { kind: "unsaved", why, stamp };
+}
+
+/** That the others are left alone goes without saying. */
+function isTold(why: UnsavedReason): boolean {
+  return why !== "repository" && why !== "own";
 }
 
 async function savePath(

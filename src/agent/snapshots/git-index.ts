@@ -1,0 +1,301 @@
+// The index of a git repository: which content every tracked file had when git last looked, by the stat data it had then. Read
+// without git, and never written. Format: git-scm.com/docs/index-format
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { homeDir } from "../../store/config-dir.ts";
+import type { FileStat } from "./scan.ts";
+
+/** A repository whose objects have ids like ours, and where they lie. */
+export type GitRepository = {
+  /** The folder that its paths are relative to. */
+  top: string;
+  /** The folder that it was looked up for, and those on the way to the top. */
+  above: string[];
+  /** The folder of this checkout, and the one that all checkouts share. */
+  folder: string;
+  common: string;
+  objects: string;
+};
+
+/** The repository that a folder lies in. */
+export function gitRepositoryOf(root: string): GitRepository | undefined {
+  const above: string[] = [];
+  for (let top = root; ; top = dirname(top)) {
+    above.push(top);
+    const found = join(top, ".git");
+    if (existsSync(found)) return repositoryAt(above, found);
+    if (dirname(top) === top) return undefined;
+  }
+}
+
+/** `.git` is a folder; in a worktree and in a submodule, a file that names one. */
+function repositoryAt(above: string[], found: string): GitRepository | undefined {
+  const top = dirname(found);
+  try {
+    const named = statSync(found).isFile() ? /^gitdir: (.+)$/m.exec(readFileSync(found, "utf8"))?.[1] : found;
+    if (named === undefined) return undefined;
+    const folder = realpathSync(resolve(top, named));
+    const shared = read(join(folder, "commondir"))?.trim() ?? ".";
+    const common = isAbsolute(shared) ? shared : join(folder, shared);
+    const isKnown = !/objectformat\s*=\s*(?!sha1)/i.test(read(join(common, "config")) ?? "");
+    const objects = join(common, "objects");
+    return isKnown && existsSync(objects) ? { top, above, folder, common, objects } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the stat data of files tell of their contents. */
+export class GitIndex {
+  readonly #top: string;
+  readonly #bytes: Buffer;
+  readonly #entries: IndexEntries;
+  readonly #writtenAt: number;
+  /** Where the entries of files begin, by name, of the folders that were asked for last. */
+  readonly #folders = new Map<string, Map<string, number>>();
+  /** A file was seen by which git converts contents: what it holds may differ from the files. */
+  isDoubtful = false;
+
+  constructor(top: string, bytes: Buffer, writtenAt: number) {
+    this.#top = inside(top);
+    this.#bytes = bytes;
+    this.#entries = new IndexEntries(bytes);
+    this.#writtenAt = writtenAt;
+    for (const path of this.#entries.named(attributesName)) this.#lookAt(join(top, path));
+  }
+
+  /** The content of a file that nobody touched since git read it. A file as young as the index may have changed unseen. */
+  find(path: string, { size, mtimeMs, ctimeMs, ino }: FileStat): string | undefined {
+    if (!path.startsWith(this.#top)) return undefined;
+    const split = path.lastIndexOf(sep) + 1;
+    const name = path.slice(split);
+    const at = this.#filesIn(path.slice(this.#top.length, split)).get(name);
+    if (at === undefined) {
+      if (name === attributesName) this.#lookAt(path);
+      return undefined;
+    }
+    const bytes = this.#bytes;
+    const isSame =
+      mtimeMs < this.#writtenAt &&
+      bytes.readUInt32BE(at + 36) === size % 2 ** 32 &&
+      bytes.readUInt32BE(at + 20) === ino % 2 ** 32 &&
+      timeAt(bytes, at + 8) === mtimeMs &&
+      timeAt(bytes, at) === ctimeMs;
+    return isSame ? bytes.toString("hex", at + 40, at + 60) : undefined;
+  }
+
+  /** The folders above are asked for again on the way back, so some are kept. */
+  #filesIn(folder: string): Map<string, number> {
+    const known = this.#folders.get(folder);
+    if (known) return known;
+    const files = this.#entries.filesIn(folder);
+    const [oldest] = this.#folders.keys();
+    if (oldest !== undefined && this.#folders.size >= mostFolders) this.#folders.delete(oldest);
+    this.#folders.set(folder, files);
+    return files;
+  }
+
+  #lookAt(attributes: string): void {
+    this.isDoubtful ||= converting.test(read(attributes) ?? "");
+  }
+}
+
+const mostFolders = 32;
+
+export const attributesName = ".gitattributes";
+
+/** Undefined where there is none, or none that can be relied on: then contents are read. */
+export function gitIndexOf(repository: GitRepository): GitIndex | undefined {
+  try {
+    if (mayConvert(repository)) return undefined;
+    const file = join(repository.folder, "index");
+    const { mtimeMs } = statSync(file);
+    const bytes = readFileSync(file);
+    const index = new GitIndex(repository.top, bytes, mtimeMs);
+    return index.isDoubtful ? undefined : index;
+  } catch {
+    return undefined;
+  }
+}
+
+/** As Node computes it, so that equal times are equal numbers. */
+function timeAt(bytes: Buffer, at: number): number {
+  return bytes.readUInt32BE(at) * 1000 + bytes.readUInt32BE(at + 4) / 1_000_000;
+}
+
+const headerSize = 12;
+const statSize = 62;
+const regular = 0o100000;
+
+/**
+ * The entries in the order of their paths. As bytes: fifty thousand strings would take much of the memory that a run has.
+ * Throws where an index is of a later version, or refers to another one.
+ */
+class IndexEntries {
+  readonly #index: Buffer;
+  /** Where each entry begins in the index, and where its path lies among the paths. */
+  readonly #starts: Uint32Array;
+  readonly #pathStarts: Uint32Array;
+  readonly #pathEnds: Uint32Array;
+  /** The index itself; where it holds only how each path differs from the one before, the whole paths. */
+  #paths: Buffer;
+
+  constructor(index: Buffer) {
+    const version = index.readUInt32BE(4);
+    if (index.toString("latin1", 0, 4) !== "DIRC" || version < 2 || version > 4) throw new Error("an unknown index");
+    const count = index.readUInt32BE(8);
+    this.#index = index;
+    this.#starts = new Uint32Array(count);
+    this.#pathStarts = new Uint32Array(count);
+    this.#pathEnds = new Uint32Array(count);
+    this.#paths = version === 4 ? Buffer.alloc(index.length) : index;
+    let at = headerSize;
+    for (let number = 0; number < count; number++) {
+      const start = at;
+      this.#starts[number] = start;
+      at += statSize + (this.#isExtended(start) ? 2 : 0);
+      if (version === 4) {
+        at = this.#addPath(number, at);
+        continue;
+      }
+      const length = index.readUInt16BE(start + 60) & 0xfff;
+      const end = length < 0xfff ? at + length : index.indexOf(0, at);
+      this.#pathStarts[number] = at;
+      this.#pathEnds[number] = end;
+      at = start + Math.ceil((end + 1 - start) / 8) * 8;
+    }
+    if (hasExtension(index, at, "link")) throw new Error("a part of another index");
+  }
+
+  /** Where the entries of the files in a folder begin, by name. The folder ends with a slash, the top is empty. */
+  filesIn(folder: string): Map<string, number> {
+    const files = new Map<string, number>();
+    const prefix = Buffer.from(folder);
+    for (let number = this.#firstFrom(prefix); number < this.#starts.length; ) {
+      const { start, end } = this.#pathAt(number);
+      if (this.#paths.compare(prefix, 0, prefix.length, start, Math.min(end, start + prefix.length)) !== 0) break;
+      const slash = this.#paths.indexOf(slashCode, start + prefix.length);
+      if (slash !== -1 && slash < end) {
+        // Past everything in a folder below: the sign after the slash is larger than all of it.
+        const below = Buffer.from(this.#paths.subarray(start, slash + 1));
+        below[below.length - 1] = slashCode + 1;
+        number = this.#firstFrom(below);
+        continue;
+      }
+      const at = this.#starts[number]!;
+      if (this.#isFile(at)) files.set(this.#paths.toString("utf8", start + prefix.length, end), at);
+      number++;
+    }
+    return files;
+  }
+
+  /** The paths of files with this name. */
+  named(name: string): string[] {
+    const found: string[] = [];
+    for (let at = this.#paths.indexOf(name); at !== -1; at = this.#paths.indexOf(name, at + 1)) {
+      const number = this.#pathEnds.indexOf(at + name.length);
+      if (number !== -1) found.push(this.#paths.toString("utf8", this.#pathStarts[number], this.#pathEnds[number]));
+    }
+    return found;
+  }
+
+  #pathAt(number: number): { start: number; end: number } {
+    return { start: this.#pathStarts[number] ?? 0, end: this.#pathEnds[number] ?? 0 };
+  }
+
+  /** How many bytes of the path before are dropped, and what follows the rest of it. Where the next entry begins. */
+  #addPath(number: number, at: number): number {
+    const before = this.#pathAt(number - 1);
+    const dropped = readOffset(this.#index, at);
+    const end = this.#index.indexOf(0, dropped.end);
+    const kept = before.end - before.start - dropped.value;
+    const length = kept + end - dropped.end;
+    if (before.end + length > this.#paths.length) this.#paths = Buffer.concat([this.#paths], (before.end + length) * 2);
+    this.#paths.copyWithin(before.end, before.start, before.start + kept);
+    this.#index.copy(this.#paths, before.end + kept, dropped.end, end);
+    this.#pathStarts[number] = before.end;
+    this.#pathEnds[number] = before.end + length;
+    return end + 1;
+  }
+
+  #firstFrom(path: Buffer): number {
+    let low = 0;
+    let high = this.#starts.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const { start, end } = this.#pathAt(middle);
+      if (this.#paths.compare(path, 0, path.length, start, end) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #isExtended(start: number): boolean {
+    return (this.#index.readUInt16BE(start + 60) & 0x4000) !== 0;
+  }
+
+  /** A regular file that is merged, and of which a content was added. */
+  #isFile(start: number): boolean {
+    const isPlanned = this.#isExtended(start) && (this.#index.readUInt16BE(start + statSize) & 0x2000) !== 0;
+    const isMerged = (this.#index.readUInt16BE(start + 60) & 0x3000) === 0;
+    return isMerged && !isPlanned && (this.#index.readUInt32BE(start + 24) & 0o170000) === regular;
+  }
+}
+
+const slashCode = "/".charCodeAt(0);
+
+/** A number in groups of seven bits, the highest first, each group but the last one more than it says. */
+export function readOffset(bytes: Buffer, start: number): { value: number; end: number } {
+  let at = start;
+  let value = bytes[at]! & 0x7f;
+  while (bytes[at++]! >= 0x80) value = (value + 1) * 128 + (bytes[at]! & 0x7f);
+  return { value, end: at };
+}
+
+function hasExtension(bytes: Buffer, start: number, name: string): boolean {
+  for (let at = start; at + 8 <= bytes.length - 20; at += 8 + bytes.readUInt32BE(at + 4))
+    if (bytes.toString("latin1", at, at + 4) === name) return true;
+  return false;
+}
+
+/**
+ * Git may hold another content than the file: with other line ends, or what a filter makes of it. Any setting that could do so
+ * counts.
+ */
+function mayConvert({ above, folder, common }: GitRepository): boolean {
+  if (process.platform === "win32" || process.env["GIT_CONFIG_COUNT"] !== undefined) return true;
+  const home = homeDir(process.env);
+  const user = join(process.env["XDG_CONFIG_HOME"] ?? join(home, ".config"), "git");
+  const configs = [
+    join(common, "config"),
+    join(folder, "config.worktree"),
+    process.env["GIT_CONFIG_GLOBAL"] ?? join(home, ".gitconfig"),
+    join(user, "config"),
+    ...systemFolders.map((system) => join(system, "gitconfig")),
+  ];
+  const conversion = /^\s*(autocrlf\s*(=\s*(?!false\b)|$)|attributesfile|\[include)/im;
+  if (configs.some((file) => conversion.test(read(file) ?? ""))) return true;
+  const lists = [
+    ...[join(common, "info"), user, ...systemFolders].map((each) => join(each, "attributes")),
+    ...above.map((each) => join(each, attributesName)),
+    "/etc/gitattributes",
+  ];
+  return lists.some((file) => converting.test(read(file) ?? ""));
+}
+
+const systemFolders = ["/etc", "/usr/local/etc", "/opt/homebrew/etc"];
+/** An attribute behind a pattern that makes git convert the content. */
+const converting = /^[^#\n]*\s(text|crlf|eol|ident|filter|working-tree-encoding)(=|\s|$)/m;
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+    throw error;
+  }
+}
+
+function inside(folder: string): string {
+  return folder.endsWith(sep) ? folder : folder + sep;
+}

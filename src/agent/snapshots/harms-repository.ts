@@ -1,0 +1,30 @@
+// May a command take contents away from a repository? Before such a command nothing is borrowed: everything is saved here.
+import { resolve } from "node:path";
+import { removed } from "../../policy/files/copies.ts";
+import type { ShellWord } from "../../policy/parse/shell.ts";
+import { isInside } from "../../policy/paths.ts";
+import { type ProgramStart, startedPrograms } from "../../policy/starts/wrappers.ts";
+import { words } from "../../text/words.ts";
+
+/** They remove what no branch leads to, or put it elsewhere. */
+const cleaners = words("gc prune prune-packed repack maintenance filter-branch filter-repo reflog unpack-objects");
+
+/** Every doubt is a yes: then saving takes longer, and that is all. `cwd`: where the command starts. */
+export function harmsRepository(command: string, cwd: string, roots: readonly string[]): boolean {
+  // The folder itself, not `.gitignore` and the like.
+  if (/\.git(?![\w-])/.test(command)) return true;
+  const { runs, opaque } = startedPrograms(command);
+  if (opaque.length > 0) return true;
+  const movesElsewhere = runs.some(({ name }) => ["cd", "pushd"].includes(name.value));
+  const holdsRepository = ({ value, dynamic, glob }: ShellWord) => {
+    if (dynamic) return true;
+    if (glob) return /(^|\/)\.[^/]*[*?[]|\{/.test(value) || value.startsWith("..");
+    const path = resolve(cwd, value);
+    return (movesElsewhere && /^\.{1,2}(\/|$)/.test(value)) || roots.some((root) => isInside(root, path));
+  };
+  return runs.some((run) => isCleaner(run) || removed(run).some(holdsRepository));
+}
+
+function isCleaner({ name, args }: ProgramStart): boolean {
+  return name.dynamic || (name.value.endsWith("git") && args.some(({ value }) => cleaners.has(value)));
+}

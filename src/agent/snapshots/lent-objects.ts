@@ -1,0 +1,69 @@
+// Contents that need not be saved, because a git repository holds them: read from its own files, which are never written.
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { inflateSync } from "node:zlib";
+import { Packs } from "./packs.ts";
+
+/** Where a folder of objects says which others it borrows from. */
+export function alternatesFile(objects: string): string {
+  return join(objects, "info", "alternates");
+}
+
+/** Those that a folder of objects borrows from, and those that they borrow from. */
+export function alternatesOf(objects: string, depth = 0): string[] {
+  try {
+    const lines = readFileSync(alternatesFile(objects), "utf8").split("\n");
+    const named = lines.filter((line) => line !== "" && !line.startsWith("#")).map((line) => resolve(objects, line));
+    return depth > 4 ? named : named.flatMap((each) => [each, ...alternatesOf(each, depth + 1)]);
+  } catch {
+    return [];
+  }
+}
+
+export class LentObjects {
+  readonly #folders: { path: string; packs: Packs }[];
+  /** The names of single objects, by folder: a repository that was never packed has one for each file. */
+  readonly #single = new Map<string, Set<string>>();
+
+  constructor(folders: readonly string[]) {
+    this.#folders = [...new Set(folders)].map((path) => ({ path, packs: new Packs(join(path, "pack")) }));
+    for (const { packs } of this.#folders) packs.refresh();
+  }
+
+  has(id: string): boolean {
+    return this.#folders.some(({ packs }) => packs.has(id)) || this.#singleFile(id) !== undefined;
+  }
+
+  /** Undefined when nobody holds it. Whether it is what its name says is for the caller to see. */
+  get(id: string): Buffer | undefined {
+    for (const { packs } of this.#folders) {
+      const packed = packs.get(id);
+      if (packed) return packed;
+    }
+    const file = this.#singleFile(id);
+    if (file === undefined) return undefined;
+    const bytes = inflateSync(readFileSync(file));
+    return bytes.subarray(bytes.indexOf(0) + 1);
+  }
+
+  #singleFile(id: string): string | undefined {
+    for (const { path } of this.#folders) {
+      const folder = `${path}/${id.slice(0, 2)}`;
+      let names = this.#single.get(folder);
+      if (!names) {
+        names = namesIn(folder);
+        this.#single.set(folder, names);
+      }
+      if (names.has(id.slice(2))) return join(folder, id.slice(2));
+    }
+    return undefined;
+  }
+}
+
+function namesIn(folder: string): Set<string> {
+  try {
+    return new Set(readdirSync(folder));
+  } catch {
+    return new Set();
+  }
+}
