@@ -1,5 +1,6 @@
 // Every vendor, through the AI SDK's LanguageModel interface: one request in, our chunks out.
 import type {
+  LanguageModelV3,
   LanguageModelV3FinishReason,
   LanguageModelV3StreamPart,
   LanguageModelV3ToolCall,
@@ -20,6 +21,7 @@ import type { Vendor } from "./vendors/vendor.ts";
 
 export function aiSdkProvider(vendor: Vendor, asked: RequestedModel, fetch: Fetch): Provider {
   const said = new Set<string>();
+  const takeModel = modelsOf(vendor);
   return {
     id: vendor.name,
     async *stream(given) {
@@ -31,8 +33,9 @@ export function aiSdkProvider(vendor: Vendor, asked: RequestedModel, fetch: Fetc
       const sent = { length: 0 };
       const wire = rewriting(fetch, vendor, request, sent);
       const watch = watchAnswer(wire, { ...asked, model: request.model }, request.signal);
+      const { model, giveBack } = takeModel(request.model, watch.fetch);
       try {
-        const { stream } = await vendor.open(request.model, watch.fetch).doStream({
+        const { stream } = await model.doStream({
           prompt: toPrompt(request, vendor),
           // Those that are written into the body afterwards do not go through a package that may refuse them.
           tools: (vendor.writesTools ? [] : tools).map((tool) => ({
@@ -59,8 +62,26 @@ export function aiSdkProvider(vendor: Vendor, asked: RequestedModel, fetch: Fetc
           { ...asked, model: request.model },
           { signal: request.signal, answered: watch.answered },
         );
+      } finally {
+        giveBack();
       }
     },
+  };
+}
+
+/** Models that no request uses are used again: opening one makes all the schemas of its wire. */
+function modelsOf(vendor: Vendor) {
+  type Opened = { id: string; model: LanguageModelV3; ask: Fetch };
+  const idle: Opened[] = [];
+  return (id: string, ask: Fetch) => {
+    const at = idle.findIndex((each) => each.id === id);
+    const opened: Opened = idle.splice(at, at === -1 ? 0 : 1)[0] ?? {
+      id,
+      model: vendor.open(id, (url, init) => opened.ask(url, init)),
+      ask,
+    };
+    opened.ask = ask;
+    return { model: opened.model, giveBack: () => void idle.push(opened) };
   };
 }
 
