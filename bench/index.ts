@@ -14,6 +14,7 @@ import { compactRatio } from "./compact.ts";
 import { decoderRatio } from "./decoder.ts";
 import { fleetFigures } from "./fleet.ts";
 import { fleetStart } from "./fleet-start.ts";
+import { globRatio } from "./glob.ts";
 import { grepRatio } from "./grep.ts";
 import { hookTimes } from "./hooks.ts";
 import { launchRatio } from "./hooks-launch.ts";
@@ -357,9 +358,14 @@ async function policy(): Promise<Line[]> {
   ];
 }
 
-async function search(): Promise<Line[]> {
+async function search(folder: string, { rounds }: Options): Promise<Line[]> {
   const { ratio } = await grepRatio(20_000);
-  return [{ name: "grep tool over bare rg, 20,000 files", value: ratio, limit: 1.3, unit: "×", better: "less" }];
+  const glob = await globRatio(cli, place(join(folder, "glob")), rounds);
+  const floor = `bare rg --files: ${glob.bareMs.toFixed(0)} ms`;
+  return [
+    { name: "grep tool over bare rg, 20,000 files", value: ratio, limit: 1.3, unit: "×", better: "less" },
+    { name: "glob tool in 50,000 files", value: glob.ratio, limit: 2.5, unit: "×", better: "less", floor },
+  ];
 }
 
 async function sessions(folder: string, { rounds }: Options): Promise<Line[]> {

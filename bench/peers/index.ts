@@ -8,9 +8,10 @@ import { cpus, loadavg, tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import type { ModelServer, RecordedRequest } from "../../src/testing/kit/model-server.ts";
 import { median, type Program, runOnce, type Sample } from "../measure.ts";
+import { growthAnswer, makeLargeRepository, promptFor, writeLargeFile } from "./growth.ts";
 import { peakOfTree } from "./memory.ts";
 import { benchModel, hasResult, toolsIn } from "./model.ts";
-import { type Figures, type PeerRow, writeReport } from "./report.ts";
+import { type Figures, type Growth, type PeerRow, writeReport } from "./report.ts";
 import { type Peer, type PeerPlace, peers, prompts, type Turn } from "./table.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -20,10 +21,10 @@ const courser: Peer = {
   name: "courser",
   package: "courser-agent",
   program: "courser",
-  turn: (turn, { url }) => ({
+  turn: (turn, { url, prompt, again }) => ({
     args: [
-      ...["-p", "--force", "--output-format", "stream-json"],
-      ...["-e", `${url[turn]}/v1`, "--model", "bench-model", prompts[turn]],
+      ...["-p", "--force", "--output-format", "stream-json", ...(again ? ["--continue"] : [])],
+      ...["-e", `${url[turn]}/v1`, "--model", "bench-model", prompt],
     ],
   }),
 };
@@ -38,7 +39,7 @@ export async function comparePeers({ folder, rounds, argv }: PeersOptions): Prom
   const inside = withoutNetwork(argv);
   if (inside !== undefined) return inside;
   const temporary = mkdtempSync(join(tmpdir(), "courser-peers-"));
-  const server = await benchModel();
+  const server = await benchModel(growthAnswer);
   try {
     const found = [courser, ...peers].flatMap((peer) => {
       const installed = installedPeer(peer, folder);
@@ -55,14 +56,22 @@ export async function comparePeers({ folder, rounds, argv }: PeersOptions): Prom
       console.error(`round ${round} of ${rounds}`);
     }
     for (const entrant of found) await entrant.measureMemory(Math.min(3, rounds));
+    const large = join(temporary, "large");
+    makeLargeRepository(large);
+    for (const entrant of found) {
+      console.error(`growth of ${entrant.peer.name} …`);
+      await entrant.measureGrowth(large);
+    }
+    const measured = new Date().toISOString().slice(0, 10);
     const figures: Figures = {
-      measured: new Date().toISOString().slice(0, 10),
+      measured,
       rounds,
       node: process.version,
       cores: cpus().length,
       load: Math.round(load * 10) / 10,
       network: process.env[marker] === undefined ? "as it is" : "loopback only",
       rows: found.map((entrant) => entrant.row()),
+      growth: { measured, load: Math.round(loadavg()[0]! * 10) / 10 },
     };
     console.log(writeReport(figures, join(root, "docs")));
     return 0;
@@ -83,6 +92,7 @@ class Entrant {
   readonly #server: ModelServer;
   readonly #samples: Record<Turn, Measured[]> = { text: [], tool: [] };
   #peaks: number[] = [];
+  readonly #growth: Growth = {};
   #failure: string | undefined;
   #failed = 0;
 
@@ -160,6 +170,7 @@ class Entrant {
       requests: tool[0]!.requests.length,
       ...(this.#failed > 0 && { failed: this.#failed }),
       ...(note !== undefined && { note }),
+      ...(Object.keys(this.#growth).length > 0 && { growth: this.#growth }),
     };
   }
 
@@ -182,7 +193,42 @@ class Entrant {
   }
 
   #turn(turn: Turn): Program {
-    const { args, env } = this.peer.turn(turn, this.#place);
+    const { args, env } = this.peer.turn(turn, { ...this.#place, prompt: prompts[turn] });
+    return this.#program(args, env);
+  }
+
+  /** What grows with the work, once each: the runs are long, and compared with each other. */
+  async measureGrowth(largeRepository: string): Promise<void> {
+    if (this.#failure !== undefined) return;
+    const file = writeLargeFile(this.#workspace);
+    for (const name of ["calls1", "calls10", "calls100"]) await this.#grow(name, this.#job(name));
+    await this.#grow("edits", this.#job("edits", { file }));
+    await this.#grow("reads", this.#job("reads", { file }));
+    await this.#grow("calls400", this.#job("calls400"));
+    await this.#grow("again", this.#job("again", { again: true }));
+    const started = performance.now();
+    const runs = await Promise.all(
+      Array.from({ length: 12 }, () => runOnce(this.#job("calls1"), { ownGroup: true, timeoutMs })),
+    );
+    if (runs.every(({ exit }) => exit === 0)) this.#growth.atOnceMs = performance.now() - started;
+    const asked = this.#server.requests.length;
+    const { exit } = await runOnce({ ...this.#job("large"), cwd: largeRepository }, { ownGroup: true, timeoutMs });
+    const at = this.#server.requests.slice(asked).filter(({ json }) => toolsIn(json).length > 0);
+    const gaps = at.slice(1).map((request, index) => request.at - at[index]!.at);
+    if (exit === 0 && gaps.length === 4) this.#growth.large = gaps;
+    for (const made of ["made-first", "made-second"]) rmSync(join(largeRepository, made), { force: true });
+  }
+
+  async #grow(name: string, program: Program): Promise<void> {
+    const before = bytesBelow(this.#place.home);
+    const { wallMs, exit } = await runOnce(program, { ownGroup: true, timeoutMs });
+    if (exit === 0) this.#growth[name] = { ms: wallMs, bytes: bytesBelow(this.#place.home) - before };
+    else console.error(`${this.peer.name}: ${name} ended with ${exit}`);
+  }
+
+  #job(workload: string, { file, again }: { file?: string; again?: boolean } = {}): Program {
+    const asked = { ...this.#place, prompt: promptFor(workload, file), ...(again && { again }) };
+    const { args, env } = this.peer.turn("tool", asked);
     return this.#program(args, env);
   }
 
@@ -251,6 +297,12 @@ function withoutNetwork(argv: readonly string[]): number | undefined {
     env: { ...process.env, [marker]: "1" },
   });
   return status ?? 1;
+}
+
+/** What lies below a folder on disk. */
+function bytesBelow(folder: string): number {
+  const said = spawnSync("du", ["-sk", folder], { encoding: "utf8" }).stdout;
+  return Number(/^\d+/.exec(said)?.[0] ?? 0) * 1024;
 }
 
 /** Daemons that an agent started: those that live in one of our homes. */

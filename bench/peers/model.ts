@@ -2,7 +2,7 @@
 // called and however its arguments are spelt.
 import { type Answer, modelServer, type RecordedRequest } from "../../src/testing/kit/model-server.ts";
 
-type Schema = {
+export type Schema = {
   type?: string | string[];
   properties?: Record<string, Schema>;
   items?: Schema;
@@ -10,11 +10,11 @@ type Schema = {
   enum?: unknown[];
   anyOf?: Schema[];
 };
-type OfferedTool = { name: string; schema: Schema | undefined };
+export type OfferedTool = { name: string; schema: Schema | undefined };
 
-/** `${url}/text` and `${url}/tool` are the bases for the two kinds of turn. */
-export function benchModel() {
-  return modelServer((request) => sideAnswer(request) ?? answer(request));
+/** `${url}/text` and `${url}/tool` are the bases for the two kinds of turn. `special`: asked first. */
+export function benchModel(special: (request: RecordedRequest) => Answer | undefined) {
+  return modelServer((request) => sideAnswer(request) ?? special(request) ?? answer(request));
 }
 
 function answer(request: RecordedRequest): Answer {
@@ -25,16 +25,21 @@ function answer(request: RecordedRequest): Answer {
 }
 
 /** Did the agent run the command and say what came of it? */
-export function hasResult({ json }: RecordedRequest): boolean {
+export function hasResult(request: RecordedRequest): boolean {
+  return resultCount(request) > 0;
+}
+
+/** How many calls the agent has said the results of. */
+export function resultCount({ json }: RecordedRequest): number {
   const said: { role?: string; type?: string; content?: unknown; parts?: unknown }[] =
     json?.messages ?? json?.input ?? json?.contents ?? [];
-  if (!Array.isArray(said)) return false;
-  return said.some(
+  if (!Array.isArray(said)) return 0;
+  return said.filter(
     ({ role, type = "", content, parts }) =>
       role === "tool" ||
       type.endsWith("_output") ||
       /"type":"tool_result"|"functionResponse"/.test(JSON.stringify(content ?? parts ?? "")),
-  );
+  ).length;
 }
 
 export function toolsIn(json: any): OfferedTool[] {
@@ -54,7 +59,7 @@ const shellNames = [
   /(?:exec|run)[_-]?(?:terminal)?[_-]?(?:command|cmd)/i,
 ];
 
-function shellOf(tools: readonly OfferedTool[]): OfferedTool | undefined {
+export function shellOf(tools: readonly OfferedTool[]): OfferedTool | undefined {
   for (const pattern of shellNames) {
     const found = tools.find(({ name }) => pattern.test(name));
     if (found) return found;

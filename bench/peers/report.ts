@@ -17,7 +17,13 @@ export type PeerRow = {
   /** How many turns did not do what they were asked, and are not counted. */
   failed?: number;
   note?: string;
+  growth?: Growth;
 };
+
+type Workload = { ms: number; bytes: number };
+
+/** By workload; those that failed are absent. `large`: in 50,000 files, a search by name, one by content, a first and a second command that writes. */
+export type Growth = Record<string, Workload | number | number[]> & { atOnceMs?: number; large?: number[] };
 
 export type Figures = {
   measured: string;
@@ -28,6 +34,8 @@ export type Figures = {
   load: number;
   network: string;
   rows: PeerRow[];
+  /** When and how busy the machine was, for what grows with the work. */
+  growth?: { measured: string; load: number };
 };
 
 /** Writes the figures, the picture and the page; says the table. */
@@ -70,7 +78,7 @@ adds is not measured; it is the same for all.${wasBusy ? `\n\n**The machine was 
 - first event: time to the first line on stdout. first request: time to the first request to the model.
 - memory: peak of the process and everything it starts (PSS), measured in separate runs.
 - request: size of the first request with tools; requests: number of requests in a tool turn.
-${notes.length === 0 ? "" : `${notes.join("\n")}\n`}
+${notes.length === 0 ? "" : `${notes.join("\n")}\n`}${growthSection(figures)}
 To measure it yourself, install the agents to compare, each in its own directory, and run the benchmark. It writes this part of the page,
 the picture and [\`peers.json\`](peers.json):
 
@@ -93,6 +101,67 @@ const columns: [title: string, value: (row: PeerRow) => string | undefined][] = 
   ["request", ({ firstRequestKb }) => withUnit(firstRequestKb, "kB")],
   ["requests", ({ requests }) => requests?.toString()],
 ];
+
+const workload = (growth: Growth, name: string) => growth[name] as Workload | undefined;
+const seconds = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms / 10) / 100);
+
+/** `value`: smaller is better. */
+const growthColumns: { title: string; unit: string; value(growth: Growth): number | undefined }[] = [
+  ...[1, 10, 100, 400].map((count) => ({
+    title: `${count} ${count === 1 ? "call" : "calls"}`,
+    unit: "s",
+    value: (growth: Growth) => seconds(workload(growth, `calls${count}`)?.ms),
+  })),
+  { title: "resumed after 400", unit: "s", value: (growth) => seconds(workload(growth, "again")?.ms) },
+  { title: "12 runs at once", unit: "s", value: ({ atOnceMs }) => seconds(atOnceMs) },
+  ...["find by name", "find by content", "first command that writes", "second"].map((title, index) => ({
+    title: `50,000 files: ${title}`,
+    unit: "ms",
+    value: ({ large }: Growth) => (large?.[index] === undefined ? undefined : Math.round(large[index]!)),
+  })),
+  ...[
+    { title: "disk: 400 calls", name: "calls400" },
+    { title: "disk: 50 edits in 92 kB", name: "edits" },
+    { title: "disk: 30 reads", name: "reads" },
+  ].map(({ title, name }) => ({
+    title,
+    unit: "kB",
+    value: (growth: Growth) => {
+      const bytes = workload(growth, name)?.bytes;
+      return bytes === undefined ? undefined : Math.round(bytes / 1000);
+    },
+  })),
+];
+
+/** The workloads as rows, the agents beside each other; where another agent is ahead, that is said. */
+function growthSection({ rows, growth: measured, cores }: Figures): string {
+  const found = rows.filter(({ growth }) => growth !== undefined);
+  if (found.length === 0 || found[0] !== rows[0]) return "";
+  const behind: string[] = [];
+  const lines = growthColumns.map(({ title, unit, value }) => {
+    const values = found.map(({ growth }) => value(growth!));
+    const [ours, ...others] = values;
+    const best = others.filter((each) => each !== undefined).sort((one, other) => one - other)[0];
+    const first = found[1 + others.indexOf(best)]?.name;
+    if (ours !== undefined && best !== undefined && best < ours)
+      behind.push(`${title} (${first} ${withUnit(best, unit)}, Courser ${withUnit(ours, unit)})`);
+    return `| ${[title, ...values.map((each) => withUnit(each, unit) ?? "–")].join(" | ")} |`;
+  });
+  const head = [
+    ["", ...found.map(({ name }) => name)],
+    ["---", ...found.map(() => "---")],
+  ];
+  return `
+### What grows with the work
+
+${[...head.map((cells) => `| ${cells.join(" | ")} |`), ...lines].join("\n")}
+
+One run of each${measured ? ` on ${measured.measured}, at a load of ${measured.load} on ${cores} cores` : ""}, one call in each reply of the model. Times are from start to exit; in the repository of 50,000 tracked files, from the request that
+was answered with the call to the one with its result. Disk is what the agent's home grew by. An agent without a tool for it uses its shell. A dash: it did not succeed.
+
+${behind.length === 0 ? "Courser is first in every row." : `Courser is not first in: ${behind.join("; ")}.`}
+`;
+}
 
 function withUnit(value: number | undefined, unit: string): string | undefined {
   return value === undefined ? undefined : `${value.toLocaleString("en-US")} ${unit}`;

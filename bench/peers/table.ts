@@ -13,6 +13,9 @@ export const prompts: Record<Turn, string> = {
 /** `url`: the model for each kind of turn, without `/v1`. */
 export type PeerPlace = { home: string; url: Record<Turn, string> };
 
+/** `prompt`: what is asked. `again`: in the chat of the run before. */
+export type PeerTurn = PeerPlace & { prompt: string; again?: boolean };
+
 export type Peer = {
   name: string;
   /** As npm calls it, and the program that it brings. */
@@ -24,7 +27,7 @@ export type Peer = {
   prepare?(place: PeerPlace): void;
   /** Its own commands that must have run before: the arguments of each. */
   before?(place: PeerPlace): string[][];
-  turn(turn: Turn, place: PeerPlace): { args: string[]; env?: Record<string, string> };
+  turn(turn: Turn, place: PeerTurn): { args: string[]; env?: Record<string, string> };
   note?: string;
 };
 
@@ -42,12 +45,13 @@ export const peers: readonly Peer[] = [
         join(home, ".codex/config.toml"),
         `model = "${model}"\nmodel_provider = "bench"\ncheck_for_update_on_startup = false\n[analytics]\nenabled = false\n[feedback]\nenabled = false\n`,
       ),
-    turn: (turn, { url }) => ({
+    turn: (turn, { url, prompt, again }) => ({
       args: [
-        ...["exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"],
+        ...(again ? ["exec", "resume", "--last"] : ["exec"]),
+        ...["--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"],
         ...["--disable", "plugins", "-c"],
         `model_providers.bench={name="bench",base_url="${url[turn]}/v1",env_key="BENCH_KEY",wire_api="responses"}`,
-        prompts[turn],
+        prompt,
       ],
       env: { BENCH_KEY: key },
     }),
@@ -68,8 +72,18 @@ export const peers: readonly Peer[] = [
         providers: { "bench-text": provider("text"), "bench-tool": provider("tool") },
       });
     },
-    turn: (turn) => ({
-      args: ["-p", "--mode", "json", "--provider", `bench-${turn}`, "--model", model, prompts[turn]],
+    turn: (turn, { prompt, again }) => ({
+      args: [
+        "-p",
+        ...(again ? ["--continue"] : []),
+        "--mode",
+        "json",
+        "--provider",
+        `bench-${turn}`,
+        "--model",
+        model,
+        prompt,
+      ],
       env: { PI_OFFLINE: "1", PI_SKIP_VERSION_CHECK: "1", PI_TELEMETRY: "0" },
     }),
   },
@@ -78,8 +92,11 @@ export const peers: readonly Peer[] = [
     package: "@anthropic-ai/claude-code",
     program: "claude",
     prepare: ({ home }) => write(join(home, ".claude.json"), { hasCompletedOnboarding: true, autoUpdates: false }),
-    turn: (turn, { url }) => ({
-      args: ["-p", prompts[turn], "--output-format", "stream-json", "--verbose", "--allowedTools", "Bash"],
+    turn: (turn, { url, prompt, again }) => ({
+      args: [
+        ...["-p", prompt, "--output-format", "stream-json", "--verbose", ...(again ? ["--continue"] : [])],
+        ...["--allowedTools", "Bash,Edit,Read,Glob,Grep"],
+      ],
       env: {
         ANTHROPIC_BASE_URL: url[turn],
         ANTHROPIC_API_KEY: `sk-${key}`,
@@ -94,9 +111,9 @@ export const peers: readonly Peer[] = [
     name: "copilot",
     package: "@github/copilot",
     program: "copilot",
-    turn: (turn, { url }) => ({
+    turn: (turn, { url, prompt }) => ({
       args: [
-        ...["-p", prompts[turn], "--output-format", "json", "--allow-all-tools"],
+        ...["-p", prompt, "--output-format", "json", "--allow-all-tools"],
         ...["--no-auto-update", "--disable-client-telemetry"],
       ],
       env: {
@@ -121,9 +138,9 @@ export const peers: readonly Peer[] = [
         privacy: { usageStatisticsEnabled: false },
         telemetry: { enabled: false },
       }),
-    turn: (turn, { url }) => ({
+    turn: (turn, { url, prompt }) => ({
       args: [
-        ...["-p", prompts[turn], "-o", "stream-json", "-m", "gemini-2.5-flash"],
+        ...["-p", prompt, "-o", "stream-json", "-m", "gemini-2.5-flash"],
         ...["--approval-mode", "yolo", "--skip-trust"],
       ],
       env: { GEMINI_API_KEY: key, GOOGLE_GEMINI_BASE_URL: url[turn], GEMINI_TELEMETRY_ENABLED: "false" },
@@ -140,9 +157,9 @@ export const peers: readonly Peer[] = [
         privacy: { usageStatisticsEnabled: false },
         telemetry: { enabled: false },
       }),
-    turn: (turn, { url }) => ({
+    turn: (turn, { url, prompt }) => ({
       args: [
-        ...["-p", prompts[turn], "-o", "stream-json", "--auth-type", "openai"],
+        ...["-p", prompt, "-o", "stream-json", "--auth-type", "openai"],
         ...["--model", model, "--approval-mode", "yolo"],
       ],
       env: { OPENAI_API_KEY: key, OPENAI_BASE_URL: `${url[turn]}/v1`, OPENAI_MODEL: model },
@@ -159,8 +176,8 @@ export const peers: readonly Peer[] = [
           `name: bench\nversion: 0.0.1\nschema: v1\nmodels:\n  - name: bench\n    provider: openai\n    model: ${model}\n    apiKey: ${key}\n    apiBase: ${url[turn]}/v1\n    roles: [chat]\n    capabilities: [tool_use]\n    useResponsesApi: false\n`,
         );
     },
-    turn: (turn, { home }) => ({
-      args: ["-p", "--format", "json", "--auto", "--config", join(home, `${turn}.yaml`), prompts[turn]],
+    turn: (turn, { home, prompt }) => ({
+      args: ["-p", "--format", "json", "--auto", "--config", join(home, `${turn}.yaml`), prompt],
       env: { CONTINUE_TELEMETRY_ENABLED: "0", CONTINUE_CLI_DISABLE_AUTO_UPDATE: "1" },
     }),
     note: "its first event is the whole answer",
@@ -175,10 +192,10 @@ export const peers: readonly Peer[] = [
         ...["auth", "-p", "openai-compatible", "-k", key, "-m", model],
         ...["-b", `${url[turn]}/v1`, "--config", join(home, turn)],
       ]),
-    turn: (turn, { home }) => ({
+    turn: (turn, { home, prompt }) => ({
       args: [
         ...["--json", "--auto-approve", "true", "--config", join(home, turn)],
-        ...["-P", "openai-compatible", "-m", model, prompts[turn]],
+        ...["-P", "openai-compatible", "-m", model, prompt],
       ],
       env: { CLINE_TELEMETRY_DISABLED: "1", CLINE_NO_AUTO_UPDATE: "1" },
     }),
@@ -187,8 +204,8 @@ export const peers: readonly Peer[] = [
     name: "opencode",
     package: "opencode-ai",
     program: "opencode",
-    turn: (turn, { url }) => ({
-      args: ["run", "--format", "json", "-m", `bench/${model}`, prompts[turn]],
+    turn: (turn, { url, prompt }) => ({
+      args: ["run", "--format", "json", "-m", `bench/${model}`, prompt],
       env: openCodeVariables("OPENCODE", url[turn]),
     }),
   },
@@ -196,8 +213,8 @@ export const peers: readonly Peer[] = [
     name: "kilo",
     package: "@kilocode/cli",
     program: "kilo",
-    turn: (turn, { url }) => ({
-      args: ["run", "--format", "json", "-m", `bench/${model}`, prompts[turn]],
+    turn: (turn, { url, prompt }) => ({
+      args: ["run", "--format", "json", "-m", `bench/${model}`, prompt],
       env: { ...openCodeVariables("KILO", url[turn]), KILO_TELEMETRY_LEVEL: "off" },
     }),
   },
