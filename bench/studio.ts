@@ -16,8 +16,10 @@ export type StudioFigures = {
     /** Milliseconds, by the number of events. */
     open: Record<100 | 10_000, number>;
     /** Milliseconds of work for 60 steps. */
-    scroll: Record<1000 | 10_000, number>;
+    scroll: Record<300 | 10_000, number>;
     mostRows: number;
+    /** Milliseconds from a key to the next frame, at rest and while a run prints. */
+    typing: { rest: number; streaming: number };
   };
 };
 
@@ -32,16 +34,16 @@ export async function studioFigures(rounds: number): Promise<StudioFigures> {
     await page.getByRole("link", { name: "New run" }).first().waitFor();
     const where = { configDir: service.workspace.config, workspace: service.workspace.path };
     const open: Record<100 | 10_000, number[]> = { 100: [], 10000: [] };
-    const scroll: Record<1000 | 10_000, number[]> = { 1000: [], 10000: [] };
+    const scroll: Record<300 | 10_000, number[]> = { 300: [], 10000: [] };
     let mostRows = 0;
     // A session is read once and remembered: each is opened for the first time. The first round is not counted.
     for (let round = -1; round < Math.min(rounds, 5); round++) {
-      for (const events of [100, 1000, 10_000] as const) {
+      for (const events of [100, 300, 10_000] as const) {
         const opened = await openSession(page, writeLongSession(where, events));
         const { ms, rows } = events === 100 ? { ms: 0, rows: 0 } : await scrollThrough(page);
         mostRows = Math.max(mostRows, rows);
         if (round < 0) continue;
-        if (events !== 1000) open[events].push(opened);
+        if (events !== 300) open[events].push(opened);
         if (events !== 100) scroll[events].push(ms);
       }
     }
@@ -49,8 +51,9 @@ export async function studioFigures(rounds: number): Promise<StudioFigures> {
       firstLoadKb,
       page: {
         open: { 100: median(open[100]), 10000: median(open[10_000]) },
-        scroll: { 1000: median(scroll[1000]), 10000: median(scroll[10_000]) },
+        scroll: { 300: median(scroll[300]), 10000: median(scroll[10_000]) },
         mostRows,
+        typing: await typingMs(page, service),
       },
     };
   } finally {
@@ -93,6 +96,42 @@ async function openSession(page: Page, id: string): Promise<number> {
   return ms;
 }
 
+/** The same session, before and while its run prints a hundred lines a second. */
+export async function typingMs(page: Page, service: TestService): Promise<{ rest: number; streaming: number }> {
+  const command = "sleep 4; for i in $(seq 1 600); do echo line $i; sleep 0.01; done";
+  const body = {
+    ...{ workspace: service.workspace.path, prompt: { text: "Print" }, force: true },
+    model: service.script([{ text: "I print.", calls: [{ name: "Shell", args: { command } }] }]),
+  };
+  const { id } = (await service.call("POST", "/api/runs", body)).body as { id: string };
+  await page.goto(`http://127.0.0.1:${service.info.port}/runs/${id}`);
+  await page.getByText("I print.", { exact: true }).waitFor();
+  const rest = await keyToFrame(page);
+  await page
+    .getByText(/^line \d+/)
+    .first()
+    .waitFor();
+  const streaming = await keyToFrame(page);
+  await service.call("POST", `/api/runs/${id}/stop`, {});
+  return { rest, streaming };
+}
+
+async function keyToFrame(page: Page): Promise<number> {
+  const times = await page.evaluate(async () => {
+    const field = document.querySelector<HTMLTextAreaElement>(".composer textarea")!;
+    const times: number[] = [];
+    for (let key = 0; key < 60; key++) {
+      const begun = performance.now();
+      field.value += "x";
+      field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+      times.push(performance.now() - begun);
+    }
+    return times;
+  });
+  return median(times);
+}
+
 async function scrollThrough(page: Page): Promise<{ ms: number; rows: number }> {
   const session = await page.context().newCDPSession(page);
   await session.send("Performance.enable");
@@ -105,7 +144,8 @@ async function scrollThrough(page: Page): Promise<{ ms: number; rows: number }> 
     const place = document.querySelector(".cr-scroll")!;
     let most = 0;
     for (let step = 0; step < 60; step++) {
-      place.scrollTop -= 700;
+      // Up and down the last pages, which a short session has as well.
+      place.scrollTop += step % 20 < 10 ? -500 : 500;
       await new Promise((resolve) => requestAnimationFrame(resolve));
       most = Math.max(most, document.querySelectorAll(".cr-row").length);
     }

@@ -89,6 +89,9 @@ function fixing(workspace: string) {
       calls: [
         { name: "TodoWrite", args: { todos: todos(1), merge: false } },
         { name: "Grep", args: { pattern: "createWriteStream", path: "src" } },
+        { name: "Glob", args: { pattern: "**/*.test.ts" } },
+        { name: "Read", args: { path: join(workspace, "test/upload.test.ts") } },
+        { name: "Read", args: { path: join(workspace, "package.json") } },
       ],
       ...usage(6200, 0, 180),
     },
@@ -125,18 +128,68 @@ function fixing(workspace: string) {
   ];
 }
 
-/** Chats of the last days, as other runs left them. */
-function oldSessions({ workspace: { config } }: TestService, base: string): void {
-  const day = 86_400_000;
-  const old: [title: string, project: string, ago: number, end: "done" | "fail"][] = [
-    ["Explain the retry policy", "api", 1.2 * 3_600_000, "done"],
-    ["Bump dependencies, keep the lock file", "web", 2.4 * 3_600_000, "done"],
-    ["Rename Session to Chat", "web", 3 * 3_600_000, "fail"],
-    ["Write a changelog for 0.4", "site", day, "done"],
-    ["Find the leak in the worker pool", "api", 3 * day, "done"],
-    ["Translate the error messages", "web", 12 * day, "done"],
+/** Sessions of other agents, as these write them. */
+function otherSessions(home: string, base: string): void {
+  const at = new Date(Date.now() - 1_500_000).toISOString();
+  const said = (id: string, cwd: string, prompt: string, answer: string) => {
+    const common = { sessionId: id, cwd, version: "2.1.325", isSidechain: false, userType: "external", timestamp: at };
+    const content = [{ type: "text", text: answer }];
+    const message = {
+      id: `msg_${id}`,
+      role: "assistant",
+      model: "claude-sonnet-4-5",
+      content,
+      stop_reason: "end_turn",
+    };
+    return [
+      { ...common, parentUuid: null, uuid: `${id}-1`, type: "user", message: { role: "user", content: prompt } },
+      { ...common, parentUuid: `${id}-1`, uuid: `${id}-2`, type: "assistant", message },
+    ];
+  };
+  const id = "5f3c1c7e-52d1-4c5e-9f0e-0a4b8a1d2c3e";
+  const file = join(home, ".claude/projects/-web", `${id}.jsonl`);
+  mkdirSync(dirname(file), { recursive: true });
+  const lines = said(id, join(base, "web"), "Move config to one file", "All settings are in config.ts now.");
+  writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const rollout = "0c9d3f10-6a1b-4d8e-8f5e-7b2a9c4d1e6f";
+  const folder = join(home, ".codex/sessions/2026/11/17");
+  mkdirSync(folder, { recursive: true });
+  const part = (type: string, text: string) => [{ type, text }];
+  const codex = [
+    { type: "session_meta", payload: { id: rollout, timestamp: at, cwd: join(base, "api"), cli_version: "0.169.0" } },
+    {
+      type: "response_item",
+      payload: { type: "message", role: "user", content: part("input_text", "Name the queues after their jobs") },
+    },
+    {
+      type: "response_item",
+      payload: { type: "message", role: "assistant", content: part("output_text", "Five queues have new names.") },
+    },
   ];
-  for (const [title, project, ago, end] of old) {
+  const named = join(folder, `rollout-2026-11-17T10-00-00-${rollout}.jsonl`);
+  writeFileSync(named, codex.map((line) => `${JSON.stringify({ timestamp: at, ...line })}\n`).join(""));
+}
+
+/** Chats of the last days, as other runs left them. */
+function oldSessions({ workspace }: TestService, base: string): void {
+  const { config } = workspace;
+  const day = 86_400_000;
+  const old: [title: string, project: string, ago: number, end: "done" | "fail", cost: number][] = [
+    ["Explain the retry policy", "api", 0.2 * 3_600_000, "done", 0.01],
+    ["Bump dependencies, keep the lock file", "web", 0.6 * 3_600_000, "done", 0.21],
+    ["Rename Session to Chat", "web", 0.9 * 3_600_000, "fail", 0.34],
+    ["Write a changelog for 0.4", "site", day, "done", 0.08],
+    ["Read settings from TOML as well", "api", 1.2 * day, "done", 0.62],
+    ["Find the leak in the worker pool", "api", 3 * day, "done", 0.47],
+    ["Sort imports by folder", "web", 4 * day, "done", 0.11],
+    ["Speed up the parser of dates", "api", 5 * day, "done", 0.93],
+    ["Add a dark theme", "site", 6 * day, "done", 0.38],
+    ["Draw the schema of the queue", "api", 8 * day, "done", 0.05],
+    ["Replace the mailer", "web", 9 * day, "done", 0.71],
+    ["Translate the error messages", "web", 12 * day, "done", 0.26],
+  ];
+  otherSessions(workspace.home, base);
+  for (const [title, project, ago, end, totalCost] of old) {
     const at = Date.now() - ago;
     const id = randomUuid();
     const chat = createChat({ configDir: config, workspace: join(base, project) }, { id, mode: "default" });
@@ -145,7 +198,8 @@ function oldSessions({ workspace: { config } }: TestService, base: string): void
       { role: "user", parts: [{ type: "text", text: title }] },
       { role: "assistant", parts: [{ type: "text", text: "Done." }] },
     );
-    const numbers = { durationMs: 42_000, apiDurationMs: 30_000, at };
+    const usage = { inputTokens: 9000, outputTokens: 700, cacheReadTokens: 41_000, cacheWriteTokens: 0, totalCost };
+    const numbers = { durationMs: 42_000 + 400_000 * totalCost, apiDurationMs: 30_000, usage, at };
     chat.record(
       end === "done"
         ? { type: "done", text: "Done.", ...numbers }

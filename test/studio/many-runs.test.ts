@@ -12,6 +12,7 @@ import {
 import { dirname, join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { distrust, isTrusted, trust } from "../../src/store/trust.ts";
 import { TestService, until } from "../serve/service-support.ts";
 import { orSkipped } from "../support/skipping.ts";
 import { noChromium, openBrowser, openStudio } from "./browser.ts";
@@ -116,7 +117,6 @@ describe.skipIf(noChromium)(orSkipped("many runs in the studio", noChromium), ()
   it("keeps a run that did not even begin: its prompt, why, and the text to try again", async () => {
     const gone = join(dirname(service.workspace.path), "gone");
     mkdirSync(gone);
-    const { trust } = await import("../../src/store/trust.ts");
     trust(service.workspace.config, gone);
     const body = { workspace: gone, prompt: { text: "Work where nothing is" }, model: "no-such-vendor/model" };
     const { body: run } = await service.call("POST", "/api/runs", body);
@@ -215,6 +215,49 @@ describe.skipIf(noChromium)(orSkipped("many runs in the studio", noChromium), ()
     await go(`/sessions/cursor/${sessionId}/replay`);
     await page.getByRole("slider").fill("0");
     expect(await page.getByText("late.txt").filter({ visible: true }).count()).toBe(0);
+  });
+
+  it("offers the directory in which it was started, and trusts it there", async () => {
+    distrust(service.workspace.config, service.workspace.path);
+    await go("/new");
+    const question = page.getByRole("group", { name: "Trust" });
+    await question.getByText(service.workspace.path).waitFor();
+    await page.getByLabel("What should be done?").fill("Look at this");
+    expect(await page.getByRole("button", { name: "Start" }).isDisabled()).toBe(true);
+    const refused = await service.call("POST", "/api/workspaces/trust", { workspace: service.workspace.home });
+    expect(refused.status).toBe(403);
+    await question.getByRole("button").click();
+    await question.waitFor({ state: "detached" });
+    expect(isTrusted(service.workspace.config, service.workspace.path)).toBe(true);
+  });
+
+  it("starts a run with a picture and a file that is named, in the background", async () => {
+    await go("/new");
+    const field = page.getByLabel("What should be done?");
+    await field.fill("What is in ");
+    await field.press("End");
+    await page.keyboard.type("@src/a");
+    await page.getByRole("option", { name: "@src/a.ts" }).waitFor();
+    await page.keyboard.press("Enter");
+    expect(await field.inputValue()).toBe("What is in @src/a.ts ");
+    const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    await page
+      .locator("input[type=file]")
+      .setInputFiles({ name: "dot.png", mimeType: "image/png", buffer: Buffer.from(dot, "base64") });
+    await page.getByRole("img", { name: "dot.png" }).waitFor();
+    await page.locator(".chip-model").click();
+    await page.getByLabel("Model", { exact: true }).fill(service.script([{ text: "A dot." }]));
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Background" }).click();
+    await page.keyboard.press("Escape");
+    await field.press("Control+Enter");
+    await until(async () => (await service.fleet.runs({}))[0]?.spec.prompt.text === "What is in @src/a.ts", "the run");
+    expect(new URL(page.url()).pathname).toBe("/new");
+    const run = await service.over((await service.fleet.runs({}))[0]!.id);
+    expect(run.spec.prompt.images).toEqual([{ mime: "image/png", base64: dot }]);
+    await go(`/runs/${run.id}`);
+    await page.locator(".cr-user img").waitFor();
+    await page.getByText("A dot.").waitFor();
   });
 
   it("moves through the list by j and k, and says when there is nothing at an address", async () => {

@@ -33,13 +33,12 @@ export async function main(wanted: readonly string[]): Promise<void> {
       {
         name: "studio-composer",
         path: "/new",
-        width: 1180,
-        height: 560,
+        height: 480,
         async before(page) {
-          await page.getByLabel("What should be done?").fill("Cover the retry policy with tests, as in @test/up");
-          await page.getByLabel("What should be done?").press("End");
-          await page.keyboard.type("l");
-          await page.locator(".offers [role=option]").first().waitFor();
+          const text = "Cover the retry policy with tests, as @test/upload.test.ts does for uploads";
+          await page.getByLabel("What should be done?").fill(text);
+          await page.getByLabel("Mode", { exact: true }).selectOption("plan");
+          await page.getByRole("button", { name: "Worktree" }).click();
         },
       },
       {

@@ -3,6 +3,7 @@ import { batch, signal } from "@preact/signals";
 import type { AgentEvent } from "../../../protocol/event.ts";
 import type { ContextUse } from "../../../protocol/run.ts";
 import type { EventsPage, LogEntry, RunRecord, SessionFacts } from "../../../serve/api.ts";
+import type { Picture } from "../../components/timeline/blocks.ts";
 import { TimelineLog } from "../../components/timeline/log.ts";
 import type { SessionRef } from "../service/api.ts";
 import { ServiceError } from "../service/http.ts";
@@ -14,7 +15,7 @@ export type Step = { index: number; turn: number; event: AgentEvent; agent?: str
 /** Said to a run, and not told yet. */
 export type Pending = { id: string; text: string; kind: "steer" | "prompt" };
 
-const firstPage = 300;
+const firstPage = 150;
 const contextEveryMs = 4000;
 
 export class Conversation {
@@ -96,8 +97,9 @@ export class Conversation {
     noteRun(run);
     this.#early = [];
     this.#position = 0;
-    this.opening.value = run.spec.prompt.text;
+    this.pending.value = [];
     this.run.value = run.id;
+    this.opening.value = run.spec.prompt.text;
     while (!this.#isClosed) {
       const entries = await service().log(run.id, this.#position);
       for (const entry of entries) this.#apply(entry);
@@ -279,10 +281,17 @@ export class Conversation {
       if (run) this.ref.value ??= refOf({ ...run, sessionId: event.sessionId });
     }
     if (event.type === "user") {
+      if (this.opening.value !== undefined) this.log.value.showPictures(this.pictures);
       this.opening.value = undefined;
       this.#settle(({ text }) => text === event.text);
     }
     if (event.type === "init" || event.type === "tool_end") this.#askForContext();
+  }
+
+  /** Those of the prompt that the run began with; what lies on a disk as a file is not for a page. */
+  get pictures(): readonly Picture[] {
+    const run = this.run.value === undefined ? undefined : runs.value.get(this.run.value);
+    return (run?.spec.prompt.images ?? []).filter((image) => typeof image === "object");
   }
 
   /** Said quickly, not often: the meter is for eyes. */

@@ -69,7 +69,7 @@ export function ConversationView({ where }: { where: Where }) {
     return <Unreadable conversation={conversation} onRetry={() => void open()} />;
   return (
     <>
-      <main id="main" class={`middle${isWide ? " wide" : ""}`} tabIndex={-1}>
+      <main id="main" class={`middle${where.tab === "changes" ? " wide" : ""}`} tabIndex={-1}>
         <TopBar hasDetails={!isWide} />
         <Header subject={subject} where={where} />
         <Body subject={subject} where={where} />
@@ -176,6 +176,7 @@ function Header({ subject, where }: { subject: Subject; where: Where }) {
 const tabNames: Record<Tab, string> = { timeline: "Timeline", changes: "Review", replay: "Replay", events: "Events" };
 
 function ChangeCounts({ conversation }: { conversation: Conversation }) {
+  conversation.version.value; // grows with the log
   const files = changedFiles(conversation.log.value.blocks);
   const [added, removed] = [
     files.reduce((sum, file) => sum + file.added, 0),
@@ -280,11 +281,11 @@ function Now({ subject }: { subject: Subject }) {
     <>
       {prompt !== undefined && (
         <div class="cr-row cr-row-user">
-          <UserMessage text={prompt} />
+          <UserMessage text={prompt} pictures={conversation.pictures} />
         </div>
       )}
       {isLive && run && (
-        <p class="now" role="status">
+        <p class="now">
           <span class={asked ? "dot waiting" : "dot running"} aria-hidden="true" />
           {asked ? "Waiting for you" : workOf(conversation, run, agentName(cli ?? ""))}
         </p>

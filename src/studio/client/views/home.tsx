@@ -32,7 +32,7 @@ export function Home({ isNew }: { isNew: boolean }) {
         <div class="board-columns">
           <div class="board-now">
             {waiting.length > 0 && (
-              <section aria-label="Waiting for you">
+              <section>
                 <h2>
                   Waiting for you <span class="soft">{waiting.length}</span>
                 </h2>
@@ -41,7 +41,7 @@ export function Home({ isNew }: { isNew: boolean }) {
                 ))}
               </section>
             )}
-            <section aria-label="Running">
+            <section>
               <h2>
                 Running <span class="soft">{running.length > 0 && running.length}</span>
               </h2>
@@ -105,7 +105,7 @@ function Today() {
   const today = all?.at(-1);
   if (!all || !today) return null;
   return (
-    <section aria-label="Today">
+    <section>
       <h2>
         Today <span class="soft">{counted(today.runs, "session")}</span>
       </h2>
@@ -136,7 +136,7 @@ function Ended() {
   useEffect(() => void wantSummaries(ended), [sessions.value]);
   if (!found) return null;
   return (
-    <section aria-label="Ended last">
+    <section>
       <h2>Ended last</h2>
       {lost.map((run) => (
         <a key={run.id} class="row" href={addressOf({ type: "run", id: run.id, tab: "timeline" })}>

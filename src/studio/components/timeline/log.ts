@@ -5,7 +5,7 @@ import type { Recorded } from "../../../protocol/run.ts";
 import { outcomeGroupOf } from "../../../protocol/tool-calls.ts";
 import { costOfEnding } from "../../../protocol/usage.ts";
 import { TurnClock, type TurnTimes } from "../../../view/turn-clock.ts";
-import type { Block, BlockBody, ToolCall, TurnNumbers } from "./blocks.ts";
+import type { Block, BlockBody, Picture, ToolCall, TurnNumbers } from "./blocks.ts";
 
 type EventOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 
@@ -81,6 +81,16 @@ export class TimelineLog {
     this.version++;
     for (const listener of this.#listeners) listener();
     return this;
+  }
+
+  /** Pictures of the last prompt: events tell its text alone. */
+  showPictures(pictures: readonly Picture[]): void {
+    const index = this.#blocks.findLastIndex((block) => block.type === "user" && !block.isAside);
+    const block = this.#blocks[index];
+    if (block?.type !== "user" || pictures.length === 0) return;
+    this.#replace(index, { ...block, pictures });
+    this.version++;
+    for (const listener of this.#listeners) listener();
   }
 
   hasCall(callId: string): boolean {
