@@ -105,7 +105,7 @@ async function changesSince(reader: Reader, tree: Tree, configDir: string): Prom
       if (change === "mode" || (node?.kind !== "file" && entry.kind !== "file")) return [];
       const after =
         node?.kind === "file" ? (node.size > mostText ? {} : presentState(reader, trail, { root, path })) : null;
-      const now = node?.kind === "file" ? node.changedAt : removedBy(path);
+      const now = node?.kind === "file" ? Math.max(node.mtimeMs, node.ctimeMs) : removedBy(path);
       return [{ turn: tree.turn, path, before: stateOf(reader, path, entry), after, now }];
     });
   } catch {
