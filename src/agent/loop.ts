@@ -4,7 +4,7 @@ import { setMaxListeners } from "node:events";
 import { ModelError } from "../model/provider.ts";
 import { milliseconds } from "../process/clock.ts";
 import type { AgentEvent } from "../protocol/event.ts";
-import { type Message, type Part, type ToolCallPart, type ToolResultPart, textOf } from "../protocol/message.ts";
+import { type Message, type Part, type ToolCallPart, textOf } from "../protocol/message.ts";
 import { contextOf } from "../protocol/usage.ts";
 import { isBlankText } from "../text/blank.ts";
 import { type Agent, modelChange } from "./agent.ts";
@@ -13,7 +13,14 @@ import { noteTokens, sizeOf } from "./compact/measure.ts";
 import { shorten, tooLong } from "./compact/shorten.ts";
 import { countRepeats, newCallIds, repeatWarning, withUniqueCalls } from "./loop-detection.ts";
 import { eventLoop, firstEvent, merge } from "./merge.ts";
-import { batches, type PreparedCall, prepareCall, repeatedCall } from "./prepare-call.ts";
+import {
+  batches,
+  maxCallsPerReply,
+  type PreparedCall,
+  prepareCall,
+  repeatedCall,
+  surplusResult,
+} from "./prepare-call.ts";
 import type { EndedSubagent } from "./subagents/index.ts";
 import { explain, type Turn, TurnError, type TurnPrompt } from "./turn.ts";
 import { UsageBudget } from "./usage-budget.ts";
@@ -258,15 +265,6 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
   return reply;
 }
 
-/** So many calls of one reply are run. */
-const mostCalls = 256;
-
-/** What the model is told of a call beyond those. */
-function surplusResult({ id }: ToolCallPart): ToolResultPart {
-  const text = `Too many calls: only the first ${mostCalls} calls of a reply are run.`;
-  return { type: "tool_result", id, text, isError: true };
-}
-
 /** Runs the calls of one reply: side by side where they cannot conflict, else in the order they were made. */
 async function* runCalls(
   turn: Turn,
@@ -277,7 +275,7 @@ async function* runCalls(
   const { agent, signal } = turn;
   const ends: CallEnd[] = [];
   const prepared: PreparedCall[] = [];
-  for (const call of calls.slice(0, mostCalls)) {
+  for (const call of calls.slice(0, maxCallsPerReply)) {
     if (prepared.length % 16 === 15) await eventLoop();
     const ready = await prepareCall(agent, call);
     // Looking twice does no harm, and waiting for something is looking again and again.
@@ -297,9 +295,9 @@ async function* runCalls(
     if (index > 0) await eventLoop();
     ends.push(...(yield* merge(batch)));
   }
-  const surplus = calls.slice(mostCalls).map(surplusResult);
+  const surplus = calls.slice(maxCallsPerReply).map(surplusResult);
   if (surplus.length > 0) {
-    const message = `The model made ${calls.length} calls in one reply: only the first ${mostCalls} were run.`;
+    const message = `The model made ${calls.length} calls in one reply: only the first ${maxCallsPerReply} were run.`;
     yield { type: "notice", kind: "too_many_calls", message, at: agent.seams.now() };
   }
   const results = [...ends.map((end) => end.result), ...surplus];

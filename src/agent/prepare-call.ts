@@ -1,7 +1,7 @@
 // A call before it is permitted: its tool is found, its arguments are checked, and what it needs is known.
 import type { Need } from "../policy/need.ts";
 import { isInside } from "../policy/paths.ts";
-import type { ToolCallPart } from "../protocol/message.ts";
+import type { ToolCallPart, ToolResultPart } from "../protocol/message.ts";
 import type { Agent } from "./agent.ts";
 import { findTool } from "./tools/index.ts";
 import { failure, type Tool, ToolFailure } from "./tools/tool.ts";
@@ -90,4 +90,13 @@ export function unexpected(name: string, error: unknown): ToolFailure {
 
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Of the calls of one reply, so many are run; the others are answered with an error. */
+export const maxCallsPerReply = 256;
+
+/** What the model is told of a call beyond those. */
+export function surplusResult({ id }: ToolCallPart): ToolResultPart {
+  const text = `Too many calls: only the first ${maxCallsPerReply} calls of a reply are run.`;
+  return { type: "tool_result", id, text, isError: true };
 }
