@@ -13,14 +13,7 @@ import { noteTokens, sizeOf } from "./compact/measure.ts";
 import { shorten, tooLong } from "./compact/shorten.ts";
 import { countRepeats, newCallIds, repeatWarning, withUniqueCalls } from "./loop-detection.ts";
 import { eventLoop, firstEvent, merge } from "./merge.ts";
-import {
-  batches,
-  maxCallsPerReply,
-  type PreparedCall,
-  prepareCall,
-  repeatedCall,
-  surplusResult,
-} from "./prepare-call.ts";
+import { batches, type PreparedCall, prepareCall, repeatedCall, withinLimit } from "./prepare-call.ts";
 import type { EndedSubagent } from "./subagents/index.ts";
 import { explain, type Turn, TurnError, type TurnPrompt } from "./turn.ts";
 import { UsageBudget } from "./usage-budget.ts";
@@ -275,7 +268,8 @@ async function* runCalls(
   const { agent, signal } = turn;
   const ends: CallEnd[] = [];
   const prepared: PreparedCall[] = [];
-  for (const call of calls.slice(0, maxCallsPerReply)) {
+  const { taken, surplus, notice } = withinLimit(calls);
+  for (const call of taken) {
     if (prepared.length % 16 === 15) await eventLoop();
     const ready = await prepareCall(agent, call);
     // Looking twice does no harm, and waiting for something is looking again and again.
@@ -295,11 +289,7 @@ async function* runCalls(
     if (index > 0) await eventLoop();
     ends.push(...(yield* merge(batch)));
   }
-  const surplus = calls.slice(maxCallsPerReply).map(surplusResult);
-  if (surplus.length > 0) {
-    const message = `The model made ${calls.length} calls in one reply: only the first ${maxCallsPerReply} were run.`;
-    yield { type: "notice", kind: "too_many_calls", message, at: agent.seams.now() };
-  }
+  if (notice !== undefined) yield { type: "notice", kind: "too_many_calls", message: notice, at: agent.seams.now() };
   const results = [...ends.map((end) => end.result), ...surplus];
   for (const { denial, denialsBelow = [] } of ends) turn.denials.push(...(denial ? [denial] : denialsBelow));
   turn.repeats.add(

@@ -92,11 +92,19 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Of the calls of one reply, so many are run; the others are answered with an error. */
-export const maxCallsPerReply = 256;
+const maxCallsPerReply = 256;
 
-/** What the model is told of a call beyond those. */
-export function surplusResult({ id }: ToolCallPart): ToolResultPart {
+/** Of the calls of one reply, those that are run; the others are answered with an error, and whoever watches is told. */
+export function withinLimit(calls: readonly ToolCallPart[]): {
+  taken: readonly ToolCallPart[];
+  surplus: ToolResultPart[];
+  notice?: string;
+} {
+  if (calls.length <= maxCallsPerReply) return { taken: calls, surplus: [] };
   const text = `Too many calls: only the first ${maxCallsPerReply} calls of a reply are run.`;
-  return { type: "tool_result", id, text, isError: true };
+  return {
+    taken: calls.slice(0, maxCallsPerReply),
+    surplus: calls.slice(maxCallsPerReply).map(({ id }) => ({ type: "tool_result", id, text, isError: true })),
+    notice: `The model made ${calls.length} calls in one reply: only the first ${maxCallsPerReply} were run.`,
+  };
 }
