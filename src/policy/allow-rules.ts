@@ -1,5 +1,5 @@
 // Is a program start covered by allow rules? To the letter: what is not understood is not covered.
-import { accessSync, constants, realpathSync } from "node:fs";
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
 import type { ShellSituation } from "./files/shell-paths.ts";
@@ -21,6 +21,8 @@ export function uncoveredRun(
   if (name.dynamic || name.glob || run.inOption || run.ifUnset) return undefined;
   if (!run.certain) return `An option before ${show(name.text)} is unknown.`;
   const bare = programName(name.value, situation);
+  if (bare === undefined && !name.value.includes("/"))
+    return `${show(name.value)} is a file of the workspace that this run changed.`;
   if (bare === undefined) return `${show(name.value)} is a path, and rules name programs.`;
   if (controlFlow.has(bare)) return undefined;
   if (stateChangers.has(bare)) return `${bare} changes the shell itself.`;
@@ -81,12 +83,27 @@ export function isNamedByWrapper(
 }
 
 /** A bare name, or the path that this name means anyway; a file of the workspace is not the program the user allowed. */
-export function programName(name: string, { workspace, searchPath = "" }: ShellSituation): string | undefined {
-  if (!name.includes("/")) return name;
+export function programName(name: string, situation: ShellSituation): string | undefined {
+  const { workspace, searchPath = "" } = situation;
+  if (!name.includes("/")) return workspaceProgram(name, situation) === "changed" ? undefined : name;
   if (!isAbsolute(name) || isInside(realOrSame(name), workspace) || isInside(name, workspace)) return undefined;
   const base = baseName(name);
   const meant = programAt(base, searchPath);
   return meant !== undefined && sameFile(meant, name) ? base : undefined;
+}
+
+/** Where PATH names folders of the workspace: does one of them hold a program of this name, and has it changed since the run began? */
+export function workspaceProgram(
+  name: string,
+  { workspace, searchPath = "", startedAt = 0 }: ShellSituation,
+): "changed" | "there" | undefined {
+  for (const folder of searchPath === "" ? [] : searchPath.split(":")) {
+    const path = join(isAbsolute(folder) ? folder : join(workspace, folder), name);
+    if (!isInside(path, workspace) && !isInside(realOrSame(path), workspace)) continue;
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat?.isFile()) return Math.max(stat.mtimeMs, stat.ctimeMs) >= startedAt ? "changed" : "there";
+  }
+  return undefined;
 }
 
 /** What the shell would find under a bare name. */

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
-import { isNamedByWrapper, uncoveredRun } from "./allow-rules.ts";
+import { isNamedByWrapper, uncoveredRun, workspaceProgram } from "./allow-rules.ts";
 import { deniedArguments, deniedRuns, deniedTouches, unseenArguments } from "./deny-rules.ts";
 import { copiedPaths, takenByCode, takenFolders } from "./files/copies.ts";
 import { deniedFolders, deniedProcesses } from "./files/kept-from-reading.ts";
@@ -239,7 +239,8 @@ export function coveringTexts({ runs }: ShellFindings, { rules }: ShellSituation
 
 /** Why it does more than to read in the workspace. */
 function readingReasons(command: string, { runs, directories }: ShellFindings, situation: ShellSituation): string[] {
-  if (!onlyReads(command, runs)) return ["It may do more than read."];
+  const isForeign = runs.runs.every(({ name }) => workspaceProgram(name.value, situation) === undefined);
+  if (!isForeign || !onlyReads(command, runs)) return ["It may do more than read."];
   const word = looksOutside(runs, directories, situation);
   return word ? [`${show(word.text)} may be outside the workspace.`] : [];
 }

@@ -3,8 +3,9 @@
 import { list } from "../text/words.ts";
 
 /** Everything below these, at any depth. */
-export const protectedFolders = [".vscode", ".idea", ".claude", ".codex", ".gemini", ".devcontainer"];
-export const protectedFiles = [".mcp.json", ".envrc", ".cursorignore", ".cursorindexingignore", ".devcontainer.json"];
+export const protectedFolders = list(".vscode .idea .zed .claude .codex .gemini .opencode .devcontainer .husky");
+export const protectedFiles = list(`
+  .mcp.json .envrc .cursorignore .cursorindexingignore .devcontainer.json .npmrc .gitmodules`);
 
 /** Text for the agent to read, which people let agents write. */
 export const openInCursor = ["rules", "commands", "skills", "agents"];
@@ -50,9 +51,11 @@ export function isProtectedInGit(rest: readonly string[]): boolean {
   return rest.some((_, index) => isSetting(rest.slice(index)));
 }
 
-function isSetting([first, second]: readonly string[]): boolean {
+function isSetting([first, second, third]: readonly string[]): boolean {
   return (
     first === "hooks" ||
+    // It names other repositories, whose objects then count as this one's.
+    (first === "objects" && second === "info" && third === "alternates") ||
     isGitFile(first!) ||
     // Its lines may be commands, which `git rebase --continue` runs.
     (first === "rebase-merge" && second?.startsWith("git-rebase-todo") === true) ||

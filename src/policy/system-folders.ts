@@ -67,6 +67,9 @@ export function systemFloor({ given, real }: ResolvedPath): Floor | undefined {
         level: "protected",
         why: `${path} says who may do what on this machine (useradd, usermod and visudo edit it)`,
       };
+    // Commands of git change it, and nothing else needs to.
+    if (/\/\.git(\/(modules|worktrees)\/.+)?\/head$/.test(fold(path)))
+      return { level: "protected", why: `${path} says which commit a repository is at: git itself changes it` };
     if (disk.test(path))
       return { level: "never", why: `${path} is a disk or the memory of this machine, which is never written` };
     if (kernelSwitch.test(path))

@@ -157,6 +157,7 @@ function guardGit(git: string, plan: SandboxPlan, guarded: GuardedPaths): void {
   const there = entriesOf(git).map((entry) => entry.name);
   for (const name of new Set([...there, ...gitFolders]))
     if (isGitSetting(name)) guardPath(join(git, name), plan, guarded);
+  guardPath(join(git, "objects/info/alternates"), plan, guarded);
   watchAbsent(git, guarded);
   // Commits in submodules go there. Others than those that there are cannot be made.
   for (const module of repositoriesIn(join(git, "modules"))) {

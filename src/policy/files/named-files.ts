@@ -104,7 +104,7 @@ export function withoutReading(code: string): string {
 
 /** The beginnings of names that are protected, to see in one look that a long text has none of them. */
 const protectedStart =
-  /\.(git|cursor|vscode|idea|claude|codex|gemini|devcontainer|envrc|mcp|bash|zsh|zprofile|zlog|profile|ksh|csh|tcsh|log|inputrc|x|pam|ssh|config)|code-workspace|\/etc\//;
+  /\.(git|cursor|vscode|idea|zed|claude|codex|gemini|opencode|devcontainer|husky|npmrc|envrc|mcp|bash|zsh|zprofile|zlog|profile|ksh|csh|tcsh|log|inputrc|x|pam|ssh|config)|code-workspace|\/etc\//;
 
 export function mayNameProtected(text: string): boolean {
   return protectedStart.test(fold(text));
