@@ -123,7 +123,10 @@ type CallContext = {
 /** A call after the hooks of every tool: `said` is what they want. */
 type HookVerdict = { prepared: Prepared; said?: BeforeCall };
 
-/** Input that a hook changed is checked by the tool again, and then judged by the rules like any other. Throws ToolFailure. */
+/**
+ * Input that a hook changed is checked by the tool again, shown to the other hooks, which may refuse it but not change it once
+ * more, and then judged by the rules like any other. Throws ToolFailure.
+ */
 async function* askHooks(
   agent: Agent,
   call: ToolCallPart,
@@ -134,8 +137,14 @@ async function* askHooks(
   const said = yield* hookAnswer(agent, agent.hooks.beforeCall(hooked(prepared, context), context.signal), context);
   if (!said.updatedInput || said.verdict === "deny") return { prepared, said };
   const changed = await prepareCall(agent, { ...call, args: said.updatedInput });
-  if (!changed.prepared) throw changed.failure!;
-  return { prepared: changed.prepared, said };
+  const { prepared: last } = changed;
+  if (!last) throw changed.failure!;
+  if (!said.isUnseen) return { prepared: last, said };
+  const again = yield* hookAnswer(agent, agent.hooks.beforeCall(hooked(last, context), context.signal), context);
+  const verdicts = [said, again];
+  const strictest =
+    verdicts.find(({ verdict }) => verdict === "deny") ?? verdicts.find(({ verdict }) => verdict === "ask");
+  return { prepared: last, said: strictest ?? said };
 }
 
 /** What hooks have to say to the person comes as events, what they have for the model is kept. */

@@ -564,6 +564,23 @@ describe("the agent", () => {
     expect(requests[1]!.messages.at(-1)!.parts[0]).toMatchObject({ text: "as it was" });
   });
 
+  it("shows what a hook made of the input to the others, which may refuse it", async () => {
+    const guard = `read -r told; case $told in *touch*) printf '{"permission":"deny"}' ;; *) printf '{}' ;; esac`;
+    const change = { event: "preToolUse", command: print({ updated_input: { command: "touch x" } }) } as const;
+    for (const hooks of [
+      [change, { event: "preToolUse", command: guard }],
+      [{ event: "preToolUse", command: guard }, change],
+    ] as const) {
+      const { ran } = await play([...hooks], [{ name: "Shell", args: { command: "ls" } }, "done"]);
+      expect(ran).toEqual([]);
+    }
+    const { ran } = await play(
+      [change, { event: "preToolUse", command: "printf '{}'" }],
+      [{ name: "Shell", args: { command: "ls" } }, "done"],
+    );
+    expect(ran).toEqual([{ command: "touch x" }]);
+  });
+
   it("runs what a hook made of the input, and shows it", async () => {
     const { events, ran } = await play(
       [{ event: "preToolUse", command: print({ updated_input: { command: "pwd" } }) }],

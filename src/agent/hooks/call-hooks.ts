@@ -28,6 +28,8 @@ export type BeforeCall = {
   /** For the person. */
   messages: string[];
   updatedInput?: JsonObject;
+  /** Other hooks have not seen that input. */
+  isUnseen?: boolean;
   /** For the model, beside the result. */
   context: string[];
 };
@@ -168,7 +170,7 @@ type SpecificEndHook = {
 const nothing: BeforeCall = { reasons: [], messages: [], context: [] };
 
 function beforeOf(answer: HookAnswer, event: string): BeforeCall {
-  const { permission, reasons, messages, updatedInput, context } = answer;
+  const { permission, reasons, messages, updatedInput, hasOthers, context } = answer;
   const verb = permission === "deny" ? "refused it" : "wants a person to be asked";
   const said =
     reasons.length > 0 ? reasons.map((reason) => `A hook ${verb}: ${sentence(reason)}`) : [`A hook ${verb}.`];
@@ -176,7 +178,7 @@ function beforeOf(answer: HookAnswer, event: string): BeforeCall {
     ...((permission === "deny" || permission === "ask") && { verdict: permission }),
     reasons: said,
     messages,
-    ...(updatedInput && { updatedInput }),
+    ...(updatedInput && { updatedInput, isUnseen: hasOthers === true }),
     context: context.map((text) => contextBlock(event, text)),
   };
 }

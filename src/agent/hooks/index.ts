@@ -23,6 +23,8 @@ export type HookAnswer = {
   /** For the person. */
   messages: string[];
   updatedInput?: JsonObject;
+  /** The event has other hooks than the one that gave this input. */
+  hasOthers?: boolean;
   context: string[];
   followup?: string;
   mcpOutput?: JsonObject;
@@ -96,7 +98,7 @@ export function createHooks({ hooks, session, processes, env, askModel, warn, tr
     const loopCount = Number(fields["loop_count"] ?? 0);
     const runs = await Promise.all(asked.map(({ hook }) => one(hook, payloads[hook.format].text(), loopCount, signal)));
     for (const { env: more } of [...runs].reverse()) context.env = { ...context.env, ...more };
-    return merged(runs);
+    return { ...merged(runs), hasOthers: list.length > 1 };
   }
 
   async function one(hook: Hook, payload: string, loopCount: number, signal: AbortSignal): Promise<HookReply> {
