@@ -1,7 +1,7 @@
 // The keys that this run could use: nothing that it says about itself may show them.
 import { isObject, tryParse } from "../json/object.ts";
 import { marker } from "../redact/redact.ts";
-import { secretValues } from "../redact/secret-names.ts";
+import { isSecretName, secretValues } from "../redact/secret-names.ts";
 import { readKeys } from "../store/auth.ts";
 import { configDir } from "../store/config-dir.ts";
 import { readCourserSettings } from "../store/courser-settings.ts";
@@ -15,11 +15,11 @@ export function secretsInUse(argv: readonly string[], env: NodeJS.ProcessEnv): s
 /** Without the parser: it may be the parser that failed. */
 export function flagSecrets(argv: readonly string[]): string[] {
   return argv.flatMap((word, index) => {
-    const [, flag, inside] = /^(--api-key|--header|-H|--mcp-config|--fleet)(?:=(.*))?$/s.exec(word) ?? [];
+    const [, flag, inside] = /^(--api-key|--header|-H|--mcp-config|--fleet|--endpoint|-e)(?:=(.*))?$/s.exec(word) ?? [];
     const value = flag === undefined ? undefined : (inside ?? argv[index + 1]);
     if (value === undefined) return [];
     if (flag === "--mcp-config") return serverSecrets(value);
-    if (flag === "--fleet") return loginOf(value);
+    if (/^(--fleet|--endpoint|-e)$/.test(flag!)) return loginOf(value);
     return flag === "--api-key" ? [value] : [value.replace(/^[^:]*:\s*(?:Bearer\s+)?/i, "")];
   });
 }
@@ -34,14 +34,16 @@ function loginOf(url: string): string[] {
 function serverSecrets(given: string): string[] {
   const content = tryParse(given);
   const servers = isObject(content) && isObject(content["mcpServers"]) ? Object.values(content["mcpServers"]) : [];
-  return servers
-    .filter(isObject)
-    .flatMap(({ headers, env }) => [
-      ...(isObject(headers) ? Object.values(headers) : []).flatMap((value) =>
-        typeof value === "string" ? [value.replace(/^Bearer\s+/i, "")] : [],
-      ),
-      ...(isObject(env) ? secretValues(env as Record<string, string>) : []),
-    ]);
+  return servers.filter(isObject).flatMap(({ headers, env, args }) => [
+    ...(Array.isArray(args) ? args : []).flatMap((word) => {
+      const [, name = "", value = ""] = /^--?([\w-]+)=(.+)$/s.exec(String(word)) ?? [];
+      return isSecretName(name.replaceAll("-", "_")) ? [value] : [];
+    }),
+    ...(isObject(headers) ? Object.values(headers) : []).flatMap((value) =>
+      typeof value === "string" ? [value.replace(/^Bearer\s+/i, "")] : [],
+    ),
+    ...(isObject(env) ? secretValues(env as Record<string, string>) : []),
+  ]);
 }
 
 /** A file that cannot be read is somebody else's error to tell. */

@@ -9,6 +9,8 @@ const secretWords = new Set(
 const secretNames: readonly RegExp[] = [
   // Words that mean nothing else, wherever they stand: openaiApiKey, GITHUBTOKEN, VAULT_SECRETS_JSON.
   /(api_?key|access_?key|private_?key)$|token(?!i[sz])|secret(?!ar)|passw(or)?d|passphrase|credential/i,
+  // Keys in the forms that they are kept in: STRIPE_SK, TLS_PEM, SIGNING_PRIVATE, KUBECONFIG_DATA.
+  /_(SK|PEM)$|private|^KUBECONFIG_DATA$/i,
   // What people call a password for short: DBPASS, MYSQL_PWD.
   /(pass|pwd)$/i,
   // Addresses that carry a login.
@@ -19,7 +21,22 @@ const secretNames: readonly RegExp[] = [
 ];
 
 /** Each of these names holds one of them. Most names do not, and no pattern is compiled for those. */
-const hints = ["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "PWD", "CONN", "_UR", "WEBHOOK", "OTEL"];
+const hints = [
+  "_SK",
+  "PEM",
+  "PRIVATE",
+  "KUBECONFIG_DATA",
+  "KEY",
+  "TOKEN",
+  "SECRET",
+  "PASS",
+  "CREDENTIAL",
+  "PWD",
+  "CONN",
+  "_UR",
+  "WEBHOOK",
+  "OTEL",
+];
 
 /** Names that look like these, and why they hold no secret. */
 const harmlessNames: readonly RegExp[] = [
@@ -27,6 +44,8 @@ const harmlessNames: readonly RegExp[] = [
   /^(old|init_?|logical_?)?pwd$/i,
   // Where something is; what lies there is guarded by file permissions and path rules. An address with a login is not one.
   /^(?!.*(DATABASE|DB|REDIS|MONGO|AMQP|POSTGRES|MYSQL|BROKER|RABBITMQ|WEBHOOK)).*_(FILE|PATH|DIR|HOME|SOCK|URL|URI|ENDPOINT)$/i,
+  // Which modules Go does not ask others about, and packages that are not to be published.
+  /^GOPRIVATE$|^npm_(config|package)_private$/i,
   // The name of a key, and programs that ask for a password.
   /^GPG_KEY_ID$|askpass/i,
   // Words that end so: BYPASS, COMPASS, a compiler's FIRST_PASS.

@@ -76,7 +76,8 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
   const work = readRecentWork(setup, session);
   const state = { mode: session.mode, model: agentModel(model, setup) } as RunState;
   const web = webAccess(setup, state);
-  const processes = createProcessRunner({ keys: [...model.keys, ...serviceKeys(setup, web)] });
+  const keys = [...model.keys, ...serviceKeys(setup, web)];
+  const processes = createProcessRunner({ keys });
   const browser = request.browser
     ? (await import("./browser.ts")).openBrowser(setup, { state, processes, warn })
     : undefined;
@@ -127,7 +128,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     setup.plugins.some((plugin) => plugin.hooks.length > 0) ||
     hasHookFiles(setup) ||
     (setup.standsFor !== undefined && hasHookFiles({ ...setup, workspace: setup.standsFor }))
-      ? await (await import("./hooks.ts")).openHooks(setup, { session, state, processes, warn })
+      ? await (await import("./hooks.ts")).openHooks(setup, { session, state, processes, keys, warn })
       : undefined;
   const diagnostics = lazyDiagnostics(setup, { processes, warn });
   const snapshots = chat && createSnapshots({ configDir, workspace, roots, sessionId, chat });

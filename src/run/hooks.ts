@@ -30,6 +30,8 @@ export type HookParts = {
   session: RunSession;
   state: RunState;
   processes: ProcessRunner;
+  /** Values in use as keys. */
+  keys: readonly string[];
   warn(message: string): void;
 };
 
@@ -59,6 +61,7 @@ export async function openHooks(setup: Setup, parts: HookParts): Promise<AgentHo
     },
     processes,
     env: host.env,
+    keys: parts.keys,
     askModel: modelAsker(setup, state),
     warn,
     ...(trace && { trace }),

@@ -27,8 +27,10 @@ export function webAccess({ settings, rules, host: { env } }: Setup, state: Pick
 
 /** Keys of the services beside the model: commands of the agent do not get them. */
 export function serviceKeys({ settings: { courser }, host: { env } }: Setup, { engine }: WebAccess): string[] {
-  const named = courser.embeddings?.keyEnv;
-  return [engine?.key, named === undefined ? undefined : env[named]].filter((key): key is string => Boolean(key));
+  const providers = Object.values(courser.providers).flatMap(({ keyEnv, keys = [] }) => [keyEnv, ...keys]);
+  const named = [...providers, courser.search?.keyEnv, courser.embeddings?.keyEnv];
+  const values = named.map((name) => (name === undefined ? undefined : env[name]));
+  return [engine?.key, ...values].filter((key): key is string => Boolean(key));
 }
 
 /** `isKept`: this run may leave something on the disk. */

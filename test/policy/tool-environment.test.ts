@@ -26,6 +26,13 @@ describe("the environment of commands", () => {
     expect(toolEnvironment(env, ["abc"])).toEqual({ PLAIN: "yes", CURSOR_AGENT: "1" });
   });
 
+  it("holds no key in the form of a file, and still says where files are", () => {
+    const names = ["STRIPE_SK", "TLS_PEM", "SIGNING_PRIVATE", "MY_PRIVATE_THING", "KUBECONFIG_DATA"];
+    const env = Object.fromEntries(names.map((name) => [name, `value-of-${name}`]));
+    const kept = { KUBECONFIG: "/home/me/.kube/config", GOPRIVATE: "example.com/*", DISK: "sda", TASK: "x" };
+    expect(toolEnvironment({ ...env, ...kept })).toEqual({ ...kept, CURSOR_AGENT: "1" });
+  });
+
   it("holds no login of an address, and says where shells are", () => {
     const env = {
       PRIMARY: "postgres://app:hunter22@db/app",

@@ -50,6 +50,8 @@ export type HooksOptions = {
   session: HookSession;
   processes: ProcessRunner;
   env?: NodeJS.ProcessEnv;
+  /** Values in use as keys, which no hook is given under whatever name. */
+  keys?: readonly string[];
   askModel?: AskModel;
   warn(message: string): void;
   trace?: HookTrace;
@@ -69,7 +71,7 @@ export interface Hooks {
 
 type PreparedHook = { hook: Hook; matches: Matcher };
 
-export function createHooks({ hooks, session, processes, env, askModel, warn, trace }: HooksOptions): Hooks {
+export function createHooks({ hooks, session, processes, env, keys, askModel, warn, trace }: HooksOptions): Hooks {
   const told = new Set<string>();
   // A hook that fails fails at every call: once is enough to know.
   const warnOnce = (message: string) => {
@@ -81,7 +83,7 @@ export function createHooks({ hooks, session, processes, env, askModel, warn, tr
     const list = byEvent.get(hook.event) ?? [];
     byEvent.set(hook.event, [...list, { hook, matches: createMatcher(hook, warnOnce) }]);
   }
-  const context = { processes, env: environmentOf(session, env), ...(askModel && { askModel }) };
+  const context = { processes, env: environmentOf(session, env, keys), ...(askModel && { askModel }) };
   let generationId = "";
 
   async function fire(event: HookEventName, fields: JsonObject, options: FireOptions): Promise<HookAnswer> {
@@ -190,9 +192,13 @@ function merged(replies: readonly HookReply[]): HookAnswer {
   };
 }
 
-function environmentOf(session: HookSession, env: NodeJS.ProcessEnv | undefined): Record<string, string> {
+function environmentOf(
+  session: HookSession,
+  env: NodeJS.ProcessEnv | undefined,
+  keys: readonly string[] | undefined,
+): Record<string, string> {
   return {
-    ...toolEnvironment(env ?? process.env),
+    ...toolEnvironment(env ?? process.env, keys),
     CURSOR_PROJECT_DIR: session.workspace,
     CLAUDE_PROJECT_DIR: session.workspace,
     CURSOR_VERSION: session.version,
