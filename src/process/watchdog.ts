@@ -45,8 +45,8 @@ export function startWatchdog({ deadline, onStuck }: { deadline?: number | undef
 }
 
 /**
- * The other thread. A main thread that computes is given ten seconds of processor time, one that waits two minutes, and past
- * the deadline either is given two seconds. Ticks are counted, since a computer that slept is not a program that hangs.
+ * The other thread. A main thread that computes is given ten seconds of processor time, past the deadline 1.5; one that waits
+ * two minutes, past the deadline six seconds. Ticks are counted, since a computer that slept is not a program that hangs.
  */
 const script = `
 const { workerData: { beats, beatMs, stuckName, deadline } } = require("node:worker_threads");
@@ -57,8 +57,9 @@ const looking = setInterval(() => {
   const now = Atomics.load(beats, 0);
   if (now !== beat) { beat = now; missed = 0; busySince = busyMs(); return; }
   missed++;
-  const isLate = Date.now() > deadline && missed * beatMs >= 2000;
-  if (isLate || busyMs() - busySince >= 10_000 || missed * beatMs >= 120_000) end();
+  const silentMs = missed * beatMs, computedMs = busyMs() - busySince;
+  const isLate = Date.now() > deadline;
+  if (computedMs >= (isLate ? 1500 : 10_000) || silentMs >= (isLate ? 6000 : 120_000)) end();
 }, beatMs);
 
 function end() {

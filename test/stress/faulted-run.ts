@@ -34,6 +34,8 @@ export type FaultedRun = {
   stdin?: "closed" | "open";
   /** How its output is read. `full`: it cannot be written. */
   reader?: "eager" | "slow" | "stalled" | "leaves" | "full";
+  /** Code that keeps the main thread busy for ever, some time after the start. The run ends, but nothing in it can any more. */
+  stuck?: string;
   signals?: readonly { name: NodeJS.Signals; afterMs: number; once?: "seen" }[];
   /** In the command line of everything that the run starts and that could outlive it. */
   token: string;
@@ -130,9 +132,17 @@ async function watch(run: FaultedRun, place: { work: string; home: string }, arg
   const noRoom =
     run.recordingBytes === undefined ? {} : diskFaults({ FAULT_PATH: recording, FAULT_BYTES: run.recordingBytes });
   if (typeof noRoom === "string") throw new Error(noRoom);
+  const stuck = join(place.home, "stuck.cjs");
+  if (run.stuck !== undefined) writeFileSync(stuck, `if (/courser/.test(process.argv[1])) ${run.stuck}`);
   const child = spawn("bash", ["-c", `${limit}exec "$@"${full}`, "run", process.execPath, cli, ...args], {
     cwd: place.work,
-    env: { PATH: process.env["PATH"], HOME: place.home, OPENAI_API_KEY: "none-at-all", ...noRoom },
+    env: {
+      PATH: process.env["PATH"],
+      HOME: place.home,
+      OPENAI_API_KEY: "none-at-all",
+      ...noRoom,
+      ...(run.stuck && { NODE_OPTIONS: `--require ${stuck}` }),
+    },
     stdio: ["pipe", "pipe", "pipe"],
   });
   const seen: Seen = { exit: null, signal: null, isHung: false, stdout: "", stderr: "" };
@@ -223,6 +233,7 @@ function judge(
   const { is_error, error_code } = results[0] ?? {};
   const expected = is_error ? errorCodes[error_code as keyof typeof errorCodes]?.exit : 0;
   if (results.length === 1 && exit !== expected) faults.push(`exit ${exit} with ${error_code ?? "success"}`);
+  if (run.stuck !== undefined) return faults;
   const calls = (subtype: string) =>
     lines.filter((line) => line["type"] === "tool_call" && line["subtype"] === subtype);
   const started = calls("started").map(({ call_id }) => call_id);
@@ -256,7 +267,8 @@ function notKept(
   try {
     const missing = missingEvents(chat, lines)
       // Where the disk is full, calls and the turn still have their ends.
-      .filter(({ type }) => run.diskKb === undefined || !["tool_end", "fail"].includes(type));
+      .filter(({ type }) => run.diskKb === undefined || !["tool_end", "fail"].includes(type))
+      .filter(({ type }) => run.stuck === undefined || type !== "fail");
     return missing.map((event) => `shown, but not kept: ${JSON.stringify(event).slice(0, 200)}`);
   } catch (error) {
     return run.diskKb === undefined ? [`its chat cannot be read: ${(error as Error).message}`] : [];

@@ -106,6 +106,54 @@ const specials: Record<string, (draw: Draw) => Special> = {
     );
     return { model: { script: [...calls, { text: "All is done." }] }, shopCuts: pick(ways) };
   },
+  /** Patterns that take for ever in an engine that goes back: of an ignore file, a hook, the model. */
+  "pattern bombs"({ pick, random }) {
+    const long = "a".repeat(60 + Math.floor(random() * 190));
+    const glob = pick(["*a", "*?", "*[a-b]", "**/*a", "a*a"]).repeat(10 + Math.floor(random() * 40));
+    const matcher = pick(["^(a|a)*$", "(a+)+$", "(a?){60}b", "^(\\w+\\s?)*$"]);
+    const hooks = { version: 1, hooks: { beforeShellExecution: [{ command: "cat >/dev/null", matcher }] } };
+    const calls: Call[] = [
+      { name: "Glob", args: { globPattern: pick(["*", "*a*a*a*a*a*a*b", "{a,aa,aaa}*"]) } },
+      { name: "Read", args: { path: long } },
+      { name: "Shell", args: { command: `echo ${long}!` } },
+      { name: "Await", args: { taskId: "shell_1", pattern: matcher } },
+      { name: "Edit", args: { path: "blank.txt", edits: [{ oldText: "\nneedle\nhay", newText: "" }] } },
+    ];
+    return {
+      model: { script: [reply(...calls), { text: "All is done." }] },
+      files: {
+        "work/.cursorignore": `${glob}b\n!${glob}c\n`,
+        [`work/${long}`]: "x",
+        "work/blank.txt": " ".repeat(100_000),
+        "home/.cursor/hooks.json": JSON.stringify(hooks),
+      },
+    };
+  },
+  /** More calls in one reply than anybody needs, with a limit or a signal in the midst of them. */
+  "call floods"({ pick, random }) {
+    const call = pick(calls.filter((each) => /Read|LS|Nonsense|hello/.test(JSON.stringify(each("")))));
+    const flood = Array.from({ length: 200 + Math.floor(random() * 3000) }, () => call(""));
+    const end: Pick<FaultedRun, "args" | "signals"> =
+      random() < 0.5
+        ? { args: ["--max-time", `${800 + Math.floor(random() * 2000)}ms`, "go"] }
+        : { signals: [{ name: pick(["SIGTERM", "SIGINT", "SIGKILL"] as const), afterMs: 500 + random() * 2000 }] };
+    return { model: { script: [reply(...flood), { text: "All is done." }] }, files: before, ...end };
+  },
+  /** The main thread no longer answers: a thread beside it ends the run. */
+  "a stuck main thread"({ token, pick, random }) {
+    const how = pick([
+      "for (;;);",
+      "/^(a|a)*b$/.test('a'.repeat(70))",
+      "(function next() { Promise.resolve().then(next); })()",
+      "JSON.stringify({ toJSON() { for (;;); } })",
+    ]);
+    const start = pick(["setTimeout", "setTimeout(async () => await null) || setTimeout"]);
+    return {
+      model: { script: [reply(longCall(token)), { text: "All is done." }] },
+      stuck: `${start}(() => { ${how} }, ${300 + Math.floor(random() * 900)});`,
+      args: ["--max-time", `${1000 + Math.floor(random() * 1000)}ms`, "go"],
+    };
+  },
   "full disk for the recording"({ token, pick, random }) {
     const script = [
       reply(...effects.slice(0, 2)),
