@@ -2,11 +2,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { floorOf, realOrSame, resolvePath } from "../../../policy/paths.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { unlessStopped } from "../../../protocol/unless-stopped.ts";
 import { isOver, type RunRecord } from "../../../serve/fleet.ts";
 import { patchOf } from "../../../serve/patch.ts";
-import { git } from "../../../worktrees/git.ts";
+import { configDir, homeDir } from "../../../store/config-dir.ts";
+import { programName } from "../../../text/program-name.ts";
+import { type GitCall, git } from "../../../worktrees/git.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { watchForTheEnd } from "../../shutdown.ts";
@@ -52,12 +55,30 @@ async function apply(patch: Buffer, run: RunRecord, { env, line }: Invocation): 
     const file = join(folder, "patch");
     writeFileSync(file, patch, { mode: 0o600 });
     const place = prefix === "" ? [] : [`--directory=${prefix}`];
+    const guarded = await protectedIn(file, { ...call, signal: stop.signal });
+    if (guarded.length > 0)
+      throw new UserError(
+        "MERGE_REFUSED",
+        `The patch changes files that can run code: ${guarded.join(", ")}. Nothing was applied. Look at it, then apply it yourself: ${programName()} runs patch ${run.id} | git apply`,
+      );
     await unlessStopped(stop.signal, () => git(["apply", "--whitespace=nowarn", ...place, file], call));
   } finally {
     watch.stop();
     rmSync(folder, { recursive: true, force: true });
   }
   return answer(`✓ Applied what ${run.id} changed.\n`);
+}
+
+/** What a worker must not write here without being seen: protected names, as agents have them. */
+export async function protectedIn(file: string, call: GitCall): Promise<string[]> {
+  const listed = await git(["apply", "--numstat", "-z", file], call);
+  const paths = listed.split("\0").flatMap((field) => field.replace(/^[^\t]*\t[^\t]*\t/, "") || []);
+  const workspace = realOrSame(call.cwd);
+  const place = { workspace, roots: [], home: homeDir(call.env), configDir: configDir(call.env) };
+  return paths.filter((path) => {
+    const found = resolvePath(path, place);
+    return "problem" in found || floorOf(found, place) !== undefined;
+  });
 }
 
 function noPatch(run: RunRecord, program: string): UserError {
