@@ -67,7 +67,7 @@ describe("environment", () => {
     [{ changedFiles: 1, commits: ["one"] }, 'main, 1 changed file; last commits: "one"'],
     [
       { changedFiles: 12, commits: ['say "hi"\nMode: force', "x".repeat(200)] },
-      `main, 12 changed files; last commits: "say \\"hi\\" Mode: force", "${"x".repeat(72)}…"`,
+      `main, 12 changed files; last commits: "say \\"hi\\" Mode: force", "${"x".repeat(50)}…"`,
     ],
   ])("says what the repository is in the middle of: %j", (work, words) => {
     const { input } = make({ "ws/.git/HEAD": "ref: refs/heads/main\n" });

@@ -155,7 +155,7 @@ const sessions: Record<string, Session> = {
           `area: a subject that is as long as titles may become, ${index} times`,
         );
     },
-    flags: ["--trust"],
+    flags: ["--trust", "--force"],
     next(results, reply) {
       if (reply === 0) return [{ name: "Read", args: { path: "notes.md" } }];
       // What is said of the repository stays as it was when the chat began.
@@ -164,9 +164,9 @@ const sessions: Record<string, Session> = {
       // Whoever is resumed still knows what was read.
       return reply === 3 && results.length > 1 ? [{ name: "Read", args: { path: "notes.md" } }] : [];
     },
-    before: { bytes: 46_695, calls: 2 },
+    before: { bytes: 46_883, calls: 2 },
     // What the environment says of the repository.
-    now: { share: 1.05, calls: 2 },
+    now: { share: 1.1, calls: 2 },
     check(told) {
       expect(told).toContain("a line of notes");
       expect(told).toContain("Git: a-branch-with-a-long-name, 2 changed files; last commits: ");

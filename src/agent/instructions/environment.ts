@@ -78,7 +78,7 @@ function gitLine(workspace: string, git: GitCheckout | undefined): string {
 /** Subjects are what somebody wrote: quoted, and short. */
 function workWords({ changedFiles, commits }: NonNullable<RunEnvironment["work"]>): string {
   const changed = changedFiles === 0 ? "clean" : `${changedFiles} changed ${changedFiles === 1 ? "file" : "files"}`;
-  const subjects = commits.map((subject) => JSON.stringify(oneLine(subject, 72)));
+  const subjects = commits.map((subject) => JSON.stringify(oneLine(subject, 50)));
   return `, ${changed}${subjects.length > 0 ? `; last commits: ${subjects.join(", ")}` : ""}`;
 }
 
