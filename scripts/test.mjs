@@ -96,6 +96,7 @@ function isAllowed(name) {
   if (reason === undefined) return false;
   const lists = JSON.parse(readFileSync(join(root, "test/allowed-skips.json"), "utf8"));
   const here = [
+    "anywhere",
     process.getuid?.() === 0 ? "as root" : "not as root",
     ...(process.platform === "darwin" ? ["on macOS"] : []),
     ...systemPackages.filter(({ file }) => !existsSync(file)).map((each) => `without ${each.name}`),

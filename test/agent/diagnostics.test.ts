@@ -1,5 +1,6 @@
 // Errors after edits: from real language servers where they are installed, and from one that fails in every way. The CLI is the
 // built one.
+import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -11,6 +12,9 @@ import type { Sandbox } from "../../src/agent/sandbox/index.ts";
 import { findProgram } from "../../src/process/find-program.ts";
 import { type Answer, modelServer } from "../../src/testing/kit/model-server.ts";
 import { createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
+import { orSkipped } from "../support/skipping.ts";
+
+const noSandbox = spawnSync("bwrap", ["--dev-bind", "/", "/", "true"]).status !== 0 && "bwrap does not run here";
 
 const places: Workspace[] = [];
 afterAll(() => {
@@ -103,7 +107,7 @@ function checkTypescript(told: readonly string[], server: string): void {
 }
 
 describe("real servers", () => {
-  test("TypeScript 7, which is one itself, in the project", async () => {
+  test.skipIf(noSandbox)(orSkipped("TypeScript 7, which is one itself, in the project", noSandbox), async () => {
     const place = workspaceWith(typescriptFiles);
     mkdirSync(join(place.path, "node_modules/.bin"), { recursive: true });
     const modules = join(repository, "node_modules");
@@ -123,7 +127,7 @@ describe("real servers", () => {
   const serverOf = (name: string) => findProgram(name, { PATH });
   const typescript = serverOf("typescript-language-server");
   test.skipIf(typescript === undefined)(
-    `typescript-language-server${typescript ? "" : " (skipped: it is not in PATH)"}`,
+    orSkipped("TypeScript before version 7", !typescript && "typescript-language-server is not in PATH"),
     async () => {
       const place = workspaceWith(typescriptFiles);
       const { told, run, leftBehind } = await runEdits(place, typescriptEdits, { thinkMs: 4000, env: { PATH } });
@@ -136,7 +140,7 @@ describe("real servers", () => {
 
   const pyright = serverOf("pyright-langserver");
   test.skipIf(pyright === undefined)(
-    `pyright${pyright ? "" : " (skipped: pyright-langserver is not in PATH)"}`,
+    orSkipped("pyright", !pyright && "pyright-langserver is not in PATH"),
     async () => {
       const place = workspaceWith({ "one.py": "old: int = 'was there'\n\ndef one() -> int:\n    return 1\n" });
       const edits: Edit[] = [
@@ -216,13 +220,13 @@ describe("a scripted server", () => {
     }
   });
 
-  test("it can write nothing", async () => {
+  test.skipIf(noSandbox)(orSkipped("it can write nothing", noSandbox), async () => {
     const place = workspaceWith(files);
     await runEdits(place, edits, { env: scriptedServer(place, "writes"), thinkMs: 300 });
     expect(readFileSync(join(place.path, "a.py"), "utf8")).toBe("BAD was there\nalso BAD\n");
   });
 
-  test("one of the project runs in the sandbox only", async () => {
+  test.skipIf(noSandbox)(orSkipped("one of the project runs in the sandbox only", noSandbox), async () => {
     const place = workspaceWith(files);
     scriptedServer(place, "good", join(place.path, ".venv/bin"));
     const confined = await runEdits(place, edits);
