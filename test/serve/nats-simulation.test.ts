@@ -10,6 +10,7 @@ it("each run ends once, whatever dies, freezes, is cut off, gets lost or comes t
     report.freezes,
     report.partitions,
     report.restarts,
+    report.elections,
     report.continued,
     report.refused,
   ])

@@ -2,6 +2,7 @@
 // server and a virtual clock: workers die, freeze and are cut off, answers get lost, messages come twice, the server is killed.
 import { NatsFleet } from "../../../src/serve/engines/nats/nats-fleet.ts";
 import { type Head, ownerOf, positionAt } from "../../../src/serve/engines/nats/rules.ts";
+import { streamNames } from "../../../src/serve/engines/nats/server.ts";
 import type { Entry, Fleet, Lease } from "../../../src/serve/fleet.ts";
 import { numbersFrom, underWatch } from "../../support/long-script.ts";
 import { newRun } from "../fleet-kit.ts";
@@ -18,6 +19,8 @@ export type SimulationReport = {
   freezes: number;
   partitions: number;
   restarts: number;
+  /** A leader died, and another was elected. */
+  elections: number;
   cancelled: number;
   lost: number;
   twice: number;
@@ -52,21 +55,26 @@ class Simulation {
   readonly #diedAt = new Map<string, number>();
   /** When the server, or the way to it, was away. */
   readonly #troubles: { from: number; to: number }[] = [];
-  readonly #counts = { kills: 0, freezes: 0, partitions: 0, restarts: 0, cancelled: 0, refused: 0 };
+  readonly #counts = { kills: 0, freezes: 0, partitions: 0, restarts: 0, elections: 0, cancelled: 0, refused: 0 };
   #started = 0;
   #isEnqueued = false;
 
   constructor(options: SimulationOptions) {
     this.#options = { leaseMs: 15_000, ...options };
     this.#dice = new Dice(options.seed);
-    this.#server = new SimulatedServer(this.#clock, this.#dice, { loss: 0.001, delay: 0.01, twice: 0.005 });
+    this.#server = new SimulatedServer(this.#clock, this.#dice, {
+      loss: 0.001,
+      delay: 0.01,
+      twice: 0.005,
+      stale: 0.05,
+    });
   }
 
   /** How far it is. */
   tell(): string {
-    const { kills, freezes, partitions, restarts } = this.#counts;
+    const { kills, freezes, partitions, restarts, elections } = this.#counts;
     const hours = (this.#clock.now / 3_600_000).toFixed(1);
-    return `${hours} virtual hours; ${this.#overCount} of ${this.#options.runs} runs ended; ${kills} kills, ${freezes} freezes, ${partitions} partitions, ${restarts} restarts`;
+    return `${hours} virtual hours; ${this.#overCount} of ${this.#options.runs} runs ended; ${kills} kills, ${freezes} freezes, ${partitions} partitions, ${restarts} restarts, ${elections} elections`;
   }
 
   async run(): Promise<SimulationReport> {
@@ -158,6 +166,15 @@ class Simulation {
         });
       next();
     };
+    // The streams of a leader that dies have none for some seconds.
+    often(2 * 60_000, () => {
+      const streams = streamNames.filter(() => this.#dice.isIn(0.5));
+      if (streams.length === 0 || this.#server.leaderless.size > 0 || this.#server.isDown) return;
+      const ms = this.#dice.between(4000, 9000);
+      this.#counts.elections++;
+      this.#troubles.push({ from: this.#clock.now, to: this.#clock.now + ms });
+      this.#server.elect(streams, ms);
+    });
     // Each worker dies, freezes and is cut off every twenty minutes or so.
     const eachMs = (20 * 60_000) / workers;
     often(eachMs, () => {

@@ -27,7 +27,12 @@ export type Faults = {
   delay: number;
   /** Of messages that are handed out to two workers. */
   twice: number;
+  /** Of lists that are read from a replica that is behind, which is noticed. */
+  stale: number;
 };
+
+/** A cluster compares the expected sequence with what its replicas have agreed on: what was written a moment ago is not seen. */
+const agreedMs = 2;
 
 class Stale extends Error {}
 class Lost extends Error {}
@@ -82,6 +87,8 @@ export class SimulatedServer {
   readonly streams = Object.fromEntries(streamNames.map((name) => [name, new Keys()])) as Record<StreamName, Keys>;
   readonly connections = new Set<SimulatedConnection>();
   isDown = false;
+  /** Streams that have no leader just now. */
+  readonly leaderless = new Set<StreamName>();
   readonly #queued = new Map<number, Queued>();
   readonly #ready = new Map<Lane, Queued[]>();
   readonly #waiters: Waiter[] = [];
@@ -104,7 +111,10 @@ export class SimulatedServer {
     const id = messageId(key, writer, after);
     const known = keys.ids.get(id);
     if (known && this.clock.now - known.at < knownMs) return { sequence: known.sequence, isDuplicate: id !== writer };
-    if (after !== undefined && (keys.of(key)?.at(-1)?.sequence ?? 0) !== after) throw new Stale();
+    const messages = keys.of(key) ?? [];
+    const agreed = messages.findLast(({ at }) => this.clock.now - at >= agreedMs);
+    const seen = after === 0 ? [messages.at(-1)] : [messages.at(-1), agreed];
+    if (after !== undefined && !seen.some((message) => (message?.sequence ?? 0) === after)) throw new Stale();
     const sequence = ++keys.sequence;
     keys.ids.set(id, { sequence, at: this.clock.now });
     const message = {
@@ -146,7 +156,7 @@ export class SimulatedServer {
       item.isReady = false;
       this.#arm(item, ackWaitMs);
       if (this.dice.isIn(this.faults.twice))
-        this.clock.after(this.dice.between(0, 50), () => this.#makeReady(item, true));
+        this.clock.after(this.dice.between(0, 4), () => this.#makeReady(item, true));
       return { run: item.run, handle: String(item.number) };
     }
     return undefined;
@@ -185,6 +195,16 @@ export class SimulatedServer {
     item.isReady = false;
     this.#doneLately.push({ at: this.clock.now, item });
     this.#doneLately = this.#doneLately.filter(({ at }) => this.clock.now - at < 500);
+  }
+
+  /** The leader of some streams dies; others elect another one after a while, and tell, which some do not hear. */
+  elect(streams: readonly StreamName[], ms: number): void {
+    for (const stream of streams) this.leaderless.add(stream);
+    if (streams.includes("work")) this.#waiters.length = 0;
+    this.clock.after(ms, () => {
+      for (const stream of streams) this.leaderless.delete(stream);
+      for (const connection of this.connections) if (!this.dice.isIn(0.02)) connection.foundAgain();
+    });
   }
 
   /** Killed: who waits is forgotten, and so is what was deleted a moment ago; some messages are handed out again too early. */
@@ -267,10 +287,10 @@ export class SimulatedConnection implements Server {
     return this.#again(() =>
       publishOnce({
         writer,
-        send: () => this.#ask(() => this.#server.publish(stream, key, data, writer, options)),
+        send: () => this.#ask(stream, () => this.#server.publish(stream, key, data, writer, options)),
         isOvertaken: (error) => error instanceof Stale,
         stored: (sequence) =>
-          this.#ask(() => {
+          this.#ask(stream, () => {
             const messages = this.#server.streams[stream].of(key) ?? [];
             return sequence === undefined ? messages.at(-1) : messages.find((each) => each.sequence === sequence);
           }),
@@ -279,11 +299,12 @@ export class SimulatedConnection implements Server {
   }
 
   last = (stream: StreamName, key: string) =>
-    this.#again(() => this.#ask(() => this.#server.streams[stream].of(key)?.at(-1) as Stored | undefined));
+    this.#again(() => this.#ask(stream, () => this.#server.streams[stream].of(key)?.at(-1) as Stored | undefined));
 
   range(stream: StreamName, filter: string, from: number, { to = Infinity, most = Infinity } = {}): Promise<Stored[]> {
     return this.#again(() =>
-      this.#ask(() => {
+      this.#ask(stream, () => {
+        if (this.#server.dice.isIn(this.#server.faults.stale)) throw new Lost();
         const found = this.#server.streams[stream].matching(filter).flatMap(([, messages]) => messages);
         const inside = found.filter(({ sequence }) => sequence >= from && sequence <= to);
         return inside.sort((one, other) => one.sequence - other.sequence).slice(0, most);
@@ -296,13 +317,13 @@ export class SimulatedConnection implements Server {
   }
 
   keys = (stream: StreamName, filter: string) =>
-    this.#again(() => this.#ask(() => this.#server.streams[stream].matching(filter).map(([key]) => key)));
+    this.#again(() => this.#ask(stream, () => this.#server.streams[stream].matching(filter).map(([key]) => key)));
 
-  end = (stream: StreamName) => this.#again(() => this.#ask(() => this.#server.streams[stream].sequence));
+  end = (stream: StreamName) => this.#again(() => this.#ask(stream, () => this.#server.streams[stream].sequence));
 
   purge(stream: StreamName, filter: string, keep = 0): Promise<void> {
     return this.#again(() =>
-      this.#ask(() => {
+      this.#ask(stream, () => {
         const keys = this.#server.streams[stream];
         for (const [key] of keys.matching(filter)) keys.drop(key, keep);
       }),
@@ -313,7 +334,7 @@ export class SimulatedConnection implements Server {
   addLane = () => Promise.resolve();
 
   async pull(lanes: readonly Lane[], wait?: AbortSignal): Promise<Work | undefined> {
-    const now = await this.#ask(() => this.#server.next(lanes)).catch(() => undefined);
+    const now = await this.#ask("work", () => this.#server.next(lanes)).catch(() => undefined);
     if (now || !wait || wait.aborted) return now;
     return new Promise((resolve) => {
       let cancel = () => {};
@@ -328,7 +349,7 @@ export class SimulatedConnection implements Server {
       const timer = this.#server.clock.after(pullMs, onAbort);
       wait.addEventListener("abort", onAbort);
       this.#onGap.add(onAbort);
-      if (this.#isUnreachable()) return;
+      if (this.#isUnreachable() || this.#server.leaderless.has("work")) return;
       cancel = this.#server.wait({ lanes, give: (work) => this.#travel(() => end(work)) });
     });
   }
@@ -337,8 +358,8 @@ export class SimulatedConnection implements Server {
     this.#travel(() => this.#server.hold(handle, ms));
   }
 
-  giveBack = (handle: string) => this.#again(() => this.#ask(() => this.#server.giveBack(handle)));
-  done = (handle: string) => this.#again(() => this.#ask(() => this.#server.done(handle)));
+  giveBack = (handle: string) => this.#again(() => this.#ask("work", () => this.#server.giveBack(handle)));
+  done = (handle: string) => this.#again(() => this.#ask("work", () => this.#server.done(handle)));
   now = () => Promise.resolve(this.#server.clock.now - 1);
 
   onReach(): void {}
@@ -380,7 +401,7 @@ export class SimulatedConnection implements Server {
   }
 
   /** A question and its answer, either of which may never arrive. */
-  #ask<T>(work: () => T): Promise<T> {
+  #ask<T>(stream: StreamName, work: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       const { clock } = this.#server;
       const timer = clock.after(answerMs, () => this.act(() => reject(new Lost())));
@@ -391,6 +412,7 @@ export class SimulatedConnection implements Server {
         });
       this.#travel(() => {
         try {
+          if (this.#server.leaderless.has(stream)) throw new Lost();
           const result = work();
           answered(() => resolve(result));
         } catch (error) {
