@@ -4,7 +4,7 @@ import { orAborted } from "../net/or-aborted.ts";
 import { BoundedBytes } from "../process/bounded-bytes.ts";
 import { happensWithin } from "../process/clock.ts";
 import type { PatternTest } from "../text/pattern-in-time.ts";
-import { outputFolder } from "./output-folder.ts";
+import { leaveOutputFolder, outputFolder } from "./output-folder.ts";
 import type { ProcessEnd, ProcessRequest, ProcessRunner, RunningProcess } from "./process.ts";
 import type { Sandbox } from "./sandbox/index.ts";
 
@@ -71,6 +71,12 @@ export class BackgroundShells {
   folderOf(sessionId: string): string {
     this.#folder ??= outputFolder(sessionId, this.#temporary);
     return this.#folder;
+  }
+
+  /** At the end of the run: a folder that no output came into is not left behind. */
+  leaveFolder(): void {
+    if (this.#folder !== undefined) leaveOutputFolder(this.#folder);
+    this.#folder = undefined;
   }
 
   /** Rejects as `ProcessRunner.run` does when the command cannot be started. */

@@ -1,5 +1,5 @@
 // Folders for temporary files: each says whose it is, so that what killed runs leave behind can be told and removed.
-import { lstatSync, mkdirSync, mkdtempSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -37,6 +37,16 @@ export function outputFolder(sessionId: string, temporary = tmpdir()): string {
   if (!isPrivate(all) || !isPrivate(folder)) return makeTemporaryFolder(temporary, "output");
   writeFileSync(join(folder, `.run-${process.pid}`), "");
   return folder;
+}
+
+/** At the end of a run: one that holds nothing goes. Other runs of the session have marks of their own in it. */
+export function leaveOutputFolder(folder: string): void {
+  try {
+    rmSync(join(folder, `.run-${process.pid}`), { force: true });
+    rmdirSync(folder);
+  } catch {
+    // Outputs are in it, which may still be read.
+  }
 }
 
 /** Made where nothing is. */

@@ -114,6 +114,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
   });
   const background = new BackgroundShells(processes, tmpdir());
   sweepWhenDue(setup.host.signal);
+  if (chat && asking.canAnswer) void tidyChats(setup, warn);
   const permissions = await openPermissions(setup, {
     state,
     isResumed: session.session.messages.length > 0,
@@ -283,7 +284,9 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       await mcp?.end();
       await permissions.end();
       await processes.endAll();
+      background.leaveFolder();
       await snapshots?.tidy();
+      if (chat) await tidyChats(setup);
     },
   };
 }
@@ -316,6 +319,18 @@ function sessionEnd({ event, signal }: { event?: AgentEvent; signal?: AbortSigna
   const status = event?.type === "done" ? "completed" : signal?.aborted ? "aborted" : "error";
   const error = event?.type === "fail" ? { error: event.message } : {};
   return { status, reason: isAttended && status === "completed" ? "user_close" : status, ...error } as const;
+}
+
+/** Deletes old chats where a setting says so, at the end; `tell`: says, at the beginning, how much room they take. */
+async function tidyChats({ configDir, settings }: Setup, tell?: (message: string) => void): Promise<void> {
+  const days = settings.courser.pruneAfterDays;
+  if ((days === undefined) === (tell === undefined)) return;
+  try {
+    const { pruneDaily } = await import("./prune-chats.ts");
+    await pruneDaily(configDir, { days, tell });
+  } catch {
+    // Nobody waits for it, and nobody needs it to succeed.
+  }
 }
 
 /** Most runs only ask when that was done last. Nobody waits for it, and nobody needs it to succeed. */

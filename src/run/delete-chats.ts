@@ -19,6 +19,15 @@ export async function deleteChats(
   warn: (message: string) => void,
 ): Promise<void> {
   for (const chat of chats) deleteChat(configDir, chat.folder);
+  await sweepDeleted(configDir, chats, warn);
+}
+
+/** Removes what was kept of files for chats that are gone. */
+export async function sweepDeleted(
+  configDir: string,
+  chats: readonly ChatMetadata[],
+  warn: (message: string) => void,
+): Promise<void> {
   const { sweepSnapshots } = await import("../agent/snapshots/sweep.ts");
   for (const workspace of new Set(chats.flatMap((chat) => chat.workspace ?? []))) {
     const deleted = chats.filter((chat) => chat.workspace === workspace).map((chat) => chat.id);

@@ -57,6 +57,8 @@ export const courserFields = {
   contextTokens: wholeFrom(1),
   /** How long a run waits for its background commands before it is over. */
   backgroundWaitMs: wholeFrom(0),
+  /** Chats without a title that were last used longer ago are deleted, once a day. */
+  pruneAfterDays: wholeFrom(1),
   /** Both streams of a command in one, in the order in which they were written. */
   mergeOutput: truth,
   /** Whether language servers that are installed look for errors after edits. */

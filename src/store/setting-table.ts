@@ -90,6 +90,7 @@ export const settings: readonly Setting[] = [
   ours("loopLimit", "How often the same call may repeat", 5),
   ours("contextTokens", "Context window, if the known value is wrong"),
   ours("backgroundWaitMs", "How long print mode waits for background commands", 5000),
+  ours("pruneAfterDays", "Delete unnamed chats that were last used longer ago"),
   ours("mergeOutput", "Whether errors of commands go to their output, in exact order", false),
   ours("diagnostics", "Whether language servers check edits in trusted workspaces", true),
   ours("mcpStartMs", "How long an MCP server may take to start", 30_000),

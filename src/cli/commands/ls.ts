@@ -1,6 +1,7 @@
 // The list of chats: to choose from on a terminal, a table or JSON otherwise.
 
 import type { ChatMetadata } from "../../store/chats/chat.ts";
+import { bytesIn } from "../../store/chats/disk-use.ts";
 import { listChats, shownTitle } from "../../store/chats/list-chats.ts";
 import { homeDir } from "../../store/config-dir.ts";
 import { flagText } from "../flags.ts";
@@ -23,12 +24,17 @@ export async function ls(invocation: Invocation): Promise<number> {
   const listed = await listedChats(invocation, context);
   if (flagText(flags, "format") === "json" || flagText(flags, "output-format") === "json") {
     return answerJson(
-      listed.map(({ chat, snippet }) => ({ ...chatJson(chat), ...(snippet !== undefined && { snippet }) })),
+      listed.map(({ chat, snippet }) => ({
+        ...chatJson(chat),
+        ...(flags.has("size") && { bytes: bytesIn(chat.folder) }),
+        ...(snippet !== undefined && { snippet }),
+      })),
     );
   }
   if (listed.length === 0) return answer(nothingListed(invocation, context));
   const { isatty } = await import("node:tty");
-  if (flags.has("format") || flags.has("print") || !isatty(0) || !isatty(1)) return answer(tableOf(listed, invocation));
+  if (flags.has("format") || flags.has("size") || flags.has("print") || !isatty(0) || !isatty(1))
+    return answer(tableOf(listed, invocation));
 
   // Programs make chats ahead of time; nobody wants to choose among those.
   const spoken = listed.filter(({ chat }) => chat.hasConversation);
@@ -85,10 +91,11 @@ function indexingProgress(): (done: number, total: number) => void {
   };
 }
 
-function tableOf(listed: readonly ListedChat[], { env }: Invocation): string {
+function tableOf(listed: readonly ListedChat[], { env, line }: Invocation): string {
+  const sizes = line.flags.has("size") ? listed.map(({ chat }) => bytesIn(chat.folder)) : undefined;
   const { header, rows } = chatLines(
     listed.map(({ chat }) => chat),
-    { home: homeDir(env), now: Date.now() },
+    { home: homeDir(env), now: Date.now(), sizes },
   );
   const lines = rows.flatMap((row, index) => {
     const snippet = listed[index]!.snippet;

@@ -7,9 +7,12 @@ import { quotedName } from "../../../run/mcp.ts";
 import { detectCli } from "../../../sdk/detect.ts";
 import { drivers } from "../../../sdk/drivers/index.ts";
 import type { UnifiedTool } from "../../../sdk/unified.ts";
+import { bytesIn } from "../../../store/chats/disk-use.ts";
+import { chatsDir } from "../../../store/chats/layout.ts";
 import { loadHooks } from "../../../store/hook-files.ts";
 import { loadPlugins } from "../../../store/plugins/installed.ts";
 import { openDatabase } from "../../../store/sqlite.ts";
+import { byteSize } from "../../../view/numbers.ts";
 import { contextOf } from "../mcp/context.ts";
 import { type ListedServer, readyWords, tryServers } from "../mcp/list.ts";
 import type { DoctorContext } from "./context.ts";
@@ -108,7 +111,9 @@ function checkStore({ configDir, invocation }: DoctorContext): Finding[] {
   const { bavail, bsize } = statfsSync(place);
   const free = bavail * bsize;
   if (free < 50 * 1024 * 1024) return [warning(`${place} has ${Math.floor(free / 1_048_576)} MB left.`, "make room")];
-  return [ok(`${configDir} can be written, SQLite works`)];
+  const [chats, snapshots] = [chatsDir(configDir), join(configDir, "courser", "snapshots")].map(bytesIn);
+  const use = `chats take ${byteSize(chats!)}, snapshots ${byteSize(snapshots!)}`;
+  return [ok(`${configDir} can be written, SQLite works; ${use}`)];
 }
 
 async function checkTools({ invocation: { env }, workspace }: DoctorContext): Promise<Finding[]> {

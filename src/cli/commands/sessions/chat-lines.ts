@@ -6,21 +6,29 @@ import { collapsed } from "../../../text/one-line.ts";
 import { shortPath } from "../../../text/short-path.ts";
 import { visible } from "../../../text/visible.ts";
 import { cut, padded, widthOf } from "../../../text/width.ts";
+import { byteSize } from "../../../view/numbers.ts";
 
 export type ChatLines = { header: string; rows: string[] };
 
 /** Longer titles are cut; a prompt can be a page. */
 const longestTitle = 60;
 
-export function chatLines(chats: readonly ChatMetadata[], { home, now }: { home: string; now: number }): ChatLines {
-  const cells = chats.map((chat) => [
+/** `sizes`: how many bytes each takes, where that is to be shown. */
+type LineOptions = { home: string; now: number; sizes?: readonly number[] | undefined };
+
+export function chatLines(chats: readonly ChatMetadata[], { home, now, sizes }: LineOptions): ChatLines {
+  const cells = chats.map((chat, index) => [
     chat.id,
     ageOf(chat.updatedAt, now),
+    ...(sizes ? [byteSize(sizes[index]!)] : []),
     cut(printableLine(shownTitle(chat)), longestTitle),
     printableLine(shortPath(chat.workspace ?? "", home)),
   ]);
-  const table = [["ID", "AGE", "TITLE", "WORKSPACE"], ...cells];
-  const widths = [0, 1, 2].map((column) => Math.max(...table.map((row) => widthOf(row[column]!))));
+  const table = [["ID", "AGE", ...(sizes ? ["SIZE"] : []), "TITLE", "WORKSPACE"], ...cells];
+  const widths = table[0]!
+    .slice(1)
+    .map((_, column) => column)
+    .map((column) => Math.max(...table.map((row) => widthOf(row[column]!))));
   const [header, ...rows] = table.map((row) =>
     row
       .map((cell, column) => padded(cell, widths[column] ?? 0))

@@ -7,6 +7,7 @@ const yes = flag("Sessions", "-y, --yes", "Do not ask for confirmation");
 export const listFlags = [
   flag("Sessions", "-a, --all", "Include chats of all workspaces"),
   flag("Sessions", "--search <text>", 'Search the chats of all workspaces; "…" matches a phrase'),
+  flag("Sessions", "--size", "Show how much room each chat takes on the disk"),
   textOrJson,
 ];
 
@@ -111,5 +112,19 @@ export const sessionCommands: readonly InnerCommand[] = [
     meanings: { force: "Same as --yes" },
     examples: ["sessions delete 0bae 9723", "sessions delete 0bae --yes"],
     load: async () => (await import("./delete.ts")).deleteSessions,
+  },
+  {
+    name: "prune",
+    summary: "Delete chats of all workspaces that were not used for a while",
+    flags: [
+      flag("Sessions", "--older-than <age>", "Only chats that were last used longer ago: 30d, 12h, 8w"),
+      flag("Sessions", "--keep-named", "Keep chats that were given a title"),
+      flag("Sessions", "--dry-run", "Only show what would be deleted"),
+      yes,
+    ],
+    uses: ["force"],
+    meanings: { force: "Same as --yes" },
+    examples: ["sessions prune --older-than 30d --keep-named --dry-run", "sessions prune --older-than 8w --yes"],
+    load: async () => (await import("./prune.ts")).pruneSessions,
   },
 ];

@@ -1,0 +1,71 @@
+// Deletes chats that nobody used for a long time: when asked to, or by itself where a setting says so.
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { UserError } from "../protocol/error-codes.ts";
+import type { ChatMetadata } from "../store/chats/chat.ts";
+import { deleteChat } from "../store/chats/delete-chat.ts";
+import { bytesIn } from "../store/chats/disk-use.ts";
+import { chatsDir } from "../store/chats/layout.ts";
+import { listChats } from "../store/chats/list-chats.ts";
+import { programName } from "../text/program-name.ts";
+import { sweepDeleted, withSubagents } from "./delete-chats.ts";
+
+export const dayMs = 24 * 60 * 60 * 1000;
+
+/** `keepNamed`: chats that were given a title stay. */
+export type PruneOptions = { olderThanMs: number; keepNamed: boolean };
+
+/** Newest first. A chat is as old as what was said in it last. */
+export function chatsToPrune(configDir: string, { olderThanMs, keepNamed }: PruneOptions): ChatMetadata[] {
+  const before = Date.now() - olderThanMs;
+  return listChats(configDir, { onUnreadable: () => {} }).filter(
+    ({ updatedAt, title }) => updatedAt < before && !(keepNamed && title !== "New Agent"),
+  );
+}
+
+/** Those that went, with the chats of their subagents. One that a run is using stays. */
+export async function pruneChats(
+  configDir: string,
+  chats: readonly ChatMetadata[],
+  warn: (message: string) => void,
+): Promise<ChatMetadata[]> {
+  const deleted: ChatMetadata[] = [];
+  for (const chat of withSubagents(configDir, chats)) {
+    try {
+      deleteChat(configDir, chat.folder);
+      deleted.push(chat);
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      warn(error.message);
+    }
+  }
+  await sweepDeleted(configDir, deleted, warn);
+  return deleted;
+}
+
+/** So much is worth a word. */
+const muchBytes = 1_000_000_000;
+
+/** At most once a day. `days`: unnamed chats that are older go. Without it, `tell` is called once when the chats take much room. */
+export async function pruneDaily(
+  configDir: string,
+  { days, tell }: { days: number | undefined; tell: ((message: string) => void) | undefined },
+): Promise<void> {
+  const note = join(configDir, "courser", days === undefined ? "chats-measured" : "chats-pruned");
+  const last = statSync(note, { throwIfNoEntry: false });
+  // A note with something in it says that it was told.
+  if (last && (last.size > 0 || Date.now() - last.mtimeMs < dayMs)) return;
+  mkdirSync(join(configDir, "courser"), { recursive: true, mode: 0o700 });
+  writeFileSync(note, "", { mode: 0o600 });
+  if (days !== undefined) {
+    await pruneChats(configDir, chatsToPrune(configDir, { olderThanMs: days * dayMs, keepNamed: true }), () => {});
+    return;
+  }
+  const bytes = bytesIn(chatsDir(configDir));
+  if (bytes < muchBytes) return;
+  writeFileSync(note, `${bytes}\n`);
+  const command = `${programName()} sessions prune --older-than 30d --keep-named --dry-run`;
+  tell?.(
+    `The chats take ${(bytes / muchBytes).toFixed(1)} GB. To see which could be deleted: ${command}. "pruneAfterDays" in courser.json deletes them by itself.`,
+  );
+}
