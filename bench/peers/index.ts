@@ -201,7 +201,7 @@ class Entrant {
   async measureGrowth(largeRepository: string): Promise<void> {
     if (this.#failure !== undefined) return;
     const file = writeLargeFile(this.#workspace);
-    for (const name of ["calls1", "calls10", "calls100"]) await this.#grow(name, this.#job(name));
+    for (const name of ["calls1", "calls10", "calls100"]) if (!(await this.#grow(name, this.#job(name)))) return;
     await this.#grow("edits", this.#job("edits", { file }));
     await this.#grow("reads", this.#job("reads", { file }));
     await this.#grow("calls400", this.#job("calls400"));
@@ -219,11 +219,14 @@ class Entrant {
     for (const made of ["made-first", "made-second"]) rmSync(join(largeRepository, made), { force: true });
   }
 
-  async #grow(name: string, program: Program): Promise<void> {
+  /** False where it had to be killed. */
+  async #grow(name: string, program: Program): Promise<boolean> {
     const before = bytesBelow(this.#place.home);
     const { wallMs, exit } = await runOnce(program, { ownGroup: true, timeoutMs });
     if (exit === 0) this.#growth[name] = { ms: wallMs, bytes: bytesBelow(this.#place.home) - before };
     else console.error(`${this.peer.name}: ${name} ended with ${exit}`);
+    // An agent that does not come to an end with ten calls does not with a hundred.
+    return exit !== null;
   }
 
   #job(workload: string, { file, again }: { file?: string; again?: boolean } = {}): Program {
