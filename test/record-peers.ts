@@ -1,13 +1,13 @@
-// `npm run record:peers`: streams of the real Claude Code, Codex and Gemini CLI, from npm, on a model on loopback, kept in
+// `npm run record:peers`: streams of real agent CLIs, from npm, on a model on loopback, kept in
 // test/recordings/peers. By hand, because it installs from the network:
-//   npm run record:peers -- [--only claude|codex|gemini] [--into FOLDER]
+//   npm run record:peers -- [--only NAME] [--into FOLDER]
 // `--into` keeps the packages for the next time.
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { delimiter, dirname, join, resolve } from "node:path";
 import { type Answer, modelServer } from "../src/testing/kit/model-server.ts";
 import { type Peer, type Place, peers } from "./agents/peers.ts";
-import { installed, plainEnv, started } from "./support/peer-cli.ts";
+import { installed, newerNode, plainEnv, started } from "./support/peer-cli.ts";
 
 const recordings = resolve(import.meta.dirname, "recordings/peers");
 
@@ -63,8 +63,11 @@ export async function main(argv: readonly string[]): Promise<number> {
     for (const [name, peer] of Object.entries(peers)) {
       if (only !== undefined && only !== name) continue;
       const program = await installed(peer.package, peer.program, join(packages, name));
+      const node = peer.node22 ? dirname(await newerNode(join(packages, "node22"))) : undefined;
       for (const [title, scenario] of Object.entries(scenarios)) {
-        const { exit, stream } = await record(peer, program, scenario);
+        // One that repeats a request for minutes has nothing to show.
+        if (title === "retried" && peer.limits?.["429"]) continue;
+        const { exit, stream } = await record(peer, program, scenario, node);
         mkdirSync(join(recordings, name), { recursive: true });
         writeFileSync(join(recordings, name, `${title}.jsonl`), stream);
         console.log(`${name} ${title}: exit ${exit}, ${stream.split("\n").length - 1} lines`);
@@ -80,6 +83,7 @@ async function record(
   peer: Peer,
   program: string,
   scenario: Scenario,
+  node: string | undefined,
 ): Promise<{ exit: number | null; stream: string }> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "courser-peer-")));
   const place: Place = { workspace: join(folder, "work"), home: join(folder, "home"), url: "" };
@@ -92,7 +96,12 @@ async function record(
   });
   place.url = server.url;
   try {
-    const env = { ...plainEnv(), ...peer.env(place), HOME: place.home };
+    const env = {
+      ...plainEnv(),
+      ...peer.env(place),
+      ...(node && { PATH: `${node}${delimiter}${process.env["PATH"]}` }),
+      HOME: place.home,
+    };
     const args = [
       ...(scenario.careful ? peer.careful : peer.args),
       ...(peer.promptFlag ? [peer.promptFlag] : []),
@@ -100,7 +109,8 @@ async function record(
     ];
     const { exit, output, stdout } = await started(program, args, { cwd: place.workspace, env }, 120_000);
     if (!stdout.trim()) throw new Error(`${program} said nothing: ${output.slice(-2000)}`);
-    return { exit, stream: anonymous(stdout, place) };
+    const packages = program.replace(/\/node_modules\/.*$/, "");
+    return { exit, stream: anonymous(stdout.replaceAll(packages, "/usr/local/lib"), place) };
   } finally {
     await server.stop();
     if (existsSync(folder)) rmSync(folder, { recursive: true, force: true });

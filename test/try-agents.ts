@@ -2,12 +2,12 @@
 // missing there is installed, which needs the network.
 //   npm run try:agents -- DIR [--only claude,codex] [--scenario text,tool] [--write]
 // `--write` puts the table into docs/sdk/agents.md.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Peer, peers } from "./agents/peers.ts";
 import { scenarios } from "./agents/scenarios.ts";
 import { type PeerCli, Trial } from "./agents/trial.ts";
-import { installed, plainEnv, started } from "./support/peer-cli.ts";
+import { installed, newerNode } from "./support/peer-cli.ts";
 
 const page = resolve(import.meta.dirname, "../docs/sdk/agents.md");
 
@@ -55,14 +55,6 @@ async function tried({ tool, peer, folder, wanted }: Wanted): Promise<Column> {
     else console.log(`${tool} ${name}: ${limit ? `limit, ${limit}` : `WRONG, ${problem}`} (${time})`);
   }
   return { tool, version: /@([\d.]+)$/.exec(peer.package)?.[1] ?? "", cells };
-}
-
-/** Node 22 from npm, for CLIs that need it. */
-async function newerNode(folder: string): Promise<string> {
-  const node = join(folder, "node_modules/node/bin/node");
-  if (!existsSync(node))
-    await started("npm", ["install", "--prefix", folder, "node@22"], { cwd: "/", env: plainEnv() });
-  return node;
 }
 
 /** Between the two comments of the page; what could not be tried now stays out of it. */

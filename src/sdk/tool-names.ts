@@ -28,6 +28,20 @@ const namesOfTools: Record<UnifiedTool, Record<string, readonly string[]>> = {
     WebSearch: ["google_web_search"],
     TodoWrite: ["write_todos"],
   },
+  opencode: {
+    Bash: ["bash"],
+    Read: ["read"],
+    Write: ["write"],
+    Edit: ["edit"],
+    Ls: ["list"],
+    Grep: ["grep"],
+    Glob: ["glob"],
+    WebFetch: ["webfetch"],
+    WebSearch: ["websearch"],
+    TodoWrite: ["todowrite"],
+    Task: ["task"],
+  },
+  pi: { Bash: ["bash"], Read: ["read"], Write: ["write"], Edit: ["edit"], Ls: ["ls"], Grep: ["grep"], Glob: ["find"] },
 };
 
 /** A name that means nothing to us stays. */
@@ -62,7 +76,7 @@ const ownArguments: ReadonlyMap<string, Respell> = new Map<string, Respell>([
   ["TodoWrite", todoArguments],
 ]);
 
-const paths = { file_path: "path", absolute_path: "path" };
+const paths = { file_path: "path", absolute_path: "path", filePath: "path" };
 
 function renamed(input: JsonObject, names: Record<string, string>): JsonObject {
   const nameOf = (key: string) => (Object.hasOwn(names, key) ? names[key]! : key);
@@ -72,12 +86,14 @@ function renamed(input: JsonObject, names: Record<string, string>): JsonObject {
 function editArguments(input: JsonObject): JsonObject | undefined {
   const given = Array.isArray(input.edits) ? input.edits.filter(isObject) : [input];
   const edits = given.map((each) => ({
-    oldText: each.old_string,
-    newText: each.new_string,
-    ...(each.replace_all === true && { replaceAll: true }),
+    oldText: each.old_string ?? each.oldString ?? each.oldText,
+    newText: each.new_string ?? each.newString ?? each.newText,
+    ...((each.replace_all === true || each.replaceAll === true || each.allow_multiple === true) && {
+      replaceAll: true,
+    }),
   }));
   const isWhole = edits.every((each) => typeof each.oldText === "string" && typeof each.newText === "string");
-  return isWhole ? { path: input.file_path, edits } : undefined;
+  return isWhole ? { path: input.file_path ?? input.filePath ?? input.path, edits } : renamed(input, paths);
 }
 
 /** A command line, or the words of one: `["bash", "-lc", "ls"]` is `ls`. */

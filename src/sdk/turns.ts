@@ -298,7 +298,8 @@ export class Turns {
       stderr: end.stderr,
       stages: end.stages,
       ignored: this.#ignored,
-      warnings: end.warnings,
+      // Where that is how a stream ends, there is nothing to warn of.
+      warnings: this.#plan.driver.endsByExit ? [] : end.warnings,
       losses: this.#plan.losses,
     };
   }

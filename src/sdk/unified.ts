@@ -7,7 +7,7 @@ import type { ChatRecord, StoredMessage } from "../store/chats/chat.ts";
 import { ownCallOf, unifiedToolName } from "./tool-names.ts";
 
 /** The CLI that a message comes from. Chats of ours are `cursor`, whose place we take. */
-export type UnifiedTool = "cursor" | "claude" | "codex" | "gemini";
+export type UnifiedTool = "cursor" | "claude" | "codex" | "gemini" | "opencode" | "pi";
 
 export interface UnifiedMessage {
   id: string;

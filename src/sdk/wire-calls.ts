@@ -115,7 +115,8 @@ export function shellRun({ command, workingDirectory }: JsonObject, end: ShellEn
 export function changeOf(change: { diff: string } | { added: string } | { removed: string }): JsonObject {
   const diff =
     "diff" in change
-      ? change.diff
+      ? // Names of files stand above its first piece.
+        change.diff.slice(Math.max(0, change.diff.search(/^@@/m)))
       : "added" in change
         ? linesOf(change.added)
             .map((line) => `+${line}`)

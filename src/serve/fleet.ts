@@ -9,7 +9,7 @@ import type { Answer, Prompt, Question, RunRequest } from "../protocol/run.ts";
 import type { RunLoss } from "../sdk/drivers/driver.ts";
 
 /** The agent CLIs that can be driven. `courser` is this program, `cursor` the original. */
-export const cliNames = ["courser", "cursor", "claude", "codex", "gemini"] as const;
+export const cliNames = ["courser", "cursor", "claude", "codex", "gemini", "opencode", "pi"] as const;
 export type CliName = (typeof cliNames)[number];
 
 /**

@@ -143,6 +143,78 @@ export const peers: Record<Exclude<UnifiedTool, "cursor">, Peer> = {
       "changed input": "it takes hooks from its settings, not for one run: `canUseTool` and `hooks` are refused",
     },
   },
+  opencode: {
+    package: "opencode-ai@1.18.33",
+    program: "opencode",
+    model: "loopback/model",
+    env: ({ url }) => ({
+      OPENCODE_CONFIG_CONTENT: JSON.stringify({
+        autoupdate: false,
+        share: "disabled",
+        provider: {
+          loopback: {
+            npm: "@ai-sdk/openai-compatible",
+            name: "loopback",
+            options: { baseURL: `${url}/v1`, apiKey: "on-loopback" },
+            models: {
+              model: {
+                name: "model",
+                tool_call: true,
+                attachment: true,
+                modalities: { input: ["text", "image"], output: ["text"] },
+                limit: { context: 128_000, output: 8000 },
+              },
+            },
+          },
+        },
+      }),
+      OPENCODE_DISABLE_AUTOUPDATE: "1",
+      OPENCODE_DISABLE_MODELS_FETCH: "1",
+      OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+    }),
+    args: ["run", "--format", "json", "--thinking", "--auto", "--model", "loopback/model"],
+    careful: ["run", "--format", "json", "--thinking", "--agent", "plan", "--model", "loopback/model"],
+    shell: (command) => ({ name: "bash", args: { command, description: "Run it" } }),
+    write: (path, content) => ({ name: "write", args: { filePath: path, content } }),
+    read: (path) => ({ name: "read", args: { filePath: path } }),
+    edit: (path, before, after) => ({
+      name: "edit",
+      args: { filePath: path, oldString: before, newString: after },
+    }),
+    mcp: (server, tool, args) => ({ name: `${server}_${tool}`, args }),
+    limits: {
+      429: "it repeats a request that met a rate limit for minutes, and its stream does not tell: the run ends by `timeoutMs`",
+      "history import": "its sessions are in a database that is not read yet: `loadSession` refuses",
+      canUseTool: "it has no hooks outside of its plugins: `canUseTool` and `hooks` are refused",
+      "changed input": "it has no hooks outside of its plugins: `canUseTool` and `hooks` are refused",
+    },
+  },
+  pi: {
+    package: "@earendil-works/pi-coding-agent@0.87.1",
+    program: "pi",
+    node22: true,
+    model: "loopback/model",
+    env({ home, url }) {
+      const provider = { baseUrl: `${url}/v1`, api: "openai-completions", apiKey: "on-loopback" };
+      const models = [{ id: "model", input: ["text", "image"] }];
+      put(join(home, ".pi/agent/models.json"), { providers: { loopback: { ...provider, models } } });
+      put(join(home, ".pi/agent/settings.json"), { retry: { enabled: true, maxRetries: 1, baseDelayMs: 100 } });
+      return { PI_OFFLINE: "1", PI_TELEMETRY: "0", PI_SKIP_VERSION_CHECK: "1" };
+    },
+    args: ["-p", "--mode", "json", "--model", "loopback/model"],
+    careful: ["-p", "--mode", "json", "--tools", "read", "--model", "loopback/model"],
+    shell: (command) => ({ name: "bash", args: { command } }),
+    write: (path, content) => ({ name: "write", args: { path, content } }),
+    read: (path) => ({ name: "read", args: { path } }),
+    edit: (path, before, after) => ({ name: "edit", args: { path, edits: [{ oldText: before, newText: after }] } }),
+    limits: {
+      "edit diff":
+        "it does not tell whether a file was there before it was written: of a whole file only the new content is known",
+      "MCP tool": "it knows no MCP servers: `mcpServers` and `tools` are refused",
+      canUseTool: "it has no hooks outside of its extensions: `canUseTool` and `hooks` are refused",
+      "changed input": "it has no hooks outside of its extensions: `canUseTool` and `hooks` are refused",
+    },
+  },
 };
 
 function patchLine(head: string, before: string, after: string): string {

@@ -59,6 +59,11 @@ export class Trial implements AsyncDisposable {
     this.#asked = 0;
   }
 
+  /** How often the model was asked to go on. */
+  get asked(): number {
+    return this.#server.requests.filter(isTurn).length;
+  }
+
   file(name: string): string {
     return join(this.place.workspace, name);
   }

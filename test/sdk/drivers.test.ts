@@ -189,7 +189,7 @@ describe("Windows", () => {
 
 describe("recorded streams", () => {
   const recordings = join(import.meta.dirname, "../recordings/peers");
-  const peers = ["claude", "codex", "gemini"] as const;
+  const peers = ["claude", "codex", "gemini", "opencode", "pi"] as const;
   const linesOf = (tool: string, name: string) =>
     readFileSync(join(recordings, tool, `${name}.jsonl`), "utf8")
       .trim()
@@ -198,7 +198,11 @@ describe("recorded streams", () => {
     const decode = drivers[tool].decoder({ ...plain, prompt: "go" });
     return lines.flatMap((each) => decode(JSON.parse(each)));
   };
-  const all = peers.flatMap((tool) => ["work", "refused", "retried", "failed"].map((name) => [tool, name] as const));
+  const all = peers.flatMap((tool) =>
+    ["work", "refused", "retried", "failed"]
+      .filter((name) => existsSync(join(recordings, tool, `${name}.jsonl`)))
+      .map((name) => [tool, name] as const),
+  );
 
   test.each(all)("%s %s: every line comes back, also through JSON, and no text of it was kept", (tool, name) => {
     const lines = linesOf(tool, name).map((each) => JSON.stringify(JSON.parse(each)));
@@ -238,6 +242,8 @@ describe("recorded streams", () => {
       claude: ["Bash", "Bash", "Write", "Read", "Edit"],
       codex: ["Bash", "Bash", "Write", "Bash", "Edit"],
       gemini: ["Bash", "Bash", "Write", "Read", "Edit"],
+      opencode: ["Bash", "Bash", "Write", "Read", "Edit"],
+      pi: ["Bash", "Bash", "Write", "Read", "Edit"],
     };
     expect(names).toEqual(expected[tool]);
     expect(messages.at(-1)).toMatchObject({ role: "assistant", usage: { inputTokens: 7200, outputTokens: 204 } });
@@ -249,6 +255,7 @@ describe("recorded streams", () => {
     expect(ends("claude")).toMatchObject([{ kind: "rejected" }]);
     expect(ends("gemini")).toMatchObject([{ kind: "rejected" }]);
     expect(ends("codex")).toMatchObject([{ kind: "error" }]);
+    expect(ends("opencode")).toMatchObject([{ kind: "rejected" }]);
     expect(decoded("claude", linesOf("claude", "refused")).at(-1)).toMatchObject({
       denials: [{ tool: "Write", callId: "call_1" }],
     });
@@ -281,6 +288,16 @@ describe("recorded streams", () => {
     const [, exited, added] = values("codex") as any[];
     expect(exited).toEqual({ command: "echo oops >&2; exit 3", exitCode: 3, stdout: "oops\n" });
     expect(added).toEqual({ path: "/home/dev/project/new.txt" });
+    const [, left, opened, seen, patched] = values("opencode") as any[];
+    expect(left).toMatchObject({ exitCode: 3, stdout: "oops\n" });
+    expect(opened).toMatchObject({ linesAdded: 2, linesRemoved: 0 });
+    expect(seen).toMatchObject({ content: "one\ntwo", totalLines: 2, readRange: { startLine: 1, endLine: 2 } });
+    expect(patched).toMatchObject({ linesAdded: 1, linesRemoved: 1, diffString: expect.stringMatching(/^@@/) });
+    const [, quit, written, words, edited] = values("pi") as any[];
+    expect(quit).toEqual({ command: "echo oops >&2; exit 3", exitCode: 3, stdout: "oops" });
+    expect(written).not.toHaveProperty("linesAdded");
+    expect(words).toEqual({ path: "/home/dev/project/new.txt", content: "one\ntwo\n" });
+    expect(edited).toMatchObject({ linesAdded: 1, linesRemoved: 1, diffString: expect.stringMatching(/^@@/) });
     for (const tool of peers) {
       const [start] = decoded(tool, linesOf(tool, "work")).filter(({ type }) => type === "tool_start") as any[];
       expect(start.args).not.toHaveProperty("hasOutputRedirect");

@@ -54,7 +54,7 @@ describe("a mistake in a call is thrown, with what was probably meant", () => {
     [{ allowedTools: "Read" }, "allowedTools must be a list."],
     [{ permissionMode: "yolo" }, "permissionMode must be one of default, acceptEdits, force, bypassPermissions, plan."],
     [{ mode: "code" }, "mode must be one of agent, plan, ask."],
-    [{ tool: "cursr" }, "tool must be one of cursor, claude, codex, gemini."],
+    [{ tool: "cursr" }, "tool must be one of cursor, claude, codex, gemini, opencode, pi."],
     [{ sandbox: "enabled" }, "sandbox must be true or false."],
     [{ budget: { turn: 3 } }, 'budget has an unknown field "turn" (did you mean "turns"?).'],
     [{ permissions: { deny: ["Bash(rm)"] } }, 'permissions "deny" has a rule that cannot be read: "Bash(rm)" is not'],

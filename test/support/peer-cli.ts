@@ -1,6 +1,7 @@
 // Other agent CLIs from npm, installed and run apart from everything of ours.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** The program of a package, put into the folder unless it is there. */
@@ -17,8 +18,16 @@ export async function installed(name: string, programName: string, folder: strin
     if (existsSync(setUp)) await started(process.execPath, [setUp], { cwd: folder, env: plainEnv() });
   }
   const { output } = await started(program, ["--version"], { cwd: folder, env: plainEnv() });
-  console.log(`${programName} ${output.trim()}`);
+  console.log(`${programName} ${output.trim().split("\n")[0]}`);
   return program;
+}
+
+/** Node 22 from npm, for CLIs that need it: the folder of its program. */
+export async function newerNode(folder: string): Promise<string> {
+  const node = join(folder, "node_modules/node/bin/node");
+  const install = ["install", "--no-save", "--prefix", folder, "node@22"];
+  if (!existsSync(node)) await started("npm", install, { cwd: tmpdir(), env: plainEnv() });
+  return node;
 }
 
 /** What such a program needs of the surroundings, and nothing that would tell them. */

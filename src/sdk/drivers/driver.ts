@@ -159,6 +159,8 @@ export interface AgentDriver {
   command(request: DriverRequest, cli: CliInfo): DriverCommand;
   /** The lines of its stream. Not here: the lines of cursor-agent, which are checked closely. */
   frames?: ReadonlyMap<string, FrameType>;
+  /** Its stream has no last line: it is over when the process is. */
+  endsByExit?: true;
   /** The same for a process of many turns, where nothing but its end is the end. */
   liveFrames?: ReadonlyMap<string, FrameType>;
   /** One for each run. */

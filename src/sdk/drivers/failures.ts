@@ -39,7 +39,7 @@ const vendorRows: readonly FailureRow[] = [
   },
 ];
 
-const statusWords = /\b(?:status(?: code)?|error|code|rejected)["']?[\s:=(]{1,3}([45]\d\d)\b/i;
+const statusWords = /(?:^|\b(?:status(?: code)?|error|code|rejected)["']?[\s:=(]{1,3})([45]\d\d)\b/i;
 
 /** Undefined: nothing in the text says it. */
 export function codeIn(text: string, rows: readonly FailureRow[]): ErrorCode | undefined {
@@ -63,7 +63,7 @@ export function explainedFailure(
 /** Without what stands around the words of the vendor: brackets, and the JSON that they came in. */
 function plainMessage(message: string): string {
   const [, inner = message, rest = ""] = /^\[API Error: (.*?)\](\n.*)?$/s.exec(message.trim()) ?? [];
-  const parsed = tryParse(inner);
+  const parsed = tryParse(inner.replace(/^\d{3}:?\s+(?=\{)/, ""));
   const error = isObject(parsed) && isObject(parsed.error) ? parsed.error : parsed;
   const told = isObject(error) && typeof error.message === "string" ? error.message : inner;
   return causeIn(told + rest) || message;

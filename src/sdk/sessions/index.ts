@@ -8,15 +8,18 @@ import { claudeReader } from "./claude.ts";
 import { codexReader } from "./codex.ts";
 import { geminiReader } from "./gemini.ts";
 import { firstValues } from "./lines.ts";
+import { piReader } from "./pi.ts";
 import type { SessionFile, SessionReader } from "./session.ts";
 
 export type { Loss, LossKind, ReadSession, SessionFile, SessionReader } from "./session.ts";
 
 /** Those of other CLIs. Ours is apart (cursor.ts): it loads the database. */
-export const foreignReaders = { claude: claudeReader, codex: codexReader, gemini: geminiReader } satisfies Record<
-  Exclude<UnifiedTool, "cursor">,
-  SessionReader
->;
+export const foreignReaders = {
+  claude: claudeReader,
+  codex: codexReader,
+  gemini: geminiReader,
+  pi: piReader,
+} satisfies Partial<Record<UnifiedTool, SessionReader>>;
 
 export type ForeignTool = keyof typeof foreignReaders;
 
@@ -73,7 +76,7 @@ export function sessionsNamed(id: string, env: NodeJS.ProcessEnv, tools: readonl
 /** The id stands in the name of the file, alone or at its end: rollout-<time>-<id>.jsonl; or only its first eight digits. */
 function namesSession(path: string, id: string): boolean {
   const name = path.replace(/^.*[\\/]/, "").replace(/\.jsonl?$/, "");
-  const last = name.split(/-(?=[0-9a-f]{8}(?:-|$))/i).at(-1)!;
+  const last = name.split(/[-_](?=[0-9a-f]{8}(?:-|$))/i).at(-1)!;
   return last.startsWith(id) || (/^[0-9a-f]{8}$/i.test(last) && id.startsWith(last));
 }
 

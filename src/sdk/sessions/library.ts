@@ -89,7 +89,7 @@ export async function loadSession(options: LoadSessionOptions): Promise<ReadSess
     throw new UserError("SESSION_NOT_FOUND", `Session not found: the chat ${sessionId} is not of ${projectPath}.`);
   }
   const reader = readerFor(tool);
-  const found = sessionsNamed(sessionId, env, [tool]).filter(
+  const found = sessionsNamed(sessionId, env, [reader.tool as ForeignTool]).filter(
     ({ path }) => only === undefined || isIn(reader.workspaceOf(path, only), only),
   );
   const here =
@@ -153,9 +153,14 @@ function settled({ tool, projectPath, cwd = projectPath, limit = 50, env = proce
   return { tools: new Set(given), env, limit, workspace: cwd === undefined ? undefined : realPath(cwd) };
 }
 
-function readerFor(tool: ForeignTool) {
-  if (Object.hasOwn(foreignReaders, tool)) return foreignReaders[tool];
-  throw new UserError("USAGE", `Unknown tool '${tool}': it must be one of cursor, claude, codex, gemini.`);
+function readerFor(tool: UnifiedTool) {
+  if (isForeign(tool)) return foreignReaders[tool];
+  const known = ["cursor", ...Object.keys(foreignReaders)].join(", ");
+  throw new UserError("USAGE", `Sessions of '${tool}' cannot be read: it must be one of ${known}.`);
+}
+
+function isForeign(tool: UnifiedTool): tool is ForeignTool {
+  return Object.hasOwn(foreignReaders, tool);
 }
 
 /** Read one by one, newest first; between two of them others may run. */
@@ -164,7 +169,7 @@ async function* foreignSessions(
   env: NodeJS.ProcessEnv,
   workspace: string | undefined,
 ): AsyncGenerator<ReadSession> {
-  const wanted = [...tools].filter((tool) => tool !== "cursor");
+  const wanted = [...tools].filter(isForeign);
   for (const file of listForeignSessions(env, wanted)) {
     await new Promise((resolve) => setImmediate(resolve));
     const session = tryReading(file, workspace);

@@ -20,7 +20,7 @@ import { eventsPage, lastEvents, type OpenedSession, openSession, sessionChanges
 import { listFolder, readWorkspaceFile, trustedWorkspace } from "../workspaces.ts";
 import { failures } from "./rest-shapes.ts";
 
-const tools = ["cursor", "claude", "codex", "gemini"] as const satisfies readonly UnifiedTool[];
+const tools = ["cursor", "claude", "codex", "gemini", "pi"] as const satisfies readonly UnifiedTool[];
 const mostEvents = 10_000;
 const anything = v.record(v.string(), v.unknown());
 const sessionId = v.pipe(v.string(), v.regex(/^[\w-]{4,}$/, "is not an id."));

@@ -52,7 +52,7 @@ export const sessionCommands: readonly InnerCommand[] = [
     operands: "[session...]",
     flags: [
       flag("Sessions", "--from <agent>", "Only sessions of claude, codex or gemini", {
-        choices: ["claude", "codex", "gemini"],
+        choices: ["claude", "codex", "gemini", "pi"],
       }),
       flag("Sessions", "-a, --all", "List all of them; with --yes, import them"),
       yes,

@@ -111,7 +111,7 @@ function Search({ onMove, children }: { onMove(): void; children: ComponentChild
             onChange={(agent) => change({ agent })}
             options={[
               ["", "All agents"],
-              ...[...new Set([...names, "courser", "cursor", "claude", "codex", "gemini"])].map(
+              ...[...new Set([...names, "courser", "cursor", "claude", "codex", "gemini", "opencode", "pi"])].map(
                 (name): [string, string] => [name, agentName(name)],
               ),
             ]}

@@ -1,0 +1,129 @@
+// Sessions of pi: a file of lines, each with the one it follows; the last line is the end of the conversation.
+import { basename, join } from "node:path";
+import { isObject, type JsonObject } from "../../json/object.ts";
+import { unifiedToolName } from "../tool-names.ts";
+import type { UnifiedContent, UnifiedMessage } from "../unified.ts";
+import { filesBelow, firstText, readJsonLines } from "./lines.ts";
+import {
+  countAt,
+  finishSession,
+  homeOf,
+  Losses,
+  type ReadSession,
+  type SessionReader,
+  textAt,
+  timeOf,
+} from "./session.ts";
+
+export const piReader: SessionReader = {
+  tool: "pi",
+  folder: (env) => join(env["PI_CODING_AGENT_DIR"] || join(homeOf(env), ".pi/agent"), "sessions"),
+  list: (folder) => filesBelow(folder, (path) => /_[0-9a-f-]{36}\.jsonl$/.test(path)),
+  recognises: ([first]) => isObject(first) && first.type === "session" && typeof first.cwd === "string",
+  workspaceOf: (path) =>
+    firstText(path, (value) => isObject(value) && value.type === "session" && textAt(value, "cwd")),
+  read,
+};
+
+function read(path: string): ReadSession {
+  const losses = new Losses();
+  const lines: JsonObject[] = [];
+  const bad = readJsonLines(path, (value) => (isObject(value) ? lines.push(value) : losses.add("unknown")));
+  losses.add("bad_line", bad);
+  const [head] = lines;
+  const branch = branchOf(lines);
+  const messages = branch.flatMap((line) => messageOf(line, losses));
+  losses.add("branch", lines.filter(({ type }) => type === "message").length - branch.length);
+  const model = messages.findLast((message) => message.model !== undefined)?.model;
+  const workspace = textAt(head, "cwd");
+  return finishSession({
+    tool: "pi",
+    id: textAt(head, "id") ?? basename(path, ".jsonl"),
+    path,
+    ...(workspace !== undefined && { workspace }),
+    ...(model !== undefined && { model }),
+    createdAt: timeOf(head?.timestamp),
+    messages,
+    losses,
+  });
+}
+
+/** The messages from the first to the last line, along the lines that each one follows. */
+function branchOf(lines: readonly JsonObject[]): JsonObject[] {
+  const byId = new Map(lines.map((line) => [line.id, line]));
+  const branch: JsonObject[] = [];
+  const seen = new Set<unknown>();
+  for (let line = lines.at(-1); line && !seen.has(line); line = byId.get(line.parentId)) {
+    seen.add(line);
+    if (line.type === "message") branch.unshift(line);
+  }
+  return branch;
+}
+
+function messageOf(line: JsonObject, losses: Losses): UnifiedMessage[] {
+  const { message } = line;
+  if (!isObject(message)) return [];
+  const { role } = message;
+  const base = { id: String(line.id), timestamp: timeOf(line.timestamp) ?? 0, tool: "pi" as const, _original: line };
+  if (role === "toolResult") {
+    const result = {
+      type: "tool_result" as const,
+      tool_use_id: String(message.toolCallId),
+      is_error: message.isError === true,
+    };
+    return [{ ...base, role: "user", content: [{ ...result, content: wordsIn(message.content) }] }];
+  }
+  if (role !== "user" && role !== "assistant") {
+    losses.add("context");
+    return [];
+  }
+  const content = blocksIn(message.content);
+  if (content.length === 0) return [];
+  const { usage } = message;
+  return [
+    {
+      ...base,
+      role,
+      content,
+      ...(role === "assistant" && typeof message.model === "string" && { model: message.model }),
+      ...(role === "assistant" && isObject(usage) && { usage: usageOf(usage) }),
+    },
+  ];
+}
+
+function usageOf(usage: JsonObject) {
+  return {
+    inputTokens: countAt(usage, "input"),
+    outputTokens: countAt(usage, "output"),
+    cacheReadTokens: countAt(usage, "cacheRead"),
+    cacheWriteTokens: countAt(usage, "cacheWrite"),
+  };
+}
+
+function blocksIn(content: unknown): UnifiedContent[] {
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
+  if (!Array.isArray(content)) return [];
+  return content.filter(isObject).flatMap((block): UnifiedContent[] => {
+    switch (block.type) {
+      case "text":
+        return textAt(block, "text") ? [{ type: "text", text: textAt(block, "text")! }] : [];
+      case "thinking":
+        return [{ type: "thinking", thinking: textAt(block, "thinking") ?? "" }];
+      case "toolCall": {
+        const name = unifiedToolName("pi", String(block.name));
+        return [{ type: "tool_use", id: String(block.id), name, input: block.arguments }];
+      }
+      case "image": {
+        const [media_type, data] = [textAt(block, "mimeType"), textAt(block, "data")];
+        return media_type && data ? [{ type: "image", source: { type: "base64", media_type, data } }] : [];
+      }
+      default:
+        return [];
+    }
+  });
+}
+
+function wordsIn(content: unknown): string {
+  if (!Array.isArray(content)) return typeof content === "string" ? content : "";
+  return content.map((block) => textAt(block, "text") ?? "").join("");
+}
