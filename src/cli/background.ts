@@ -2,7 +2,7 @@
 import { UserError } from "../protocol/error-codes.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import { untrusted } from "../run/setup.ts";
-import type { CliName, Fleet, RunRecord } from "../serve/fleet.ts";
+import { type CliName, cliNames, type Fleet, type RunRecord } from "../serve/fleet.ts";
 import { type Launch, startHosts, startService } from "../serve/launcher.ts";
 import { newRun } from "../serve/new-run.ts";
 import { FileSender, type SourceChoice } from "../serve/send-files.ts";
@@ -43,6 +43,12 @@ const unusable = (program: string): Readonly<Record<string, string>> => ({
   header: "Headers may contain keys, and are not stored with a run: put them in courser.json.",
 });
 
+function cliFlag(name: unknown): CliName {
+  const found = name === undefined ? "courser" : cliNames.find((each) => each === name);
+  if (found !== undefined) return found;
+  throw new UserError("USAGE", `--cli cannot be ${JSON.stringify(name)}. It must be one of ${cliNames.join(", ")}.`);
+}
+
 export async function startInBackground(invocation: Invocation, fleet: Fleet): Promise<RunRecord> {
   refuseAgents(invocation, "what goes on after their run");
   const { flags } = invocation.line;
@@ -50,7 +56,8 @@ export async function startInBackground(invocation: Invocation, fleet: Fleet): P
     if (flags.has(name)) throw new UserError("USAGE", `--${name} cannot be used with a background run. ${why}`);
   const launch = launchOf(invocation);
   const choice = sourceChoice(invocation);
-  const request = trustedRequest(await fleetRequest(invocation, choice), choice, launch);
+  const cli = cliFlag(flags.get("cli"));
+  const request = trustedRequest(await fleetRequest(invocation, choice), choice, launch, cli);
   const { signal } = new AbortController();
   const { text, usedStdin, ...read } = await readPrompt(invocation, signal);
   const ready = async () => {}; // nothing else is waited for
@@ -59,7 +66,7 @@ export async function startInBackground(invocation: Invocation, fleet: Fleet): P
   const images = flagList(flags, "image").map((path) => resolve(path));
   const prompt = { text, ...(data !== undefined && { data }), ...(images.length > 0 && { images }) };
   const queued = newRun({
-    cli: "courser",
+    cli,
     request,
     prompt: launch.fleetUrl === undefined ? prompt : withImages(prompt),
     ...placementFlags(invocation),

@@ -75,6 +75,7 @@ export const flags: readonly Flag[] = [
     "-b, --background",
     "Run in the background and print the run's id; without a prompt, choose a run to attach to",
   ),
+  flag("Run", "--cli <name>", "With -b: the agent CLI that runs it, such as claude, codex or pi; default courser"),
   flag("Run", "-c, --cloud", "Start in cloud mode", {
     hidden: true,
     instead:

@@ -77,6 +77,8 @@ async function dispatch(invocation: Invocation): Promise<number> {
 
   await refuseAlmostCommands(invocation);
   if (line.flags.has("background")) return (await import("./background.ts")).runInBackground(invocation);
+  if (line.flags.has("cli"))
+    throw new UserError("USAGE", `--cli is for runs in the background. Type: ${invocation.name} -b --cli claude "…"`);
   if (line.flags.has("fleet"))
     throw new UserError("USAGE", `--fleet is for runs in the background. Type: ${invocation.name} -b --fleet … "…"`);
   if (line.flags.has("print") || !(await onTerminal())) return (await import("./print.ts")).runPrint(invocation);
