@@ -360,9 +360,9 @@ describe("import", () => {
     const workspace = scratch({ "notes.txt": "hello\n" });
     const cases: [args: string[], exit: number, message: RegExp][] = [
       [[], 2, /'sessions import' needs a session/],
-      [["notes.txt"], 1, /its first lines do not look like a session of claude, codex, gemini/],
+      [["notes.txt"], 1, /its first lines do not look like a session of claude, codex, gemini, pi/],
       [["absent.jsonl"], 1, /Session not found: absent.jsonl is neither a file nor a directory/],
-      [[workspace.path], 1, /Session not found: no session of claude, codex, gemini in/],
+      [[workspace.path], 1, /Session not found: no session of claude, codex, gemini, pi in/],
       [["x", "--from", "cursor"], 2, /option '--from' cannot be 'cursor'/],
     ];
     for (const [args, exit, message] of cases) {
