@@ -143,6 +143,12 @@ describe("cards", () => {
   });
 });
 
+it("a component is found by the name in events and by that of the stream", () => {
+  expect(components.toolComponent("lsToolCall")).toBe(components.ListTool);
+  expect(components.toolComponent("ls")).toBe(components.ListTool);
+  expect(components.toolComponent("paintToolCall")).toBe(components.GenericTool);
+});
+
 describe("the rest of a session", () => {
   it("a change side by side has what was beside what is", () => {
     const html = renderToString(

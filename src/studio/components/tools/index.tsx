@@ -36,7 +36,8 @@ const components: Record<string, ComponentType<ToolProps>> = {
   askQuestion: QuestionTool,
 };
 
-/** Any tool but a subagent's, whose card holds others. */
-export function toolComponent(tool: string): ComponentType<ToolProps> {
+/** Any tool but a subagent's, whose card holds others. `name`: as events have it, `ls`, or as the stream does, `lsToolCall`. */
+export function toolComponent(name: string): ComponentType<ToolProps> {
+  const tool = name.replace(/ToolCall$/, "");
   return Object.hasOwn(components, tool) ? components[tool]! : GenericTool;
 }
