@@ -345,3 +345,62 @@ describe("foreign text", () => {
           );
   });
 });
+
+describe("what a question offers", () => {
+  const asked = { ...questions[0]!, rules: ["Shell(npm test -- upload)"] } as components.Question;
+  const shown = (question: components.Question) =>
+    plain(renderToString(h(QuestionCard, { question, onAnswer: () => {} })));
+
+  it("has a verb on each button, from the narrowest to the widest", () => {
+    const whole = { ...asked, widerRules: ["Shell(npm test)"], offersSandbox: true } as components.Question;
+    expect(shown(whole)).toContain(
+      "Allow once Allow in this session Always allow Shell(npm test -- upload) Always allow Shell(npm test) Run commands in the sandbox without asking, in this project Deny…",
+    );
+    expect(shown({ ...asked, rules: [] } as components.Question)).toMatch(/Allow once Deny… $/);
+  });
+
+  it("shows the arguments of a tool that is not ours, and a command that has no room in a line", () => {
+    const args = { title: "A bug", body: "It fails" };
+    expect(shown({ ...asked, tool: "tracker-create_issue", args } as components.Question)).toContain(
+      "&quot;A bug&quot;",
+    );
+    const command = "cd api\nnpm test";
+    expect(shown({ ...asked, tool: "Shell", args: { command } } as components.Question)).toMatch(
+      /cd api npm test.*cd api/,
+    );
+  });
+});
+
+describe("calls that only look", () => {
+  const call = (tool: string, args: object, kind = "success", id = Math.random().toString(36)) => [
+    { type: "tool_start" as const, callId: id, tool, args },
+    {
+      type: "tool_end" as const,
+      callId: id,
+      tool,
+      args,
+      outcome: { kind, value: kind === "error" ? { errorMessage: "Gone" } : {} },
+    },
+  ];
+
+  it("fold into one line, with what failed below it, and keep the anchors of their steps", () => {
+    const log = components.timelineOf([
+      { type: "user", text: "Look" },
+      ...call("read", { path: "/a" }),
+      ...call("read", { path: "/b" }),
+      ...call("grep", { pattern: "x" }),
+      ...call("read", { path: "/gone" }, "error"),
+      ...call("shell", { command: "ls" }, "success", "last"),
+    ]);
+    expect(log.blocks.map(({ id, type }) => [id, type])).toEqual([
+      ["turn-1", "user"],
+      ["turn-1.1", "calls"],
+      ["turn-1.5", "call"],
+    ]);
+    expect(log.find("turn-1.3")).toBe(1);
+    const html = rendered(log.blocks[1]!, { isStatic: false });
+    expect(plain(html)).toContain("Read 2 files, 1 search");
+    expect(html.match(/cr-card/g)).toHaveLength(1);
+    expect(html).toContain("cr-failed");
+  });
+});

@@ -22,8 +22,7 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** Places inside the page: each is the same document, which looks at its address. */
-const places =
-  /^\/(?:new|inbox|settings|compare(?:\/[\w/-]+)?|(?:sessions\/[a-z]+|runs)\/[\w-]+(?:\/(?:changes|replay|events|files))?)?$/;
+const places = /^\/(?:new|inbox|(?:sessions\/[a-z]+|runs)\/[\w-]+(?:\/(?:changes|replay|events|files))?)?$/;
 
 /** What somebody may have typed: no path of the API, and no name of a file. */
 const unknownPlaces = /^\/(?!api(?:\/|$)|v1(?:\/|$))[^.]*$/;

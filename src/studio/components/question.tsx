@@ -88,13 +88,14 @@ function wordsOf({ tool, args }: PermissionQuestion) {
 function Arguments({ question: { tool, args } }: { question: PermissionQuestion }) {
   const fields = fieldsOf(args);
   const command = textOf(fields.command);
-  if (tool === "Shell")
+  const wire = wireNames[tool] ?? tool;
+  if (wire === "shell")
     return /\n/.test(command.trim()) || command.length > 60 ? (
       <div class="cr-arguments">
         <Code text={command} language="bash" first={20} />
       </div>
     ) : null;
-  if (tool in wireNames || Object.keys(fields).length === 0) return null;
+  if (Object.values(wireNames).includes(wire) || Object.keys(fields).length === 0) return null;
   return (
     <div class="cr-arguments">
       <Json value={isObject(fields.args) ? fields.args : args} />
