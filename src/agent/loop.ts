@@ -12,8 +12,8 @@ import { type CallEnd, callTool } from "./call-tool.ts";
 import { noteTokens, sizeOf } from "./compact/measure.ts";
 import { shorten, tooLong } from "./compact/shorten.ts";
 import { countRepeats, newCallIds, repeatWarning, withUniqueCalls } from "./loop-detection.ts";
-import { eventLoop, firstEvent, merge } from "./merge.ts";
-import { batches, type PreparedCall, prepareCall, repeatedCall, withinLimit } from "./prepare-call.ts";
+import { atOnce, eventLoop, firstEvent, merge, mostAtOnce } from "./merge.ts";
+import { batches, notRunResult, type PreparedCall, prepareCall, repeatedCall, withinLimit } from "./prepare-call.ts";
 import type { EndedSubagent } from "./subagents/index.ts";
 import { explain, type Turn, TurnError, type TurnPrompt } from "./turn.ts";
 import { UsageBudget } from "./usage-budget.ts";
@@ -277,17 +277,21 @@ async function* runCalls(
     prepared.push(isRepeated ? repeatedCall(call) : ready);
   }
   const context = { modelCallId, signal, said, spending: turn.spending };
-  const running = (await batches(prepared)).map((batch) =>
-    batch.map((call) => {
+  const running = (await batches(prepared)).flatMap((batch) => {
+    const ready = batch.map((call) => {
       const isParallel = batch.some((other) => other !== call && other.prepared?.tool === call.prepared?.tool);
-      return callTool(agent, call, { ...context, isParallel });
-    }),
-  );
-  // As the original: all that were called together start together, and each waits for those that it conflicts with.
-  for (const call of running.flat()) yield* firstEvent(call);
-  for (const [index, batch] of running.entries()) {
+      return { call: call.call, events: callTool(agent, call, { ...context, isParallel }) };
+    });
+    return atOnce(ready);
+  });
+  // As the original: all that were called together start together, and each waits for those that it conflicts with. Of a flood
+  // each starts when its turn comes, so that a stop need not write an end for all of them.
+  const isFlood = calls.length > 2 * mostAtOnce;
+  if (!isFlood) for (const { events } of running.flat()) yield* firstEvent(events);
+  for (const [index, group] of running.entries()) {
     if (index > 0) await eventLoop();
-    ends.push(...(yield* merge(batch)));
+    if (isFlood && signal.aborted) ends.push(...group.map(({ call }) => ({ result: notRunResult(call), context: [] })));
+    else ends.push(...(yield* merge(group.map(({ events }) => events))));
   }
   if (notice !== undefined) yield { type: "notice", kind: "too_many_calls", message: notice, at: agent.seams.now() };
   const results = [...ends.map((end) => end.result), ...surplus];

@@ -1,6 +1,12 @@
 // The calls of one reply side by side: their events as they come, a bounded number of them at once.
 
-const mostAtOnce = 16;
+export const mostAtOnce = 16;
+
+/** Parts of a list that may be worked on together. */
+export function atOnce<Item>(items: readonly Item[]): Item[][] {
+  const count = Math.ceil(items.length / mostAtOnce);
+  return Array.from({ length: count }, (_, index) => items.slice(index * mostAtOnce, (index + 1) * mostAtOnce));
+}
 
 /** Of a call: its start. */
 export async function* firstEvent<Event>(events: AsyncGenerator<Event, unknown>): AsyncGenerator<Event> {
@@ -8,23 +14,18 @@ export async function* firstEvent<Event>(events: AsyncGenerator<Event, unknown>)
   if (!done) yield value;
 }
 
-/** Events pass as they come, values come back in order; so many are worked on at once. */
+/** Events pass as they come, values come back in order. */
 export async function* merge<Event, Value>(
   generators: readonly AsyncGenerator<Event, Value>[],
 ): AsyncGenerator<Event, Value[]> {
   const values: Value[] = new Array(generators.length);
   const step = async (index: number) => ({ index, result: await generators[index]!.next() });
-  let next = Math.min(mostAtOnce, generators.length);
-  const waiting = new Map(generators.slice(0, next).map((_, index) => [index, step(index)]));
+  const waiting = new Map(generators.map((_, index) => [index, step(index)]));
   while (waiting.size > 0) {
     const { index, result } = await Promise.race(waiting.values());
     waiting.delete(index);
     if (result.done) {
       values[index] = result.value;
-      if (next < generators.length) {
-        await eventLoop();
-        waiting.set(next, step(next++));
-      }
     } else {
       // First the event, then the work behind it: whoever keeps events has kept the start of a call before it runs.
       yield result.value;

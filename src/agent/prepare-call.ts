@@ -1,7 +1,9 @@
 // A call before it is permitted: its tool is found, its arguments are checked, and what it needs is known.
+
 import type { Need } from "../policy/need.ts";
 import { isInside } from "../policy/paths.ts";
 import type { ToolCallPart, ToolResultPart } from "../protocol/message.ts";
+import { notRun } from "../protocol/unless-stopped.ts";
 import type { Agent } from "./agent.ts";
 import { findTool } from "./tools/index.ts";
 import { failure, type Tool, ToolFailure } from "./tools/tool.ts";
@@ -107,4 +109,9 @@ export function withinLimit(calls: readonly ToolCallPart[]): {
     surplus: calls.slice(maxCallsPerReply).map(({ id }) => ({ type: "tool_result", id, text, isError: true })),
     notice: `The model made ${calls.length} calls in one reply: only the first ${maxCallsPerReply} were run.`,
   };
+}
+
+/** What the model is told of a call that a stop came before. */
+export function notRunResult({ id }: ToolCallPart): ToolResultPart {
+  return { type: "tool_result", id, text: notRun, isError: true };
 }
