@@ -25,6 +25,7 @@ const pages: [name: string, path: (demo: Demo) => string, drawn: string][] = [
   ["inbox", () => "/inbox", ".asked .cr-main"],
   ["timeline", ({ waiting }) => `/sessions/cursor/${waiting.sessionId}`, ".cr-waiting .cr-main"],
   ["review", ({ finished }) => `/sessions/cursor/${finished.sessionId}/changes`, ".changed .cr-change"],
+  ["files", ({ finished }) => `/sessions/cursor/${finished.sessionId}/files`, ".files-rail .rail-line"],
   ["replay", ({ finished }) => `/sessions/cursor/${finished.sessionId}/replay`, ".replay-bar"],
   ["events", ({ finished }) => `/sessions/cursor/${finished.sessionId}/events`, ".raw-line"],
   ["unknown", () => "/nowhere", "#main h1"],

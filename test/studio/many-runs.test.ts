@@ -260,6 +260,18 @@ describe.skipIf(noChromium)(orSkipped("many runs in the studio", noChromium), ()
     await page.getByText("A dot.").waitFor();
   });
 
+  it("shows files of the directory, and none that suggests secrets", async () => {
+    service.workspace.file(".env.local", "KEY=1\n");
+    const { sessionId } = await service.over(await start("Look", [{ text: "Looked." }]));
+    await go(`/sessions/cursor/${sessionId}/files`);
+    await page.getByRole("button", { name: "src/" }).click();
+    await page.getByRole("button", { name: "a.ts" }).click();
+    await page.locator(".file-shown", { hasText: "export const a = 1;" }).waitFor();
+    await page.getByRole("button", { name: "‹ src/" }).click();
+    await page.getByRole("button", { name: ".env.local" }).click();
+    await page.getByText(/is not shown: its name suggests secrets/).waitFor();
+  });
+
   it("moves through the list by j and k, and says when there is nothing at an address", async () => {
     await go("/");
     await page.locator(".left .item").nth(2).waitFor();

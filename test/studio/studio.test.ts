@@ -64,7 +64,7 @@ describe.skipIf(noChromium)(orSkipped("the studio", noChromium), () => {
     await timeline.press("O");
     await timeline.press("g");
     const seen = new Set<string>();
-    const names = "List Read Edit Delete Glob Grep Bash Todo demo WebFetch SemanticSearch".split(" ");
+    const names = "List Read Edit Delete Glob Grep Bash Todo Mcp WebFetch SemanticSearch".split(" ");
     for (let step = 0; step < 40 && !names.every((name) => seen.has(name)); step++) {
       for (const name of await timeline.locator(".cr-name").allTextContents()) seen.add(name);
       await timeline.press("j");

@@ -76,6 +76,8 @@ export function createApi({ get, send }: Http) {
     trust: (workspace: string) => send("POST", "/api/workspaces/trust", { workspace }),
     files: async (workspace: string, path: string) =>
       (await send<{ items: FolderEntry[] }>("POST", "/api/files/list", { workspace, path })).items,
+    file: (workspace: string, path: string) =>
+      send<{ text: string; bytes: number; isCut: boolean }>("POST", "/api/files/read", { workspace, path }),
     days: async () => (await get<{ items: DayFigures[] }>("/api/days")).items,
     summaries: async (sessions: readonly Pick<ListedSession, "tool" | "id" | "updatedAt">[]) =>
       (await send<{ items: (SessionSummary | null)[] }>("POST", "/api/sessions/summaries", { sessions })).items,

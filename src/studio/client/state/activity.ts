@@ -10,7 +10,6 @@ import { liveRuns, onEntry, service } from "./app.ts";
 export const activity = signal<ReadonlyMap<string, { name?: string; text: string }>>(new Map());
 
 const next = new Map<string, { name?: string; text: string }>();
-let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** To be called once. */
 export function watchActivity(): void {
@@ -36,12 +35,11 @@ async function lookBack({ id, position }: RunRecord): Promise<void> {
 function take({ run, entry }: LogEntry): void {
   const line = entry.type === "event" && entry.agent === undefined ? lineOf(entry.event) : undefined;
   if (!line) return;
+  if (next.size === 0) setTimeout(flush, 250);
   next.set(run, line);
-  if (timer === undefined) timer = setTimeout(flush, 250);
 }
 
 function flush(): void {
-  timer = undefined;
   activity.value = new Map([...activity.value, ...next]);
   next.clear();
 }

@@ -1,7 +1,7 @@
 // Where the page is: its address as data, and how to go elsewhere.
 import { signal } from "@preact/signals";
 
-export const tabs = ["timeline", "changes", "replay", "events"] as const;
+export const tabs = ["timeline", "changes", "files", "replay", "events"] as const;
 export type Tab = (typeof tabs)[number];
 
 export type Place =

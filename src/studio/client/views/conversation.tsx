@@ -64,12 +64,12 @@ export function ConversationView({ where }: { where: Where }) {
     [subject.facts?.id, subject.run?.id, subject.isLive, subject.title],
   );
   // A review has its own rail, and needs the room; a replay has details of its own moment.
-  const isWide = where.tab === "changes" || where.tab === "replay";
+  const isWide = where.tab === "changes" || where.tab === "files" || where.tab === "replay";
   if (conversation.status.value === "error")
     return <Unreadable conversation={conversation} onRetry={() => void open()} />;
   return (
     <>
-      <main id="main" class={`middle${where.tab === "changes" ? " wide" : ""}`} tabIndex={-1}>
+      <main id="main" class={`middle${isWide && where.tab !== "replay" ? " wide" : ""}`} tabIndex={-1}>
         <TopBar hasDetails={!isWide} />
         <Header subject={subject} where={where} />
         <Body subject={subject} where={where} />
@@ -173,7 +173,13 @@ function Header({ subject, where }: { subject: Subject; where: Where }) {
   );
 }
 
-const tabNames: Record<Tab, string> = { timeline: "Timeline", changes: "Review", replay: "Replay", events: "Events" };
+const tabNames: Record<Tab, string> = {
+  timeline: "Timeline",
+  changes: "Review",
+  files: "Files",
+  replay: "Replay",
+  events: "Events",
+};
 
 function ChangeCounts({ conversation }: { conversation: Conversation }) {
   conversation.version.value; // grows with the log
@@ -219,6 +225,8 @@ function View({ tab, subject }: { tab: Tab; subject: Subject }) {
       return null;
     case "changes":
       return <Lazy load={() => import("./more.ts")} pick="Changes" props={{ subject }} />;
+    case "files":
+      return <Lazy load={() => import("./more.ts")} pick="Files" props={{ subject }} />;
     case "replay":
       return <Lazy load={() => import("./more.ts")} pick="Replay" props={{ subject }} />;
     case "events":
