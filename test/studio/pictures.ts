@@ -51,17 +51,6 @@ export async function main(wanted: readonly string[]): Promise<void> {
         },
       },
       {
-        name: "studio-files",
-        path: `/sessions/cursor/${demo.finished.sessionId}/files`,
-        height: 480,
-        async before(page) {
-          await page.getByRole("button", { name: "src/" }).click();
-          await page.getByRole("button", { name: "upload/" }).click();
-          await page.getByRole("button", { name: "store.ts" }).click();
-          await page.locator(".file-shown .cr-keyword").first().waitFor();
-        },
-      },
-      {
         name: "studio-replay",
         path: `/sessions/cursor/${demo.finished.sessionId}/replay`,
         colorScheme: "dark",
@@ -77,7 +66,7 @@ export async function main(wanted: readonly string[]): Promise<void> {
       const { page, context, errors } = await openStudio(browser, service, options);
       await page.locator("#main").waitFor();
       if (options.path?.startsWith("/sessions"))
-        await page.locator(".cr-row:visible, .changed, .replay, .files-rail").first().waitFor();
+        await page.locator(".cr-row:visible, .changed, .replay").first().waitFor();
       await page.waitForTimeout(500);
       await before?.(page);
       await page.waitForTimeout(300);
