@@ -178,7 +178,11 @@ it("refuses by name what it does not know", () => {
 
 it("refuses the id of a chat that a CLI would take for a flag", () => {
   for (const id of ["--force", "-p", " x", ""])
-    for (const chat of [{ type: "resume", id }, { type: "new", id }, { type: "resume", id: "-1", newId: id }])
+    for (const chat of [
+      { type: "resume", id },
+      { type: "new", id },
+      { type: "resume", id: "-1", newId: id },
+    ])
       expect(() => readRunRequest({ workspace: "/a", chat }), JSON.stringify(chat)).toThrow(/chat/);
   expect(readRunRequest({ workspace: "/a", chat: { type: "resume", id: "-1" } }).chat).toMatchObject({ id: "-1" });
 });

@@ -135,7 +135,9 @@ describe("start", () => {
       outcome: "error",
       error: { code: "UNTRUSTED" },
     });
-    expect(() => start({ prompt: "go", tool: "basic" as "cursor" })).toThrow(/cursor, claude, codex, gemini, opencode, pi/);
+    expect(() => start({ prompt: "go", tool: "basic" as "cursor" })).toThrow(
+      /cursor, claude, codex, gemini, opencode, pi/,
+    );
     expect(() => start({} as StartOptions)).toThrow(/prompt/);
     expect(() => start({ prompt: "go", schema: { tpye: "object" } })).toThrow(/type/);
   });
