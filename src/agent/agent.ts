@@ -50,8 +50,6 @@ export type Agent = {
   toolContext: Omit<ToolContext, "callId" | "signal" | "print" | "turn" | "approved" | "mayRead">;
   /** Keeps what a permitted call may change, before it runs. */
   beforeWrite?(needs: readonly Need[], signal: AbortSignal): Promise<void>;
-  /** Does what `beforeWrite` would take long to do, while the model answers. What comes back ends it. */
-  prepareWrite?(): () => void;
   /** Is what a call deletes, as it is now, in a snapshot? Makes one. Absent where none are taken. */
   keepsDeleted?(needs: readonly Need[], signal: AbortSignal): Promise<boolean>;
   /** Instructions that apply once a path is touched; each text comes once. */

@@ -41,11 +41,9 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, outer: AbortSig
   };
   let answer = "";
   let failure: unknown;
-  let endPreparing: (() => void) | undefined;
   try {
     yield { type: "user", text: prompt.text };
     agent.session.append({ role: "user", parts: [...prompt.parts, ...(await submitted(turn, prompt))] });
-    endPreparing = agent.prepareWrite?.();
     while (true) {
       const { reply, modelCallId } = yield* nextReply(turn);
       answer += textOf(reply);
@@ -73,8 +71,6 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, outer: AbortSig
     await agent.subagents?.end();
     const wasBlocked = error instanceof TurnError && error.code === "PROMPT_BLOCKED";
     if (!wasBlocked) await agent.hooks?.stop(isDone ? "completed" : outer.aborted ? "aborted" : "error", signal);
-  } finally {
-    endPreparing?.();
   }
   const ending = {
     durationMs: agent.seams.now() - startedAt,

@@ -177,7 +177,6 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
         const note = await snapshots.before(chat!.turn, needs, signal);
         if (note && !signal.aborted) warn(note.message);
       },
-      prepareWrite: () => snapshots.prepare(chat!.turn),
       keepsDeleted: (needs, signal) => snapshots.holdsDeleted(chat!.turn, needs, signal),
     }),
     limits: {
@@ -251,6 +250,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       ? waiting.during("server", mcp.names().join(", ") || "MCP", () => mcp.ready(signal))
       : mcp?.ready(signal);
   let last: { event?: AgentEvent; signal?: AbortSignal } = {};
+  let endPreparing: (() => void) | undefined;
   return {
     agent,
     state,
@@ -259,8 +259,10 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       if (hooks && !begun) begun = await hooks.begin(signal);
       yield* (await waitedServers(signal)) ?? [];
       report.checkServers(mcp?.names() ?? []);
+      endPreparing = snapshots?.prepare();
       for await (const said of runTurn(agent, await expand(prompt, signal), signal)) {
         report.see(said);
+        if (said.type === "done" || said.type === "fail") endPreparing?.();
         const event = said.type === "done" || said.type === "fail" ? await report.ending(said) : said;
         if (event.type === "tool_end" && event.tool === todoWrite.wire) session.saveState("todos", todos.all());
         if (event.type === "done" || event.type === "fail") {
@@ -276,6 +278,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     backgroundCommands: () => background.list(),
     names: async () => [...told.names(), ...(mcp?.prompts() ?? [])],
     async end() {
+      endPreparing?.();
       if (begun) await hooks?.end(sessionEnd(last, asking.canAnswer), endSignal(last, setup.host));
       await agent.subagents?.end();
       await background.endAll();

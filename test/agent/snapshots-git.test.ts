@@ -11,9 +11,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
 import { gitIndexOf, gitRepositoryOf } from "../../src/agent/snapshots/git-index.ts";
 import { harmsRepository } from "../../src/agent/snapshots/harms-repository.ts";
+import { createSnapshots } from "../../src/agent/snapshots/index.ts";
 import { bash, differences, type SnapshotBench, snapshotBench, treeOf } from "./snapshots-support.ts";
 
 const hasGit = bash("git --version", "/").status === 0;
@@ -140,6 +142,24 @@ describe.skipIf(!hasGit)("in a git repository", () => {
       expect(existsSync(join(bench.root, "src/deep/file 1.txt"))).toBe(true);
     },
   );
+});
+
+it("a snapshot that is taken while the model answers stays out of the way of the calls", async () => {
+  for (let number = 0; number < 300; number++) writeFileSync(join(bench.root, `${number}.txt`), `${number}\n`);
+  // Prepared before the call, while the call takes its own, and after it.
+  for (const waitMs of [400, 245, 0]) {
+    const snapshots = createSnapshots(bench.place);
+    const turn = bench.turn();
+    const before = treeOf(bench.root);
+    const end = snapshots.prepare();
+    await sleep(waitMs);
+    await snapshots.before(turn, [{ kind: "Shell", target: "rm 1*", cwd: bench.root }]);
+    bash(`rm 1*; echo ${waitMs} > 2.txt`, bench.root);
+    await sleep(300 - Math.min(300, waitMs));
+    end();
+    await bench.rewind.restore(turn);
+    expect(differences(before, treeOf(bench.root))).toEqual([]);
+  }
 });
 
 it.each([

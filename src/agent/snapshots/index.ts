@@ -37,9 +37,9 @@ export interface Snapshots {
   holdsDeleted(turn: number, needs: readonly Need[], signal?: AbortSignal): Promise<boolean>;
   /**
    * While the model answers: takes a snapshot of the tree for the first call of the turn that may change anything, which then
-   * waits for no more than the rest of it. What comes back ends it, with the turn.
+   * waits for no more than the rest of it. To be called when a turn begins; what comes back ends it, with the turn.
    */
-  prepare(turn: number): () => void;
+  prepare(): () => void;
   /** At the end of a run: at most once a day, contents that no chat refers to are removed. */
   tidy(): Promise<void>;
 }
@@ -145,12 +145,14 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
       if (needs.every(onlyLooks)) return undefined;
       return inTurn(() => take(turn, needs, signal));
     },
-    prepare(turn) {
+    prepare() {
       const ending = new AbortController();
       early = undefined;
       const begin = setTimeout(() => {
-        const isSaved = saved.turn === turn && saved.allBut !== undefined;
-        if (!isSaved) early = { turn, taken: takeEarly(ending.signal) };
+        const { turn } = context.chat;
+        const isSaved = () => saved.turn === turn && saved.allBut !== undefined;
+        // In the same line as the calls: two cannot be taken at once.
+        if (!isSaved()) early = { turn, taken: inTurn(async () => (isSaved() ? undefined : takeEarly(ending.signal))) };
       }, patienceMs).unref();
       return () => {
         clearTimeout(begin);
