@@ -58,9 +58,10 @@ export async function comparePeers({ folder, rounds, argv }: PeersOptions): Prom
     for (const entrant of found) await entrant.measureMemory(Math.min(3, rounds));
     const large = join(temporary, "large");
     makeLargeRepository(large);
-    for (const entrant of found) {
-      console.error(`growth of ${entrant.peer.name} …`);
-      await entrant.measureGrowth(large);
+    const steps = found.filter(({ runsHere }) => runsHere).map((entrant) => entrant.growthSteps(large));
+    for (const [index] of (steps[0] ?? []).entries()) {
+      console.error(`growth, step ${index + 1} of ${steps[0]!.length}`);
+      for (const own of steps) await own[index]!();
     }
     const measured = new Date().toISOString().slice(0, 10);
     const figures: Figures = {
@@ -93,6 +94,7 @@ class Entrant {
   readonly #samples: Record<Turn, Measured[]> = { text: [], tool: [] };
   #peaks: number[] = [];
   readonly #growth: Growth = {};
+  #isStuck = false;
   #failure: string | undefined;
   #failed = 0;
 
@@ -149,6 +151,10 @@ class Entrant {
     }
   }
 
+  get runsHere(): boolean {
+    return this.#failure === undefined;
+  }
+
   row(): PeerRow {
     const { name, note } = this.peer;
     const { version } = this.#installed;
@@ -197,36 +203,52 @@ class Entrant {
     return this.#program(args, env);
   }
 
-  /** What grows with the work, once each: the runs are long, and compared with each other. */
-  async measureGrowth(largeRepository: string): Promise<void> {
-    if (this.#failure !== undefined) return;
+  /** What grows with the work, as steps that are taken in turns with the other agents. */
+  growthSteps(largeRepository: string): (() => Promise<void>)[] {
     const file = writeLargeFile(this.#workspace);
-    for (const name of ["calls1", "calls10", "calls100"]) if (!(await this.#grow(name, this.#job(name)))) return;
-    await this.#grow("edits", this.#job("edits", { file }));
-    await this.#grow("reads", this.#job("reads", { file }));
-    await this.#grow("calls400", this.#job("calls400"));
-    await this.#grow("again", this.#job("again", { again: true }));
+    const grow =
+      (name: string, more: { file?: string; again?: boolean } = {}) =>
+      () =>
+        this.#grow(name, more);
+    return [
+      ...["calls1", "calls10", "calls100"].map((name) => grow(name)),
+      grow("edits", { file }),
+      grow("reads", { file }),
+      grow("calls400"),
+      grow("again", { again: true }),
+      () => this.#growAtOnce(),
+      () => this.#growLarge(largeRepository),
+    ];
+  }
+
+  async #growAtOnce(): Promise<void> {
+    if (this.#isStuck) return;
     const started = performance.now();
-    const runs = await Promise.all(
-      Array.from({ length: 12 }, () => runOnce(this.#job("calls1"), { ownGroup: true, timeoutMs })),
-    );
+    const run = () => runOnce(this.#job("calls1"), { ownGroup: true, timeoutMs });
+    const runs = await Promise.all(Array.from({ length: 12 }, run));
     if (runs.every(({ exit }) => exit === 0)) this.#growth.atOnceMs = performance.now() - started;
+  }
+
+  async #growLarge(folder: string): Promise<void> {
+    if (this.#isStuck) return;
     const asked = this.#server.requests.length;
-    const { exit } = await runOnce({ ...this.#job("large"), cwd: largeRepository }, { ownGroup: true, timeoutMs });
+    const { exit } = await runOnce({ ...this.#job("large"), cwd: folder }, { ownGroup: true, timeoutMs });
     const at = this.#server.requests.slice(asked).filter(({ json }) => toolsIn(json).length > 0);
     const gaps = at.slice(1).map((request, index) => request.at - at[index]!.at);
     if (exit === 0 && gaps.length === 4) this.#growth.large = gaps;
-    for (const made of ["made-first", "made-second"]) rmSync(join(largeRepository, made), { force: true });
+    for (const made of ["made-first", "made-second"]) rmSync(join(folder, made), { force: true });
   }
 
-  /** False where it had to be killed. */
-  async #grow(name: string, program: Program): Promise<boolean> {
+  async #grow(name: string, more: { file?: string; again?: boolean }): Promise<void> {
+    if (this.#isStuck) return;
     const before = bytesBelow(this.#place.home);
-    const { wallMs, exit } = await runOnce(program, { ownGroup: true, timeoutMs });
-    if (exit === 0) this.#growth[name] = { ms: wallMs, bytes: bytesBelow(this.#place.home) - before };
+    const { wallMs, exit } = await runOnce(this.#job(name, more), { ownGroup: true, timeoutMs });
+    // A database that was tidied up may have become smaller.
+    const bytes = Math.max(0, bytesBelow(this.#place.home) - before);
+    if (exit === 0) this.#growth[name] = { ms: wallMs, bytes };
     else console.error(`${this.peer.name}: ${name} ended with ${exit}`);
     // An agent that does not come to an end with ten calls does not with a hundred.
-    return exit !== null;
+    this.#isStuck = exit === null;
   }
 
   #job(workload: string, { file, again }: { file?: string; again?: boolean } = {}): Program {
