@@ -93,7 +93,7 @@ export function outcomeOfResult({ name, args }: ToolCallPart, result: ToolResult
 
 /** Only where the tool says it: what a command printed may speak of exit codes too. */
 function exitCodeIn(text: string): number | undefined {
-  const [, first, last] = /^Exit code:? (-?\d{1,3})\b|\[exit code (-?\d{1,3})\]\s*$/i.exec(text) ?? [];
+  const [, first, last] = /^Exit code:? (-?\d{1,3})\b|\[[^\]]*\bexit code (-?\d{1,3})\b[^\]]*\]\s*$/i.exec(text) ?? [];
   const code = first ?? last;
   return code === undefined ? undefined : Number(code);
 }
