@@ -81,7 +81,7 @@ describe("export", () => {
     expect(markdown.stdout).toContain("> fix &lt;b>it&lt;/b>\n");
     expect(markdown.stdout).toContain("<summary>Thinking</summary>\n\n> A typo.\n");
     expect(markdown.stdout).toContain("-Helo\n+Hello\n");
-    expect(markdown.stdout).toMatch(/<summary>Shell <code>exit 3<\/code> — failed/);
+    expect(markdown.stdout).toMatch(/<summary>Bash <code>exit 3<\/code> — failed/);
     const json = JSON.parse((await workspace.run(["sessions", "export", id, "--format", "json"])).stdout);
     expect(json.messages.map((message: { role: string }) => message.role)).toEqual([
       "user",

@@ -160,7 +160,7 @@ describe("messages alone", () => {
       ["shell", "failure"],
       ["edit", "success"],
       ["mcp", "success"],
-      ["strange_tool_", "error"],
+      ["strangeTool", "error"],
     ]);
     expect(ends[0]!.outcome!.value).toMatchObject({ command: "false", exitCode: 1, stdout: "[exit code 1]" });
     expect(ends[1]!.outcome!.value).toMatchObject({
