@@ -1,12 +1,11 @@
 // The agent CLIs that are tried and recorded: where npm has them, how each finds a model on loopback, and how its model calls
 // the tools that all of them have.
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import type { UnifiedTool } from "../../src/sdk/unified.ts";
+import { type AgentPlace, agentHomes } from "../../src/testing/kit/agent-homes.ts";
 import type { ToolCallAnswer } from "../../src/testing/kit/model-server.ts";
 
-/** Of one trial alone. `url`: of the model. */
-export type Place = { workspace: string; home: string; url: string };
+/** Of one trial alone. */
+export type Place = AgentPlace;
 
 export type Peer = {
   package: string;
@@ -33,28 +32,12 @@ export type Peer = {
   mcp?(server: string, tool: string, args: object): ToolCallAnswer;
 };
 
-function put(path: string, content: string | object): void {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
-}
-
 export const peers: Record<Exclude<UnifiedTool, "cursor">, Peer> = {
   claude: {
     package: "@anthropic-ai/claude-code@2.1.325",
     program: "claude",
     model: "claude-sonnet-4-5",
-    env({ home, url }) {
-      put(join(home, ".claude.json"), { hasCompletedOnboarding: true });
-      return {
-        ANTHROPIC_BASE_URL: url,
-        ANTHROPIC_API_KEY: "on-loopback",
-        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-        DISABLE_AUTOUPDATER: "1",
-        CLAUDE_CODE_MAX_RETRIES: "1",
-        // It refuses to skip permissions as root outside of a container.
-        IS_SANDBOX: "1",
-      };
-    },
+    env: (place) => agentHomes.claude(place).env,
     args: [
       "-p",
       "--verbose",
@@ -78,14 +61,7 @@ export const peers: Record<Exclude<UnifiedTool, "cursor">, Peer> = {
     package: "@openai/codex@0.169.0",
     program: "codex",
     model: "gpt-5",
-    env({ home, workspace, url }) {
-      const provider = `name = "loopback"\nbase_url = "${url}/v1"\nwire_api = "responses"\nenv_key = "LOOPBACK_KEY"\nrequest_max_retries = 1\nstream_max_retries = 1`;
-      put(
-        join(home, ".codex/config.toml"),
-        `model = "gpt-5"\nmodel_provider = "loopback"\ncheck_for_update_on_startup = false\n[analytics]\nenabled = false\n[features]\nplugins = false\n[model_providers.loopback]\n${provider}\n[projects."${workspace}"]\ntrust_level = "trusted"\n`,
-      );
-      return { LOOPBACK_KEY: "on-loopback" };
-    },
+    env: (place) => agentHomes.codex(place).env,
     args: ["exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"],
     careful: ["exec", "--json", "--skip-git-repo-check"],
     shell: (command) => ({ name: "exec_command", args: { cmd: command } }),
@@ -107,20 +83,7 @@ export const peers: Record<Exclude<UnifiedTool, "cursor">, Peer> = {
     package: "@google/gemini-cli@0.61.0",
     program: "gemini",
     model: "gemini-2.5-pro",
-    env({ home, url }) {
-      put(join(home, ".gemini/settings.json"), {
-        security: { auth: { selectedType: "gemini-api-key" } },
-        general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, maxAttempts: 2 },
-        privacy: { usageStatisticsEnabled: false },
-        telemetry: { enabled: false },
-      });
-      return {
-        GEMINI_API_KEY: "on-loopback",
-        GOOGLE_GEMINI_BASE_URL: url,
-        GEMINI_CLI_TRUST_WORKSPACE: "true",
-        GEMINI_CLI_NO_RELAUNCH: "true",
-      };
-    },
+    env: (place) => agentHomes.gemini(place).env,
     args: ["--output-format", "stream-json", "--approval-mode", "yolo", "--model", "gemini-2.5-pro"],
     careful: ["--output-format", "stream-json", "--model", "gemini-2.5-pro"],
     promptFlag: "-p",
@@ -147,31 +110,7 @@ export const peers: Record<Exclude<UnifiedTool, "cursor">, Peer> = {
     package: "opencode-ai@1.18.33",
     program: "opencode",
     model: "loopback/model",
-    env: ({ url }) => ({
-      OPENCODE_CONFIG_CONTENT: JSON.stringify({
-        autoupdate: false,
-        share: "disabled",
-        provider: {
-          loopback: {
-            npm: "@ai-sdk/openai-compatible",
-            name: "loopback",
-            options: { baseURL: `${url}/v1`, apiKey: "on-loopback" },
-            models: {
-              model: {
-                name: "model",
-                tool_call: true,
-                attachment: true,
-                modalities: { input: ["text", "image"], output: ["text"] },
-                limit: { context: 128_000, output: 8000 },
-              },
-            },
-          },
-        },
-      }),
-      OPENCODE_DISABLE_AUTOUPDATE: "1",
-      OPENCODE_DISABLE_MODELS_FETCH: "1",
-      OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
-    }),
+    env: (place) => agentHomes.opencode(place).env,
     args: ["run", "--format", "json", "--thinking", "--auto", "--model", "loopback/model"],
     careful: ["run", "--format", "json", "--thinking", "--agent", "plan", "--model", "loopback/model"],
     shell: (command) => ({ name: "bash", args: { command, description: "Run it" } }),
@@ -194,13 +133,7 @@ export const peers: Record<Exclude<UnifiedTool, "cursor">, Peer> = {
     program: "pi",
     node22: true,
     model: "loopback/model",
-    env({ home, url }) {
-      const provider = { baseUrl: `${url}/v1`, api: "openai-completions", apiKey: "on-loopback" };
-      const models = [{ id: "model", input: ["text", "image"] }];
-      put(join(home, ".pi/agent/models.json"), { providers: { loopback: { ...provider, models } } });
-      put(join(home, ".pi/agent/settings.json"), { retry: { enabled: true, maxRetries: 1, baseDelayMs: 100 } });
-      return { PI_OFFLINE: "1", PI_TELEMETRY: "0", PI_SKIP_VERSION_CHECK: "1" };
-    },
+    env: (place) => agentHomes.pi(place).env,
     args: ["-p", "--mode", "json", "--model", "loopback/model"],
     careful: ["-p", "--mode", "json", "--tools", "read", "--model", "loopback/model"],
     shell: (command) => ({ name: "bash", args: { command } }),

@@ -10,7 +10,7 @@ export type AgentPlace = { workspace: string; home: string; url: string };
 export type AgentHome = { model: string; env: Record<string, string>; args?: readonly string[] };
 
 /** Writes the files that it reads at its start. */
-export const agentHomes: Partial<Record<UnifiedTool, (place: AgentPlace) => AgentHome>> = {
+export const agentHomes: Record<UnifiedTool, (place: AgentPlace) => AgentHome> = {
   cursor: ({ url }) => ({
     model: "model",
     env: { OPENAI_API_KEY: "on-loopback" },
@@ -25,14 +25,14 @@ export const agentHomes: Partial<Record<UnifiedTool, (place: AgentPlace) => Agen
         ANTHROPIC_API_KEY: "on-loopback",
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
         DISABLE_AUTOUPDATER: "1",
-        CLAUDE_CODE_MAX_RETRIES: "0",
+        CLAUDE_CODE_MAX_RETRIES: "1",
         // It refuses to skip permissions as root outside of a container.
         IS_SANDBOX: "1",
       },
     };
   },
   codex({ home, workspace, url }) {
-    const provider = `name = "loopback"\nbase_url = "${url}/v1"\nwire_api = "responses"\nenv_key = "LOOPBACK_KEY"\nrequest_max_retries = 0\nstream_max_retries = 0`;
+    const provider = `name = "loopback"\nbase_url = "${url}/v1"\nwire_api = "responses"\nenv_key = "LOOPBACK_KEY"\nrequest_max_retries = 1\nstream_max_retries = 1`;
     put(
       join(home, ".codex/config.toml"),
       `model = "gpt-5"\nmodel_provider = "loopback"\ncheck_for_update_on_startup = false\n[analytics]\nenabled = false\n[features]\nplugins = false\n[model_providers.loopback]\n${provider}\n[projects."${workspace}"]\ntrust_level = "trusted"\n`,
@@ -42,7 +42,7 @@ export const agentHomes: Partial<Record<UnifiedTool, (place: AgentPlace) => Agen
   gemini({ home, url }) {
     put(join(home, ".gemini/settings.json"), {
       security: { auth: { selectedType: "gemini-api-key" } },
-      general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, maxAttempts: 1 },
+      general: { enableAutoUpdate: false, enableAutoUpdateNotification: false, maxAttempts: 2 },
       privacy: { usageStatisticsEnabled: false },
       telemetry: { enabled: false },
     });
@@ -56,16 +56,46 @@ export const agentHomes: Partial<Record<UnifiedTool, (place: AgentPlace) => Agen
       },
     };
   },
+  opencode: ({ url }) => ({
+    model: "loopback/model",
+    env: {
+      OPENCODE_CONFIG_CONTENT: JSON.stringify({
+        autoupdate: false,
+        share: "disabled",
+        provider: {
+          loopback: {
+            npm: "@ai-sdk/openai-compatible",
+            name: "loopback",
+            options: { baseURL: `${url}/v1`, apiKey: "on-loopback" },
+            models: {
+              model: {
+                name: "model",
+                tool_call: true,
+                attachment: true,
+                modalities: { input: ["text", "image"], output: ["text"] },
+                limit: { context: 128_000, output: 8000 },
+              },
+            },
+          },
+        },
+      }),
+      OPENCODE_DISABLE_AUTOUPDATE: "1",
+      OPENCODE_DISABLE_MODELS_FETCH: "1",
+      OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+    },
+  }),
+  pi({ home, url }) {
+    const provider = { baseUrl: `${url}/v1`, api: "openai-completions", apiKey: "on-loopback" };
+    const models = [{ id: "model", input: ["text", "image"] }];
+    put(join(home, ".pi/agent/models.json"), { providers: { loopback: { ...provider, models } } });
+    put(join(home, ".pi/agent/settings.json"), { retry: { enabled: true, maxRetries: 1, baseDelayMs: 100 } });
+    return { model: "loopback/model", env: { PI_OFFLINE: "1", PI_TELEMETRY: "0", PI_SKIP_VERSION_CHECK: "1" } };
+  },
 };
 
-/** What this process wrote, by path. */
-const written = new Map<string, string>();
-
-/** A file that a test has put there itself stays. */
+/** A file that a test has put there itself stays; one that names an earlier server of ours is written anew. */
 function put(path: string, content: string | object): void {
-  const text = typeof content === "string" ? content : JSON.stringify(content);
-  if (existsSync(path) && readFileSync(path, "utf8") !== written.get(path)) return;
+  if (existsSync(path) && !readFileSync(path, "utf8").includes("loopback")) return;
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
-  written.set(path, text);
+  writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
 }

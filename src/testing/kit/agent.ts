@@ -43,7 +43,7 @@ export interface TestAgent {
 
 /** `executable`: where it is not found in PATH as the SDK finds it. */
 export function agent(tool: UnifiedTool, { executable }: { executable?: string | readonly string[] } = {}): TestAgent {
-  const home = agentHomes[tool];
+  const home = Object.hasOwn(agentHomes, tool) ? agentHomes[tool] : undefined;
   if (!home)
     throw new UserError(
       "USAGE",
