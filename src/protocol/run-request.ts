@@ -51,9 +51,9 @@ const path: Check = (value) =>
 const amount: Check = (value) => (typeof value === "number" && value >= 0 ? undefined : "must be a number from 0 on");
 const count: Check = (value) => (Number.isSafeInteger(value) ? positive(value) : "must be a positive integer");
 
-/** A CLI that is driven would take it for a flag. `-1` is the latest one. */
+/** A CLI that is driven would take it for a flag. `-1` is the latest one, `-2` the one before. */
 const chatId: Check = (value) =>
-  typeof value === "string" && /^(?:-1$|[^-\s])/.test(value)
+  typeof value === "string" && /^(?:-\d+$|(?![-\s]))/.test(value)
     ? undefined
     : "must be the id of a chat, which does not start with a dash";
 

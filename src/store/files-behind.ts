@@ -36,7 +36,7 @@ function addBehind(
 ): void {
   const isWithin = (path: string) =>
     context.roots.some((root) => path.startsWith(root.endsWith(sep) ? root : root + sep));
-  for (const word of words) {
+  for (const word of words.map(withoutData)) {
     // `"$CLAUDE_PROJECT_DIR"/hook.sh`
     const bare = word.replace(/"?\$\{?\w+\}?"?\//g, "./");
     const names = [word, ...word.split(separators), ...bare.split(separators)].filter(Boolean);
@@ -48,6 +48,20 @@ function addBehind(
     }
   }
   if (depth < deepest) addScripts(hashes, words.join(" "), context, depth);
+}
+
+const written = /\d*&?>>?\|?\s*(?:"[^"]*"|'[^']*'|[^\s;|&()<>"']+)+/g;
+/** What these are given is looked at or written, not run. */
+const dataCommands =
+  /(?:^|(?<=[;&|({\s]))(?:touch|tee|test|\[\[?|cat|echo|printf|grep|mkdir|rm|head|tail|wc|jq|date)(?=\s)[^;&|()]*/g;
+/** They may run what another command prints. */
+const interpreters =
+  /(?:^|[\s;&|({/])(?:eval|source|\.|xargs|exec|env|(?:ba|da|z|k|fi)?sh|node|deno|bun|python\d*|perl|ruby|php)(?=\s|$)/;
+
+/** A line without the files that it writes or only looks at, such as the log of a hook: they change all the time. */
+function withoutData(line: string): string {
+  const kept = line.replace(written, " ");
+  return interpreters.test(kept) ? kept : kept.replace(dataCommands, " ");
 }
 
 function addFile(hashes: Record<string, string>, path: string): void {

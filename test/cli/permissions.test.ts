@@ -302,7 +302,10 @@ describe("a run", () => {
         response: {
           id: 0,
           shellRequestResponse: {
-            rejected: { reason: "No allow rule covers touch made. Nobody can be asked in print mode." },
+            rejected: {
+              reason:
+                "No allow rule covers touch made. Nobody can be asked in print mode. It would be allowed by Shell(touch made).",
+            },
           },
         },
         session_id: expect.any(String),

@@ -95,7 +95,7 @@ describe("SemanticSearch", () => {
       headers: { authorization: "Bearer secret-of-embeddings" },
     });
     await here.play(asking({ query: question }), [], { env });
-    expect(web.seen).toHaveLength(1); // vectors are kept
+    expect(web.seen).toHaveLength(3); // the files, and each question: vectors are kept
     await web.stop();
     const without = open({ courser });
     const run = await without.play(asking({ query: question }), [], { env });

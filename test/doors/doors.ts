@@ -446,7 +446,7 @@ export const doors: Readonly<Record<string, Door>> = {
     },
   },
   "start()": {
-    starts: ["sdk/run.ts", "sdk/execute.ts", "eval/agents.ts"],
+    starts: ["sdk/run.ts", "sdk/execute.ts", "eval/agents.ts", "testing/kit/agent.ts"],
     async open(place, given) {
       const result = await start({ ...sdkOptions(place, given), prompt: place.prompt }).result;
       return { failed: result.outcome !== "success", said: `${result.text} ${result.outcome} ${result.stderr}` };

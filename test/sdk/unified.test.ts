@@ -181,7 +181,7 @@ describe("messages of others", () => {
       ["Edit", { path: "/a", edits: [{ oldText: "x", newText: "y" }] }],
     ],
     ["claude", "Read", { constructor: 1, file_path: "/a" }, ["Read", { constructor: 1, path: "/a" }]],
-    ["claude", "Edit", { file_path: "/a", notebook: 1 }, ["Edit", { file_path: "/a", notebook: 1 }]],
+    ["claude", "Edit", { file_path: "/a", notebook: 1 }, ["Edit", { path: "/a", notebook: 1 }]],
     [
       "claude",
       "TodoWrite",

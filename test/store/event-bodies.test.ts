@@ -47,6 +47,25 @@ describe("a delta", () => {
     }
   });
 
+  it.each(["a", "ab", "0123456", "a line of fifteen", "x".repeat(11), "y".repeat(19), "abcdefghijklm"])(
+    "takes time in proportion to a text of nothing but %j, and is short",
+    (piece) => {
+      const encoded = (length: number) => {
+        const text = piece.repeat(length / piece.length);
+        const before = process.cpuUsage();
+        const deltas = [encodeDelta(text, ""), encodeDelta(text, text)];
+        const { user } = process.cpuUsage(before);
+        expect(decodeDelta(deltas[0]!, "", text.length)).toBe(text);
+        expect(decodeDelta(deltas[1]!, text, text.length)).toBe(text);
+        expect(JSON.stringify(deltas[0]).length).toBeLessThan(length / 10);
+        return user;
+      };
+      encoded(20_000);
+      // Quadratic work would take a hundred times as long.
+      expect(encoded(400_000)).toBeLessThan(30 * Math.max(encoded(40_000), 2000));
+    },
+  );
+
   it("never takes a character apart, which a database could not keep", () => {
     const known = "\u{1f600}".repeat(30);
     const text = `\u{1f601}${"\u{1f600}".repeat(20)}\u{1f602}${"\u{1f600}".repeat(20)}`;

@@ -58,6 +58,16 @@ describe("what lies behind a command line", () => {
     expect(digest()).not.toBe(before);
   });
 
+  test("no file that is written or only looked at, unless something in the line may run it", () => {
+    for (const name of ["log.txt", "state", "hook.sh"]) file(name, "x");
+    const behind = (line: string) =>
+      Object.keys(hashesBehind([line], { cwd: folder, roots: [folder] })).map((name) => name.slice(folder.length + 1));
+    expect(behind('cat >> "log.txt"; [ -e state ] || touch state')).toEqual([]);
+    expect(behind("./hook.sh >> log.txt 2>&1")).toEqual(["hook.sh"]);
+    expect(behind("cat hook.sh | bash")).toEqual(["hook.sh"]);
+    expect(behind("node state > log.txt")).toEqual(["state"]);
+  });
+
   test("nothing outside, and nothing that could not be a file", () => {
     const lines = ["/bin/echo ../x", "a".repeat(5000), "x\0y", "true"];
     expect(hashesBehind(lines, { cwd: folder, roots: [folder] })).toEqual({});

@@ -17,7 +17,7 @@ const adds = (path: string, text = "evil") =>
 
 function patch(text: string) {
   const call = { cwd: repository.path, env: repository.env };
-  return { call, file: repository.file("../patch", text) };
+  return { call, file: repository.file(join("..", "patch"), text) };
 }
 
 describe("a hostile patch", () => {
@@ -39,8 +39,8 @@ describe("a hostile patch", () => {
   it.each(["../outside.txt", ".git/hooks/post-checkout", "/tmp/courser-outside.txt", "link/outside.txt"])(
     "does not leave the checkout, nor reach into .git: %s",
     async (path) => {
-      mkdirSync(join(repository.path, "../target"));
-      symlinkSync("../target", join(repository.path, "link"));
+      mkdirSync(join(repository.path, "..", "target"));
+      symlinkSync(join("..", "target"), join(repository.path, "link"));
       const { call, file } = patch(adds(path));
       await expect(git(["apply", file], call)).rejects.toThrow();
       for (const name of ["../outside.txt", ".git/hooks/post-checkout", "../target/outside.txt"])

@@ -23,9 +23,11 @@ export function encodeDelta(text: string, known: string): Delta {
   let hash = places.hashAt(at);
   const last = all.length - window;
   while (at <= last) {
-    const copy = copyAt(all, places.find(hash, at), { at, written, border: known.length });
+    const place = places.find(hash, at);
+    const copy = copyAt(all, place, { at, written, border: known.length });
     if (copy === undefined) {
-      if (at % window === 0) places.add(at, hash);
+      // Of text that repeats itself the first place stays: the farther it is, the longer the copies.
+      if (at % window === 0 && place === undefined) places.add(at, hash);
       hash = (Math.imul(hash, multiplier) + all.charCodeAt(at + window) - Math.imul(all.charCodeAt(at), leaving)) | 0;
       at++;
       continue;
@@ -117,7 +119,8 @@ function copyAt(
   { at, written, border }: { at: number; written: number; border: number },
 ): { from: number; at: number; length: number } | undefined {
   if (place === undefined) return undefined;
-  const first = place < border ? 0 : border;
+  // What is copied ends before the place that it is copied to, so that there is no use in looking further back than this.
+  const first = place < border ? 0 : Math.max(border, 2 * place - at);
   let before = 0;
   while (at - before > written && place - before > first && all[at - before - 1] === all[place - before - 1]) before++;
   // What is copied must have been written by then.
