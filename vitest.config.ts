@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  * `cases` measures is not to be disturbed by the many programs of `cases-cli`, which comes when the other is done.
  */
 const longest = [
+  "serve/nats-cluster.test",
   "cases.test",
   "docs.test",
   "policy/fuzz.test",
