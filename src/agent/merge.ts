@@ -8,7 +8,7 @@ export function atOnce<Item>(items: readonly Item[]): Item[][] {
   return Array.from({ length: count }, (_, index) => items.slice(index * mostAtOnce, (index + 1) * mostAtOnce));
 }
 
-/** Of a call: its start. */
+/** Passes on the first event of a stream alone: the start of a call. */
 export async function* firstEvent<Event>(events: AsyncGenerator<Event, unknown>): AsyncGenerator<Event> {
   const { done, value } = await events.next();
   if (!done) yield value;

@@ -30,7 +30,7 @@ export type HookParts = {
   session: RunSession;
   state: RunState;
   processes: ProcessRunner;
-  /** Values in use as keys. */
+  /** The values that this run uses as keys, which no hook is given. */
   keys: readonly string[];
   warn(message: string): void;
 };

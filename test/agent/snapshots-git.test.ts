@@ -170,12 +170,12 @@ it.each([
   ["rm -rf .git", true],
   ["git -C . gc", true],
   ["git reflog expire --all", true],
-  ["rm -rf /work", true],
+  ["rm -rf /home/ada", true],
   ["rm -rf ..", true],
   ["cd / && rm -rf ./work", true],
   ['rm -rf "$dir"', true],
-  ["mv /work/project /elsewhere", true],
+  ["mv /home/ada/project /elsewhere", true],
   ["find . -delete", true],
 ])("tells whether `%s` may take a repository away", (command, expected) => {
-  expect(harmsRepository(command, "/work/project", ["/work/project"])).toBe(expected);
+  expect(harmsRepository(command, "/home/ada/project", ["/home/ada/project"])).toBe(expected);
 });

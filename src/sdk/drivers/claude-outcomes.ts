@@ -1,5 +1,4 @@
-// How calls of Claude Code ended: what it tells of a result beside the words for its model, which its streams and its files
-// both hold.
+// How calls of Claude Code ended: what it tells of a result beside the words for its model, in its streams and in its files.
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { Outcome } from "../../protocol/event.ts";
 import type { ToolCallPart } from "../../protocol/message.ts";

@@ -109,7 +109,7 @@ function settle(request: DriverRequest, made: DriverCommand): void {
   if (Object.keys(settings).length > 0) made.args.push("--settings", JSON.stringify(settings));
 }
 
-/** Codex takes the same. */
+/** Hooks in the form that Claude Code reads from its settings; Codex takes the same form. */
 export function claudeHooks({ command: words, events }: NonNullable<Connection["hook"]>): object {
   const entry = { type: "command", command: shellLine(words), timeout: 3600 };
   const names = events.flatMap((event) => (isHookEvent(event) ? (hookEvents[event].claude ?? []) : []));

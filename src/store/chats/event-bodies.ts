@@ -34,7 +34,7 @@ export class EventEncoder {
   #unanswered: WrittenEvent[] = [];
   #blobs: AddedBlob[] = [];
 
-  /** The body of a new row. */
+  /** The text under which an event is stored: a difference where that is shorter. */
   encode(event: AgentEvent, { sequence, turn, at }: EventRow): string {
     const text = JSON.stringify(event);
     if (text.length > longest) return text;

@@ -18,7 +18,7 @@ export type AgentRunOptions = {
   workspace: Pick<Workspace, "path" | "home" | "env">;
   /** A model of scriptedModel(). */
   model: Pick<TestModel, "replies">;
-  /** Default: two minutes. */
+  /** After so long the program is ended. Default: two minutes. */
   timeoutMs?: number;
 } & Pick<StartOptions, "permissionMode" | "mcpServers" | "extraArgs" | "resume" | "signal" | "env" | "schema">;
 
@@ -29,7 +29,7 @@ export interface AgentRun extends Pick<CliRun, "events" | "result" | "text" | "t
   readonly changedFiles: readonly ChangedFile[];
   /** What it asked the model, in one shape for all vendors. Side requests without tools (a title, a warm-up) are not among them. */
   readonly requests: readonly ModelRequest[];
-  /** As the SDK tells it. */
+  /** The result of the run as the SDK tells it. */
   readonly outcome: RunResult<unknown>;
 }
 

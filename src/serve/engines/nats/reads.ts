@@ -16,7 +16,7 @@ export function lastMessage({ manager }: Connected, { stream, subject }: Source)
   return manager.streams.getMessage(stream, { last_by_subj: subject });
 }
 
-/** From the leader. */
+/** The message with this number, as the leader of the stream has it. */
 export function messageAt({ manager }: Connected, stream: string, sequence: number): Promise<StoredMsg | null> {
   return manager.streams.getMessage(stream, { seq: sequence });
 }

@@ -36,7 +36,7 @@ export function messageId(key: string, writer: string, after: number | undefined
 }
 
 export type Publishing = {
-  /** Of this very message. */
+  /** Marks this message, so that it is recognised if it was stored without an answer. */
   writer: string;
   send(): Promise<Acknowledged>;
   /** The server says that another message came first. */

@@ -11,7 +11,7 @@ export const activity = signal<ReadonlyMap<string, { name?: string; text: string
 
 const next = new Map<string, { name?: string; text: string }>();
 
-/** To be called once. */
+/** Keeps `activity` up to date from now on. It is to be called once. */
 export function watchActivity(): void {
   onEntry(take);
   liveRuns.subscribe((live) => {

@@ -11,7 +11,7 @@ type ChipProps<Value extends string> = {
   title?: string;
   isDisabled?: boolean;
   onChange(value: Value): void;
-  /** In front of it. */
+  /** Shown in front of the words, such as the mark of an agent. */
   children?: ComponentChildren;
 };
 

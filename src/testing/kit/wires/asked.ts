@@ -16,7 +16,7 @@ export type ModelRequest = {
   system: string;
   messages: AskedMessage[];
   tools: { name: string; description: string; schema: unknown }[];
-  /** As it came. */
+  /** The request as it came, with its headers and its body. */
   raw: RecordedRequest;
 };
 
