@@ -177,9 +177,9 @@ async function answerFile({ line: { flags } }: Invocation): Promise<Pick<RunHost
   return { deliver: (answer) => write(answerText(answer)) };
 }
 
-/** `--resume "some words"` took the prompt for an id: told so, before the prompt is missed. */
+/** `--resume "some words"` took the prompt for an id, and `--resume ""` names none: told so, before the prompt is missed. */
 async function checkResumed({ line, name }: Invocation): Promise<void> {
   const asked = flagText(line.flags, "resume");
-  if (asked !== undefined && /\s/.test(asked.trim()))
+  if (asked !== undefined && /^\s*$|\s/.test(asked.trim()))
     throw (await import("../store/chats/find-chat.ts")).noChatId(asked, name);
 }

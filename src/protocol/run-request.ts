@@ -53,7 +53,7 @@ const count: Check = (value) => (Number.isSafeInteger(value) ? positive(value) :
 
 /** A CLI that is driven would take it for a flag. `-1` is the latest one, `-2` the one before. */
 const chatId: Check = (value) =>
-  typeof value === "string" && /^(?:-\d+$|(?![-\s]))/.test(value)
+  typeof value === "string" && /^(?:-\d+$|[^-\s])/.test(value)
     ? undefined
     : "must be the id of a chat, which does not start with a dash";
 

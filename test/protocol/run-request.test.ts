@@ -177,7 +177,7 @@ it("refuses by name what it does not know", () => {
 });
 
 it("refuses the id of a chat that a CLI would take for a flag", () => {
-  for (const id of ["--force", "-p", " x", "-2x"])
+  for (const id of ["--force", "-p", " x", "-2x", ""])
     for (const chat of [
       { type: "resume", id },
       { type: "new", id },
