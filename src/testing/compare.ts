@@ -1,4 +1,4 @@
-// What a recorded request and one of now differ in, in words: "messages[1]: recorded … now …".
+// Describes how a request differs from the recorded one: "messages[1]: recorded … now …".
 
 import { isObject } from "../json/object.ts";
 import type { Part } from "../protocol/message.ts";
@@ -8,7 +8,7 @@ import { createNormaliser, type Normaliser, normaliseEnvironment } from "./norma
 import type { KeptPart, Recording, SystemPart } from "./recording.ts";
 import { quoted, textDifference } from "./text-difference.ts";
 
-/** Each request with everything that it was asked with; what it only refers to stands in it. */
+/** Expands each request to its full contents, resolving references to earlier lines. */
 export function wholeRequests(recording: Recording): DescribedRequest[] {
   const last = new Map<string, DescribedRequest>();
   return recording.requests.map((line) => {
@@ -29,12 +29,12 @@ export function wholeRequests(recording: Recording): DescribedRequest[] {
   });
 }
 
-/** What in a recording does not fit its own digests any more. */
+/** Describes what in a recording no longer matches its own digests. */
 export function changedSince(recording: Recording, number: number, whole: DescribedRequest): string | undefined {
   const normalise = createNormaliser(recording.header.places);
   const { kept } = recording.requests[number - 1]!.messages;
   for (const [index, { role, digest, parts }] of whole.messages.entries()) {
-    if (index < kept) continue; // looked at in the request before
+    if (index < kept) continue; // checked in the previous request
     const now = digestOfParts(parts, normalise);
     if (now === digest) continue;
     const texts = parts.map((part) => quoted(textOfPart(part))).join(", ");
@@ -46,7 +46,7 @@ export function changedSince(recording: Recording, number: number, whole: Descri
 
 export type Sides = { recorded: Normaliser; now: Normaliser };
 
-/** Undefined: they ask the same. */
+/** Returns undefined if both ask the same. */
 export function differenceOf(
   recorded: DescribedRequest,
   now: DescribedRequest,
@@ -59,7 +59,7 @@ export function differenceOf(
   );
 }
 
-/** A chat that was not recorded as it ran does not know what its system prompt was. */
+/** A chat that was not recorded live does not know its system prompt. */
 export function systemDifference(
   recorded: readonly SystemPart[],
   now: readonly SystemPart[],
@@ -84,7 +84,7 @@ export function systemDifference(
   return undefined;
 }
 
-/** The heading that the first difference stands below. */
+/** The heading above the first difference. */
 function sectionAt(text: string, at: number): string | undefined {
   return text
     .slice(0, at)
@@ -97,7 +97,7 @@ function shownSystem(part: SystemPart | undefined): string {
   return part.builtIn === undefined ? quoted(part.text ?? "") : `the built-in prompt (${part.builtIn})`;
 }
 
-/** `described`: what is told of them now; a recording has only their digests. */
+/** `described` are the tools of now; a recording has only their digests. */
 export function toolsDifference(
   recorded: Readonly<Record<string, string>>,
   now: Readonly<Record<string, string>>,
@@ -140,7 +140,7 @@ export function messagesDifference(
       return one ? `${where}: recorded ${said}, now nothing` : `${where}: recorded nothing, now ${said}`;
     }
     const difference = partsDifference(one.parts, other.parts, sides);
-    // The same words with the same paths on both sides are the same, whatever the directories of the run are.
+    // Equal texts whose paths have the same role are equal, whatever the directories of the run are.
     if (difference === undefined) continue;
     const { part, words } = difference;
     return `${where} (${nameOf(other.role, part ? [part] : other.parts, callNames(now))})${words}`;
@@ -148,7 +148,7 @@ export function messagesDifference(
   return undefined;
 }
 
-/** `words`: go on after what the part is called. */
+/** `words` continues the sentence after the name of the part. */
 export function partsDifference(
   recorded: readonly (KeptPart | Part)[],
   now: readonly (KeptPart | Part)[],
@@ -170,7 +170,7 @@ export function partsDifference(
   return undefined;
 }
 
-/** What each call of a tool is of, by its id. */
+/** The tool name of each call, by call id. */
 function callNames(messages: readonly DescribedMessage[]): ReadonlyMap<string, string> {
   const calls = messages.flatMap(({ parts }) => parts.filter((part) => part.type === "tool_call"));
   return new Map(calls.map(({ id, name }) => [id, name]));

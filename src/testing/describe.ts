@@ -1,5 +1,4 @@
-// A request as a recording keeps it and as two are compared: system, tools and messages, each with a digest of what does
-// not change from one machine to the next.
+// Describes a request for recording and comparison: system, tools and messages, each with a digest of what is the same on every machine.
 import { basePrompt } from "../agent/instructions/system-prompt.ts";
 import type { ModelRequest } from "../model/provider.ts";
 import type { Message, Part } from "../protocol/message.ts";
@@ -24,7 +23,7 @@ export type Describer = {
 
 type Redact = ((text: string) => string) | undefined;
 
-/** `redact`: takes secrets out of a text, where it may hold some. What is described is remembered: a conversation only grows. */
+/** `redact` removes secrets from a text. Descriptions are cached, because a conversation only grows. */
 export function createDescriber(normalise: Normaliser, redact: Redact): Describer {
   const messages = new WeakMap<Message, DescribedMessage>();
   const systems = new Map<string, SystemPart[]>();
@@ -64,7 +63,7 @@ export function digestOfRequest({ purpose, system, tools, messages }: Omit<Descr
   return digestOf(JSON.stringify(whole));
 }
 
-/** Ids and what only a vendor can read say nothing about what was said. */
+/** Ignores ids and what only a vendor can read, which do not affect the meaning. */
 export function digestOfParts(parts: readonly (KeptPart | Part)[], normalise: Normaliser): string {
   const said = parts.map((part) => {
     switch (part.type) {
@@ -96,7 +95,7 @@ function keptPicture({ mime, base64 }: { mime: string; base64: string }) {
 
 const modes = ["default", "force", "plan", "ask"] as const;
 
-/** Our own words are known by their name; the rest stands there as it was said. */
+/** Built-in prompt text is stored by name, the rest verbatim. */
 function describeSystem(system: string, normalise: Normaliser, redact: Redact): SystemPart[] {
   const clean = redact ?? ((text: string) => text);
   const own = ownPromptOf(system);
@@ -108,7 +107,7 @@ function describeSystem(system: string, normalise: Normaliser, redact: Redact): 
   ];
 }
 
-/** Two modes may be told the same: then it has the name of the first. */
+/** Two modes may have the same text; then the first one's name is used. */
 function ownPromptOf(system: string): { name: string; text: string } | undefined {
   for (const mode of modes)
     for (const headless of [true, false]) {
@@ -122,7 +121,7 @@ function describeText(text: string, normalise: Normaliser): SystemPart {
   return { digest: digestOf(normalise(normaliseEnvironment(text))), text };
 }
 
-/** Without secrets, and the same in every other way. */
+/** Removes secrets and changes nothing else. */
 export function redacted<Value>(value: Value, redact: Redact): Value {
   if (!redact) return value;
   const text = JSON.stringify(value);
@@ -135,7 +134,7 @@ export function redacted<Value>(value: Value, redact: Redact): Value {
   }
 }
 
-/** The message of a line, with the reply that it names put in its place. */
+/** Returns the parts of a message, resolving a reference to a reply. */
 export function partsOf(
   message: KeptMessage,
   reply: (number: number) => readonly Part[],

@@ -1,5 +1,5 @@
-// A fake cursor-agent: plays a recording or a script in the stream of a version, with the fault that is asked for. It asks no
-// model and touches nothing, for who writes programs that read such a stream.
+// A fake cursor-agent for testing programs that read its stream: plays a recording or a script in the format of a version, with
+// a fault on demand. It calls no model and changes no files.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { isObject } from "../json/object.ts";
@@ -7,7 +7,7 @@ import { ModelError } from "../model/provider.ts";
 import { loadScript } from "../model/scripted.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent, Usage } from "../protocol/event.ts";
-import { type Message, type Part, textOf } from "../protocol/message.ts";
+import { type Message, messageText, type Part } from "../protocol/message.ts";
 import { inProfile } from "../protocol/profile-shapes.ts";
 import { profileOf, type VersionName, versions } from "../protocol/profiles.ts";
 import { addUsage, noUsage } from "../protocol/usage.ts";
@@ -18,11 +18,11 @@ import { eventsOf, parseRecording } from "./recording.ts";
 
 export type FakeOptions = {
   version: VersionName;
-  /** A recording or a script; without one, a sample. */
+  /** A recording or a script; without one, a sample is played. */
   file?: string | undefined;
   prompt: string;
   cwd: string;
-  /** The session that is resumed. */
+  /** The id of the session to resume. */
   sessionId?: string | undefined;
 };
 
@@ -44,7 +44,7 @@ export async function fakeEvents(options: FakeOptions): Promise<AgentEvent[]> {
   });
 }
 
-/** Where nothing was kept of how a text arrived, it arrives word by word. */
+/** Splits text into words as deltas if the recording has none. */
 export function withDeltas(events: readonly AgentEvent[]): AgentEvent[] {
   if (events.some(({ type }) => type === "text")) return [...events];
   return events.flatMap((event): AgentEvent[] => {
@@ -75,7 +75,7 @@ async function eventsToPlay({ file, prompt, cwd }: FakeOptions): Promise<AgentEv
   return moved([...eventsOf(lines)], header.places.workspace, cwd);
 }
 
-/** The same events with the paths of another workspace. */
+/** Returns the same events with the paths of another workspace. */
 function moved(events: AgentEvent[], from: string, to: string): AgentEvent[] {
   if (from.length < 2) return events;
   const quotedFrom = JSON.stringify(from)
@@ -85,7 +85,7 @@ function moved(events: AgentEvent[], from: string, to: string): AgentEvent[] {
   return JSON.parse(JSON.stringify(events).replace(path, () => JSON.stringify(to).slice(1, -1))) as AgentEvent[];
 }
 
-/** What the replies of a script look like in a stream; the results of their calls are made up. */
+/** Turns the replies of a script into events; the results of its calls are made up. */
 async function scripted(
   text: string,
   file: string,
@@ -96,7 +96,7 @@ async function scripted(
   const { signal } = new AbortController();
   let usage = noUsage;
   let failure: ModelError | undefined;
-  for (let number = 0; number < mostReplies && !failure; number++) {
+  for (let number = 0; number < maxReplies && !failure; number++) {
     const parts: Part[] = [];
     try {
       for await (const chunk of provider.stream({ model: "", system: "", tools: [], messages, signal })) {
@@ -131,9 +131,9 @@ async function scripted(
   return [...events.filter(({ type }) => type !== "done" && type !== "fail"), endingOf(messages, usage, failure)];
 }
 
-const mostReplies = 200;
+const maxReplies = 200;
 
-/** As the stream has it, whatever a script says. */
+/** Makes paths absolute, as the stream has them, whatever the script says. */
 function withWholePath(part: Part, cwd: string): Part {
   if (part.type !== "tool_call" || !isObject(part.args) || typeof part.args["path"] !== "string") return part;
   return { ...part, args: { ...part.args, path: resolve(cwd, part.args["path"]) } };
@@ -142,17 +142,17 @@ function withWholePath(part: Part, cwd: string): Part {
 function endingOf(messages: readonly Message[], usage: Usage, failure: ModelError | undefined): AgentEvent {
   const numbers = { durationMs: 20, apiDurationMs: 20, requestId: randomUuid(), usage };
   if (failure) return { type: "fail", message: failure.message, code: failure.code, ...numbers };
-  const said = messages.filter(({ role }) => role === "assistant").map(textOf);
+  const said = messages.filter(({ role }) => role === "assistant").map(messageText);
   return { type: "done", text: said.join(""), ...numbers };
 }
 
-/** What is written, and then: `hang`: it never ends; else its exit code, or the signal that it dies of. */
+/** What is written, and how it ends: `hang` means never, otherwise an exit code or the signal that kills it. */
 export type FakePlan = { chunks: { text: string; afterMs: number }[]; end: "hang" | number | "SIGKILL" };
 
 type Fault = { help: string; apply(plan: FakePlan): FakePlan };
 
 const chunk = (text: string, afterMs = 0) => ({ text, afterMs });
-/** Something is said before it, where there is more than one thing to say. */
+/** The middle of the chunks, with at least one before it if there are several. */
 const middle = ({ length }: readonly unknown[]) => (length > 1 ? Math.max(1, Math.floor(length / 2)) : 0);
 const isResult = ({ text }: { text: string }) => /"type":\s*"result"/.test(text);
 

@@ -1,10 +1,10 @@
-// What tells one state of a workspace from another, without reading it all.
+// Fingerprints a workspace without reading all of it.
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { digestOf } from "../text/digest.ts";
 import type { WorkspaceFingerprint } from "./recording.ts";
 
-/** Names and sizes of the first level, and the commit: enough to say that the workspace is another one. */
+/** Takes names and sizes of the top level, and the commit: enough to notice another workspace. */
 export function fingerprintOf(workspace: string): WorkspaceFingerprint {
   const names = readdirSync(workspace, { withFileTypes: true }).sort((one, other) => (one.name < other.name ? -1 : 1));
   const sized = names.map((entry) =>

@@ -1,4 +1,4 @@
-// A chat as a recording: what was said and done in it, without the requests' system prompts and tools, which no chat keeps.
+// Exports a chat as a recording, without system prompts and tools, which a chat does not keep.
 import type { ErrorCode } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { Message } from "../protocol/message.ts";
@@ -20,7 +20,7 @@ function* linesOf(record: ChatRecord): Generator<RecordingHeader | RecordingLine
   const header = headerOf(record, init);
   yield header;
   if (init) yield { event: init };
-  const conversation = new Conversation(record, header);
+  const conversation = new ChatReader(record, header);
   for (const { number, events } of turns) {
     conversation.begin(number);
     for (const said of events) {
@@ -51,16 +51,16 @@ function headerOf({ metadata }: ChatRecord, init: Extract<AgentEvent, { type: "i
   };
 }
 
-/** The messages of a chat, told apart into what was asked and what was answered, beside the events. */
-class Conversation {
+/** Splits the messages of a chat into requests and replies, in step with the events. */
+class ChatReader {
   readonly #messages: { turn: number; message: Message }[];
   readonly #describer;
   #turn = 0;
-  /** How many messages are told. */
+  /** How many messages have been written. */
   #told = 0;
   #kept = 0;
   #requests = 0;
-  /** Since the last reply, something was said to the model. */
+  /** Whether something was sent to the model since the last reply. */
   #isOpen = true;
   #running = 0;
 
@@ -73,7 +73,7 @@ class Conversation {
     this.#turn = turn;
   }
 
-  /** Is this the first sign of the next reply? */
+  /** Whether this event is the first of the next reply. */
   isAnswered(event: AgentEvent): boolean {
     const isFirst =
       this.#isOpen && this.#running === 0 && ["thinking", "text", "text_end", "tool_start"].includes(event.type);
@@ -84,7 +84,7 @@ class Conversation {
     return isFirst;
   }
 
-  /** The request, and what was answered. */
+  /** Yields the request and its reply. */
   *nextReply(): Generator<RecordingLine> {
     const at = this.#messages.findIndex(
       ({ message, turn }, index) => index >= this.#told && turn === this.#turn && message.role === "assistant",
@@ -96,7 +96,7 @@ class Conversation {
     this.#told = at + 1;
   }
 
-  /** The request that the model failed to answer. */
+  /** Yields the request that the model failed to answer. */
   *failed({ code, message }: { code?: string; message: string }): Generator<RecordingLine> {
     const at = this.#messages.findLastIndex(({ turn }) => turn === this.#turn) + 1;
     const isAsked = this.#messages[at - 1]?.message.role === "user";
@@ -106,7 +106,7 @@ class Conversation {
     this.#told = at;
   }
 
-  /** With the messages up to there. */
+  /** The request with the messages up to `at`. */
   #request(at: number): RequestLine {
     const messages = this.#messages.slice(0, at).map(({ message }) => this.#describer.message(message));
     const added = messages.slice(this.#kept);
@@ -120,7 +120,7 @@ class Conversation {
     };
   }
 
-  /** Of the turn, what no event spoke of. */
+  /** Yields the replies of the turn that no event announced. */
   *rest(): Generator<RecordingLine> {
     const last = this.#messages.findLastIndex(
       ({ message, turn }) => turn === this.#turn && message.role === "assistant",

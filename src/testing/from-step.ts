@@ -1,4 +1,5 @@
-// A recording up to one of its steps, then a real model: with the conversation as it was, or with every tool run again.
+// Plays a recording up to one of its steps, then continues with a real model: with the recorded
+// conversation, or with every tool run again.
 
 import type { Provider } from "../model/provider.ts";
 import { UserError } from "../protocol/error-codes.ts";
@@ -27,15 +28,15 @@ export async function openFromStep(options: StepOptions): Promise<LiveRun> {
       "USAGE",
       `--from-step ${step}: the recording ${recording.file} has the steps 1 to ${own}. Show them with: ${options.host.program} replay ${recording.file}`,
     );
-  return options.tools === "live" ? runAgain(options) : goOn(options);
+  return options.tools === "live" ? runAgain(options) : continueFrom(options);
 }
 
-/** The conversation as it was after the step; files are as they are now. */
-function goOn({ recording, step, request, host }: StepOptions): Promise<LiveRun> {
+/** Continues with the conversation as it was after the step; files are as they are now. */
+function continueFrom({ recording, step, request, host }: StepOptions): Promise<LiveRun> {
   return openRun(request, { ...host, seams: { ...host.seams, messages: messagesAfter(recording, step) } });
 }
 
-/** Every tool runs again up to the step; then the prompt is told, and another model answers. */
+/** Runs every tool again up to the step; then another model answers the prompt. */
 async function runAgain({ recording, step, request, host }: StepOptions): Promise<LiveRun> {
   const replay = new ReplayModel(recording, {
     places: placesOf(request, host.env),
@@ -90,7 +91,7 @@ function messagesAfter(recording: Recording, step: number): Message[] {
   // The prompt that began the next turn is not part of the step.
   if (next !== undefined && isPromptOnly(messages.at(-1))) messages.pop();
   const last = reply?.parts.map(({ deltas: _, ...part }) => part as Part) ?? [];
-  // A call without its result is not a conversation that a model takes.
+  // Models refuse a conversation that has a call without its result.
   const said = last.filter((part) => part.type !== "tool_call");
   return said.length > 0 ? [...messages, { role: "assistant", parts: said }] : messages;
 }

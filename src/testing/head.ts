@@ -1,4 +1,4 @@
-// The first line of a recording: written without what its `init` says and without what is usual, read as if it stood there.
+// Shortens and expands the first line of a recording: it is written without the fields that `init` has or that have their default.
 import { isObject } from "../json/object.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { PermissionMode } from "../protocol/run.ts";
@@ -15,14 +15,14 @@ export function wholeHeader(written: Fields, init: Init | undefined): RecordingH
   return withFields(written, expected(written, init)) as RecordingHeader;
 }
 
-/** What a header says unless it says something else. */
+/** The defaults of the header's fields. */
 function expected({ places, request }: Fields, init: Init | undefined): Fields {
   const home = isObject(places) ? places["home"] : undefined;
   const asked = isObject(request) ? request : {};
   return {
     ...(init && { chatId: init.sessionId, mode: init.permissionMode as PermissionMode }),
     trusted: asked["trust"] === true,
-    // As print mode has it.
+    // The values of print mode.
     request: { approvedServerCalls: "allow", unlistedCommands: "sandbox", single: true },
     places: {
       ...(init && { workspace: init.cwd }),
@@ -30,7 +30,7 @@ function expected({ places, request }: Fields, init: Init | undefined): Fields {
       temporary: "/tmp",
     },
     model: {
-      contextTokens: 128_000, // of models that nothing is known of
+      contextTokens: 128_000, // the default for unknown models
       ...(typeof asked["model"] === "string" && { id: asked["model"] }),
       ...(init?.model !== undefined && { displayName: init.model }),
     },

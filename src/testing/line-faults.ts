@@ -1,9 +1,9 @@
-// What is wrong with a line of a recording, in words: every field that a reader relies on, and its type.
+// Validates a line of a recording: every field that a reader relies on, and its type.
 import { isObject } from "../json/object.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { Part } from "../protocol/message.ts";
 
-/** `at`: what the value is called. Undefined: nothing is wrong with it. */
+/** `at` names the value. Returns undefined if the value is valid. */
 type Check = (value: unknown, at: string) => string | undefined;
 
 const is =
@@ -34,7 +34,7 @@ const listOf =
     Array.isArray(value)
       ? firstOf(value.entries(), ([index, each]) => check(each, `${at}[${index}]`))
       : `"${at}" must be a list`;
-/** By its `type`. */
+/** Chooses the fields to check by `type`. */
 const variants =
   (table: Readonly<Record<string, Readonly<Record<string, Check>>>>): Check =>
   (value, at) => {
@@ -119,7 +119,7 @@ function isText(value: unknown): boolean {
   return typeof value === "string";
 }
 
-/** A line with everything that it left out, because lines before it say so. */
+/** Expects a line expanded with what it left out because earlier lines say it. */
 export function lineFault(line: object): string | undefined {
   const kind = (Object.keys(kinds) as (keyof typeof kinds)[]).find((name) => name in line);
   return kind === undefined ? "it is neither a request nor a reply, an event or deltas" : kinds[kind](line, "");

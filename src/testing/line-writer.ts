@@ -1,4 +1,4 @@
-// From what happened in a run to the lines of its recording: what is said once is not said again, and no secret is written.
+// Turns what happened in a run into the lines of its recording, without repeating anything and without secrets.
 import type { ModelRequest } from "../model/provider.ts";
 import type { ResolvedModel } from "../model/resolve.ts";
 import type { AgentEvent } from "../protocol/event.ts";
@@ -35,7 +35,7 @@ type Init = Extract<AgentEvent, { type: "init" }>;
 type Asked = { request: number; asked: ModelRequest };
 export type Happening = Asked | ReplyLine | EventLine | DeltasLine;
 
-/** How the run began: before anything was done in its workspace. `model` is not known of a run that never asked one. */
+/** How the run began, before anything changed in its workspace. `model` is undefined if the run never called one. */
 export type Begun = {
   init: Init;
   at: Date;
@@ -43,10 +43,10 @@ export type Begun = {
   workspace?: WorkspaceFingerprint | undefined;
 };
 
-/** What lines are made with. What is described by one is remembered by it. */
+/** What lines are made with. The describer caches its descriptions. */
 type LineMaker = { redact: Redact | undefined; describer: Describer };
 
-/** What it wrote before tells what the next lines need not say. */
+/** Leaves out of each line what earlier lines already say. */
 export class LineWriter {
   readonly #options: LineOptions;
   readonly #begun: Begun;
@@ -54,9 +54,9 @@ export class LineWriter {
   readonly #normalise: Normaliser;
   readonly #plain: LineMaker;
   readonly #redacting: LineMaker;
-  /** Of each agent, what it asked last. */
+  /** The last request of each agent. */
   #last = new Map<string, DescribedRequest>();
-  /** Replies by what they said. */
+  /** Reply numbers by content. */
   #replies = new Map<string, number>();
   readonly #said: SaidBefore;
   #hasHeader = false;
@@ -72,7 +72,7 @@ export class LineWriter {
     this.#redacting = maker(options.redact);
   }
 
-  /** One look at everything tells that there is no secret in it, as there mostly is none. Else each line is redacted by itself. */
+  /** Checks all lines at once for secrets, since there are mostly none. If there are, redacts each line by itself. */
   text(happened: readonly Happening[]): string {
     const [last, replies] = [new Map(this.#last), new Map(this.#replies)];
     const { redact } = this.#options;
@@ -154,7 +154,7 @@ export class LineWriter {
   }
 }
 
-/** A secret may have come in pieces: then it is one piece that it left. */
+/** A secret may span several deltas; then the redacted text is written as one. */
 function redactedDeltas(line: DeltasLine, redact: Redact | undefined): DeltasLine {
   const text = redact?.(line.text) ?? line.text;
   return text === line.text ? line : { ...line, text, sizes: [text.length], at: line.at.slice(0, 1) };
@@ -170,7 +170,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** Lists and objects with nothing in them say nothing. */
+/** Drops empty lists and objects. */
 function withoutEmpty<Given extends object>(given: Given): Given {
   const isEmpty = (value: unknown) => typeof value === "object" && value !== null && Object.keys(value).length === 0;
   return Object.fromEntries(Object.entries(given).filter(([, value]) => !isEmpty(value))) as Given;

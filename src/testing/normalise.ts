@@ -1,10 +1,10 @@
-// What differs from one machine and day to the next, taken out of what a model is told, so that requests can be compared.
+// Removes what differs between machines and days from the text sent to a model, so that requests can be compared.
 import { realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import type { RunRequest } from "../protocol/run.ts";
 import { configDir, homeDir } from "../store/config-dir.ts";
 
-/** The directories of a run, by what they are to it. */
+/** The directories of a run, by their role. */
 export type Places = { workspace: string; roots?: readonly string[]; home: string; config: string; temporary: string };
 
 export function placesOf({ workspace, roots = [] }: Pick<RunRequest, "workspace" | "roots">, env: NodeJS.ProcessEnv) {
@@ -30,7 +30,7 @@ export type Normaliser = (text: string) => string;
 
 const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi;
 
-/** Paths become what they are to the run, ids `<id>`. */
+/** Replaces paths by their role in the run, and ids by `<id>`. */
 export function createNormaliser({ workspace, roots = [], home, config, temporary }: Places): Normaliser {
   const named: [string, string][] = [
     [workspace, "<workspace>"],
@@ -39,12 +39,12 @@ export function createNormaliser({ workspace, roots = [], home, config, temporar
     [home, "<home>"],
     [temporary, "<temporary>"],
   ];
-  // The longest first: a workspace may lie below the home.
+  // Match the longest first, because a workspace may be below the home.
   const paths = named.filter(([path]) => path.length > 1).sort(([one], [other]) => other.length - one.length);
   const names = new Map(paths.map(([path, name]) => [path, name]));
   const found = paths.map(([path]) => path.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)).join("|");
   const pattern = new RegExp(String.raw`(?<![\w.-])(?:${found})(?![\w.-])`, "g");
-  // Most texts hold neither, which a plain search tells in a tenth of the time.
+  // Most texts contain neither, which a plain search finds out in a tenth of the time.
   return (text) => {
     const hasPath = paths.some(([path]) => text.includes(path));
     const named = hasPath ? text.replace(pattern, (path) => names.get(path)!) : text;
@@ -52,14 +52,14 @@ export function createNormaliser({ workspace, roots = [], home, config, temporar
   };
 }
 
-/** Dashes where those of a UUID are. */
+/** Looks for dashes at the positions they have in a UUID. */
 function mayHoldId(text: string): boolean {
   for (let at = text.indexOf("-"); at >= 0; at = text.indexOf("-", at + 1))
     if (text[at + 5] === "-" && text[at + 10] === "-" && text[at + 15] === "-") return true;
   return false;
 }
 
-/** The system prompt says where and when it is used. */
+/** Blanks the lines of the system prompt that say where and when it is used. */
 export function normaliseEnvironment(system: string): string {
   const start = system.lastIndexOf("# Environment\n");
   if (start < 0) return system;

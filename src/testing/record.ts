@@ -1,5 +1,5 @@
-// The recorder: keeps what happens in a run and writes it to a file. It stands where events are shown and where the model is
-// asked, and changes nothing. Lines are made of what happened beside the run, by what is loaded then.
+// The recorder: collects what happens in a run and writes it to a file. It observes the events and the model calls and changes
+// nothing. The lines are built outside the run's critical path, by code that is loaded on demand.
 import { closeSync, openSync, writeSync } from "node:fs";
 import type { ModelChunk, ModelRequest, Provider } from "../model/provider.ts";
 import type { ResolvedModel } from "../model/resolve.ts";
@@ -10,10 +10,10 @@ import { fingerprintOf } from "./fingerprint.ts";
 import type { Begun, Happening, LineOptions, LineWriter } from "./line-writer.ts";
 import type { DeltasLine, ReplyLine, ReplyPart } from "./recording.ts";
 
-/** `fail`: is told once that it cannot be written. */
+/** `fail` is called once if the file cannot be written. */
 type RecorderOptions = LineOptions & { file: string; fail(error: UserError): void };
 
-const mostUnwritten = 256;
+const maxUnwritten = 256;
 const longestUnwrittenMs = 500;
 
 type Event<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
@@ -28,12 +28,12 @@ export class Recorder {
   /** What happened since the last write. */
   #happened: Happening[] = [];
   #timer: NodeJS.Timeout | undefined;
-  /** One write after the other. */
+  /** The last write; writes happen one after the other. */
   #written: Promise<void> = Promise.resolve();
   #failure: UserError | undefined;
   #deltas: (DeltasLine & { now: number }) | undefined;
 
-  /** Throws UserError where the file cannot be written. */
+  /** Throws a UserError if the file cannot be written. */
   constructor(options: RecorderOptions) {
     this.#options = options;
     try {
@@ -46,10 +46,10 @@ export class Recorder {
     }
   }
 
-  /** Every event of the run, as it is shown. Those of subagents and live output are no part of the stream. */
+  /** Takes every event of the run as it is shown. Events of subagents and live output are not part of the stream. */
   watch({ event, agent }: Recorded): void {
     if (agent !== undefined || event.type === "tool_output") return;
-    if (event.type === "notice" && event.kind === "replay") return; // said of the recording that this one takes the place of
+    if (event.type === "notice" && event.kind === "replay") return; // it is about the recording that this one replaces
     if (event.type === "init") Object.assign(this.#begun, { init: event, at: new Date() });
     if ((event.type === "text" || event.type === "thinking") && event.at !== undefined) {
       this.#delta(event);
@@ -59,7 +59,7 @@ export class Recorder {
     this.#add({ event });
   }
 
-  /** The same provider, listened to. */
+  /** Wraps the provider and records its calls. */
   wrap(provider: Provider, model: ResolvedModel): Provider {
     this.#begun.model ??= model;
     const ask = (request: ModelRequest) => this.#ask(provider, request);
@@ -72,7 +72,7 @@ export class Recorder {
     };
   }
 
-  /** All of it is in the file, or this throws: a run whose recording is lost did not succeed. */
+  /** Writes everything to the file, or throws: a run whose recording is lost did not succeed. */
   flush(): void {
     this.#endDeltas();
     this.#write({ isLast: false });
@@ -81,7 +81,7 @@ export class Recorder {
 
   async end(): Promise<void> {
     this.#endDeltas();
-    const known = this.#failure; // the run has ended with it
+    const known = this.#failure; // the run has already failed with it
     await this.#writeSoon({ isLast: true });
     closeSync(this.#file);
     if (this.#failure && !known) throw this.#failure;
@@ -91,7 +91,7 @@ export class Recorder {
     const loading = this.#load(); // while the model is busy
     const number = this.#request(request);
     const reply = new ReplyCollector(number);
-    // Whoever asked may also stop to listen.
+    // The caller may also stop reading early.
     let ending: Pick<ReplyLine, "error" | "cut"> = { cut: true };
     try {
       for await (const chunk of provider.stream(request)) {
@@ -101,7 +101,7 @@ export class Recorder {
       ending = {};
       await loading;
     } catch (error) {
-      const { ModelError } = await import("../model/provider.ts"); // whoever asks a model has it loaded; `init` does not wait for it
+      const { ModelError } = await import("../model/provider.ts"); // a run that calls a model has it loaded; `init` does not wait for it
       if (error instanceof ModelError && !request.signal.aborted)
         ending = { error: { code: error.code, message: error.message } };
       throw error;
@@ -110,7 +110,7 @@ export class Recorder {
     }
   }
 
-  /** The list of messages goes on growing; a message does not change. */
+  /** The list of messages keeps growing, but a message does not change. */
   #request(request: ModelRequest): number {
     this.#endDeltas();
     const number = ++this.#requests;
@@ -145,15 +145,15 @@ export class Recorder {
     this.#add(line);
   }
 
-  /** What happened is written together: each write would hold up the run. */
+  /** Collects events to write them together, because each write would delay the run. */
   #add(happening: Happening): void {
     if (this.#failure) return;
     this.#happened.push(happening);
-    if (this.#happened.length > mostUnwritten) void this.#writeSoon();
+    if (this.#happened.length > maxUnwritten) void this.#writeSoon();
     else this.#timer ??= setTimeout(() => void this.#writeSoon(), longestUnwrittenMs).unref();
   }
 
-  /** Nobody waits for it within the run, which is stopped by a failure. */
+  /** Writes soon. The run does not wait for it; a failure stops the run. */
   #writeSoon(when = { isLast: false }): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -165,7 +165,7 @@ export class Recorder {
     this.#lines ??= await import("./line-writer.ts");
   }
 
-  /** Before the model is known, there is no first line. */
+  /** Writes nothing until the model is known, because the first line needs it, unless this is the last write. */
   #write({ isLast }: { isLast: boolean }): void {
     const begun = this.#begun;
     if (this.#failure || !this.#lines || !isBegun(begun) || (!begun.model && !isLast)) return;
@@ -180,7 +180,7 @@ export class Recorder {
     }
   }
 
-  /** What is recorded goes on to its own end: nothing of a failure here is thrown into it. */
+  /** Keeps a failure to itself: it is not thrown into the code that is being recorded. */
   #fail(error: unknown): void {
     this.#failure = new UserError(
       "OUTPUT_FAILED",
@@ -194,7 +194,7 @@ function isBegun(begun: Partial<Begun>): begun is Begun {
   return begun.init !== undefined;
 }
 
-/** From chunks to the line of a reply. */
+/** Collects chunks into the line of a reply. */
 class ReplyCollector {
   readonly #number: number;
   #parts: ReplyPart[] = [];
@@ -229,7 +229,7 @@ class ReplyCollector {
   }
 
   line(provider: string): ReplyLine {
-    // What was being said when it broke off.
+    // The text that was open when it broke off.
     const open = (["thinking", "text"] as const).flatMap((type) =>
       this.#open[type].text === "" ? [] : [{ type, text: this.#open[type].text }],
     );

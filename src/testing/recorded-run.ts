@@ -6,10 +6,10 @@ import type { RunHost } from "../run/host.ts";
 import { openRun } from "../run/live-run.ts";
 import { Recorder } from "./record.ts";
 
-/** A run like any other, and its recording in a file. */
+/** Opens a normal run and records it to a file. */
 export async function recordedRun(file: string, request: RunRequest, host: RunHost): Promise<LiveRun> {
   const { env, version, redact = same } = host;
-  // A recording says who was in front of its run: a replay may have somebody else there.
+  // A recording states whether a person was present, since that may differ in a replay.
   const unattended = { approvedServerCalls: "allow", unlistedCommands: "sandbox" } as const;
   const attended = { approvedServerCalls: "ask", unlistedCommands: "ask" } as const;
   const asked = { ...(host.attended?.() ? attended : unattended), ...request };

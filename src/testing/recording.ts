@@ -1,4 +1,4 @@
-// A recording: the lines of a whole run, and how a file of them is read. docs/recording.md has the format.
+// A recording: the types of its lines, and the parser of its file. docs/recording.md has the format.
 import { readFileSync } from "node:fs";
 import { isObject } from "../json/object.ts";
 import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
@@ -13,26 +13,26 @@ import { SaidBefore } from "./short-lines.ts";
 
 export const recordingVersion = 1;
 
-/** The first line. */
+/** The first line of the file. */
 export type RecordingHeader = {
   recording: typeof recordingVersion;
-  /** Of the program that recorded it. */
+  /** The version of the program that recorded it. */
   version: string;
   recordedAt: string;
   chatId: string;
   mode: PermissionMode;
   trusted: boolean;
-  /** As it was started; without its directories, which are `places`. */
+  /** The request of the run, without its directories, which are in `places`. */
   request: Omit<RunRequest, "workspace" | "roots">;
   places: Places;
   model: { id: string; displayName: string; contextTokens: number; price?: object; effort?: string };
   workspace: WorkspaceFingerprint;
 };
 
-/** What tells one state of a workspace from another, cheaply. */
+/** A cheap fingerprint of the state of a workspace. */
 export type WorkspaceFingerprint = { commit?: string; entries: number; digest: string };
 
-/** A part of a message as it is kept: a picture only by its digest. */
+/** A stored part of a message. A picture is stored only as its digest. */
 export type KeptPart =
   | Exclude<Part, { type: "image" | "tool_result" }>
   | { type: "image"; mime: string; digest: string }
@@ -44,15 +44,16 @@ export type KeptPart =
       images?: { mime: string; digest: string }[];
     };
 
-/** `reply`: the message is the reply with this number, and stands there. */
+/** `reply` means that the message is the reply with this number, and is stored there. */
 export type KeptMessage = { role: "user" | "assistant"; digest: string } & ({ parts: KeptPart[] } | { reply: number });
 
-/** `text` is left out of what every run of this version is told. */
+/** `text` is left out for built-in prompts of this version. */
 export type SystemPart = { digest: string; text?: string; builtIn?: string };
 
 /**
- * What the model was asked. `messages`: the first `kept` ones of the agent's request before, then `added`. System and tools
- * stand where they are new. `agent`: whose conversation it is, `main` or the id of a subagent; absent: a question beside one.
+ * A request to the model. `messages` are the first `kept` ones of the agent's previous request, then `added`. System and tools
+ * are written only if they changed. `agent` is the owner of the conversation, `main` or the id of a subagent; it is absent for
+ * a side request.
  */
 export type RequestLine = {
   request: number;
@@ -60,12 +61,12 @@ export type RequestLine = {
   agent?: string;
   purpose?: string;
   system?: SystemPart[];
-  /** The digest of each, by name; written as one text, `Read 2bd4e2, …`. */
+  /** The digest of each tool, by name; written as one text, `Read 2bd4e2, …`. */
   tools?: Record<string, string>;
   messages: { kept: number; added: KeptMessage[] };
 };
 
-/** `deltas`: in how many characters at a time a text came. */
+/** `deltas` holds the lengths in which a text arrived. */
 export type ReplyPart = Part & { deltas?: number[] };
 
 export type ReplyLine = {
@@ -73,16 +74,16 @@ export type ReplyLine = {
   parts: ReplyPart[];
   usage?: Usage;
   provider?: string;
-  /** The model could not answer, after what stands before. */
+  /** The error that ended the reply after these parts. */
   error?: { code: ErrorCode; message: string };
   /** The run ended before the reply did. */
   cut?: true;
 };
 
-/** `digest`: of what a tool gave back, so that a change is noticed. */
+/** `digest` is that of a tool's result, so that a change is noticed. */
 export type EventLine = { event: AgentEvent; digest?: string };
 
-/** Deltas that came one after the other: one text, its sizes, and the milliseconds from each to the next. */
+/** Consecutive deltas: one text, their lengths, and the milliseconds from each to the next. */
 export type DeltasLine = { deltas: "text" | "thinking"; text: string; sizes: number[]; at: number[] };
 
 export type RecordingLine = RequestLine | ReplyLine | EventLine | DeltasLine;
@@ -152,7 +153,7 @@ export function parseRecording(text: string, file: string): Recording {
   return { file, header, lines, requests, replies };
 }
 
-/** The run says so itself, in one of its first events. */
+/** Finds the `init` event, which is among the first. */
 function initOf(lines: readonly { value: unknown }[]): Extract<AgentEvent, { type: "init" }> | undefined {
   const found = lines.find(
     ({ value }) => isObject(value) && isObject(value["event"]) && value["event"]["type"] === "init",
@@ -160,7 +161,7 @@ function initOf(lines: readonly { value: unknown }[]): Extract<AgentEvent, { typ
   return found && (found.value as { event: Extract<AgentEvent, { type: "init" }> }).event;
 }
 
-/** What does not fit the lines before it, or itself. */
+/** Describes what does not fit the earlier lines, or the line itself. */
 function misplaced(
   line: RecordingLine,
   requests: readonly RequestLine[],
@@ -183,7 +184,7 @@ function misplaced(
   return replies.has(line.reply) ? `reply ${line.reply} stands here twice` : undefined;
 }
 
-/** Every event in order, deltas taken apart again. */
+/** Yields every event in order, with deltas split again. */
 export function* eventsOf(lines: Iterable<RecordingLine>): Generator<AgentEvent> {
   for (const line of lines) yield* eventsIn(line);
 }

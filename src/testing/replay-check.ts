@@ -1,4 +1,4 @@
-// What would be asked today in the place of a recorded request, made from the workspace as it is now, and what differs.
+// Builds the request that would be sent today in place of a recorded one, from the workspace as it is now, and compares them.
 import type { Agent } from "../agent/agent.ts";
 import { askQuestion } from "../agent/tools/ask-question.ts";
 import { builtInTools } from "../agent/tools/index.ts";
@@ -21,7 +21,7 @@ import { createNormaliser, normaliseEnvironment, placesOf } from "./normalise.ts
 import type { Recording, SystemPart } from "./recording.ts";
 import { fileDifference, filesIn } from "./text-difference.ts";
 
-/** Says what differs in a request; with the prompt, where it is the first one of its turn. */
+/** Describes how a request differs. `prompt` is given for the first request of a turn. */
 export type RunCheck = (request: number, prompt: Prompt | undefined) => Promise<string | undefined>;
 
 export async function createCheck(
@@ -32,12 +32,12 @@ export async function createCheck(
   const settled = await setUp(request, host, { gate: false });
   const isResumed = header.request.chat?.type === "resume";
   const mode = isResumed && settled.mode === "default" ? header.mode : settled.mode;
-  // Nothing is carried out here: what may be read is what could be read then.
+  // Nothing is executed here, so what was readable then may be read now.
   const setup: Setup = { ...settled, trusted: header.trusted, mode };
   const now = createNormaliser(placesOf(setup.request, host.env));
   const sides = { recorded: createNormaliser(header.places), now };
   const describer = createDescriber(now, host.redact ?? ((text) => text));
-  // Who can answer may be known only once a host has spoken, and the prompt says whether anybody can.
+  // Whether questions can be answered may be known only once the host has spoken, and the system prompt depends on it.
   let making: ReturnType<typeof instructionsNow> | undefined;
   const instructions = async () => {
     await host.ready;
@@ -70,13 +70,13 @@ export async function createCheck(
   };
 }
 
-/** What the agent would be told today. */
+/** The system prompt and tools that the agent would get today. */
 async function instructionsNow(setup: Setup, recording: Recording) {
   const { header } = recording;
   const hasServers = setup.request.browser === true || setup.request.mcpConfigs !== undefined;
   const all = chooseTools(setup.request, { mode: setup.mode, hasServers });
-  const untold = [...(setup.asking.canAnswer ? [] : [askQuestion.name]), ...closedTools(setup, setup.mode)];
-  const tools = all.filter(({ name }) => !untold.includes(name));
+  const hiddenTools = [...(setup.asking.canAnswer ? [] : [askQuestion.name]), ...closedTools(setup, setup.mode)];
+  const tools = all.filter(({ name }) => !hiddenTools.includes(name));
   const state = { mode: setup.mode, model: { ...header.model } as Agent["model"] } as RunState;
   const { answerSchema } = setup.request;
   const answer =
@@ -88,7 +88,7 @@ async function instructionsNow(setup: Setup, recording: Recording) {
     tools,
     forPath: told.forPath,
     async expand(prompt: Prompt, recorded: DescribedRequest) {
-      // What a server's prompt says is known only while the server runs.
+      // A server's prompt is known only while the server runs.
       if (/^\/[\w.-]+:\S/.test(prompt.text) && recorded.messages.length > 0) {
         const texts = recorded.messages.at(-1)!.parts.filter((part) => part.type === "text");
         return texts.map(({ text }) => ({ type: "text" as const, text }));
@@ -104,14 +104,14 @@ function withoutHooks(recorded: readonly SystemPart[], now: readonly SystemPart[
   return sides.recorded(texts[0]).startsWith(`${sides.now(texts[1])}\n\n`) ? now : recorded;
 }
 
-/** Those of servers and of a browser are known only while these run. */
+/** Leaves out the tools of servers and of a browser, which are known only while these run. */
 function ownTools(recorded: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(recorded).filter(([name]) => builtInTools.some((tool) => tool.name === name)),
   );
 }
 
-/** Hooks may have added to it. */
+/** Allows for text that hooks may have added. */
 function promptDifference(
   recorded: DescribedRequest,
   now: DescribedRequest["messages"][number]["parts"],
@@ -125,13 +125,13 @@ function promptDifference(
 
 const readers = new Set(["read", "ls", "grep", "glob", "semSearch"]);
 
-/** Rules of nested folders and rules with patterns, which the model is told beside the results of calls that touch a path. */
+/** Compares rules of nested folders and rules with patterns, which are sent with the results of calls that touch a path. */
 class TouchedPaths {
   readonly #sides: Sides;
-  /** By id. */
+  /** The recorded calls, by id. */
   readonly #calls = new Map<string, { tool?: string; path?: unknown; command?: unknown }>();
   readonly #compared = new Set<string>();
-  /** What the run itself may have changed, which nothing does here. */
+  /** Paths and commands of calls that may have changed files when recorded; nothing is changed here. */
   #changed = "";
 
   constructor({ lines }: Recording, sides: Sides) {
@@ -149,7 +149,7 @@ class TouchedPaths {
     const index = messages.length - 1;
     const parts = messages[index]?.parts ?? [];
     const results = parts.filter((part) => part.type === "tool_result");
-    // The same conversation may be sent again, and each rule is told once.
+    // The same conversation may be sent again, and each rule is sent once.
     const calls = results.filter(({ id }) => !this.#compared.has(id)).map(({ id }) => this.#calls.get(id) ?? {});
     if (calls.length === 0) return undefined;
     for (const { id } of results) this.#compared.add(id);

@@ -1,5 +1,4 @@
-// The model of a recording: answers what was asked before with what was said then. The first question that is another one
-// stops the run, or is noted.
+// A model that answers from a recording. The first request that differs stops the run, or is noted.
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "../model/provider.ts";
 import { changedSince, differenceOf, type Sides, wholeRequests } from "./compare.ts";
 import { createDescriber, type DescribedRequest } from "./describe.ts";
@@ -12,7 +11,7 @@ export type ReplayOptions = {
   places: Places;
   redact(text: string): string;
   onMismatch: OnMismatch;
-  /** What to know of the workspace when something differs. */
+  /** A note about the workspace, to add to a difference. */
   note: string;
 };
 
@@ -24,7 +23,7 @@ export class ReplayModel implements Provider {
   readonly #used = new Set<number>();
   readonly #describer;
   readonly #sides: Sides;
-  /** The chat of the run: it asks first. */
+  /** The run's own chat, which asks first. */
   #main: string | undefined;
 
   constructor(recording: Recording, options: ReplayOptions) {
@@ -59,7 +58,7 @@ export class ReplayModel implements Provider {
       throw new ModelError("MODEL_TRUNCATED", "The recorded run was stopped at this reply, and so is this one.");
   }
 
-  /** The recorded request that this one is. */
+  /** Finds the recorded request that matches this one. */
   #find(request: ModelRequest): { index: number; difference?: string } {
     this.#main ??= request.agent;
     const now = this.#describer.request(request);
@@ -90,7 +89,10 @@ export class ReplayModel implements Provider {
     return `The recording ${this.#recording.file}`;
   }
 
-  /** Of the same agent, as far as that can be told: subagents have new ids, and begin with their task. */
+  /**
+   * Whether the recorded request is of the same agent, as far as can be told: subagents have new ids, and begin with their
+   * task.
+   */
   #isMeant(index: number, { agent, purpose, messages }: ModelRequest): boolean {
     const line = this.#recording.requests[index]!;
     if (line.purpose !== purpose || (line.agent === undefined) !== (agent === undefined)) return false;

@@ -1,4 +1,4 @@
-// A run that a recording answers: all of it, or its model alone.
+// Opens a run that a recording answers: all of it, or its model alone.
 import { resolve } from "node:path";
 import { createProvider } from "../model/resolve.ts";
 import type { LiveRun, RunRequest } from "../protocol/run.ts";
@@ -9,7 +9,7 @@ import { placesOf } from "./normalise.ts";
 import { type Recording, readRecording } from "./recording.ts";
 import { type OnMismatch, ReplayModel } from "./replay-model.ts";
 
-/** `recordTo`: where a run with live tools is recorded anew, for a recording that has grown old. */
+/** `recordTo` is where a run with live tools is recorded again, to renew an outdated recording. */
 type ReplayWish = {
   request: RunRequest;
   host: RunHost;
@@ -26,7 +26,7 @@ export async function replayedRun(file: string, wish: ReplayWish): Promise<LiveR
       check: { request, host, onMismatch },
       ...(host.signal && { signal: host.signal }),
     });
-  // A worktree is known when the run says where it is.
+  // The path of a worktree is known only from the run's `init`.
   let { workspace } = request;
   const watch: RunHost["watch"] = (recorded) => {
     if (recorded.event.type === "init") workspace = recorded.event.cwd;
@@ -38,7 +38,7 @@ export async function replayedRun(file: string, wish: ReplayWish): Promise<LiveR
   return (await import("./recorded-run.ts")).recordedRun(recordTo, request, { ...host, seams });
 }
 
-/** What a recording takes the place of where tools run for real. */
+/** The parts of a run that the recording replaces when tools run for real. */
 function replaySeams(
   recording: Recording,
   placed: () => RunRequest,

@@ -1,5 +1,5 @@
-// ReplayedRun: a recording as a LiveRun. It shows what was shown, to the byte, and touches nothing; what the model would be
-// asked today is made from the workspace as it is now, and compared first.
+// ReplayedRun: a recording as a LiveRun. It shows the same events, byte for byte, and changes nothing; each request is first
+// compared with what would be sent today, built from the workspace as it is now.
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import { EventLog, MemoryKeeper } from "../protocol/event-log.ts";
@@ -12,11 +12,11 @@ import { eventsIn, type Recording, type RecordingLine } from "./recording.ts";
 import { createCheck, type RunCheck } from "./replay-check.ts";
 import type { OnMismatch } from "./replay-model.ts";
 
-/** `check`: what is asked now is compared with what was asked. `until`: the last request that is shown. */
+/** `check` compares today's requests with the recorded ones. `until` is the last request to show. */
 export type ShowOptions = {
   check?: { request: RunRequest; host: RunHost; onMismatch: OnMismatch };
   until?: number;
-  /** Times as fast as it was; absent: without pauses. */
+  /** The speed factor; absent for no pauses. */
   speed?: number;
   signal?: AbortSignal;
 };
@@ -28,7 +28,7 @@ export async function openReplay(recording: Recording, options: ShowOptions = {}
 
 export class ReplayedRun implements LiveRun {
   readonly chatId: string;
-  /** Of each turn, what was told to begin it. */
+  /** The prompt of each turn. */
   readonly prompts: readonly string[];
   readonly #recording: Recording;
   readonly #options: ShowOptions;
@@ -40,7 +40,7 @@ export class ReplayedRun implements LiveRun {
   #working: Promise<void> = Promise.resolve();
   #lastAt: number | undefined;
   #isClosed = false;
-  /** The first one that did not stop the run. */
+  /** The first difference that did not stop the run. */
   #difference: string | undefined;
 
   constructor(recording: Recording, options: ShowOptions, check: RunCheck | undefined) {
@@ -112,7 +112,7 @@ export class ReplayedRun implements LiveRun {
     this.#log.close();
   }
 
-  /** One turn, line by line, up to the first request that is another one today. */
+  /** Plays one turn, line by line, up to the first request that differs today. */
   async #play(item: OpenPrompt): Promise<void> {
     item.state = "told";
     const lines = this.#turns[this.#next++];
@@ -177,7 +177,7 @@ export class ReplayedRun implements LiveRun {
     return difference && this.#told(`${this.#name} differs from this run in request ${request}: ${difference}`);
   }
 
-  /** A replay that differs may be asked to fail at its end. */
+  /** Fails a replay with differences at its end, if asked to. */
   #judged(event: AgentEvent): AgentEvent {
     const isWanted = this.#options.check?.request.failOn?.includes("replay");
     if (event.type !== "done" || !isWanted || this.#difference === undefined) return event;
@@ -186,7 +186,7 @@ export class ReplayedRun implements LiveRun {
     return { type: "fail", message, code: "NOT_DONE", answer, ...ending };
   }
 
-  /** Undefined where the run continues anyway; that it differs is said. */
+  /** Returns undefined if the run continues anyway, after reporting the difference. */
   #told(message: string): string | undefined {
     if (this.#options.check?.onMismatch === "continue") {
       this.#difference ??= message;
@@ -197,7 +197,7 @@ export class ReplayedRun implements LiveRun {
   }
 
   #end(item: OpenPrompt, why: UserError): void {
-    const ending = { ...failedTurn(why, Date.now()), usage: noSpending }; // no model was asked
+    const ending = { ...failedTurn(why, Date.now()), usage: noSpending }; // no model was called
     this.#log.append(ending);
     this.#open.end(item, "told", ending);
   }
@@ -236,7 +236,7 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** What stands before the first prompt, then each turn up to its ending. */
+/** Splits the lines into those before the first prompt, and each turn up to its ending. */
 function splitTurns(lines: readonly RecordingLine[]): RecordingLine[][] {
   const start: RecordingLine[] = [];
   const turns: RecordingLine[][] = [];
@@ -259,7 +259,7 @@ function promptOf(lines: readonly RecordingLine[]): string | undefined {
   return undefined;
 }
 
-/** A result that is not the one that was recorded. */
+/** Describes a result that does not match its recorded digest. */
 function changedLine(line: RecordingLine): string | undefined {
   if (!("event" in line) || line.event.type !== "tool_end" || line.digest === undefined) return undefined;
   const now = digestOf(JSON.stringify(line.event.outcome ?? null));

@@ -1,18 +1,18 @@
-// Lines of a recording: written without what the lines before them say, read as if it stood there.
+// Shortens and expands the lines of a recording: they are written without what earlier lines already say.
 import type { AgentEvent } from "../protocol/event.ts";
 import type { DeltasLine, RecordingLine, ReplyLine, RequestLine } from "./recording.ts";
 
 type Event<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 type Written = Record<string, unknown>;
 
-/** What the end of a call says as its beginning did. */
+/** Fields that the end of a call repeats from its beginning. */
 const ofTheCall = ["tool", "args", "modelCallId", "startedAt"] as const;
 
-/** What was said so far. One for a file that is written or read, line by line. */
+/** What earlier lines say. One object per file, written or read line by line. */
 export class SaidBefore {
   readonly #calls = new Map<string, Event<"tool_start">>();
   #deltas: DeltasLine | undefined;
-  /** Since the prompt. */
+  /** The text since the prompt. */
   #text = "";
   readonly #provider: string;
 
@@ -65,7 +65,7 @@ export class SaidBefore {
       : event;
   }
 
-  /** The text that the event has, unless it says another. */
+  /** The text that the event has if its line has none. */
   #known({ type }: AgentEvent): string | undefined {
     if (type === "text_end") return this.#deltas?.deltas === "text" ? this.#deltas.text : undefined;
     return type === "done" ? this.#text : undefined;
@@ -83,12 +83,12 @@ export class SaidBefore {
   }
 }
 
-/** The provider of a reply that names none: `script` of `script:FILE`, `openai` of `openai/gpt-5`. */
+/** The provider of a reply that names none: `script` for `script:FILE`, `openai` for `openai/gpt-5`. */
 function usualProvider(modelId: string): string {
   return /^[^:/]*/.exec(modelId)![0];
 }
 
-/** A name has no blank in it. */
+/** Tool names contain no blanks. */
 function toolsText(tools: Readonly<Record<string, string>>): string {
   return Object.entries(tools)
     .map((tool) => tool.join(" "))

@@ -1,9 +1,9 @@
-// What two texts differ in, in words: the line, the file that it comes from, and what stood there.
+// Describes how two texts differ: the line, the file that it comes from, and both versions.
 
-/** `file`: the one that is quoted where they differ. `at`: the first character that does. `words`: "recorded …, now …". */
+/** `file` is the quoted file that differs. `at` is the first character that does. `words` is "recorded …, now …". */
 export type TextDifference = { file?: string; at: number; words: string };
 
-/** Undefined: they are the same. */
+/** Returns undefined if they are equal. */
 export function textDifference(recorded: string, now: string): TextDifference | undefined {
   if (recorded === now) return undefined;
   const at = firstDifference(recorded, now);
@@ -11,7 +11,7 @@ export function textDifference(recorded: string, now: string): TextDifference | 
   return { at, ...(inFile ?? { words: placedDifference(recorded, now) }) };
 }
 
-/** The first file that is not quoted alike. */
+/** The first quoted file that differs. */
 export function fileDifference(
   recorded: ReadonlyMap<string, string>,
   now: ReadonlyMap<string, string>,
@@ -32,7 +32,7 @@ export function fileDifference(
 
 const quotedFile = /^<([a-z]+(?:-\d+)?) path="([^"]*)"[^>]*>\n([\s\S]*?)\n<\/\1>$/gm;
 
-/** Rule files and attachments stand in what a model is told as `<instructions path="AGENTS.md">`. */
+/** Finds rule files and attachments, which are quoted as `<instructions path="AGENTS.md">`. */
 export function filesIn(text: string): Map<string, string> {
   return new Map([...text.matchAll(quotedFile)].map(([, , path, inside]) => [path!, inside!]));
 }
@@ -40,7 +40,7 @@ export function filesIn(text: string): Map<string, string> {
 const longest = 90;
 const before = 30;
 
-/** The first line that differs, whole or around the first character that does. */
+/** Shows the first line that differs, whole or around the first differing character. */
 function placedDifference(recorded: string, now: string): string {
   const at = firstDifference(recorded, now);
   const isShort = Math.max(recorded.length, now.length) <= longest;
@@ -57,7 +57,7 @@ function placedDifference(recorded: string, now: string): string {
   return `${where}recorded ${one}, now ${other}`;
 }
 
-/** With the break that ends it: it may be all that differs. */
+/** Includes the line break, which may be the only difference. */
 function lineFrom(text: string, from: number, at: number): string {
   const end = text.indexOf("\n", at);
   return text.slice(from, end < 0 ? undefined : end + 1);

@@ -1,4 +1,4 @@
-// Any agent CLI in a test: our own here, the real ones of others by `npm run try:agents`.
+// Any agent CLI in a test: our own here, the real ones of others by `npm run long -- try-agents`.
 import { expect, it } from "vitest";
 import { agent, expectRun, scriptedModel, workspace } from "../../src/testing/kit/index.ts";
 import { repository } from "../support/run-cli.ts";

@@ -34,12 +34,12 @@ it("ours passes every rule", { timeout: 180_000 }, async () => {
 });
 
 describe("every fault of the fake is caught by a rule", () => {
-  /** What the fake plays is the note of the trials. */
-  const script = () =>
-    place.file(
-      "script.json",
-      JSON.stringify([{ calls: [{ name: "Read", args: { path: "note.txt" } }] }, { text: "quokka" }]),
-    );
+  let script: string;
+  /** What the fake plays is the note of the trials. Written once, since several read it at the same time. */
+  beforeEach(() => {
+    const replies = [{ calls: [{ name: "Read", args: { path: "note.txt" } }] }, { text: "quokka" }];
+    script = place.file("script.json", JSON.stringify(replies));
+  });
   it("and programs that write what no rule of the fake does", async () => {
     const lines = (end: string) =>
       `process.stdout.write(${JSON.stringify(`{"type":"system","subtype":"init"}${end}`)});`;
@@ -65,8 +65,8 @@ describe("every fault of the fake is caught by a rule", () => {
 
   const examined = (fault?: FaultName) =>
     examine(
-      ["fake", "--from", script(), ...(fault ? ["--fault", fault] : [])],
-      ["--rule", "stream", "--rule", "partial", "--timeout", fault?.startsWith("hang") ? "6" : "60"],
+      ["fake", "--from", script, ...(fault ? ["--fault", fault] : [])],
+      ["--rule", "stream", "--rule", "partial", "--timeout", fault?.startsWith("hang") ? "3" : "60"],
     );
 
   it("and without one, the fake passes", async () => {

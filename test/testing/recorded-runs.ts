@@ -1,4 +1,4 @@
-// `npm run test:replay -- --runs N [--seed S]`: random scripted runs of the built CLI, recorded, then replayed in another
+// `npm run long -- replay --runs N [--seed S]`: random scripted runs of the built CLI, recorded, then replayed in another
 // workspace and home. What is shown must be the same to the byte, and nothing may be touched.
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

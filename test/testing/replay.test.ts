@@ -32,7 +32,7 @@ const replay = (args: readonly string[] = [], prompt = "go") =>
 const resultOf = (run: { stdout: string }) => JSON.parse(run.stdout.trim().split("\n").at(-1)!);
 const change = (from: string, to: string) => writeFileSync(file, readFileSync(file, "utf8").replace(from, to));
 
-// The long form: npm run test:replay -- --runs 200
+// The long form: npm run long -- replay --runs 200
 it("random runs replay byte for byte, in another workspace and home, and touch nothing", {
   timeout: 240_000,
 }, async () => {

@@ -1,4 +1,4 @@
-// The schema by which Harbor reads the stream of this CLI, line by line: a line that does not fit is lost to it.
+// The schema with which Harbor reads this CLI's stream, line by line. It drops lines that do not match.
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { Rule } from "./rules.ts";
 import type { Line, Trial } from "./trials.ts";
@@ -14,7 +14,7 @@ const oneOf =
   (...values: readonly string[]): Check =>
   (value) =>
     values.includes(value as string);
-/** Also null, and also missing. */
+/** Also accepts null and a missing value. */
 const maybe =
   (check: Check): Check =>
   (value) =>
@@ -41,7 +41,7 @@ const usage = fields({
   cost: maybe(number),
 });
 
-/** By type. What stands beside these fields is ignored. */
+/** The fields by line type. Further fields are ignored. */
 const schema: Record<string, Readonly<Record<string, Check>>> = {
   system: {
     subtype: oneOf("init"),
@@ -98,7 +98,7 @@ const linesOf = (type: string) => (trial: Trial) => {
   return lines.map(faultOf).find((fault) => fault !== undefined);
 };
 
-/** It takes the first key with an object for the tool: nothing else beside it may be one. */
+/** Harbor takes the first key that holds an object as the tool, so no other key may hold one. */
 function siblingFault(trial: Trial): string | undefined {
   for (const { number: at, value } of trial.lines) {
     const call: JsonObject = isObject(value?.["tool_call"]) ? value["tool_call"] : {};

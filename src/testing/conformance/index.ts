@@ -1,4 +1,4 @@
-// Examines a CLI by the rules, and reports by rule with evidence.
+// Checks a CLI against the rules, and reports each with evidence.
 import { visible } from "../../text/visible.ts";
 import { xmlAttribute } from "../../text/xml.ts";
 import { type Fault, type Rule, rules } from "./rules.ts";
@@ -8,15 +8,15 @@ export type Verdict = {
   rule: string;
   statement: string;
   status: "pass" | "fail" | "skip";
-  /** What was seen. */
+  /** What was observed in the trial. */
   evidence?: string;
-  /** How the CLI was started. */
+  /** The arguments that the CLI was started with. */
   arguments: readonly string[];
 };
 
 export type ConformanceReport = { command: readonly string[]; passes: boolean; verdicts: Verdict[] };
 
-/** `only`: ids of rules, or groups of them. */
+/** `only` holds ids of rules, or groups of them. */
 export async function examine(options: TrialOptions & { only: readonly string[] }): Promise<ConformanceReport> {
   const trials = new Trials(options);
   const verdicts: Verdict[] = [];
@@ -33,7 +33,7 @@ export async function examine(options: TrialOptions & { only: readonly string[] 
   return { command: options.command, passes: verdicts.every(({ status }) => status !== "fail"), verdicts };
 }
 
-/** Said once. */
+/** Reports the failure only once and skips the other rules. */
 function notStarted(failure: string, before: readonly Verdict[]): Fault {
   return before.some(({ status }) => status === "fail") ? { skip: "the program could not be started" } : failure;
 }

@@ -1,9 +1,9 @@
-// The rules of the protocol as a black box shows them: one row each, with the statement that it stands for.
+// The observable rules of the protocol: one row each, with the statement that it checks.
 import { isObject } from "../../json/object.ts";
 import { harborRules } from "./harbor.ts";
 import { type Line, noteWord, prompt, sessionOf, type Trial, type TrialName, type Trials } from "./trials.ts";
 
-/** What was seen instead; `skip`: why it could not be looked at. Undefined: it holds. */
+/** What was observed instead, or with `skip` why it could not be checked. Undefined if the rule holds. */
 export type Fault = string | { skip: string } | undefined;
 
 export type Rule = {
@@ -21,13 +21,13 @@ const results = (trial: Trial) => of(trial, "result");
 const ended = ({ exit, signal }: Trial) => (signal ? `killed by ${signal}` : `exit code ${exit}`);
 const said = (trial: Trial) => `${ended(trial)}; stderr: ${trial.stderr.trim().slice(0, 200) || "empty"}`;
 
-const textOf = ({ value }: Line): string => {
+const assistantText = ({ value }: Line): string => {
   const message = value?.["message"];
   const content = isObject(message) && Array.isArray(message["content"]) ? message["content"] : [];
   return content.map((part) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : "")).join("");
 };
 
-/** A run that must not succeed: it says so by its exit code, and by no line. */
+/** Checks a run that must fail: by its exit code, and without a successful result line. */
 function fails(trial: Trial): Fault {
   if (trial.timedOut) return "it did not exit";
   const good = results(trial).find(({ value }) => value?.["is_error"] === false);
@@ -101,7 +101,7 @@ export const rules: readonly Rule[] = [
     trial: "stream",
     check({ lines }) {
       const at = lines.findIndex((line) => typeOf(line) === "user");
-      if (at < 0 || textOf(lines[at]!) !== prompt) return at < 0 ? "no user line" : shown(lines[at]!);
+      if (at < 0 || assistantText(lines[at]!) !== prompt) return at < 0 ? "no user line" : shown(lines[at]!);
       const early = lines.slice(0, at).find((line) => /^(assistant|tool_call|result)/.test(typeOf(line)));
       if (early) return shown(early);
       const waited = Math.round(lines[at]!.atMs - lines[0]!.atMs);
@@ -161,7 +161,7 @@ export const rules: readonly Rule[] = [
     check(trial) {
       const [result] = results(trial);
       if (!result) return "no result";
-      const spoken = of(trial, "assistant").map(textOf).join("");
+      const spoken = of(trial, "assistant").map(assistantText).join("");
       const text = String(result.value!["result"]);
       return spoken === text ? undefined : `said ${JSON.stringify(spoken)}, result ${JSON.stringify(text)}`;
     },
@@ -221,7 +221,7 @@ export const rules: readonly Rule[] = [
       );
       const text = String(result.value!["result"]);
       if (deltas.length === 0 && text !== "") return "no deltas";
-      const joined = deltas.map(textOf).join("");
+      const joined = deltas.map(assistantText).join("");
       return joined === text ? undefined : `deltas ${JSON.stringify(joined)}, result ${JSON.stringify(text)}`;
     },
   },
@@ -267,7 +267,7 @@ export const rules: readonly Rule[] = [
     check(trial) {
       const user = of(trial, "user")[0];
       if (trial.exit !== 0 || !user) return said(trial);
-      return textOf(user).trim() === prompt ? undefined : shown(user);
+      return assistantText(user).trim() === prompt ? undefined : shown(user);
     },
   },
   {

@@ -1,4 +1,4 @@
-// Trials: runs of the CLI that is examined, each as a program would start it, in a workspace of its own.
+// Runs the examined CLI as a program would start it, each trial in a workspace of its own.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,9 +9,9 @@ import { Supervisor } from "../../process/supervisor.ts";
 export type Line = {
   number: number;
   text: string;
-  /** Undefined: this is not a JSON object. */
+  /** Undefined if the line is not a JSON object. */
   value: JsonObject | undefined;
-  /** Since the start. */
+  /** Milliseconds since the start. */
   atMs: number;
 };
 
@@ -23,11 +23,11 @@ export type Trial = {
   stderr: string;
   lines: readonly Line[];
   timedOut: boolean;
-  /** The signal was sent while it ran. */
+  /** The signal was sent while the CLI ran. */
   wasSignalled: boolean;
-  /** From the signal, or the start, to its end. */
+  /** Milliseconds from the signal, or from the start, to the exit. */
   endMs: number;
-  /** It could not be started. */
+  /** The reason why it could not be started. */
   failure?: string;
 };
 
@@ -54,7 +54,7 @@ export const unknownSession = "00000000-0000-4000-8000-000000000000";
 
 const stream = ["-p", "--force", "--output-format", "stream-json"];
 
-/** How each is started. `session`: that of the run before. */
+/** How each trial is started. `session` is that of the run before. */
 const plans = {
   stream: () => ({ args: [...stream, prompt] }),
   partial: () => ({ args: [...stream, "--stream-partial-output", prompt] }),
@@ -72,13 +72,13 @@ const plans = {
   untrusted: () => ({ args: ["-p", "--output-format", "stream-json", prompt] }),
   interrupted: () => ({ args: [...stream, longPrompt], send: "SIGINT" }),
   terminated: () => ({ args: [...stream, longPrompt], send: "SIGTERM" }),
-  // As its built-in agent for this CLI starts it.
+  // Harbor's built-in agent for this CLI starts it like this.
   harbor: () => ({ args: ["--yolo", "--print", "--output-format=stream-json", "--", prompt] }),
 } satisfies Record<string, (session: string) => Plan>;
 
 export type TrialName = keyof typeof plans;
 
-/** Runs what is asked for, once. */
+/** Runs each requested trial once. */
 export class Trials {
   readonly #options: TrialOptions;
   readonly #done = new Map<TrialName, Promise<Trial>>();
@@ -102,7 +102,7 @@ export class Trials {
   async #run(name: TrialName): Promise<Trial> {
     const session = name === "resume" ? sessionOf(await this.get("stream")) : "";
     const plan: Plan = plans[name](session);
-    // A resumed run continues where the first one was.
+    // A resumed run works in the first one's folder.
     const cwd = join(this.#base, name === "resume" ? "stream" : name);
     mkdirSync(cwd, { recursive: true });
     writeFileSync(join(cwd, "note.txt"), `${noteWord}\n`);
@@ -115,7 +115,7 @@ export function sessionOf({ lines }: Trial): string {
   return (id as string | undefined) ?? unknownSession;
 }
 
-/** A made-up key leads to no vendor: a CLI of ours that is given none answers with the offline model. */
+/** If there is no key, sets a made-up one, and for this CLI the offline model, so that no vendor is called. */
 function withAKey(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   if (env["CURSOR_API_KEY"] !== undefined) return env;
   return { ...env, CURSOR_API_KEY: "conformance", COURSER_MODEL: env["COURSER_MODEL"] ?? "offline" };
@@ -141,7 +141,7 @@ async function start(plan: Plan, cwd: string, { command, env, timeoutMs, signal 
       const text = decoders[name].write(chunk);
       if (name === "stderr") stderr += text;
       else chunks.push({ text, atMs: performance.now() - startedAt });
-      // In the middle of its work.
+      // Send the signal in the middle of its work.
       if (!plan.send || sentAt !== undefined || !/"subtype":\s*"started"/.test(text) || /"type":\s*"result"/.test(text))
         return;
       sentAt = performance.now();
@@ -163,7 +163,7 @@ async function start(plan: Plan, cwd: string, { command, env, timeoutMs, signal 
   };
 }
 
-/** Each with the time at which it was whole. */
+/** Returns each line with the time at which it was complete. */
 function linesOf(chunks: readonly { text: string; atMs: number }[]): Line[] {
   const lines: Line[] = [];
   let open = "";

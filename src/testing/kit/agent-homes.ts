@@ -1,15 +1,15 @@
-// How each agent CLI is set up for a test: a home of its own, telemetry and updates off, and a model on loopback.
+// Sets up each agent CLI for a test: a home of its own, telemetry and updates off, and a model on loopback.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { UnifiedTool } from "../../sdk/unified.ts";
 
-/** `url`: of the model server. */
+/** `url` is the address of the model server. */
 export type AgentPlace = { workspace: string; home: string; url: string };
 
-/** The model that it asks for, the variables it is started with, and words for its command line. */
+/** The model to ask for, the environment variables, and arguments for the command line. */
 export type AgentHome = { model: string; env: Record<string, string>; args?: readonly string[] };
 
-/** Writes the files that it reads at its start. */
+/** Writes the files that each CLI reads at its start. */
 export const agentHomes: Record<UnifiedTool, (place: AgentPlace) => AgentHome> = {
   cursor: ({ url }) => ({
     model: "model",
@@ -26,7 +26,9 @@ export const agentHomes: Record<UnifiedTool, (place: AgentPlace) => AgentHome> =
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
         DISABLE_AUTOUPDATER: "1",
         CLAUDE_CODE_MAX_RETRIES: "1",
-        // It refuses to skip permissions as root outside of a container.
+        // Otherwise the tools of MCP servers are not offered to the model until it has searched for them.
+        ENABLE_TOOL_SEARCH: "false",
+        // It refuses to skip permissions as root outside a container.
         IS_SANDBOX: "1",
       },
     };
@@ -93,7 +95,7 @@ export const agentHomes: Record<UnifiedTool, (place: AgentPlace) => AgentHome> =
   },
 };
 
-/** A file that a test has put there itself stays; one that names an earlier server of ours is written anew. */
+/** Keeps a file that the test wrote itself; overwrites one that names an earlier server of this kit. */
 function put(path: string, content: string | object): void {
   if (existsSync(path) && !readFileSync(path, "utf8").includes("loopback")) return;
   mkdirSync(dirname(path), { recursive: true });

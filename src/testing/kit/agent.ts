@@ -1,4 +1,4 @@
-// agent(): any agent CLI in a test. The real program, in a workspace with a home of its own, answered by a model that is scripted.
+// agent(): runs any agent CLI in a test: the real program, in a workspace with a home of its own, answered by a scripted model.
 import { UserError } from "../../protocol/error-codes.ts";
 import type { RunDenial, RunResult } from "../../sdk/outcome.ts";
 import { start } from "../../sdk/run.ts";
@@ -7,41 +7,41 @@ import type { StartOptions } from "../../sdk/start-options.ts";
 import type { UnifiedTool } from "../../sdk/unified.ts";
 import { agentHomes } from "./agent-homes.ts";
 import { type ChangedFile, changesBetween, fingerprints } from "./changes.ts";
-import { type Answer, modelServer, type RecordedRequest } from "./model-server.ts";
+import { type ModelAnswer, modelServer, type RecordedRequest } from "./model-server.ts";
 import type { ScriptedReply, TestModel } from "./models.ts";
 import { type CliRun, questionsIn, toolCallsIn } from "./run-cli.ts";
 import { askedIn, type ModelRequest } from "./wires/asked.ts";
 import type { Workspace } from "./workspace.ts";
 
 export type AgentRunOptions = {
-  /** Where it works, with the home that it gets. */
+  /** The workspace, with the home that the agent gets. */
   workspace: Pick<Workspace, "path" | "home" | "env">;
-  /** A model of scriptedModel(). */
+  /** A model made by scriptedModel(). */
   model: Pick<TestModel, "replies">;
-  /** After so long the program is ended. Default: two minutes. */
+  /** After this time the program is killed. Default: two minutes. */
   timeoutMs?: number;
 } & Pick<StartOptions, "permissionMode" | "mcpServers" | "extraArgs" | "resume" | "signal" | "env" | "schema">;
 
-/** What happened, in the words of a test; the checks of this kit take it. */
+/** The outcome of a run, in a form that the checks of this kit accept. */
 export interface AgentRun extends Pick<CliRun, "events" | "result" | "text" | "toolCalls" | "denials" | "questions"> {
   readonly cwd: string;
   readonly sessionId: string | undefined;
   readonly changedFiles: readonly ChangedFile[];
-  /** What it asked the model, in one shape for all vendors. Side requests without tools (a title, a warm-up) are not among them. */
+  /** Its requests to the model, in one shape for all vendors. Side requests without tools (a title, a warm-up) are left out. */
   readonly requests: readonly ModelRequest[];
-  /** The result of the run as the SDK tells it. */
+  /** The result of the run as the SDK reports it. */
   readonly outcome: RunResult<unknown>;
 }
 
 export interface TestAgent {
   readonly tool: UnifiedTool;
-  /** What keeps it from the network: its own settings, which send everything that it asks a model to this process. */
+  /** What keeps it off the network: its own settings, which send all model requests to this process. */
   readonly isolation: "settings";
-  /** Rejects when the program cannot be started, and when the script does not fit: replies are missing, or left over. */
+  /** Rejects if the program cannot be started, or if the script does not fit: replies are missing or left over. */
   run(prompt: string, options: AgentRunOptions): Promise<AgentRun>;
 }
 
-/** `executable`: where it is not found in PATH as the SDK finds it. */
+/** `executable` is needed if the SDK does not find the CLI in PATH. */
 export function agent(tool: UnifiedTool, { executable }: { executable?: string | readonly string[] } = {}): TestAgent {
   const home = Object.hasOwn(agentHomes, tool) ? agentHomes[tool] : undefined;
   if (!home)
@@ -91,7 +91,7 @@ export function agent(tool: UnifiedTool, { executable }: { executable?: string |
   };
 }
 
-/** Gives the replies, one for each turn of the model, and knows what went wrong with them. */
+/** Gives one reply per turn of the model, and records what went wrong. */
 class Script {
   readonly #replies: readonly ScriptedReply[];
   #given = 0;
@@ -101,7 +101,7 @@ class Script {
     this.#replies = replies;
   }
 
-  answer(request: RecordedRequest): Answer {
+  answer(request: RecordedRequest): ModelAnswer {
     if (!isTurn(request)) return { text: "ok" };
     const reply = this.#replies[this.#given];
     if (!reply) {
@@ -118,7 +118,7 @@ class Script {
     return answerOf(reply);
   }
 
-  /** Throws what does not fit. */
+  /** Throws if the script did not fit the run. */
   check(outcome: RunResult<unknown>): void {
     const left = this.#replies.length - this.#given;
     const how = outcome.outcome === "success" ? "It ended well." : `It ended with: ${outcome.error.message}`;
@@ -127,12 +127,12 @@ class Script {
   }
 }
 
-/** A status that no agent tries again after. */
-function refusal(message: string): Answer {
+/** Uses a status after which no agent retries. */
+function refusal(message: string): ModelAnswer {
   return { status: 400, body: { type: "error", error: { type: "invalid_request_error", message, code: 400 } } };
 }
 
-function answerOf({ text, thinking, calls = [], usage, delayMs, error }: ScriptedReply): Answer {
+function answerOf({ text, thinking, calls = [], usage, delayMs, error }: ScriptedReply): ModelAnswer {
   if (error) return refusal(error.message ?? error.code);
   return {
     ...(text !== undefined && { text }),
@@ -152,7 +152,7 @@ function isTurn({ json }: RecordedRequest): boolean {
   return Array.isArray(json?.tools) && json.tools.length > 0;
 }
 
-/** The environment of a test's workspace is the whole one: nothing of the machine's user reaches the agent. */
+/** Unsets all other variables, so that nothing of the machine's user reaches the agent. */
 function withoutOthers(env: Readonly<Record<string, string>>): Record<string, undefined> {
   return Object.fromEntries(Object.keys(process.env).flatMap((name) => (name in env ? [] : [[name, undefined]])));
 }

@@ -1,13 +1,13 @@
-// What a run did to the files of a folder: their contents before and after.
+// Finds what a run changed in a folder, from the files' contents before and after.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 
 export type Change = "added" | "modified" | "deleted";
-/** `path`: relative to where the run worked, with `/`. */
+/** `path` is relative to the run's folder, with `/`. */
 export type ChangedFile = { path: string; change: Change };
 
-/** By their relative paths, what is in the files; of links, where they lead. */
+/** Maps relative paths to file contents or, for links, to their targets. */
 export function fingerprints(folder: string): Map<string, string> {
   const found = new Map<string, string>();
   const visit = (inside: string): void => {
@@ -27,7 +27,7 @@ function contentOf(path: string, isFile: boolean): string {
   try {
     return isFile ? createHash("sha256").update(readFileSync(path)).digest("hex") : `-> ${readlinkSync(path)}`;
   } catch (error) {
-    // Closed to us, or gone since it was listed.
+    // Not readable, or gone since it was listed.
     return (error as NodeJS.ErrnoException).code ?? "unreadable";
   }
 }

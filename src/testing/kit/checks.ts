@@ -1,4 +1,4 @@
-// What a test can say about a run: each check answers whether it is so, and shows what there was instead.
+// The checks that a test can make on a run. Each says whether it holds, and shows what there was instead.
 import { isObject } from "../../json/object.ts";
 import type { ErrorCode } from "../../protocol/error-codes.ts";
 import type { RunEvent } from "../../sdk/run-event.ts";
@@ -9,10 +9,10 @@ import { isMatch, shown } from "./match.ts";
 import { type CliRun, questionsIn, type ToolUse, toolCallsIn } from "./run-cli.ts";
 import type { ModelRequest } from "./wires/asked.ts";
 
-/** A run of `runCli` or of an agent, the events of one from elsewhere (the SDK's, a stored stream), or a request that an agent made. */
+/** A run of `runCli` or of an agent, events from elsewhere (the SDK's, a stored stream), or a request that an agent made. */
 export type CheckedRun = CliRun | AgentRun | readonly RunEvent[] | ModelRequest;
 
-/** `sentence`: goes on after "Expected the run to", or "not to". `actual`: lines. */
+/** `sentence` continues "Expected the run to" or "not to". `actual` holds lines. */
 export type Finding = { pass: boolean; sentence: string; actual: readonly string[] };
 
 type Subject = Pick<CliRun, "events" | "result" | "toolCalls" | "questions"> &
@@ -21,13 +21,13 @@ type Subject = Pick<CliRun, "events" | "result" | "toolCalls" | "questions"> &
 type Check<Given extends unknown[]> = (run: Subject, ...given: Given) => Finding;
 
 const checks = {
-  /** It ended by itself, said that it succeeded, and its exit code says so too. */
+  /** The run ended by itself with a success result and, if known, exit code 0. */
   toHaveSucceeded(run) {
     const pass = run.result?.type === "done" && (run.exitCode === undefined || run.exitCode === 0) && !run.timedOut;
     return { pass, sentence: "have succeeded", actual: endingOf(run) };
   },
 
-  /** `code`: of the error. */
+  /** `code` is that of the error. */
   toHaveFailed(run, code?: ErrorCode | (string & {})) {
     const failed = run.result?.type === "fail" || (run.exitCode !== undefined && run.exitCode !== 0);
     const said = run.result?.type === "fail" ? run.result.code : /\[([A-Z_]+)\]\s*$/.exec(run.stderr ?? "")?.[1];
@@ -35,7 +35,7 @@ const checks = {
     return { pass, sentence: `have failed${code === undefined ? "" : ` with ${code}`}`, actual: endingOf(run) };
   },
 
-  /** In what it answered: a part of it, or a pattern. */
+  /** `text` is a part of the answer, or a pattern. */
   toHaveAnswered(run, text: string | RegExp) {
     const answer = run.result?.type === "done" ? run.result.text : undefined;
     const pass = answer !== undefined && contains(answer, text);
@@ -43,8 +43,8 @@ const checks = {
   },
 
   /**
-   * `name`: also as the model calls it, such as `Shell`. `args`: some of the arguments. Paths may be relative to where the run worked; a pattern fits text, a function says whether
-   * a value fits. `times`: exactly so often.
+   * `name` may also be the model's name for the tool, such as `Shell`. `args` are some of the arguments: paths may be relative
+   * to the run's folder, a pattern matches text, a function tests a value. `times` is the exact number of calls.
    */
   toHaveCalledTool(run, name: string, args?: unknown, { times, outcome }: { times?: number; outcome?: string } = {}) {
     const wanted = unifiedToolName("cursor", name);
@@ -63,7 +63,7 @@ const checks = {
     return { pass, sentence: words.join(" "), actual: listed("It called", run.toolCalls.map(callLine)) };
   },
 
-  /** One after the other, whatever came between them. */
+  /** Calls in this order, with any others in between. */
   toHaveCalledInOrder(run, names: readonly string[]) {
     let next = 0;
     for (const call of run.toolCalls)
@@ -72,14 +72,14 @@ const checks = {
     return { pass: next === names.length, sentence: `have called ${names.join(", then ")}`, actual };
   },
 
-  /** The model was offered it: in this request, or in any of the run. */
+  /** The model was offered the tool, in this request or in any of the run. */
   toHaveTool(run, name: string) {
     if (!run.requests) throw new TypeError("toHaveTool needs a run of agent(), or one of its requests.");
     const names = [...new Set(run.requests.flatMap(({ tools }) => tools.map((each) => each.name)))];
     return { pass: names.includes(name), sentence: `have the tool ${name}`, actual: listed("It had", names) };
   },
 
-  /** Exactly these, and no others: names, or names with what was done to them. Without any: some file. */
+  /** Exactly these files: names, or names with the kind of change. Without any: at least one file. */
   toHaveChangedFiles(run, files?: readonly string[] | Readonly<Record<string, Change>>) {
     if (!run.changedFiles) throw new TypeError("toHaveChangedFiles needs a run of runCli(): events do not tell it.");
     const changed = run.changedFiles;
@@ -95,7 +95,7 @@ const checks = {
     return { pass, sentence: `have changed ${names.join(", ") || "no files"}`, actual };
   },
 
-  /** A person, whether or not somebody answered. `text`: in the question. */
+  /** The run asked a person, answered or not. `text` occurs in the question. */
   toHaveAsked(run, text?: string | RegExp) {
     const pass = run.questions.some((question) => text === undefined || contains(question.text, text));
     const asked = run.questions.map(({ kind, text }) => `${kind}: ${text}`);
@@ -106,7 +106,7 @@ const checks = {
     };
   },
 
-  /** A call was refused. `tool`: its name. `why`: in the reason or the rule. */
+  /** A call was refused. `tool` is its name. `why` occurs in the reason or the rule. */
   toHaveBeenDenied(run, tool?: string, why?: string | RegExp) {
     const denials = denialsOf(run);
     const pass = denials.some(
@@ -122,7 +122,7 @@ const checks = {
 
 export type Checks = typeof checks;
 export type CheckName = keyof Checks;
-/** What a check is given beside the run. */
+/** The arguments of a check besides the run. */
 export type Given<Name extends CheckName> = Checks[Name] extends (run: Subject, ...given: infer Args) => Finding
   ? Args
   : never;
@@ -136,7 +136,7 @@ export function check(name: CheckName, received: unknown, given: readonly unknow
       `${name} needs what runCli() or agent() gave, or a list of events; it was given ${shown(received)}.`,
     );
   const finding = (checks[name] as (run: Subject, ...given: readonly unknown[]) => Finding)(run, ...given);
-  // Why it did not come so far is what one would look for next.
+  // Add how the run ended, which is the next thing to look at.
   const isTold = isRequest(received) || run.result?.type === "done" || finding.actual.includes(endingOf(run)[0]!);
   return isTold ? finding : { ...finding, actual: [...finding.actual, ...endingOf(run)] };
 }
@@ -167,7 +167,7 @@ function denialsOf({ denials, result }: Subject): readonly NamedDenial[] {
   return denials ?? told.map((denial) => ({ ...denial, name: unifiedToolName("cursor", denial.tool) }));
 }
 
-/** What the tool with this name was given, where the call is one of it. A tool of a server has a name of its own. */
+/** Returns the arguments if the call is of the tool with this name. A server's tool has a name of its own. */
 function argumentsAs(name: string, call: ToolUse): { args: unknown } | undefined {
   if (call.name === name) return call;
   const ofServer = serverCall(call);
@@ -199,7 +199,7 @@ function endingOf(run: Subject): string[] {
   return lines;
 }
 
-/** The end of a long text says most. */
+/** Keeps the end of a long text, which is the most useful part. */
 function ends(text: string): string {
   return text.length > 600 ? `…${text.slice(-600)}` : text;
 }

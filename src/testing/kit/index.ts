@@ -1,4 +1,4 @@
-// The package entry `./testing`: tests of agents, and of programs that use them, without a model.
+// The package entry `./testing`: for tests of agents, and of programs that use them, without a model.
 
 export type { AgentEvent, BackgroundWork, Denial, Outcome, Usage } from "../../protocol/event.ts";
 export type { RunEvent, ToolEndEvent, ToolStartEvent } from "../../sdk/run-event.ts";
@@ -6,7 +6,7 @@ export { type AgentRun, type AgentRunOptions, agent, type TestAgent } from "./ag
 export type { Change, ChangedFile } from "./changes.ts";
 export { type CourserMatchers, courserMatchers, expectRun, type RunExpectations } from "./matchers.ts";
 export {
-  type Answer,
+  type ModelAnswer as Answer,
   type ModelServer,
   modelServer,
   type RecordedRequest,

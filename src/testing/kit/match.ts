@@ -1,7 +1,7 @@
-// Whether a value is as a test describes it: parts of objects, patterns, functions, and the matchers of test runners.
+// Matches a value against a test's description: partial objects, patterns, functions, and the matchers of test runners.
 import { isObject } from "../../json/object.ts";
 
-/** Text is the same also where it is a path below `folder` and the test names it from there. */
+/** A text also matches if it is a path below `folder` and the test gives it relative to there. */
 export function isMatch(expected: unknown, actual: unknown, folder?: string): boolean {
   if (expected instanceof RegExp) return typeof actual === "string" && expected.test(actual);
   if (typeof expected === "function") return Boolean(expected(actual));
@@ -23,14 +23,14 @@ function isBelow(expected: unknown, actual: unknown, folder: string): boolean {
   return rest === `/${expected}`;
 }
 
-/** As `expect.stringContaining()` and others are, in vitest and in Jest. */
+/** The shape of `expect.stringContaining()` and the like, in vitest and Jest. */
 type Asymmetric = { asymmetricMatch(value: unknown): boolean };
 
 function isAsymmetric(value: unknown): value is Asymmetric {
   return isObject(value) && typeof value.asymmetricMatch === "function";
 }
 
-/** On one line, within bounds. */
+/** Renders a value on one line of limited length. */
 export function shown(value: unknown): string {
   if (value instanceof RegExp) return String(value);
   const text =

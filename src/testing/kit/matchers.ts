@@ -1,39 +1,39 @@
-// The checks in two forms: matchers for `expect` of vitest and Jest, and assertions that stand alone.
+// The checks in two forms: matchers for `expect` of vitest and Jest, and standalone assertions.
 import { AssertionError } from "node:assert";
 import { type CheckedRun, type CheckName, check, checkNames, type Given, messageOf } from "./checks.ts";
 
-/** What each check takes, as methods. For vitest: `interface Matchers<T> extends CourserMatchers<T>`. */
+/** The checks as methods. For vitest: `interface Matchers<T> extends CourserMatchers<T>`. */
 export interface CourserMatchers<Result = unknown> {
-  /** It ended by itself, said that it succeeded, and its exit code says so too. */
+  /** The run ended by itself with a success result and, if known, exit code 0. */
   toHaveSucceeded(...given: Given<"toHaveSucceeded">): Result;
-  /** With that error code, where one is given. */
+  /** The run failed, with the error code if one is given. */
   toHaveFailed(...given: Given<"toHaveFailed">): Result;
-  /** With this in the answer. */
+  /** The answer contains this text. */
   toHaveAnswered(...given: Given<"toHaveAnswered">): Result;
-  /** With some of the arguments, so often, with that outcome. */
+  /** The tool was called with some of the arguments, this often, with that outcome. */
   toHaveCalledTool(...given: Given<"toHaveCalledTool">): Result;
-  /** One after the other, whatever came between them. */
+  /** The tools were called in this order, with any others in between. */
   toHaveCalledInOrder(...given: Given<"toHaveCalledInOrder">): Result;
-  /** Of a run of agent(), or of one of its requests: the model was offered it. */
+  /** The model was offered the tool, in a run of agent() or in one of its requests. */
   toHaveTool(...given: Given<"toHaveTool">): Result;
-  /** Exactly these; without any, some file. */
+  /** Exactly these files changed; without any, at least one did. */
   toHaveChangedFiles(...given: Given<"toHaveChangedFiles">): Result;
-  /** A person, with this in the question. */
+  /** The run asked a person, with this in the question. */
   toHaveAsked(...given: Given<"toHaveAsked">): Result;
-  /** A call of that tool, with this in the reason or rule. */
+  /** A call of that tool was refused, with this in the reason or rule. */
   toHaveBeenDenied(...given: Given<"toHaveBeenDenied">): Result;
 }
 
 type Verdict = { pass: boolean; message(): string };
 type Matcher = (received: unknown, ...given: unknown[]) => Verdict;
 
-/** For `expect.extend(courserMatchers)`. */
+/** Used with `expect.extend(courserMatchers)`. */
 export const courserMatchers = Object.fromEntries(
   checkNames.map((name): [CheckName, Matcher] => [
     name,
     (received, ...given) => {
       const finding = check(name, received, given);
-      // Asked only where it is not as it should be: what holds must not.
+      // Runners ask for the message only on failure, so if the check holds, it was negated.
       return { pass: finding.pass, message: () => messageOf(finding, finding.pass) };
     },
   ]),
@@ -41,7 +41,7 @@ export const courserMatchers = Object.fromEntries(
 
 export type RunExpectations = CourserMatchers<void> & { readonly not: CourserMatchers<void> };
 
-/** The same checks without a framework, for `node:test` and scripts. Throws AssertionError. */
+/** The same checks without a framework, for `node:test` and scripts. Throws an AssertionError. */
 export function expectRun(run: CheckedRun): RunExpectations {
   return { ...assertions(run, false), not: assertions(run, true) };
 }

@@ -1,4 +1,4 @@
-// A model on loopback that speaks the vendors' APIs, streaming or not, and says what it was told to say.
+// A model server on loopback that speaks the vendors' APIs, streaming or not, and gives the answers a test defines.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { isStreamed, type Wire, wireOf, wires } from "./wires/index.ts";
@@ -6,40 +6,40 @@ import { isStreamed, type Wire, wireOf, wires } from "./wires/index.ts";
 export type ToolCallAnswer = {
   id?: string;
   name: string;
-  /** Of a tool that belongs to a group of them: Responses API only. */
+  /** The group that the tool belongs to. Responses API only. */
   namespace?: string;
-  /** A string is sent as it is: arguments that are not JSON. */
+  /** A string is sent as it is, so that arguments can be invalid JSON. */
   args: unknown;
 };
 
 export type UsageAnswer = { input?: number; output?: number; cacheRead?: number; cacheWrite?: number };
 
-export type Answer = {
-  /** Any but 200 is an error: with `body`, or with one as the vendor words it. */
+export type ModelAnswer = {
+  /** Any status but 200 is an error, with `body` or with the vendor's usual one. */
   status?: number;
   headers?: Record<string, string>;
   contentType?: string;
   /** Sent instead of an answer: text as it is, anything else as JSON. */
   body?: unknown;
   thinking?: string;
-  /** Several strings: several deltas. */
+  /** Several strings are sent as several deltas. */
   text?: string | readonly string[];
   toolCalls?: readonly ToolCallAnswer[];
   usage?: UsageAnswer;
-  /** The vendor's own word for why it stopped. */
+  /** The reason for stopping, in the vendor's own term. */
   stopReason?: string;
-  /** Raw bytes, one write each, instead of all the above. */
-  chunks?: readonly (string | Uint8Array)[];
+  /** Raw bytes, one write each, instead of all the above. `status` still applies. */
+  chunks?: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
   /** What follows the chunks: an orderly end (default), a close without one, a reset, or nothing at all. */
   ending?: "end" | "close" | "reset" | "silence";
-  /** The connection is taken and nothing is ever said. */
+  /** Accepts the connection and never responds. */
   acceptOnly?: true;
-  /** The connection is dropped without a word. */
+  /** Drops the connection without a response. */
   hangUp?: true;
   delayMs?: number;
   /** How often this answer is given; default once. */
   repeat?: number;
-  /** Only for requests like this; others take the next answer. */
+  /** Only for matching requests; others take the next answer. */
   when?(request: RecordedRequest): boolean;
 };
 
@@ -49,32 +49,37 @@ export type RecordedRequest = {
   wire: Wire | undefined;
   headers: IncomingHttpHeaders;
   body: Buffer;
-  /** The body, parsed; undefined when it is not JSON. */
+  /** The parsed body, or undefined if it is not JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: requests of every vendor are read by tests as they are
   json: any;
   model: string;
   key: string;
-  /** performance.now() when its head arrived. */
+  /** performance.now() when the request's head arrived. */
   at: number;
-  /** From 1 on, among those that ask for an answer. */
+  /** Counts from 1, among the requests that want an answer. */
   number: number;
 };
 
 export interface ModelServer {
-  /** Base for every wire: `${url}/v1`. */
+  /** The base for every API: `${url}/v1`. */
   url: string;
-  /** What it was asked, in the order in which it came. */
+  /** The requests received, in order. */
   requests: readonly RecordedRequest[];
-  /** Variables by which programs find it in the place of Anthropic, OpenAI and Google. */
+  /** Variables that make programs use it instead of Anthropic, OpenAI and Google. */
   env: Record<string, string>;
-  /** `courser.json` in which `anthropic`, `openai` (responses), `google` and `chat` (OpenAI's older wire) are this server. */
+  /** A `courser.json` in which `anthropic`, `openai` (responses), `google` and `chat` (OpenAI's older API) are this server. */
   settings: { providers: Record<string, object> };
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Answers one after the other, or as the function says. Listens on loopback, at a port that was free. */
+/**
+ * Gives the answers one after the other, or as the function returns them. Listens on a free loopback port. `lists` says whether
+ * it answers GET by itself, with a list of models.
+ */
 export async function modelServer(
-  answers: readonly Answer[] | ((request: RecordedRequest) => Answer | Promise<Answer>),
+  answers: readonly ModelAnswer[] | ((request: RecordedRequest) => ModelAnswer | Promise<ModelAnswer>),
+  { lists = true }: { lists?: boolean } = {},
 ): Promise<ModelServer> {
   const requests: RecordedRequest[] = [];
   const sockets = new Set<Socket>();
@@ -90,7 +95,7 @@ export async function modelServer(
         number,
       };
       requests.push(request);
-      if (request.method === "GET") return sendJson(response, 200, modelList(request));
+      if (lists && request.method === "GET") return sendJson(response, 200, modelList(request));
       try {
         await give(response, request, await next(request));
       } catch (error) {
@@ -131,14 +136,14 @@ function wayTo(baseUrl: string): Pick<ModelServer, "env" | "settings"> {
   };
 }
 
-/** Every name is a model here; programs that look for some find one. */
+/** Every model name works here; this list is for programs that look for one. */
 function modelList({ headers }: RecordedRequest): object {
   if (headers["x-goog-api-key"] !== undefined) return { models: [{ name: "models/model", displayName: "Model" }] };
   const own = headers["anthropic-version"] === undefined ? { object: "model", owned_by: "test" } : { type: "model" };
   return { object: "list", data: [{ id: "model", ...own, display_name: "Model" }], has_more: false };
 }
 
-function queue(answers: readonly Answer[]): (request: RecordedRequest) => Answer {
+function queue(answers: readonly ModelAnswer[]): (request: RecordedRequest) => ModelAnswer {
   const left = answers.map((answer) => ({ answer, times: answer.repeat ?? 1 }));
   return (request) => {
     const found = left.find(({ answer, times }) => times > 0 && (answer.when?.(request) ?? true));
@@ -156,6 +161,7 @@ function record(
   body: Buffer,
   at: number,
 ): Omit<RecordedRequest, "number"> {
+  // biome-ignore lint/suspicious/noExplicitAny: requests of every vendor are read by tests as they are
   let json: any;
   try {
     json = JSON.parse(body.toString("utf8"));
@@ -166,28 +172,32 @@ function record(
   return { method, path, wire: wireOf(path), headers, body, json, model, key: String(key), at };
 }
 
-async function give(response: ServerResponse, request: RecordedRequest, answer: Answer): Promise<void> {
+async function give(response: ServerResponse, request: RecordedRequest, answer: ModelAnswer): Promise<void> {
   if (answer.acceptOnly) return;
   if (answer.delayMs) await new Promise((resolve) => setTimeout(resolve, answer.delayMs));
   if (answer.hangUp) return void response.socket?.destroy();
   const status = answer.status ?? 200;
-  if (status !== 200 || answer.body !== undefined) {
+  if (!answer.chunks && (status !== 200 || answer.body !== undefined)) {
     const body = answer.body ?? wires[request.wire ?? "openai-chat"].failure(status);
     const text = typeof body === "string" ? body : JSON.stringify(body);
     const type = answer.contentType ?? (typeof answer.body === "string" ? "text/plain" : "application/json");
     response.writeHead(status, { "content-type": type, ...answer.headers }).end(text);
     return;
   }
-  if (!request.wire) return sendJson(response, 404, { error: { message: `no such path: ${request.path}` } });
+  if (!request.wire && !answer.chunks)
+    return sendJson(response, 404, { error: { message: `no such path: ${request.path}` } });
   const isStream = isStreamed(request);
   const type = answer.contentType ?? (isStream || answer.chunks ? "text/event-stream" : "application/json");
-  response.writeHead(200, { "content-type": type, ...answer.headers });
+  response.writeHead(status, { "content-type": type, ...answer.headers });
   response.flushHeaders();
-  const { stream, whole } = wires[request.wire];
-  const said = () => (isStream ? stream(answer, request) : [JSON.stringify(whole(answer, request))]);
-  for (const chunk of answer.chunks ?? said()) {
+  const said = () => {
+    const { stream, whole } = wires[request.wire!];
+    return isStream ? stream(answer, request) : [JSON.stringify(whole(answer, request))];
+  };
+  for await (const chunk of answer.chunks ?? said()) {
+    if (response.destroyed) return;
     response.write(chunk);
-    // One write, one read: let each leave before the next.
+    // Let each write leave before the next, so that it arrives as one read.
     await new Promise((resolve) => setImmediate(resolve));
   }
   switch (answer.ending ?? "end") {
@@ -195,7 +205,7 @@ async function give(response: ServerResponse, request: RecordedRequest, answer: 
       response.end();
       break;
     case "close":
-      // Without the last chunk of HTTP's framing: the connection just ends.
+      // Omit the last chunk of HTTP's framing: the connection just ends.
       response.socket?.end();
       break;
     case "reset":

@@ -1,4 +1,4 @@
-// Models that need no server: replies that a test writes down, and runs that were recorded.
+// Models that need no server: scripted replies, and recorded runs.
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { loadScript } from "../../model/scripted.ts";
@@ -7,14 +7,14 @@ import type { Usage } from "../../protocol/event.ts";
 import { readRecording } from "../recording.ts";
 import { temporaryFolder } from "./temporary.ts";
 
-/** `model`: what to give as `--model`, or as `model` to the SDK. */
+/** `model` is the value for `--model`, or for `model` in the SDK. */
 export interface TestModel extends Disposable {
   readonly model: string;
-  /** For a command line: `--model` and what belongs to it. */
+  /** Command line arguments: `--model` and what belongs to it. */
   readonly args: readonly string[];
-  /** What a scripted one says, for agents of other makers. */
+  /** The replies of a scripted model, for agents of other vendors. */
   readonly replies: readonly ScriptedReply[];
-  /** Removes what was written for it. Without this it goes when the process ends. */
+  /** Removes the model's files. Otherwise they are removed when the process ends. */
   remove(): void;
 }
 
@@ -28,7 +28,7 @@ export type ScriptedStep =
   | { delayMs: number }
   | { error: ScriptedError };
 
-/** As docs/scripted-model.md describes them. */
+/** The replies that docs/scripted-model.md describes. */
 export type ScriptedReply = {
   text?: string | readonly string[];
   thinking?: string | readonly string[];
@@ -44,8 +44,8 @@ export type ScriptedReply = {
 };
 
 /**
- * Plays the replies, one for each time the agent asks; a string is a reply of text. Follow-ups, repairs and resumed runs of a
- * chat go on where it is; every new chat begins at the first. Throws what is wrong with a reply.
+ * Plays the replies, one per request; a string is a text reply. Follow-ups, repairs and resumed runs of a chat continue the
+ * sequence; every new chat begins at the first. Throws if a reply is invalid.
  */
 export function scriptedModel(
   replies: readonly (ScriptedReply | string)[],
@@ -70,13 +70,13 @@ export function scriptedModel(
 }
 
 export type ReplayOptions = {
-  /** `live`: tools run for real, only the model is replayed. */
+  /** `live` runs the tools for real and replays only the model. */
   tools?: "recorded" | "live";
-  /** What to do where the run differs from the recording. */
+  /** What to do if the run differs from the recording. */
   onMismatch?: "stop" | "continue";
 };
 
-/** Answers from a file that `--record` wrote. Throws when it is not one. */
+/** Answers from a file that `--record` wrote. Throws if it is not one. */
 export function replayModel(file: string, { tools, onMismatch }: ReplayOptions = {}): TestModel {
   const path = resolve(file);
   readRecording(path);
@@ -84,7 +84,7 @@ export function replayModel(file: string, { tools, onMismatch }: ReplayOptions =
     ...(tools ? ["--replay-tools", tools] : []),
     ...(onMismatch ? ["--replay-on-mismatch", onMismatch] : []),
   ];
-  // Nothing was written for it.
+  // It has no files to remove.
   return { ...testModel(`replay:${path}`, more), replies: [], remove() {}, [Symbol.dispose]() {} };
 }
 

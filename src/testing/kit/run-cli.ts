@@ -1,4 +1,4 @@
-// Runs the CLI as a program would, and tells what happened in the words of a test.
+// Runs the CLI as a program would, and returns what happened in a form for tests.
 import { isObject, tryParse } from "../../json/object.ts";
 import { runProgram } from "../../process/run-program.ts";
 import { UserError } from "../../protocol/error-codes.ts";
@@ -13,42 +13,44 @@ import { type ChangedFile, changesBetween, fingerprints } from "./changes.ts";
 import type { TestModel } from "./models.ts";
 
 export type CliOptions = {
-  /** Where it works. */
   cwd?: string;
-  /** The whole environment; that of this process unless told. */
+  /** The whole environment; by default that of this process. */
   env?: Record<string, string | undefined>;
   /** A name for `--model`, or a model of this kit. */
   model?: string | Pick<TestModel, "args">;
-  /** Written to its input, which ends then. Without it the input is empty. */
+  /** Written to its stdin, which is then closed. Without it stdin is empty. */
   stdin?: string;
-  /** After it the run is ended, and `timedOut`. Default: a minute. */
+  /** After this time the run is killed and `timedOut` is set. Default: a minute. */
   timeoutMs?: number;
   signal?: AbortSignal;
-  /** Another CLI that speaks the same: a path, a name in PATH, or a program with its first arguments. Default: this package's. */
+  /** Another CLI with the same protocol: a path, a name in PATH, or a program with its first arguments. Default: this package's. */
   executable?: string | readonly string[];
 };
 
-/** A call of a tool. `name`: by the one list of names of the SDK. `outcome`: `success`, `error`, `rejected`, …; undefined: it has no end. */
+/**
+ * A tool call. `name` is from the SDK's unified list. `outcome` is `success`, `error`, `rejected`, …, or undefined if it did
+ * not end.
+ */
 export type ToolUse = { name: string; args: unknown; callId: string; outcome: string | undefined; value: unknown };
 
-/** `text`: what was asked. `answer`: undefined, nobody did. */
+/** `text` is the question. `answer` is undefined if there was none. */
 export type RunQuestion = { kind: string; text: string; query: unknown; answer: unknown };
 
 export interface CliRun {
   readonly args: readonly string[];
   readonly cwd: string;
-  /** Null: a signal ended it. */
+  /** Null if a signal ended it. */
   readonly exitCode: number | null;
   readonly signal: string;
   readonly timedOut: boolean;
   readonly durationMs: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** Of `--output-format stream-json` and `json`; else none. */
+  /** The events of `--output-format stream-json` and `json`; otherwise empty. */
   readonly events: readonly RunEvent[];
-  /** How it said that it ended; undefined where it did not. */
+  /** The result that it reported, if any. */
   readonly result: Extract<AgentEvent, { type: "done" | "fail" }> | undefined;
-  /** The answer, or why there is none. */
+  /** The answer, or the reason why there is none. */
   readonly text: string;
   readonly sessionId: string | undefined;
   readonly toolCalls: readonly ToolUse[];
@@ -57,7 +59,7 @@ export interface CliRun {
   readonly questions: readonly RunQuestion[];
 }
 
-/** Resolves also when the run fails; rejects when the program cannot be started. */
+/** Resolves even if the run fails; rejects if the program cannot be started. */
 export async function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliRun> {
   const { cwd = process.cwd(), env = process.env, model, timeoutMs = 60_000, signal, stdin } = options;
   const executable = options.executable ?? ownCli();
@@ -71,7 +73,7 @@ export async function runCli(args: readonly string[], options: CliOptions = {}):
     cwd,
     env,
     timeoutMs,
-    keepBytes: mostBytes,
+    keepBytes: maxBytes,
     ...(stdin !== undefined && { input: stdin }),
     ...(signal && { signal }),
   });
@@ -99,9 +101,9 @@ export async function runCli(args: readonly string[], options: CliOptions = {}):
   };
 }
 
-const mostBytes = 256 * 1024 * 1024;
+const maxBytes = 256 * 1024 * 1024;
 
-/** What is no JSON is no event. */
+/** Skips lines that are not JSON. */
 function eventsIn(stdout: string, isOurs: boolean): RunEvent[] {
   const decode = createDecoder();
   const name = createNamer({ tool: "cursor", isOurs });
@@ -129,12 +131,12 @@ export function questionsIn(events: readonly RunEvent[]): RunQuestion[] {
     const answered = events.find((each) => each.type === "answer" && each.id === event.id);
     const answer = answered?.type === "answer" ? answered.response : undefined;
     const kind = event.kind.replace(/InteractionQuery$/, "");
-    return [{ kind, text: wordsOf(event.query), query: event.query, answer }];
+    return [{ kind, text: questionText(event.query), query: event.query, answer }];
   });
 }
 
-/** The prompts of a question; of anything else that is asked, all of it. */
-function wordsOf(query: unknown): string {
+/** Returns the prompts of a question, or the whole query for anything else. */
+function questionText(query: unknown): string {
   const args = isObject(query) && isObject(query.args) ? query.args : undefined;
   const prompts = Array.isArray(args?.questions) ? args.questions.filter(isObject).map(({ prompt }) => prompt) : [];
   return prompts.length > 0 ? prompts.join("\n") : JSON.stringify(args ?? query);

@@ -1,4 +1,4 @@
-// Temporary folders that are removed when they are no longer used, and with this process at the latest.
+// Temporary folders that are removed after use, at the latest when this process ends.
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ export function temporaryFolder(prefix: string): { path: string; remove(): void 
 }
 
 function removeFolder(path: string): void {
-  // Retried: what a run has just left may still be written.
+  // Retry, because a run that just ended may still be writing.
   rmSync(path, { recursive: true, force: true, maxRetries: 3 });
   folders.delete(path);
 }

@@ -1,4 +1,4 @@
-// A folder to work in, with a home and a configuration of its own: nothing of this machine's user reaches the run.
+// A test workspace with a home and a configuration of its own: nothing of this machine's user reaches the run.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fingerprints } from "./changes.ts";
@@ -6,33 +6,33 @@ import type { ModelServer } from "./model-server.ts";
 import { type CliOptions, type CliRun, runCli } from "./run-cli.ts";
 import { temporaryFolder } from "./temporary.ts";
 
-/** Text and bytes as they are, anything else as JSON. */
+/** Text and bytes are written as they are, anything else as JSON. */
 type Content = string | Uint8Array | object;
 
 export type WorkspaceOptions = {
   /** Files of the configuration folder, such as `cli-config.json`, `courser.json`, `mcp.json`, `hooks.json`. */
   config?: Record<string, Content>;
-  /** It is where the models `anthropic/…`, `openai/…`, `google/…` and `chat/…` are found. */
+  /** Serves the models `anthropic/…`, `openai/…`, `google/…` and `chat/…`. */
   server?: Pick<ModelServer, "env" | "settings">;
   /** More variables for its runs. */
   env?: Record<string, string>;
 };
 
 export interface Workspace extends Disposable {
-  /** Real path of the folder that the agent works in. */
+  /** The real path of the folder that the agent works in. */
   readonly path: string;
   readonly home: string;
   readonly config: string;
   /** The whole environment of its runs. */
   readonly env: Record<string, string>;
-  /** Returns the path of what it wrote. */
+  /** Returns the path of the file it wrote. */
   write(name: string, content: Content): string;
   read(name: string): string;
   /** Relative paths of all files, sorted; without `.git` and `node_modules`. */
   files(): string[];
-  /** One prompt in print mode, in a trusted workspace, read as events. `args`: more flags, such as `--force`. */
+  /** Runs one prompt in print mode, in a trusted workspace, and reads the events. `args` are more flags, such as `--force`. */
   run(prompt: string, options?: CliOptions & { args?: readonly string[] }): Promise<CliRun>;
-  /** Any command line. */
+  /** Runs the CLI with any arguments. */
   cli(args: readonly string[], options?: CliOptions): Promise<CliRun>;
   remove(): void;
 }
@@ -63,7 +63,7 @@ export function workspace(files: Record<string, Content> = {}, options: Workspac
   return made;
 }
 
-/** What programs need to start at all, and no key. */
+/** The variables that programs need to start at all, without any key. */
 function ownEnvironment(home: string): Record<string, string> {
   const passed = ["PATH", "SystemRoot", "ComSpec", "PATHEXT", "TEMP", "TMP", "TMPDIR"];
   const kept = passed.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]!]]));

@@ -1,5 +1,5 @@
 // Anthropic's Messages API.
-import type { Answer, RecordedRequest } from "../model-server.ts";
+import type { ModelAnswer, RecordedRequest } from "../model-server.ts";
 import { argsOf, callsOf, deltasOf, failureText, halves, usageOf, type WireFormat } from "./said.ts";
 
 export const anthropic: WireFormat = {
@@ -46,7 +46,7 @@ export const anthropic: WireFormat = {
 
 const signature = "c2lnbmF0dXJl";
 
-function messageOf(answer: Answer, request: RecordedRequest) {
+function messageOf(answer: ModelAnswer, request: RecordedRequest) {
   const { thinking } = answer;
   const text = deltasOf(answer).join("");
   const { input, output, cacheRead, cacheWrite } = usageOf(answer);

@@ -1,4 +1,4 @@
-// What a request asks of a model, whichever vendor's words it is in.
+// Parses what a request asks of a model, in any vendor's format.
 import { isObject, type JsonObject, tryParse } from "../../../json/object.ts";
 import type { RecordedRequest } from "../model-server.ts";
 import type { Wire } from "./index.ts";
@@ -16,11 +16,11 @@ export type ModelRequest = {
   system: string;
   messages: AskedMessage[];
   tools: { name: string; description: string; schema: unknown }[];
-  /** The request as it came, with its headers and its body. */
+  /** The request as received, with its headers and body. */
   raw: RecordedRequest;
 };
 
-type Asked = Pick<ModelRequest, "system" | "messages" | "tools">;
+export type Asked = Pick<ModelRequest, "system" | "messages" | "tools">;
 
 const readers: Record<Wire, (json: JsonObject) => Asked> = {
   anthropic: ({ system, messages, tools }) => ({
@@ -71,7 +71,7 @@ const readers: Record<Wire, (json: JsonObject) => Asked> = {
       },
     ),
     tools: objects(tools).flatMap((each) =>
-      // Tools of a server come as a group that has their names in it.
+      // The tools of a server come as a group that contains them.
       (Array.isArray(each.tools) ? objects(each.tools) : [each]).map(({ name, type, description, parameters }) =>
         tool(
           each.tools === undefined ? (name ?? type) : `${String(each.name)}__${String(name)}`,
@@ -105,10 +105,16 @@ const readers: Record<Wire, (json: JsonObject) => Asked> = {
   }),
 };
 
-/** Undefined: it asks for no answer, or not in the words of a vendor. */
+/** Returns undefined if it does not ask for an answer, or not in a known format. */
 export function askedIn(raw: RecordedRequest): ModelRequest | undefined {
-  if (raw.wire === undefined || !isObject(raw.json)) return undefined;
-  return { model: raw.model, ...readers[raw.wire](raw.json), raw };
+  const asked = readAsked(raw.wire, raw.json);
+  return asked && { model: raw.model, ...asked, raw };
+}
+
+/** Parses a body alone. Google's service for accounts wraps the request of its API in another. */
+export function readAsked(wire: Wire | undefined, json: unknown): Asked | undefined {
+  if (wire === undefined || !isObject(json)) return undefined;
+  return readers[wire](wire === "gemini" && isObject(json.request) ? json.request : json);
 }
 
 function said(role: AskedMessage["role"], text: string, calls: AskedMessage["calls"] = []): AskedMessage {

@@ -1,5 +1,5 @@
 // Google's generateContent and streamGenerateContent.
-import type { Answer, RecordedRequest } from "../model-server.ts";
+import type { ModelAnswer, RecordedRequest } from "../model-server.ts";
 import { argsOf, callsOf, deltasOf, failureText, usageOf, type WireFormat } from "./said.ts";
 
 export const google: WireFormat = {
@@ -16,7 +16,7 @@ export const google: WireFormat = {
   },
 };
 
-function partsOf(answer: Answer, request: RecordedRequest): object[] {
+function partsOf(answer: ModelAnswer, request: RecordedRequest): object[] {
   return [
     ...(answer.thinking ? [{ text: answer.thinking, thought: true }] : []),
     ...deltasOf(answer).map((text) => ({ text })),
@@ -28,14 +28,14 @@ function partsOf(answer: Answer, request: RecordedRequest): object[] {
   ];
 }
 
-function finishOf({ stopReason }: Answer): string {
+function finishOf({ stopReason }: ModelAnswer): string {
   return stopReason ?? "STOP";
 }
 
 function contentOf(
   parts: object[],
   finishReason: string | undefined,
-  answer: Answer,
+  answer: ModelAnswer,
   { model, number }: RecordedRequest,
 ): object {
   const { input, output, cacheRead } = usageOf(answer);

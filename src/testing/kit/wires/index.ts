@@ -1,4 +1,4 @@
-// The vendors' APIs from the side that answers: which one a request speaks, and what is said in it.
+// The server side of the vendors' APIs: recognises the API of a request and formats answers for it.
 import type { RecordedRequest } from "../model-server.ts";
 import { anthropic } from "./anthropic.ts";
 import { google } from "./google.ts";
@@ -15,7 +15,7 @@ export const wires: Record<Wire, WireFormat> = {
   gemini: google,
 };
 
-/** How the path of a request to each of them ends. */
+/** How the request paths of each API end. */
 const paths: readonly [RegExp, Wire][] = [
   [/\/chat\/completions$/, "openai-chat"],
   [/\/responses$/, "openai-responses"],

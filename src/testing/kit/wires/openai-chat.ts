@@ -1,5 +1,5 @@
-// OpenAI's chat completions, and whatever speaks the same.
-import type { Answer } from "../model-server.ts";
+// OpenAI's chat completions, and compatible APIs.
+import type { ModelAnswer } from "../model-server.ts";
 import { callsOf, createdAt, deltasOf, failureText, halves, usageOf, type WireFormat } from "./said.ts";
 
 export const openaiChat: WireFormat = {
@@ -17,7 +17,7 @@ export const openaiChat: WireFormat = {
       for (const piece of halves(json)) chunk({ tool_calls: [{ index, function: { arguments: piece } }] });
     }
     chunk({}, finishReason(answer));
-    // Only for who asks for it, as at OpenAI.
+    // Sent only on request, as OpenAI does.
     if (json?.stream_options?.include_usage)
       sent.push(`data: ${JSON.stringify({ ...base, choices: [], usage: tokensOf(answer) })}\n\n`);
     sent.push("data: [DONE]\n\n");
@@ -54,11 +54,11 @@ export const openaiChat: WireFormat = {
   failure: openaiFailure,
 };
 
-function finishReason({ stopReason, toolCalls }: Answer): string {
+function finishReason({ stopReason, toolCalls }: ModelAnswer): string {
   return stopReason ?? (toolCalls?.length ? "tool_calls" : "stop");
 }
 
-function tokensOf(answer: Answer): object {
+function tokensOf(answer: ModelAnswer): object {
   const { input, output, cacheRead } = usageOf(answer);
   const prompt_tokens = input + cacheRead;
   return {

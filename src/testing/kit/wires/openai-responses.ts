@@ -1,5 +1,5 @@
 // OpenAI's Responses API.
-import type { Answer, RecordedRequest } from "../model-server.ts";
+import type { ModelAnswer, RecordedRequest } from "../model-server.ts";
 import { openaiFailure } from "./openai-chat.ts";
 import { callsOf, createdAt, deltasOf, halves, usageOf, type WireFormat } from "./said.ts";
 
@@ -40,7 +40,7 @@ type Item =
       namespace?: string;
     };
 
-function responseOf(answer: Answer, request: RecordedRequest) {
+function responseOf(answer: ModelAnswer, request: RecordedRequest) {
   const { model, json, number } = request;
   const { stopReason } = answer;
   const { input, output, cacheRead } = usageOf(answer);
@@ -68,7 +68,7 @@ function responseOf(answer: Answer, request: RecordedRequest) {
   };
 }
 
-function itemsOf(answer: Answer, request: RecordedRequest): Item[] {
+function itemsOf(answer: ModelAnswer, request: RecordedRequest): Item[] {
   const { number } = request;
   const text = deltasOf(answer).join("");
   const items: Item[] = [];
@@ -100,7 +100,7 @@ function itemsOf(answer: Answer, request: RecordedRequest): Item[] {
   return items;
 }
 
-/** An item as it is announced, before anything is in it. */
+/** An item as it is announced, still empty. */
 function begun(item: Item): Item {
   switch (item.type) {
     case "reasoning":
@@ -112,7 +112,7 @@ function begun(item: Item): Item {
   }
 }
 
-function deltasIn(item: Item, answer: Answer): [type: string, fields: object][] {
+function deltasIn(item: Item, answer: ModelAnswer): [type: string, fields: object][] {
   switch (item.type) {
     case "reasoning": {
       const [part] = item.summary;

@@ -1,27 +1,27 @@
-// What an answer says, filled in, before it is put into a vendor's words.
-import type { Answer, RecordedRequest } from "../model-server.ts";
+// Fills in the parts of an answer before it is formatted for a vendor.
+import type { ModelAnswer, RecordedRequest } from "../model-server.ts";
 
-/** An API from the side that answers. */
+/** The server side of an API. */
 export interface WireFormat {
   /** Server-sent events, one text each. */
-  stream(answer: Answer, request: RecordedRequest): string[];
+  stream(answer: ModelAnswer, request: RecordedRequest): string[];
   /** The body for a client that does not stream. */
-  whole(answer: Answer, request: RecordedRequest): object;
-  /** The body of an error that the test says nothing more of. */
+  whole(answer: ModelAnswer, request: RecordedRequest): object;
+  /** The default error body for a status. */
   failure(status: number): object;
 }
 
-/** The same for every answer: nothing in a test depends on when it ran. */
+/** The same for every answer, so that no test depends on when it runs. */
 export const createdAt = 1_760_000_000;
 
-export function deltasOf({ text }: Answer): string[] {
+export function deltasOf({ text }: ModelAnswer): string[] {
   return typeof text === "string" ? [text].filter(Boolean) : [...(text ?? [])];
 }
 
 export type SaidCall = { id: string; name: string; args: unknown; namespace: string | undefined; json: string };
 
-/** No two answers of a server have one id: programs take what has the same for one thing. */
-export function callsOf({ toolCalls = [] }: Answer, { number }: Pick<RecordedRequest, "number">): SaidCall[] {
+/** Gives every call of a server its own id, because programs treat equal ids as the same call. */
+export function callsOf({ toolCalls = [] }: ModelAnswer, { number }: Pick<RecordedRequest, "number">): SaidCall[] {
   return toolCalls.map(({ id, name, args, namespace }, index) => ({
     id: id ?? `call_${number}${index === 0 ? "" : `_${index + 1}`}`,
     name,
@@ -31,17 +31,17 @@ export function callsOf({ toolCalls = [] }: Answer, { number }: Pick<RecordedReq
   }));
 }
 
-export function usageOf({ usage }: Answer): Required<NonNullable<Answer["usage"]>> {
+export function usageOf({ usage }: ModelAnswer): Required<NonNullable<ModelAnswer["usage"]>> {
   return { input: 10, output: 5, cacheRead: 0, cacheWrite: 0, ...usage };
 }
 
-/** Arguments come in two pieces, as they do in life. */
+/** Splits arguments into two deltas, as real APIs do. */
 export function halves(text: string): string[] {
   const middle = Math.ceil(text.length / 2);
   return [text.slice(0, middle), text.slice(middle)].filter(Boolean);
 }
 
-/** Arguments as an object, for APIs that send no text; what is not JSON stays as it is. */
+/** Arguments as an object, for APIs that do not send text; invalid JSON stays a string. */
 export function argsOf({ args }: SaidCall): unknown {
   if (typeof args !== "string") return args ?? {};
   try {
