@@ -39,7 +39,7 @@ export async function openStudio(
   page.on("request", (request) => requests.push(request.url()));
   page.on("pageerror", (error) => errors.push(String(error)));
   // What the service refuses is told by the page; the browser notes it as well.
-  const isRefusal = /status of 4\d\d|net::ERR_(CONNECTION|INCOMPLETE|INTERNET_DISCONNECTED)/;
+  const isRefusal = /status of 4\d\d|net::ERR_(CONNECTION|SOCKET_NOT_CONNECTED|INCOMPLETE|INTERNET_DISCONNECTED)/;
   page.on("console", (message) => {
     if (message.type() === "error" && !isRefusal.test(message.text())) errors.push(message.text());
   });

@@ -1,4 +1,4 @@
-// `npm run pictures:studio [-- name…]`: the pictures of the studio in docs/, made from a real service with scripted runs.
+// `npm run long -- pictures-studio [-- name…]`: the pictures of the studio in docs/, made from a real service with scripted runs.
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -49,6 +49,17 @@ export async function main(wanted: readonly string[]): Promise<void> {
           await page.locator(".changed .cr-line-button").nth(2).click();
           await page.getByLabel("Comment on this line").fill("Does this close the file when the request is aborted?");
         },
+      },
+      {
+        name: "studio-compare",
+        path: `/compare/cursor/${demo.finished.sessionId}/cursor/${demo.waiting.sessionId}`,
+        before: (page) => page.locator(".pair .cr-change").first().waitFor(),
+      },
+      {
+        name: "studio-settings",
+        path: "/settings",
+        colorScheme: "dark",
+        before: (page) => page.locator(".setting input").first().waitFor(),
       },
       {
         name: "studio-replay",

@@ -9,6 +9,19 @@ const ending = { durationMs: 10, apiDurationMs: 4 };
 const types = (log: TimelineLog) => log.blocks.map(({ type }) => type);
 
 describe("a timeline", () => {
+  it("keeps two texts of one reply apart, watched or read", () => {
+    const events: AgentEvent[] = [
+      { type: "user", text: "hi" },
+      { type: "text", text: "First." },
+      { type: "text_end", text: "First." },
+      { type: "text", text: "Second." },
+      { type: "text_end", text: "Second." },
+      { type: "done", text: "First.\n\nSecond.", ...ending },
+    ];
+    for (const log of [timelineOf(events), timelineOf(events.filter(({ type }) => type !== "text"))])
+      expect(log.blocks.flatMap((block) => (block.type === "text" ? block.text : []))).toEqual(["First.", "Second."]);
+  });
+
   it("has the same blocks whether it was watched or read", () => {
     const watched: AgentEvent[] = [
       { type: "user", text: "hi" },

@@ -1,2 +1,2 @@
-// Style sheets are bundled into one file beside the page.
+// Declares style sheet imports, which are bundled into one file beside the page.
 declare module "*.css";

@@ -1,4 +1,4 @@
-// The studio's page: takes its key, connects, and draws.
+// Entry point of the studio's page: takes the token, connects to the service and renders the app.
 import { render } from "preact";
 import { takeToken } from "./service/token.ts";
 import { watchActivity } from "./state/activity.ts";

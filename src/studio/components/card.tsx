@@ -1,4 +1,4 @@
-// The card of a call: one line that says what, on what, with what outcome; below it what helps, folded where it is not needed.
+// The card of a tool call: one line with name, target and outcome; details below, folded unless needed.
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { errorTextOf, outcomeGroupOf } from "../../protocol/tool-calls.ts";
@@ -18,20 +18,20 @@ export function stateOf({ outcome, isRunning, isAsked }: ToolCall): CallState {
   return isRunning ? "running" : outcomeGroupOf(outcome);
 }
 
-/** What every tool component is given. `id`: of its block, for what is open. */
+/** Props of every tool component. `id` is that of its block and identifies its open state. */
 export type ToolProps = { call: ToolCall; id?: string; question?: ComponentChildren };
 
 export type CardProps = ToolProps & {
-  /** Shown when it is open. */
+  /** Shown when the card is open. */
   children?: ComponentChildren;
-  /** Shown while it is not. */
+  /** Shown while the card is closed. */
   peek?: ComponentChildren;
   opensByItself?: boolean;
-  /** In the place of what the table of words says. */
+  /** Replaces the default words for the call. */
   words?: Partial<CallWords>;
   outcome?: ComponentChildren;
   isStruck?: boolean;
-  /** The reason is told by the body already. */
+  /** True if the body already shows the reason of a failure. */
   tellsReason?: boolean;
 };
 
@@ -41,7 +41,7 @@ export function Card({ call, id, question, children, peek, opensByItself, outcom
   const words = { ...wordsOfCall(call.tool, call.args, call.outcome?.value), ...rest.words };
   const why = (state === "failed" || state === "refused") && !rest.tellsReason ? errorTextOf(call.outcome) : undefined;
   const [isOpen, setOpen] = useOpen(id ?? call.callId, opensByItself === true);
-  // A tool that shows pictures by itself has told of them already.
+  // McpTool renders pictures itself.
   const pictures = call.tool !== "mcp" && call.pictures ? <Pictures pictures={call.pictures} /> : undefined;
   const hasBody = isFilled(children) || pictures !== undefined;
   const head = <Head call={call} state={state} words={words} outcome={outcome} isStruck={isStruck} />;
@@ -114,7 +114,7 @@ function Head({ call, state, words, outcome, isStruck }: HeadProps) {
   );
 }
 
-/** A path is known by its end, a command by its beginning: what has no room goes in the middle. */
+/** Cuts long text in the middle: a path is recognized by its end, a command by its beginning. */
 function MiddleCut({ text }: { text: string }) {
   const end = text.length > 24 ? Math.max(text.length - 18, text.lastIndexOf("/")) : text.length;
   return (
@@ -153,7 +153,7 @@ function saidOf({ outcome, tool }: ToolCall, state: CallState): string {
   return state === "failed" && typeof exitCode === "number" && exitCode !== 0 ? `exit ${exitCode}` : stateWords[state];
 }
 
-/** Changes once a second, and only while it is seen. */
+/** Updates once a second, and only while it is in the page. */
 function Elapsed({ since }: { since: number | undefined }) {
   const { isPast } = useView();
   const [now, setNow] = useState(() => Date.now());

@@ -1,4 +1,4 @@
-// Small charts of a session: tokens, cost, context and time by turn. Drawn as SVG, told in words.
+// Small SVG charts of a session with text alternatives: tokens, cost, context and time by turn.
 import type { Usage } from "../../protocol/event.ts";
 import { addUsage, noUsage } from "../../protocol/usage.ts";
 import { dollars, duration, tokenCount } from "../../view/numbers.ts";
@@ -48,7 +48,7 @@ export function TimeChart({ turns }: ChartProps) {
   return <Bars title="Time by turn" words={duration(sum)} bars={bars} />;
 }
 
-/** How full the window was at the end of each turn; where it is known, beside the window itself. */
+/** How full the context window was at the end of each turn, with the window size where it is known. */
 export function ContextChart({ turns }: ChartProps) {
   const known = turns.flatMap(({ number, context }) => (context ? [{ turn: number, ...context }] : []));
   const bars = known.map(({ turn, used, window }) => ({
@@ -73,11 +73,11 @@ function fillWords(used: number, window: number | undefined): string {
 
 export type DayNumbers = { day: string; runs: number; costUsd: number };
 
-/** What each of the last days cost; where nothing has a price, how many sessions there were. */
+/** The cost of each of the last days, or the number of sessions if nothing has a price. */
 export function DaysChart({ days }: { days: readonly DayNumbers[] }) {
   const isPriced = days.some(({ costUsd }) => costUsd > 0);
   const heightOf = ({ costUsd, runs }: DayNumbers) => (isPriced ? costUsd : runs);
-  const wordsOf = ({ costUsd, runs }: DayNumbers) => `${isPriced ? `${dollars(costUsd)}, ` : ""}${runs} sessions`;
+  const dayLabel = ({ costUsd, runs }: DayNumbers) => `${isPriced ? `${dollars(costUsd)}, ` : ""}${runs} sessions`;
   const highest = Math.max(...days.map(heightOf), Number.MIN_VALUE);
   const title = `${isPriced ? "cost" : "sessions"} a day, ${days.length} days`;
   return (
@@ -87,7 +87,7 @@ export function DaysChart({ days }: { days: readonly DayNumbers[] }) {
           const size = heightOf(day) > 0 ? Math.max(1.5, (heightOf(day) / highest) * height) : 0.5;
           return (
             <g key={day.day}>
-              <title>{`${day.day}: ${wordsOf(day)}`}</title>
+              <title>{`${day.day}: ${dayLabel(day)}`}</title>
               <rect class="cr-chart-none" x={index * 20} y={0} width={18} height={height} />
               <rect
                 class={heightOf(day) > 0 ? "cr-chart-accent" : "cr-chart-ground"}
@@ -114,13 +114,13 @@ function dayName(day: string | undefined): string {
 
 type Bar = { turn: number; parts: { class: string; value: number }[]; words: string };
 
-/** More turns than this are drawn as the last ones. */
-const mostBars = 60;
+/** With more turns, only this many of the last ones are drawn. */
+const maxBars = 60;
 const height = 48;
 
-/** `full`: what a whole bar stands for, where that is more than the highest of them. */
+/** `full` is the value of a full bar, if that is more than the highest one. */
 function Bars({ title, words, bars, full = 0 }: { title: string; words: string; bars: readonly Bar[]; full?: number }) {
-  const shown = bars.slice(-mostBars);
+  const shown = bars.slice(-maxBars);
   const highest = Math.max(full, ...shown.map(({ parts }) => sumOf(parts)), Number.MIN_VALUE);
   const width = Math.max(12, shown.length) * 8;
   return (
@@ -147,7 +147,7 @@ function Bars({ title, words, bars, full = 0 }: { title: string; words: string; 
 function stacked(parts: Bar["parts"], highest: number) {
   let y = height;
   return parts.map((part) => {
-    // What is there can be seen.
+    // Draw non-zero values at least one pixel high.
     const size = part.value > 0 ? Math.max(1, (part.value / highest) * height) : 0;
     y -= size;
     return { class: part.class, y, height: size };
@@ -158,7 +158,7 @@ function sumOf(parts: Bar["parts"]): number {
   return parts.reduce((sum, { value }) => sum + value, 0);
 }
 
-/** One line: how much of the model's window is in use. */
+/** Shows in one line how much of the context window is in use. */
 export function ContextMeter({ used, window }: { used: number; window: number }) {
   const share = window > 0 ? Math.min(1, used / window) : 0;
   const words = `${Math.round(share * 100)} %`;
@@ -179,7 +179,7 @@ export function ContextMeter({ used, window }: { used: number; window: number })
   );
 }
 
-/** One bar: where the time of a turn, or of all of them, went; waiting for a person is neither the model's nor the tools'. */
+/** Shows in one bar how the time of the turns was spent; waiting for the user counts for neither the model nor the tools. */
 export function TimeBar({ turns }: ChartProps) {
   const { total, parts } = timesOf(turns);
   const shown = parts.filter(({ ms, isAlways }) => isAlways || ms > 0);

@@ -1,7 +1,7 @@
-// Copy: a quiet button that takes a text along, as it was before it was drawn.
+// Copy: an unobtrusive button that copies the source text, as it was before rendering.
 import { useView } from "./view-options.tsx";
 
-/** There is one for each answer: without state of its own, and drawn by the style sheet. */
+/** Every answer has one, so it has no state and is drawn by the style sheet. */
 export function Copy({ text, label = "Copy" }: { text: string; label?: string }) {
   if (useView().isStatic) return null;
   return (
@@ -28,7 +28,7 @@ function tell(button: HTMLElement, label: string, isDone: boolean): void {
   }, 1500);
 }
 
-/** False: the browser does not let the page. */
+/** Returns false if the browser does not permit it. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -38,7 +38,7 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** Where the clipboard is closed to a page: over plain HTTP from another machine. */
+/** Fallback for pages without clipboard access: over plain HTTP from another machine. */
 function copyBySelection(text: string): boolean {
   const field = document.createElement("textarea");
   field.value = text;

@@ -1,4 +1,4 @@
-// A change to a file: unified or side by side, with line numbers and the words that changed.
+// Renders a diff, unified or side by side, with line numbers and the words that changed.
 
 import { type ComponentChildren, Fragment } from "preact";
 import { useMemo } from "preact/hooks";
@@ -14,17 +14,17 @@ import { type Highlight, useHighlight, useView } from "./view-options.tsx";
 
 export type DiffProps = {
   diff: string;
-  /** What it is written in, or the ending of its file: for colours. */
+  /** The language or the file extension, for highlighting. */
   language?: string;
   layout?: "unified" | "split";
   first?: number;
-  /** Lines can be chosen, such as to comment on one. */
+  /** Called when the reader chooses a line, such as to comment on it. */
   onLine?: ((line: LineOfDiff) => void) | undefined;
-  /** What stands below a line. */
+  /** Returns what to show below a line. */
   below?: ((line: LineOfDiff) => ComponentChildren) | undefined;
 };
 
-/** `number`: in the file as it is afterwards; of a line that is gone, as it was before. */
+/** `number` is the line number in the new file, or in the old file for a removed line. */
 export type LineOfDiff = { number: number; sign: DiffLine["sign"]; text: string };
 
 type Row = DiffLine & { words?: Words | undefined; pieces?: readonly CodePiece[] | undefined };
@@ -55,9 +55,9 @@ function withWords(hunk: readonly DiffLine[]): Row[] {
   return hunk.map((line) => ({ ...line, words: words.get(line) }));
 }
 
-/** Each side is read as a text of its own, so that what goes over lines has its colour in all of them. */
+/** Highlights each side as a whole text, so that tokens spanning lines are coloured in all of them. */
 function withColours(hunk: readonly Row[], highlight: Highlight, language: string): readonly Row[] {
-  if (hunk.length > mostColoured || hunk.some(({ text }) => isLongLine(text))) return hunk;
+  if (hunk.length > maxColoured || hunk.some(({ text }) => isLongLine(text))) return hunk;
   const pieces = new Map<Row, readonly CodePiece[]>();
   for (const gone of ["-", "+"] as const) {
     const side = hunk.filter(({ sign }) => sign !== gone);
@@ -67,7 +67,7 @@ function withColours(hunk: readonly Row[], highlight: Highlight, language: strin
   return hunk.map((row) => ({ ...row, pieces: pieces.get(row) }));
 }
 
-const mostColoured = 2000;
+const maxColoured = 2000;
 
 type HunkProps = Pick<DiffProps, "onLine" | "below"> & { hunk: readonly Row[]; first: number };
 
@@ -113,7 +113,7 @@ function SplitHunk({ hunk, first, onLine, below }: HunkProps) {
 
 type Pair = [before: Row | undefined, after: Row | undefined];
 
-/** Removed lines stand beside the ones that came in their place. */
+/** Pairs removed lines with the lines that replaced them. */
 function pairs(hunk: readonly Row[]): Pair[] {
   const all: Pair[] = [];
   for (let at = 0; at < hunk.length; ) {
@@ -142,7 +142,7 @@ function Line({ row, side, onLine }: LineProps) {
   const kind = kinds[row.sign];
   const Text = row.sign === "+" ? "ins" : row.sign === "-" ? "del" : "span";
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the button in it has the keys
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the button in it handles the keys
     <div
       class={`cr-change ${kind}`.trim()}
       data-line={number}
@@ -164,7 +164,7 @@ function Line({ row, side, onLine }: LineProps) {
       <span class="cr-change-sign" aria-hidden="true">
         {row.sign}
       </span>
-      <Text>{isLongLine(row.text) ? <LongLine text={row.text} /> : textOf(row)}</Text>
+      <Text>{isLongLine(row.text) ? <LongLine text={row.text} /> : renderText(row)}</Text>
     </div>
   );
 }
@@ -173,8 +173,8 @@ function lineOf({ sign, text, before, after }: Row): LineOfDiff {
   return { number: after ?? before ?? 0, sign, text };
 }
 
-/** Colours, and the words that changed, over each other. */
-function textOf({ text, words = [{ text, isChanged: false }], pieces = [{ text }] }: Row): ComponentChildren {
+/** Combines highlighting with the marks of changed words. */
+function renderText({ text, words = [{ text, isChanged: false }], pieces = [{ text }] }: Row): ComponentChildren {
   let at = 0;
   return words.map((word, index) => {
     const shown = <Pieces key={index} pieces={between(pieces, at, at + word.text.length)} />;

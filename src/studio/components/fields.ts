@@ -1,11 +1,11 @@
-// Args and results of calls are foreign: what is not there, or is something else, counts as empty.
+// Reads untrusted arguments and results of calls: missing or mistyped values count as empty.
 import { isObject, type JsonObject } from "../../json/object.ts";
 
 export function fieldsOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-export function textOf(value: unknown): string {
+export function stringOrEmpty(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 

@@ -1,4 +1,4 @@
-// The package entry ./components: sessions of agents, drawn with preact. Nothing here fetches, stores or knows a server.
+// The package entry ./components: renders agent sessions with preact. Nothing here fetches, stores or knows a server.
 
 export type { AgentEvent } from "../../protocol/event.ts";
 export type { Answer, Question, Recorded } from "../../protocol/run.ts";
@@ -15,6 +15,7 @@ export {
   UsageChart,
 } from "./charts.tsx";
 export { Copy, copyText } from "./copy.tsx";
+export { Counts } from "./counts.tsx";
 export { Diff, type DiffProps, type LineOfDiff } from "./diff.tsx";
 export { AssistantMessage, Notice, ResultLine, Thinking, UserMessage } from "./messages.tsx";
 export { QuestionCard, type QuestionProps } from "./question.tsx";
@@ -29,7 +30,7 @@ export { Timeline, type TimelineProps } from "./timeline/timeline.tsx";
 export { toolCall } from "./tool-call.ts";
 export { BashTool } from "./tools/bash.tsx";
 export { DeleteTool } from "./tools/delete.tsx";
-export { Counts, EditTool, WriteTool } from "./tools/edit.tsx";
+export { EditTool, WriteTool } from "./tools/edit.tsx";
 export { GenericTool } from "./tools/generic.tsx";
 export { GlobTool } from "./tools/glob.tsx";
 export { GrepTool } from "./tools/grep.tsx";

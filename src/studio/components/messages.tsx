@@ -1,4 +1,4 @@
-// What is said: by the user, by the model, in its thoughts, and about the run; and how a turn ended.
+// Renders messages of the user and the model, thinking, notices, and how a turn ended.
 import { errorCodes } from "../../protocol/error-codes.ts";
 import type { TurnEnding } from "../../protocol/run.ts";
 import { costOfEnding } from "../../protocol/usage.ts";
@@ -14,7 +14,7 @@ import { useOpen, useView } from "./view-options.tsx";
 
 type BodyOf<Type extends BlockBody["type"]> = Omit<Extract<BlockBody, { type: Type }>, "type">;
 
-/** As it was typed. */
+/** Renders the text as typed. */
 export function UserMessage({ text, isAside, pictures = [] }: BodyOf<"user">) {
   const lines = documentText(text.trim()).split("\n");
   return (
@@ -45,7 +45,7 @@ export function AssistantMessage({ text, isOpen, isCut }: BodyOf<"text">) {
   );
 }
 
-/** One soft line; all of it on demand. */
+/** One unobtrusive line that expands to the whole text. */
 export function Thinking({ text, isOpen: isRunning, durationMs, id }: BodyOf<"thinking"> & { id: string }) {
   const { isStatic } = useView();
   const [isOpen, setOpen] = useOpen(id, false);
@@ -88,12 +88,12 @@ export function Notice({ kind, message }: BodyOf<"notice">) {
   );
 }
 
-/** A person ended it: that is no failure. */
+/** True if the user interrupted the turn, which is not a failure. */
 export function isStopped({ type, code }: { type: string; code?: string }): boolean {
   return type === "fail" && code === "INTERRUPTED";
 }
 
-/** How a turn ended, in one line; a failure with its reason. */
+/** Shows how a turn ended, in one line; a failure with its reason. */
 export function ResultLine({ ending, changed }: { ending: TurnEnding; changed: number }) {
   const cost = costOfEnding(ending) ?? 0;
   const facts = [

@@ -1,4 +1,4 @@
-// A question of a run: what will happen, why it is asked, and what each answer writes down. The loudest thing on the page.
+// Renders a question of a run: what will happen, why it asks, and which rules each answer saves. It is the most prominent element.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { isObject } from "../../json/object.ts";
@@ -6,7 +6,7 @@ import type { Answer, ChoicesQuestion, PermissionQuestion, Question, QuestionAns
 import { wordsOfCall } from "../../view/call-words.ts";
 import { documentText } from "../../view/document-text.ts";
 import { Diff } from "./diff.tsx";
-import { fieldsOf, textOf } from "./fields.ts";
+import { fieldsOf, stringOrEmpty } from "./fields.ts";
 import { Code, Json } from "./text/code.tsx";
 import { Markdown } from "./text/markdown.tsx";
 import { usePath } from "./view-options.tsx";
@@ -14,9 +14,9 @@ import { usePath } from "./view-options.tsx";
 export type QuestionProps = {
   question: Question;
   onAnswer?: ((question: Question, answer: Answer) => void) | undefined;
-  /** It was answered here, and has not gone yet. */
+  /** True once it was answered here, until it disappears. */
   isSent?: boolean | undefined;
-  /** The call above it says what it is about. */
+  /** True if the call above already shows what it is about. */
   isInCard?: boolean;
 };
 
@@ -45,7 +45,7 @@ export function QuestionCard({ question, isInCard, ...rest }: QuestionProps) {
   );
 }
 
-/** What is wanted of who reads it. */
+/** What the run wants from the reader. */
 const wishes: Record<Question["type"], string> = {
   permission: "wants permission",
   choices: "asks",
@@ -64,30 +64,30 @@ const titles: Record<Exclude<Question["type"], "permission">, string> = {
 };
 
 function titleOf(question: Question): string {
-  if (question.type === "permission") return documentText(wordsOf(question).name);
+  if (question.type === "permission") return documentText(permissionWords(question).name);
   if (question.type === "choices") return documentText(question.title) || titles.choices;
   return question.type === "plan" ? `Plan: ${documentText(question.name)}` : titles[question.type];
 }
 
-/** What a call is done to. */
+/** Returns what the call acts on. */
 function targetOf(question: Question): string {
-  return question.type === "permission" ? documentText(wordsOf(question).target) : "";
+  return question.type === "permission" ? documentText(permissionWords(question).target) : "";
 }
 
-/** Questions name a tool as the model calls it. */
+/** Maps the tool names of questions, which are those the model uses, to wire names. */
 const wireNames: Record<string, string> = {
   ...{ Read: "read", Write: "edit", Edit: "edit", Delete: "delete", Shell: "shell", LS: "ls", Glob: "glob" },
   ...{ Grep: "grep", WebFetch: "webFetch", WebSearch: "webSearch" },
 };
 
-function wordsOf({ tool, args }: PermissionQuestion) {
+function permissionWords({ tool, args }: PermissionQuestion) {
   return wordsOfCall(wireNames[tool] ?? tool, args, undefined);
 }
 
-/** Whole, where the line above has no room for it, or where a tool is not one of ours. */
+/** Shows the arguments whole if the line above has no room for them, or if the tool is not built in. */
 function Arguments({ question: { tool, args } }: { question: PermissionQuestion }) {
   const fields = fieldsOf(args);
-  const command = textOf(fields.command);
+  const command = stringOrEmpty(fields.command);
   const wire = wireNames[tool] ?? tool;
   if (wire === "shell")
     return /\n/.test(command.trim()) || command.length > 60 ? (
@@ -154,10 +154,10 @@ function Body({ question, ...rest }: QuestionProps) {
 
 type AnsweringProps<Kind> = Omit<QuestionProps, "question"> & { question: Question & Kind };
 
-/** A way to say yes: what the button says, and the rules that it writes down. */
+/** A way to say yes: the button's label, and the rules that it saves. */
 type Way = { words: string; rules?: readonly string[]; answer: Answer };
 
-/** What a question offers, from the narrowest to the widest. */
+/** Returns what a question offers, from the narrowest to the widest. */
 function waysOf(question: PermissionQuestion): Way[] {
   const { rules = [], widerRules = [], offersSandbox } = question;
   const ways: Way[] = [{ words: "Allow once", answer: { type: "yes" } }];
@@ -217,7 +217,7 @@ type ButtonsProps = {
   no: string;
 };
 
-/** The ways to say yes, a verb on each; and no, with words that the agent is told. */
+/** One button for each way to say yes, and no with an optional message to the agent. */
 function Buttons({ question, onAnswer, isSent, ways, no }: ButtonsProps) {
   const [reason, setReason] = useState<string>();
   if (!onAnswer) return null;

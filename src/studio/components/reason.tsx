@@ -1,16 +1,16 @@
-// Why a call failed or was refused. Rules and files that a refusal names stand out.
+// Shows why a call failed or was refused, highlighting rules and files that a refusal names.
 import { documentText } from "../../view/document-text.ts";
 
-/** `Shell(rm)`, `Write(src/**)`; paths of settings. */
+/** Matches rules such as `Shell(rm)` and `Write(src/**)`, and paths of settings. */
 const named =
   /\b(?:Shell|Read|Write|Delete|WebFetch|WebSearch|Mcp)\([^()\n]*\)|(?:~|\.{0,2})\/[^\s,;:'"]+\.(?:json|md|toml)\b/g;
 
-/** Longer ones are what a program printed. */
-const mostText = 4000;
+/** Longer texts are the output of a program, and are cut. */
+const maxText = 4000;
 
 export function Reason({ text, isRefused }: { text: string; isRefused?: boolean }) {
   const shown = documentText(text.trim());
-  const cut = shown.length > mostText ? `${shown.slice(0, mostText)} …` : shown;
+  const cut = shown.length > maxText ? `${shown.slice(0, maxText)} …` : shown;
   return <p class={`cr-reason${isRefused ? " cr-refused" : " cr-failed"}`}>{isRefused ? withNames(cut) : cut}</p>;
 }
 

@@ -1,16 +1,16 @@
-// A call, made from the shapes of the wire: for programs that have those and no events.
+// Builds a tool call from wire shapes, for programs that have those instead of events.
 import { outcomeOf } from "../../protocol/tool-calls.ts";
 import type { ToolShapes } from "../../protocol/tool-shapes.ts";
 import type { ToolCall } from "./timeline/blocks.ts";
 
-/** `read`, `shell`, …: the keys of the wire without `ToolCall`. */
+/** The wire keys without `ToolCall`: `read`, `shell`, … */
 export type ToolName = keyof ToolShapes extends `${infer Name}ToolCall` ? Name : never;
 
 type Shape<Name extends ToolName> = Pick<ToolShapes[`${Name}ToolCall`], "args"> & {
   result?: ToolShapes[`${Name}ToolCall`]["result"] | undefined;
 };
 
-/** Without a result it runs. */
+/** Without a result, the call is running. */
 export function toolCall<Name extends ToolName>(
   tool: Name,
   shape: Shape<Name>,

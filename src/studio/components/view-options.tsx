@@ -1,4 +1,4 @@
-// What components know of the page they stand in: handed down once, so that each of them also works alone.
+// Options that components share through context, so that each component also works alone.
 import { type ComponentChildren, createContext } from "preact";
 import { useContext, useEffect, useMemo, useReducer, useState } from "preact/hooks";
 import { shortPath } from "../../text/short-path.ts";
@@ -7,33 +7,33 @@ import type { CodePiece } from "../../view/code-piece.ts";
 export type Highlight = (code: string, language: string) => CodePiece[][];
 
 export type ViewOptions = {
-  /** Paths inside it are shown from there. */
+  /** Paths inside it are shown relative to it. */
   workspace?: string;
   home?: string;
-  /** It is looked at afterwards: what ran then does not run now. */
+  /** True for a past session: calls that were running then are not running now. */
   isPast?: boolean;
-  /** For pages without scripts: everything is in the page, and folded by the browser itself. */
+  /** For pages without scripts: everything is in the page, and folded by the browser. */
   isStatic?: boolean;
-  /** The address of a block, where blocks can be linked to. */
+  /** Returns the URL of a block, if blocks can be linked to. */
   linkTo?: (id: string) => string;
-  /** Where it is loaded already; otherwise it is when code is first shown. */
+  /** The highlighter, if loaded already; otherwise it is loaded when code is first shown. */
   highlight?: Highlight;
-  /** Unified, or both sides next to each other. */
+  /** Unified, or side by side. */
   diffLayout?: "unified" | "split";
-  /** Files that were deleted can be brought back: the session is one of ours. */
+  /** True if deleted files can be restored, which only sessions of this program support. */
   canRewind?: boolean;
-  /** Who remembers what is open; by default each component does. */
+  /** Stores what is open; by default each component does so itself. */
   openness?: Openness;
 };
 
-/** What a reader opened and closed. Undefined: neither. */
+/** What the reader opened and closed; undefined for neither. */
 export type Openness = { isOpen(id: string): boolean | undefined; set(id: string, isOpen: boolean): void };
 
 const Options = createContext<ViewOptions>({});
 
 export function View({ children, ...options }: ViewOptions & { children: ComponentChildren }) {
   const { workspace, home, isStatic, linkTo, highlight, diffLayout, canRewind, openness } = options;
-  // The same object while nothing changes: everything below is drawn again for another.
+  // Keep the same object while nothing changes, since a new one renders everything below again.
   const value = useMemo(() => options, [workspace, home, isStatic, linkTo, highlight, diffLayout, canRewind, openness]);
   return <Options.Provider value={value}>{children}</Options.Provider>;
 }
@@ -42,7 +42,7 @@ export function useView(): ViewOptions {
   return useContext(Options);
 }
 
-/** Whether something is open, and what changes it. */
+/** Returns whether something is open, and a setter. */
 export function useOpen(id: string, otherwise: boolean): [isOpen: boolean, set: (isOpen: boolean) => void] {
   const { openness } = useView();
   const [own, setOwn] = useState<boolean>();
@@ -55,7 +55,7 @@ export function useOpen(id: string, otherwise: boolean): [isOpen: boolean, set: 
   return [(openness ? openness.isOpen(id) : own) ?? otherwise, set];
 }
 
-/** A path as it is read: from the workspace, or from home. */
+/** Returns a function that shortens paths relative to the workspace or the home directory. */
 export function usePath(): (path: string) => string {
   const { workspace, home } = useView();
   return (path) => {
@@ -68,7 +68,7 @@ export function usePath(): (path: string) => string {
 let highlighter: Highlight | undefined;
 let loading: Promise<void> | undefined;
 
-/** Loads the highlighter: once, for all. */
+/** Loads the highlighter once for all components. */
 export function loadHighlighter(): Promise<void> {
   loading ??= import("../../view/code-pieces.ts").then(({ codePieces }) => {
     highlighter = codePieces;
@@ -76,7 +76,7 @@ export function loadHighlighter(): Promise<void> {
   return loading;
 }
 
-/** Undefined until it is loaded; then the component is drawn again. */
+/** Returns undefined until it is loaded; then the component is rendered again. */
 export function useHighlight(isWanted: boolean): Highlight | undefined {
   const { highlight } = useView();
   const [, setLoaded] = useState(highlighter !== undefined);

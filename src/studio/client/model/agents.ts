@@ -1,4 +1,4 @@
-// The agents, as they are told apart: a name as it is typed in a terminal, and two letters for a mark.
+// Display names of the agents: the name typed in a terminal, and two letters for the mark.
 
 const letters: Readonly<Record<string, string>> = {
   courser: "Co",
@@ -10,7 +10,7 @@ const letters: Readonly<Record<string, string>> = {
   pi: "Pi",
 };
 
-/** As it is typed in a terminal. */
+/** Returns the name as typed in a terminal. */
 export function agentName(name: string): string {
   return name === "cursor" ? "cursor-agent" : name;
 }

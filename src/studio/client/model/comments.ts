@@ -1,8 +1,8 @@
-// Comments on lines, as one prompt for the agent.
+// Combines comments on lines into one prompt for the agent.
 export type Comment = {
-  /** From the workspace. */
+  /** The path relative to the workspace. */
   path: string;
-  /** The call that made the change. */
+  /** The id of the call that made the change. */
   step: string;
   line: number;
   code: string;

@@ -1,6 +1,6 @@
-// When things happened and where, as short as a list needs it. Other numbers: `view/numbers.ts`.
+// Formats times and paths for lists. Other numbers are formatted in `view/numbers.ts`.
 
-/** How long ago, or when: as short as a list needs it. */
+/** Formats a time for a list: the time of day for today, the weekday within six days, else the date. */
 export function moment(at: number, now: number): string {
   const date = new Date(at);
   if (dayOf(at) === dayOf(now))
@@ -13,7 +13,7 @@ export function moment(at: number, now: number): string {
   });
 }
 
-/** "40 s ago", "3 min ago", "2 h ago"; then as a list says it. */
+/** Formats an age: "40 s ago", "3 min ago", "2 h ago"; older times as in a list. */
 export function ago(at: number, now: number): string {
   const seconds = Math.max(0, Math.floor((now - at) / 1000));
   if (seconds < 60) return `${seconds} s ago`;
@@ -21,7 +21,7 @@ export function ago(at: number, now: number): string {
   return seconds < 86_400 ? `${Math.floor(seconds / 3600)} h ago` : moment(at, now);
 }
 
-/** "0:41", "2:14", "1:02:14": how long something has been running. */
+/** Formats how long something has been running: "0:41", "2:14", "1:02:14". */
 export function clock(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const parts = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60), seconds % 60];
@@ -46,7 +46,7 @@ export function dayGroup(at: number, now: number): DayGroup {
   return now - at < 31 * dayMs ? "This month" : "Older";
 }
 
-/** The last part of a path. */
+/** Returns the last part of a path. */
 export function baseName(path: string): string {
   return (
     path

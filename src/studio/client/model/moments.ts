@@ -1,8 +1,8 @@
-// Moments of a session: when each event happened, without long pauses, and what files held by then.
+// Moments of a session for the replay: when each event happened, without long pauses, and the contents of files at that time.
 import type { FileChange } from "../../../serve/api.ts";
 import type { Step } from "../state/conversation.ts";
 
-/** Milliseconds since the beginning, for each step. `longest`: pauses are cut to it. */
+/** Returns the milliseconds since the beginning for each step. Pauses are cut to `longest`. */
 export function timesOf(steps: readonly Step[], longest: number): number[] {
   let time = 0;
   let last: number | undefined;
@@ -17,17 +17,20 @@ export function timesOf(steps: readonly Step[], longest: number): number[] {
 
 type Change = FileChange["steps"][number];
 
-/** `text` undefined: it was not there, or it is not known (`isUnknown`). `byCommand`: what is seen was done by one. */
+/**
+ * `text` is undefined if the file did not exist or its content is unknown (`isUnknown`). `byCommand` is set if a command made the
+ * last change.
+ */
 export type FileThen = { path: string; text: string | undefined; isUnknown?: true; byCommand?: Change };
 
-/** Files that were changed up to a moment, as they were then; those that change later, as they were before. Latest change last. */
+/** Returns the files as they were at a moment, including those that change later. The latest change comes last. */
 export function filesAt(changes: readonly FileChange[], steps: readonly Step[], at: number): FileThen[] {
   const ends = new Map<string, number>();
   for (const [index, { event }] of steps.entries()) if (event.type === "tool_end") ends.set(event.callId, index);
   const files = changes.map(({ path, steps: made }) => {
     const last = made.filter(({ callId }) => (ends.get(callId) ?? Number.POSITIVE_INFINITY) < at).at(-1);
     const when = last ? ends.get(last.callId)! : -1;
-    return { when, file: { path, ...(last ? afterOf(last) : { text: beforeFirst(made[0]) }) } };
+    return { when, file: { path, ...(last ? fileAfter(last) : { text: beforeFirst(made[0]) }) } };
   });
   return files
     .filter(({ file, when }) => when >= 0 || file.text !== undefined)
@@ -35,7 +38,7 @@ export function filesAt(changes: readonly FileChange[], steps: readonly Step[], 
     .map(({ file }) => file);
 }
 
-function afterOf(change: Change): Omit<FileThen, "path"> {
+function fileAfter(change: Change): Omit<FileThen, "path"> {
   const text = change.kind === "delete" ? undefined : (change.after ?? undefined);
   const isCommand = change.kind === "command";
   return {

@@ -1,7 +1,7 @@
-// What a conversation comes to: files that were changed, what is left to do, its turns in numbers.
+// Summarizes a conversation: changed files, open todos, and the figures of its turns.
 import { isObject, type JsonObject } from "../../../json/object.ts";
 import type { TurnFigures } from "../../../serve/api.ts";
-import type { Block, TurnNumbers } from "../../components/index.ts";
+import type { Block, TurnNumbers } from "../../components/timeline/blocks.ts";
 
 export type ChangedFile = { path: string; added: number; removed: number; isDeleted: boolean };
 
@@ -29,7 +29,7 @@ function count(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }
 
-/** As it stands now. */
+/** Returns the current todo list. */
 export function latestTodos(blocks: readonly Block[]): JsonObject[] {
   const block = blocks.findLast((each) => each.type === "call" && each.call.tool === "updateTodos");
   if (block?.type !== "call") return [];
@@ -38,7 +38,7 @@ export function latestTodos(blocks: readonly Block[]): JsonObject[] {
   return Array.isArray(value["todos"]) ? value["todos"].filter(isObject) : [];
 }
 
-/** What the disk says of turns that are not in the page yet, and the page of those that are not on the disk yet. */
+/** Merges turns that are only on disk, as they are not loaded yet, with those of the timeline, which may not be on disk yet. */
 export function turnNumbers(
   shown: readonly TurnNumbers[],
   figures: readonly TurnFigures[] | undefined,
@@ -58,7 +58,7 @@ export function turnNumbers(
   ];
 }
 
-/** The stream of a run does not tell it. */
+/** Adds the context use from disk, since the stream of a run does not have it. */
 function withContext(turn: TurnNumbers, context: TurnFigures["context"] | undefined): TurnNumbers {
   return context && !turn.context ? { ...turn, context } : turn;
 }

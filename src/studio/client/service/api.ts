@@ -1,11 +1,13 @@
-// What the page asks the service for, each by a name.
+// The requests of the page to the service, as named functions.
 import type { Answer } from "../../../protocol/run.ts";
 import type {
   DayFigures,
   EventsPage,
   FileChange,
   InstalledCli,
+  LastEvents,
   ListedSession,
+  ListedSetting,
   LogEntry,
   RunRecord,
   SessionFacts,
@@ -21,13 +23,13 @@ export type FolderEntry = { name: string; type: "file" | "folder" | "other" };
 
 export type SentPrompt = { text: string; images?: readonly { mime: string; base64: string }[] };
 
-/** What is other than in the run before. */
+/** What changes compared with the previous run. */
 export type FollowUp = { prompt: SentPrompt; mode?: "plan" | "ask" | "agent"; model?: string; force?: boolean };
 
 export type NewRun = {
   cli: string;
   workspace?: string;
-  /** Over a fleet: where the files come from, and which workers. */
+  /** For a fleet: where the files come from, and the worker pool. */
   source?: string;
   pool?: string;
   prompt: SentPrompt;
@@ -38,7 +40,7 @@ export type NewRun = {
   session?: { id: string; fork?: boolean };
 };
 
-/** `since`: how many files differ since the session was over. */
+/** `since` is the number of files that differ since the session ended. */
 export type Changes = { items: FileChange[]; since?: number };
 
 export type Api = ReturnType<typeof createApi>;
@@ -54,20 +56,24 @@ export function createApi({ get, send }: Http) {
       return get<{ items: ListedSession[]; projects: string[] }>(`/api/sessions?${query}`, signal);
     },
     session: (ref: SessionRef) => get<SessionFacts>(session(ref)),
-    events: (ref: SessionRef, from: number, limit: number) =>
-      get<EventsPage>(session(ref, `/events?from=${from}&limit=${limit}`)),
-    lastEvents: (ref: SessionRef, last: number) => get<EventsPage>(session(ref, `/events?last=${last}`)),
-    /** `commands`: also what those did, which takes longer. */
+    /** `next` in the result is where the following page begins. */
+    events: (ref: SessionRef, from: "from" | "turn", number: number) =>
+      get<EventsPage>(session(ref, `/events?limit=10000&${from}=${number}`)),
+    lastEvents: (ref: SessionRef, last: number) => get<LastEvents>(session(ref, `/events?last=${last}`)),
+    /** `commands` includes changes made by shell commands, which takes longer. */
     changes: (ref: SessionRef, { commands, now = false }: { commands: boolean; now?: boolean }) =>
       get<Changes>(session(ref, `/changes${commands ? `?commands=1${now ? "&now=1" : ""}` : ""}`)),
     rename: (ref: SessionRef, title: string) => send("PATCH", session(ref), { title }),
     remove: (ref: SessionRef) => send("DELETE", session(ref)),
-    /** The id of the copy comes back. */
+    /** Returns the id of the copy. */
     async fork(ref: SessionRef, turn?: number): Promise<string | undefined> {
       const { text } = await send<{ text: string }>("POST", session(ref, "/fork"), turn === undefined ? {} : { turn });
       return /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(text)?.[0];
     },
-    rewind: (ref: SessionRef, turn: number) => send("POST", session(ref, "/rewind"), { turn }),
+    /** With `file`, only that file is rewound. */
+    rewind: (ref: SessionRef, turn: number, file?: string) =>
+      send("POST", session(ref, "/rewind"), { turn, ...(file !== undefined && { file }) }),
+    undoRewind: (ref: SessionRef) => send("POST", session(ref, "/rewind/undo")),
     exportAddress: (ref: SessionRef, format: string) => session(ref, `/export?format=${format}`),
 
     agents: async () => (await get<{ items: InstalledCli[] }>("/api/agents")).items,
@@ -78,6 +84,10 @@ export function createApi({ get, send }: Http) {
       (await send<{ items: FolderEntry[] }>("POST", "/api/files/list", { workspace, path })).items,
     file: (workspace: string, path: string) =>
       send<{ text: string; bytes: number; isCut: boolean }>("POST", "/api/files/read", { workspace, path }),
+    settings: async () => (await get<{ items: ListedSetting[] }>("/api/settings")).items,
+    /** Null restores the default. Returns a message about what was done. */
+    saveSetting: async (name: string, value: string | null) =>
+      (await send<{ text: string }>("PATCH", "/api/settings", { name, value })).text,
     days: async () => (await get<{ items: DayFigures[] }>("/api/days")).items,
     summaries: async (sessions: readonly Pick<ListedSession, "tool" | "id" | "updatedAt">[]) =>
       (await send<{ items: (SessionSummary | null)[] }>("POST", "/api/sessions/summaries", { sessions })).items,

@@ -1,11 +1,11 @@
-// Server-sent events over fetch, since the browser's own reader cannot send a header. One for each tab; goes on after the
-// last event that came, however often the service is gone in between.
+// Reads server-sent events with fetch, since EventSource cannot send a header. Each tab has one stream, which reconnects and
+// resumes after the last received event.
 import type { ChangedSession, LogEntry, OpenQuestion, RunRecord } from "../../../serve/api.ts";
 import { type Http, isSameService } from "./http.ts";
 
 export type StreamState = "connecting" | "open" | "lost";
 
-/** What there is when the stream begins. */
+/** The state sent when the stream begins. */
 export type Hello = { runs: RunRecord[]; questions: OpenQuestion[] };
 
 export type EventStreamOptions = {
@@ -13,18 +13,18 @@ export type EventStreamOptions = {
   token: string;
   signal: AbortSignal;
   onEntry(entry: LogEntry): void;
-  /** Runs that wait for a host, and have no entry yet. */
+  /** Called with queued runs, which have no log entry yet. */
   onRuns(queued: readonly RunRecord[]): void;
-  /** Sessions on the disk that are new or have grown. */
+  /** Called with sessions on disk that are new or have grown. */
   onSessions(changed: readonly ChangedSession[]): void;
   onState(state: StreamState): void;
-  /** Connected. `again`: it was before, so that what is no part of the log may have changed meanwhile. */
+  /** Called when connected. `again` is true for a reconnection, when state outside of the log may have changed meanwhile. */
   onHello(there: Hello, again: boolean): void;
 };
 
 const firstPauseMs = 250;
 const longestPauseMs = 4000;
-/** The service says something every 15 seconds. */
+/** The service sends something every 15 seconds. */
 const silenceMs = 40_000;
 
 export async function followLog(options: EventStreamOptions): Promise<void> {
@@ -49,7 +49,7 @@ export async function followLog(options: EventStreamOptions): Promise<void> {
         if (event === "sessions") onSessions((JSON.parse(data) as { changed: ChangedSession[] }).changed);
       }
     } catch {
-      // Told by the state; what the service refuses for good is told by who made the request.
+      // The connection state shows the loss; `createHttp` handles a refused token.
     }
     if (signal.aborted) return;
     onState("lost");
@@ -93,7 +93,7 @@ function parseBlock(block: string): SentEvent {
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
-    // Whoever comes back to the tab, or to the network, does not want to wait.
+    // Reconnect at once when the user returns to the tab or the network is back.
     const go = () => {
       clearTimeout(timer);
       resolve();

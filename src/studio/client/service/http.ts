@@ -1,4 +1,4 @@
-// Requests to the service that this page came from: JSON both ways, the token in a header, failures as sentences.
+// HTTP client for the service that delivered this page: JSON both ways, the token in a header, errors as readable messages.
 export class ServiceError extends Error {
   readonly status: number;
   readonly code: string;
@@ -16,7 +16,7 @@ export type Http = {
   open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response>;
 };
 
-/** `onRefused`: the token is not the service's any more. */
+/** `onRefused` is called when the service no longer accepts the token. */
 export function createHttp(token: string, onRefused: () => void): Http {
   const request = async (path: string, init: RequestInit): Promise<Response> => {
     const headers = { Authorization: `Bearer ${token}`, ...init.headers };
@@ -45,7 +45,7 @@ async function failureOf(response: Response): Promise<ServiceError> {
   return new ServiceError(response.status, code, message);
 }
 
-/** Whether who listens at this address knows the token: asked before it is sent to a service that was gone. */
+/** Checks that the server at this address knows the token, before sending it to a service that was gone. */
 export async function isSameService(token: string): Promise<boolean> {
   const nonce = [...crypto.getRandomValues(new Uint8Array(32))].map(hex).join("");
   const response = await fetch(`/api/proof?nonce=${nonce}`, { cache: "no-store", credentials: "omit" });

@@ -1,7 +1,7 @@
-// The token of the service: handed over behind `#` once, kept by this tab alone, sent as a header and nowhere else.
+// The access token: passed once in the URL fragment, kept in this tab's session storage, and sent only as a header.
 const name = "courser.token";
 
-/** Takes it from the address, which is left without it; else what this tab was told before. */
+/** Takes the token from the URL and removes it there; otherwise returns the one this tab has stored. */
 export function takeToken(): string | undefined {
   const given = /^#token=([\w-]{20,})$/.exec(location.hash)?.[1];
   if (given !== undefined) {

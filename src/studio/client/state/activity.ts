@@ -1,4 +1,4 @@
-// What each run does at the moment, in a line.
+// Tracks what each run is doing at the moment, in one line.
 import { signal } from "@preact/signals";
 import type { AgentEvent } from "../../../protocol/event.ts";
 import type { LogEntry, RunRecord } from "../../../serve/api.ts";
@@ -6,12 +6,12 @@ import { collapsed } from "../../../text/one-line.ts";
 import { wordsOfCall } from "../../../view/call-words.ts";
 import { liveRuns, onEntry, service } from "./app.ts";
 
-/** By run. `name`: of the tool, where it is a call. */
+/** Keyed by run id. `name` is the tool's name if it is a call. */
 export const activity = signal<ReadonlyMap<string, { name?: string; text: string }>>(new Map());
 
 const next = new Map<string, { name?: string; text: string }>();
 
-/** Keeps `activity` up to date from now on. It is to be called once. */
+/** Keeps `activity` up to date. Call once. */
 export function watchActivity(): void {
   onEntry(take);
   liveRuns.subscribe((live) => {
@@ -20,10 +20,10 @@ export function watchActivity(): void {
 }
 
 const asked = new Set<string>();
-/** Positions count the entries of all runs. */
+/** How many log positions to look back; positions count the entries of all runs. */
 const lookedBack = 300;
 
-/** What a run did before this page was open. */
+/** Reads what a run did before this page was open. */
 async function lookBack({ id, position }: RunRecord): Promise<void> {
   asked.add(id);
   const entries = await service()

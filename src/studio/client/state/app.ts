@@ -1,4 +1,4 @@
-// What the page knows as a whole: the service, the runs, what waits for an answer, the list of sessions.
+// The global state of the page: the connection, the runs, open questions, and the list of sessions.
 import { batch, computed, signal } from "@preact/signals";
 import type { Answer, Question } from "../../../protocol/run.ts";
 import type {
@@ -17,7 +17,7 @@ import { notifyOf } from "./notifications.ts";
 
 export type Connection = StreamState | "refused";
 
-/** Which agents there were the last time: asking each of them takes seconds. */
+/** Storage key for the agents found last time, since detecting them takes seconds. */
 const knownAgents = "courser.agents";
 
 export const connection = signal<Connection>("connecting");
@@ -29,9 +29,9 @@ export const filter = signal<SessionFilter>({ search: "", agent: "", project: ""
 export const sessions = signal<readonly ListedSession[] | undefined>(undefined);
 export const projects = signal<readonly string[]>([]);
 export const listError = signal<string | undefined>(undefined);
-/** What the list was asked for last: until it is the filter, the list shows something else. */
+/** The filter that the current list was loaded for; it differs from `filter` until the new list arrives. */
 export const foundFor = signal(filter.value);
-/** How many sessions are asked for. */
+/** The number of sessions to request. */
 export const listed = signal(100);
 
 export const liveRuns = computed(() =>
@@ -41,7 +41,7 @@ export const liveRuns = computed(() =>
 );
 
 let isLoaded: () => void;
-/** Resolves when it is known what runs. */
+/** Resolves when the runs are known. */
 export const runsLoaded = new Promise<void>((resolve) => {
   isLoaded = resolve;
 });
@@ -55,18 +55,18 @@ export function service(): Api {
   return api;
 }
 
-/** For what is not JSON. */
+/** Returns the HTTP client, for responses that are not JSON. */
 export function openHttp(): Http {
   return http;
 }
 
-/** Entries of the log, as they come. What ends it comes back. */
+/** Subscribes to log entries. Returns a function that unsubscribes. */
 export function onEntry(listener: (entry: LogEntry) => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** Sessions that other programs write to, as they grow. What ends it comes back. */
+/** Subscribes to sessions that other programs write to. Returns a function that unsubscribes. */
 export function onSessions(listener: (changed: readonly ChangedSession[]) => void): () => void {
   watchers.add(listener);
   return () => watchers.delete(listener);
@@ -89,7 +89,7 @@ export function connect(token: string): void {
       for (const run of queued) if (!runs.value.has(run.id)) noteRun(run);
     },
     onSessions(changed) {
-      // What a run of this service writes is told by its log.
+      // Sessions of this service's own runs are updated by the log.
       const live = liveRuns.value.flatMap(({ sessionId }) => sessionId ?? []);
       if (changed.some(({ name }) => !live.some((id) => name.includes(id)))) loadSessionsSoon();
       for (const watcher of watchers) watcher(changed);
@@ -114,7 +114,7 @@ async function takeAll({ runs: all, questions: open }: Hello, again: boolean): P
   if (again) for (const each of open) if (!known.has(keyOf(each))) notifyOf(each, runTitle(each.run));
   isLoaded();
   if (again) void loadSessions();
-  // Not needed to begin with: until then there are those of the last time, or this program alone.
+  // Not needed at first: until then, use the agents of the last visit, or this program alone.
   await new Promise((resolve) => setTimeout(resolve, 1000));
   const found = await api.agents().catch(() => undefined);
   if (!found) return;
@@ -130,7 +130,7 @@ function recalledAgents(): readonly InstalledCli[] {
   }
 }
 
-/** Runs number their questions each for itself. */
+/** Question ids are unique only within a run. */
 export function keyOf({ run, question }: OpenQuestion): string {
   return `${run} ${question.id}`;
 }
@@ -228,7 +228,7 @@ function changeRun(id: string, change: Partial<RunRecord>): void {
   if (run) noteRun({ ...run, ...change });
 }
 
-/** The first answer counts; who comes late is told by the question being gone. */
+/** Only the first answer counts; for other readers the question disappears. */
 export async function answerQuestion(run: string, question: Question, answer: Answer): Promise<void> {
   await api.answer(run, question, answer);
   questions.value = questions.value.filter((each) => each.run !== run || each.question.id !== question.id);
@@ -252,7 +252,7 @@ export function runTitle(id: string): string {
   );
 }
 
-/** A chat that was just begun has no title yet, and may not even know its prompt. */
+/** A new chat has no title yet, and may not have its prompt either. */
 export function titleOf(
   session: { title: string } | undefined,
   run: Pick<RunRecord, "spec"> | undefined,

@@ -1,4 +1,4 @@
-// What the last run was started with: the next one begins from there.
+// The options of the last run, which are the defaults for the next one.
 import { signal } from "@preact/signals";
 
 export type Mode = "agent" | "plan" | "ask";
@@ -10,9 +10,9 @@ export type Choices = {
   mode: Mode;
   permission: "ask" | "force";
   isWorktree: boolean;
-  /** It is started, and the page stays where it is. */
+  /** True to start the run and stay on the current page. */
   isAside: boolean;
-  /** Over a fleet: where the files come from, and which workers. */
+  /** For a fleet: where the files come from, and the worker pool. */
   repository: string;
   pool: string;
 };
@@ -30,7 +30,7 @@ export function choose(change: Partial<Choices>): void {
   choices.value = { ...choices.value, ...change };
 }
 
-/** Kept when a run was started with it. That everything is allowed is said for each run anew. */
+/** Saves the options when a run starts, except for the permission to run everything, which must be chosen for each run. */
 export function keepChoices(): void {
   const { permission: _, ...rest } = choices.value;
   localStorage.setItem(name, JSON.stringify(rest));

@@ -1,21 +1,22 @@
-// A conversation that is looked at: what is on the disk of it, and what the run that works in it says, as one timeline.
+// The conversation being viewed: combines the session on disk and the log of its live run into one timeline.
 import { batch, signal } from "@preact/signals";
 import type { AgentEvent } from "../../../protocol/event.ts";
 import type { ContextUse } from "../../../protocol/run.ts";
-import type { EventsPage, LogEntry, RunRecord, SessionFacts } from "../../../serve/api.ts";
+import type { EventsPage, LastEvents, LogEntry, RunRecord, SessionFacts } from "../../../serve/api.ts";
 import type { Picture } from "../../components/timeline/blocks.ts";
 import { TimelineLog } from "../../components/timeline/log.ts";
 import type { SessionRef } from "../service/api.ts";
 import { ServiceError } from "../service/http.ts";
 import { latestRunOf, noteRun, onEntry, onSessions, runs, runsLoaded, service } from "./app.ts";
 
-/** `agent`: the subagent that did it. */
+/** `agent` is the subagent that the event belongs to. */
 export type Step = { index: number; turn: number; event: AgentEvent; agent?: string };
 
-/** Said to a run, and not told yet. */
+/** A message sent to a run that the model has not received yet. */
 export type Pending = { id: string; text: string; kind: "steer" | "prompt" };
 
-const firstPage = 150;
+/** Enough turns for the tallest window; earlier ones are loaded afterwards. */
+const firstPage = 60;
 const contextEveryMs = 4000;
 
 export class Conversation {
@@ -25,16 +26,16 @@ export class Conversation {
   readonly run = signal<string | undefined>(undefined);
   readonly facts = signal<SessionFacts | undefined>(undefined);
   readonly log = signal(new TimelineLog());
-  /** Grows with the log, at most once a frame. */
+  /** Increases as the log grows, at most once per frame. */
   readonly version = signal(0);
   readonly isWhole = signal(false);
   readonly pending = signal<readonly Pending[]>([]);
-  /** The prompt of a run that has not begun with it yet. */
+  /** The prompt of a run that has not started with it yet. */
   readonly opening = signal<string | undefined>(undefined);
   readonly context = signal<ContextUse | undefined>(undefined);
-  /** Where the agent works, as it said. */
+  /** The agent's working directory, as it reported. */
   readonly cwd = signal<string | undefined>(undefined);
-  /** Who carries out the run that is looked at. */
+  /** The worker that executes the run. */
   readonly worker = signal<string | undefined>(undefined);
   readonly steps: Step[] = [];
 
@@ -72,7 +73,7 @@ export class Conversation {
     await this.#attempt(async () => {
       const [page] = await Promise.all([service().lastEvents(ref, firstPage), runsLoaded]);
       const last = latestRunOf(ref.id);
-      // What a run showed and could not keep, since it was killed or never began, is in its log alone.
+      // If a run was killed or never started, parts of what it showed are only in its log.
       const isLogged = last && (isLive(last) || (last.state !== "finished" && !last.isPruned));
       this.#showSession(ref, page, isLogged ? last.createdAt : undefined);
       if (isLogged) await this.attach(last);
@@ -92,7 +93,7 @@ export class Conversation {
     });
   }
 
-  /** The run goes on where the timeline ends. */
+  /** Appends a run to the timeline and follows it. */
   async attach(run: RunRecord): Promise<void> {
     noteRun(run);
     this.#early = [];
@@ -112,7 +113,7 @@ export class Conversation {
     this.#askForContext();
   }
 
-  /** Where the conversation stands on the disk by now: after it was rewound. */
+  /** Loads the conversation from disk again, after a rewind. */
   async reload(): Promise<void> {
     const ref = this.ref.value;
     if (!ref) return;
@@ -132,7 +133,7 @@ export class Conversation {
     try {
       await work();
       this.status.value = "ready";
-      void this.loadFacts();
+      void painted().then(() => this.loadFacts());
     } catch (error) {
       if (this.#isClosed) return;
       batch(() => {
@@ -142,49 +143,43 @@ export class Conversation {
     }
   }
 
-  /** `before`: what came later is told by the log of a run. */
-  #showSession(ref: SessionRef, page: EventsPage, before: number | undefined): void {
+  /** Events from the time `before` on are left to the log of a run. */
+  #showSession(ref: SessionRef, { items, hasEarlier }: LastEvents, before: number | undefined): void {
     const isLater = ({ event: { at } }: Step) => before !== undefined && at !== undefined && at >= before;
-    const later = page.items.find(isLater)?.turn ?? Number.POSITIVE_INFINITY;
-    this.#replaceSteps(page.items.filter(({ turn }) => turn < later));
+    const later = items.find(isLater)?.turn ?? Number.POSITIVE_INFINITY;
+    this.#replaceSteps(items.filter(({ turn }) => turn < later));
     this.status.value = "ready";
-    const [first] = page.items;
-    this.isWhole.value = !first || first.index === 0;
-    if (first && first.index > 0) void this.#loadOlder(ref, first.index);
+    this.isWhole.value = !hasEarlier;
+    if (hasEarlier) void this.#loadOlder(ref, items[0]!.turn);
   }
 
-  /** In the background: what is read stays where it is. */
-  async #loadOlder(ref: SessionRef, until: number): Promise<void> {
+  /** Loads older steps in the background; the reading position does not move. */
+  async #loadOlder(ref: SessionRef, before: number): Promise<void> {
+    await painted();
     const older: Step[] = [];
-    while (older.length < until && !this.#isClosed) {
-      const page = await service().events(ref, older.length, Math.min(10_000, until - older.length));
-      if (page.items.length === 0) return;
+    for (let next: number | undefined = 0; next !== undefined && !this.#isClosed; ) {
+      const page: EventsPage = await service().events(ref, "from", next);
       older.push(...page.items);
+      next = (older.at(-1)?.turn ?? before) < before ? page.next : undefined;
     }
     if (this.#isClosed) return;
-    this.#replaceSteps([...older, ...this.steps]);
+    this.#replaceSteps([...older.filter(({ turn }) => turn < before), ...this.steps]);
     this.isWhole.value = true;
   }
 
-  /** Another program goes on with it: what it has written since is shown, from the turn that it may have changed. */
+  /** Another program continued the session: reads what it wrote since, beginning with the last known turn, which may have changed. */
   async #readOn(ref: SessionRef): Promise<void> {
     if (this.#isReading || this.status.value !== "ready" || !this.isWhole.value) return;
     this.#isReading = true;
     try {
-      const page = await service().lastEvents(ref, 1);
-      const from = page.items[0]?.index ?? 0;
-      // Where there is more than one new turn, all that came before the last one is read as well.
-      const between = from > this.steps.length ? await service().events(ref, this.steps.length, from) : { items: [] };
+      const known = this.steps.at(-1)?.turn ?? 0;
+      const { items } = await service().events(ref, "turn", known);
       if (this.#isClosed || this.#liveRun()) return;
       this.run.value = undefined;
-      this.#replaceSteps([
-        ...this.steps.slice(0, from),
-        ...between.items.filter(({ index }) => index < from),
-        ...page.items,
-      ]);
+      this.#replaceSteps([...this.steps.filter(({ turn }) => turn < known), ...items]);
       await this.loadFacts();
     } catch {
-      // Told again with the next change.
+      // The next change triggers another attempt.
     } finally {
       this.#isReading = false;
     }
@@ -193,14 +188,14 @@ export class Conversation {
   #replaceSteps(steps: readonly Step[]): void {
     const log = new TimelineLog({ firstTurn: steps[0]?.turn ?? 1 });
     for (const { event, agent } of steps) log.append(agent === undefined ? event : { agent, event });
-    this.steps.splice(0, this.steps.length, ...steps);
+    this.steps.splice(0, this.steps.length, ...steps.map((step, index) => ({ ...step, index })));
     batch(() => {
       this.log.value = log;
       this.version.value++;
     });
   }
 
-  /** Somebody else went on with this session: another tab, or another program. */
+  /** Attaches to a run that another tab or program started in this session. */
   #noticeOther({ run: id, entry }: LogEntry): void {
     if (entry.type !== "event" || entry.event.type !== "init" || entry.agent !== undefined) return;
     if (entry.event.sessionId !== this.ref.value?.id || this.#liveRun()) return;
@@ -218,7 +213,7 @@ export class Conversation {
         this.#show(entry.event.at === undefined ? { ...entry.event, at } : entry.event, entry.agent);
         break;
       case "question": {
-        // Programs of others say nothing of what they ask: so the time that it takes is known for them too.
+        // Other CLIs do not report their questions as events; adding them here measures the waiting time for those, too.
         const { id, type } = entry.question;
         const toolCallId = entry.question.type === "permission" ? entry.question.callId : undefined;
         this.log.value.append({ type: "ask", id: `question ${id}`, kind: type, query: { toolCallId }, at });
@@ -261,7 +256,7 @@ export class Conversation {
     if (agent === undefined) this.#notice(event);
   }
 
-  /** Whatever ended a run, its prompt and its end are seen: also of one that never began, or was killed. */
+  /** Shows the prompt and the end of every run, even of one that never started or was killed. */
   #conclude({ outcome, text, code, durationMs }: NonNullable<RunRecord["end"]>, at: number): void {
     if (this.opening.value !== undefined) this.#show({ type: "user", text: this.opening.value, at });
     const numbers = { durationMs, apiDurationMs: 0, at };
@@ -288,13 +283,13 @@ export class Conversation {
     if (event.type === "init" || event.type === "tool_end") this.#askForContext();
   }
 
-  /** Those of the prompt that the run began with; what lies on a disk as a file is not for a page. */
+  /** The pictures of the run's first prompt. Images given as file paths are left out, as a page cannot read them. */
   get pictures(): readonly Picture[] {
     const run = this.run.value === undefined ? undefined : runs.value.get(this.run.value);
     return (run?.spec.prompt.images ?? []).filter((image) => typeof image === "object");
   }
 
-  /** Said quickly, not often: the meter is for eyes. */
+  /** Requests the context use, at a limited rate, since it only feeds the meter. */
   #askForContext(): void {
     const run = this.#liveRun();
     if (run?.spec.cli !== "courser" || this.#early || Date.now() - this.#askedAt < contextEveryMs) return;
@@ -333,6 +328,14 @@ export class Conversation {
     const run = this.#liveRun();
     if (run) await service().tell(run.id, { type: "withdraw", prompt: id });
   }
+}
+
+/** Waits until the first page is painted before more is loaded. The timeout is for hidden tabs, which are not painted. */
+function painted(): Promise<unknown> {
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => setTimeout(resolve));
+    setTimeout(resolve, 300);
+  });
 }
 
 function refOf({ spec: { cli }, sessionId }: RunRecord): SessionRef | undefined {

@@ -1,17 +1,17 @@
-// The keyboard: one table of what each key does, for the keys themselves, the palette and the help.
+// Keyboard shortcuts: one table of actions for the keys, the palette and the help.
 import { signal } from "@preact/signals";
 
 export type Action = {
   id: string;
   title: string;
-  /** As it is shown: `⌘K`, `j`, `g i`. */
+  /** The keys as displayed: `⌘K`, `j`, `g i`. */
   keys?: string;
   run(): void;
-  /** Not in the palette. */
+  /** True to leave it out of the palette. */
   isKeyOnly?: boolean;
 };
 
-/** What holds everywhere, and what the view that is shown adds. */
+/** Global actions, and those that the current view adds. */
 export const actions = signal<ReadonlyMap<string, readonly Action[]>>(new Map());
 
 export function offer(group: string, list: readonly Action[]): () => void {
@@ -33,7 +33,7 @@ export function watchKeys(openPalette: () => void): void {
       openPalette();
       return;
     }
-    // Whoever has the focus may have keys of its own, and has had this one.
+    // The focused element may have handled this key already.
     if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
     if (document.querySelector("dialog[open]")) return;
     const pair = first && event.timeStamp - first.at < 1000 ? `${first.key} ${event.key}` : undefined;

@@ -1,4 +1,4 @@
-// What lies above the columns: sheets on narrow screens, the palette, short messages.
+// State of overlays: sheets on narrow screens, the palette, toasts.
 import { signal } from "@preact/signals";
 
 export type SheetName = "sessions" | "details";
@@ -21,7 +21,7 @@ export function dismiss(id: number): void {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 }
 
-/** Does it, and says why where it cannot be done. */
+/** Runs `work` and shows an error message if it fails. */
 export async function attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();

@@ -1,4 +1,4 @@
-// Tells who is elsewhere that an agent waits: by the title of the tab always, by the system where that was allowed.
+// Notifies a user who is elsewhere that an agent waits: always by the tab title, and by a system notification if permitted.
 import { signal } from "@preact/signals";
 import type { OpenQuestion } from "../../../serve/api.ts";
 import { go } from "./router.ts";
@@ -9,7 +9,7 @@ export async function askToNotify(): Promise<void> {
   mayNotify.value = await Notification.requestPermission();
 }
 
-/** Once for each question, also with several tabs: they share its tag. */
+/** Notifies once per question, even with several tabs, which share its tag. */
 export function notifyOf({ run, question }: OpenQuestion, title: string): void {
   if (!document.hidden || mayNotify.value !== "granted") return;
   const note = new Notification(`Waiting for you: ${title}`, { body: bodyOf(question), tag: `${run} ${question.id}` });

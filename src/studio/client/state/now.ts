@@ -1,4 +1,4 @@
-// The time, for what is shown as "40 s ago": one clock for the page, which stands still while nobody looks.
+// The current time for labels such as "40 s ago": one clock for the page, stopped while the page is hidden.
 import { signal } from "@preact/signals";
 
 export const now = signal(Date.now());

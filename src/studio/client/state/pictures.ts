@@ -5,15 +5,15 @@ export type Picture = { name: string; mime: string; base64: string };
 
 const kinds = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const most = 5;
-const mostBytes = 4 * 1024 * 1024;
+const maxBytes = 4 * 1024 * 1024;
 
-/** Those that can be sent, beside those that are there already; what cannot is said. */
+/** Adds the files that can be sent to the existing pictures, and reports those that cannot. */
 export async function takePictures(files: Iterable<File>, there: readonly Picture[]): Promise<readonly Picture[]> {
   const all = [...there];
   for (const file of files) {
     if (!kinds.includes(file.type))
       say(`${file.name}: only PNG, JPEG, GIF and WebP pictures can be sent`, { isError: true });
-    else if (file.size > mostBytes) say(`${file.name} is larger than 4 MB`, { isError: true });
+    else if (file.size > maxBytes) say(`${file.name} is larger than 4 MB`, { isError: true });
     else if (all.length >= most) say(`A message can have ${most} pictures`, { isError: true });
     else all.push({ name: file.name || "picture", mime: file.type, base64: await base64Of(file) });
   }

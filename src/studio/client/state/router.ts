@@ -1,11 +1,13 @@
-// Where the page is: its address as data, and how to go elsewhere.
+// The router: parses the page's address and navigates.
 import { signal } from "@preact/signals";
+import type { SessionRef } from "../service/api.ts";
 
 export const tabs = ["timeline", "changes", "files", "replay", "events"] as const;
 export type Tab = (typeof tabs)[number];
 
 export type Place =
-  | { type: "home" | "new" | "inbox" | "unknown" }
+  | { type: "home" | "new" | "inbox" | "settings" | "unknown" }
+  | { type: "compare"; sessions: readonly SessionRef[] }
   | { type: "session"; tool: string; id: string; tab: Tab }
   | { type: "run"; id: string; tab: Tab };
 
@@ -13,7 +15,14 @@ export const place = signal<Place>(placeAt(location.pathname));
 
 export function placeAt(path: string): Place {
   const [first, ...rest] = path.split("/").slice(1);
-  if (first === "new" || first === "inbox") return { type: first };
+  if (first === "new" || first === "inbox" || first === "settings") return { type: first };
+  if (first === "compare" && rest[1]) {
+    const [tool, id, otherTool, otherId] = rest as [string, string, string?, string?];
+    return {
+      type: "compare",
+      sessions: [{ tool, id }, ...(otherTool && otherId ? [{ tool: otherTool, id: otherId }] : [])],
+    };
+  }
   if (first === "sessions" && rest[1]) return { type: "session", tool: rest[0]!, id: rest[1], tab: tabOf(rest[2]) };
   if (first === "runs" && rest[0]) return { type: "run", id: rest[0], tab: tabOf(rest[1]) };
   return { type: path === "/" ? "home" : "unknown" };
@@ -26,7 +35,10 @@ export function addressOf(where: Place): string {
       return "/";
     case "new":
     case "inbox":
+    case "settings":
       return `/${where.type}`;
+    case "compare":
+      return `/compare${where.sessions.map(({ tool, id }) => `/${tool}/${id}`).join("")}`;
     case "session":
       return `/sessions/${where.tool}/${where.id}${tabPart(where.tab)}`;
     case "run":
@@ -41,7 +53,7 @@ export function go(where: Place, { replace = false } = {}): void {
   place.value = where;
 }
 
-/** Links of the page are followed without loading it anew; those with a key held down are the browser's. */
+/** Follows links within the page without reloading; clicks with a modifier key are left to the browser. */
 export function watchLinks(): void {
   addEventListener("popstate", () => {
     place.value = placeAt(location.pathname);

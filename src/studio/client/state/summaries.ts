@@ -1,4 +1,4 @@
-// What sessions came to, asked for where they are shown, and again when they have changed.
+// Summaries of sessions, loaded when shown and again when the sessions have changed.
 import { signal } from "@preact/signals";
 import type { DayFigures, ListedSession, SessionSummary } from "../../../serve/api.ts";
 import { service } from "./app.ts";

@@ -1,4 +1,4 @@
-// Light or dark: as the system says, until the user does.
+// The colour theme: follows the system until the user chooses one.
 import { signal } from "@preact/signals";
 
 export type Theme = "system" | "light" | "dark";

@@ -1,18 +1,22 @@
-// The page: three columns, two or one, and what lies above them.
+// The page layout: one to three columns, and the overlays above them.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { connection } from "../state/app.ts";
 import { isPaletteOpen, shownSheet } from "../state/layout.ts";
 import { type Place, place } from "../state/router.ts";
 import { useGlobalActions } from "./global-actions.ts";
-import { Home } from "./home.tsx";
-import { Inbox } from "./inbox.tsx";
-import { Lazy } from "./lazy.tsx";
+import { lazily } from "./lazy.tsx";
 import { Palette } from "./palette.tsx";
 import { Sheet } from "./sheet.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { Toasts } from "./toasts.tsx";
 import { TopBar } from "./top-bar.tsx";
+
+const Home = lazily(() => import("./home.tsx").then(({ Home }) => Home));
+const Inbox = lazily(() => import("./home.tsx").then(({ Inbox }) => Inbox));
+const Settings = lazily(() => import("./settings.tsx").then(({ Settings }) => Settings));
+const Compare = lazily(() => import("./more.ts").then(({ Compare }) => Compare));
+const ConversationView = lazily(() => import("./conversation.tsx").then(({ ConversationView }) => ConversationView));
 
 export function App() {
   useGlobalActions();
@@ -43,17 +47,17 @@ function Main({ where }: { where: Place }) {
       return <Home isNew={where.type === "new"} />;
     case "inbox":
       return <Inbox />;
+    case "settings":
+      return <Settings />;
+    case "compare":
+      return <Compare sessions={where.sessions} />;
     case "unknown":
       return <Unknown />;
     case "session":
-      return <Conversation key={`session-${where.tool}-${where.id}`} where={where} />;
+      return <ConversationView key={`session-${where.tool}-${where.id}`} where={where} />;
     case "run":
-      return <Conversation key={`run-${where.id}`} where={where} />;
+      return <ConversationView key={`run-${where.id}`} where={where} />;
   }
-}
-
-function Conversation({ where }: { where: Extract<Place, { type: "session" | "run" }> }) {
-  return <Lazy load={() => import("./conversation.tsx")} pick="ConversationView" props={{ where }} />;
 }
 
 function Unknown() {
@@ -75,7 +79,7 @@ function Unknown() {
   );
 }
 
-/** Said only when it lasts: a restart of the service is over before one has read it. */
+/** Shown only if the connection stays lost, since a restart of the service takes just a moment. */
 function Lost() {
   const isLong = useSignal(false);
   const isLost = connection.value === "lost";

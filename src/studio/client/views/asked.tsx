@@ -1,8 +1,9 @@
-// What waits for an answer, wherever it is drawn: whose question it is, what would be done, and the answers.
+// An open question, wherever it is shown: which run asks, what would be done, and the answers.
 import { useSignal } from "@preact/signals";
 import type { Answer, Question } from "../../../protocol/run.ts";
 import type { OpenQuestion } from "../../../serve/api.ts";
-import { QuestionCard, View } from "../../components/index.ts";
+import { QuestionCard } from "../../components/question.tsx";
+import { View } from "../../components/view-options.tsx";
 import { ago, baseName } from "../model/figures.ts";
 import { answerQuestion, runs, runTitle } from "../state/app.ts";
 import { attempt } from "../state/layout.ts";

@@ -1,20 +1,24 @@
-// The review of a session: what it changed, by file or by turn, beside a rail of the files. A comment on a line is kept here until it is sent, with all others, to the agent.
+// The review of a session: its changes by file or by turn, beside a list of the files. Comments on lines are kept here until they
+// are sent to the agent together.
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { FileChange } from "../../../serve/api.ts";
 import { counted } from "../../../view/numbers.ts";
-import { Counts, Diff, type LineOfDiff, View } from "../../components/index.ts";
-import { languageOf } from "../../components/text/code.tsx";
+import { Counts } from "../../components/counts.tsx";
+import type { LineOfDiff } from "../../components/diff.tsx";
+import { View } from "../../components/view-options.tsx";
 import { type Comment, promptOf } from "../model/comments.ts";
 import { service } from "../state/app.ts";
 import { offer } from "../state/keys.ts";
 import { attempt, say } from "../state/layout.ts";
 import { go, place } from "../state/router.ts";
-import { goOn } from "./composer.tsx";
+import { ChangeStep, type Step } from "./change-step.tsx";
+import { continueSession } from "./composer.tsx";
 import type { Subject } from "./conversation.tsx";
+import { confirmed } from "./dialogs.tsx";
+import { Loading } from "./lazy.tsx";
 
-type Step = FileChange["steps"][number];
 type Shown = { path: string; added: number; removed: number; steps: Step[] };
 
 export function Changes({ subject }: { subject: Subject }) {
@@ -28,26 +32,21 @@ export function Changes({ subject }: { subject: Subject }) {
   const isSending = useSignal(false);
   const viewed = useViewed(conversation.ref.value?.id ?? conversation.run.value ?? "");
   const calls = conversation.log.value.turns.reduce((sum, turn) => sum + turn.changed.length, 0);
+  const undone = useSignal<string | undefined>(undefined);
   useEffect(() => {
     const { ref, run } = conversation;
     const wanted = ref.value
       ? service().changes(ref.value, { commands: !isLive, now: isNow.value })
       : service().runChanges(run.value!);
     void attempt(() => wanted).then((answer) => (found.value = answer ?? { items: [] }));
-  }, [conversation.ref.value?.id, calls, isLive, isNow.value]);
+  }, [conversation.ref.value?.id, calls, isLive, isNow.value, undone.value]);
   useEffect(() => {
     if (found.value && location.hash.startsWith("#file-"))
       document.getElementById(location.hash.slice(1))?.scrollIntoView();
   }, [found.value]);
   const files = found.value?.items ?? [];
   useEffect(() => offer("changes", fileActions()), []);
-  if (!found.value)
-    return (
-      <div class="loading" role="status" aria-label="Loading changes">
-        <i style={{ width: "40%" }} />
-        <i style={{ width: "80%" }} />
-      </div>
-    );
+  if (!found.value) return <Loading widths={[40, 80]} />;
   const short = (path: string) =>
     workspace && path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path;
   const send = async () => {
@@ -55,7 +54,7 @@ export function Changes({ subject }: { subject: Subject }) {
     const text = promptOf(comments.value);
     const done = await attempt(async () => {
       if (isLive) await conversation.tell("prompt", text);
-      else await conversation.attach(await goOn(subject, { text }));
+      else await conversation.attach(await continueSession(subject, { text }));
       return true;
     });
     isSending.value = false;
@@ -65,11 +64,26 @@ export function Changes({ subject }: { subject: Subject }) {
     const where = place.value;
     if (where.type === "session" || where.type === "run") go({ ...where, tab: "timeline" });
   };
+  const undo = async ({ path, heldBefore = 1 }: FileChange) => {
+    const isSure = await confirmed({
+      title: `Undo the changes of ${short(path)}?`,
+      text: `It becomes as it was before turn ${heldBefore}. What is there now is saved, and can be brought back.`,
+      yes: "Undo",
+    });
+    if (!isSure || !(await attempt(() => service().rewind(conversation.ref.value!, heldBefore, path)))) return;
+    undone.value = path;
+    say(`${short(path)} is as it was before turn ${heldBefore}`);
+  };
+  const bringBack = async (path: string) => {
+    if (!(await attempt(() => service().undoRewind(conversation.ref.value!)))) return;
+    undone.value = undefined;
+    say(`${short(path)} is changed again`);
+  };
   const drawStep = (path: string, step: Step, steps: readonly Step[]) => {
     // A command may have changed several files.
     const key = `${step.callId} ${step.kind} ${path} ${step.isLater ?? ""}`;
     return (
-      <Stepped
+      <ChangeStep
         key={key}
         path={path}
         step={step}
@@ -152,6 +166,18 @@ export function Changes({ subject }: { subject: Subject }) {
                     removed={file.linesRemoved}
                     steps={file.steps}
                   >
+                    {undone.value === file.path ? (
+                      <button type="button" class="quiet" onClick={() => void bringBack(file.path)}>
+                        Undone · bring it back
+                      </button>
+                    ) : (
+                      file.heldBefore !== undefined &&
+                      !isLive && (
+                        <button type="button" class="quiet" onClick={() => void undo(file)}>
+                          Undo
+                        </button>
+                      )
+                    )}
                     <label class="tick">
                       <input
                         type="checkbox"
@@ -193,7 +219,7 @@ export function Changes({ subject }: { subject: Subject }) {
   );
 }
 
-/** j and k go from file to file. */
+/** j and k move from file to file. */
 function fileActions() {
   const move = (by: number) => () => {
     const all = [...document.querySelectorAll<HTMLElement>(".changed")];
@@ -208,7 +234,7 @@ function fileActions() {
   ];
 }
 
-/** Which files were looked at, as they were then: one that changes again is to be looked at again. */
+/** Remembers which files were viewed, by their number of changes: a file that changes again has to be viewed again. */
 function useViewed(session: string) {
   const name = `courser.viewed.${session}`;
   const kept = useSignal<readonly string[]>(recalled(name));
@@ -264,92 +290,6 @@ function FileHead({ level: Heading, path, added, removed, steps, children }: Fil
       </span>
       {children}
     </div>
-  );
-}
-
-type SteppedProps = {
-  path: string;
-  step: Step;
-  /** Of the changes of this file, some were made by commands. */
-  isMixed: boolean;
-  comments: readonly Comment[];
-  writing: LineOfDiff | undefined;
-  onWrite(line: LineOfDiff | undefined): void;
-  onComment(line: LineOfDiff, text: string): void;
-  onDrop(comment: Comment): void;
-};
-
-function Stepped({ path, step, isMixed, comments, writing, onWrite, onComment, onDrop }: SteppedProps) {
-  if (step.kind === "delete")
-    return <p class="soft changed-note">Deleted in turn {step.turn}. Rewind brings it back.</p>;
-  const note = step.kind === "command" ? noteOf(step) : isMixed ? `By an edit in turn ${step.turn}.` : undefined;
-  if (step.diff === null || step.isGone)
-    return <p class="soft changed-note">{step.kind === "command" ? note : "What changed here was not recorded."}</p>;
-  const below = (line: LineOfDiff) => {
-    const said = comments.filter((each) => each.line === line.number && each.code === line.text);
-    const isWriting = writing?.number === line.number && writing.text === line.text;
-    if (said.length === 0 && !isWriting) return null;
-    return (
-      <div class="comments">
-        {said.map((comment) => (
-          <p key={comment.text} class="comment">
-            {comment.text}
-            <button type="button" class="quiet" aria-label="Remove this comment" onClick={() => onDrop(comment)}>
-              ✕
-            </button>
-          </p>
-        ))}
-        {isWriting && <CommentField onEnd={(text) => (text ? onComment(line, text) : onWrite(undefined))} />}
-      </div>
-    );
-  };
-  return (
-    <>
-      {note && <p class="soft changed-note">{note}</p>}
-      <Diff diff={step.diff} language={languageOf(path)} onLine={onWrite} below={below} />
-    </>
-  );
-}
-
-/** Snapshots show what commands did, and in which turn. */
-function noteOf({ turn, diff, isGone, isLater }: Step): string {
-  if (isLater) return isGone ? "Deleted since the session ended." : "Changed on the disk since the session ended.";
-  if (isGone) return `Deleted by a command in turn ${turn}.`;
-  const what = diff === null ? "Changed by a command in turn" : "By a command in turn";
-  const rest = diff === null ? "; it is not text, or too large to be shown" : "";
-  return `${what} ${turn}${rest}.`;
-}
-
-function CommentField({ onEnd }: { onEnd(text: string): void }) {
-  const text = useSignal("");
-  return (
-    <form
-      class="comment-field"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onEnd(text.value.trim());
-      }}
-    >
-      <textarea
-        rows={2}
-        aria-label="Comment on this line"
-        placeholder="What about this line? (for the agent)"
-        ref={(field) => {
-          if (field && text.peek() === "") field.focus();
-        }}
-        onInput={(event) => (text.value = event.currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key === "Escape") onEnd("");
-          if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) onEnd(text.value.trim());
-        }}
-      />
-      <button type="button" onClick={() => onEnd("")}>
-        Cancel
-      </button>
-      <button type="submit" class="main" disabled={text.value.trim() === ""}>
-        Comment
-      </button>
-    </form>
   );
 }
 

@@ -1,4 +1,4 @@
-// Chips: small choices in a line, each with its value as its name.
+// Chips: small selects in a row, each labelled with its value.
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { service } from "../state/app.ts";
@@ -11,7 +11,7 @@ type ChipProps<Value extends string> = {
   title?: string;
   isDisabled?: boolean;
   onChange(value: Value): void;
-  /** Shown in front of the words, such as the mark of an agent. */
+  /** Shown before the text, such as the mark of an agent. */
   children?: ComponentChildren;
 };
 
@@ -49,7 +49,7 @@ export function ToggleChip({ name, title, isOn, onChange }: ToggleProps) {
 
 type ModelProps = { value: string; isListed: boolean; isDisabled?: boolean; onChange(model: string): void };
 
-/** As it is; on a click, a field with the names that are known. Others can be typed. */
+/** Shows the model; a click opens a field that suggests known models. Other names can be typed. */
 export function ModelChip({ value, isListed, isDisabled, onChange }: ModelProps) {
   const isOpen = useSignal(false);
   const models = useSignal<readonly { id: string; displayName: string }[]>([]);

@@ -1,4 +1,4 @@
-// What both composers are made of: the words of their choices, drafts that outlive them, pictures.
+// Parts shared by both composers: option labels, persistent drafts, pictures.
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { agentName } from "../model/agents.ts";
@@ -16,10 +16,10 @@ export const permissions: readonly ["ask" | "force", string][] = [
   ["force", "Allows everything"],
 ];
 
-/** What was begun to be written, for each conversation: looking elsewhere does not lose it. */
+/** Unsent text by conversation, kept while the user looks elsewhere. */
 const drafts = new Map<string, string>();
 
-/** The text of a composer that outlives it. */
+/** The text of a composer, which survives unmounting. */
 export function useDraft(key: string) {
   const text = useSignal(drafts.get(key) ?? "");
   useEffect(() => {

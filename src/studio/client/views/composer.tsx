@@ -1,7 +1,7 @@
-// The composer of a conversation: steers the run that works, waits for its end, or goes on with the session.
+// The composer of a conversation: steers the running turn, queues a prompt, or continues the session.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { ContextMeter } from "../../components/index.ts";
+import { ContextMeter } from "../../components/charts.tsx";
 import { agentName } from "../model/agents.ts";
 import { agents, latestRunOf, service } from "../state/app.ts";
 import type { Mode } from "../state/choices.ts";
@@ -14,10 +14,9 @@ import { AttachButton, imagesOf, modeWords, permissions, permissionTitle, useDra
 import type { Subject } from "./conversation.tsx";
 import { PromptField } from "./prompt-field.tsx";
 
-/** Steers the run that works, waits for its end, or goes on with the session. */
 export function Composer({ subject }: { subject: Subject }) {
   const { conversation, isLive, run, cli, workspace } = subject;
-  conversation.version.value; // the mode and the model that are in force change with the log
+  conversation.version.value; // subscribes to the mode and the model, which change with the log
   const log = conversation.log.value;
   const failed = !isLive && run?.end && run.end.turns === 0 && run.end.outcome !== "finished" ? run : undefined;
   const key = conversation.ref.value?.id ?? run?.id ?? "";
@@ -31,7 +30,7 @@ export function Composer({ subject }: { subject: Subject }) {
   const isForced = chosen.value.force ?? run?.spec.request.force ?? false;
   const cannot = isLive ? undefined : reasonAgainst(subject);
   const canSteer = isLive && cli === "courser";
-  // What did not even begin is there again, to be sent once more.
+  // Restore the prompt of a run that failed to start, so that it can be sent again.
   useEffect(() => {
     if (failed && text.value === "") text.value = failed.spec.prompt.text;
   }, [failed?.id]);
@@ -43,7 +42,11 @@ export function Composer({ subject }: { subject: Subject }) {
     const done = await attempt(async () => {
       if (isLive) await conversation.tell(canSteer ? kind : "prompt", said, images);
       else {
-        const next = await goOn(subject, { text: said, ...(images && { images }) }, { ...chosen.value, mode });
+        const next = await continueSession(
+          subject,
+          { text: said, ...(images && { images }) },
+          { ...chosen.value, mode },
+        );
         if (failed && !conversation.ref.value) go({ type: "run", id: next.id, tab: "timeline" });
         else await conversation.attach(next);
       }
@@ -151,7 +154,7 @@ export function Composer({ subject }: { subject: Subject }) {
   );
 }
 
-/** As the stream calls it. */
+/** Maps the mode name of the stream. */
 function modeOf(mode: string | undefined): Mode | undefined {
   if (mode === "plan" || mode === "ask") return mode;
   return mode === undefined ? undefined : "agent";
@@ -159,8 +162,8 @@ function modeOf(mode: string | undefined): Mode | undefined {
 
 type Changed = { mode?: Mode; model?: string; force?: boolean };
 
-/** The next run of the same agent, in the mode that is shown. */
-export async function goOn({ conversation, run }: Subject, prompt: Given, changed: Changed = {}) {
+/** Starts the next run of the same agent, in the selected mode. */
+export async function continueSession({ conversation, run }: Subject, prompt: Given, changed: Changed = {}) {
   const { mode, model, force } = changed;
   const wanted = { ...(mode && { mode }), ...(model && { model }), ...(force !== undefined && { force }) };
   const ref = conversation.ref.value;
@@ -174,7 +177,7 @@ export async function goOn({ conversation, run }: Subject, prompt: Given, change
 
 type Given = { text: string; images?: readonly { mime: string; base64: string }[] };
 
-/** Other CLIs know plan, and nothing else. */
+/** Other CLIs support no mode but plan. */
 function forCli(cli: string, wanted: Changed): Changed {
   if (cli === "courser" || wanted.mode === "plan") return wanted;
   const { mode: _, ...rest } = wanted;

@@ -1,9 +1,13 @@
-// A conversation: its timeline in the middle, what it comes to at the side, and the words that go back to the agent below.
+// A conversation: the timeline in the middle, details at the side, and the composer below.
+import { type ComponentType, h } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { CliName, RunRecord, SessionFacts } from "../../../serve/api.ts";
 import { wordsOfCall } from "../../../view/call-words.ts";
 import { dollars, duration, runningFor } from "../../../view/numbers.ts";
-import { Counts, Timeline, type TimelineControls, UserMessage } from "../../components/index.ts";
+import { Counts } from "../../components/counts.tsx";
+import { UserMessage } from "../../components/messages.tsx";
+import type { TimelineControls } from "../../components/timeline/scroller.ts";
+import { Timeline } from "../../components/timeline/timeline.tsx";
 import { agentName } from "../model/agents.ts";
 import { baseName } from "../model/figures.ts";
 import { changedFiles } from "../model/summary.ts";
@@ -14,7 +18,7 @@ import { attempt, shownSheet } from "../state/layout.ts";
 import { addressOf, type Place, type Tab, tabs } from "../state/router.ts";
 import { Composer } from "./composer.tsx";
 import { Details } from "./details.tsx";
-import { Lazy } from "./lazy.tsx";
+import { Loading, lazily } from "./lazy.tsx";
 import { Mark } from "./mark.tsx";
 import { SessionMenu, sessionActions } from "./session-menu.tsx";
 import { Sheet } from "./sheet.tsx";
@@ -23,7 +27,7 @@ import { TopBar } from "./top-bar.tsx";
 
 type Where = Extract<Place, { type: "session" | "run" }>;
 
-/** `cli`, `facts` and `model` are told by the session itself, never by a list that may not hold it. */
+/** `cli`, `facts` and `model` come from the session itself, not from the list, which may not contain it. */
 export type Subject = {
   conversation: Conversation;
   run: RunRecord | undefined;
@@ -46,7 +50,7 @@ export function ConversationView({ where }: { where: Where }) {
     void open();
     return () => conversation.close();
   }, []);
-  // What could not be read while the service was away is read when it is back.
+  // Retry what could not be loaded while the service was away.
   const isBack = connection.value === "open";
   useEffect(() => {
     if (!isBack) return;
@@ -63,7 +67,7 @@ export function ConversationView({ where }: { where: Where }) {
     () => offer("session", sessionActions(subject)),
     [subject.facts?.id, subject.run?.id, subject.isLive, subject.title],
   );
-  // A review has its own rail, and needs the room; a replay has details of its own moment.
+  // A review has its own file list and needs the space; a replay has its own details.
   const isWide = where.tab === "changes" || where.tab === "files" || where.tab === "replay";
   if (conversation.status.value === "error")
     return <Unreadable conversation={conversation} onRetry={() => void open()} />;
@@ -86,7 +90,7 @@ export function ConversationView({ where }: { where: Where }) {
   );
 }
 
-/** There is nothing to show of it: neither its parts nor its figures. */
+/** Shown if the session cannot be read: there are neither blocks nor figures. */
 function Unreadable({ conversation, onRetry }: { conversation: Conversation; onRetry(): void }) {
   return (
     <main id="main" class="middle" tabIndex={-1}>
@@ -111,7 +115,7 @@ function subjectOf(conversation: Conversation): Subject {
   const ref = conversation.ref.value;
   const run = conversation.run.value === undefined ? undefined : runs.value.get(conversation.run.value);
   const facts = conversation.facts.value;
-  // Only of the words until the facts are there.
+  // Used only for the title until the facts are loaded.
   const listed = sessions.value?.find(({ tool, id }) => tool === ref?.tool && id === ref.id);
   return {
     conversation,
@@ -125,7 +129,7 @@ function subjectOf(conversation: Conversation): Subject {
   };
 }
 
-/** A worker makes the workspace of a run with files of its own wherever it likes. */
+/** For a run with its own source, the worker chooses the location of the workspace. */
 function placeOf(run: RunRecord | undefined, { cwd }: Conversation): string | undefined {
   return (run?.spec.source && cwd.value) ?? run?.spec.request.workspace;
 }
@@ -133,7 +137,7 @@ function placeOf(run: RunRecord | undefined, { cwd }: Conversation): string | un
 function Header({ subject, where }: { subject: Subject; where: Where }) {
   const { conversation, title, cli, run } = subject;
   const workspace = run?.spec.request.workspace ?? subject.workspace;
-  conversation.version.value; // the numbers grow with the log
+  conversation.version.value; // subscribes to the figures, which grow with the log
   const { turns } = conversation.log.value;
   const model = conversation.log.value.model ?? subject.model;
   const last = turns.at(-1);
@@ -182,7 +186,7 @@ const tabNames: Record<Tab, string> = {
 };
 
 function ChangeCounts({ conversation }: { conversation: Conversation }) {
-  conversation.version.value; // grows with the log
+  conversation.version.value; // subscribes to the log
   const files = changedFiles(conversation.log.value.blocks);
   const [added, removed] = [
     files.reduce((sum, file) => sum + file.added, 0),
@@ -198,43 +202,28 @@ function ChangeCounts({ conversation }: { conversation: Conversation }) {
 }
 
 function Body({ subject, where }: { subject: Subject; where: Where }) {
-  if (subject.conversation.status.value === "loading")
-    return (
-      <div class="loading" role="status" aria-label="Loading">
-        <i style={{ width: "62%" }} />
-        <i style={{ width: "88%" }} />
-        <i style={{ width: "74%" }} />
-      </div>
-    );
+  if (subject.conversation.status.value === "loading") return <Loading widths={[62, 88, 74]} />;
   const isTimeline = where.tab === "timeline";
   return (
     <>
-      {/* Kept while another view is looked at: where it was read, what was opened, what was being written. */}
+      {/* Kept mounted while another view is shown, to preserve the reading position, open folds and the draft. */}
       <div class="conversed" hidden={!isTimeline}>
         <Conversed subject={subject} where={where} isShown={isTimeline} />
         <Composer subject={subject} />
       </div>
-      {!isTimeline && <View tab={where.tab} subject={subject} />}
+      {where.tab !== "timeline" && h(views[where.tab], { subject })}
     </>
   );
 }
 
-function View({ tab, subject }: { tab: Tab; subject: Subject }) {
-  switch (tab) {
-    case "timeline":
-      return null;
-    case "changes":
-      return <Lazy load={() => import("./more.ts")} pick="Changes" props={{ subject }} />;
-    case "files":
-      return <Lazy load={() => import("./more.ts")} pick="Files" props={{ subject }} />;
-    case "replay":
-      return <Lazy load={() => import("./more.ts")} pick="Replay" props={{ subject }} />;
-    case "events":
-      return <Lazy load={() => import("./more.ts")} pick="RawEvents" props={{ subject }} />;
-  }
-}
+const views: Record<Exclude<Tab, "timeline">, ComponentType<{ subject: Subject }>> = {
+  changes: lazily(() => import("./more.ts").then(({ Changes }) => Changes)),
+  files: lazily(() => import("./more.ts").then(({ Files }) => Files)),
+  replay: lazily(() => import("./more.ts").then(({ Replay }) => Replay)),
+  events: lazily(() => import("./more.ts").then(({ RawEvents }) => RawEvents)),
+};
 
-/** Where who comes back to a conversation goes on reading. */
+/** The last reading position of each conversation, restored when the user returns. */
 const lastRead = new Map<string, ReturnType<TimelineControls["read"]>>();
 
 function Conversed({ subject, where, isShown }: { subject: Subject; where: Where; isShown: boolean }) {
@@ -279,10 +268,10 @@ function Conversed({ subject, where, isShown }: { subject: Subject; where: Where
   );
 }
 
-/** What happens at this moment, below what has happened: the prompt that is on its way, and what is being waited for. */
+/** What happens now, below the timeline: the prompt on its way, and what the run waits for. */
 function Now({ subject }: { subject: Subject }) {
   const { conversation, isLive, run, cli } = subject;
-  conversation.version.value; // changes with the log
+  conversation.version.value; // subscribes to the log
   const prompt = conversation.opening.value;
   const asked = questions.value.some((each) => each.run === run?.id);
   return (
@@ -320,7 +309,7 @@ function workOf({ log, opening }: Conversation, { state }: RunRecord, agent: str
       : "Waiting for the model";
 }
 
-/** The timeline has these keys of its own; here they are for who has the focus elsewhere. */
+/** The timeline handles these keys itself; these actions are for when the focus is elsewhere. */
 function timelineActions(controls: () => TimelineControls | undefined) {
   const move = (by: Parameters<TimelineControls["move"]>[0]) => () => controls()?.move(by);
   return [

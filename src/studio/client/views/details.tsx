@@ -1,20 +1,13 @@
-// The details of a conversation: what it changed, what is left to do, what it used up.
+// The details of a conversation: changed files, open todos, and usage.
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { RunRecord } from "../../../serve/api.ts";
 import { dollars, tokenCount } from "../../../view/numbers.ts";
-import {
-  ContextChart,
-  ContextMeter,
-  Copy,
-  CostChart,
-  Counts,
-  TimeBar,
-  TimeChart,
-  TodoList,
-  type TurnNumbers,
-  UsageChart,
-} from "../../components/index.ts";
+import { ContextChart, ContextMeter, CostChart, TimeBar, TimeChart, UsageChart } from "../../components/charts.tsx";
+import { Copy } from "../../components/copy.tsx";
+import { Counts } from "../../components/counts.tsx";
+import type { TurnNumbers } from "../../components/timeline/blocks.ts";
+import { TodoList } from "../../components/tools/todo.tsx";
 import { type ChangedFile, changedFiles, latestTodos, turnNumbers } from "../model/summary.ts";
 import { service } from "../state/app.ts";
 import { now } from "../state/now.ts";
@@ -30,7 +23,7 @@ export function Details({ subject, where }: { subject: Subject; where: Where }) 
   const shown = useSignal<ReturnType<typeof summarize> | undefined>(undefined);
   const facts = conversation.facts.value;
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  // Numbers are quiet: they need not be new with every word that is said, but they do not wait for its end.
+  // Throttle updates: the figures need not change with every word, but should not wait for the end of the text.
   useEffect(() => {
     timer.current ??= setTimeout(
       () => {
@@ -100,7 +93,7 @@ export function Details({ subject, where }: { subject: Subject; where: Where }) 
   );
 }
 
-/** A meter needs to know what is full. */
+/** Returns the context use if the window size is known, which a meter needs. */
 function whole(fill: TurnNumbers["context"]): { used: number; window: number } | undefined {
   return fill?.window === undefined ? undefined : { used: fill.used, window: fill.window };
 }
@@ -151,7 +144,7 @@ function Figure({ name, value }: { name: string; value: string }) {
   );
 }
 
-/** Cut where it is too long, and copied whole. */
+/** Cuts a long value on the screen; copying takes all of it. */
 function Fact({ name, value }: { name: string; value: string }) {
   return (
     <div class="fact">

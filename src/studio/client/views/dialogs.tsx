@@ -1,10 +1,10 @@
-// Small questions of the page itself: are you sure, and what shall it be called.
+// Dialogs of the page: confirmation and text input.
 import { render } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 type Asked = { title: string; text?: string; label?: string; value?: string; yes: string; isDangerous?: boolean };
 
-/** Undefined: never mind. */
+/** Resolves to undefined if the user cancels. */
 export function typed(asked: Asked & { label: string; value: string }): Promise<string | undefined> {
   return ask(asked);
 }

@@ -1,9 +1,8 @@
-// The files of a session's directory, to be read: by the same rules as anything that is read here, and nothing is changed.
+// Browses the files of a session's directory, read-only and by the same rules as all other reading here.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { byteSize } from "../../../view/numbers.ts";
-import { Code } from "../../components/index.ts";
-import { languageOf } from "../../components/text/code.tsx";
+import { Code, languageOf } from "../../components/text/code.tsx";
 import type { FolderEntry } from "../service/api.ts";
 import { service } from "../state/app.ts";
 import type { Subject } from "./conversation.tsx";

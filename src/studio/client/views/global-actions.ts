@@ -1,4 +1,4 @@
-// What can be done from anywhere: keys, palette and help read the same table.
+// Actions available everywhere: keys, palette and help use the same table.
 import { useEffect } from "preact/hooks";
 import { questions, sessions } from "../state/app.ts";
 import { type Action, offer } from "../state/keys.ts";
@@ -27,6 +27,7 @@ function globalActions(): Action[] {
       isKeyOnly: true,
     },
     { id: "board", title: "Board", keys: "b", run: () => go({ type: "home" }) },
+    { id: "settings", title: "Settings", keys: ",", run: () => go({ type: "settings" }) },
     { id: "next", title: "Next session", keys: "J", run: () => step(1) },
     { id: "previous", title: "Previous session", keys: "K", run: () => step(-1) },
     {

@@ -1,8 +1,9 @@
-// The board: what waits for you, what runs, what ended last, and what the last days came to. The composer stands above it.
+// The home view: open questions, live runs, recent sessions and figures of the last days, below the composer.
 import { useEffect } from "preact/hooks";
 import type { ListedSession, RunRecord } from "../../../serve/api.ts";
 import { counted, dollars, duration } from "../../../view/numbers.ts";
-import { Counts, DaysChart } from "../../components/index.ts";
+import { DaysChart } from "../../components/charts.tsx";
+import { Counts } from "../../components/counts.tsx";
 import { baseName, clock, moment } from "../model/figures.ts";
 import { activity } from "../state/activity.ts";
 import { agents, connection, keyOf, liveRuns, questions, runs, sessions, titleOf } from "../state/app.ts";
@@ -16,7 +17,9 @@ import { NewRunComposer } from "./new-run.tsx";
 import { useTitle } from "./title.ts";
 import { TopBar } from "./top-bar.tsx";
 
-const mostEnded = 8;
+export { Inbox } from "./inbox.tsx";
+
+const maxEnded = 8;
 
 export function Home({ isNew }: { isNew: boolean }) {
   useTitle(isNew ? "New run" : "");
@@ -131,7 +134,7 @@ function Figure({ value, name }: { value: string; name: string }) {
 function Ended() {
   const live = new Set(liveRuns.value.flatMap(({ sessionId }) => sessionId ?? []));
   const found = sessions.value?.filter(({ id, state }) => !live.has(id) && state !== "running");
-  const ended = found?.slice(0, mostEnded) ?? [];
+  const ended = found?.slice(0, maxEnded) ?? [];
   const lost = [...runs.value.values()].filter(({ end, sessionId }) => end && sessionId === undefined).slice(0, 3);
   useEffect(() => void wantSummaries(ended), [sessions.value]);
   if (!found) return null;

@@ -1,4 +1,4 @@
-// The inbox: everything that waits for an answer, over all runs. An answer names what was shown; the first one counts.
+// The inbox: all open questions of all runs. An answer includes the question as shown; the first answer counts.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Answer } from "../../../protocol/run.ts";
@@ -46,7 +46,7 @@ export function Inbox() {
   );
 }
 
-/** j and k choose a question, y and x answer it. Which one is chosen comes back. */
+/** j and k choose a question, y and x answer it. Returns the index of the chosen one. */
 export function useQuestionKeys(): number {
   const open = questions.value;
   const chosen = useSignal(0);
@@ -55,7 +55,7 @@ export function useQuestionKeys(): number {
     chosen.value = Math.max(0, Math.min(open.length - 1, index));
     document.querySelector(`[data-question="${chosen.value}"]`)?.scrollIntoView({ block: "nearest" });
   };
-  /** Keys answer what can be answered by yes or no. */
+  /** Keys answer only yes/no questions. */
   const answerChosen = (answer: Answer) => {
     const asked = open[at];
     if (asked && asked.question.type !== "choices") void answerIt(asked.run, asked.question, answer);

@@ -1,32 +1,44 @@
-// A view whose code is loaded when it is first shown.
+// Loads the code of a view when it is first shown.
 import { type ComponentType, h } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-type LazyProps<Name extends string, Props> = {
-  load(): Promise<{ [name in Name]: ComponentType<Props> }>;
-  pick: Name;
-  /** What it is given. */
-  props: Props;
-};
+/** Once loaded, the component renders without delay. */
+export function lazily<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+  let component: ComponentType<Props> | undefined;
+  return function Lazy(props: Props) {
+    const [state, setState] = useState<"loading" | "loaded" | "failed">("loading");
+    useEffect(() => {
+      if (component) return;
+      let isHere = true;
+      load().then(
+        (loaded) => {
+          component = loaded;
+          if (isHere) setState("loaded");
+        },
+        () => isHere && setState("failed"),
+      );
+      return () => {
+        isHere = false;
+      };
+    }, []);
+    if (component) return h(component, props);
+    if (state === "failed")
+      return (
+        <p class="empty">
+          This part of the page could not be loaded. Reload the page; if that does not help: courser studio
+        </p>
+      );
+    return <Loading widths={[70]} />;
+  };
+}
 
-export function Lazy<Name extends string, Props extends object>({ load, pick, props }: LazyProps<Name, Props>) {
-  const [view, setView] = useState<{ component?: ComponentType<Props>; error?: string }>({});
-  useEffect(() => {
-    let isHere = true;
-    load().then(
-      (module) => isHere && setView({ component: module[pick] }),
-      () => isHere && setView({ error: "This part of the page could not be loaded. Reload the page." }),
-    );
-    return () => {
-      isHere = false;
-    };
-  }, [pick]);
-  if (view.error) return <p class="empty">{view.error}</p>;
-  if (!view.component)
-    return (
-      <div class="loading" role="status" aria-label="Loading">
-        <i style={{ width: "70%" }} />
-      </div>
-    );
-  return h(view.component, props);
+/** Placeholder lines for content that is loading. */
+export function Loading({ widths }: { widths: readonly number[] }) {
+  return (
+    <div class="loading" role="status" aria-label="Loading">
+      {widths.map((width) => (
+        <i key={width} style={{ width: `${width}%` }} />
+      ))}
+    </div>
+  );
 }

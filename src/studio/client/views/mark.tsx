@@ -1,4 +1,4 @@
-// Signs: the mark of an agent, two letters on a square of its hue, with its name for who does not see it; the state of a session.
+// Marks: an agent as two letters on a coloured square, with its name for screen readers, and the state of a session.
 import type { SessionState } from "../../../serve/api.ts";
 import { agentLetters, agentName } from "../model/agents.ts";
 
@@ -18,7 +18,7 @@ const stateSigns: Record<SessionState, [sign: string, word: string, kind: string
   interrupted: ["■", "stopped", "soft"],
 };
 
-/** Shape, word and colour say the same. */
+/** Shape, word and colour all convey the state. */
 export function StateWord({ state, isShort = false }: { state: SessionState; isShort?: boolean }) {
   const [sign, word, kind] = stateSigns[state];
   return (

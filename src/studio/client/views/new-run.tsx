@@ -1,4 +1,4 @@
-// The composer of a new run: what is to be done, by whom, where, and how freely.
+// The composer of a new run: the prompt, the agent, the folder, and the permissions.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { agentName } from "../model/agents.ts";
@@ -178,7 +178,7 @@ export function NewRunComposer({ hasFocus }: { hasFocus: boolean }) {
   );
 }
 
-/** The trusted ones, and where the studio was started. */
+/** The trusted folders, and the one where the studio was started. */
 function foldersOf(found: { items: readonly string[]; startedIn: string } | undefined): readonly string[] {
   return found ? [...new Set([...found.items, found.startedIn])] : [];
 }

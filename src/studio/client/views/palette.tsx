@@ -1,4 +1,4 @@
-// The palette: everything that can be done here, and every session, by a few letters.
+// The palette: finds any action and any session by a few letters.
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { baseName, moment } from "../model/figures.ts";
@@ -15,7 +15,7 @@ export function Palette() {
   const dialog = useRef<HTMLDialogElement>(null);
   const text = useSignal("");
   const chosen = useSignal(0);
-  // Before the next key is pressed, which is meant for it.
+  // Open it synchronously, so that it receives the next key.
   useLayoutEffect(() => {
     dialog.current!.showModal();
   }, []);
@@ -34,11 +34,11 @@ export function Palette() {
     }
     if (event.key === "Enter") {
       event.preventDefault();
-      pick(choices(text.value)[chosen.value]); // what was typed may not be drawn yet
+      pick(choices(text.value)[chosen.value]); // compute from the current text, which may not be rendered yet
     }
   };
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, the browser sees to that
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the browser closes it on Escape
     <dialog
       ref={dialog}
       class="palette"
@@ -63,7 +63,7 @@ export function Palette() {
       />
       <div id="choices" role="listbox" aria-label="Choices">
         {found.map((choice, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above handles the keys
           <div
             key={choice.id}
             id={`choice-${index}`}

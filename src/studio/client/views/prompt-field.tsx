@@ -1,4 +1,4 @@
-// The field of the composer: text that grows, pictures that are pasted, and names that complete: @ for files, / for commands.
+// The composer's text field: grows with its text, accepts pasted pictures, and completes @ for files and / for commands.
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { service } from "../state/app.ts";
@@ -10,11 +10,11 @@ type FieldProps = {
   label: string;
   placeholder: string;
   isDisabled: boolean;
-  /** Where names of files begin. */
+  /** The folder that file names are relative to. */
   workspace: string | undefined;
   rows: number;
   hasFocus?: boolean | undefined;
-  /** True: the key was meant for the composer. */
+  /** Returns true if the composer handled the key. */
   onKey(event: KeyboardEvent): boolean;
 };
 
@@ -103,14 +103,14 @@ export function PromptField(props: FieldProps) {
       />
       <div id={`${id}-names`} class="offers" role="listbox" aria-label="Names" hidden={!offer.value}>
         {offer.value?.names.map((name, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the keys
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field handles the keys
           <div
             key={name}
             id={`${id}-${index}`}
             role="option"
             tabIndex={-1}
             aria-selected={index === offer.value!.chosen}
-            // The field keeps the focus.
+            // Keep the focus in the field.
             onMouseDown={(event) => event.preventDefault()}
             onClick={() => take(name)}
           >
@@ -139,7 +139,7 @@ export function PromptField(props: FieldProps) {
   );
 }
 
-/** The `@path` that is being written, or the `/name` at the beginning. */
+/** Finds the `@path` being typed, or the `/name` at the beginning. */
 function wordAt(text: string, at: number): { word: string; start: number } | undefined {
   const before = text.slice(0, at);
   const found = /(?:^|\s)(@[^\s@]*)$/.exec(before) ?? /^(\/[\w:-]*)$/.exec(before);
@@ -147,13 +147,13 @@ function wordAt(text: string, at: number): { word: string; start: number } | und
   return word === undefined ? undefined : { word, start: at - word.length };
 }
 
-const mostNames = 8;
+const maxNames = 8;
 
 async function namesFor(word: string, workspace: string): Promise<string[]> {
   if (word.startsWith("/")) {
     const found = await service().files(workspace, ".cursor/commands");
     const names = found.flatMap(({ name }) => (name.endsWith(".md") ? `/${name.slice(0, -3)}` : []));
-    return names.filter((name) => name.startsWith(word)).slice(0, mostNames);
+    return names.filter((name) => name.startsWith(word)).slice(0, maxNames);
   }
   const path = word.slice(1);
   const folder = path.slice(0, path.lastIndexOf("/") + 1);
@@ -161,7 +161,7 @@ async function namesFor(word: string, workspace: string): Promise<string[]> {
   const found = await service().files(workspace, folder || ".");
   return found
     .filter(({ name }) => name.toLowerCase().startsWith(begun) && (begun.startsWith(".") || !name.startsWith(".")))
-    .slice(0, mostNames)
+    .slice(0, maxNames)
     .map(({ name, type }) => `@${folder}${name}${type === "folder" ? "/" : ""}`);
 }
 

@@ -1,4 +1,4 @@
-// Events as they are, for who wants to know exactly: a page of them at a time, each to be opened.
+// The raw events of a session, one page at a time, each expandable.
 import { useSignal } from "@preact/signals";
 import type { Step } from "../state/conversation.ts";
 import { Select } from "./chips.tsx";
@@ -8,7 +8,7 @@ const pageSize = 200;
 
 export function RawEvents({ subject }: { subject: Subject }) {
   const { conversation } = subject;
-  conversation.version.value; // grows with the steps
+  conversation.version.value; // subscribes to the steps
   const kind = useSignal("");
   const page = useSignal<number | undefined>(undefined);
   const { steps } = conversation;

@@ -1,9 +1,11 @@
-// Replay: a session once more, at its own speed or faster, with its files as they were at that moment.
+// Replay: plays a session again, at its own speed or faster, with the files as they were at each moment.
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { FileChange } from "../../../serve/api.ts";
 import { duration } from "../../../view/numbers.ts";
-import { Code, Timeline, TimelineLog } from "../../components/index.ts";
+import { Code } from "../../components/text/code.tsx";
+import { TimelineLog } from "../../components/timeline/log.ts";
+import { Timeline } from "../../components/timeline/timeline.tsx";
 import { filesAt, timesOf } from "../model/moments.ts";
 import { service } from "../state/app.ts";
 import { offer } from "../state/keys.ts";
@@ -11,7 +13,7 @@ import { attempt } from "../state/layout.ts";
 import { Select } from "./chips.tsx";
 import type { Subject } from "./conversation.tsx";
 
-/** Nobody wants to wait for a pause of an hour. */
+/** Longer pauses are shortened to this. */
 const longestPauseMs = 3000;
 const speeds = [1, 2, 5, 10, 50];
 
@@ -132,7 +134,7 @@ export function Replay({ subject }: { subject: Subject }) {
 
 type Steps = Subject["conversation"]["steps"];
 
-/** The log at a moment: going on adds to it, going back makes it anew. */
+/** The log at a moment: moving forward appends to it, moving back rebuilds it. */
 function useMoment(steps: Steps, at: number): TimelineLog {
   const state = useSignal<{ log: TimelineLog; at: number; steps: Steps } | undefined>(undefined);
   const known = state.peek();

@@ -1,8 +1,8 @@
-// Saves what the service sends as a file: a link could not carry the token.
+// Downloads a file from the service with fetch, since a link could not carry the token.
 import { openHttp } from "../state/app.ts";
 import { attempt } from "../state/layout.ts";
 
-/** `name`: where the service gives it none. */
+/** `name` is used if the service gives none. */
 export async function save(address: string, name: string): Promise<void> {
   await attempt(async () => {
     const response = await openHttp().open(address, {}, new AbortController().signal);

@@ -1,9 +1,9 @@
-// The lines of the list: what waits and what runs first, then sessions by day.
+// The items of the session list: waiting and running ones first, then sessions by day.
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { ListedSession, OpenQuestion, RunEnd, RunRecord, SessionState } from "../../../serve/api.ts";
 import { counted, dollars } from "../../../view/numbers.ts";
-import { Counts } from "../../components/index.ts";
+import { Counts } from "../../components/counts.tsx";
 import { baseName, clock, dayGroup, moment } from "../model/figures.ts";
 import { activity } from "../state/activity.ts";
 import {
@@ -23,27 +23,27 @@ import { addressOf, place } from "../state/router.ts";
 import { summaryOf, wantSummaries } from "../state/summaries.ts";
 import { Mark, StateWord } from "./mark.tsx";
 
-/** A line of the list: a session, or a run that has none yet. */
+/** A list item: a session, or a run that has none yet. */
 type Item = {
   key: string;
   href: string;
   title: string;
   agent: string;
   state: SessionState;
-  /** At the right: since when it runs, else what it cost. */
+  /** Shown at the right: the running time, or the cost if it ended. */
   figure: ComponentChildren;
-  /** Below the title: what it does, or what came of it. */
+  /** Shown below the title: the current activity, or the result. */
   line: ComponentChildren;
   snippet?: string;
 };
 
-/** So many of the first lines tell what came of their sessions. */
-const mostSummaries = 60;
+/** How many of the first items load a summary. */
+const maxSummaries = 60;
 
 export function List() {
   const found = sessions.value;
-  useEffect(() => void wantSummaries((found ?? []).slice(0, mostSummaries)), [found]);
-  place.value; // which line is the one that is looked at
+  useEffect(() => void wantSummaries((found ?? []).slice(0, maxSummaries)), [found]);
+  place.value; // subscribes to which item is the current one
   if (listError.value !== undefined)
     return (
       <div class="empty small">
@@ -55,7 +55,7 @@ export function List() {
     );
   if (!found) return <Skeleton />;
   const isSearching = foundFor.value !== filter.value;
-  // Until the service has searched, nothing is shown that is known not to be meant.
+  // Until the search result arrives, show only known sessions that match.
   const shown = isSearching ? found.filter(fitsFilter) : found;
   const groups = grouped(shown);
   if (groups.size === 0 && isSearching)
@@ -136,7 +136,7 @@ function Skeleton() {
   );
 }
 
-/** What runs is never hidden by a filter of time or state, only by words, agents and projects. */
+/** Live runs are never hidden by a filter of time or state, only by words, agents and projects. */
 function grouped(found: readonly ListedSession[]): Map<string, Item[]> {
   const time = Date.now();
   const groups = new Map<string, Item[]>([
@@ -155,7 +155,7 @@ function grouped(found: readonly ListedSession[]): Map<string, Item[]> {
     const isLive = item.state === "running" || item.state === "waiting";
     add(isLive ? liveGroup(item) : dayGroup(session.updatedAt, time), item);
   }
-  // Runs of a fleet have their sessions on the machines of their workers; a run that did not begin has none.
+  // Runs of a fleet have their sessions on the workers' machines; a run that did not start has none.
   if (!isFiltered())
     for (const run of runs.value.values())
       if (run.end && (run.spec.source || run.sessionId === undefined) && !known.has(run.sessionId ?? ""))
@@ -213,7 +213,7 @@ function liveParts(run: RunRecord): Pick<Item, "state" | "figure" | "line"> {
   };
 }
 
-/** By itself, so that the list is not drawn again with every step of a run. */
+/** A separate component, so that the list is not rendered again with every step of a run. */
 function Doing({ run }: { run: RunRecord }) {
   const line = activity.value.get(run.id);
   const asked = questions.value.find((each) => each.run === run.id);
@@ -254,7 +254,7 @@ function endedRunItem(run: RunRecord, { outcome, costUsd }: RunEnd, time: number
   };
 }
 
-/** As far as a list can tell by itself. */
+/** Applies the filter to what the list knows. */
 function fitsFilter({ title, agent, workspace, state }: ListedSession): boolean {
   const wanted = filter.value;
   const words = wanted.search.toLowerCase().split(/\s+/).filter(Boolean);

@@ -1,6 +1,6 @@
-// What can be done to a session: a menu, and the same in the palette.
+// The actions on a session, as a menu and in the palette.
 import { useRef } from "preact/hooks";
-import { copyText } from "../../components/index.ts";
+import { copyText } from "../../components/copy.tsx";
 import { loadSessions, service } from "../state/app.ts";
 import type { Action } from "../state/keys.ts";
 import { attempt, say } from "../state/layout.ts";
@@ -13,12 +13,13 @@ export function SessionMenu({ subject }: { subject: Subject }) {
   const menu = useRef<HTMLDetailsElement>(null);
   const list = sessionActions(subject);
   if (list.length === 0) return null;
-  const close = () => menu.current!.removeAttribute("open");
+  // The menu may be unmounted by then, since an action can navigate elsewhere.
+  const close = () => menu.current?.removeAttribute("open");
   return (
     <details
       class="menu"
       ref={menu}
-      onFocusOut={(event) => !menu.current!.contains(event.relatedTarget as Node | null) && close()}
+      onFocusOut={(event) => !event.currentTarget.contains(event.relatedTarget as Node | null) && close()}
       onKeyDown={(event) => event.key === "Escape" && close()}
     >
       <summary aria-label="More">⋯</summary>
@@ -47,6 +48,7 @@ export function sessionActions(subject: Subject): Action[] {
   if (!ref) return [];
   const isOurs = ref.tool === "cursor";
   const reading: Action[] = [
+    { id: "compare", title: "Compare with another session", run: () => go({ type: "compare", sessions: [ref] }) },
     {
       id: "copy-link",
       title: "Copy a link to this",

@@ -1,4 +1,4 @@
-// A sheet over a narrow screen: a list or details that have no column there. The browser keeps the focus inside it.
+// A modal sheet for a list or details that have no column on a narrow screen. The browser keeps the focus inside.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { type SheetName, shownSheet } from "../state/layout.ts";
@@ -16,7 +16,7 @@ export function Sheet({ name, title, children }: { name: SheetName; title: strin
     if (shownSheet.peek() === name) shownSheet.value = undefined;
   };
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, the browser sees to that
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the browser closes it on Escape
     <dialog
       ref={dialog}
       class={`sheet sheet-${name}`}

@@ -1,4 +1,4 @@
-// The sessions: search, filters, and the list of them. Everything that runs stands above everything that is over.
+// The sidebar: search, filters, and the list of sessions. Live runs come before everything that has ended.
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -48,6 +48,9 @@ export function Sidebar({ inSheet = false }: { inSheet?: boolean }) {
             Inbox
             {waiting > 0 && <span class="badge">{waiting}</span>}
           </a>
+          <a href="/settings" class={where.type === "settings" ? "chosen" : ""}>
+            Settings
+          </a>
         </div>
       </Search>
       <div class="list" ref={list} onKeyDown={(event) => moveFocus(event, list.current!)}>
@@ -58,7 +61,7 @@ export function Sidebar({ inSheet = false }: { inSheet?: boolean }) {
   );
 }
 
-/** j and k where nothing else has them: from anywhere into the list, and through it. */
+/** j and k outside of other views: moves the focus into the list and through it. */
 export function moveInList(by: number): void {
   const list = document.querySelector<HTMLElement>(".left .list");
   if (list) focusItem(list, by);
@@ -149,7 +152,7 @@ function countOf(shown: number): string {
   return shown >= listed.value ? `${shown}+` : String(shown);
 }
 
-/** j and k, or the arrows, go through the list; Enter opens, as it does for any link. */
+/** j and k or the arrows move through the list; Enter opens, as for any link. */
 function moveFocus(event: KeyboardEvent, list: HTMLElement): void {
   const by = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
   if (by === undefined || event.metaKey || event.ctrlKey) return;
@@ -167,7 +170,7 @@ function focusItem(list: HTMLElement, by: number): void {
 
 const widthName = "courser.left";
 
-/** Dragged, or moved by the arrows: how wide the list is. */
+/** Resizes the list by dragging or with the arrow keys. */
 function WidthHandle() {
   const width = useSignal(Number(localStorage.getItem(widthName)) || 296);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// The title of the tab: what is looked at, and before it what waits or works.
+// The tab title: the current view, preceded by what waits or runs.
 import { computed, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { documentText } from "../../../view/document-text.ts";

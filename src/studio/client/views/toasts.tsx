@@ -1,4 +1,4 @@
-// Short messages at the edge: what was done, or why it could not be.
+// Toasts: short messages about what was done, or why it failed.
 import { dismiss, toasts } from "../state/layout.ts";
 
 export function Toasts() {

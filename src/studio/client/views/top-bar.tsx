@@ -1,4 +1,4 @@
-// The bar of a narrow screen: the way to the sheets.
+// The bar of a narrow screen, which opens the sheets.
 import { questions } from "../state/app.ts";
 import { shownSheet } from "../state/layout.ts";
 

@@ -1,11 +1,12 @@
-// What programs print: the colours of terminals as classes, everything else that is not text dropped.
+// Renders program output: terminal colours become classes, and all other control sequences are dropped.
 import Anser from "anser";
+import { useMemo } from "preact/hooks";
 import { visible } from "../../../text/visible.ts";
 import { Folded } from "./folded.tsx";
 
 type AnsiProps = {
   text: string;
-  /** Only so many lines, from the end. */
+  /** Shows only this many lines from the end. */
   last?: number;
   first?: number;
 };
@@ -13,8 +14,8 @@ type AnsiProps = {
 type Piece = { text: string; class?: string | undefined };
 
 export function Ansi({ text, last, first = 60 }: AnsiProps) {
-  const lines = linesOf(last === undefined ? text : text.slice(-last * mostTailLine));
-  // Of the end only what says something.
+  const lines = useMemo(() => linesOf(last === undefined ? text : text.slice(-last * maxTailLine)), [text, last]);
+  // Blank lines are left out of the tail.
   const shown = last === undefined ? lines : lines.filter((line) => line.length > 0).slice(-last);
   return (
     <pre class="cr-output">
@@ -22,6 +23,7 @@ export function Ansi({ text, last, first = 60 }: AnsiProps) {
         items={shown}
         first={first}
         noun="line"
+        areLines
         draw={(pieces, index) => (
           <span key={index} class="cr-line">
             {pieces.map((piece) => (piece.class ? <span class={piece.class}>{piece.text}</span> : piece.text))}
@@ -33,8 +35,8 @@ export function Ansi({ text, last, first = 60 }: AnsiProps) {
   );
 }
 
-/** Of a line that is seen without opening the card. */
-const mostTailLine = 2000;
+/** The maximum length of a line shown while the card is closed. */
+const maxTailLine = 2000;
 
 function linesOf(text: string): Piece[][] {
   const lines: Piece[][] = [[]];
@@ -49,7 +51,7 @@ function linesOf(text: string): Piece[][] {
   return lines;
 }
 
-/** Only colours are kept; a line that was written over is what it was in the end. */
+/** Keeps only colour sequences; a line that was overwritten is shown in its final form. */
 function printed(text: string): string {
   return text
     .replace(/\x1b\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)/g, "")
@@ -78,7 +80,7 @@ function classOf({ fg, bg, fg_truecolor, bg_truecolor, decorations }: Style): st
 const decorated = new Set(["bold", "dim", "italic", "underline", "strikethrough"]);
 const names = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
 
-/** One of eight, so that it can be read on any ground. */
+/** Maps a colour to one of eight that are readable on any background. */
 function colourClass(name: string | null, rgb: string | null, prefix: string): string {
   if (name === null) return "";
   const known = names.find((each) => name === `ansi-${each}` || name === `ansi-bright-${each}`);
@@ -94,7 +96,7 @@ function paletteColour(index: number): number[] {
   return [Math.floor(cube / 36), Math.floor(cube / 6) % 6, cube % 6].map((level) => level * 51);
 }
 
-/** By which of red, green and blue are strong in it. */
+/** Chooses the nearest colour by which of red, green and blue are strong. */
 function nearest(rgb: number[]): string {
   const [least, greatest] = [Math.min(...rgb), Math.max(...rgb)];
   if (greatest - least < 40) return greatest < 80 ? "black" : "white";

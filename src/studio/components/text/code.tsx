@@ -1,4 +1,4 @@
-// Code: in lines, with their numbers where they are known, in a few quiet colours.
+// Renders code with line numbers, if known, and subdued highlighting.
 
 import type { CodePiece } from "../../../view/code-piece.ts";
 import { documentText } from "../../../view/document-text.ts";
@@ -8,11 +8,11 @@ import { isLongLine, LongLine } from "./long-line.tsx";
 
 type CodeProps = {
   text: string;
-  /** What it is written in, or the ending of its file. */
+  /** The language or the file extension. */
   language?: string;
-  /** The number of the first line; without it, lines have none. */
+  /** The number of the first line; without it, lines are not numbered. */
   start?: number;
-  /** Lines that are shown without being asked for. */
+  /** How many lines are shown before the fold. */
   first?: number;
 };
 
@@ -29,6 +29,7 @@ export function Code({ text, language = "", start, first = 40 }: CodeProps) {
         items={lines}
         first={first}
         noun="line"
+        areLines
         draw={(pieces, index) => (
           <span key={index} class="cr-line" data-line={start === undefined ? undefined : start + index}>
             {pieces.length === 1 && isLongLine(pieces[0]!.text) ? (
@@ -44,13 +45,13 @@ export function Code({ text, language = "", start, first = 40 }: CodeProps) {
   );
 }
 
-/** On one line where it fits. */
+/** Renders JSON, on one line if it fits. */
 export function Json({ value }: { value: unknown }) {
   const line = JSON.stringify(value) ?? "";
   return <Code text={line.length <= 88 ? line : JSON.stringify(value, null, 2)} language="json" first={20} />;
 }
 
-/** The highlighter knows more kinds than a reader needs. */
+/** Maps the highlighter's many token kinds to a few classes. */
 const classes: Record<string, string> = Object.fromEntries(
   Object.entries({
     "cr-keyword": "keyword tag selector atrule important",
@@ -69,7 +70,7 @@ export function Pieces({ pieces }: { pieces: readonly CodePiece[] }) {
   });
 }
 
-/** What comes after the dot is what highlighters know a language by. */
+/** Returns the file extension, which highlighters accept as a language. */
 export function languageOf(path: string): string {
   return /(?:^|\/)dockerfile$/i.test(path) ? "docker" : (/\.([a-z0-9]{1,12})$/i.exec(path)?.[1]?.toLowerCase() ?? "");
 }

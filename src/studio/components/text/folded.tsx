@@ -1,39 +1,49 @@
-// Long things: the beginning is shown, the rest on demand, and what nobody would read is counted.
+// Renders long lists: the beginning, then the rest on demand; thousands of lines in a pane of their own.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { counted } from "../../../view/numbers.ts";
 import { useView } from "../view-options.tsx";
+import { Pane } from "./pane.tsx";
 
 type FoldedProps<Item> = {
   items: readonly Item[];
-  /** How many are shown at once. */
+  /** How many items are shown at once. */
   first: number;
-  /** One of them: "line". */
+  /** The singular name of an item: "line". */
   noun: string;
   nouns?: string;
+  /** True if each item is one line, so that any number can be scrolled in a pane. */
+  areLines?: boolean;
   draw: (item: Item, index: number) => ComponentChildren;
 };
 
-/** More than these are not put into a page. */
+/** The maximum number of items put into the page at once. */
 const most = 2000;
 
-export function Folded<Item>({ items, first, noun, nouns, draw }: FoldedProps<Item>) {
+export function Folded<Item>({ items, first, noun, nouns = `${noun}s`, areLines, draw }: FoldedProps<Item>) {
   const { isStatic } = useView();
   const [isOpen, setOpen] = useState(false);
-  // A fold that hides a line or two is not worth its own line.
+  const [reach, setReach] = useState(most);
+  // A fold is not worth its own line if it hides only a few.
   const shown = items.length <= first + 3 ? items.length : first;
-  const rest = items.slice(shown, most);
-  const unseen = Math.max(0, items.length - most);
-  const words = counted(items.length - shown, `more ${noun}`, `more ${nouns ?? `${noun}s`}`);
+  const isPane = areLines === true && !isStatic && items.length > most;
+  const rest = items.slice(shown, isPane ? undefined : reach);
+  const unseen = isPane ? 0 : Math.max(0, items.length - reach);
+  const words = counted(items.length - shown, `more ${noun}`, `more ${nouns}`);
+  const drawRest = (item: Item, index: number) => draw(item, shown + index);
   return (
     <>
       {items.slice(0, shown).map(draw)}
       {rest.length > 0 && (
         <details class="cr-more" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
           <summary>{words}</summary>
-          {(isOpen || isStatic) && rest.map((item, index) => draw(item, shown + index))}
-          {(isOpen || isStatic) && unseen > 0 && (
-            <p class="cr-note">{counted(unseen, noun, nouns ?? `${noun}s`)} beyond that are not shown.</p>
+          {isPane && isOpen && <Pane items={rest} label={words} draw={drawRest} />}
+          {!isPane && (isOpen || isStatic) && rest.map(drawRest)}
+          {isStatic && unseen > 0 && <p class="cr-note">{counted(unseen, noun, nouns)} beyond that are not shown.</p>}
+          {!isStatic && isOpen && unseen > 0 && (
+            <button type="button" class="cr-rest" onClick={() => setReach(reach + most)}>
+              {counted(Math.min(most, unseen), `more ${noun}`, `more ${nouns}`)}
+            </button>
           )}
         </details>
       )}

@@ -1,10 +1,10 @@
-// A line that nobody reads to its end, such as of a minified file: its beginning, and the rest on demand.
+// Renders a very long line, such as of a minified file: its beginning, and the rest on demand.
 import { useState } from "preact/hooks";
 import { useView } from "../view-options.tsx";
 
 const most = 1000;
 
-/** Worth its own button: one that hides a few words is not. */
+/** True if the line is long enough that folding it is worth a button. */
 export function isLongLine(text: string): boolean {
   return text.length > 2 * most;
 }

@@ -1,4 +1,4 @@
-// The Markdown that models write, as elements: no HTML of theirs, nothing that is fetched by itself, no word left out.
+// Renders the model's Markdown as elements: no raw HTML, nothing fetched automatically, and no text left out.
 import type { Tokens } from "marked";
 import type { ComponentChildren } from "preact";
 import { documentText } from "../../../view/document-text.ts";
@@ -10,11 +10,11 @@ import { Code } from "./code.tsx";
 export function Markdown({ text }: { text: string }) {
   const shown = documentText(text);
   const tokens = markdownTokens(shown);
-  return <div class="cr-markdown">{tokens && depthOf(tokens) <= mostDepth ? blocks(tokens) : <pre>{shown}</pre>}</div>;
+  return <div class="cr-markdown">{tokens && depthOf(tokens) <= maxDepth ? blocks(tokens) : <pre>{shown}</pre>}</div>;
 }
 
-/** Deeper than anybody reads: shown as it was written. */
-const mostDepth = 40;
+/** Deeper nesting is shown as source text. */
+const maxDepth = 40;
 
 function depthOf(tokens: readonly Token[]): number {
   let deepest = 0;
@@ -34,7 +34,7 @@ function Block({ token }: { token: Token }) {
     case "space":
       return null;
     case "heading": {
-      // The page around it uses the first levels.
+      // The first heading levels are used by the page around it.
       const Heading = `h${Math.min(6, (token as Tokens.Heading).depth + 3)}` as "h4";
       return <Heading>{inline((token as Tokens.Heading).tokens)}</Heading>;
     }
@@ -79,7 +79,7 @@ function Table({ table }: { table: Tokens.Table }) {
     return side === "right" || side === "center" ? `cr-${side}` : undefined;
   };
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what is too wide is scrolled by keyboard as well.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users scroll wide tables, too.
     <div class="cr-wide" tabIndex={0}>
       <table>
         <thead>
@@ -140,7 +140,7 @@ function Inline({ token }: { token: Token }) {
 }
 
 function Link({ link }: { link: Tokens.Link }) {
-  // Only whole addresses: `www.x` and `a@b.c` may be names of files and of people.
+  // Link only full URLs: `www.x` and `a@b.c` may be names of files or people.
   const isWhole = isAddress(link.href) && (/^https?:/i.test(link.raw) || /^[[<]/.test(link.raw));
   if (!isWhole) return <>{link.raw}</>;
   return (
@@ -150,12 +150,12 @@ function Link({ link }: { link: Tokens.Link }) {
   );
 }
 
-/** A badge is a picture in a link; one link is enough. */
+/** A badge is an image inside a link; the outer link is enough. */
 function withoutPictures(tokens: readonly Token[]): ComponentChildren {
   return tokens.map((token) => (token.type === "image" ? (token as Tokens.Image).text : inline([token])));
 }
 
-/** Nothing is fetched until a reader asks for it. */
+/** Shows a link, so that nothing is fetched until the reader asks for it. */
 function Picture({ image }: { image: Tokens.Image }) {
   if (!isAddress(image.href)) return <>{image.raw}</>;
   return (
@@ -169,7 +169,7 @@ export function isAddress(href: string): boolean {
   return /^https?:\/\/[^\s"<>]+$/i.test(href);
 }
 
-/** What a character reference stands for may be one that cannot be seen. */
+/** Decoded entities may be invisible characters, so escape them. */
 function plain(text: string): string {
   return documentText(decodeEntities(text));
 }

@@ -1,4 +1,4 @@
-// Pictures: of known kinds, and in the page itself. Nothing is fetched.
+// Renders pictures of known types as data URLs. Nothing is fetched.
 import type { Picture } from "../timeline/blocks.ts";
 
 const kinds = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);

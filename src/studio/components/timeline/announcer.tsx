@@ -1,4 +1,4 @@
-// Announcer: says what runs and how it ended to those who do not see it.
+// Announcer: tells screen readers what runs and how it ended.
 import { useEffect, useState } from "preact/hooks";
 import { wordsOfCall } from "../../../view/call-words.ts";
 import { documentText } from "../../../view/document-text.ts";
@@ -6,7 +6,7 @@ import { stateOf } from "../card.tsx";
 import { isStopped } from "../messages.tsx";
 import type { TimelineLog } from "./log.ts";
 
-/** A sentence has to be heard to the end. */
+/** The pause between announcements, so that each can be heard to the end. */
 const pauseMs = 1000;
 
 export function Announcer({ log }: { log: TimelineLog }) {

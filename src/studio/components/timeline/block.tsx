@@ -1,4 +1,4 @@
-// One block of a timeline, by what it is.
+// Renders one block of a timeline by its type.
 import type { Answer, Question } from "../../../protocol/run.ts";
 import { AssistantMessage, Notice, ResultLine, Thinking, UserMessage } from "../messages.tsx";
 import { QuestionCard } from "../question.tsx";
@@ -9,7 +9,7 @@ import type { Block, ToolCall } from "./blocks.ts";
 
 export type BlockProps = {
   block: Block;
-  /** What is asked about this call, where a reader can answer. */
+  /** The open question about this call, if the reader can answer it. */
   question?: Question | undefined;
   onAnswer?: ((question: Question, answer: Answer) => void) | undefined;
   isSent?: boolean | undefined;

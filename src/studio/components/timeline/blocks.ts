@@ -1,49 +1,49 @@
-// The blocks of a timeline: what the events of a session come to, in the order in which it is read.
+// The blocks of a timeline, which the events of a session are turned into, in reading order.
 import type { ContextFill, Outcome } from "../../../protocol/event.ts";
 import type { TurnEnding } from "../../../protocol/run.ts";
 
 export type Picture = { mime: string; base64: string };
 
-/** A use of a tool, from its start on. */
+/** A tool call, from its start on. */
 export type ToolCall = {
   callId: string;
-  /** As the wire calls it: read, shell, updateTodos, … */
+  /** The wire name: read, shell, updateTodos, … */
   tool: string;
   args: unknown;
   /** What it does, in the model's words. */
   description?: string;
-  /** Undefined: it runs, or nobody knows how it ended. */
+  /** Undefined if it is running or its end is unknown. */
   outcome?: Outcome;
   isRunning?: boolean;
-  /** A person is asked whether it may run. */
+  /** True while the user is asked whether it may run. */
   isAsked?: boolean;
   startedAt?: number;
   endedAt?: number;
-  /** What it printed so far. */
+  /** What the call has printed so far. */
   output?: string;
-  /** Pictures that the model was given with its result. */
+  /** Pictures that the model received with the result. */
   pictures?: readonly Picture[];
-  /** What its subagent said and did. */
+  /** The blocks of its subagent. */
   steps?: readonly Block[];
 };
 
-/** `id`: of the element in the page, and of a link to it: `turn-2`, `turn-2.5`. It is the same whenever the session is read. */
+/** `id` is the id of the element and the target of links: `turn-2`, `turn-2.5`. It is the same whenever the session is read. */
 export type Block = { id: string; turn: number; at?: number } & BlockBody;
 
 export type BlockBody =
-  /** `isAside`: said while the turn was going on. */
+  /** `isAside` marks a message sent during the turn. */
   | { type: "user"; text: string; isAside?: boolean; pictures?: readonly Picture[] }
-  /** `isOpen`, here and below: there is more to come. */
+  /** `isOpen`, here and below, means that more is to come. */
   | { type: "text"; text: string; isOpen?: boolean; isCut?: boolean }
   | { type: "thinking"; text: string; isOpen?: boolean; startedAt?: number; durationMs?: number }
   | { type: "call"; call: ToolCall }
-  /** Calls in a row that only look, and are told of in one line. */
+  /** Consecutive calls that only read, shown in one line. */
   | { type: "calls"; calls: readonly { id: string; call: ToolCall }[] }
   | { type: "notice"; kind: string; message: string }
-  /** `changed`: how many files. */
+  /** `changed` is the number of changed files. */
   | { type: "ending"; ending: TurnEnding; changed: number };
 
-/** A turn in numbers. */
+/** The figures of a turn: time, calls, tokens, cost. */
 export type TurnNumbers = {
   number: number;
   prompt: string;
@@ -51,14 +51,14 @@ export type TurnNumbers = {
   durationMs: number;
   modelMs: number;
   toolMs: number;
-  /** While a person was waited for. */
+  /** Time spent waiting for the user. */
   waitMs?: number;
   calls: number;
-  /** Paths of files that were changed. */
+  /** Paths of changed files. */
   changed: readonly string[];
   usage?: { inputTokens: number; outputTokens: number; cacheReadTokens: number; cacheWriteTokens: number };
   costUsd?: number;
-  /** How full the model's window was at its end. */
+  /** How full the context window was at the end of the turn. */
   context?: ContextFill;
   state: "running" | "done" | "failed" | "interrupted";
 };

@@ -1,4 +1,4 @@
-// Heights: how tall the rows of a long list are, guessed until they are measured. Sums and searches take log n steps.
+// Heights of the rows in a long list, estimated until measured. Sums and searches take O(log n).
 
 export class Heights {
   #heights: number[] = [];
@@ -17,7 +17,7 @@ export class Heights {
     this.#heights.push(height);
     const index = this.#heights.length;
     const range = index & -index;
-    // What the new entry covers beside itself is there already.
+    // The sums that the new entry covers exist already.
     let sum = height;
     for (let step = 1; step < range; step *= 2) sum += this.#sums[index - step]!;
     this.#sums[index] = sum;
@@ -39,14 +39,14 @@ export class Heights {
     for (let at = index + 1; at < this.#sums.length; at += at & -at) this.#sums[at]! += change;
   }
 
-  /** Of the upper edge of a row. */
+  /** The offset of the upper edge of a row. */
   offsetOf(index: number): number {
     let sum = 0;
     for (let at = Math.min(index, this.count); at > 0; at -= at & -at) sum += this.#sums[at]!;
     return sum;
   }
 
-  /** The row at this offset; the last one for what lies below. */
+  /** The row at this offset; the last one for any offset below it. */
   indexAt(offset: number): number {
     let at = 0;
     let left = offset;

@@ -1,4 +1,4 @@
-// TimelineLog: events in, blocks out. Each event touches the blocks that it speaks of and no other, however many there are.
+// TimelineLog: turns events into blocks. Each event touches only the blocks it concerns, however many there are.
 import { isObject } from "../../../json/object.ts";
 import type { AgentEvent } from "../../../protocol/event.ts";
 import type { Recorded } from "../../../protocol/run.ts";
@@ -9,24 +9,24 @@ import type { Block, BlockBody, Picture, ToolCall, TurnNumbers } from "./blocks.
 
 type EventOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 
-/** Of what a call prints while it runs, the end is kept. */
-const mostOutput = 100_000;
+/** Characters kept from the end of a running call's output. */
+const maxOutput = 100_000;
 
-/** `blocks` and `turns` grow in place; a block that changes is replaced by another object. */
+/** `blocks` and `turns` grow in place; a block that changes is replaced by a new object. */
 export class TimelineLog {
   readonly blocks: readonly Block[];
   readonly turns: readonly TurnNumbers[];
-  /** Grows with every change. */
+  /** Increases with every change. */
   version = 0;
   init: EventOf<"init"> | undefined;
-  /** The mode and the model that are in force, as far as the events tell. */
+  /** The current mode and model, as far as the events tell. */
   mode: string | undefined;
   model: string | undefined;
 
   readonly #blocks: Block[] = [];
   readonly #turns: TurnNumbers[] = [];
   readonly #listeners = new Set<() => void>();
-  /** Where the call with this id stands. */
+  /** The index of the block of each call. */
   readonly #calls = new Map<string, number>();
   readonly #running = new Set<string>();
   readonly #subagents = new Map<string, { log: TimelineLog; callId: string | undefined }>();
@@ -39,7 +39,7 @@ export class TimelineLog {
   #openText: number | undefined;
   #openThinking: number | undefined;
 
-  /** `firstTurn`: of a session that is not read from its beginning. */
+  /** `firstTurn` is for a session that is not read from its beginning. */
   constructor({ idPrefix = "turn-", firstTurn = 1 }: { idPrefix?: string; firstTurn?: number } = {}) {
     this.#idPrefix = idPrefix;
     this.#firstTurn = firstTurn;
@@ -47,17 +47,17 @@ export class TimelineLog {
     this.turns = this.#turns;
   }
 
-  /** Whether a turn is going on. */
+  /** True while a turn is running. */
   get isWorking(): boolean {
     return this.#turn !== undefined;
   }
 
-  /** Where the time of the turn that goes on has gone until now. */
+  /** How the time of the current turn was spent so far. */
   timesNow(now: number): TurnTimes {
     return this.#clock.times(now);
   }
 
-  /** Calls that run, the last one last; and whether a person is asked. */
+  /** The running calls, newest last. */
   get running(): readonly ToolCall[] {
     return [...this.#running].flatMap((id) => this.#call(id) ?? []);
   }
@@ -66,7 +66,7 @@ export class TimelineLog {
     return this.#asked.size > 0;
   }
 
-  /** Called after every change. Returns what ends it. */
+  /** Calls `listener` after every change. Returns a function that unsubscribes. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -83,7 +83,7 @@ export class TimelineLog {
     return this;
   }
 
-  /** Pictures of the last prompt: events tell its text alone. */
+  /** Adds pictures to the last prompt, since events contain only its text. */
   showPictures(pictures: readonly Picture[]): void {
     const index = this.#blocks.findLastIndex((block) => block.type === "user" && !block.isAside);
     const block = this.#blocks[index];
@@ -97,7 +97,7 @@ export class TimelineLog {
     return this.#calls.has(callId);
   }
 
-  /** The block with this id, or the call with it. */
+  /** Returns the index of the block or call with this id. */
   find(id: string): number {
     return this.#calls.get(id) ?? this.#blocks.findIndex((block) => block.id === id || memberOf(block, id));
   }
@@ -139,7 +139,7 @@ export class TimelineLog {
       case "tool_output":
         this.#change(event.callId, (call) => ({
           ...call,
-          output: ((call.output ?? "") + event.chunk).slice(-mostOutput),
+          output: ((call.output ?? "") + event.chunk).slice(-maxOutput),
         }));
         return;
       case "tool_end":
@@ -167,7 +167,7 @@ export class TimelineLog {
       case "notice":
         if (event.kind === "mode_change") this.mode = textIn(event.fields, "permissionMode") ?? this.mode;
         if (event.kind === "model_change") this.model = textIn(event.fields, "model") ?? this.model;
-        // Other CLIs say much that events have no place for; it has a kind, and no words.
+        // Other CLIs emit many notices that have a kind but no text; those are not shown.
         if (event.message !== "") this.#push({ type: "notice", kind: event.kind, message: event.message }, at);
         return;
       case "done":
@@ -221,7 +221,7 @@ export class TimelineLog {
     } else if (whole !== undefined && whole.trim() !== "") this.#push({ type: "text", text: whole, ...cut }, at);
   }
 
-  /** What is open stands at the end: it is taken back, and will be said anew. */
+  /** Removes open text at the end, which will be sent again; open text elsewhere is marked as cut. */
   #discardOpen(): void {
     const open = [this.#openText, this.#openThinking].filter((index) => index !== undefined);
     for (const index of open.sort((one, other) => other - one)) {
@@ -297,7 +297,7 @@ export class TimelineLog {
     if (known.callId !== undefined) this.#change(known.callId, (call) => ({ ...call, steps: known.log.blocks }));
   }
 
-  /** Its call says which subagent it starts; where it does not, it is the last one that has none. */
+  /** Assigns a subagent to the task call that names it, or to the last one without a subagent. */
   #adopt(agent: string) {
     const own = [...this.#calls.keys()].reverse().find((id) => {
       const call = this.#call(id);
@@ -317,7 +317,7 @@ export class TimelineLog {
     this.#change(call.callId, (known) => ({ ...known, steps: subagent.log.blocks }));
   }
 
-  /** A call that only looks joins the one before it, where that does too. Undefined: it stands for itself. */
+  /** Merges a read-only call into the previous read-only block. Returns undefined if it needs a block of its own. */
   #joinQuiet(call: ToolCall): number | undefined {
     const index = this.#blocks.length - 1;
     const last = this.#blocks[index];
@@ -354,7 +354,7 @@ export class TimelineLog {
     this.#replace(index!, changed);
   }
 
-  /** `body` becomes the block: it is nobody else's. */
+  /** `body` is modified and becomes the block, so the caller must not use it elsewhere. */
   #push(body: BlockBody, at: number | undefined): number {
     const turn = this.#turns.at(-1)?.number ?? this.#firstTurn - 1;
     const block = body as Block;
@@ -370,7 +370,7 @@ export class TimelineLog {
   }
 }
 
-/** What only looks, and is seldom what a reader looks for. */
+/** Read-only tools, which are seldom what a reader looks for. */
 const quietTools = new Set(["read", "ls", "glob", "grep", "semSearch"]);
 
 function memberOf(block: Block, id: string): boolean {
@@ -386,7 +386,7 @@ function agentOf({ args }: ToolCall): string | undefined {
   return isObject(args) && typeof args.agentId === "string" ? args.agentId : undefined;
 }
 
-/** The blocks of a whole session at once. */
+/** Builds the timeline of a whole session. */
 export function timelineOf(events: Iterable<Recorded | AgentEvent>): TimelineLog {
   const log = new TimelineLog();
   for (const event of events) log.append(event);

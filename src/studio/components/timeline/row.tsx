@@ -1,4 +1,4 @@
-// A row of the timeline: drawn again only when its block, or what a reader did to it, has changed.
+// A row of the timeline, rendered again only when its block or its state changes.
 import { Component } from "preact";
 import type { Answer, Question } from "../../../protocol/run.ts";
 import { BlockView } from "./block.tsx";
@@ -8,7 +8,7 @@ export type RowProps = {
   block: Block;
   index: number;
   count: number;
-  /** What the reader said of it. */
+  /** Whether the reader opened or closed it, if either. */
   isOpen: boolean | undefined;
   isChosen: boolean;
   link: string | undefined;

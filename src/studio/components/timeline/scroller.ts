@@ -1,30 +1,30 @@
-// Scroller: which rows are in the page, and where the page stands. What is being read never moves by itself; who reads the end
-// stays at the end.
+// Scroller: decides which rows are in the DOM and keeps the scroll position. Content being read never moves by itself; a reader
+// at the end stays at the end.
 import type { Openness } from "../view-options.tsx";
 import type { Block } from "./blocks.ts";
 import { Heights } from "./heights.ts";
 import type { TimelineLog } from "./log.ts";
 
-/** Above and below what is seen, in pixels; and how many rows at most. */
+/** Pixels rendered above and below the visible part, and the maximum number of rows. */
 const margin = 800;
-const mostRows = 300;
-const mostPrinted = 5000;
-/** Before anything was measured. */
+const maxRows = 300;
+const maxPrinted = 5000;
+/** The assumed height of the view before it is measured. */
 const guessedView = 900;
 
 /** The block at the upper edge, and how far it is scrolled beyond it. */
 export type ReadingPosition = { id: string; inner: number };
 
-/** What moves through a timeline from outside. */
+/** Controls the timeline from outside. */
 export type TimelineControls = {
-  /** The id of a block or of a call. False: there is none. */
+  /** Goes to a block or a call by its id. Returns false if there is none. */
   goTo(id: string): boolean;
-  /** Where it is read; undefined at the end, which is followed. */
+  /** Returns the reading position, or undefined if the reader follows the end. */
   read(): ReadingPosition | undefined;
-  /** As `goTo`, and the keyboard stays where it is. */
+  /** Like `goTo`, but does not move the keyboard focus. */
   readFrom(position: ReadingPosition): boolean;
   move(by: "next" | "previous" | "next-turn" | "previous-turn" | "first" | "last"): void;
-  /** Opens or closes the row that the keyboard is at. */
+  /** Opens or closes the row with the keyboard focus. */
   toggle(): void;
   toggleAll(): void;
 };
@@ -32,9 +32,9 @@ export type TimelineControls = {
 export class Scroller {
   readonly openness: Openness;
   readonly controls: TimelineControls;
-  /** The row that the keyboard is at. */
+  /** The row with the keyboard focus. */
   chosen = -1;
-  /** What came since the reader left the end. */
+  /** The number of blocks added since the reader left the end. */
   unseen = 0;
 
   #log: TimelineLog;
@@ -79,7 +79,7 @@ export class Scroller {
     };
   }
 
-  /** Another log of the same session, such as one that begins earlier: what is being read stays where it is. */
+  /** Switches to another log of the same session, such as one that begins earlier, and keeps the reading position. */
   replace(log: TimelineLog): void {
     const anchor = this.#log.blocks[this.#anchor.index]?.id;
     const chosen = this.#log.blocks[this.chosen]?.id;
@@ -91,7 +91,7 @@ export class Scroller {
     this.#seenCount = Math.max(0, this.#seenCount + earlier);
   }
 
-  /** Draws what comes, once a frame. */
+  /** Renders changes of the log, once per frame. */
   follow(): () => void {
     const stop = this.#log.subscribe(() => this.#redrawSoon());
     return () => {
@@ -103,7 +103,7 @@ export class Scroller {
 
   attach(element: HTMLElement): () => void {
     this.#element = element;
-    // Pictures that are loaded, folds, and the width of the window change heights.
+    // Heights change with loaded pictures, folds, and the width of the window.
     const observer = new ResizeObserver(() => this.#measure() || this.#redrawSoon());
     observer.observe(element);
     observer.observe(element.querySelector(":scope > .cr-rows")!);
@@ -113,7 +113,7 @@ export class Scroller {
     };
   }
 
-  /** On paper nothing can be scrolled: as long as that lasts, everything is in the page. */
+  /** Puts all rows into the DOM while printing, since paper cannot be scrolled. */
   followPrinting(): () => void {
     const set = (isPrinted: boolean) => () => {
       this.#isPrinted = isPrinted;
@@ -128,10 +128,10 @@ export class Scroller {
     };
   }
 
-  /** The rows to draw, and the space that stands for the others. */
+  /** Returns the rows to render, and the space that stands for the others. */
   range(): { first: number; last: number; before: number; after: number } {
     const { blocks } = this.#log;
-    if (this.#isPrinted) return { first: 0, last: Math.min(blocks.length, mostPrinted), before: 0, after: 0 };
+    if (this.#isPrinted) return { first: 0, last: Math.min(blocks.length, maxPrinted), before: 0, after: 0 };
     while (this.#heights.count > blocks.length) this.#heights.pop();
     for (let index = this.#heights.count; index < blocks.length; index++)
       this.#heights.push(guessedHeight(blocks[index]!));
@@ -144,20 +144,20 @@ export class Scroller {
       ? lowest
       : Math.min(lowest, this.#heights.offsetOf(this.#anchor.index) + this.#anchor.inner);
     const first = this.#heights.indexAt(Math.max(0, top - margin));
-    const last = Math.min(blocks.length, first + mostRows, this.#heights.indexAt(top + view + margin) + 1);
+    const last = Math.min(blocks.length, first + maxRows, this.#heights.indexAt(top + view + margin) + 1);
     this.#drawn = { first, last };
     return { first, last, before: this.#heights.offsetOf(first), after: total - this.#heights.offsetOf(last) };
   }
 
-  /** After drawing: measures, puts the page where it was, and draws again where that was not enough. */
+  /** Called after rendering: measures, restores the scroll position, and renders again if the rows do not suffice. */
   settle(): void {
     if (!this.#measure()) this.#redraw();
   }
 
-  /** True: what is in the page is enough. */
+  /** Returns true if the rendered rows suffice. */
   #measure(): boolean {
     const element = this.#element;
-    // What is hidden has no heights, and stays where it was.
+    // A hidden timeline has no heights, and keeps its position.
     if (!element || element.clientHeight === 0 || this.#isPrinted) return true;
     for (const row of element.querySelectorAll<HTMLElement>(":scope > .cr-rows > [data-row]")) {
       const index = Number(row.dataset.row);
@@ -174,12 +174,12 @@ export class Scroller {
       this.#scrollTo(this.#heights.offsetOf(this.#anchor.index) + this.#anchor.inner);
     }
     if (this.#isCovered()) return true;
-    // Drawn again only if that changes something: this is called by drawing.
+    // Render again only if that changes something, since rendering calls this.
     const next = this.range();
     return next.first === first && next.last === last;
   }
 
-  /** With the next frame. */
+  /** Schedules a rendering for the next frame. */
   #redrawSoon(): void {
     this.#frame ??= requestAnimationFrame(() => {
       this.#frame = undefined;
@@ -189,7 +189,7 @@ export class Scroller {
 
   scrolled(): void {
     const element = this.#element;
-    // The browser tells of it a frame later: the timeline may be gone, or hidden.
+    // The scroll event comes a frame later, when the timeline may be gone or hidden.
     if (!element || element.clientHeight === 0 || this.#isPrinted) return;
     const top = element.scrollTop;
     const isUp = top < this.#lastTop - 1;
@@ -206,7 +206,7 @@ export class Scroller {
     const target = event.target as HTMLElement;
     if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return;
     const action = keys[event.key];
-    // On a button, a link or a fold, Enter is theirs.
+    // Enter on a button, a link or a fold belongs to that element.
     if (!action || (event.key === "Enter" && target.closest("button,a,summary"))) return;
     event.preventDefault();
     if (action === "toggle" || action === "toggleAll") this.controls[action]();
@@ -244,7 +244,7 @@ export class Scroller {
       top >= element.scrollTop &&
       top + Math.min(this.#heights.heightOf(index), element.clientHeight) <= element.scrollTop + element.clientHeight;
     this.#isAtEnd = false;
-    // A row that is seen already is not moved.
+    // Do not scroll to a row that is visible already.
     if (!isNear || !isSeen) this.#anchor = { index, inner: -gap };
     this.#redraw();
     this.#focusChosen();
@@ -277,7 +277,7 @@ export class Scroller {
   #setAnchor(top: number): void {
     const { first, last } = this.#drawn;
     const at = this.#heights.indexAt(top);
-    // Where the page is ahead of the rows, it holds on to one that is there: the height of the others is a guess.
+    // If scrolling outran the rendered rows, anchor on a rendered one, since the heights of the others are estimates.
     const isNear = this.#heights.offsetOf(first) < top + this.#element!.clientHeight && at < last;
     const index = isNear ? Math.max(first, at) : at;
     this.#anchor = { index, inner: top - this.#heights.offsetOf(index) };
@@ -290,7 +290,7 @@ export class Scroller {
     this.#lastTop = element.scrollTop;
   }
 
-  /** Whether what is in the page reaches beyond what is seen. */
+  /** Returns whether the rendered rows extend far enough beyond the visible part. */
   #isCovered(): boolean {
     const element = this.#element!;
     const { first, last } = this.#drawn;
@@ -302,7 +302,7 @@ export class Scroller {
   }
 }
 
-/** Space above a row that was gone to. */
+/** Space left above a row that was navigated to. */
 const gap = 12;
 
 const keys: Record<string, Parameters<TimelineControls["move"]>[0] | "toggle" | "toggleAll"> = {
@@ -317,7 +317,7 @@ const keys: Record<string, Parameters<TimelineControls["move"]>[0] | "toggle" | 
   O: "toggleAll",
 };
 
-/** Near enough that the scroll bar hardly moves when it is measured. */
+/** Estimated closely enough that the scroll bar hardly moves when the row is measured. */
 function guessedHeight(block: Block): number {
   switch (block.type) {
     case "user":

@@ -1,5 +1,5 @@
-// Timeline: a session to read. Only what is near the eye is in the page; what is read stays where it is, whatever happens
-// above or below it.
+// Timeline: renders a session. Only rows near the visible part are in the DOM; the reading
+// position stays, whatever changes above or below.
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
 import type { Answer, Question } from "../../../protocol/run.ts";
@@ -12,20 +12,20 @@ import { type ReadingPosition, Scroller, type TimelineControls } from "./scrolle
 
 export type TimelineProps = Omit<ViewOptions, "openness" | "isStatic"> & {
   log: TimelineLog;
-  /** Questions that wait for an answer: those of a call are asked in its card, others at the end. */
+  /** Open questions: those about a call are shown in its card, others at the end. */
   questions?: readonly Question[];
   onAnswer?: (question: Question, answer: Answer) => void;
-  /** Ids of questions that were answered here and have not gone yet. */
+  /** Ids of questions that were answered here and have not disappeared yet. */
   sent?: ReadonlySet<string>;
-  /** The block, or the call, to go to: when it changes, as soon as it is there. */
+  /** The id of a block or a call to go to, whenever it changes and as soon as it exists. */
   target?: string | undefined;
-  /** Where to begin, once it is there; without it, at the end. */
+  /** The initial reading position, once it exists; the end by default. */
   start?: ReadingPosition | undefined;
-  /** The accessible name. */
+  /** The accessible name of the timeline. */
   label?: string;
-  /** Below the last block. */
+  /** Shown below the last block. */
   children?: ComponentChildren;
-  /** Is given what moves through the timeline from outside. */
+  /** Called with the controls of the timeline. */
   controls?: (controls: TimelineControls) => void;
 };
 
@@ -83,7 +83,7 @@ export function Timeline(props: TimelineProps) {
           role="feed"
           aria-label={label}
           aria-busy={log.isWorking || log.blocks.length === 0}
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled, and moved through, by keyboard.
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users scroll and navigate it.
           tabIndex={0}
           onScroll={() => scroller.scrolled()}
           onKeyDown={(event) => scroller.key(event)}

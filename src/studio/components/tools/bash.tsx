@@ -1,12 +1,12 @@
-// BashTool: a command, what it prints while it runs and printed in the end, in its own colours; its exit code and its time.
+// BashTool: a command with its output, live and final, in its own colours; its exit code and its time.
 import { documentText } from "../../../view/document-text.ts";
 import { Card, stateOf, type ToolProps } from "../card.tsx";
 import { Copy } from "../copy.tsx";
-import { fieldsOf, textOf } from "../fields.ts";
+import { fieldsOf, stringOrEmpty } from "../fields.ts";
 import { Ansi } from "../text/ansi.tsx";
 import { Code } from "../text/code.tsx";
 
-/** Lines that are seen without opening it. */
+/** Lines of output shown while the card is closed. */
 const peeked = 3;
 const peekedOfFailure = 12;
 
@@ -17,8 +17,8 @@ export function BashTool(props: ToolProps) {
   const state = stateOf(call);
   const output = call.outcome ? printedIn(value) : (call.output ?? "");
   const hasOutput = output.trim() !== "";
-  const isLong = /\n/.test(textOf(command).trim()) || textOf(command).length > 100;
-  const description = call.description ?? textOf(fieldsOf(call.args).description);
+  const isLong = /\n/.test(stringOrEmpty(command).trim()) || stringOrEmpty(command).length > 100;
+  const description = call.description ?? stringOrEmpty(fieldsOf(call.args).description);
   const lines = state === "failed" ? peekedOfFailure : peeked;
   return (
     <Card
@@ -29,8 +29,8 @@ export function BashTool(props: ToolProps) {
       {description !== "" && <p class="cr-note">{documentText(description)}</p>}
       {isLong && (
         <div class="cr-printed">
-          <Code text={textOf(command)} language="bash" />
-          <Copy text={textOf(command)} label="Copy the command" />
+          <Code text={stringOrEmpty(command)} language="bash" />
+          <Copy text={stringOrEmpty(command)} label="Copy the command" />
         </div>
       )}
       {hasOutput && (
@@ -39,11 +39,16 @@ export function BashTool(props: ToolProps) {
           <Copy text={output} label="Copy the output" />
         </div>
       )}
-      {textOf(value.signal) !== "" && <p class="cr-note">Ended by {documentText(textOf(value.signal))}.</p>}
+      {stringOrEmpty(value.signal) !== "" && (
+        <p class="cr-note">Ended by {documentText(stringOrEmpty(value.signal))}.</p>
+      )}
     </Card>
   );
 }
 
 function printedIn({ interleavedOutput, stdout, stderr }: Record<string, unknown>): string {
-  return textOf(interleavedOutput) || [textOf(stdout), textOf(stderr)].filter((each) => each !== "").join("\n");
+  return (
+    stringOrEmpty(interleavedOutput) ||
+    [stringOrEmpty(stdout), stringOrEmpty(stderr)].filter((each) => each !== "").join("\n")
+  );
 }

@@ -1,12 +1,12 @@
-// DeleteTool: the path struck through, and how to bring the file back.
+// DeleteTool: the path struck through, and how to restore the file.
 import { Card, type ToolProps } from "../card.tsx";
-import { fieldsOf, textOf } from "../fields.ts";
+import { fieldsOf, stringOrEmpty } from "../fields.ts";
 import { useView } from "../view-options.tsx";
 
 export function DeleteTool(props: ToolProps) {
   const { canRewind, workspace } = useView();
-  const path = textOf(fieldsOf(props.call.args).path);
-  // What lies outside the workspace is not saved before it goes.
+  const path = stringOrEmpty(fieldsOf(props.call.args).path);
+  // Files outside of the workspace are not saved before they are deleted.
   const isSaved = canRewind && workspace !== undefined && (!path.startsWith("/") || path.startsWith(`${workspace}/`));
   return <Card {...props} isStruck outcome={isSaved ? "deleted · rewind brings it back" : "deleted"} />;
 }

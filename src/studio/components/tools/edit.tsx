@@ -1,22 +1,23 @@
-// EditTool and WriteTool: what a call changed in a file, or wanted to change.
+// EditTool and WriteTool: what a call changed in a file, or tried to change.
 import type { JsonObject } from "../../../json/object.ts";
 
 import { viewOfCall } from "../../../view/call-view.ts";
 import { counted } from "../../../view/numbers.ts";
 import { Card, stateOf, type ToolProps } from "../card.tsx";
+import { Counts } from "../counts.tsx";
 import { Diff } from "../diff.tsx";
-import { fieldsOf, textOf } from "../fields.ts";
+import { fieldsOf, stringOrEmpty } from "../fields.ts";
 import { languageOf } from "../text/code.tsx";
 
-/** Larger changes are opened by the reader. */
-const mostOpenLines = 60;
-const mostOpenText = 8000;
+/** Larger changes are folded at first. */
+const maxOpenLines = 60;
+const maxOpenText = 8000;
 
 export function EditTool(props: ToolProps) {
   const { call } = props;
   const diff = withNumbers(viewOfCall(call, call.outcome, "").diff, fieldsOf(call.args));
   const { linesAdded, linesRemoved, linesCreated } = fieldsOf(call.outcome?.value);
-  const isSmall = diff !== undefined && diff.length <= mostOpenText && diff.split("\n").length <= mostOpenLines;
+  const isSmall = diff !== undefined && diff.length <= maxOpenText && diff.split("\n").length <= maxOpenLines;
   const state = stateOf(call);
   return (
     <Card
@@ -30,12 +31,12 @@ export function EditTool(props: ToolProps) {
         )
       }
     >
-      {diff !== undefined && <Diff diff={diff} language={languageOf(textOf(fieldsOf(call.args).path))} />}
+      {diff !== undefined && <Diff diff={diff} language={languageOf(stringOrEmpty(fieldsOf(call.args).path))} />}
     </Card>
   );
 }
 
-/** A whole file begins at its first line; a replacement stands somewhere in it. */
+/** Adds line numbers to a whole file, which begins at line 1; the position of a replacement is unknown. */
 function withNumbers(diff: string | undefined, { strReplace, multiStrReplace, applyPatch }: JsonObject) {
   if (diff === undefined || strReplace || multiStrReplace || applyPatch) return diff;
   const isWhole = diff
@@ -45,16 +46,7 @@ function withNumbers(diff: string | undefined, { strReplace, multiStrReplace, ap
   return isWhole ? `@@ -0,0 +1 @@\n${diff}` : diff;
 }
 
-/** A file that was not there before: the same card, with nothing removed. */
+/** Uses the same card for a new file, with nothing removed. */
 export function WriteTool(props: ToolProps) {
   return <EditTool {...props} />;
-}
-
-export function Counts({ added, removed }: { added: unknown; removed: unknown }) {
-  return (
-    <>
-      {typeof added === "number" && (added > 0 || !removed) && <span class="cr-good">+{added}</span>}{" "}
-      {typeof removed === "number" && removed > 0 && <span class="cr-bad">−{removed}</span>}
-    </>
-  );
 }

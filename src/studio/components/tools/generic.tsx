@@ -1,4 +1,4 @@
-// GenericTool: a tool that nobody here knows; what went in and what came out, as it is.
+// GenericTool: the input and output of an unknown tool, unchanged.
 import { isObject } from "../../../json/object.ts";
 import { viewOfCall } from "../../../view/call-view.ts";
 import { Card, type ToolProps } from "../card.tsx";

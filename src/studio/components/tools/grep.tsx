@@ -1,8 +1,8 @@
-// GrepTool: matches by file, with what matched marked.
+// GrepTool: matches by file, with the matched text marked.
 import { isObject, type JsonObject } from "../../../json/object.ts";
 import { documentText } from "../../../view/document-text.ts";
 import { Card, type ToolProps } from "../card.tsx";
-import { fieldsOf, objectsIn, textOf } from "../fields.ts";
+import { fieldsOf, objectsIn, stringOrEmpty } from "../fields.ts";
 import { Ansi } from "../text/ansi.tsx";
 import { Folded } from "../text/folded.tsx";
 import { usePath } from "../view-options.tsx";
@@ -27,9 +27,11 @@ export function GrepTool(props: ToolProps) {
           draw={(file, index) => <FileMatches key={index} file={file} pattern={pattern} />}
         />
       )}
-      {files.length > 0 && <Paths paths={files.map(textOf)} />}
-      {counts.length > 0 && <Paths paths={counts.map(({ file, count }) => `${textOf(file)}  ${Number(count)}`)} />}
-      {results.length === 0 && textOf(content) !== "" && <Ansi text={textOf(content)} />}
+      {files.length > 0 && <Paths paths={files.map(stringOrEmpty)} />}
+      {counts.length > 0 && (
+        <Paths paths={counts.map(({ file, count }) => `${stringOrEmpty(file)}  ${Number(count)}`)} />
+      )}
+      {results.length === 0 && stringOrEmpty(content) !== "" && <Ansi text={stringOrEmpty(content)} />}
     </Card>
   );
 }
@@ -38,7 +40,7 @@ function FileMatches({ file, pattern }: { file: JsonObject; pattern: RegExp | un
   const short = usePath();
   return (
     <div class="cr-matches">
-      <p class="cr-file">{documentText(short(textOf(file.file).replace(/^\.\//, "")))}</p>
+      <p class="cr-file">{documentText(short(stringOrEmpty(file.file).replace(/^\.\//, "")))}</p>
       <pre class="cr-code">
         <Folded
           items={objectsIn(file.matches)}
@@ -51,8 +53,8 @@ function FileMatches({ file, pattern }: { file: JsonObject; pattern: RegExp | un
               data-line={typeof match.lineNumber === "number" ? match.lineNumber : undefined}
             >
               {match.isContextLine === true
-                ? documentText(textOf(match.content))
-                : marked(documentText(textOf(match.content)), pattern)}
+                ? documentText(stringOrEmpty(match.content))
+                : marked(documentText(stringOrEmpty(match.content)), pattern)}
               {match.contentTruncated === true && <span class="cr-soft">…</span>}
               {"\n"}
             </span>
@@ -63,11 +65,11 @@ function FileMatches({ file, pattern }: { file: JsonObject; pattern: RegExp | un
   );
 }
 
-/** Longer lines are not searched again. */
-const mostLine = 500;
+/** Matches in longer lines are not marked. */
+const maxLine = 500;
 
 function marked(line: string, pattern: RegExp | undefined) {
-  if (!pattern || line.length > mostLine) return line;
+  if (!pattern || line.length > maxLine) return line;
   const parts = [];
   let at = 0;
   for (const found of line.matchAll(pattern)) {
@@ -79,11 +81,11 @@ function marked(line: string, pattern: RegExp | undefined) {
 }
 
 /**
- * The search was made by another engine; most patterns mean the same here. This one tries every way to repeat and to choose, so
- * that a pattern with many ways, or a repeated group, marks nothing.
+ * The search used another engine, but most patterns mean the same here. This engine backtracks, so patterns with many
+ * alternatives or a repeated group are not marked.
  */
 function patternOf({ pattern, caseInsensitive }: JsonObject): RegExp | undefined {
-  const source = textOf(pattern);
+  const source = stringOrEmpty(pattern);
   const ways = source.match(/[*+?{(]/g)?.length ?? 0;
   if (source === "" || source.length > 200 || ways > 2 || /\)[*+?{]/.test(source)) return undefined;
   try {

@@ -1,4 +1,4 @@
-// Which component shows which tool: one row a tool, by its name on the wire.
+// Maps each tool's wire name to the component that renders it.
 import type { ComponentType } from "preact";
 import type { ToolProps } from "../card.tsx";
 import { BashTool } from "./bash.tsx";
@@ -36,7 +36,10 @@ const components: Record<string, ComponentType<ToolProps>> = {
   askQuestion: QuestionTool,
 };
 
-/** Any tool but a subagent's, whose card holds others. `name`: as events have it, `ls`, or as the stream does, `lsToolCall`. */
+/**
+ * Returns the component for any tool except subagents, whose card contains others. `name` is as in events, `ls`, or as in the
+ * stream, `lsToolCall`.
+ */
 export function toolComponent(name: string): ComponentType<ToolProps> {
   const tool = name.replace(/ToolCall$/, "");
   return Object.hasOwn(components, tool) ? components[tool]! : GenericTool;

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../../json/object.ts";
 import { documentText } from "../../../view/document-text.ts";
 import { Card, type ToolProps } from "../card.tsx";
-import { fieldsOf, objectsIn, textOf } from "../fields.ts";
+import { fieldsOf, objectsIn, stringOrEmpty } from "../fields.ts";
 import { Ansi } from "../text/ansi.tsx";
 import { Folded } from "../text/folded.tsx";
 
@@ -22,8 +22,8 @@ export function ListTool(props: ToolProps) {
           />
         </ul>
       ) : (
-        // Other agents tell it as a text.
-        textOf(content) !== "" && <Ansi text={textOf(content)} />
+        // Other agents report it as text.
+        stringOrEmpty(content) !== "" && <Ansi text={stringOrEmpty(content)} />
       )}
     </Card>
   );
@@ -31,20 +31,24 @@ export function ListTool(props: ToolProps) {
 
 type Row = { name: string; depth: number; isFolder: boolean; isCut?: boolean };
 
-const mostDepth = 12;
+const maxDepth = 12;
 
 function rowsOf(node: JsonObject, depth: number): Row[] {
-  if (depth > mostDepth) return [];
+  if (depth > maxDepth) return [];
   const folders = objectsIn(node.childrenDirs).flatMap((folder) => [
     {
-      name: textOf(folder.absPath).replace(/^.*\//, ""),
+      name: stringOrEmpty(folder.absPath).replace(/^.*\//, ""),
       depth,
       isFolder: true,
       isCut: folder.childrenWereProcessed === false,
     },
     ...rowsOf(folder, depth + 1),
   ]);
-  const files = objectsIn(node.childrenFiles).map(({ name }) => ({ name: textOf(name), depth, isFolder: false }));
+  const files = objectsIn(node.childrenFiles).map(({ name }) => ({
+    name: stringOrEmpty(name),
+    depth,
+    isFolder: false,
+  }));
   return [...folders, ...files];
 }
 

@@ -1,8 +1,8 @@
-// McpTool: what a server's tool was given and answered: text, pictures, resources; and the resources that a server has.
+// McpTool: the input and output of an MCP server's tool: text, pictures, resources; and the resources that a server lists.
 import { isObject, type JsonObject } from "../../../json/object.ts";
 import { documentText } from "../../../view/document-text.ts";
 import { Card, stateOf, type ToolProps } from "../card.tsx";
-import { fieldsOf, objectsIn, textOf } from "../fields.ts";
+import { fieldsOf, objectsIn, stringOrEmpty } from "../fields.ts";
 import { Ansi } from "../text/ansi.tsx";
 import { Json } from "../text/code.tsx";
 import { Pictures } from "../text/picture.tsx";
@@ -31,9 +31,11 @@ export function McpTool(props: ToolProps) {
 }
 
 function Content({ item }: { item: JsonObject }) {
-  if (isObject(item.text)) return <Answer text={textOf(item.text.text)} />;
+  if (isObject(item.text)) return <Answer text={stringOrEmpty(item.text.text)} />;
   if (isObject(item.image))
-    return <Pictures pictures={[{ mime: textOf(item.image.mimeType), base64: textOf(item.image.data) }]} />;
+    return (
+      <Pictures pictures={[{ mime: stringOrEmpty(item.image.mimeType), base64: stringOrEmpty(item.image.data) }]} />
+    );
   if (isObject(item.resource)) return <Resource {...item.resource} />;
   return <Json value={item} />;
 }
@@ -51,9 +53,9 @@ function Resource({ uri, name, description, mimeType, text }: JsonObject) {
   return (
     <div class="cr-resource">
       <p>
-        <code>{documentText(textOf(uri))}</code>
+        <code>{documentText(stringOrEmpty(uri))}</code>
         {[name, mimeType]
-          .map(textOf)
+          .map(stringOrEmpty)
           .filter(Boolean)
           .map((each) => (
             <span key={each} class="cr-soft">
@@ -61,8 +63,8 @@ function Resource({ uri, name, description, mimeType, text }: JsonObject) {
             </span>
           ))}
       </p>
-      {textOf(description) !== "" && <p class="cr-note">{documentText(textOf(description))}</p>}
-      {textOf(text) !== "" && <Ansi text={textOf(text)} first={20} />}
+      {stringOrEmpty(description) !== "" && <p class="cr-note">{documentText(stringOrEmpty(description))}</p>}
+      {stringOrEmpty(text) !== "" && <Ansi text={stringOrEmpty(text)} first={20} />}
     </div>
   );
 }

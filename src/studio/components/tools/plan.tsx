@@ -1,8 +1,8 @@
-// PlanTool and QuestionTool: a plan to be agreed to; questions to the user, and what was answered.
+// PlanTool and QuestionTool: a plan to approve; questions to the user, and their answers.
 import type { JsonObject } from "../../../json/object.ts";
 import { documentText } from "../../../view/document-text.ts";
 import { Card, type ToolProps } from "../card.tsx";
-import { fieldsOf, objectsIn, textOf } from "../fields.ts";
+import { fieldsOf, objectsIn, stringOrEmpty } from "../fields.ts";
 import { Markdown } from "../text/markdown.tsx";
 import { TodoList } from "./todo.tsx";
 
@@ -10,7 +10,9 @@ export function PlanTool(props: ToolProps) {
   const { plan, overview, todos } = fieldsOf(props.call.args);
   return (
     <Card {...props} opensByItself>
-      {(textOf(plan) || textOf(overview)) !== "" && <Markdown text={textOf(plan) || textOf(overview)} />}
+      {(stringOrEmpty(plan) || stringOrEmpty(overview)) !== "" && (
+        <Markdown text={stringOrEmpty(plan) || stringOrEmpty(overview)} />
+      )}
       {objectsIn(todos).length > 0 && <TodoList items={objectsIn(todos)} />}
     </Card>
   );
@@ -34,13 +36,13 @@ export function QuestionTool(props: ToolProps) {
 
 function Asked({ question, answer }: { question: JsonObject; answer: JsonObject | undefined }) {
   const chosen = Array.isArray(answer?.selectedOptionIds) ? answer.selectedOptionIds : [];
-  const own = textOf(answer?.freeformText);
+  const own = stringOrEmpty(answer?.freeformText);
   return (
     <div class="cr-asked">
-      <p class="cr-title">{documentText(textOf(question.prompt))}</p>
+      <p class="cr-title">{documentText(stringOrEmpty(question.prompt))}</p>
       <ul class="cr-todos">
         {objectsIn(question.options).map(({ id, label }, index) => (
-          <Choice key={index} label={textOf(label)} isChosen={chosen.includes(id)} />
+          <Choice key={index} label={stringOrEmpty(label)} isChosen={chosen.includes(id)} />
         ))}
         {own !== "" && <Choice label={own} isChosen />}
       </ul>

@@ -1,4 +1,4 @@
-// QuietCalls: calls in a row that only look, as one line that opens. What went wrong, waits or still runs is shown below it.
+// QuietCalls: consecutive read-only calls as one expandable line. Calls that failed, wait or still run are shown below it.
 import type { ComponentChildren } from "preact";
 import { isObject } from "../../../json/object.ts";
 import { counted, duration } from "../../../view/numbers.ts";
@@ -36,7 +36,7 @@ export function QuietCalls({ id, calls, draw }: QuietProps) {
   );
 }
 
-/** "Read 4 files, 2 searches". */
+/** Summarizes calls: "Read 4 files, 2 searches". */
 export function quietWords(calls: readonly ToolCall[]): string {
   const of = (...tools: string[]) => calls.filter(({ tool }) => tools.includes(tool));
   const files = new Set(of("read").map(({ args }) => (isObject(args) ? args.path : undefined))).size;

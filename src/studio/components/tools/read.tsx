@@ -1,7 +1,7 @@
 // ReadTool: the lines of a file that were read, numbered and highlighted.
 import { isObject } from "../../../json/object.ts";
 import { Card, type ToolProps } from "../card.tsx";
-import { fieldsOf, textOf } from "../fields.ts";
+import { fieldsOf, stringOrEmpty } from "../fields.ts";
 import { Code, languageOf } from "../text/code.tsx";
 
 export function ReadTool(props: ToolProps) {
@@ -10,10 +10,10 @@ export function ReadTool(props: ToolProps) {
   const first = isObject(readRange) && typeof readRange.startLine === "number" ? readRange.startLine : offset;
   return (
     <Card {...props}>
-      {textOf(content) !== "" && (
+      {stringOrEmpty(content) !== "" && (
         <Code
-          text={textOf(content)}
-          language={languageOf(textOf(path))}
+          text={stringOrEmpty(content)}
+          language={languageOf(stringOrEmpty(path))}
           start={typeof first === "number" ? first : 1}
         />
       )}

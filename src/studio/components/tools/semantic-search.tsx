@@ -3,14 +3,14 @@ import { documentText } from "../../../view/document-text.ts";
 import { decodeEntities } from "../../../view/entities.ts";
 import { counted } from "../../../view/numbers.ts";
 import { Card, type ToolProps } from "../card.tsx";
-import { fieldsOf, textOf } from "../fields.ts";
+import { fieldsOf, stringOrEmpty } from "../fields.ts";
 import { Ansi } from "../text/ansi.tsx";
 import { Code, languageOf } from "../text/code.tsx";
 import { Folded } from "../text/folded.tsx";
 import { usePath } from "../view-options.tsx";
 
 export function SemanticSearchTool(props: ToolProps) {
-  const results = textOf(fieldsOf(props.call.outcome?.value).results);
+  const results = stringOrEmpty(fieldsOf(props.call.outcome?.value).results);
   const hits = hitsIn(results);
   return (
     <Card {...props} outcome={results === "" ? undefined : counted(hits.length, "hit")}>

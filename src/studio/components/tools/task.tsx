@@ -1,16 +1,16 @@
-// TaskTool: a subagent; what it was asked, what it said and did.
+// TaskTool: a subagent with its prompt, its messages and its calls.
 import type { ComponentChildren } from "preact";
 import { isObject } from "../../../json/object.ts";
 import type { ConversationStep } from "../../../protocol/tool-calls.ts";
 import { outcomeOf, toolKeyOf, toolOfKey } from "../../../protocol/tool-calls.ts";
 import { counted } from "../../../view/numbers.ts";
 import { Card, stateOf, type ToolProps } from "../card.tsx";
-import { fieldsOf, textOf } from "../fields.ts";
+import { fieldsOf, stringOrEmpty } from "../fields.ts";
 import { Folded } from "../text/folded.tsx";
 import { Markdown } from "../text/markdown.tsx";
 import type { Block } from "../timeline/blocks.ts";
 
-/** `drawBlock`: how a block is drawn; handed in, since a subagent may start others. */
+/** `drawBlock` renders a block; it is passed in, since a subagent may start others. */
 export function TaskTool({ drawBlock, ...props }: ToolProps & { drawBlock: (block: Block) => ComponentChildren }) {
   const { call } = props;
   const { prompt } = fieldsOf(call.args);
@@ -29,9 +29,9 @@ export function TaskTool({ drawBlock, ...props }: ToolProps & { drawBlock: (bloc
       opensByItself={stateOf(call) === "running" && steps.length > 0}
       peek={last?.type === "text" && stateOf(call) === "ok" && <Markdown text={firstParagraph(last.text)} />}
     >
-      {textOf(prompt) !== "" && (
+      {stringOrEmpty(prompt) !== "" && (
         <div class="cr-prompt">
-          <Markdown text={textOf(prompt)} />
+          <Markdown text={stringOrEmpty(prompt)} />
         </div>
       )}
       {steps.length > 0 && (
@@ -50,17 +50,22 @@ function firstParagraph(text: string): string {
     .slice(0, 400);
 }
 
-/** What a finished call tells of its subagent. */
+/** Converts the conversation steps in a finished call's result to blocks. */
 function blocksOfSteps(steps: unknown, id: string): Block[] {
   if (!Array.isArray(steps)) return [];
   return (steps as ConversationStep[]).filter(isObject).flatMap((step, index): Block[] => {
     const place = { id: `${id}/${index + 1}`, turn: 0 };
     if ("assistantMessage" in step && isObject(step.assistantMessage))
-      return [{ ...place, type: "text", text: textOf(step.assistantMessage.text) }];
+      return [{ ...place, type: "text", text: stringOrEmpty(step.assistantMessage.text) }];
     if ("thinkingMessage" in step && isObject(step.thinkingMessage)) {
       const { text, durationMs } = step.thinkingMessage;
       return [
-        { ...place, type: "thinking", text: textOf(text), ...(typeof durationMs === "number" && { durationMs }) },
+        {
+          ...place,
+          type: "thinking",
+          text: stringOrEmpty(text),
+          ...(typeof durationMs === "number" && { durationMs }),
+        },
       ];
     }
     const told = "toolCall" in step && isObject(step.toolCall) ? step.toolCall : undefined;
@@ -69,7 +74,7 @@ function blocksOfSteps(steps: unknown, id: string): Block[] {
     const { args, result } = fieldsOf(told[key]);
     const outcome = outcomeOf(result);
     const call = {
-      callId: textOf(told.toolCallId) || place.id,
+      callId: stringOrEmpty(told.toolCallId) || place.id,
       tool: toolOfKey(key),
       args,
       ...(outcome && { outcome }),

@@ -1,4 +1,4 @@
-// TodoTool: the list of what is to be done, with signs and words.
+// TodoTool: the todo list, with a sign and a word for each state.
 import type { JsonObject } from "../../../json/object.ts";
 import { documentText } from "../../../view/document-text.ts";
 import { shownTodos, type TodoState } from "../../../view/todos.ts";

@@ -1,13 +1,14 @@
-// WebFetchTool and WebSearchTool: a page with its title and its text; what a search found.
+// WebFetchTool and WebSearchTool: a page with its title and its text; the results of a search.
 import { documentText } from "../../../view/document-text.ts";
 import { Card, type ToolProps } from "../card.tsx";
-import { fieldsOf, objectsIn, textOf } from "../fields.ts";
+import { fieldsOf, objectsIn, stringOrEmpty } from "../fields.ts";
 import { isAddress, Markdown } from "../text/markdown.tsx";
 
 export function WebFetchTool(props: ToolProps) {
-  const url = textOf(fieldsOf(props.call.args).url);
+  const url = stringOrEmpty(fieldsOf(props.call.args).url);
   const markdown =
-    textOf(fieldsOf(props.call.outcome?.value).markdown) || textOf(fieldsOf(props.call.outcome?.value).content);
+    stringOrEmpty(fieldsOf(props.call.outcome?.value).markdown) ||
+    stringOrEmpty(fieldsOf(props.call.outcome?.value).content);
   const title = /^# +(.+)$/m.exec(markdown.slice(0, 2000))?.[1];
   return (
     <Card {...props}>
@@ -31,14 +32,14 @@ export function WebSearchTool(props: ToolProps) {
         <ul class="cr-hits">
           {found.map(({ title, url, chunk }, index) => (
             <li key={index}>
-              <p class="cr-title">{documentText(textOf(title))}</p>
-              <Address url={textOf(url)} />
-              <p class="cr-note">{documentText(textOf(chunk).slice(0, 400))}</p>
+              <p class="cr-title">{documentText(stringOrEmpty(title))}</p>
+              <Address url={stringOrEmpty(url)} />
+              <p class="cr-note">{documentText(stringOrEmpty(chunk).slice(0, 400))}</p>
             </li>
           ))}
         </ul>
       )}
-      {found.length === 0 && textOf(content) !== "" && <Markdown text={textOf(content)} />}
+      {found.length === 0 && stringOrEmpty(content) !== "" && <Markdown text={stringOrEmpty(content)} />}
     </Card>
   );
 }

@@ -1,0 +1,203 @@
+// Compares two runs of one task side by side: how each ended, its figures, its answer and its changes.
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import type { FileChange, ListedSession, SessionFacts } from "../../../serve/api.ts";
+import { counted, dollars, duration, tokenCount } from "../../../view/numbers.ts";
+import { Counts } from "../../components/counts.tsx";
+import { Diff } from "../../components/diff.tsx";
+import { languageOf } from "../../components/text/code.tsx";
+import { Markdown } from "../../components/text/markdown.tsx";
+import { View } from "../../components/view-options.tsx";
+import { agentName } from "../model/agents.ts";
+import { baseName, moment } from "../model/figures.ts";
+import type { SessionRef } from "../service/api.ts";
+import { sessions as listed, service } from "../state/app.ts";
+import { now } from "../state/now.ts";
+import { addressOf } from "../state/router.ts";
+import { Loading } from "./lazy.tsx";
+import { Mark, StateWord } from "./mark.tsx";
+import { useTitle } from "./title.ts";
+import { TopBar } from "./top-bar.tsx";
+
+/** `answer` is the last text of the session. */
+type Compared = { ref: SessionRef; facts: SessionFacts; prompt: string; answer: string; files: readonly FileChange[] };
+
+export function Compare({ sessions }: { sessions: readonly SessionRef[] }) {
+  useTitle("Compare");
+  const found = useSignal<readonly Compared[] | undefined>(undefined);
+  const problem = useSignal<string | undefined>(undefined);
+  const key = addressOf({ type: "compare", sessions });
+  useEffect(() => {
+    found.value = undefined;
+    problem.value = undefined;
+    Promise.all(sessions.map(read)).then(
+      (both) => (found.value = both),
+      (error: Error) => (problem.value = error.message),
+    );
+  }, [key]);
+  const both = found.value;
+  return (
+    <main id="main" class="middle wide" tabIndex={-1}>
+      <TopBar />
+      <header class="head">
+        <div class="head-line">
+          <h1>Compare</h1>
+          <span class="head-facts">{both?.[0]?.prompt.split("\n")[0]}</span>
+        </div>
+      </header>
+      <div class="scroll broad compare">
+        {problem.value !== undefined && <p class="problem">{problem.value}</p>}
+        {!both && problem.value === undefined && <Loading widths={[60, 80]} />}
+        {both?.length === 1 && <Choose first={both[0]!} />}
+        {both?.length === 2 && <SideBySide both={both as [Compared, Compared]} />}
+      </div>
+    </main>
+  );
+}
+
+async function read(ref: SessionRef): Promise<Compared> {
+  const [facts, { items }, changes] = await Promise.all([
+    service().session(ref),
+    service().lastEvents(ref, 1),
+    service().changes(ref, { commands: true }),
+  ]);
+  const prompt = items.find(({ event }) => event.type === "user")?.event;
+  const isLive = facts.state === "running" || facts.state === "waiting";
+  // A session that is still running has not failed.
+  const said = items.findLast(({ event: { type } }) => type === "text_end" || (type === "fail" && !isLive))?.event;
+  return {
+    ref,
+    facts,
+    prompt: prompt?.type === "user" ? prompt.text : facts.title,
+    answer: said?.type === "text_end" ? said.text : said?.type === "fail" ? said.message : "",
+    files: changes.items,
+  };
+}
+
+/** Chooses the second session: those of the same task first, then those of the same project. */
+function Choose({ first: { ref, facts } }: { first: Compared }) {
+  const others = (listed.value ?? []).filter(({ tool, id }) => tool !== ref.tool || id !== ref.id);
+  const nearness = ({ title, workspace }: ListedSession) =>
+    (title === facts.title ? 2 : 0) + (workspace === facts.workspace ? 1 : 0);
+  const sorted = others.toSorted((one, other) => nearness(other) - nearness(one)).slice(0, 30);
+  return (
+    <section class="choose">
+      <h2>With which session?</h2>
+      {sorted.map((session) => (
+        <a
+          key={`${session.tool} ${session.id}`}
+          class="row"
+          href={addressOf({ type: "compare", sessions: [ref, { tool: session.tool, id: session.id }] })}
+        >
+          <Mark agent={session.agent} />
+          <span class="row-title">
+            <span>{session.title}</span>
+            {session.workspace && <span class="soft">{baseName(session.workspace)}/</span>}
+          </span>
+          <span class="row-figure">{moment(session.updatedAt, now.value)}</span>
+          <span class="row-line">
+            <StateWord state={session.state} />
+          </span>
+        </a>
+      ))}
+      {sorted.length === 0 && <p class="soft">There is no other session yet.</p>}
+    </section>
+  );
+}
+
+function SideBySide({ both }: { both: readonly [Compared, Compared] }) {
+  const short = ({ facts: { workspace } }: Compared, path: string) =>
+    workspace && path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path;
+  const paths = [...new Set(both.flatMap((each) => each.files.map(({ path }) => short(each, path))))].sort();
+  const pair = (draw: (each: Compared) => ComponentChildren) => (
+    <div class="pair">
+      {both.map((each) => (
+        <div key={each.ref.id}>{draw(each)}</div>
+      ))}
+    </div>
+  );
+  return (
+    <>
+      {pair(({ ref, facts }) => (
+        <h2 class="compared">
+          <Mark agent={facts.agent} />
+          <a href={addressOf({ type: "session", ...ref, tab: "timeline" })}>{facts.title}</a>
+          <span class="soft">{facts.model ?? agentName(facts.agent)}</span>
+        </h2>
+      ))}
+      {pair((each) => (
+        <Figures of={each} />
+      ))}
+      <h2>Answer</h2>
+      {pair(({ answer }) => (answer === "" ? <p class="soft">Nothing was said.</p> : <Markdown text={answer} />))}
+      <h2>
+        Changes <span class="soft">{counted(paths.length, "file")}</span>
+      </h2>
+      {paths.map((path) => (
+        <section key={path} class="changed" aria-label={path}>
+          <div class="changed-head">
+            <h3 class="file-path">{path}</h3>
+          </div>
+          {pair((each) => (
+            <Changed file={each.files.find((file) => short(each, file.path) === path)} />
+          ))}
+        </section>
+      ))}
+      {paths.length === 0 && <p class="soft">Neither changed a file.</p>}
+    </>
+  );
+}
+
+function Figures({ of: { facts, files } }: { of: Compared }) {
+  const sum = (of: (turn: SessionFacts["turns"][number]) => number) =>
+    facts.turns.reduce((all, turn) => all + of(turn), 0);
+  const cost = sum(({ costUsd }) => costUsd ?? 0);
+  const tokens = sum(({ usage }) => (usage ? usage.inputTokens + usage.cacheReadTokens + usage.outputTokens : 0));
+  const lines = (of: (file: FileChange) => number) => files.reduce((all, file) => all + of(file), 0);
+  const figures: [name: string, value: ComponentChildren][] = [
+    ["Outcome", <StateWord state={facts.state} />],
+    ["Time", duration(sum(({ durationMs }) => durationMs))],
+    ["Cost", cost > 0 ? dollars(cost) : "not known"],
+    ["Tokens", tokens > 0 ? tokenCount(tokens) : "not known"],
+    ["Calls", sum(({ calls }) => calls)],
+    [
+      "Changes",
+      <>
+        {counted(files.length, "file")}{" "}
+        <Counts added={lines(({ linesAdded }) => linesAdded)} removed={lines(({ linesRemoved }) => linesRemoved)} />
+      </>,
+    ],
+  ];
+  return (
+    <dl class="numbers">
+      {figures.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Changed({ file }: { file: FileChange | undefined }) {
+  if (!file) return <p class="soft changed-note">Not changed.</p>;
+  return (
+    <View>
+      {file.steps.map(({ callId, diff, kind, isGone }) =>
+        kind === "delete" || isGone ? (
+          <p key={callId} class="bad changed-note">
+            Deleted.
+          </p>
+        ) : diff === null ? (
+          <p key={callId} class="soft changed-note">
+            What changed here was not recorded.
+          </p>
+        ) : (
+          <Diff key={callId} diff={diff} language={languageOf(file.path)} />
+        ),
+      )}
+    </View>
+  );
+}

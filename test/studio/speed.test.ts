@@ -1,0 +1,63 @@
+// How fast the studio is, in ratios that hold on any machine: a long session beside a short one, typing beside typing at rest.
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { TestService } from "../serve/service-support.ts";
+import { orSkipped } from "../support/skipping.ts";
+import { noChromium, openBrowser, openStudio } from "./browser.ts";
+import { writeLongSession } from "./long-session.ts";
+import { sessionFigures, typingMs } from "./studio-measures.ts";
+
+const service = new TestService();
+let browser: Browser;
+let page: Page;
+
+describe.skipIf(noChromium)(orSkipped("the studio is fast", noChromium), () => {
+  beforeAll(async () => {
+    [browser] = await Promise.all([openBrowser(), service.start()]);
+    ({ page } = await openStudio(browser, service));
+    page.setDefaultTimeout(60_000);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await service.remove();
+  });
+
+  it("opens 10,000 events as soon as 100, and scrolls through them as through 300", {
+    timeout: 400_000,
+  }, async () => {
+    const { open, scroll, maxRows } = await sessionFigures(page, service, 5);
+    // The best of each: whatever else the machine does only ever takes longer.
+    const ratio = (of: Record<number, number[]>, few: number) => Math.min(...of[10_000]!) / Math.min(...of[few]!);
+    expect(ratio(open, 100), JSON.stringify(open)).toBeLessThanOrEqual(1.3);
+    expect(ratio(scroll, 300), JSON.stringify(scroll)).toBeLessThanOrEqual(1.3);
+    expect(maxRows).toBeLessThanOrEqual(400);
+  });
+
+  it("takes a key while a run prints as it does at rest", async () => {
+    const { rest, streaming } = await typingMs(page, service);
+    expect(streaming / rest, JSON.stringify({ rest, streaming })).toBeLessThanOrEqual(1.5);
+  }, 120_000);
+
+  it.each([
+    ["the board", () => "/", ".cr-days"],
+    ["a session", (id: string) => `/sessions/cursor/${id}`, ".cr-result"],
+  ] as const)("loads %s with 90 kB and 12 requests", async (_name, path, drawn) => {
+    const { config: configDir, path: workspace } = service.workspace;
+    const id = writeLongSession({ configDir, workspace }, 50);
+    const opened = await openStudio(browser, service, { path: path(id) });
+    await opened.page.locator(drawn).first().waitFor();
+    await opened.page.locator(".left .item").first().waitFor();
+    const { requests } = opened;
+    const bytes = await opened.page.evaluate(() =>
+      performance
+        .getEntriesByType("resource")
+        .filter(({ name }) => /\.(js|css)$/.test(name) && !name.includes("code-pieces"))
+        .map((entry) => (entry as PerformanceResourceTiming).encodedBodySize),
+    );
+    expect(bytes.length).toBeGreaterThan(3);
+    expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(90 * 1000);
+    expect(requests.length, requests.join("\n")).toBeLessThanOrEqual(12);
+    await opened.context.close();
+  });
+});
