@@ -21,7 +21,7 @@ export type FleetStart = {
 };
 
 const prompt = "hello";
-const mostMs = 60_000;
+const maxMs = 60_000;
 
 /** Undefined: there is no server here. */
 export async function fleetStart(cli: string, place: Place, rounds: number): Promise<FleetStart | undefined> {
@@ -74,7 +74,7 @@ async function untilInit(fleet: Fleet, begin: () => Promise<unknown>): Promise<n
   const startedAt = performance.now();
   const begun = begin();
   let ms = Number.NaN;
-  for await (const { entry } of fleet.followAll(from, AbortSignal.timeout(mostMs))) {
+  for await (const { entry } of fleet.followAll(from, AbortSignal.timeout(maxMs))) {
     if (entry.type === "event" && entry.event.type === "init") ms = performance.now() - startedAt;
     if (entry.type === "result") break;
   }

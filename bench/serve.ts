@@ -19,6 +19,8 @@ export type ServeFigures = {
   unserved: number;
   floorMs: number;
   idleMb: number;
+  /** Megabytes after a thousand runs that a page followed. */
+  usedMb: number;
   /** Milliseconds of processor time in three idle seconds, the quietest of four times. */
   idleCpuMs: number;
   /** Of 50 readers, how many got every event, in order, once. */
@@ -60,19 +62,45 @@ export async function serveFigures(cli: string, where: Place, rounds: number): P
     const info = infoOf(where)!;
     await sleep(1000);
     const idleCpuMs = await idleCpu(info.pid);
-    const idleMb = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${info.pid}/status`, "utf8"))?.[1]) / 1024;
+    const idleMb = megabytesOf(info.pid);
+    await thousandRuns(where, info, fleet);
+    const usedMb = megabytesOf(info.pid);
     return {
       served: wall(withService["background"]!) / floorMs,
       unserved: median(without),
       floorMs,
       idleMb,
       idleCpuMs,
+      usedMb,
       wholeReaders: await readTogether(where, info, fleet),
     };
   } finally {
     service.kill("SIGTERM");
     fleet.close();
   }
+}
+
+function megabytesOf(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+}
+
+/** Runs of twenty events each, as hosts write them, while a page hears of all of them and lists are asked for. */
+async function thousandRuns({ workspace }: Place, { port, token }: Info, fleet: Fleet): Promise<void> {
+  const headers = { Authorization: `Bearer ${token}` };
+  const stop = new AbortController();
+  const page = await fetch(`http://127.0.0.1:${port}/api/stream`, { headers, signal: stop.signal });
+  const reading = page.body!.pipeTo(new WritableStream()).catch(() => {});
+  for (let number = 0; number < 1000; number++) {
+    const { lease } = await leasedRun(fleet, workspace);
+    let position = lease.position;
+    for (let at = 0; at < 20; at++)
+      position = await fleet.append(lease, [{ type: "event", event: { type: "text_end", text: `${at} ` } }], position);
+    await fleet.finish(lease, { outcome: "finished", text: "done", durationMs: 1, turns: 1 }, position, 0);
+    if (number % 20 === 0) await (await fetch(`http://127.0.0.1:${port}/api/runs`, { headers })).arrayBuffer();
+  }
+  stop.abort();
+  await reading;
+  await sleep(3000);
 }
 
 function infoOf({ config }: Place): Info | undefined {

@@ -1,12 +1,13 @@
-// The types of what the service answers, for clients that are built with it. Types only: nothing is loaded.
+// Exports the types of the service's responses, for clients that are built with it. Types only: importing it loads nothing.
 import type { Question } from "../protocol/run.ts";
 import type { CliName } from "./fleet.ts";
 import type { SessionState } from "./session-list.ts";
-import type { eventsPage, OpenedSession, TurnFigures } from "./sessions.ts";
+import type { eventsPage, lastEvents, OpenedSession, TurnFigures } from "./sessions.ts";
 
 export type { InstalledCli } from "./clis.ts";
 export type { FileChange } from "./file-changes.ts";
 export type { CliName, Entry, LogEntry, RunEnd, RunRecord, RunState } from "./fleet.ts";
+export type { ListedSetting } from "./routes/studio-settings.ts";
 export type { ListedSession, SessionState } from "./session-list.ts";
 export type { DayFigures, SessionSummary } from "./session-summary.ts";
 export type { ChangedSession } from "./session-watch.ts";
@@ -21,6 +22,7 @@ export type SessionFacts = Omit<OpenedSession, "turns" | "path"> & {
 };
 
 export type EventsPage = ReturnType<typeof eventsPage>;
+export type LastEvents = Awaited<ReturnType<typeof lastEvents>>;
 
-/** What waits for an answer, and whose question it is. */
+/** A question that waits for an answer, and the run that asked it. */
 export type OpenQuestion = { run: string; at: number; question: Question };

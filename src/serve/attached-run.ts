@@ -1,20 +1,23 @@
-// AttachedRun: a run of the fleet as a LiveRun, from any process. Closing it lets the run go on. A prompt for a run that is
-// over begins the next run of its agent, which resumes the session: for who looks at it, it is one conversation.
+// AttachedRun: follows a run of the fleet as a LiveRun, from any process. Closing it leaves the run running. A prompt for a run
+// that is over starts the agent's next run, which resumes the session, so that the user sees one conversation.
 import { explainError, UserError } from "../protocol/error-codes.ts";
 import { failedTurn, type OpenPrompt, userError } from "../protocol/prompts.ts";
-import type { Answer, Human, PermissionMode, Question, TurnEnding } from "../protocol/run.ts";
+import type { Human, PermissionMode, Question, TurnEnding } from "../protocol/run.ts";
 import { RunElsewhere, type RunOrder } from "../protocol/run-elsewhere.ts";
+import type { RunLoss } from "../sdk/drivers/driver.ts";
+import { Questions } from "../sdk/live/questions.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
 import { programName } from "../text/program-name.ts";
 import type { Entry, Fleet, LogEntry, Message, RunEnd, RunRecord } from "./fleet.ts";
+import { answerQuestion, followThrough } from "./follow-log.ts";
 import { followUp, refusedMode } from "./new-run.ts";
 
 export type AttachOptions = {
-  /** Begins a run that was enqueued. */
+  /** Starts a run that was enqueued. */
   start(run: RunRecord): Promise<unknown>;
-  /** Answers what the run asks. */
+  /** Answers the run's questions. */
   human?: Human;
-  /** Where to read from; from the beginning unless told. */
+  /** The log position to read from; the beginning by default. */
   from?: number;
 };
 
@@ -23,58 +26,66 @@ export function attachRun(fleet: Fleet, run: RunRecord, options: AttachOptions):
 }
 
 export class AttachedRun extends RunElsewhere {
-  /** Why the run could not be followed to its end. */
+  /** Set when the run could not be followed to its end. */
   failure: UserError | undefined;
+  /** Parts of the request that could not be carried over to the run's CLI. */
+  readonly losses: RunLoss[] = [];
   readonly #fleet: Fleet;
   readonly #options: AttachOptions;
-  readonly #asked = new Map<string, AbortController>();
+  readonly #asked: Questions;
   readonly #closed = new AbortController();
   #run: RunRecord;
   #isAttended = false;
   #sessionId: string | undefined;
   #last: number;
   #following: Promise<void>;
-  /** Prompts go one after the other: the first of two may have to begin a run. */
+  /** Chains the prompts so that they are sent in order: the first of two may have to start a run. */
   #handing: Promise<unknown> = Promise.resolve();
-  /** Prompts that the run was told. Others may still have to begin a run, which the end of this one does not concern. */
+  /** Prompts that this run has received. Others may still have to start a run, so the end of this one does not drop them. */
   readonly #told = new WeakSet<OpenPrompt>();
-  /** How the run that is looked at now ended. */
+  /** How the run that is followed now ended. */
   #over: UserError | undefined;
 
   constructor(fleet: Fleet, run: RunRecord, options: AttachOptions) {
-    super(`${randomUuid().slice(0, 8)}-`); // others who are attached do not take a reply for theirs
+    super(`${randomUuid().slice(0, 8)}-`); // a prefix per client, so that no other attached client takes its replies
     this.#fleet = fleet;
     this.#run = run;
     this.#options = options;
+    this.#asked = new Questions(options.human, { isLeft: true });
     this.#sessionId = run.sessionId;
     this.#last = options.from ?? 0;
     this.#following = this.#follow();
   }
 
-  /** Empty until its CLI said it. */
+  /** The id of the session; empty until the CLI reports it. */
   get chatId(): string {
     return this.#sessionId ?? "";
   }
 
-  /** The run that is looked at now. */
+  /** The id of the run that is followed now. */
   get runId(): string {
     return this.#run.id;
   }
 
-  /** Never rejects. Resolves when the run that is looked at now is over and everything of it was told, or cannot be told. */
+  /** The position of the last log entry that was read. */
+  get position(): number {
+    return this.#last;
+  }
+
+  /** Never rejects. Resolves when the run that is followed now is over and fully read, or can no longer be read. */
   get settled(): Promise<void> {
     return this.#following;
   }
 
-  /** Ends the run for everybody. False: it was over. */
+  /** Cancels the run for every client. Returns false if it was already over. */
   async stop(reason: string): Promise<boolean> {
     return this.#fleet.cancel(this.#run.id, reason);
   }
 
-  /** A person is in front of it from now on. When they leave, what it asks waits. */
+  /** Reports that a person is watching from now on. When they leave, the run's questions stay open. */
   attend(): void {
     this.#isAttended = true;
-    this.#fleet.say(this.#run.id, { type: "attend" }).catch(() => {}); // it is over: the next run is told
+    this.#fleet.say(this.#run.id, { type: "attend" }).catch(() => {}); // if the run is over, the next one gets it
   }
 
   override setMode(mode: PermissionMode): void {
@@ -83,7 +94,7 @@ export class AttachedRun extends RunElsewhere {
     super.setMode(mode);
   }
 
-  /** Looks away. The run goes on. */
+  /** Detaches; the run continues. */
   async close(): Promise<void> {
     this.#end(new UserError("INTERRUPTED", "Detached; the run continues."));
     this.#closed.abort();
@@ -121,11 +132,11 @@ export class AttachedRun extends RunElsewhere {
     this.lastEnding = undefined;
     this.#over = undefined;
     item.state = "told";
-    this.#following = this.#follow(item); // also where it cannot be started here: whoever does, its end is told
+    this.#following = this.#follow(item); // followed even if it cannot be started here: another process may start it
     await this.#options.start(run);
   }
 
-  /** `first`: the prompt that the run was begun with. */
+  /** `first` is the prompt that the run was started with. */
   async #follow(first?: OpenPrompt): Promise<void> {
     try {
       await this.#read(first);
@@ -136,7 +147,8 @@ export class AttachedRun extends RunElsewhere {
 
   async #read(first: OpenPrompt | undefined): Promise<void> {
     const { id, startedAt, createdAt } = this.#run;
-    for await (const entry of this.#fleet.follow(id, this.#last, this.#closed.signal)) {
+    const { signal } = this.#closed;
+    for await (const entry of followThrough((from) => this.#fleet.follow(id, from, signal), this.#last, signal)) {
       this.#last = entry.position;
       this.#take(entry, first);
       while (this.log.ready() && !this.stopped) await this.log.ready();
@@ -147,7 +159,7 @@ export class AttachedRun extends RunElsewhere {
     if (first) this.prompts.end(first, "told", this.lastEnding ?? ending(end, startedAt ?? createdAt));
   }
 
-  /** The run may go on, but nothing of it can be told here: its readers are told why, and nobody waits for it. */
+  /** Ends everything here when the run can no longer be read, although it may continue; the readers get the reason. */
   #fail(error: unknown): void {
     if (this.stopped) return;
     const { code, message } = explainError(error);
@@ -157,13 +169,13 @@ export class AttachedRun extends RunElsewhere {
     this.#end(this.failure);
   }
 
-  /** Everything that is open here ends with this reason. */
+  /** Ends everything that is open here, with this reason. */
   #end(why: UserError): void {
     if (this.stopped) return;
     this.stopped = why;
     this.#settle(why);
     for (const item of this.prompts.list()) this.drop(item, why);
-    this.log.close(); // a reader that has stopped reading is not waited for
+    this.log.close(); // does not wait for a reader that has stopped reading
   }
 
   #take({ entry }: LogEntry, first: OpenPrompt | undefined): void {
@@ -175,8 +187,7 @@ export class AttachedRun extends RunElsewhere {
         this.#answer(entry.question).catch((error) => this.#fail(error));
         break;
       case "question_closed":
-        this.#asked.get(entry.question)?.abort();
-        this.#asked.delete(entry.question);
+        this.#asked.close(entry.question);
         break;
       case "prompt_ended":
         this.promptEnded(entry, entry.state);
@@ -187,9 +198,11 @@ export class AttachedRun extends RunElsewhere {
       case "result":
         this.#conclude(entry.end);
         break;
+      case "losses":
+        this.losses.push(...entry.losses);
+        break;
       case "leased":
       case "checkpoint":
-      case "losses":
       case "prompt":
         break;
     }
@@ -203,7 +216,7 @@ export class AttachedRun extends RunElsewhere {
       this.prompts.end(first, "told", event);
   }
 
-  /** A run may end for a reason that no turn tells: it was stopped, or its host was lost. */
+  /** Adds the end of a run that no turn reported, because the run was cancelled or its host was lost. */
   #conclude(end: RunEnd): void {
     const isTold = this.lastEnding?.type === "done" ? end.outcome === "finished" : this.lastEnding !== undefined;
     if (!isTold && end.outcome !== "finished") this.failTurn(ending(end, this.#run.startedAt ?? this.#run.createdAt));
@@ -212,35 +225,20 @@ export class AttachedRun extends RunElsewhere {
     this.#settle(this.#over);
   }
 
-  /** For requests and questions nobody waits any more. */
+  /** Fails the pending requests and closes the open questions. */
   #settle(why: Error): void {
     this.failRequests(why);
-    for (const abort of this.#asked.values()) abort.abort();
-    this.#asked.clear();
+    this.#asked.closeAll();
   }
 
+  /** If no answer is given here, the question stays open for the other attached clients. */
   async #answer(question: Question): Promise<void> {
-    const { human } = this.#options;
-    if (!human || human.answers?.includes(question.type) === false) return;
-    const abort = new AbortController();
-    this.#asked.set(question.id, abort);
     const run = this.#run.id;
-    // The log is read from its beginning: what was answered long ago is not asked again.
-    const open = await this.#fleet.questions();
-    if (abort.signal.aborted || !open.some((each) => each.run === run && each.question.id === question.id)) return;
-    // Without an answer from here it stays open, for whoever else is there.
-    const answer = await askHuman(human, question, abort.signal);
-    if (abort.signal.aborted || !answer) return;
-    // Somebody else may have been quicker.
-    await this.#fleet.answer(run, { question: question.id, hash: question.hash, answer }).catch(() => {});
-  }
-}
-
-async function askHuman(human: Human, question: Question, signal: AbortSignal): Promise<Answer | undefined> {
-  try {
-    return await human.ask(question, signal);
-  } catch {
-    return undefined;
+    const answer = await this.#asked.ask(question, async () => {
+      const open = await this.#fleet.questions();
+      return open.some((each) => each.run === run && each.question.id === question.id);
+    });
+    if (answer) await answerQuestion(this.#fleet, run, question, answer);
   }
 }
 

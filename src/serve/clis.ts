@@ -1,4 +1,4 @@
-// The agent CLIs that are installed here, with what each of them can do.
+// Lists the agent CLIs that are installed on this machine, with the capabilities of each.
 import { detectCli, getCapabilities } from "../sdk/detect.ts";
 import type { Capabilities } from "../sdk/drivers/driver.ts";
 import type { ServeContext } from "./context.ts";
@@ -7,7 +7,7 @@ import { toolOf } from "./live-options.ts";
 
 export type InstalledCli = { name: CliName; path: string; version: string | null; capabilities: Capabilities };
 
-/** Asking each of them for its version takes seconds, so that what was found counts for a while. */
+/** How long the list is cached: asking every CLI for its version takes seconds. */
 const countsMs = 10 * 60_000;
 const found = new WeakMap<ServeContext, { at: number; clis: Promise<InstalledCli[]> }>();
 
@@ -29,7 +29,7 @@ async function findClis({ env, program, version }: ServeContext): Promise<Instal
         return { name, path: program.at(-1)!, version, capabilities };
       }
       const cli = await detectCli(tool, { env });
-      // This program stands in for the original where that is not installed.
+      // Skips this program where it stands in for an original CLI that is not installed.
       if (!cli || cli.isOurs) return undefined;
       const capabilities = await getCapabilities(tool, { env });
       return { name, path: cli.path, version: cli.version ?? null, capabilities };

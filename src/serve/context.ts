@@ -1,17 +1,17 @@
-// What every part of the service knows.
+// The context that every part of the service gets.
 import type { Fleet, NewRun, RunRecord } from "./fleet.ts";
 import { type Launch, startHosts } from "./launcher.ts";
 
 export type ServeContext = Launch & {
   fleet: Fleet;
   version: string;
-  /** Where the page lies as it was built. */
+  /** The directory of the built page. */
   pageDir: string;
-  /** The directory in which it was started, which whoever did so may trust from the page. */
+  /** The directory that the service was started in, which the user may trust from the page. */
   startedIn: string;
 };
 
-/** Queued, and begun where there is room. */
+/** Queues the run and starts a host for it where there is room. */
 export async function beginRun(context: ServeContext, run: NewRun): Promise<RunRecord> {
   const record = await context.fleet.enqueue(run);
   await startHosts(context.fleet, context, record.id);

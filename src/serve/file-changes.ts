@@ -1,4 +1,4 @@
-// What a session changed, file by file, as its calls told it.
+// Collects the changes that a session made, file by file, from the results of its tool calls.
 import { isObject, type JsonObject } from "../json/object.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 
@@ -6,21 +6,23 @@ export type FileChange = {
   path: string;
   linesAdded: number;
   linesRemoved: number;
-  /** Each change of the file, in order. */
+  /** The first turn that changed the file; a snapshot holds the file as it was before it. */
+  heldBefore?: number;
+  /** All changes of the file, in order. */
   steps: {
     turn: number;
     callId: string;
-    /** `command`: seen by comparing snapshots; `callId` is the last one that may have done it. */
+    /** `command` was found by comparing snapshots; `callId` is then the last call that may have made the change. */
     kind: "edit" | "write" | "delete" | "command";
     diff: string | null;
-    /** The whole file, where the call told it. */
+    /** The whole file, if the call reported it. */
     before: string | null;
     after: string | null;
-    /** The file was not there afterwards. */
+    /** Set if the file no longer existed afterwards. */
     isGone?: true;
-    /** `after` is what is on the disk now. */
+    /** Set if `after` is the current content on disk. */
     isNow?: true;
-    /** The file was changed after the session was over, so by somebody else. */
+    /** Set if the file was changed after the session ended, so not by the session. */
     isLater?: true;
   }[];
 };

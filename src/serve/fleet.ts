@@ -1,8 +1,8 @@
-// Fleet: runs that outlive whoever started them. A queue of runs, a lease for the one host of each, a log of what happened
-// that anybody may follow, and messages to the host. Engines keep it: one machine's SQLite, or a server for many machines.
+// Fleet: runs that outlive the process that started them. It has a queue of runs, a lease for the one host of each, a log that any
+// client may follow, and messages to the host. Engines implement it: SQLite for one machine, or a server for many machines.
 //
-// The fence is the position in the run's log: a host that lost its run holds an old position, and what it writes is refused.
-// Positions are those of the whole fleet's log, so within one run they grow with gaps, and one number says how far a reader is.
+// The fence is the position in the run's log: a host that lost its run holds an old position, and its writes are refused.
+// Positions count the whole fleet's log, so within one run they grow with gaps, and one number says how far a reader is.
 import type { ControlLine } from "../protocol/control-lines.ts";
 import type { AgentEvent, Denial, Usage } from "../protocol/event.ts";
 import type { Answer, Prompt, Question, RunRequest } from "../protocol/run.ts";
@@ -13,50 +13,50 @@ export const cliNames = ["courser", "cursor", "claude", "codex", "gemini", "open
 export type CliName = (typeof cliNames)[number];
 
 /**
- * Of the records of runs. It grows when a record may hold something that an older worker would have to know, such as a new
- * restriction: such a worker leaves the run to others.
+ * The version of run records. It grows when a record may hold something that older workers have to know, such as a new
+ * restriction: an older worker leaves such a run to others.
  */
 export const specVersion = 1;
 
-/** What a run shall be: plain data without a secret. Keys come from the environment of the host. */
+/** The definition of a run: plain data without secrets. Keys come from the host's environment. */
 export type RunSpec = {
   /** The version of this record; records without one are of version 1. */
   version?: number;
   cli: CliName;
   request: RunRequest;
   prompt: Prompt;
-  /** Where its files come from. Without: `request.workspace` as it lies on the worker's disk. */
+  /** The source of the run's files. Without it: `request.workspace` on the worker's disk. */
   source?: WorkspaceSource;
   placement?: Placement;
-  /** `continue`: the next worker goes on from the last step that was kept. `interrupt`, unless told: the run is over. */
+  /** `continue`: the next worker resumes from the last checkpoint. `interrupt` (the default): the run ends. */
   onWorkerLoss?: "continue" | "interrupt";
-  /** A person started it, and is in front of it: what no rule speaks of is asked. */
+  /** Set if a person started the run and is watching it: what no rule decides is asked. */
   attended?: boolean;
 };
 
-/** What a worker makes the workspace of a run from. */
+/** Where a worker gets the workspace of a run from. */
 export type WorkspaceSource =
-  /** A repository at a path, in a bundle or behind a URL; its default branch unless told. */
+  /** A repository at a path, in a bundle or at a URL; its default branch unless `ref` is given. */
   | { type: "git"; from: string; ref?: string }
   /** A copy of a folder on the worker's disk. */
   | { type: "folder"; path: string }
-  /** A .tar.gz that was put into the fleet, for this run or for another that has the same files. */
+  /** A .tar.gz object of the fleet, stored for this run or for another run with the same files. */
   | { type: "archive"; object: string; run?: string };
 
 export const priorities = ["high", "normal", "low"] as const;
 export type Priority = (typeof priorities)[number];
 
-/** Which workers may take a run, and when. */
+/** Which workers may take a run, and how urgent it is. */
 export type Placement = {
-  /** `default` unless told. */
+  /** The pool of workers; `default` if absent. */
   pool?: string;
-  /** All of them must be labels of the worker. */
+  /** The worker must have all of these labels. */
   labels?: Readonly<Record<string, string>>;
   priority?: Priority;
 };
 
-/** `agent`: the conversation that it belongs to. One run of it at a time. */
-export type NewRun = { id: string; agent: string; spec: RunSpec; name?: string };
+/** `agent` is the conversation that the run belongs to. An agent has one run at a time. */
+export type NewRun = { id: string; agent: string; spec: RunSpec; name?: string; sender?: string };
 
 export const runStates = ["queued", "running", "finished", "error", "cancelled"] as const;
 export type RunState = (typeof runStates)[number];
@@ -67,39 +67,41 @@ export type RunRecord = {
   spec: RunSpec;
   state: RunState;
   createdAt: number;
-  /** When a host took it first. */
+  /** The user who sent the run, if several share the fleet. */
+  sender?: string;
+  /** When a host first took the run. */
   startedAt?: number;
   endedAt?: number;
-  /** Of the last entry in its log; 0: none. */
+  /** The position of the run's last log entry; 0 if there is none. */
   position: number;
-  /** How many hosts took it. */
+  /** How many times a host took the run. */
   attempts: number;
-  /** The session as its own CLI knows it. */
+  /** The id of the session in its own CLI. */
   sessionId?: string;
-  /** Questions that wait for an answer. */
+  /** The number of open questions. */
   open: number;
-  /** Its host was told to end it. */
+  /** Set if the host was told to end the run. */
   cancelReason?: string;
-  /** Its log was dropped. */
+  /** Set if the log was dropped. */
   isPruned?: true;
   end?: RunEnd;
 };
 
-/** Exactly one for each run. */
+/** The end of a run; every run has exactly one. */
 export type RunEnd = {
   outcome: "finished" | "error" | "cancelled";
-  /** The answer; without success, why there is none. */
+  /** The answer, or why there is none. */
   text: string;
   code?: string;
   durationMs: number;
-  /** Turns that were answered. */
+  /** The number of answered turns. */
   turns: number;
   usage?: Usage;
   costUsd?: number;
   denials?: Denial[];
-  /** The object with what was changed, as `git diff --binary` tells it. */
+  /** The name of the object that holds the changes, in the format of `git diff --binary`. */
   patch?: string;
-  /** The branch that holds it, where the workspace came from a repository that could be written to. */
+  /** The branch that holds the changes, if the workspace came from a writable repository. */
   branch?: string;
 };
 
@@ -112,130 +114,172 @@ export type AgentRecord = {
   updatedAt: number;
   isArchived: boolean;
   sessionId?: string;
-  /** Newest. */
+  /** The id of the newest run. */
   latestRun?: string;
   isBusy: boolean;
 };
 
-/** What stands in the log of a run. */
+/** An entry in the log of a run. */
 export type Entry =
-  /** A host took it. */
+  /** A host took the run and holds its lease. */
   | { type: "leased"; worker: string; attempt: number }
-  /** As `Recorded`: deltas have no number. */
+  /** An event as in `Recorded`: deltas have no number. */
   | { type: "event"; number?: number; agent?: string; event: AgentEvent }
   /**
-   * The objects from which another worker can go on: the chat, and the workspace as it was. They hold everything up to the
-   * entry at `position`, and what the host was told up to `heard`.
+   * The objects from which another worker can resume: the chat and the workspace. They include everything up to the
+   * entry at `position`, and messages to the host up to `heard`.
    */
   | { type: "checkpoint"; chat: string; workspace?: string; position?: number; heard?: number }
-  /** What could not be carried over to its CLI. */
+  /** Parts of the request that could not be carried over to the run's CLI. */
   | { type: "losses"; losses: readonly RunLoss[] }
   | { type: "question"; question: Question }
-  /** Answered, or nobody waits for the answer any more. */
+  /** The question was answered, or its answer is no longer awaited. */
   | { type: "question_closed"; question: string; answer?: Answer }
-  /** A prompt or a steering message was handed in later, and waits for its turn. */
+  /** A prompt or steering message arrived during the run and waits for its turn. */
   | { type: "prompt"; id: string; kind: "steer" | "prompt"; text: string }
-  /** A prompt that was handed in later is over: told, or dropped and why. */
+  /** A prompt that arrived during the run was delivered, or was dropped with this error. */
   | { type: "prompt_ended"; id: string; state: "told" | "dropped"; error?: string; code?: string }
-  /** Answers the message with this id. */
+  /** The reply to the message with this id. */
   | { type: "reply"; id: string; value?: unknown; error?: string; code?: string }
-  /** The last one. */
+  /** The end of the run; always the last entry. */
   | { type: "result"; end: RunEnd };
 
 export type LogEntry = { position: number; run: string; at: number; entry: Entry };
 
-/** To the host of a run. `id`: what a reply or the end of a prompt names. */
+/** A message to the host of a run. A reply or the end of a prompt refers to its `id`. */
 export type Message =
   | Exclude<ControlLine, { type: "hello" | "answer" | "run_call" }>
   | { type: "prompt"; prompt: Prompt; id?: string }
   | { type: "answer"; question: string; hash: string; answer: Answer }
   | { type: "cancel"; reason: string };
 
-export type Heard = { number: number; message: Message };
+export type ReceivedMessage = { number: number; message: Message };
 
-/** `position` is the fence: whoever writes says where it believes the log to end. */
+/** `position` is the fence: a writer states where it believes the log ends. */
 export type Lease = { run: string; token: string; position: number; ttlMs: number };
 
-/** What a worker says of itself, for people who look. */
+/** A worker's description of itself, shown to operators. */
 export type Presence = { name: string; pool: string; version: string; concurrency: number; running: number };
 
+export type StreamFacts = {
+  name: string;
+  messages: number;
+  bytes: number;
+  replicas: number;
+  leader?: string;
+  /** Servers that are behind or away. */
+  behind: string[];
+  maxAgeDays?: number;
+  maxBytes?: number;
+};
+
+export type Queue = {
+  pool: string;
+  priority: string;
+  labels: Readonly<Record<string, string>>;
+  /** The sender of these runs; empty if unknown. */
+  sender: string;
+  /** Why no more of these runs are taken now. */
+  heldBack?: string;
+  waiting: number;
+  running: number;
+  /** How long the oldest waiting run has waited. */
+  oldestSeconds: number;
+};
+
+/** The status of a fleet for its operator. */
+export type Overview = {
+  servers: string[];
+  streams: StreamFacts[];
+  queues: Queue[];
+  workers: (Presence & { seenSeconds: number })[];
+  /** The limits per sender: runs at once in a pool, and dollars per day. */
+  quota: { runs?: number; costPerDay?: number };
+  /** How long it took to read the server's time, by storing and reading a message. */
+  answerSeconds: number;
+};
+
 export type LeaseOptions = {
-  /** Who asks, for people. */
+  /** The name of the worker, shown to people. */
   worker: string;
   ttlMs: number;
-  /** This one only. */
+  /** Leases this run and no other. */
   run?: string;
-  /** None where so many runs have hosts already. */
+  /** Leases nothing if this many runs have hosts already. */
   most?: number;
-  /** Only runs for this pool; `default` unless told. */
+  /** Leases only runs for this pool; `default` if absent. */
   pool?: string;
-  /** What the worker can say of itself: a run that asks for more is not for it. */
+  /** The worker's labels; runs that require other labels are skipped. */
   labels?: Readonly<Record<string, string>>;
-  /** Told of a run that a newer version of this program has sent, and that is left to others. */
+  /** Called for a run that a newer version of this program sent, which is left to other workers. */
   onNewer?(run: string, version: number): void;
-  /** Waits for a run as long as this lasts, woken by its engine. Without: none is an answer at once. */
+  /** Waits for a run until this is aborted. Without it, returns at once. */
   wait?: AbortSignal;
 };
 
 export type ListOptions = { agent?: string; states?: readonly RunState[]; limit?: number; before?: string };
 
-/** Who waits for something here keeps the process alive, until it comes, its signal is aborted or the fleet is closed. */
+export type AgentListOptions = { limit?: number; before?: string; archived?: boolean };
+
+/** A pending wait keeps the process alive until it resolves, its signal is aborted, or the fleet is closed. */
 export interface Fleet {
-  /** The same id again changes nothing. Refused (AGENT_BUSY) while another run of its agent is not over. */
+  /** Enqueuing the same id twice has no effect. Throws AGENT_BUSY while another run of the agent is not over. */
   enqueue(run: NewRun): Promise<RunRecord>;
-  /** The most urgent run that has no host, of those the oldest: it waits, or its host has not renewed its lease in time. */
+  /** Leases the most urgent run without a host, the oldest first: it waits, or its host has not renewed its lease in time. */
   lease(options: LeaseOptions): Promise<Lease | undefined>;
-  /** False: it is somebody else's, or over. */
+  /** Returns false if the run belongs to another host or is over. */
   renew(lease: Lease): Promise<boolean>;
-  /** Also renews. Where the log ends now comes back. Throws LEASE_LOST where it does not end at `after`, or the run is over. */
+  /** Appends and renews. Returns the new end of the log. Throws LEASE_LOST if the log does not end at `after` or the run is over. */
   append(lease: Lease, entries: readonly Entry[], after: number): Promise<number>;
-  /** The end, once. False: there are prompts beyond `heard` to be answered first. Throws as `append` does. */
+  /** Ends the run, once. Returns false if prompts beyond `heard` must be answered first. Throws as `append` does. */
   finish(lease: Lease, end: RunEnd, after: number, heard: number): Promise<boolean>;
   /**
-   * For a host that cannot know whether the run is still its own: from now on nothing is written by this lease, and what is on its
-   * way is not sent again. `append`, `finish` and `release` throw LEASE_LOST, `renew` is false.
+   * Gives up a lease when the host cannot know whether the run is still its own: nothing more is written with it, and writes in
+   * flight are not retried. `append`, `finish` and `release` throw LEASE_LOST, `renew` returns false.
    */
   abandon(lease: Lease): void;
-  /** Back to the queue. */
+  /** Puts the run back into the queue. */
   release(lease: Lease, after: number): Promise<void>;
-  /** A run that waits ends here and now; the host of one that runs is told. False: it was over. */
+  /** Ends a queued run at once; tells the host of a running one. Returns false if the run was over. */
   cancel(run: string, reason: string): Promise<boolean>;
-  /** Counted once, and only for the question that has this hash: else QUESTION_CLOSED. */
+  /** Accepts one answer, and only for the question with this hash. Otherwise throws QUESTION_CLOSED. */
   answer(run: string, answer: Omit<Extract<Message, { type: "answer" }>, "type">): Promise<void>;
-  /** For the host. Throws RUN_OVER. */
+  /** Sends a message to the host. Throws RUN_OVER. */
   say(run: string, message: Message): Promise<void>;
-  /** What the host is told from now on, beyond `after`. */
-  hear(lease: Lease, after: number, signal: AbortSignal): AsyncIterable<Heard>;
-  /** From behind a position; over after the result. */
+  /** Yields the messages to the host that follow `after`, as they arrive. */
+  hear(lease: Lease, after: number, signal: AbortSignal): AsyncIterable<ReceivedMessage>;
+  /** Yields the entries after a position; ends after the result. */
   follow(run: string, from: number, signal: AbortSignal): AsyncIterable<LogEntry>;
-  /** All runs, in one order; never over. */
+  /** Yields the entries of all runs in one order; never ends. */
   followAll(from: number, signal: AbortSignal): AsyncIterable<LogEntry>;
-  /** Where the log of all runs ends. */
+  /** Returns the end of the log of all runs. */
   position(): Promise<number>;
-  /** What stands in the log of a run by now. */
+  /** Returns the entries that are in the run's log now. */
   entries(run: string, from: number, limit: number): Promise<LogEntry[]>;
 
   run(id: string): Promise<RunRecord | undefined>;
-  /** Newest first. */
+  /** Returns runs, newest first. */
   runs(options?: ListOptions): Promise<RunRecord[]>;
-  /** Runs that `lease` would give out, and in how many milliseconds the next one may be lost by its host. */
+  /** Counts the runs that `lease` could return, and how many milliseconds remain until the next lease expires. */
   waiting(): Promise<{ count: number; hosted: number; nextMs?: number }>;
-  /** What waits for an answer, oldest first. */
+  /** Returns the open questions, oldest first. */
   questions(): Promise<{ run: string; at: number; question: Question }[]>;
   agent(id: string): Promise<AgentRecord | undefined>;
-  agents(options?: { limit?: number; before?: string; archived?: boolean }): Promise<AgentRecord[]>;
+  agents(options?: AgentListOptions): Promise<AgentRecord[]>;
   changeAgent(id: string, change: { name?: string; isArchived?: boolean }): Promise<void>;
-  /** With its runs and their logs. Refused (AGENT_BUSY) while one is not over. */
+  /** Deletes the agent with its runs and their logs. Throws AGENT_BUSY while a run is not over. */
   deleteAgent(id: string): Promise<void>;
-  /** Logs of runs that ended before `time` are dropped; what became of them is kept. How many comes back. */
+  /** Drops the logs of runs that ended before `time` but keeps their results. Returns how many. */
   prune(time: number): Promise<number>;
-  /** Keeps bytes for a run, under a name of its own: a checkpoint, a patch, an archive. Gone with the log of the run. */
+  /** Stores bytes for a run under a name: a checkpoint, a patch, an archive. Removed with the run's log. */
   put(run: string, name: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
-  /** Undefined: there is nothing of that name. */
+  /** Returns undefined if there is no object of that name. */
   get(run: string, name: string): Promise<AsyncIterable<Uint8Array> | undefined>;
-  /** A worker is there. Fleets of one machine need no telling. */
+  /** Reports that a worker is alive. Fleets of one machine do not need it. */
   present?(worker: Presence): Promise<void>;
-  /** `listener` is told when the connection is lost, and when it is there again. */
+  /** Only for a fleet on a server. */
+  overview?(): Promise<Overview>;
+  /** `listener` is called when the connection is lost, and when it is back. */
   onReach(listener: (isReached: boolean) => void): void;
   /** Resolves when something has changed since the last call. */
   changed(signal: AbortSignal): Promise<void>;
@@ -246,7 +290,7 @@ export function isOver(state: RunState): state is "finished" | "error" | "cancel
   return state !== "queued" && state !== "running";
 }
 
-/** A run that asks for labels is for workers that have them all. */
+/** A run may only go to workers that have all the labels it asks for. */
 export function hasLabels(worker: Readonly<Record<string, string>>, wanted: Readonly<Record<string, string>>): boolean {
   return Object.entries(wanted).every(([name, value]) => worker[name] === value);
 }

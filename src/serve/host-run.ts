@@ -1,14 +1,14 @@
-// hostRun: carries out one run in this process. It owns the pipes of the agent CLI, writes what happens into the log, hears
-// what others say, and ends the run exactly once, whatever happens.
+// hostRun: hosts one run in this process. It owns the pipes of the agent CLI, writes events into the log, receives messages from
+// clients, and ends the run exactly once, whatever happens.
 import { realpathSync } from "node:fs";
-import { happensWithin, milliseconds } from "../process/clock.ts";
+import { milliseconds, settlesWithin } from "../process/clock.ts";
+import { dispatchMessage } from "../protocol/dispatch-message.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { obey } from "../protocol/obey.ts";
 import type { Recorded, Sent, TurnEnding } from "../protocol/run.ts";
 import { openLive, openOwn } from "../sdk/live/open-live.ts";
 import type { LiveSession } from "../sdk/live/session.ts";
 import { chatFolder } from "../store/chats/layout.ts";
-import type { Fleet, Heard, Lease, RunEnd, RunRecord } from "./fleet.ts";
+import type { Fleet, Lease, ReceivedMessage, RunEnd, RunRecord } from "./fleet.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { liveOptions } from "./live-options.ts";
 import { refusedMode } from "./new-run.ts";
@@ -18,68 +18,68 @@ import { RunLogWriter } from "./run-log-writer.ts";
 import { RunQuestions } from "./run-questions.ts";
 import { Checkpoints } from "./worker/checkpoint.ts";
 import { again, type Continuation, continuationPrompt, joined, readContinuation } from "./worker/continuation.ts";
-import { clearAway, type Premises, type PreparedRun, prepareRun } from "./worker/prepare-run.ts";
+import { cleanUpRun, type PreparedRun, prepareRun, type WorkerPlace } from "./worker/prepare-run.ts";
 import { changesMade, leftBehind } from "./worker/workspace.ts";
 
-export type HostOptions = Premises & {
-  /** How this program is started. */
+export type HostOptions = WorkerPlace & {
+  /** The command that starts this program. */
   program: readonly string[];
   /** Ends the run. Its reason is a UserError. */
   signal: AbortSignal;
-  /** This host leaves: a run that can go on elsewhere is given back, others end. */
+  /** Tells this host to leave: a run that can continue elsewhere is given back, others end. */
   leave?: AbortSignal;
 };
 
-type SessionMessage = Exclude<Heard["message"], { type: "cancel" | "answer" }>;
+type SessionMessage = Exclude<ReceivedMessage["message"], { type: "cancel" | "answer" }>;
 
-/** `given back`: another host goes on. `lost`: another one has it already. */
+/** `given back`: another host continues the run. `lost`: another host already has it. */
 export type HostedEnd = RunEnd | "given back" | "lost";
 
-/** Resolves when the run is over, or is somebody else's. Rejects with what keeps the log from being written. */
+/** Resolves when the run is over or belongs to another host. Rejects with the error that keeps the log from being written. */
 export async function hostRun(fleet: Fleet, lease: Lease, options: HostOptions): Promise<HostedEnd> {
   const run = await fleet.run(lease.run);
   const sureSince = milliseconds();
   if (!run || !(await fleet.renew(lease))) return "lost";
-  const host = new RunHost(fleet, lease, run, options);
+  const host = new RunProcess(fleet, lease, run, options);
   return host.work(sureSince);
 }
 
-/** So many hosts may lose a run, or give it back. */
-const mostAttempts = 10;
-/** How long a host that leaves waits for what it hands on. */
+/** How many hosts may take a run before it fails. */
+const maxAttempts = 10;
+/** How long a leaving host waits for its last checkpoint. */
 const lastCheckpointMs = 4000;
 
-class RunHost {
+class RunProcess {
   readonly #fleet: Fleet;
   readonly #lease: Lease;
   readonly #run: RunRecord;
   readonly #options: HostOptions;
   readonly #writer: RunLogWriter;
   #keeper: LeaseKeeper | undefined;
-  /** Ends what this host does, and why. */
+  /** Stops this host's work, with the reason. */
   readonly #stop = new AbortController();
   readonly #prompts: OpenPrompts;
   readonly #questions = new RunQuestions((entry) => this.#writer.add(entry));
   readonly #endings: TurnEnding[] = [];
   readonly #awaitingEnding: (() => void)[] = [];
-  /** There are no more events. */
+  /** True once there are no more events. */
   #isShown = false;
-  /** Heard before there was a session. */
-  readonly #early: Heard[] = [];
+  /** Messages that arrived before the session was open. */
+  readonly #early: ReceivedMessage[] = [];
   #session: LiveSession | undefined;
   #heard = 0;
   #lost: UserError | undefined;
   #end: RunEnd | undefined;
   #isLeaving = false;
-  /** What was said of its repository; the end may be tried more than once. */
+  /** Notices about the repository that were already shown, because the end may be tried more than once. */
   readonly #isTold = new Set<string | undefined>();
   #prepared: PreparedRun | undefined;
   #checkpoints: Checkpoints | undefined;
-  /** What a lost host left. */
+  /** The state that a lost host left behind. */
   #continuation: Continuation | undefined;
-  /** The prompt that this host began with. */
+  /** The first prompt that this host sent. */
   #first: Sent | undefined;
-  /** Makes what is shown one run with what the lost host showed. */
+  /** Joins the events with those that the lost host logged, so that they form one run. */
   #join: ((recorded: Recorded) => Recorded | undefined) | undefined;
 
   constructor(fleet: Fleet, lease: Lease, run: RunRecord, options: HostOptions) {
@@ -98,7 +98,7 @@ class RunHost {
     });
   }
 
-  /** `sureSince`: the run is known to be ours for a lease from then on. */
+  /** From `sureSince` on, the run is known to be this host's for the time of a lease. */
   async work(sureSince: number): Promise<HostedEnd> {
     this.#keeper = new LeaseKeeper(this.#fleet, this.#lease, sureSince, (error) => this.#lose(error));
     try {
@@ -119,14 +119,14 @@ class RunHost {
     try {
       const before = await this.#endBefore();
       const end = before ?? (this.#end ? undefined : await this.#carryOut());
-      // Whatever prompts there still are: nobody is left to answer them.
+      // Ignore remaining prompts: the session that could answer them is gone.
       if (end) await this.#finish(end, Number.MAX_SAFE_INTEGER);
     } finally {
       signal.removeEventListener("abort", abort);
       leave?.removeEventListener("abort", hurry);
       this.#stop.abort();
       this.#checkpoints?.close();
-      if (this.#prepared) clearAway(this.#prepared, { end: this.#end, chatId: this.#session?.chatId, configDir });
+      if (this.#prepared) cleanUpRun(this.#prepared, { end: this.#end, chatId: this.#session?.chatId, configDir });
     }
     if (this.#end) return this.#end;
     if (this.#lost && this.#lost.code !== "LEASE_LOST") throw this.#lost;
@@ -134,7 +134,7 @@ class RunHost {
     return this.#giveBack();
   }
 
-  /** Another host could take it over in the middle. */
+  /** Whether another host could continue the run in the middle. */
   get #canGoOn(): boolean {
     const { cli, request, onWorkerLoss } = this.#run.spec;
     return cli === "courser" && onWorkerLoss === "continue" && !request.unkept;
@@ -143,7 +143,7 @@ class RunHost {
   async #leave(): Promise<void> {
     const why = new UserError("TERMINATED", "The worker was stopped before the run ended.");
     if (this.#canGoOn) {
-      await happensWithin(Promise.resolve(this.#checkpoints?.last()), lastCheckpointMs);
+      await settlesWithin(Promise.resolve(this.#checkpoints?.last()), lastCheckpointMs);
       this.#isLeaving = true;
       await this.#writer.close();
     }
@@ -165,14 +165,14 @@ class RunHost {
     this.#stop.abort(error);
   }
 
-  /** A run that another host had begun is not begun again, unless it is to go on: nobody knows what of it was done. */
+  /** A run that another host had started is not restarted unless it may continue: how much of it was done is unknown. */
   async #endBefore(): Promise<RunEnd | undefined> {
     const { cancelReason } = this.#run;
     if (cancelReason !== undefined)
       return failedEnd(new UserError("INTERRUPTED", cancelReason), this.#run, "cancelled");
     if (this.#run.attempts === 1) return undefined;
-    if (this.#run.attempts > mostAttempts) {
-      const why = `${mostAttempts} workers took this run, and none brought it to its end. It may be what ends them.`;
+    if (this.#run.attempts > maxAttempts) {
+      const why = `${maxAttempts} workers took this run, and none brought it to its end. It may be what ends them.`;
       return failedEnd(new UserError("TERMINATED", why), this.#run, "error");
     }
     this.#continuation = await readContinuation(this.#fleet, this.#run.id);
@@ -181,7 +181,7 @@ class RunHost {
     this.#endings.push(...this.#continuation.endings);
     for (const entry of this.#continuation.owed) this.#writer.add(entry);
     if (this.#canGoOn) return undefined;
-    // It was only not told that it is over.
+    // The run was finished; only its end was not written.
     if (this.#continuation.isAnswered && (await this.#finish(endOf(this.#endings, this.#run, undefined), 0)).isFinished)
       return undefined;
     const next = this.#run.spec.source
@@ -191,7 +191,7 @@ class RunHost {
     return failedEnd(new UserError("TERMINATED", why), this.#run, "error");
   }
 
-  /** Undefined: it has ended, or is not ours to end. */
+  /** Returns undefined if the run has ended or is not this host's to end. */
   async #carryOut(): Promise<RunEnd | undefined> {
     const hearing = new AbortController();
     const heard = this.#hear(hearing.signal).catch((error: UserError) => this.#lose(error));
@@ -274,7 +274,7 @@ class RunHost {
     return continuationPrompt(this.#run, this.#continuation, this.#prepared?.workspace?.path);
   }
 
-  /** True: the end is written while the session is still there, since prompts may come until then. False: it is over. */
+  /** Returns true if the end was written while the session was open, since prompts may arrive until then; false if the session ended. */
   async #untilEnded(session: LiveSession): Promise<boolean> {
     const over = session.ended.then(() => true);
     while (!this.#stop.signal.aborted) {
@@ -308,7 +308,7 @@ class RunHost {
     }
   }
 
-  /** What the run did to a workspace of the worker's own: kept before the run is over, with its chat. */
+  /** Stores the changes that the run made in a workspace of the worker, and its chat, before the run is over. */
   async #changes(): Promise<Pick<RunEnd, "patch" | "branch">> {
     const workspace = this.#prepared?.workspace;
     if (!workspace || this.#lost || this.#isLeaving) return {};
@@ -341,7 +341,7 @@ class RunHost {
     for (const wake of this.#awaitingEnding.splice(0)) wake();
   }
 
-  /** The start of a call is in the log before it runs, and no checkpoint is made while one does. */
+  /** Logs the start of a call before the call runs, and makes no checkpoint while a call runs. */
   #watchCalls(session: LiveSession, { agent, event }: Recorded): void {
     if (!this.#canGoOn) return;
     if (agent !== undefined) {
@@ -365,7 +365,7 @@ class RunHost {
       await new Promise<void>((resolve) => this.#awaitingEnding.push(resolve));
   }
 
-  /** Answers and the end are heard from the first moment; the rest, when there is a session. */
+  /** Answers and cancellation take effect at once; other messages wait until the session is open. */
   async #hear(signal: AbortSignal): Promise<void> {
     for await (const heard of this.#fleet.hear(this.#lease, 0, signal)) {
       const { number, message } = heard;
@@ -378,8 +378,8 @@ class RunHost {
     }
   }
 
-  /** A host that was lost may have heard it: that one has seen to it, or cannot any more. */
-  #take(session: LiveSession, heard: Heard): void {
+  /** Skips messages that a lost host already handled, and fails those that it can no longer handle. */
+  #take(session: LiveSession, heard: ReceivedMessage): void {
     const verdict = this.#continuation ? again(this.#continuation, heard) : "obey";
     if (verdict === "obey") this.#obey(session, heard.message as SessionMessage);
     const id = "id" in heard.message ? heard.message.id : undefined;
@@ -394,6 +394,6 @@ class RunHost {
     if (refusal) this.#notice("mode_change", refusal.message);
     else if (message.type === "attend") session.attend();
     else if (message.type === "prompt") this.#prompts.follow(session.send(message.prompt), message.id);
-    else obey(session, message, this.#prompts);
+    else dispatchMessage(session, message, this.#prompts);
   }
 }

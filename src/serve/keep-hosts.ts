@@ -1,8 +1,8 @@
-// Sees to it that runs of this machine have hosts, as long as somebody watches over them: the service, or a batch.
+// Keeps starting hosts for this machine's runs, while the service or a batch watches over them.
 import type { Fleet } from "./fleet.ts";
 import { type Launch, startHosts } from "./launcher.ts";
 
-/** Woken by changes alone; a clock runs only while a run has a host that could be lost. `onRound`: is there a run that is not over? */
+/** Woken by changes; a timer runs only while a host could be lost. `onRound` gets whether any run is not over. */
 export async function keepHosts(
   fleet: Fleet,
   launch: Launch,

@@ -1,27 +1,27 @@
-// Starts hosts: for each run that has none, as long as there is room, a process of its own that outlives everybody.
+// Starts a host for each run that has none, while there is room: a detached process that outlives its parent.
 import { mkdirSync } from "node:fs";
 import { join, parse } from "node:path";
 import { startDetached } from "../process/detached.ts";
 import { readService, serviceFile } from "../store/service-file.ts";
 import type { Fleet, Lease } from "./fleet.ts";
 
-/** What it takes to start this program again. */
+/** The settings needed to start this program again. */
 export type Launch = {
   configDir: string;
   env: NodeJS.ProcessEnv;
-  /** How this program is started. */
+  /** The command that starts this program. */
   program: readonly string[];
-  /** Most runs that have hosts at once. */
+  /** The maximum number of hosted runs at once. */
   most: number;
-  /** Of a fleet whose runs are taken by workers, wherever they are: none is started here. */
+  /** Set for a fleet with workers of its own: no host is started here. */
   fleetUrl?: string;
 };
 
-/** A host must say that it is there within this time, and again and again. */
+/** How long a lease lasts; a host must renew it within this time. */
 export const leaseMs = 15_000;
-export const mostAtOnce = 8;
+export const maxAtOnce = 8;
 
-/** The run, where it is given, else all that there is room for. How many were started comes back. */
+/** Starts a host for `run`, or for all runs that there is room for. Returns how many were started. */
 export async function startHosts(fleet: Fleet, launch: Launch, run?: string): Promise<number> {
   let started = 0;
   while (launch.fleetUrl === undefined) {
@@ -38,7 +38,7 @@ export async function startHosts(fleet: Fleet, launch: Launch, run?: string): Pr
   return started;
 }
 
-/** Where no service watches over the queue, whoever ends a run sees to the next ones. */
+/** Without a service to watch the queue, the process that ends a run starts the next ones. */
 export async function startHostsUnserved(fleet: Fleet, launch: Launch): Promise<number> {
   return readService(serviceFile(launch.configDir)) ? 0 : startHosts(fleet, launch);
 }
@@ -67,7 +67,7 @@ export function leaseOf(words: string): Lease | undefined {
   return run === undefined ? undefined : { run, token: token!, position: Number(position), ttlMs: leaseMs };
 }
 
-/** What is meant for this process alone stays here. */
+/** Removes variables that are meant for this process alone. */
 function detachedEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { COURSER_EXIT_WITH_PARENT: _parent, ...rest } = env;
   return rest;

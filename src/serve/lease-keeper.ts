@@ -1,10 +1,10 @@
-// LeaseKeeper: renews the lease of a run while it is hosted here. A host that could not do so for a whole lease does not know
-// whose the run is: it gives the run up before another one has it.
+// LeaseKeeper: renews the lease of a run while it is hosted here. A host that could not renew for a whole lease cannot know whether
+// the run is still its own: it gives the run up before another host takes it.
 import { milliseconds } from "../process/clock.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { Fleet, Lease } from "./fleet.ts";
 
-/** So often within a lease: a cluster that lost its leader elects another in up to nine seconds, of fifteen. */
+/** Renewals per lease: a cluster that lost its leader takes up to nine of the fifteen seconds to elect another. */
 const renewals = 4;
 
 export class LeaseKeeper {
@@ -13,12 +13,12 @@ export class LeaseKeeper {
   readonly #onLost: (error: UserError) => void;
   readonly #renewing: NodeJS.Timeout;
   #giveUp: NodeJS.Timeout | undefined;
-  /** When what arrived last was sent: the run is ours for a lease from then on. */
+  /** When the last successful renewal was sent: the lease counts from then on. */
   #sureSince: number;
   #isAsking = false;
   #isOver = false;
 
-  /** `sureSince`: before the run was taken, or the lease renewed. `onLost`: nothing more may be done for the run. */
+  /** `sureSince` is a time before the run was leased or renewed. `onLost` is called when work on the run must stop. */
   constructor(fleet: Fleet, lease: Lease, sureSince: number, onLost: (error: UserError) => void) {
     this.#fleet = fleet;
     this.#lease = lease;
@@ -28,7 +28,7 @@ export class LeaseKeeper {
     this.#wait();
   }
 
-  /** Something that renews the lease was sent then, and has arrived. */
+  /** Called when a write that renews the lease has arrived; `sentAt` is when it was sent. */
   arrived(sentAt: number): void {
     if (this.#isOver || sentAt <= this.#sureSince) return;
     this.#sureSince = sentAt;
@@ -42,7 +42,7 @@ export class LeaseKeeper {
   }
 
   async #renew(): Promise<void> {
-    if (this.#isAsking) return; // the engine asks again by itself
+    if (this.#isAsking) return; // the engine retries by itself
     this.#isAsking = true;
     const sentAt = milliseconds();
     try {
@@ -50,7 +50,7 @@ export class LeaseKeeper {
       if (isOurs) this.arrived(sentAt);
       else this.#lose(new UserError("LEASE_LOST", `The run ${this.#lease.run} was taken over by another host.`));
     } catch {
-      // A busy moment of the store is not the end, as long as the lease lasts.
+      // A busy store is tolerated as long as the lease lasts.
     } finally {
       this.#isAsking = false;
     }

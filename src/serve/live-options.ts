@@ -1,4 +1,4 @@
-// A run as the CLI of another vendor is told it. Our own CLI is handed the request itself: see host-run.ts.
+// Translates a run's request into options for another vendor's CLI. This program's own CLI gets the request itself: see host-run.ts.
 import { UserError } from "../protocol/error-codes.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import type { LiveOptions } from "../sdk/live/session.ts";
@@ -9,12 +9,12 @@ export function toolOf(cli: CliName): UnifiedTool {
   return cli === "courser" ? "cursor" : cli;
 }
 
-/** `"refused"`: the CLI has no word for it, and no run goes without a limit or a rule that it was to have. */
+/** `"refused"`: the CLI has no such option, and a run must not start without a limit or rule that was requested. */
 type Projection<Name extends keyof RunRequest> =
   | "refused"
   | ((value: NonNullable<RunRequest[Name]>, request: RunRequest) => LiveOptions | "refused");
 
-/** What only says how a run of ours is carried out has no meaning for another CLI. */
+/** For fields that only concern how this program executes a run; they mean nothing to another CLI. */
 const ofOurs = () => ({});
 
 const projections: { [Name in keyof Required<RunRequest>]: Projection<Name> } = {
@@ -22,6 +22,7 @@ const projections: { [Name in keyof Required<RunRequest>]: Projection<Name> } = 
   worktree: "refused",
   roots: (addDirs) => ({ addDirs }),
   chat(chat) {
+    if (chat.name !== undefined) return "refused";
     if (chat.type === "new") return chat.id === undefined ? {} : "refused";
     if (chat.orNew || chat.newId !== undefined) return "refused";
     return { resume: chat.id === "-1" ? true : chat.id, ...(chat.fork && { fork: true }) };
@@ -63,7 +64,7 @@ const projections: { [Name in keyof Required<RunRequest>]: Projection<Name> } = 
   compat: ofOurs,
 };
 
-/** Throws UserError for what a CLI has no word for and must not be left out. */
+/** Throws a UserError for fields that the CLI does not support and that must not be dropped. */
 export function liveOptions({ cli, request }: RunSpec): LiveOptions {
   const said = (Object.keys(projections) as (keyof RunRequest)[]).flatMap((name) => {
     const projection = projections[name] as Projection<keyof RunRequest>;
@@ -77,7 +78,7 @@ export function liveOptions({ cli, request }: RunSpec): LiveOptions {
   return Object.assign({ tool: toolOf(cli) }, ...said.map(({ options }) => options));
 }
 
-/** An empty list says nothing, but one of the only tools there are. */
+/** Empty lists count as absent, except `allowedTools`, where an empty list allows no tools. */
 function isGiven(name: keyof RunRequest, value: unknown): boolean {
   if (value === undefined || value === false) return false;
   return name === "allowedTools" || typeof value !== "object" || value === null || Object.keys(value).length > 0;

@@ -1,24 +1,21 @@
-// ManyRuns: begins any number of runs and tells how each ended, by one reader of the whole log. What they ask is refused at
-// once, as in print mode: nobody waits in front of a thousand runs.
-import { setTimeout as sleep } from "node:timers/promises";
-import { UserError } from "../protocol/error-codes.ts";
+// ManyRuns: starts any number of runs and reports how each ended, with one reader of the whole log. Their questions are refused at
+// once, as in print mode, because no user watches a thousand runs.
 import type { Answer, Question } from "../protocol/run.ts";
 import { type Fleet, isOver, type LogEntry, type NewRun, type RunRecord } from "./fleet.ts";
+import { answerQuestion, followThrough } from "./follow-log.ts";
 import { keepHosts } from "./keep-hosts.ts";
 import { type Launch, startHosts } from "./launcher.ts";
 
 export type ManyRunsOptions = {
-  /** A host took the run. */
+  /** Called when a host takes the run. */
   onStarted?(run: string): void;
 };
 
 type Waiting = { resolve(run: RunRecord): void; reject(error: Error): void };
 
-/** How often it is looked for ends that the log has not told, and how many runs are looked at then. */
+/** How often runs are checked for ends that the log did not report, and how many are checked each time. */
 const lookAgainMs = 3000;
-const mostLooks = 50;
-/** A reader that fails is begun again where it was, for so long. */
-const longestOutageMs = 120_000;
+const maxLooks = 50;
 
 export class ManyRuns {
   readonly #fleet: Fleet;
@@ -47,16 +44,16 @@ export class ManyRuns {
     return runs;
   }
 
-  /** Not over yet, and begun here. */
+  /** The runs that were started here and are not over. */
   get unfinished(): readonly string[] {
     return [...this.#waiting.keys()];
   }
 
-  /** Queued, or found where a run with this id is there already; resolves when it is over. */
+  /** Queues the run, or attaches to an existing run with this id; resolves when it is over. */
   async run(run: NewRun): Promise<RunRecord> {
     if (this.#failure) throw this.#failure;
     const ended = new Promise<RunRecord>((resolve, reject) => this.#waiting.set(run.id, { resolve, reject }));
-    ended.catch(() => {}); // told to whoever waits for it, below
+    ended.catch(() => {}); // the caller gets it from the promise returned below
     try {
       const record = await this.#fleet.enqueue(run);
       if (isOver(record.state)) this.#end(record);
@@ -69,7 +66,7 @@ export class ManyRuns {
     return ended;
   }
 
-  /** Looks away: runs go on, and what is waited for is never told. */
+  /** Detaches: runs continue, and pending `run` calls never settle. */
   async close(): Promise<void> {
     clearInterval(this.#clock);
     this.#closed.abort();
@@ -77,7 +74,7 @@ export class ManyRuns {
     await Promise.all(this.#work);
   }
 
-  /** It was begun by an earlier process: it may have asked something, or come to its end just now. */
+  /** Attaches to a run that an earlier process started: it may have open questions, or may just have ended. */
   async #takeOver({ id }: RunRecord): Promise<void> {
     this.#options.onStarted?.(id);
     for (const { run, question } of await this.#fleet.questions()) if (run === id) await this.#refuse(id, question);
@@ -85,10 +82,10 @@ export class ManyRuns {
     if (now && isOver(now.state)) this.#end(now);
   }
 
-  /** A watch on files may miss a change. The ones that were looked at go to the end of the line. */
+  /** Looks for missed ends, since a file watch may miss a change. Checked runs move to the end of the line. */
   async #lookAgain(): Promise<void> {
     await startHosts(this.#fleet, this.#launch);
-    for (const id of this.unfinished.slice(0, mostLooks)) {
+    for (const id of this.unfinished.slice(0, maxLooks)) {
       const run = await this.#fleet.run(id);
       const waiting = this.#waiting.get(id);
       if (run && isOver(run.state)) this.#end(run);
@@ -98,22 +95,8 @@ export class ManyRuns {
 
   async #read(): Promise<void> {
     const { signal } = this.#closed;
-    let failedAt: number | undefined;
-    while (!signal.aborted) {
-      try {
-        for await (const entry of this.#fleet.followAll(this.#position, signal)) {
-          this.#position = entry.position;
-          failedAt = undefined;
-          if (this.#waiting.has(entry.run)) await this.#take(entry);
-        }
-      } catch (error) {
-        failedAt ??= Date.now();
-        if (signal.aborted) return;
-        const isGone = error instanceof UserError && error.code === "FLEET_UNREACHABLE";
-        if (isGone || Date.now() - failedAt > longestOutageMs) throw error;
-        await sleep(1000, undefined, { signal }).catch(() => {});
-      }
-    }
+    for await (const entry of followThrough((from) => this.#fleet.followAll(from, signal), this.#position, signal))
+      if (this.#waiting.has(entry.run)) await this.#take(entry);
   }
 
   async #take({ run, entry }: LogEntry): Promise<void> {
@@ -125,13 +108,9 @@ export class ManyRuns {
     }
   }
 
-  async #refuse(run: string, question: Question): Promise<void> {
-    const answer: Answer =
-      question.type === "choices" ? { type: "choices", answers: [] } : { type: "no", reason: nobodyThere };
-    // Somebody else may have been quicker.
-    await this.#fleet.answer(run, { question: question.id, hash: question.hash, answer }).catch((error: Error) => {
-      if (!(error instanceof UserError)) throw error;
-    });
+  #refuse(run: string, question: Question): Promise<void> {
+    const none: Answer = question.type === "choices" ? { type: "choices", answers: [] } : { type: "no", reason };
+    return answerQuestion(this.#fleet, run, question, none);
   }
 
   #end(run: RunRecord): void {
@@ -146,4 +125,4 @@ export class ManyRuns {
   }
 }
 
-const nobodyThere = "Nobody can answer. Allow it in advance: with rules, or with force.";
+const reason = "Nobody can answer. Allow it in advance: with rules, or with force.";

@@ -1,10 +1,11 @@
-// Runs that are to be: their ids, what they may hold, and what the next run of an agent takes over from the last.
-import { anything, type Check, either, fields, flag, listOf, object, oneOf, positive, text } from "../json/checks.ts";
+// Creates new runs: their ids, the check of their records, and what an agent's next run takes over from its last.
+import { anything, type Check, either, fields, flag, oneOf, positive, text } from "../json/checks.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { PermissionMode, Prompt, RunRequest } from "../protocol/run.ts";
 import { readRunRequest } from "../protocol/run-request.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
 import { cliNames, type NewRun, priorities, type RunRecord, type RunSpec, specVersion } from "./fleet.ts";
+import { labels, prompt, repositories } from "./run-fields.ts";
 
 export function newRun(spec: RunSpec, { agent = newAgentId(), name }: { agent?: string; name?: string } = {}): NewRun {
   return { id: `run-${randomUuid()}`, agent, spec: newSpec(spec), ...(name !== undefined && { name }) };
@@ -14,7 +15,7 @@ export function newAgentId(): string {
   return `bc-${randomUuid()}`;
 }
 
-/** As it is stored. Throws UserError for what cannot be: what runs by itself is written down, for whoever looks at it later. */
+/** Adds the version to a record. Throws a UserError for `unkept`, because a run in the background is stored for its readers. */
 export function newSpec(spec: RunSpec): RunSpec {
   if (spec.request.unkept)
     throw new UserError(
@@ -24,7 +25,7 @@ export function newSpec(spec: RunSpec): RunSpec {
   return { version: specVersion, ...spec };
 }
 
-/** The same agent goes on with its session, by what it was started with. `attended`: a person says the prompt. */
+/** Creates the agent's next run, which resumes its session with the same request. `attended`: a person wrote the prompt. */
 export function followUp(
   { agent, spec }: RunRecord,
   sessionId: string | undefined,
@@ -37,25 +38,19 @@ export function followUp(
   return newRun(next, { agent });
 }
 
-/** A person who looks at a run may switch between agent, plan and ask; force is given at the start, or not at all. */
+/** A person who watches a run may switch between agent, plan and ask; force can only be set at the start. */
 export function refusedMode(mode: PermissionMode, { force }: Pick<RunRequest, "force">): UserError | undefined {
   if (mode !== "force" || force) return undefined;
   return new UserError("USAGE", "Only whoever starts a run can give it force. Start another one with --force.");
 }
-
-const labels: Check = (value) => object(value) ?? listOf(text)(Object.values(value as object));
 
 const checkSpec = fields(
   {
     version: positive,
     cli: oneOf(...cliNames),
     request: anything,
-    prompt: fields({ text, data: text, images: listOf(either(text, fields({ mime: text, base64: text }))) }, ["text"]),
-    source: either(
-      fields({ type: oneOf("git"), from: text, ref: text }, ["type", "from"]),
-      fields({ type: oneOf("folder"), path: text }, ["type", "path"]),
-      fields({ type: oneOf("archive"), object: text, run: text }, ["type", "object"]),
-    ),
+    prompt,
+    source: either(...repositories, fields({ type: oneOf("archive"), object: text, run: text }, ["type", "object"])),
     placement: fields({ pool: text, labels, priority: oneOf(...priorities) }),
     onWorkerLoss: oneOf("continue", "interrupt"),
     attended: flag,
@@ -63,7 +58,10 @@ const checkSpec = fields(
   ["cli", "request", "prompt"],
 );
 
-/** A record as a worker found it. Throws UserError that names what it does not know: no run goes without a limit or a rule that it was to have. */
+/**
+ * Checks a record that a worker received. Throws a UserError that names unknown fields, because a run must not start without a limit
+ * or rule that was requested.
+ */
 export function readSpec(spec: RunSpec): RunSpec {
   const fault = checkSpec(spec);
   if (fault !== undefined) throw new UserError("USAGE", `The record of the run ${fault}.`);

@@ -1,4 +1,4 @@
-// Opens the fleet that a user named: this machine's own, or a server's by its address.
+// Opens the fleet that the user selected: this machine's own, or a server's by its address.
 import { UserError } from "../protocol/error-codes.ts";
 import { isFleetAddress, withoutLogin } from "./engines/nats/address.ts";
 import { openSqliteFleet } from "./engines/sqlite.ts";
@@ -7,7 +7,7 @@ import type { Fleet } from "./fleet.ts";
 
 export type FleetHome = { configDir: string; env: NodeJS.ProcessEnv };
 
-/** `url`: nats://…, tls://… for many machines; without, the runs of this one. */
+/** `url` is nats://… or tls://… for many machines; without it, the fleet of this machine is opened. */
 export async function openFleet(url: string | undefined, { configDir, env }: FleetHome): Promise<Fleet> {
   if (url === undefined) return openSqliteFleet(fleetFile(configDir));
   if (!isFleetAddress(url))

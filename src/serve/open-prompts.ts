@@ -1,14 +1,14 @@
-// OpenPrompts: what the host of a run was told and has not answered yet. A run does not end while something is open.
+// OpenPrompts: tracks prompts and requests that the host has not answered yet. A run does not end while one is open.
 import { UserError } from "../protocol/error-codes.ts";
 import type { Sent, TurnEnding } from "../protocol/run.ts";
-import type { Heard } from "./fleet.ts";
+import type { ReceivedMessage } from "./fleet.ts";
 import type { RunLogWriter } from "./run-log-writer.ts";
 
 type Host = {
   writer: RunLogWriter;
-  /** Resolves when the ending of a turn is in the log, or never will be. */
+  /** Resolves when the end of the turn is in the log, or never will be. */
   shown(ending: TurnEnding): Promise<void>;
-  /** The prompt that the run began with was not even told. */
+  /** Called if the run's first prompt was dropped before it was delivered. */
   onDropped(ending: TurnEnding): void;
 };
 
@@ -26,7 +26,7 @@ export class OpenPrompts {
     return this.#count;
   }
 
-  /** Something was settled or heard. */
+  /** Resolves when a prompt is settled or a message arrives. */
   nextChange(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
@@ -37,20 +37,20 @@ export class OpenPrompts {
     this.#wake();
   }
 
-  /** Everybody who follows the run sees what waits, not only who said it. */
-  note(message: Heard["message"]): void {
+  /** Logs a waiting prompt, so that all clients see it and not only its sender. */
+  note(message: ReceivedMessage["message"]): void {
     if ((message.type !== "prompt" && message.type !== "steer") || message.id === undefined) return;
     const { type: kind, id } = message;
     const text = message.type === "prompt" ? message.prompt.text : message.text;
     this.#host.writer.add({ type: "prompt", id, kind, text });
   }
 
-  /** `id`: of a prompt that came later than the first one. */
+  /** `id` is set for prompts after the first one. */
   follow(sent: Sent, id: string | undefined): void {
     this.#count++;
     if (id !== undefined) this.#sent.set(id, sent);
     void sent.ending.then(async (ending) => {
-      // It is in the log before its prompt is over.
+      // Log the end of the turn before the end of its prompt.
       if (sent.state === "told") await this.#host.shown(ending);
       else if (id === undefined) this.#host.onDropped(ending);
       if (id !== undefined) this.#end(id, sent, ending);
@@ -71,7 +71,7 @@ export class OpenPrompts {
     return (await this.#sent.get(id)?.withdraw()) ?? false;
   }
 
-  /** What was asked for before the end is answered before it: it counts as open. */
+  /** Counts a request as open, so that it is answered before the run ends. */
   reply(id: string | undefined, work: () => Promise<unknown>): void {
     this.#count++;
     const told = (outcome: { value?: unknown; error?: string; code?: string }) => {

@@ -1,7 +1,7 @@
-// What a run changed, as it was put into the fleet when the run ended.
+// Reads the patch with a run's changes, which was stored in the fleet when the run ended.
 import type { Fleet, RunRecord } from "./fleet.ts";
 
-/** Undefined: there is none. Empty where nothing was changed. */
+/** Returns undefined if there is no patch, and an empty buffer if nothing was changed. */
 export async function patchOf(fleet: Fleet, { id, end }: RunRecord): Promise<Buffer | undefined> {
   const pieces = end?.patch === undefined ? undefined : await fleet.get(id, end.patch);
   if (!pieces) return undefined;

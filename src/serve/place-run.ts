@@ -1,5 +1,5 @@
-// Where a run that a client asks for shall work: in a trusted folder of this machine, or, over a fleet, where a worker makes
-// a workspace from the files that are sent or named.
+// Decides where a client's run works: in a trusted folder of this machine or, with a fleet, in a workspace that a worker creates
+// from the files that are sent or named.
 import { basename, isAbsolute } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
 import type { ServeContext } from "./context.ts";
@@ -8,14 +8,14 @@ import { FileSender, readSource, type SourceChoice } from "./send-files.ts";
 import { requestForFleet } from "./sent-request.ts";
 import { trustedWorkspace } from "./workspaces.ts";
 
-export type GivenPlace = Placement & {
+export type GivenPlace = { [Field in keyof Placement]?: Placement[Field] | undefined } & {
   workspace?: string | undefined;
-  /** As `--source` spells it. */
+  /** In the format of `--source`. */
   source?: string | undefined;
   onWorkerLoss?: RunSpec["onWorkerLoss"] | undefined;
 };
 
-/** `run` as it is to be queued; its `request.workspace` is what comes of this. Throws UserError. */
+/** Returns the run as it is to be queued, with its `request.workspace` set. Throws a UserError. */
 export async function placeRun(
   { fleet, fleetUrl, configDir, env }: ServeContext,
   run: NewRun,
@@ -39,7 +39,7 @@ export async function placeRun(
   const sent = await new FileSender(fleet, { env, signal }).sourceFor(run.id, request, choice);
   const spec: RunSpec = {
     ...run.spec,
-    // Who sends a folder that is trusted here trusts it there too.
+    // A folder that is trusted here is trusted on the worker too.
     request: { ...request, ...(isHere && sent && { trust: true }) },
     ...(sent && { source: sent }),
     ...(isPlaced && { placement }),
@@ -48,7 +48,7 @@ export async function placeRun(
   return { ...run, spec };
 }
 
-/** A name for people, where the worker chooses the folder itself. */
+/** Returns a name for display if the worker chooses the folder itself. */
 function placeOnWorker(workspace: string | undefined, choice: SourceChoice): string {
   if (workspace !== undefined && isAbsolute(workspace)) return workspace;
   if (workspace !== undefined || choice.type === "none")

@@ -1,5 +1,5 @@
-// Files of a project that restrict its runs must be among the files that a fleet is given. A run without them would be freer
-// on the worker than it is here.
+// Checks that the project files that restrict a run are among those that a fleet gets. Without them, the run would have more
+// freedom on the worker than here.
 import { existsSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
@@ -13,7 +13,7 @@ import { entries, type GitCall, tryGit } from "../worktrees/git.ts";
 import type { SourceChoice } from "./send-files.ts";
 import { pathsOf } from "./upload/files-to-send.ts";
 
-/** Throws UserError that names the files. Deny rules are not among them: the request carries those. */
+/** Throws a UserError that names the missing files. Deny rules are not checked, because the request carries them. */
 export async function refuseRestrictionsLeftBehind(
   { workspace, withoutLocalHooks = false }: RunRequest,
   choice: SourceChoice,
@@ -33,7 +33,7 @@ export async function refuseRestrictionsLeftBehind(
   );
 }
 
-/** The paths, relative to the workspace, of the files there that hide something, confine commands, or hold hooks that may refuse. */
+/** Returns the files that hide something, confine commands or hold hooks that may refuse, relative to the workspace. */
 function restrictingFiles(
   workspace: string,
   { env, withHooks }: { env: NodeJS.ProcessEnv; withHooks: boolean },
@@ -53,7 +53,7 @@ async function leftBehind(files: readonly string[], choice: SourceChoice, call: 
     }
     case "git":
     case "repository": {
-      // A folder that is in no repository has nothing to do with the one that the worker fetches.
+      // A folder outside any repository has nothing to do with the one that the worker fetches, so nothing is reported.
       const args = ["status", "--porcelain", "-z", "--ignored", "--untracked-files=all", "--", ...files];
       const changed = entries((await tryGit(args, call)).stdout).map((line) => line.slice(3));
       return files.filter((file) => changed.some((path) => path === file || path.endsWith(`/${file}`)));

@@ -1,11 +1,10 @@
-// How a run ended, from how its turns did.
+// Computes the end of a run from the ends of its turns.
 import type { UserError } from "../protocol/error-codes.ts";
-import type { Usage } from "../protocol/event.ts";
 import type { TurnEnding } from "../protocol/run.ts";
-import { costOfEnding } from "../protocol/usage.ts";
+import { addUsage, costOfEnding, noUsage } from "../protocol/usage.ts";
 import type { RunEnd, RunRecord } from "./fleet.ts";
 
-/** `error`: why the process of the CLI failed, if it did. The last turn decides. */
+/** The last turn decides. `error` is set if the CLI's process failed. */
 export function endOf(
   endings: readonly TurnEnding[],
   run: RunRecord,
@@ -28,7 +27,7 @@ export function failedEnd(error: UserError, run: RunRecord, outcome: "error" | "
   return { outcome, text: error.message, code: error.code, durationMs, turns: 0 };
 }
 
-/** What all turns used up. */
+/** Adds the totals of all turns: usage, cost and denials. */
 export function addEndings(end: RunEnd, endings: readonly TurnEnding[]): RunEnd {
   const usages = endings.flatMap(({ usage }) => usage ?? []);
   const costs = endings.flatMap((ending) => costOfEnding(ending) ?? []);
@@ -36,14 +35,8 @@ export function addEndings(end: RunEnd, endings: readonly TurnEnding[]): RunEnd 
   return {
     ...end,
     turns: endings.length,
-    ...(usages.length > 0 && { usage: sumUsage(usages) }),
+    ...(usages.length > 0 && { usage: usages.reduce(addUsage, noUsage) }),
     ...(costs.length > 0 && { costUsd: costs.reduce((sum, cost) => sum + cost, 0) }),
     ...(denials.length > 0 && { denials }),
   };
-}
-
-export function sumUsage(usages: readonly Usage[]): Usage {
-  const sum: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
-  for (const usage of usages) for (const name of Object.keys(sum) as (keyof Usage)[]) sum[name] += usage[name] ?? 0;
-  return sum;
 }

@@ -1,31 +1,34 @@
-// What a user says of a run beside the fields of its RunRequest: in the lines of a batch, and in programs.
+// Checks the fields of a run that are not part of its RunRequest, for the lines of a batch and for programs.
 import { type Check, either, fields, listOf, oneOf, text } from "../json/checks.ts";
 import { isObject } from "../json/object.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import { cliNames, priorities } from "./fleet.ts";
 
 const nonEmpty: Check = (value) => (typeof value === "string" && value.trim() !== "" ? undefined : "must be a text");
-const labels: Check = (value) =>
+export const labels: Check = (value) =>
   isObject(value) && Object.values(value).every((each) => typeof each === "string")
     ? undefined
     : "must be an object of texts";
 
-/** A file, or the picture itself. */
+/** An image as the path of a file, or as data. */
 export const image = either(text, fields({ mime: text, base64: text }, ["mime", "base64"]));
 
-/** As its address, or in fields. */
-export const source = either(
-  text,
+export const repositories = [
   fields({ type: oneOf("git"), from: text, ref: text }, ["type", "from"]),
   fields({ type: oneOf("folder"), path: text }, ["type", "path"]),
-);
+];
 
-/** `default`: nothing but that it is not force. */
+/** A source as text, or as an object. */
+export const source = either(text, ...repositories);
+
+/** `default` sets only that the run is not forced. */
 export function modeFields(mode: string | undefined): Pick<RunRequest, "mode" | "force"> {
   if (mode === "force") return { force: true };
   if (mode === "default") return { force: false };
   return mode === undefined ? {} : { mode: mode as NonNullable<RunRequest["mode"]> };
 }
+
+export const prompt = fields({ text, data: text, images: listOf(image) }, ["text"]);
 
 export const runFields = {
   prompt: either(nonEmpty, fields({ text: nonEmpty, data: text, images: listOf(image) }, ["text"])),

@@ -1,5 +1,5 @@
-// RunLogWriter: what the host of a run writes into its log, in order. Deltas wait a moment for more of their kind; everything
-// else is written at once, and so is what waits before it.
+// RunLogWriter: writes the host's entries into the log of a run, in order. Deltas wait a moment to be joined; all other entries are
+// written at once, together with those that wait before them.
 import { milliseconds } from "../process/clock.ts";
 import type { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
@@ -7,7 +7,7 @@ import type { Recorded } from "../protocol/run.ts";
 import type { Entry, Fleet, Lease } from "./fleet.ts";
 
 const deltaMs = 40;
-const mostWaiting = 200;
+const maxWaiting = 200;
 
 export class RunLogWriter {
   readonly #fleet: Fleet;
@@ -21,7 +21,7 @@ export class RunLogWriter {
   #isClosed = false;
   position: number;
 
-  /** `onWritten`: what was sent then is in the log. `onLost`: nothing more can be written, and why. */
+  /** `onWritten` is called when entries are in the log, with the time they were sent; `onLost` when no more can be written. */
   constructor(
     fleet: Fleet,
     lease: Lease,
@@ -46,7 +46,7 @@ export class RunLogWriter {
     };
     if (joined) this.#waiting[this.#waiting.length - 1] = entry;
     else this.#waiting.push(entry);
-    if (isDelta(event) && this.#waiting.length < mostWaiting)
+    if (isDelta(event) && this.#waiting.length < maxWaiting)
       this.#timer ??= setTimeout(() => void this.flush(), deltaMs);
     else void this.flush();
   }
@@ -57,7 +57,7 @@ export class RunLogWriter {
     void this.flush();
   }
 
-  /** What came so far is written, and nothing after it. */
+  /** Writes what was added so far, and ignores everything after it. */
   async close(): Promise<void> {
     const written = this.flush();
     this.#isClosed = true;
@@ -91,7 +91,7 @@ function isDelta({ type }: AgentEvent): boolean {
   return type === "text" || type === "thinking" || type === "tool_output";
 }
 
-/** Undefined: they are not two pieces of one thing. */
+/** Returns undefined if the events are not two deltas of the same text or output. */
 function joinDeltas(one: AgentEvent, next: AgentEvent): AgentEvent | undefined {
   if ((one.type === "text" || one.type === "thinking") && next.type === one.type)
     return { ...one, text: one.text + next.text };

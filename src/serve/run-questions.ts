@@ -1,4 +1,4 @@
-// RunQuestions: what a run asks, as entries of its log; whoever follows the run may answer.
+// RunQuestions: writes a run's questions into its log, where any client that follows the run may answer them.
 import type { Answer, Human, Question, QuestionBody } from "../protocol/run.ts";
 import type { Entry } from "./fleet.ts";
 

@@ -1,4 +1,4 @@
-// From the files that a user means to the source that a worker makes a workspace from: this folder, a repository, or neither.
+// Resolves the user's choice of files to the source that a worker creates the workspace from: this folder, a repository, or neither.
 import { isAbsolute } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
 import type { RunRequest } from "../protocol/run.ts";
@@ -8,10 +8,13 @@ import type { Fleet, WorkspaceSource } from "./fleet.ts";
 import { refuseRestrictionsLeftBehind } from "./restrictions-left-behind.ts";
 import { describeUpload, type Upload, uploadWorkspace } from "./upload/index.ts";
 
-/** `upload`: the workspace as it is here; all of it where it `isWhole`. `repository`: the commit it is at, from where it was cloned. `none`: as it lies on the worker's disk. */
+/**
+ * `upload`: the workspace as it is here, with ignored files too if `isWhole`. `repository`: its current commit, from its remote.
+ * `none`: the directory on the worker's disk.
+ */
 export type SourceChoice = WorkspaceSource | { type: "upload"; isWhole?: boolean } | { type: "repository" | "none" };
 
-/** `upload`, `git`, `git:URL#REF`, `folder:PATH`, `none`. Throws UserError; `given`: how it was named. */
+/** Parses `upload`, `git`, `git:URL#REF`, `folder:PATH` or `none`. Throws a UserError; `given` names the option in it. */
 export function readSource(text: string, given = "--source"): SourceChoice {
   if (text === "upload") return { type: "upload" };
   if (text === "none") return { type: "none" };
@@ -39,7 +42,7 @@ function repositoryAt(text: string, given: string): WorkspaceSource {
   return { type: "git", from, ...(ref !== undefined && ref !== "" && { ref }) };
 }
 
-/** What names files of this machine cannot be sent along. */
+/** Throws a UserError for options that name files of this machine, which cannot be sent along. */
 export function refuseLocalFiles(request: RunRequest, choice: SourceChoice): void {
   const isFile = (given: string) => !/^\s*\{/.test(given);
   const wrong = [
@@ -59,11 +62,11 @@ export function refuseLocalFiles(request: RunRequest, choice: SourceChoice): voi
 export type SendOptions = {
   env: NodeJS.ProcessEnv;
   signal?: AbortSignal;
-  /** What was sent, in words. */
+  /** Called with a line that describes what was sent. */
   onSent?(line: string): void;
 };
 
-/** Sends each workspace once, however many runs have it. */
+/** Uploads each workspace once, even if several runs use it. */
 export class FileSender {
   readonly #fleet: Fleet;
   readonly #options: SendOptions;
@@ -74,7 +77,7 @@ export class FileSender {
     this.#options = options;
   }
 
-  /** `run`: the one that is about to be queued. Undefined: no source. */
+  /** `run` is the run that is about to be queued. Returns undefined if it has no source. */
   async sourceFor(run: string, request: RunRequest, choice: SourceChoice): Promise<WorkspaceSource | undefined> {
     if (choice.type === "none") return undefined;
     const { workspace } = request;
@@ -97,7 +100,7 @@ export class FileSender {
     return upload;
   }
 
-  /** A commit that no remote branch holds is on no worker. */
+  /** Refuses a commit that is on no remote branch, because workers could not fetch it. */
   async #repository(workspace: string): Promise<WorkspaceSource> {
     const call = { ...this.#options, cwd: workspace };
     const { stdout: from, problem } = await tryGit(["remote", "get-url", "origin"], call);

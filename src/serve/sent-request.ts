@@ -1,4 +1,4 @@
-// A request as it is sent to a fleet: with the sender's own deny rules, and never without hooks of the sender's that nobody gave up.
+// Builds the request that is sent to a fleet: adds the sender's deny rules, and refuses to drop the sender's hooks unless told to.
 import { UserError } from "../protocol/error-codes.ts";
 import { canRefuse } from "../protocol/hook-events.ts";
 import type { RunRequest } from "../protocol/run.ts";
@@ -12,7 +12,7 @@ import { refuseLocalFiles, type SourceChoice } from "./send-files.ts";
 
 type Sender = { configDir: string; env: NodeJS.ProcessEnv };
 
-/** Throws UserError for what belongs to this machine and cannot be sent along. */
+/** Throws a UserError for options that belong to this machine and cannot be sent along. */
 export function requestForFleet(
   request: RunRequest,
   choice: SourceChoice,
@@ -28,7 +28,7 @@ export function requestForFleet(
   return { ...request, permissions: { ...permissions, deny: [...new Set([...(permissions?.deny ?? []), ...deny])] } };
 }
 
-/** Hooks of the project go with its files; those of this machine would be left behind. */
+/** Hooks of the project are sent with its files; those of this machine would be left behind. */
 function refuseLocalHooks(place: { configDir: string; home: string; workspace: string }): void {
   const own = hookFiles(place).flatMap((each) => (each.ofProject ? [] : (readHookFile(each)?.hooks ?? [])));
   const { plugins } = loadPlugins(place.configDir);

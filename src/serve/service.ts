@@ -1,4 +1,4 @@
-// The service: listens, sees to it that runs get hosts, and leaves when it is told to or when nobody needs it.
+// Runs the service: listens, starts hosts for runs, and exits when it is stopped or idle.
 import { randomBytes } from "node:crypto";
 import { request } from "node:http";
 import { UserError } from "../protocol/error-codes.ts";
@@ -20,20 +20,20 @@ import { routes } from "./routes/index.ts";
 
 export type ServiceOptions = {
   host: string;
-  /** 0: a free one. */
+  /** 0 selects any port that is free. */
   port: number;
-  /** That of several services which stand for one; else a new one. */
+  /** The token shared by several services behind one address; a new one if absent. */
   token?: string;
-  /** A way in beside the token, for who listens beyond this machine. */
+  /** Accepted in place of the token, for services that listen beyond this machine. */
   password?: string;
-  /** Leaves when there is nothing to do. */
+  /** Exits when there is nothing to do. */
   untilIdle?: boolean;
-  /** Ends the service, and no run. */
+  /** Stops the service but no run. */
   signal: AbortSignal;
   onListening(address: { host: string; port: number; token: string }): void;
 };
 
-/** Logs of runs are kept so long. */
+/** How long logs of runs are kept. */
 const keptMs = 30 * 24 * 3_600_000;
 const idleMs = 60_000;
 
@@ -73,12 +73,12 @@ export async function runService(context: ServeContext, options: ServiceOptions)
   }
 }
 
-/** A user that only sends runs may remove nothing: workers do. */
+/** Ignores a refused removal: a user who may only send runs leaves it to the workers. */
 function leaveToOthers(error: unknown): void {
   if (!(error instanceof UserError) || error.code !== "FLEET_REFUSED") throw error;
 }
 
-/** Workers see to the runs of a fleet. */
+/** Waits without starting hosts, because workers take the runs of a fleet. */
 function untilStopped(signal: AbortSignal, idle: IdleWatch | undefined): Promise<void> {
   idle?.begin();
   return new Promise((resolve) => {
@@ -88,8 +88,8 @@ function untilStopped(signal: AbortSignal, idle: IdleWatch | undefined): Promise
 }
 
 /**
- * Where a service was killed, the next one answers at the same port to the same token, so that pages that are open find it
- * again. If the port is somebody else's by now the token is worth nothing any more either.
+ * After a killed service, listens on the same port with the same token, so that open pages find it again. If another program has
+ * the port by now, a new token is used as well.
  */
 async function listenAgain(
   killed: ServiceInfo | undefined,
@@ -111,7 +111,7 @@ async function listenAgain(
   return open(port, given ?? randomBytes(32).toString("base64url"));
 }
 
-/** The one that answers. */
+/** Returns the service in the file if it answers. */
 export async function runningService(file: string): Promise<ServiceInfo | undefined> {
   const running = readService(file);
   return running && (await answers(running)) ? running : undefined;
@@ -123,10 +123,10 @@ function runsAlready(other: ServiceInfo | undefined): UserError {
   return new UserError("PORT_TAKEN", `A service of yours is already running${where}. Use it, or stop it first${stop}`);
 }
 
-/** A killed service leaves its file behind, and its number may be another program's by now: only an answer is proof. */
+/** A killed service leaves its file behind, and its pid may be another program's by now: only an answer is proof. */
 function answers({ host, port, token }: ServiceInfo): Promise<boolean> {
   return new Promise((resolve) => {
-    const headers = { Authorization: `Bearer ${token}`, Host: `127.0.0.1:${port}` };
+    const headers = { Authorization: `Bearer ${token}`, Host: `${host.includes(":") ? `[${host}]` : host}:${port}` };
     const asked = request({ host, port, path: "/v1/me", headers, agent: false, timeout: 2000 }, (response) => {
       response.resume();
       resolve(response.statusCode === 200);
@@ -137,7 +137,7 @@ function answers({ host, port, token }: ServiceInfo): Promise<boolean> {
   });
 }
 
-/** Ends a service that nobody needs. */
+/** Ends a service that is idle. */
 class IdleWatch {
   readonly #isBusy: () => boolean;
   readonly #end: () => void;
@@ -148,7 +148,7 @@ class IdleWatch {
     this.#end = end;
   }
 
-  /** Somebody may need it no more: the time begins, unless it runs already. */
+  /** Starts the idle timer unless it is running. */
   begin(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;

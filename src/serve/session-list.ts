@@ -1,4 +1,4 @@
-// The sessions of all agents on this machine as one list: who wrote each, how it stands, which run works in it.
+// Lists the sessions of all agents on this machine: the program that wrote each, its state, and the run that works in it.
 import { listSessions, type SessionInfo, searchSessions } from "../sdk/sessions/library.ts";
 import type { UnifiedTool } from "../sdk/unified.ts";
 import { readStatus } from "../store/chats/read-chat.ts";
@@ -35,12 +35,12 @@ export type SessionQuery = {
   search?: string;
 };
 
-/** Looked at before filters are applied. */
-const mostListed = 5000;
+/** The maximum number of sessions read before filters are applied. */
+const maxListed = 5000;
 
 export async function sessionList(context: ServeContext, query: SessionQuery) {
   const { agent, state, project, since, search, limit } = query;
-  const scope = { env: context.env, limit: mostListed, ...(agent && { tool: toolOf(agent) }) };
+  const scope = { env: context.env, limit: maxListed, ...(agent && { tool: toolOf(agent) }) };
   const found: (SessionInfo & { snippet?: string })[] =
     search === undefined ? await listSessions(scope) : await searchSessions(search, { ...scope, limit: 1000 });
   const latest = await latestRuns(context);
@@ -56,7 +56,7 @@ export async function sessionList(context: ServeContext, query: SessionQuery) {
   return { items, projects };
 }
 
-/** The newest run of each session. */
+/** Returns the newest run of each session. */
 async function latestRuns({ fleet }: ServeContext): Promise<Map<string, RunRecord>> {
   const latest = new Map<string, RunRecord>();
   for (const run of await fleet.runs({ limit: 1000 }))
@@ -64,7 +64,7 @@ async function latestRuns({ fleet }: ServeContext): Promise<Map<string, RunRecor
   return latest;
 }
 
-/** What stands in a session itself, whether or not it is in a list: whose it is, and whether runs may begin there. */
+/** Returns a session's agent and state, and whether runs may start in its workspace, whether or not it is listed. */
 export async function ownerOf(context: ServeContext, session: SessionInfo) {
   const { agent, state, isTrusted } = viewOf(context, session, (await latestRuns(context)).get(session.id));
   return { agent, state, isTrusted };
@@ -82,7 +82,7 @@ function viewOf({ configDir }: ServeContext, session: SessionInfo, run: RunRecor
   };
 }
 
-/** Chats of ours and of the original share a folder; ours have a part of their own in the file beside the store. */
+/** Chats of this program and of the original share a folder; this program's have a section of their own in the metadata file. */
 function agentOf({ tool, path }: SessionInfo, run: RunRecord | undefined): CliName {
   if (tool !== "cursor") return tool;
   if (run) return run.spec.cli;
@@ -91,7 +91,7 @@ function agentOf({ tool, path }: SessionInfo, run: RunRecord | undefined): CliNa
 
 const statuses = new Map<string, { updatedAt: number; status: SessionState | undefined }>();
 
-/** Kept until the session changes, since it takes opening its store. */
+/** Cached until the session changes, because reading the status opens the session's store. */
 function statusOf({ tool, updatedAt }: SessionInfo, folder: string): SessionState | undefined {
   if (tool !== "cursor") return undefined;
   const known = statuses.get(folder);
@@ -101,7 +101,7 @@ function statusOf({ tool, updatedAt }: SessionInfo, folder: string): SessionStat
   return status;
 }
 
-/** A store that is damaged or busy says nothing, and must not hide the others. */
+/** Returns undefined for a store that is damaged or busy, so that it does not hide the others. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work();

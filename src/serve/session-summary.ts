@@ -1,11 +1,11 @@
-// What a session came to, in a few figures: for lists and for the board. Kept until the session changes, since it takes reading it.
+// Summarises a session in a few figures, for lists and the board. Cached until the session changes, because it must be read in full.
 import { setImmediate as turnOfOthers } from "node:timers/promises";
 import type { SessionInfo } from "../sdk/sessions/library.ts";
 import type { ServeContext } from "./context.ts";
 import { sessionList } from "./session-list.ts";
 import { type OpenedSession, openSession, sessionChanges, sessionUsage } from "./sessions.ts";
 
-/** `costUsd`: null where nobody knows it. `last`: what was said or done last, on one line. */
+/** `costUsd` is null if unknown. `last` is the last reply or error, on one line. */
 export type SessionSummary = {
   costUsd: number | null;
   durationMs: number;
@@ -15,7 +15,7 @@ export type SessionSummary = {
   last: string;
 };
 
-/** A day as the clock of this machine counts them: `2026-11-18`. */
+/** The figures of one day in this machine's time zone, such as `2026-11-18`. */
 export type DayFigures = {
   day: string;
   runs: number;
@@ -29,9 +29,9 @@ export type DayFigures = {
 type Wanted = Pick<SessionInfo, "tool" | "id" | "updatedAt">;
 
 const known = new Map<string, { updatedAt: number; summary: SessionSummary }>();
-const mostKnown = 5000;
+const maxKnown = 5000;
 
-/** Undefined: it cannot be read. */
+/** Returns undefined if the session cannot be read. */
 export async function summaryOf({ env }: ServeContext, { tool, id, updatedAt }: Wanted) {
   const key = `${tool} ${id}`;
   const kept = known.get(key);
@@ -40,7 +40,7 @@ export async function summaryOf({ env }: ServeContext, { tool, id, updatedAt }: 
   const session = await openSession(env, tool, id).catch(() => undefined);
   if (!session) return undefined;
   const summary = summarize(session);
-  if (known.size >= mostKnown) known.clear();
+  if (known.size >= maxKnown) known.clear();
   known.set(key, { updatedAt, summary });
   return summary;
 }
@@ -67,7 +67,7 @@ function lastWords({ turns }: OpenedSession): string {
   return text.trim().split("\n")[0]!.slice(0, 160);
 }
 
-/** Of the last days, those without a session among them; the oldest first. */
+/** Returns the last days, including those without sessions, oldest first. */
 export async function figuresByDay(context: ServeContext, count: number): Promise<DayFigures[]> {
   const days = new Map<string, DayFigures>();
   const today = new Date();

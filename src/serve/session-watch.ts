@@ -1,5 +1,4 @@
-// Sessions that grow by themselves: an agent in a terminal writes to its own store, and pages that are open are told of it.
-import { readdirSync } from "node:fs";
+// Polls for sessions that change on disk, such as those of an agent in a terminal, so that open pages can be updated.
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { milliseconds } from "../process/clock.ts";
@@ -8,15 +7,16 @@ import type { UnifiedTool } from "../sdk/unified.ts";
 import { chatsDir, isChatId } from "../store/chats/layout.ts";
 import { changedAt } from "../store/chats/read-chat.ts";
 import { configDir } from "../store/config-dir.ts";
+import { namesIn } from "../store/folder-names.ts";
 
-/** `name`: of its file or folder, which has the id in it. */
+/** `name` is the session's file or folder, which contains its id. */
 export type ChangedSession = { tool: UnifiedTool; name: string };
 
 const leastPauseMs = 700;
-/** Looking takes at most one part in so many of the time, however many sessions there are. */
+/** The pause is this many times as long as a scan takes, however many sessions there are. */
 const share = 25;
 
-/** What is new or has grown since the last look. Looks until `signal`; recursive watching is not to be had everywhere. */
+/** Yields sessions that are new or have changed, until `signal`. Polls, because not every system can watch recursively. */
 export async function* changedSessions(env: NodeJS.ProcessEnv, signal: AbortSignal): AsyncGenerator<ChangedSession[]> {
   let known = stamps(env);
   let tookMs = 0;
@@ -43,12 +43,4 @@ function stamps(env: NodeJS.ProcessEnv): Stamps {
         found.set(join(chats, project, id), { tool: "cursor", at: changedAt(join(chats, project, id)) });
   for (const { path, tool, updatedAt } of listForeignSessions(env)) found.set(path, { tool, at: updatedAt });
   return found;
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }

@@ -1,4 +1,4 @@
-// Sessions of every agent CLI on this machine, as turns of events: what was said, done and changed.
+// Reads the sessions of all agent CLIs on this machine as turns of events, with their usage and changes.
 import { statSync } from "node:fs";
 import { isObject } from "../json/object.ts";
 import type { AgentEvent, ContextFill, Usage } from "../protocol/event.ts";
@@ -18,7 +18,7 @@ export type SessionTurn = { number: number; events: AgentEvent[] };
 export type OpenedSession = {
   tool: UnifiedTool;
   id: string;
-  /** The file, or the folder, that holds it. */
+  /** The file or folder that holds the session. */
   path: string;
   title: string;
   workspace?: string;
@@ -26,27 +26,29 @@ export type OpenedSession = {
   createdAt: number;
   updatedAt: number;
   turns: SessionTurn[];
-  /** What could not be read of it, in sentences. */
+  /** Sentences about what could not be read. */
   problems: string[];
+  /** Set if only the last turns were read. */
+  hasEarlier?: true;
 };
 
-/** A turn in numbers. */
+/** The usage and times of one turn. */
 export type TurnFigures = {
   turn: number;
   calls: number;
   outcome: "done" | "fail" | null;
   durationMs: number;
-  /** Of it, while a tool worked. */
+  /** The part of the duration in which a tool was running. */
   toolMs: number;
-  /** Of it, while a person was waited for. */
+  /** The part of the duration spent waiting for a person. */
   waitMs: number;
   usage: Usage | null;
-  /** At its end. */
+  /** How full the context was at the end of the turn. */
   context: ContextFill | null;
   costUsd: number | null;
 };
 
-/** Opened before: for readers that take it page by page. Gone when the memory is needed. */
+/** Caches sessions for clients that read them page by page. The references are weak, so that memory can be reclaimed. */
 const opened = new Map<string, { stamp: number; session: WeakRef<OpenedSession> }>();
 
 export async function openSession(env: NodeJS.ProcessEnv, tool: UnifiedTool, id: string): Promise<OpenedSession> {
@@ -58,15 +60,15 @@ export async function openSession(env: NodeJS.ProcessEnv, tool: UnifiedTool, id:
   opened.delete(key);
   opened.set(key, { stamp: stampOf(fresh.path), session: new WeakRef(fresh) });
   for (const oldest of opened.keys()) {
-    if (opened.size <= mostOpened) break;
+    if (opened.size <= maxOpened) break;
     opened.delete(oldest);
   }
   return fresh;
 }
 
-const mostOpened = 20;
+const maxOpened = 20;
 
-/** Changes with what it holds: of a chat, its store and the log beside it. */
+/** Changes with the session's content: for a chat, its store and the log beside it. */
 function stampOf(path: string): number {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat?.isDirectory() ? changedAt(path) : (stat?.mtimeMs ?? 0);
@@ -90,9 +92,10 @@ async function readSession(env: NodeJS.ProcessEnv, tool: UnifiedTool, id: string
   };
 }
 
-function openChatSession(env: NodeJS.ProcessEnv, id: string): OpenedSession {
+function openChatSession(env: NodeJS.ProcessEnv, id: string, last?: number): OpenedSession {
   const folder = findChat(configDir(env), id, "");
-  const record = readRecordedTurns(folder) ?? readChat(folder, { events: true });
+  const recorded = readRecordedTurns(folder, last === undefined ? {} : { last });
+  const record = recorded ?? readChat(folder, { events: true });
   const { title, prompt, workspace, model, createdAt, updatedAt } = record.metadata;
   return {
     tool: "cursor",
@@ -105,6 +108,7 @@ function openChatSession(env: NodeJS.ProcessEnv, id: string): OpenedSession {
     updatedAt,
     turns: rebuildEvents(record),
     problems: record.problems.map(({ message }) => message),
+    ...(recorded?.hasEarlier && { hasEarlier: true }),
   };
 }
 
@@ -125,30 +129,34 @@ function turnsOf(session: ReadSession): SessionTurn[] {
   });
 }
 
-/** A page of events, each with its place in the session. */
-export function eventsPage({ turns }: OpenedSession, from: number, limit: number) {
+/** Returns a page of events, each with its index in the session; `turn` starts the page at that turn. */
+export function eventsPage({ turns }: OpenedSession, { from = 0, turn: first = 0, limit }: PageQuery) {
   const items: { index: number; turn: number; event: AgentEvent }[] = [];
   let total = 0;
   for (const { number: turn, events } of turns) {
-    for (let at = Math.max(0, from - total); at < events.length && items.length < limit; at++)
+    for (let at = Math.max(0, from - total); turn >= first && at < events.length && items.length < limit; at++)
       items.push({ index: total + at, turn, event: events[at]! });
     total += events.length;
   }
-  return { items, total, ...(from + limit < total && { next: from + limit }) };
+  const next = (items.at(-1)?.index ?? total) + 1;
+  return { items, total, ...(next < total && { next }) };
 }
 
-/** The last turns: as many as it takes to have so many events, each from its beginning. */
-export function lastEvents(session: OpenedSession, count: number) {
-  let from = session.turns.reduce((sum, { events }) => sum + events.length, 0);
-  const total = from;
-  for (const { events } of session.turns.toReversed()) {
-    from -= events.length;
-    if (total - from >= count) break;
-  }
-  return eventsPage(session, from, total);
+type PageQuery = { from?: number; turn?: number; limit: number };
+
+/**
+ * Returns the last turns, as many as needed for `count` events, each from its beginning. Of this program's chats nothing else is
+ * read, so that a long one opens as fast as a short one; indexes then count from the first event that was read.
+ */
+export async function lastEvents(env: NodeJS.ProcessEnv, tool: UnifiedTool, id: string, count: number) {
+  const session = tool === "cursor" ? openChatSession(env, id, count) : await openSession(env, tool, id);
+  let left = count;
+  const first = session.turns.findLast(({ events }) => (left -= events.length) <= 0)?.number ?? 0;
+  const { items } = eventsPage(session, { turn: first, limit: Number.POSITIVE_INFINITY });
+  return { items, hasEarlier: session.hasEarlier === true || first > (session.turns[0]?.number ?? 0) };
 }
 
-/** `turn`: of this one only. */
+/** `turn` limits the changes to that turn. */
 export function sessionChanges({ turns }: OpenedSession, turn?: number) {
   return fileChanges(
     turns
@@ -157,7 +165,7 @@ export function sessionChanges({ turns }: OpenedSession, turn?: number) {
   );
 }
 
-/** What a session used up, turn by turn. */
+/** Returns the usage of a session, turn by turn. */
 export function sessionUsage({ turns }: OpenedSession): TurnFigures[] {
   return turns.map(({ number, events }) => {
     const ending = events.findLast(isEnding);

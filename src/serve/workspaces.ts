@@ -1,16 +1,16 @@
-// Workspaces that the service may work in, and files in them: trusted folders, and nothing that leads out of them.
+// Finds the workspaces that the service may use and reads files in them: trusted folders only, and nothing outside them.
 
-import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
-import { holdsSecrets } from "../policy/secret-files.ts";
 import { UserError } from "../protocol/error-codes.ts";
+import { holdsSecrets } from "../redact/secret-files.ts";
 import { isTrusted } from "../store/trust.ts";
 import { programName } from "../text/program-name.ts";
 
-const mostFileBytes = 2 * 1024 * 1024;
-const mostEntries = 2000;
+const maxFileBytes = 2 * 1024 * 1024;
+const maxEntries = 2000;
 
-/** Its real path. */
+/** Returns the real path of a trusted directory; throws a UserError for any other. */
 export function trustedWorkspace(configDir: string, workspace: string): string {
   const real = isAbsolute(workspace) ? realOf(workspace) : undefined;
   if (real === undefined || !statSync(real).isDirectory())
@@ -29,27 +29,36 @@ export function listFolder(workspace: string, path: string): FolderEntry[] {
   const folder = inside(workspace, path);
   if (!statSync(folder).isDirectory()) throw notFound(path);
   return readdirSync(folder, { withFileTypes: true })
-    .slice(0, mostEntries)
     .map((entry) => ({
       name: entry.name,
       type: entry.isDirectory() ? ("folder" as const) : entry.isFile() ? ("file" as const) : ("other" as const),
     }))
-    .sort((one, other) => (one.name < other.name ? -1 : 1));
+    .sort((one, other) => (one.name < other.name ? -1 : 1))
+    .slice(0, maxEntries);
 }
 
 export function readWorkspaceFile(workspace: string, path: string): { text: string; bytes: number; isCut: boolean } {
   const file = inside(workspace, path);
   const stat = statSync(file);
   if (!stat.isFile()) throw notFound(path);
-  // What views of changes do not show is not shown here either.
+  // Files that the views of changes hide are hidden here too.
   if (holdsSecrets(file) || holdsSecrets(path))
     throw new UserError("FILE_UNREADABLE", `${JSON.stringify(path)} is not shown: its name suggests secrets.`);
-  const content = readFileSync(file);
-  const shown = content.subarray(0, mostFileBytes);
-  return { text: shown.toString("utf8"), bytes: stat.size, isCut: content.length > shown.length };
+  const shown = startOf(file, Math.min(stat.size, maxFileBytes));
+  return { text: shown.toString("utf8"), bytes: stat.size, isCut: stat.size > shown.length };
 }
 
-/** Links are followed before it is judged where they lead. */
+function startOf(file: string, bytes: number): Buffer {
+  const handle = openSync(file, "r");
+  try {
+    const start = Buffer.alloc(bytes);
+    return start.subarray(0, readSync(handle, start, 0, bytes, 0));
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Resolves links before it checks that the path stays inside. */
 function inside(workspace: string, path: string): string {
   if (path.includes("\0") || isAbsolute(path)) throw notFound(path);
   const real = realOf(join(workspace, path));

@@ -1,4 +1,4 @@
-// `npm run test:batch -- [--runs N] [--concurrency C] [--kills K] [--timeout S]`: a long batch on this machine, killed again and again. Each line has one
+// `npm run long -- batch [--runs N] [--concurrency C] [--kills K] [--timeout S]`: a long batch on this machine, killed again and again. Each line has one
 // result, no run was begun twice, and the memory of the program that carries it out stays flat.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -51,6 +51,17 @@ describe("batch", () => {
     expect(await service.fleet.runs()).toEqual([]);
   });
 
+  it("takes the CLI of --cli for lines that name none", async () => {
+    const { args, results } = batchOf([{ prompt: "x" }, { prompt: "what is 2+2?", cli: "courser", model: "offline" }]);
+    const wrong = await workspace.run([...args, "--cli", "nobody"]);
+    expect(wrong.stderr).toContain('--cli cannot be "nobody". It must be one of courser, cursor, claude');
+    const env = { CLAUDE_PATH: join(workspace.path, "missing/claude") };
+    await workspace.run([...args, "--cli", "claude", "--trust"], { env, timeoutMs: 120_000 });
+    const [claude, ours] = results().sort((one, other) => one["line"] - other["line"]);
+    expect(JSON.stringify(claude)).toContain("CLI_NOT_FOUND");
+    expect(ours).toMatchObject({ outcome: "success" });
+  });
+
   it("a line a run: results, a summary, and what is done is not done again", async () => {
     const { args, results } = batchOf([
       { id: 1, prompt: "create one.txt with text '1'", model: "offline", mode: "force" },

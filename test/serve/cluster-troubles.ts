@@ -1,11 +1,14 @@
 // What happens to a cluster of NATS servers while a fleet works on it: its leader is killed, a server is away, all are restarted one
 // after the other, one is cut off from the others in a network of its own.
 import { setTimeout as sleep } from "node:timers/promises";
-import { type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
+import { type JetStreamManager, jetstreamManager, type StreamInfo } from "@nats-io/jetstream";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
+import { chanceOf } from "../support/chance.ts";
 import { Namespace } from "../support/cut-network.ts";
 import { NatsCluster } from "../support/nats-cluster.ts";
 import type { NatsServer } from "../support/nats-server.ts";
+
+const chance = chanceOf("serve/cluster-troubles");
 
 export type Trouble = "leader killed" | "server away" | "rolling restart" | "leader cut off";
 
@@ -47,7 +50,7 @@ export class ClusterTroubles {
   /** One after the other. */
   async happen(troubles: readonly Trouble[], leaseMs: number): Promise<void> {
     for (const trouble of troubles) {
-      await sleep(leaseMs * (0.3 + Math.random() * 0.7));
+      await sleep(leaseMs * (0.3 + chance() * 0.7));
       await this.#happen(trouble);
     }
   }
@@ -105,11 +108,17 @@ export class ClusterTroubles {
     }
   }
 
-  /** Until every replica has caught up, as an operator waits before the next server is touched. */
+  /** Until every replica of every stream has caught up, as an operator waits before the next server is touched. */
   async #untilWhole(): Promise<void> {
+    const { manager } = this.#connected;
     while (true) {
-      const info = await this.#connected.manager.streams.info(stream).catch(() => undefined);
-      if (info?.cluster?.leader && info.cluster.replicas?.every(({ current, offline }) => current && !offline)) return;
+      const all = await manager.streams
+        .list()
+        .next()
+        .catch(() => []);
+      const isWhole = ({ cluster }: StreamInfo) =>
+        cluster?.leader && cluster.replicas?.every(({ current, offline }) => current && !offline);
+      if (all.length > 0 && all.every(isWhole)) return;
       await sleep(200);
     }
   }

@@ -12,8 +12,9 @@ import { cli, createWorkspace } from "../support/run-cli.ts";
 import { orSkipped } from "../support/skipping.ts";
 import { newRun } from "./fleet-kit.ts";
 
-/** Each waits for something that never comes: the run is for a pool without workers. */
+/** Each waits for something that never comes: the run is for a pool without workers, and nobody says the prompt of `-b`. */
 const commands: Readonly<Record<string, readonly string[]>> = {
+  "-b": ["-b", "--pool", "nobody", "--force", "--source", "none"],
   batch: ["batch", "tasks.jsonl", "--pool", "nobody", "--force", "--source", "none"],
   "runs logs --follow": ["runs", "logs", "run-0", "--follow"],
   "runs attach": ["runs", "attach", "run-0"],
@@ -72,7 +73,8 @@ describe.skipIf(noNatsServer)(orSkipped("commands that wait for a fleet", noNats
     const started = await Promise.all(Object.entries(commands).map(([command, words]) => start(command, words, url)));
     await untilConnected(monitor, started.length, () => started.map((each) => each.said()));
     if (isGone) await server.kill();
-    if (isGone && timeout > 3) await sleep(3000);
+    // Each has noticed it before it is told to end.
+    if (isGone && timeout > 3) await untilSaid(started, /cannot be reached|was lost/);
     const began = Date.now();
     for (const each of started) end(each);
     const late: string[] = [];
@@ -92,11 +94,11 @@ describe.skipIf(noNatsServer)(orSkipped("commands that wait for a fleet", noNats
     const home = join(place.home, `home-${number}`);
     const file = join(place.home, `said-${number}`);
     const output = openSync(file, "w");
-    const script = '"$@" & echo $! >&3; wait $!';
+    const script = '"$@" <&4 & echo $! >&3; wait $!';
     const parent = spawn("sh", ["-c", script, "sh", process.execPath, cli, ...words], {
       cwd: place.path,
       env: { ...place.env, HOME: home, COURSER_FLEET: url, COURSER_EXIT_WITH_PARENT: "1" },
-      stdio: ["ignore", output, output, "pipe"],
+      stdio: ["ignore", output, output, "pipe", command === "-b" ? "pipe" : openSync("/dev/null", "r")],
     });
     const pid = await new Promise<number>((resolve) =>
       parent.stdio[3]!.once("data", (data: Buffer) => resolve(Number(data.toString()))),
@@ -108,11 +110,16 @@ describe.skipIf(noNatsServer)(orSkipped("commands that wait for a fleet", noNats
   }
 });
 
+async function untilSaid(started: readonly Started[], wanted: RegExp): Promise<void> {
+  for (const deadline = Date.now() + 20_000; Date.now() < deadline; await sleep(50))
+    if (started.every((each) => wanted.test(each.said()))) return;
+}
+
 async function untilConnected(monitor: number, count: number, said: () => string[]): Promise<void> {
   for (const deadline = Date.now() + 20_000; Date.now() < deadline; await sleep(100)) {
     const response = await fetch(`http://127.0.0.1:${monitor}/varz`);
     const { connections } = (await response.json()) as { connections: number };
-    if (connections >= count) return sleep(1000);
+    if (connections >= count) return sleep(500);
   }
   throw new Error(`not all commands have connected: ${said().join("\n")}`);
 }

@@ -136,9 +136,12 @@ describe.skipIf(missing)(orSkipped("the accounts that are shipped", missing), ()
       "$JS.ACK.courser_work.default_normal_any.1.1.1.1.0",
       "courser.log.run-0",
       "courser.lease.host.x",
+      "$KV.courser_state.quota",
+      "$KV.courser_state.spent.ann",
       "$SYS.REQ.SERVER.PING",
     ],
     "build-worker": [
+      "$KV.courser_state.quota",
       "courser.work.default.normal.any.run-9",
       "$KV.courser_runs.run.run-9",
       "$JS.API.STREAM.DELETE.courser_work",

@@ -1,5 +1,5 @@
 // Runs of real workers that go on elsewhere: on one machine, in the user's own chat, whose write-ahead log is long. Their worker is
-// killed, or frozen for longer than its lease, alone or with everything that it started. Part of `npm run test:fleet`.
+// killed, or frozen for longer than its lease, alone or with everything that it started. Part of `npm run long -- fleet`.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,11 +7,14 @@ import { findChat } from "../../src/store/chats/find-chat.ts";
 import { storeFile } from "../../src/store/chats/layout.ts";
 import { readChat } from "../../src/store/chats/read-chat.ts";
 import { type Database, openDatabase } from "../../src/store/sqlite.ts";
-import type { Answer, RecordedRequest } from "../../src/testing/kit/model-server.ts";
+import type { ModelAnswer, RecordedRequest } from "../../src/testing/kit/model-server.ts";
 import { integrityOf } from "../store/store-seen.ts";
+import { chanceOf } from "../support/chance.ts";
 import { cli } from "../support/run-cli.ts";
 import { until } from "./service-support.ts";
 import { linesOf, TestFleet } from "./worker-support.ts";
+
+const chance = chanceOf("serve/fleet-continued");
 
 const losses = ["killed", "killed with its agent", "frozen", "frozen with its agent"] as const;
 type Loss = (typeof losses)[number];
@@ -40,7 +43,7 @@ export async function continuedRuns(
       const loss = losses[number % losses.length]!;
       report.losses[loss]++;
       try {
-        const length = await loseWorker(loss, { holdsLog: Math.random() < 0.5 });
+        const length = await loseWorker(loss, { holdsLog: chance() < 0.5 });
         report.longestLog = Math.max(report.longestLog, length);
       } catch (error) {
         report.faults.push(`continued run ${number}, ${loss}: ${(error as Error).message.slice(0, 600)}`);
@@ -72,7 +75,7 @@ async function loseWorker(loss: Loss, { holdsLog }: { holdsLog: boolean }): Prom
     const run = await fleet.enqueue(fleet.spec({ onWorkerLoss: "continue" }, { chat }));
     await until(async () => (await fleet.entry(run, "checkpoint")) !== undefined, "a checkpoint");
     if (holdsLog) reader = readingOf(storeFile(folder));
-    await sleep(Math.random() * 2500);
+    await sleep(chance() * 2500);
     const length = readSize(`${storeFile(folder)}-wal`);
     const isFrozen = loss.startsWith("frozen");
     const worker = first.child.pid!;
@@ -113,7 +116,7 @@ async function loseWorker(loss: Loss, { holdsLog }: { holdsLog: boolean }): Prom
 }
 
 /** Each step is asked for once, and leaves a line outside of the chat and a few pages inside of it. */
-function stepsInto(effects: string): (request: RecordedRequest) => Answer {
+function stepsInto(effects: string): (request: RecordedRequest) => ModelAnswer {
   let asked = 0;
   return (request) => {
     const last = JSON.stringify(request.json.messages.findLast(({ role }: { role: string }) => role === "user"));

@@ -5,6 +5,7 @@ import { milliseconds } from "../../src/process/clock.ts";
 import type { Fleet, Lease } from "../../src/serve/fleet.ts";
 import { LeaseKeeper } from "../../src/serve/lease-keeper.ts";
 import { openFleet } from "../../src/serve/open-fleet.ts";
+import { chanceOf } from "../support/chance.ts";
 
 export async function main(argv: readonly string[]): Promise<number> {
   const [url, name = "", ...numbers] = argv;
@@ -52,11 +53,12 @@ type Work = { name: string; events: number; pauseMs: number };
 async function host(fleet: Fleet, lease: Lease, { name, events, pauseMs }: Work): Promise<void> {
   const { attempts } = (await fleet.run(lease.run))!;
   const text = `${name}/${attempts}`;
+  const chance = chanceOf(`${name} ${lease.run}`);
   let position = lease.position;
   for (let number = 0; number < events; number++) {
     position = await fleet.append(lease, [{ type: "event", event: { type: "text_end", text } }], position);
     process.stdout.write(`wrote ${lease.run} ${position}\n`);
-    await sleep(pauseMs * (0.5 + Math.random()));
+    await sleep(pauseMs * (0.5 + chance()));
   }
   await fleet.finish(lease, { outcome: "finished", text, durationMs: 1, turns: 1 }, position, 0);
   process.stdout.write(`ended ${lease.run}\n`);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { describe, expect, it } from "vitest";
+import type { Lease } from "../../src/serve/fleet.ts";
 import { openFleet } from "../../src/serve/open-fleet.ts";
 import { NatsServer, noNatsServer } from "../support/nats-server.ts";
 import { createWorkspace } from "../support/run-cli.ts";
@@ -66,6 +67,51 @@ describe.skipIf(noNatsServer)(orSkipped("a fleet has limits", noNatsServer), () 
       expect(await fleet.agent(newRun(0).agent)).toMatchObject({ isBusy: false });
     } finally {
       fleet.close();
+      place.remove();
+      await server.remove();
+    }
+  });
+
+  it("a sender has so many runs at once, in turns with others, and none beyond its money", {
+    timeout: 60_000,
+  }, async () => {
+    const server = await NatsServer.start();
+    const place = createWorkspace();
+    const env = { COURSER_FLEET: server.url() };
+    const by = (sender: string) => openFleet(server.url(), { configDir: "/nowhere", env: { USER: sender } });
+    const [ann, bob, worker] = [await by("ann"), await by("bob"), await open(server.url())];
+    const take = (ms = 3000) => worker.lease({ worker: "w", ttlMs: 15_000, wait: AbortSignal.timeout(ms) });
+    const end = async (lease: Lease, costUsd = 0) =>
+      expect(await worker.finish(lease, { ...ended, costUsd }, lease.position, 0)).toBe(true);
+    try {
+      const set = await place.run(["fleet", "limits", "--runs-per-sender", "2"], { env });
+      expect(set.stdout).toMatch(/each sender: at most 2 runs at once in a pool, at any cost\n$/);
+      for (let number = 0; number < 6; number++) await ann.enqueue(newRun(number));
+      for (const number of [6, 7]) await bob.enqueue(newRun(number));
+      // Workers that look at the same moment do not take more between them.
+      const taken = (await Promise.all([take(), take(), take(), take(), take(), take()])).flatMap((each) => each ?? []);
+      const senders = await Promise.all(taken.map(async ({ run }) => (await worker.run(run))!.sender));
+      expect(senders.sort()).toEqual(["ann", "ann", "bob", "bob"]);
+      const waits = "ann has 2 runs in pool default at once, and 2 is the most";
+      expect((await place.run(["fleet", "status"], { env })).stdout).toContain(`Held back: ${waits}.`);
+      const queued = (await ann.runs({ states: ["queued"] }))[0]!;
+      expect((await place.run(["runs", "show", queued.id], { env })).stdout).toContain(`waits      ${waits}`);
+      // Another place becomes free, and no more than that.
+      await end(taken.find(({ run }) => Number(run.slice(4)) < 6)!, 0.75);
+      const next = (await take())!;
+      expect((await worker.run(next.run))!.sender).toBe("ann");
+      expect(await take(1500)).toBeUndefined();
+
+      await place.run(["fleet", "limits", "--runs-per-sender", "0", "--cost-per-sender", "1"], { env });
+      await new Promise((resolve) => setTimeout(resolve, 5000)); // as long as workers believe what they know
+      await end(next, 0.5);
+      expect(await take(1500)).toBeUndefined();
+      const spent = "the runs of ann have cost $1.25 today, and $1 a day is the most";
+      expect((await place.run(["fleet", "status"], { env })).stdout).toContain(`Held back: ${spent}.`);
+      await place.run(["fleet", "limits", "--cost-per-sender", "0"], { env });
+      expect(await take(10_000)).toBeDefined();
+    } finally {
+      for (const fleet of [ann, bob, worker]) fleet.close();
       place.remove();
       await server.remove();
     }

@@ -1,4 +1,4 @@
-// `npm run test:fleet -- [--cluster] [--runs N] [--kills N] [--freezes N] [--lease MS] [--restarts N] [--leader-kills N] [--continued N]
+// `npm run long -- fleet [--cluster] [--runs N] [--kills N] [--freezes N] [--lease MS] [--restarts N] [--leader-kills N] [--continued N]
 // [--timeout S]`: workers of a fleet on real NATS servers, killed and frozen past their leases at random. One server is killed and started
 // again; of a cluster, the leader is. None may be lost, none end twice, no zombie write. `--continued`: beside them, runs of the built CLI on
 // this machine's own fleet (fleet-continued.ts).
@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Fleet } from "../../src/serve/fleet.ts";
 import { openFleet } from "../../src/serve/open-fleet.ts";
 import { spawnOwned } from "../support/at-exit.ts";
+import { chanceOf } from "../support/chance.ts";
 import type { Network } from "../support/cut-network.ts";
 import { numbersFrom, underWatch } from "../support/long-script.ts";
 import { NatsServer } from "../support/nats-server.ts";
@@ -15,6 +16,8 @@ import { ClusterTroubles, type Trouble } from "./cluster-troubles.ts";
 import { continuedRuns } from "./fleet-continued.ts";
 import { newRun } from "./fleet-kit.ts";
 import { programOf } from "./program-of.ts";
+
+const chance = chanceOf("serve/fleet-processes");
 
 export type FleetReport = {
   runs: number;
@@ -165,9 +168,9 @@ export async function stressFleet(
     };
     const killer = async () => {
       for (let left = { kills, freezes }; left.kills + left.freezes > 0; ) {
-        await sleep(leaseMs * (0.2 + Math.random() * 0.6));
+        await sleep(leaseMs * (0.2 + chance() * 0.6));
         if (await isOver()) return;
-        const index = Math.floor(Math.random() * living.length);
+        const index = Math.floor(chance() * living.length);
         const host = living[index]!;
         if (left.freezes >= left.kills) {
           left = { ...left, freezes: left.freezes - 1 };
@@ -186,7 +189,7 @@ export async function stressFleet(
     };
     const restarter = async () => {
       for (; restarted < restarts; restarted++) {
-        await sleep(leaseMs * (1 + Math.random()));
+        await sleep(leaseMs * (1 + chance()));
         await server!.kill("SIGKILL");
         await sleep(leaseMs * 0.2);
         await server!.start();

@@ -27,7 +27,7 @@ function processesOf(folder: string): { pid: number; command: string }[] {
 async function endedBy(end: (script: number, node: number) => void): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), "courser-long-"));
   try {
-    const args = ["run", "test:fleet", "--", "--runs", "400", "--lease", "5000"];
+    const args = ["run", "long", "--", "fleet", "--runs", "400", "--lease", "5000"];
     const env = { ...process.env, TMPDIR: folder };
     const script = spawn("npm", args, { cwd: repository, env, stdio: "ignore", detached: true });
     const isStarted = () => {
@@ -35,7 +35,7 @@ async function endedBy(end: (script: number, node: number) => void): Promise<str
       return commands.filter((command) => command.includes("host.mjs")).length === 4;
     };
     await until(isStarted, "the workers to be started", 60_000);
-    const node = processesOf(folder).find(({ command }) => command.startsWith("node scripts/run-ts.mjs"))!;
+    const node = processesOf(folder).find(({ command }) => /^node scripts\/long\.mjs/.test(command))!;
     end(script.pid!, node.pid);
     await until(() => processesOf(folder).length === 0, "all of it to end", 30_000).catch(() => {});
     return [...processesOf(folder).map(({ command }) => command), ...readdirSync(folder)];

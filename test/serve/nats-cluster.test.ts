@@ -1,6 +1,6 @@
 // A fleet on a cluster of three servers: leaders die, servers are away, one is cut off. No run ends for it, and nothing is written twice.
-// The longer form, with a rolling restart and a leader that is cut off: LONG_FLEET=1. The long one: npm run test:fleet -- --cluster --runs 300 --leader-kills 3 --kills 6 --freezes 6
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+// The longer form, with a rolling restart and a leader that is cut off: LONG_FLEET=1. The long one: npm run long -- fleet --cluster --runs 300 --leader-kills 3 --kills 6 --freezes 6
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { openFleet } from "../../src/serve/open-fleet.ts";
 import { noNamespaces } from "../support/cut-network.ts";
 import { NatsCluster } from "../support/nats-cluster.ts";
@@ -64,6 +64,29 @@ describe.skipIf(noNatsServer)(orSkipped("on three servers", noNatsServer), () =>
       }
     } finally {
       for (const fleet of fleets) fleet.close();
+    }
+  });
+
+  it("without a majority of its servers it is out of reach for who is still connected, and then reached again", {
+    timeout: 90_000,
+  }, async () => {
+    const [last, ...others] = cluster.servers;
+    const url = cluster.url().replace(/\/\/[^?]+/, `//127.0.0.1:${last!.port}`);
+    const fleet = await openFleet(url, { configDir: "/nowhere", env: {} });
+    const told: boolean[] = [];
+    fleet.onReach((isReached) => told.push(isReached));
+    try {
+      await fleet.enqueue(newRun(200));
+      for (const server of others) await server.kill("SIGKILL");
+      const asked = fleet.enqueue(newRun(201));
+      await vi.waitFor(() => expect(told).toEqual([false]), { timeout: 30_000, interval: 100 });
+      for (const server of others) await server.start();
+      expect((await asked).state).toBe("queued");
+      // While servers come back, leaders may be elected more than once.
+      await vi.waitFor(() => expect(told.at(-1)).toBe(true), { timeout: 30_000, interval: 100 });
+      expect(told).toEqual(told.map((_, index) => index % 2 === 1));
+    } finally {
+      fleet.close();
     }
   });
 

@@ -1,4 +1,4 @@
-// Workers of a fleet as processes: killed, frozen, cut off; their server killed. The long form: npm run test:fleet -- --runs 1000
+// Workers of a fleet as processes: killed, frozen, cut off; their server killed. The long form: npm run long -- fleet --runs 1000
 import { describe, expect, it } from "vitest";
 import { Namespace, noNamespaces, StallingProxy } from "../support/cut-network.ts";
 import { noNatsServer } from "../support/nats-server.ts";

@@ -1,4 +1,4 @@
-// The engine of fleets on a simulated server that fails in every way it can. The long form: npm run sim:fleet
+// The engine of fleets on a simulated server that fails in every way it can. The long form: npm run long -- simulate-fleet
 import { expect, it } from "vitest";
 import { simulate } from "./simulation/index.ts";
 

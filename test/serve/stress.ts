@@ -1,11 +1,14 @@
-// `npm run test:serve -- [--runs N] [--kills N] [--seconds S] [--timeout S]`: background runs while the service is killed at random. None may be
+// `npm run long -- serve [--runs N] [--kills N] [--seconds S] [--timeout S]`: background runs while the service is killed at random. None may be
 // lost, none run twice, each has one result.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isOver } from "../../src/serve/fleet.ts";
+import { chanceOf } from "../support/chance.ts";
 import { numbersFrom, underWatch } from "../support/long-script.ts";
 import { TestService, until } from "./service-support.ts";
+
+const chance = chanceOf("serve/stress");
 
 export type StressReport = {
   runs: number;
@@ -13,7 +16,7 @@ export type StressReport = {
   lost: number;
   twice: number;
   results: number;
-  mostAtOnce: number;
+  maxAtOnce: number;
 };
 
 /** `seconds`: how long each of them works. `onStart` is given what tells how far it is. */
@@ -25,7 +28,7 @@ export async function stress(
   const { workspace, fleet } = service;
   const ids: string[] = [];
   let killed = 0;
-  let mostAtOnce = 0;
+  let maxAtOnce = 0;
   onStart(() => `${ids.length} of ${runs} runs started; ${killed} kills`);
   try {
     const script = (number: number) =>
@@ -46,14 +49,14 @@ export async function stress(
     };
     const killer = async () => {
       while (killed < kills) {
-        await sleep(100 + Math.random() * 900);
+        await sleep(100 + chance() * 900);
         if (service.killAny()) killed++;
         else if (ids.length === runs && (await allOver())) return;
       }
     };
     const allOver = async () => (await fleet.runs({ limit: runs * 2 })).every(({ state }) => isOver(state));
     const watching = setInterval(async () => {
-      mostAtOnce = Math.max(mostAtOnce, (await fleet.waiting()).hosted);
+      maxAtOnce = Math.max(maxAtOnce, (await fleet.waiting()).hosted);
     }, 50);
     await Promise.all([starter(), starter(), killer()]);
     await until(allOver, "all runs to be over", 60_000 + runs * 2000);
@@ -73,7 +76,7 @@ export async function stress(
       lost: runs - new Set(ran).size,
       twice: ran.length - new Set(ran).size,
       results,
-      mostAtOnce,
+      maxAtOnce,
     };
   } finally {
     await service.remove();

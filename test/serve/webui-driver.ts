@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { atExit } from "../support/at-exit.ts";
 import type { Case, CaseResult } from "../support/case.ts";
 import { createWorkspace, repository } from "../support/run-cli.ts";
 import { type Reply, send, TestService } from "./service-support.ts";
@@ -17,7 +18,7 @@ export function sharedService(): Promise<TestService> {
   shared ??= (async () => {
     const service = new TestService();
     await service.start([], { COURSER_EXIT_WITH_PARENT: "1" });
-    process.once("exit", () => {
+    atExit(() => {
       process.kill(service.info.pid, "SIGKILL");
       service.workspace.remove();
     });

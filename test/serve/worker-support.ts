@@ -7,7 +7,7 @@ import type { Entry, Fleet, LogEntry, RunRecord, RunSpec } from "../../src/serve
 import { isOver } from "../../src/serve/fleet.ts";
 import { newRun } from "../../src/serve/new-run.ts";
 import {
-  type Answer,
+  type ModelAnswer,
   type ModelServer,
   modelServer,
   type RecordedRequest,
@@ -31,7 +31,7 @@ export class TestFleet {
     this.fleet = fleet ?? openSqliteFleet(join(this.workspace.config, "runs/runs.db"));
   }
 
-  async answer(next: (request: RecordedRequest) => Answer): Promise<void> {
+  async answer(next: (request: RecordedRequest) => ModelAnswer): Promise<void> {
     this.model = await modelServer(next);
     this.workspace.file(`${this.workspace.config}/courser.json`, JSON.stringify(this.model.settings));
   }

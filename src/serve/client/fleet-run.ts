@@ -1,109 +1,70 @@
-// A run of a fleet as a Run: events, messages, text and one result, followed through reconnects.
-import { setTimeout as sleep } from "node:timers/promises";
+// Presents a run of a fleet as a Run: events, messages, text and one result, followed through reconnects.
 import { tryParse } from "../../json/object.ts";
 import { UserError } from "../../protocol/error-codes.ts";
-import type { AgentEvent } from "../../protocol/event.ts";
 import { failedTurn } from "../../protocol/prompts.ts";
-import type { Answer, Prompt, Question, TurnEnding } from "../../protocol/run.ts";
+import type { Answer, Human, Prompt, Question, TurnEnding } from "../../protocol/run.ts";
+import { Broadcast } from "../../sdk/broadcast.ts";
 import { BudgetWatch } from "../../sdk/budget.ts";
-import type { RunLoss } from "../../sdk/drivers/driver.ts";
-import { EventLog } from "../../sdk/event-log.ts";
 import { liveMessages } from "../../sdk/live-messages.ts";
 import { RunError, type RunFacts, type RunOutcome, type RunResult } from "../../sdk/outcome.ts";
-import { type Run, textOf } from "../../sdk/run.ts";
+import { answerText, type Run } from "../../sdk/run.ts";
 import { createNamer, type RunEvent } from "../../sdk/run-event.ts";
 import { unifiedToolName } from "../../sdk/tool-names.ts";
-import type { CliName, Fleet, LogEntry, RunEnd, RunRecord } from "../fleet.ts";
+import type { UnifiedTool } from "../../sdk/unified.ts";
+import { type AttachedRun, attachRun } from "../attached-run.ts";
+import type { CliName, Fleet, RunEnd, RunRecord } from "../fleet.ts";
 import { toolOf } from "../live-options.ts";
 import { patchOf } from "../patch.ts";
 
 export type FollowOptions = {
-  /** Cancels the run, for everybody. */
+  /** Cancels the run for every client when it is aborted. */
   signal?: AbortSignal | undefined;
-  /** Answers what no rule does. Without: somebody else must, or the run waits. */
+  /** Answers questions that no rule decides. Without it the run waits until another client answers. */
   onQuestion?: ((question: Question, signal: AbortSignal) => Promise<Answer> | Answer) | undefined;
-  /** The position to follow from; what happened before is not told again. */
+  /** The log position to follow from; earlier events are not repeated. */
   from?: number | undefined;
 };
 
-/** As `start` gives it, and what only a run of a fleet has. `result`: `exitCode` and `stderr` are the worker's, and not told. */
+/** A run as `start` returns it, plus what only a fleet has. In `result`, `exitCode` and `stderr` stay empty: only the worker knows them. */
 export interface FleetRun extends Omit<Run<unknown>, "session"> {
-  /** Of the run. Rejects where it could not be queued. */
+  /** The id of the run. Rejects if it could not be queued. */
   readonly id: Promise<string>;
-  /** How far it was followed: where to go on after a restart. */
+  /** The log position that was reached: pass it as `from` to resume after a restart. */
   readonly position: number;
   readonly session: {
-    /** Undefined until the CLI said it. */
+    /** Undefined until the CLI reports it. */
     readonly id: string | undefined;
-    /** The next run of the same agent: begins when this one is over. */
+    /** Queues the same agent's next run once this one is over. */
     send(prompt: string | Prompt): FleetRun;
   };
-  /** What was changed, as `git diff --binary` tells it, once the run is over. Undefined: it had no files of its own. */
+  /** The changes as `git diff --binary` prints them, once the run is over. Undefined if the run had no files of its own. */
   patch(): Promise<string | undefined>;
 }
 
 export type RunHandle = {
   cli: CliName;
   open(): Promise<Fleet>;
-  /** Queued, or found. */
+  /** Queues the run, or looks up an existing one. */
   record(fleet: Fleet): Promise<RunRecord>;
   closed: AbortSignal;
-  /** `before`: the run that it follows, when that is over. */
+  /** `before` resolves with the preceding run once that is over. */
   next(before: () => Promise<RunRecord>, prompt: Prompt): FleetRun;
 };
 
-const longestOutageMs = 120_000;
-
-export function followRun(handle: RunHandle, options: FollowOptions): FleetRun {
-  const follower = new Follower(handle, options);
-  const { log } = follower;
-  const tool = toolOf(handle.cli);
-  const startedAt = Date.now();
-  const result = follower.work().finally(() => log.end());
-  return {
-    tool,
-    id: follower.id,
-    get position() {
-      return follower.position;
-    },
-    events: log,
-    messages: { [Symbol.asyncIterator]: () => liveMessages(log, { tool, startedAt }) },
-    text: textOf(log, result),
-    result,
-    losses: follower.losses,
-    session: {
-      get id() {
-        return follower.sessionId;
-      },
-      send: (prompt) =>
-        handle.next(() => result.then(() => follower.over()), typeof prompt === "string" ? { text: prompt } : prompt),
-    },
-    cancel() {
-      follower.cancel();
-      return result;
-    },
-    async patch() {
-      await result;
-      return follower.patch();
-    },
-  };
-}
-
-class Follower {
-  readonly log = new EventLog<RunEvent>();
-  readonly losses: RunLoss[] = [];
+export class FollowedRun implements FleetRun {
+  readonly tool: UnifiedTool;
   readonly id: Promise<string>;
-  position: number;
-  sessionId: string | undefined;
+  readonly events = new Broadcast<RunEvent>();
+  readonly messages: FleetRun["messages"];
+  readonly text: FleetRun["text"];
+  readonly result: FleetRun["result"];
+  readonly session: FleetRun["session"];
   readonly #handle: RunHandle;
   readonly #options: FollowOptions;
-  readonly #named: (event: AgentEvent) => RunEvent;
-  /** Replies of the model: a run of a fleet counts prompts. */
+  /** Counts the model's replies, because a run of a fleet counts prompts. */
   readonly #counted = new BudgetWatch();
-  readonly #asked = new Map<string, AbortController>();
   readonly #queued: Promise<{ fleet: Fleet; record: RunRecord }>;
-  /** The run could not be queued, or is not looked at any more. */
-  readonly #stop = new AbortController();
+  #run: AttachedRun | undefined;
   #model: string | undefined;
   #ending: TurnEnding | undefined;
   #said = "";
@@ -112,34 +73,63 @@ class Follower {
   constructor(handle: RunHandle, options: FollowOptions) {
     this.#handle = handle;
     this.#options = options;
-    this.position = options.from ?? 0;
-    this.#named = createNamer({ tool: toolOf(handle.cli), isOurs: handle.cli === "courser" });
+    this.tool = toolOf(handle.cli);
     this.#queued = this.#queue();
     this.id = this.#queued.then(({ record }) => record.id);
-    this.id.catch(() => {}); // told by the result as well
+    this.id.catch(() => {}); // the result reports it as well
+    this.result = this.#work().finally(() => this.events.end());
+    this.text = answerText(this.events, this.result);
+    const about = { tool: this.tool, startedAt: Date.now() };
+    this.messages = { [Symbol.asyncIterator]: () => liveMessages(this.events, about) };
+    const sessionId = () => this.#run?.chatId || undefined;
+    this.session = {
+      get id() {
+        return sessionId();
+      },
+      send: (prompt) => handle.next(() => this.#over(), typeof prompt === "string" ? { text: prompt } : prompt),
+    };
+  }
+
+  get position(): number {
+    return this.#run?.position ?? this.#options.from ?? 0;
+  }
+
+  get losses(): FleetRun["losses"] {
+    return this.#run?.losses ?? [];
   }
 
   async #queue(): Promise<{ fleet: Fleet; record: RunRecord }> {
-    await Promise.resolve(); // the caller gets to read from the very beginning
+    await Promise.resolve(); // lets the caller subscribe before the first event
     this.#options.signal?.throwIfAborted();
     const fleet = await this.#handle.open();
     return { fleet, record: await this.#handle.record(fleet) };
   }
 
-  /** Never rejects. */
-  async work(): Promise<RunResult<unknown>> {
-    const { signal } = this.#options;
+  /** Never rejects: a failure becomes the result. */
+  async #work(): Promise<RunResult<unknown>> {
+    const { signal, from } = this.#options;
     const { closed } = this.#handle;
-    const cancel = () => this.cancel();
-    const leave = () => this.#stop.abort();
+    const cancel = () => void this.cancel();
+    const leave = () => void this.#run?.close();
     signal?.addEventListener("abort", cancel, { once: true });
     closed.addEventListener("abort", leave, { once: true });
     try {
       const { fleet, record } = await this.#queued;
-      this.sessionId ??= record.sessionId;
+      const human = this.#human(fleet, record.id);
+      const run = attachRun(fleet, record, {
+        start: async () => {},
+        ...(from !== undefined && { from }),
+        ...(human && { human }),
+      });
+      this.#run = run;
       if (signal?.aborted) cancel();
       if (closed.aborted) leave();
-      const end = await this.#follow(fleet, record.id);
+      const shown = this.#show(run);
+      await run.settled;
+      await run.close();
+      await shown;
+      if (run.failure) return this.#failed("error", run.failure.code, run.failure.message);
+      const { end } = (await fleet.run(record.id)) ?? {};
       if (!end) return this.#failed("cancelled", "INTERRUPTED", "Detached; the run continues.");
       this.#conclude(end, record);
       return this.#result(end, record);
@@ -151,99 +141,67 @@ class Follower {
     } finally {
       signal?.removeEventListener("abort", cancel);
       closed.removeEventListener("abort", leave);
-      for (const abort of this.#asked.values()) abort.abort();
     }
   }
 
-  cancel(): void {
-    if (this.#isCancelled) return;
+  cancel(): Promise<RunResult<unknown>> {
+    // A run that could not be queued already has its result.
+    if (!this.#isCancelled)
+      void this.#queued.then(({ fleet, record }) => fleet.cancel(record.id, "The run was cancelled.")).catch(() => {});
     this.#isCancelled = true;
-    // One that could not be queued has its result by that.
-    void this.#queued.then(({ fleet, record }) => fleet.cancel(record.id, "The run was cancelled.")).catch(() => {});
-  }
-
-  /** As it was at its end. */
-  async over(): Promise<RunRecord> {
-    const { fleet, record } = await this.#queued;
-    return (await fleet.run(record.id)) ?? record;
+    return this.result;
   }
 
   async patch(): Promise<string | undefined> {
     try {
-      const { fleet } = await this.#queued;
-      return (await patchOf(fleet, await this.over()))?.toString("utf8");
+      const record = await this.#over();
+      return (await patchOf((await this.#queued).fleet, record))?.toString("utf8");
     } catch (error) {
-      if (error instanceof UserError) return undefined; // never queued, or its log was dropped
+      if (error instanceof UserError) return undefined; // it was never queued, or its log was dropped
       throw error;
     }
   }
 
-  async #follow(fleet: Fleet, id: string): Promise<RunEnd | undefined> {
-    const { signal } = this.#stop;
-    let failedAt: number | undefined;
-    while (!signal.aborted) {
-      try {
-        for await (const entry of fleet.follow(id, this.position, signal)) {
-          this.position = entry.position;
-          failedAt = undefined;
-          this.#take(fleet, entry);
-          if (entry.entry.type === "result") return entry.entry.end;
-        }
-        const now = await fleet.run(id);
-        if (now?.end) return now.end; // followed from behind its end
-      } catch (error) {
-        failedAt ??= Date.now();
-        const isGone = error instanceof UserError && error.code === "FLEET_UNREACHABLE";
-        if (signal.aborted || isGone || Date.now() - failedAt > longestOutageMs) throw error;
-        await sleep(1000, undefined, { signal }).catch(() => {});
-      }
+  /** Returns the record of the run as it was at its end. */
+  async #over(): Promise<RunRecord> {
+    await this.result;
+    const { fleet, record } = await this.#queued;
+    return (await fleet.run(record.id)) ?? record;
+  }
+
+  /** Forwards the events. A turn's `done` or `fail` is held back until it is known to be the last of the run. */
+  async #show(run: AttachedRun): Promise<void> {
+    const named = createNamer({ tool: this.tool, isOurs: this.#handle.cli === "courser" });
+    for await (const { event, agent } of run.events()) {
+      if (agent !== undefined) continue;
+      this.#counted.take(event);
+      if (event.type === "init") this.#model = event.model;
+      if (event.type === "text_end") this.#said += event.text;
+      if (event.type === "done" || event.type === "fail") this.#ending = event;
+      else this.events.push(named(event));
     }
-    return undefined;
   }
 
-  #take(fleet: Fleet, { run, entry }: LogEntry): void {
-    if (entry.type === "losses") this.losses.push(...entry.losses);
-    else if (entry.type === "question") void this.#answer(fleet, run, entry.question);
-    else if (entry.type === "question_closed") this.#asked.get(entry.question)?.abort();
-    else if (entry.type === "event" && entry.agent === undefined) this.#show(entry.event);
-  }
-
-  /** The last word of a turn is told when it is known to be the last of the run. */
-  #show(event: AgentEvent): void {
-    this.#counted.take(event);
-    if (event.type === "init") {
-      this.sessionId = event.sessionId;
-      this.#model = event.model;
-    }
-    if (event.type === "text_end") this.#said += event.text;
-    if (event.type === "done" || event.type === "fail") this.#ending = event;
-    else this.log.push(this.#named(event));
-  }
-
-  async #answer(fleet: Fleet, run: string, question: Question): Promise<void> {
+  /** Cancels the run when the callback throws, because its question would stay unanswered. */
+  #human(fleet: Fleet, run: string): Human | undefined {
     const { onQuestion } = this.#options;
-    if (!onQuestion) return;
-    const abort = new AbortController();
-    this.#asked.set(question.id, abort);
-    try {
-      // The log may be read long after it was written: what was answered is not asked again.
-      const open = await fleet.questions();
-      if (!open.some((each) => each.run === run && each.question.id === question.id)) return;
-      const answer = await onQuestion(question, abort.signal);
-      // Somebody else may have been quicker.
-      if (!abort.signal.aborted) await fleet.answer(run, { question: question.id, hash: question.hash, answer });
-    } catch (error) {
-      if (!(error instanceof UserError)) await fleet.cancel(run, `onQuestion failed: ${(error as Error).message}`);
-    } finally {
-      this.#asked.delete(question.id);
-    }
+    if (!onQuestion) return undefined;
+    const ask = async (question: Question, signal: AbortSignal) => {
+      try {
+        return await onQuestion(question, signal);
+      } catch (error) {
+        await fleet.cancel(run, `onQuestion failed: ${(error as Error).message}`);
+        throw error;
+      }
+    };
+    return { ask };
   }
 
-  /** Exactly one `done` or `fail` at the end, also where no turn told it: the run was cancelled, or its worker lost. */
+  /** Emits exactly one `done` or `fail` at the end, even if no turn did because the run was cancelled or its worker was lost. */
   #conclude({ outcome, text, code }: RunEnd, { startedAt, createdAt }: RunRecord): void {
     const isTold = this.#ending && (this.#ending.type === "done") === (outcome === "finished");
     const why = { message: text, ...(code !== undefined && { code }) };
-    this.log.push(isTold ? this.#ending! : failedTurn(why, startedAt ?? createdAt));
+    this.events.push(isTold ? this.#ending! : failedTurn(why, startedAt ?? createdAt));
   }
 
   #result(end: RunEnd, { spec }: RunRecord): RunResult<unknown> {
@@ -257,16 +215,15 @@ class Follower {
   }
 
   #facts(end: RunEnd | undefined): RunFacts {
-    const tool = toolOf(this.#handle.cli);
     return {
       text: end?.outcome === "finished" ? end.text : this.#said,
-      sessionId: this.sessionId,
+      sessionId: this.session.id,
       model: this.#model,
       usage: end?.usage,
       costUsd: end?.costUsd,
       durationMs: end?.durationMs ?? 0,
       turns: this.#counted.turns,
-      denials: (end?.denials ?? []).map((denial) => ({ ...denial, name: unifiedToolName(tool, denial.tool) })),
+      denials: (end?.denials ?? []).map((denial) => ({ ...denial, name: unifiedToolName(this.tool, denial.tool) })),
       exitCode: null,
       signal: "",
       stderr: "",
@@ -279,14 +236,14 @@ class Follower {
 
   #failed(outcome: Exclude<RunOutcome, "success">, code: string, message: string): RunResult<unknown> {
     const error = new RunError(outcome, code, message);
-    this.log.push(failedTurn({ message: error.message, code }, Date.now()));
+    this.events.push(failedTurn({ message: error.message, code }, Date.now()));
     return { ...this.#facts(undefined), outcome, error };
   }
 }
 
-/** In the words of `start`. */
+/** Maps the end of a run to an outcome as `start` names it. */
 function outcomeOf({ outcome, code }: RunEnd): Exclude<RunOutcome, "success"> {
   if (outcome === "cancelled") return "cancelled";
-  if (code === "TERMINATED") return "crashed"; // its worker was lost
+  if (code === "TERMINATED") return "crashed"; // the worker was lost
   return code === "CLI_TIMEOUT" || code === "MAX_TIME" ? "timeout" : "error";
 }

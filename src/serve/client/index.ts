@@ -1,4 +1,4 @@
-// The package entry `./fleet`: runs of a fleet from a program, with the same events and the same outcome as `start` gives.
+// The package entry `./fleet`: starts runs of a fleet from a program, with the same events and outcomes as `start`.
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { misuse } from "../../protocol/check-options.ts";
@@ -8,13 +8,13 @@ import { configDir } from "../../store/config-dir.ts";
 import { isTrusted } from "../../store/trust.ts";
 import type { CliName, Fleet, NewRun, Placement, RunRecord, RunSpec, WorkspaceSource } from "../fleet.ts";
 import { keepHosts } from "../keep-hosts.ts";
-import { type Launch, mostAtOnce, startHosts } from "../launcher.ts";
+import { type Launch, maxAtOnce, startHosts } from "../launcher.ts";
 import { followUp, newRun } from "../new-run.ts";
 import { openFleet } from "../open-fleet.ts";
 import { modeFields } from "../run-fields.ts";
 import { FileSender, readSource, type SourceChoice } from "../send-files.ts";
 import { requestForFleet } from "../sent-request.ts";
-import { type FleetRun, type FollowOptions, followRun, type RunHandle } from "./fleet-run.ts";
+import { type FleetRun, FollowedRun, type FollowOptions, type RunHandle } from "./fleet-run.ts";
 import { checkCall } from "./option-checks.ts";
 
 export { UserError } from "../../protocol/error-codes.ts";
@@ -33,51 +33,54 @@ export type { CliName, Placement, WorkspaceSource } from "../fleet.ts";
 export type { FleetRun, FollowOptions } from "./fleet-run.ts";
 
 export type FleetOptions = {
-  /** Where credentials of the fleet and this machine's settings are looked up. Default: process.env. */
+  /** The variables that hold the fleet's credentials and this machine's settings. Default: process.env. */
   env?: NodeJS.ProcessEnv | undefined;
-  /** Without an address: how runs of this machine are started. Default: this package's own CLI. */
+  /** Without an address: the command that starts this machine's runs. Default: this package's own CLI. */
   program?: readonly string[] | undefined;
-  /** Without an address: most runs of this machine at once. Default: 8. */
+  /** Without an address: the maximum number of runs at once on this machine. Default: 8. */
   concurrency?: number | undefined;
 };
 
-/** Programs may say `undefined` for what they leave out. */
+/** Lets programs pass `undefined` for fields that they leave out. */
 type Optional<Fields> = { [Name in keyof Fields]?: Fields[Name] | undefined };
 
-/** A run: a RunRequest with its prompt, where its files come from, and who may take it. */
+/** A run to queue: a RunRequest with its prompt, the source of its files, and which workers may take it. */
 export type FleetRequest = Optional<Omit<RunRequest, "mode" | "worktree">> &
   Optional<Placement> &
   FollowOptions & {
-    /** What to do. */
+    /** The task for the agent. */
     prompt: string | Prompt;
-    /** What it may do without being asked: `force` is everything but deny rules and protected paths. */
+    /** What the agent may do without asking: `force` allows everything but deny rules and protected paths. */
     mode?: "default" | "force" | "plan" | "ask" | "agent" | undefined;
-    /** Which agent CLI. Default: courser. */
+    /** The agent CLI to run. Default: courser. */
     cli?: CliName | undefined;
-    /** For people, in lists. */
+    /** A name to show to people in lists. */
     name?: string | undefined;
-    /** `upload` (default with an address), `git`, `git:URL#REF`, `folder:PATH`, `none`. `isWhole`: also what git ignores and what looks like a secret. */
+    /**
+     * `upload` (default with an address), `git`, `git:URL#REF`, `folder:PATH`, `none`.
+     * `isWhole` also sends files that git ignores and files that look like secrets.
+     */
     source?:
       | string
       | Extract<WorkspaceSource, { type: "git" | "folder" }>
       | { type: "upload"; isWhole?: boolean }
       | undefined;
-    /** When a worker dies: `interrupt` (default) ends the run, with `continue` another one goes on. */
+    /** What happens when a worker dies: `interrupt` (default) ends the run, `continue` lets another worker resume it. */
     onWorkerLoss?: "continue" | "interrupt" | undefined;
-    /** What was sent, and what was left out. */
+    /** Called with a line about what was sent and what was left out. */
     onSent?: ((line: string) => void) | undefined;
   };
 
 export interface FleetClient {
-  /** Queues a run, and follows it. Connects with the first use. */
+  /** Queues a run and follows it. Connects on first use. */
   run(request: FleetRequest): FleetRun;
-  /** A run that is there: after a restart, `from` the position that was reached. */
+  /** Follows an existing run. After a restart, pass the position that was reached as `from`. */
   follow(id: string, options?: FollowOptions): FleetRun;
-  /** Looks away; runs go on. What is not over ends here as `cancelled`. */
+  /** Detaches; runs continue. Runs that are not over end here as `cancelled`. */
   close(): Promise<void>;
 }
 
-/** `url`: `nats://…`; without, the runs of this machine. */
+/** Opens a fleet at `url` (`nats://…`), or this machine's own runs without it. */
 export function fleet(url?: string, options: FleetOptions = {}): FleetClient {
   if (url !== undefined && typeof url !== "string")
     throw misuse("fleet takes the address of a fleet: fleet('nats://…'). Without one: the runs of this machine.");
@@ -99,7 +102,7 @@ class Client implements FleetClient {
       configDir: configDir(env),
       env,
       program: program ?? [process.execPath, fileURLToPath(new URL("../courser.cjs", import.meta.url))],
-      most: concurrency ?? mostAtOnce,
+      most: concurrency ?? maxAtOnce,
       ...(this.#url !== undefined && { fleetUrl: this.#url }),
     };
   }
@@ -145,7 +148,7 @@ class Client implements FleetClient {
           return this.#queued(fleet, followUp(run, run.sessionId, prompt));
         }),
     };
-    const run = followRun(handle, options);
+    const run = new FollowedRun(handle, options);
     this.#runs.add(run.result);
     void run.result.then(() => {
       this.#runs.delete(run.result);
@@ -168,7 +171,7 @@ class Client implements FleetClient {
     return record;
   }
 
-  /** While runs of this machine are followed: a program that is done with them ends, also without `close`. */
+  /** Starts hosts only while this machine's runs are followed, so that a program that is done with them exits even without `close`. */
   #host(fleet: Fleet): { over: Promise<void>; stop(): void } {
     const stop = new AbortController();
     const over = keepHosts(fleet, this.#launch, stop.signal).catch(() => {});
@@ -205,7 +208,7 @@ class Client implements FleetClient {
     const found = await sender.sourceFor(run.id, spec.request, choice);
     if (!found) return run;
     const isOwn = choice.type === "upload" || choice.type === "repository";
-    // Who sends a folder that is trusted here trusts it there too.
+    // A folder that is trusted here is trusted on the worker too.
     const trust = isOwn && isTrusted(this.#launch.configDir, workspace) ? { trust: true } : {};
     return { ...run, spec: { ...spec, source: found, request: { ...spec.request, ...trust } } };
   }

@@ -1,4 +1,4 @@
-// What the options of `courser-agent/fleet` may be: types say it to those who have them, this to everybody.
+// Checks the options of `courser-agent/fleet` at run time, for callers without type checking.
 import {
   callback,
   either,
@@ -43,7 +43,7 @@ const calls: Record<keyof typeof tables, CheckedCall> = {
   follow: { example: "id, { … }" },
 };
 
-/** What people write who know `start`, or the flags, and what it is called here. */
+/** Option names of `start` and of the command line, mapped to the names used here. */
 const habits: ReadonlyMap<string, string> = new Map([
   ["cwd", "workspace"],
   ["tool", "cli"],
@@ -61,7 +61,7 @@ const habits: ReadonlyMap<string, string> = new Map([
   ["repository", "source: 'git:URL#REF'"],
 ]);
 
-/** Throws UserError. */
+/** Throws a UserError when an option is unknown or invalid. */
 export function checkCall(name: keyof typeof tables, options: unknown): void {
   checkOptions(name, options, tables[name], { ...calls[name], habits });
 }

@@ -1,11 +1,11 @@
-// Changes: tells when a folder that several processes write to has changed. Nothing runs while nobody waits; who waits keeps the
-// process alive.
+// Changes: reports when a folder that several processes write to has changed. Nothing runs while there are no waiters; a waiter
+// keeps the process alive.
 import { type FSWatcher, utimesSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Where a system tells nothing of changes, who follows a run looks again this often. */
+/** The polling interval for systems that do not report changes of files. */
 const lookAgainMs = 1000;
-/** The longest that a timer can be told: who waits by no clock is not woken by it. */
+/** The longest delay a timer can have: patient waiters are not woken by the clock. */
 const holdMs = 2 ** 31 - 1;
 
 export class Changes {
@@ -19,15 +19,15 @@ export class Changes {
     this.#folder = folder;
   }
 
-  /** Grows with every change. Take it before you look, then wait for more than this. */
+  /** Grows with every change. Read it before looking at the data, then wait for a higher count. */
   get count(): number {
     this.#watch();
     return this.#count;
   }
 
   /**
-   * This process changed something, which is visible to all now. SQLite writes its log before that, and others who are woken
-   * by the log alone may look too early: so a file is touched as well, after the change.
+   * Announces a change by this process that is now visible to all. SQLite writes its log before that, so processes woken by the
+   * log alone may look too early: a file is therefore touched as well, after the change.
    */
   announce(): void {
     this.tell();
@@ -39,18 +39,18 @@ export class Changes {
       try {
         writeFileSync(file, "", { mode: 0o600 });
       } catch {
-        // On a disk that is full, others look again when the log grows.
+        // If the disk is full, other processes look again when the log grows.
       }
     }
   }
 
-  /** Wakes who waits in this process. */
+  /** Wakes the waiters in this process. */
   tell(): void {
     this.#count++;
     for (const wake of [...this.#waiting]) wake();
   }
 
-  /** Resolves when there are more than `seen`, and when the signal is aborted. `patient`: by no clock. */
+  /** Resolves when the count differs from `seen` or the signal is aborted; unless `patient`, also after a second. */
   async after(seen: number, signal: AbortSignal, { patient = false } = {}): Promise<void> {
     if (this.#count !== seen || signal.aborted) return;
     this.#watch();
@@ -78,7 +78,7 @@ export class Changes {
     if (this.#watcher || this.#isUnwatchable) return;
     try {
       this.#watcher = watch(this.#folder, { persistent: false }, (_kind, name) => {
-        if (!name?.endsWith(".log")) this.tell(); // what hosts complain about is no change of a run
+        if (!name?.endsWith(".log")) this.tell(); // the log files of hosts are no changes of runs
       });
       this.#watcher.on("error", () => this.#fail());
     } catch {
@@ -86,7 +86,7 @@ export class Changes {
     }
   }
 
-  /** The system has no watch left to give: clocks must do. */
+  /** Falls back to polling when the system has no watches left. */
   #fail(): void {
     this.#isUnwatchable = true;
     this.#watcher?.close();

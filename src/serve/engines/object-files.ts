@@ -1,4 +1,4 @@
-// Bytes that belong to runs, as files: a folder a run. A name appears when its file is whole, and is on the disk when it is told.
+// Stores the objects of runs as files, one folder per run. A name appears once its file is complete and flushed to disk.
 import { createReadStream, createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -7,7 +7,7 @@ import { randomUuid } from "../../store/chats/random-uuid.ts";
 import { syncFoldersUpTo } from "../../store/sync.ts";
 import { systemErrorText } from "../../text/system-error.ts";
 
-/** What runs and objects may be called: one word of a path. */
+/** Valid names of runs and objects: a single path component. */
 const plainName = /^[\w-][\w.-]*$/;
 
 export class ObjectFiles {

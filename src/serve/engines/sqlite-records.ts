@@ -1,10 +1,9 @@
-// What the tables of the fleet say, as records.
+// Reads the fleet's SQLite tables as records.
 
-import { UserError } from "../../protocol/error-codes.ts";
 import type { Question } from "../../protocol/run.ts";
 import type { SqlRow, SqlValue } from "../../store/sqlite.ts";
-import { programName } from "../../text/program-name.ts";
 import {
+  type AgentListOptions,
   type AgentRecord,
   type CliName,
   type Entry,
@@ -17,22 +16,22 @@ import {
   type RunState,
   specVersion,
 } from "../fleet.ts";
+import { runNotFound } from "./refusals.ts";
 import type { FleetTables } from "./sqlite-tables.ts";
 
-/** With the time as the first value. A deadline beyond its own span is from before the machine was started anew. */
+/** ?1 is the time. A deadline further away than its ttl was set before the machine's last restart. */
 const isUnhosted = "(state = 'queued' OR (state = 'running' AND (deadline <= ?1 OR deadline > ?1 + ttl)))";
 const version = "coalesce(spec ->> '$.version', 1)";
-/** Of a newer version: for a host that knows what it says. */
+/** Runs of a newer record version are left to newer hosts. */
 export const isFree = `(${isUnhosted} AND ${version} <= ${specVersion})`;
 export const isHosted = "(state = 'running' AND deadline > ?1 AND deadline <= ?1 + ttl)";
 
 export type RunRow = { number: number; state: RunState; position: number; isPruned: boolean; since: number };
 
-/** Throws where there is no such run. */
+/** Throws RUN_NOT_FOUND if there is no such run. */
 export function runRow(tables: FleetTables, run: string): RunRow {
   const row = tables.row("SELECT number, state, started, created, position, pruned FROM runs WHERE id = ?", run);
-  if (!row)
-    throw new UserError("RUN_NOT_FOUND", `The run ${run} was not found. To list the runs: ${programName()} runs list`);
+  if (!row) throw runNotFound(run);
   return {
     number: Number(row["number"]),
     state: row["state"] as RunState,
@@ -90,7 +89,7 @@ export function readAgent(tables: FleetTables, id: string): AgentRecord | undefi
 
 export function listAgents(
   tables: FleetTables,
-  { limit = 100, before, archived = false }: { limit?: number; before?: string; archived?: boolean },
+  { limit = 100, before, archived = false }: AgentListOptions,
 ): AgentRecord[] {
   const older = before === undefined ? "" : "AND rowid < (SELECT rowid FROM agents WHERE id = ?)";
   const sql = `SELECT * FROM agents WHERE ${archived ? "1" : "archived = 0"} ${older} ORDER BY rowid DESC LIMIT ?`;
@@ -124,7 +123,7 @@ export function listQuestions(tables: FleetTables): { run: string; at: number; q
   }));
 }
 
-/** `now` and what comes back count as deadlines do. */
+/** `now` is on the clock of the deadlines. */
 export function countWaiting(tables: FleetTables, now: number): { count: number; hosted: number; nextMs?: number } {
   const free = tables.row(`SELECT count(*) AS count FROM runs WHERE ${isFree}`, now)!["count"];
   const hosted = tables.row(`SELECT count(*) AS count, min(deadline) AS next FROM runs WHERE ${isHosted}`, now)!;
@@ -133,7 +132,7 @@ export function countWaiting(tables: FleetTables, now: number): { count: number;
   return { count: Number(free), hosted: Number(hosted["count"]), ...nextMs };
 }
 
-/** Runs that wait for a newer host than this one. */
+/** Returns the runs that wait for a newer host than this one. */
 export function newerRuns(tables: FleetTables, now: number): { run: string; version: number }[] {
   const sql = `SELECT id, ${version} AS version FROM runs WHERE ${isUnhosted} AND ${version} > ${specVersion}`;
   return tables.rows(sql, now).map((row) => ({ run: String(row["id"]), version: Number(row["version"]) }));

@@ -1,4 +1,4 @@
-// The tables of the fleet on one machine, and how their file is opened: by any number of processes at once.
+// Defines and opens the SQLite tables of one machine's fleet; any number of processes may use the file at once.
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
@@ -13,14 +13,14 @@ import {
   whenFree,
 } from "../../store/sqlite.ts";
 
-/** A folder of its own: whoever watches it sees every commit, and nothing else. */
+/** The file has a folder of its own, so that watching the folder reports every commit and nothing else. */
 export function fleetFile(configDir: string): string {
   return join(configDir, "runs", "runs.db");
 }
 
 const version = 1;
 
-/** `lease`: the token of its host. `deadline` counts from the start of the machine, see `SqliteFleet`. */
+/** `lease` is the token of the host. `deadline` counts from the start of the machine, see `SqliteFleet`. */
 const tables = `
   CREATE TABLE agents (
     id TEXT PRIMARY KEY, name TEXT NOT NULL, cli TEXT NOT NULL, workspace TEXT NOT NULL,
@@ -44,7 +44,7 @@ const tables = `
   );
 `;
 
-/** One connection. What goes wrong is told as a UserError. */
+/** One connection to the tables. Errors are thrown as UserErrors. */
 export class FleetTables {
   readonly #file: string;
   readonly #database: Database;
@@ -55,7 +55,7 @@ export class FleetTables {
     this.#database = openTables(file);
   }
 
-  /** All of it or nothing, with every other writer kept out. */
+  /** Runs the work in a transaction that keeps out all other writers. */
   transact<T>(work: () => T): T {
     return this.#guarded(() => transact(this.#database, work));
   }
@@ -97,9 +97,9 @@ function openTables(file: string): Database {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const database = openShared(file);
   try {
-    // Two processes that switch a fresh file to WAL together get in each other's way for a moment.
+    // Two processes that switch a new file to WAL at the same time block each other for a moment.
     whenFree(() => database.exec("PRAGMA journal_mode = WAL"));
-    // Safe against every end of a process; a power cut may take the last moments with it, and harms nothing else.
+    // Safe when a process is killed; a power cut may lose the last transactions, and nothing else.
     database.exec("PRAGMA synchronous = NORMAL");
     const made = () => Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
     if (made() === 0)

@@ -1,15 +1,11 @@
-// The fleet of one machine: a SQLite file that any number of processes use at once. What a method was given is committed when
-// it resolves; every write is one transaction, so that a killed process leaves a whole step or none.
+// Implements the fleet of one machine: a SQLite file that any number of processes use at once. A method's changes are committed
+// when it resolves; every write is one transaction, so that a killed process leaves a whole step or none.
 import { dirname, join } from "node:path";
-import { UserError } from "../../protocol/error-codes.ts";
 import { randomUuid } from "../../store/chats/random-uuid.ts";
 import type { SqlValue } from "../../store/sqlite.ts";
-import { collapsed } from "../../text/one-line.ts";
-import { cut } from "../../text/width.ts";
 import {
   type Entry,
   type Fleet,
-  type Heard,
   hasLabels,
   isOver,
   type Lease,
@@ -17,11 +13,13 @@ import {
   type LogEntry,
   type Message,
   type NewRun,
+  type ReceivedMessage,
   type RunEnd,
   type RunRecord,
 } from "../fleet.ts";
 import { Changes } from "./changes.ts";
 import { ObjectFiles } from "./object-files.ts";
+import { agentName, leaseLost, questionClosed, refuseRun, refuseToDelete, runOver } from "./refusals.ts";
 import {
   countWaiting,
   isFree,
@@ -46,7 +44,7 @@ class SqliteFleet implements Fleet {
   readonly #tables: FleetTables;
   readonly #changes: Changes;
   readonly #objects: ObjectFiles;
-  /** Tokens of leases. */
+  /** The tokens of leases that this process gave up. */
   readonly #abandoned = new Set<string>();
   #seen = 0;
 
@@ -56,21 +54,18 @@ class SqliteFleet implements Fleet {
     this.#objects = new ObjectFiles(join(dirname(file), "objects"));
   }
 
-  async enqueue({ id, agent, spec, name }: NewRun): Promise<RunRecord> {
+  async enqueue(run: NewRun): Promise<RunRecord> {
+    const { id, agent, spec } = run;
     const at = Date.now();
     return this.#write((tables) => {
       const known = readRun(tables, id);
       if (known) return known;
       const found = readAgent(tables, agent);
-      if (found?.isArchived)
-        throw new UserError("AGENT_ARCHIVED", `The agent ${agent} is archived. Unarchive it first.`);
-      if (found?.isBusy)
-        throw new UserError("AGENT_BUSY", `The agent ${agent} is busy with another run. Wait for it, or cancel it.`);
-      const title = name ?? cut(collapsed(spec.prompt.text), 80);
+      if (found) refuseRun(found);
       if (found) tables.run("UPDATE agents SET updated = ? WHERE id = ?", at, agent);
       else {
         const sql = "INSERT INTO agents (id, name, cli, workspace, created, updated) VALUES (?, ?, ?, ?, ?, ?)";
-        tables.run(sql, agent, title, spec.cli, spec.request.workspace, at, at);
+        tables.run(sql, agent, agentName(run), spec.cli, spec.request.workspace, at, at);
       }
       const sql = "INSERT INTO runs (id, agent, spec, state, created) VALUES (?, ?, ?, 'queued', ?)";
       tables.run(sql, id, agent, JSON.stringify(spec), at);
@@ -81,7 +76,7 @@ class SqliteFleet implements Fleet {
   async lease(options: LeaseOptions): Promise<Lease | undefined> {
     while (true) {
       const seen = this.#changes.count;
-      // Whoever is woken by a change looks for work: no lock is taken, and nobody woken, where there is none.
+      // Every change wakes all waiting workers: without free runs, take no lock and announce nothing.
       const { count, nextMs } = countWaiting(this.#tables, awakeMs());
       for (const { run, version } of options.onNewer ? newerRuns(this.#tables, awakeMs()) : [])
         options.onNewer!(run, version);
@@ -113,7 +108,7 @@ class SqliteFleet implements Fleet {
            started = coalesce(started, ?) WHERE number = ?`,
       ...[token, ttlMs, now + ttlMs, attempt, Date.now(), number],
     );
-    // Written with the lease: from now on the position of the former host is an old one.
+    // Logged in the same transaction as the lease, so that the former host's position is outdated from now on.
     const position = this.#log(number, [{ type: "leased", worker, attempt }]);
     return { run: String(found["id"]), token, position, ttlMs };
   }
@@ -174,11 +169,7 @@ class SqliteFleet implements Fleet {
     this.#write((tables) => {
       const { number } = runRow(tables, run);
       const sql = "DELETE FROM questions WHERE run = ? AND id = ? AND hash = ?";
-      if (tables.run(sql, number, given.question, given.hash).changes === 0)
-        throw new UserError(
-          "QUESTION_CLOSED",
-          "This question is no longer open: it was answered, withdrawn or replaced.",
-        );
+      if (tables.run(sql, number, given.question, given.hash).changes === 0) throw questionClosed();
       this.#tell(number, { type: "answer", ...given });
     });
   }
@@ -186,12 +177,12 @@ class SqliteFleet implements Fleet {
   async say(run: string, message: Message): Promise<void> {
     this.#write((tables) => {
       const { number, state } = runRow(tables, run);
-      if (isOver(state)) throw new UserError("RUN_OVER", `The run ${run} has ended. A new run can resume its session.`);
+      if (isOver(state)) throw runOver(run);
       this.#tell(number, message);
     });
   }
 
-  async *hear({ run }: Lease, after: number, signal: AbortSignal): AsyncGenerator<Heard> {
+  async *hear({ run }: Lease, after: number, signal: AbortSignal): AsyncGenerator<ReceivedMessage> {
     const { number: id } = runRow(this.#tables, run);
     const sql = "SELECT number, message FROM messages WHERE run = ? AND number > ? ORDER BY number";
     let last = after;
@@ -210,7 +201,7 @@ class SqliteFleet implements Fleet {
     let last = from;
     while (!signal.aborted) {
       const seen = this.#changes.count;
-      const { state, position, isPruned } = runRow(this.#tables, run); // before the page: so long, what ended is on it
+      const { state, position, isPruned } = runRow(this.#tables, run); // before the page, which then has the end
       const page = await this.entries(run, last, pageSize);
       for (const each of page) {
         last = each.position;
@@ -263,8 +254,7 @@ class SqliteFleet implements Fleet {
 
   async deleteAgent(id: string): Promise<void> {
     const runs = this.#write((tables) => {
-      if (readAgent(tables, id)?.isBusy)
-        throw new UserError("AGENT_BUSY", `The agent ${id} is busy with a run. Cancel it first.`);
+      refuseToDelete(readAgent(tables, id) ?? { id, isBusy: false });
       const deleted = tables.rows("SELECT id FROM runs WHERE agent = ?", id).map((row) => String(row["id"]));
       for (const table of ["entries", "messages", "questions"])
         tables.run(`DELETE FROM ${table} WHERE run IN (SELECT number FROM runs WHERE agent = ?)`, id);
@@ -290,7 +280,7 @@ class SqliteFleet implements Fleet {
   put = (run: string, name: string, bytes: AsyncIterable<Uint8Array>) => this.#objects.put(run, name, bytes);
   get = async (run: string, name: string) => this.#objects.get(run, name);
 
-  onReach(): void {} // a file is always there
+  onReach(): void {} // a file can always be reached
 
   async changed(signal: AbortSignal): Promise<void> {
     await this.#changes.after(this.#seen, signal, { patient: true });
@@ -302,12 +292,12 @@ class SqliteFleet implements Fleet {
     this.#tables.close();
   }
 
-  /** The row of the run, where the log ends where its host believes. */
+  /** Returns the number of the run. Throws LEASE_LOST if the lease is lost or the log does not end at `after`. */
   #held({ run, token }: Lease, after: number): number {
     const row = this.#tables.row("SELECT number, state, lease, position FROM runs WHERE id = ?", run);
     const isOurs = row?.["state"] === "running" && row["lease"] === token && !this.#abandoned.has(token);
     if (isOurs && row["position"] === after) return Number(row["number"]);
-    throw new UserError("LEASE_LOST", `The run ${run} was taken over by another host, or has ended.`);
+    throw leaseLost(run);
   }
 
   #log(number: number, entries: readonly Entry[]): number {
@@ -322,7 +312,7 @@ class SqliteFleet implements Fleet {
     return position;
   }
 
-  /** What others ask for without reading the log. */
+  /** Updates the questions and the session id, which other processes look up without reading the log. */
   #note(number: number, entry: Entry, at: number): void {
     const tables = this.#tables;
     if (entry.type === "question") {
@@ -373,7 +363,7 @@ function messageIn(text: unknown): Message {
   return JSON.parse(String(text)) as Message;
 }
 
-/** Since the machine was started, while it was awake: the same for all its processes, and a closed lid takes no lease away. */
+/** Time since boot without sleep: the same in all processes, and leases do not expire while the machine sleeps. */
 function awakeMs(): number {
   return Number(process.hrtime.bigint() / 1_000_000n);
 }

@@ -1,4 +1,4 @@
-// EventStream: server-sent events to one client, at its pace. A client that does not read holds up nobody but itself.
+// EventStream: sends server-sent events to one client at its own pace. A slow client delays only itself.
 import type { ServerResponse } from "node:http";
 import { securityHeaders } from "./guard.ts";
 
@@ -21,7 +21,7 @@ export class EventStream {
     this.#heartbeat = setInterval(() => void this.send("heartbeat", {}), heartbeatMs);
   }
 
-  /** Resolves when the client has room for more. `id`: what it names when it comes back. */
+  /** Resolves when the client can take more. The client sends back `id` when it reconnects. */
   async send(event: string, data: unknown, id?: number): Promise<void> {
     if (this.#signal.aborted) return;
     const head = id === undefined ? "" : `id: ${id}\n`;

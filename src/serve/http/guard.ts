@@ -1,16 +1,16 @@
-// The one gate that every request passes before anything else is looked at: where it was sent, who sent it, what it may carry.
-// What is not let through by name is refused.
+// Guards every request before anything else reads it: checks its host, origin, token and method.
+// Whatever is not explicitly allowed is refused.
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 
 export type GuardOptions = {
-  /** Names and addresses by which this service may be called, without the port. */
+  /** Host names and addresses of this service, without the port. */
   hosts: readonly string[];
   port(): number;
-  /** Any of these is a way in. */
+  /** The tokens that requests may carry. */
   secrets: readonly string[];
-  /** Paths of the page's own files, which hold nothing secret: a browser cannot send a header with an address. */
+  /** Paths of the page's own files, which hold nothing secret: a browser cannot send a token header when it opens an address. */
   isPublic(path: string): boolean;
 };
 
@@ -20,7 +20,7 @@ export type Guard = (request: IncomingMessage) => Refusal | undefined;
 
 export const loopbackHosts = ["127.0.0.1", "localhost", "[::1]"];
 
-/** The names of a service that listens on an address: on a loopback address only that one has its name. */
+/** Returns the host names of a service that listens on an address; one on a loopback address accepts only that and `localhost`. */
 export function hostNames(host: string): string[] {
   const name = host.includes(":") ? `[${host}]` : host.toLowerCase();
   return ["127.0.0.1", "[::1]"].includes(name) ? [name, "localhost"] : [...loopbackHosts, name];
@@ -32,19 +32,19 @@ const methods = [...reading, "POST", "PATCH", "DELETE"];
 export function createGuard({ hosts, port, secrets, isPublic }: GuardOptions): Guard {
   const digests = secrets.map(digestOf);
   return ({ method = "", url = "", headers, rawHeaders }) => {
-    // Of two the first would be looked at here, and perhaps the second by whoever passed the request on.
+    // With two, this check would read the first, and a proxy in front perhaps the second.
     if (rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === "host").length > 1)
       return refuse(400, "two_hosts", "A request has one Host header.");
     const known = hosts.map((host) => `${host}:${port()}`);
     const host = headers.host?.toLowerCase() ?? "";
     if (!known.includes(host)) return refuse(403, "forbidden_host", "This service does not have that host name.");
-    // A page of another origin may send requests here, and must not get anywhere with it: also not with a token.
+    // Pages of other origins can send requests here; refuse them even with a token.
     const { origin } = headers;
     if (origin !== undefined && origin.toLowerCase() !== `http://${host}`)
       return refuse(403, "forbidden_origin", "Requests from other origins are rejected.");
     const site = headers["sec-fetch-site"];
     const sites = reading.includes(method) ? ["same-origin", "none"] : ["same-origin"];
-    // A link may lead to the page from anywhere: by itself it holds nothing, does nothing and cannot be framed.
+    // Any site may link to the page: by itself the page holds no data, does nothing, and cannot be framed.
     const isVisit = reading.includes(method) && headers["sec-fetch-dest"] === "document" && isPublic(pathIn(url));
     if (site !== undefined && !sites.includes(String(site)) && !isVisit)
       return refuse(403, "forbidden_site", "Requests from other sites are rejected.");
@@ -66,7 +66,7 @@ function refuse(status: number, code: string, message: string): Refusal {
   return { status, code, message };
 }
 
-/** Bearer, or Basic with the token as the user's name. Only here: not in the address, not in a cookie. */
+/** Reads the token from Bearer, or from the user name of Basic; never from the address or a cookie. */
 function secretIn(header: string | undefined): string | undefined {
   const [, scheme, value] = /^(Bearer|Basic) +(\S+)$/i.exec(header ?? "") ?? [];
   if (value === undefined) return undefined;
@@ -78,12 +78,12 @@ function digestOf(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-/** Takes as long for a wrong one as for a right one. */
+/** Compares in constant time. */
 function isOneOf(given: Buffer, digests: readonly Buffer[]): boolean {
   return digests.map((digest) => timingSafeEqual(given, digest)).includes(true);
 }
 
-/** On everything that is sent: nothing that comes from here may be framed, sniffed, kept, or reach out. */
+/** Sent with every response: nothing from here may be framed, sniffed or cached, or contact other origins. */
 export const securityHeaders: Readonly<Record<string, string>> = {
   "Content-Security-Policy":
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

@@ -1,4 +1,4 @@
-// The OpenAPI document, made from the table of routes: it says what is checked and what is sent.
+// Generates the OpenAPI document from the table of routes, so that it matches what is checked and sent.
 import { toJsonSchema } from "@valibot/to-json-schema";
 import type { Route, Schema } from "./route.ts";
 

@@ -1,16 +1,17 @@
-// The page's own files, from memory: read once, pressed once, and nothing else on the disk can be asked for.
-import { readdirSync, readFileSync } from "node:fs";
+// Serves the page's own files from memory, each read and compressed once; no other file can be requested.
+import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname, join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { namesIn } from "../../store/folder-names.ts";
 import { securityHeaders } from "./guard.ts";
 
 type PageFile = { type: string; plain: Buffer; gzip: Buffer };
 
 export type Page = {
-  /** The file for a path. An address that the page does not know is the page as well, which says so. */
+  /** Returns the file for a path. An unknown address gets the page too, which reports that it is unknown. */
   fileAt(path: string): string | undefined;
-  /** False: it is no file of the page. */
+  /** Returns false if the request is not for a file of the page. */
   send(request: IncomingMessage, response: ServerResponse): boolean;
 };
 
@@ -21,13 +22,14 @@ const types: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-/** Places inside the page: each is the same document, which looks at its address. */
-const places = /^\/(?:new|inbox|(?:sessions\/[a-z]+|runs)\/[\w-]+(?:\/(?:changes|replay|events|files))?)?$/;
+/** Paths inside the page: all get the same document, which reads its address. */
+const places =
+  /^\/(?:new|inbox|settings|compare(?:\/[a-z]+\/[\w-]+){1,2}|(?:sessions\/[a-z]+|runs)\/[\w-]+(?:\/(?:changes|replay|events|files))?)?$/;
 
-/** What somebody may have typed: no path of the API, and no name of a file. */
-const unknownPlaces = /^\/(?!api(?:\/|$)|v1(?:\/|$))[^.]*$/;
+/** Mistyped addresses: neither a path of the API nor a file name. */
+const unknownPlaces = /^\/(?!(?:api|v1)(?:\/|$)|metrics$)[^.]*$/;
 
-/** The build puts a hash of what is in a file into its name: such a file never changes. */
+/** The build puts a content hash into these names, so the files never change. */
 const hashedName = /-[A-Z0-9]{8}\.(?:js|css)$/;
 
 export function readPage(folder: string): Page {
@@ -65,12 +67,4 @@ export function readPage(folder: string): Page {
 function load(folder: string, name: string): PageFile {
   const plain = readFileSync(join(folder, name));
   return { type: types[extname(name)]!, plain, gzip: gzipSync(plain, { level: 9 }) };
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }

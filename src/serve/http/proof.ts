@@ -1,5 +1,5 @@
-// Proof that this is the service that a page was told of. A page that lost its connection asks for it before it sends its
-// token again: by then another program may listen on the port.
+// Proves to a page that this is the service it knows. A page that lost its connection asks for the proof before it sends its
+// token again, because another program may listen on the port by then.
 import { createHmac } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { securityHeaders } from "./guard.ts";
@@ -7,7 +7,7 @@ import { errorBody } from "./route.ts";
 
 export const proofPath = "/api/proof";
 
-/** `?nonce=`: 32 to 128 letters and digits of the page's choice. False: it is not asked for. */
+/** The page chooses `?nonce=`: 32 to 128 letters and digits. Returns false if the request is for something else. */
 export function proveToken({ url = "", method }: IncomingMessage, response: ServerResponse, token: string): boolean {
   const [path, query] = url.split("?");
   if (path !== proofPath || method !== "GET") return false;

@@ -1,5 +1,5 @@
-// Routes as data: what a request must look like, what it is answered, and who answers it. Hono, the checks and the OpenAPI
-// document read the same table.
+// Defines routes as data: the shape of a request, its replies and its handler. Hono, the checks and
+// the OpenAPI document read the same table.
 
 import type { ServerResponse } from "node:http";
 import { Hono } from "hono";
@@ -10,10 +10,11 @@ import { shownValue } from "../../text/one-line.ts";
 import type { ServeContext } from "../context.ts";
 import { EventStream } from "./event-stream.ts";
 
+// biome-ignore lint/suspicious/noExplicitAny: routes of different shapes stand in one table
 export type Schema = v.GenericSchema<any, any>;
 export type Method = "get" | "post" | "patch" | "delete";
 
-/** `schema`: of the JSON that is sent. `type`: where it is not JSON. */
+/** `schema` describes the JSON that is sent. `type` is set if the reply is not JSON. */
 export type Reply = { description: string; schema?: Schema; type?: string };
 
 export type Call<Query, Body> = {
@@ -22,26 +23,29 @@ export type Call<Query, Body> = {
   query: Query;
   body: Body;
   lastEventId: string | undefined;
-  /** Aborted when the client went away. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal;
 };
 
-export type Answer =
-  | { status: number; body?: unknown }
+/** `status` is 200 by default. `name` is the file name for a download. */
+export type HttpAnswer =
+  | { status?: number; body?: unknown }
   | { stream(events: EventStream): Promise<void> }
-  | { status: number; download: { name: string; type: string; text: string } };
+  | { file: { name?: string; type: string; text: string } };
 
 export type Route = {
   method: Method;
-  /** With `:name` for what varies. */
+  /** Uses `:name` for variable parts. */
   path: string;
   summary: string;
+  // biome-ignore lint/suspicious/noExplicitAny: routes of different shapes stand in one table
   query?: v.ObjectSchema<any, any>;
   body?: Schema;
-  /** Looks at the body before its shape does: for what has an error of its own. */
+  /** Checks the body before its schema does, for requests that have an error of their own. */
   refuse?(body: JsonObject, context: ServeContext): void;
   replies: Readonly<Record<number, Reply>>;
-  handle(call: Call<any, any>): Promise<Answer>;
+  // biome-ignore lint/suspicious/noExplicitAny: routes of different shapes stand in one table
+  handle(call: Call<any, any>): Promise<HttpAnswer>;
 };
 
 type Shaped<Query, Body> = Omit<Route, "query" | "body" | "handle"> & {
@@ -52,17 +56,18 @@ type Shaped<Query, Body> = Omit<Route, "query" | "body" | "handle"> & {
       Query extends Schema ? v.InferOutput<Query> : Record<string, never>,
       Body extends Schema ? v.InferOutput<Body> : undefined
     >,
-  ): Promise<Answer>;
+  ): Promise<HttpAnswer>;
 };
 
 export function route<
+  // biome-ignore lint/suspicious/noExplicitAny: routes of different shapes stand in one table
   Query extends v.ObjectSchema<any, any> | undefined = undefined,
   Body extends Schema | undefined = undefined,
 >(shaped: Shaped<Query, Body>): Route {
   return shaped as unknown as Route;
 }
 
-/** What stands beside a request: the connection, and its body as it was read. */
+/** The connection of a request, and its body as text. */
 export type Exchange = { outgoing: ServerResponse; body: string; signal: AbortSignal; isSent: boolean };
 
 export type App = Hono<{ Bindings: Exchange }>;
@@ -93,13 +98,14 @@ export function createApp(routes: readonly Route[], context: ServeContext): App 
         }
         return c.body(null);
       }
-      if ("download" in answer) {
-        const { name, type, text } = answer.download;
+      if ("file" in answer) {
+        const { name, type, text } = answer.file;
         c.header("Content-Type", type);
-        c.header("Content-Disposition", `attachment; filename="${name}"`);
-        return c.body(text, answer.status as 200);
+        if (name !== undefined) c.header("Content-Disposition", `attachment; filename="${name}"`);
+        return c.body(text);
       }
-      return answer.body === undefined ? c.body(null, answer.status as 204) : c.json(answer.body, answer.status as 200);
+      const { body: sent, status = 200 } = answer;
+      return sent === undefined ? c.body(null, status as 204) : c.json(sent, status as 200);
     });
   }
   app.notFound((c) => {
@@ -130,7 +136,7 @@ export function errorBody(code: string, message: string): { error: { code: strin
   return { error: { code, message } };
 }
 
-/** How errors of ours are told over HTTP; the others are 400. */
+/** The HTTP status and code for user errors; all others are 400. */
 const statuses: Readonly<Partial<Record<ErrorCode, [status: number, code: string]>>> = {
   RUN_NOT_FOUND: [404, "not_found"],
   SESSION_NOT_FOUND: [404, "not_found"],
@@ -162,7 +168,10 @@ function parsed(schema: Schema, value: unknown, what: string): unknown {
   if (issue.type === "strict_object" && path && issue.expected === "never")
     throw new HttpError(400, "invalid_request", `${what} has an unknown field "${path}".`);
   const where = path ? `${what}: ${path}` : what;
-  throw new HttpError(400, "invalid_request", `${where}: ${issue.message} It was ${shownValue(issue.input)}.`);
+  if (issue.received === "undefined") throw new HttpError(400, "invalid_request", `${where} is missing.`);
+  // The library's own messages have no full stop and name the received value.
+  const was = issue.message.endsWith(".") ? ` It was ${shownValue(issue.input)}.` : ".";
+  throw new HttpError(400, "invalid_request", `${where}: ${issue.message}${was}`);
 }
 
 function jsonIn(text: string): unknown {

@@ -1,4 +1,4 @@
-// The HTTP server: loopback unless told otherwise, few connections, small bodies, every request through the guard.
+// Runs the HTTP server: on loopback by default, with limits on connections and body size; every request passes the guard.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { promisify } from "node:util";
@@ -9,19 +9,19 @@ import type { Page } from "./page.ts";
 import { proofPath, proveToken } from "./proof.ts";
 import { type App, type Exchange, errorBody } from "./route.ts";
 
-/** Pictures come as base64 text. */
-const mostBodyBytes = 24 * 1024 * 1024;
-const mostConnections = 256;
-/** Answers of fewer bytes are not worth the work. */
+/** Large enough for images, which are sent as base64 text. */
+const maxBodyBytes = 24 * 1024 * 1024;
+const maxConnections = 256;
+/** Smaller replies are not worth compressing. */
 const leastPressed = 1400;
-/** Level 1 presses JSON to a tenth nearly as well as the default does, in a third of the time. */
+/** Level 1 compresses JSON to a tenth, nearly as well as the default, in a third of the time. */
 const gzipped = (bytes: Buffer) => promisify(gzip)(bytes, { level: 1 });
-/** How long a connection may be silent while nothing is being answered. */
+/** How long a connection may be idle while no request is being answered. */
 const idleMs = 10_000;
 
 export type HttpService = {
   port: number;
-  /** Requests that are being answered, streams among them. */
+  /** The number of requests being answered, including streams. */
   readonly open: number;
   close(): Promise<void>;
 };
@@ -29,14 +29,13 @@ export type HttpService = {
 export type HttpOptions = Pick<GuardOptions, "hosts"> & {
   host: string;
   token: string;
-  /** A way in beside the token. */
+  /** Accepted in place of the token. */
   password?: string;
-  /** The files of the page, which hold nothing secret. */
+  /** The page's files, which hold nothing secret. */
   page: Page;
-  /** 0: a free one. */
+  /** 0 selects any port that is free. */
   port: number;
   app: App;
-  /** Called when a request was answered. */
   onAnswered?(): void;
 };
 
@@ -52,7 +51,7 @@ export async function listen(options: HttpOptions): Promise<HttpService> {
   const busy = new Map<Socket, number>();
   let open = 0;
   const server = createServer(
-    // No timer of the server's own: connections that are silent have one each, while they last.
+    // The server's own timers are off: each connection has its own idle timeout.
     { connectionsCheckingInterval: 2 ** 31 - 1, requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: idleMs },
     (request, response) => {
       open++;
@@ -96,14 +95,14 @@ export async function listen(options: HttpOptions): Promise<HttpService> {
   };
 }
 
-/** A newcomer takes the place of whoever has been idle longest: no flood of connections locks its user out. */
+/** A new connection replaces the longest idle one, so that a flood of connections cannot lock the user out. */
 function limitConnections(server: Server, busy: ReadonlyMap<Socket, number>): void {
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => {
     sockets.add(socket);
     socket.setTimeout(idleMs, () => socket.destroy());
     socket.once("close", () => sockets.delete(socket));
-    if (sockets.size <= mostConnections) return;
+    if (sockets.size <= maxConnections) return;
     for (const each of sockets) {
       if (busy.has(each) || each === socket) continue;
       sockets.delete(each);
@@ -148,23 +147,23 @@ async function answer(
     });
     response.end(sent);
   } catch {
-    // A path that is no path, or a client that broke off.
+    // The path is invalid, or the client disconnected.
     if (!response.headersSent)
       refuse(response, { status: 400, code: "invalid_request", message: "The request cannot be read." });
     else response.destroy();
   }
 }
 
-const tooLarge = { status: 413, code: "too_large", message: `The body may have at most ${mostBodyBytes} bytes.` };
+const tooLarge = { status: 413, code: "too_large", message: `The body may have at most ${maxBodyBytes} bytes.` };
 
-/** What a form of another site can send is not JSON by its name. */
+/** Requires the JSON content type, which a form of another site cannot send. */
 function bodyFault({ method = "", headers }: IncomingMessage) {
   const length = headers["content-length"];
   const hasBody = headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
   if (!hasBody) return undefined;
   if (method === "GET" || method === "HEAD")
     return { status: 400, code: "invalid_request", message: "A GET request must not have a body." };
-  if (Number(length) > mostBodyBytes) return tooLarge;
+  if (Number(length) > maxBodyBytes) return tooLarge;
   if (!/^application\/json(\s*;|$)/i.test(headers["content-type"] ?? ""))
     return {
       status: 415,
@@ -175,19 +174,19 @@ function bodyFault({ method = "", headers }: IncomingMessage) {
 }
 
 /**
- * Undefined: it is too large, or was not wanted. It is read all the same, within bounds, since who still writes would not
- * read the answer; who goes on for longer is cut off.
+ * Returns undefined if the body is too large or not wanted. The body is still read, within bounds, because a client that is still
+ * writing would not read the reply; a client that sends more is cut off.
  */
 async function bodyOf(request: IncomingMessage, { isWanted }: { isWanted: boolean }): Promise<string | undefined> {
   let chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (isWanted && bytes <= mostBodyBytes) chunks.push(chunk);
+    if (isWanted && bytes <= maxBodyBytes) chunks.push(chunk);
     else chunks = [];
-    if (bytes > 4 * mostBodyBytes) return undefined;
+    if (bytes > 4 * maxBodyBytes) return undefined;
   }
-  return isWanted && bytes <= mostBodyBytes ? Buffer.concat(chunks).toString("utf8") : undefined;
+  return isWanted && bytes <= maxBodyBytes ? Buffer.concat(chunks).toString("utf8") : undefined;
 }
 
 function pathOf({ url = "/" }: IncomingMessage): string {

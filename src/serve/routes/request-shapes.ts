@@ -1,13 +1,14 @@
-// The fields of a RunRequest that a client may give: every one that restricts a run. What grants something is for the owner of the service.
+// The RunRequest fields that a client may set: all that restrict a run. Fields that grant something are for the service's owner.
 import * as v from "valibot";
 import type { JsonObject } from "../../json/object.ts";
 import { failReasons } from "../../protocol/run.ts";
 import { type RestrictingField, requestFields } from "../../protocol/run-request.ts";
+import { cliNames, priorities } from "../fleet.ts";
 import { HttpError, type Schema } from "../http/route.ts";
 
 const words = v.array(v.string());
 
-/** One that is new does not compile before it is here. `unkept`: what a service runs is stored, so that it is refused. */
+/** A new restricting field does not compile until it is added here. `unkept` is refused later, since a service stores its runs. */
 const shapes = {
   mode: v.picklist(["agent", "plan", "ask"]),
   allowedTools: words,
@@ -27,7 +28,7 @@ const shapes = {
   unkept: v.boolean(),
 } satisfies Record<RestrictingField, Schema>;
 
-/** The shape for the document, and the check that every door has. */
+/** Combines the schema for the OpenAPI document with the check that all entry points share. */
 function shaped<Shape extends Schema>(name: RestrictingField, shape: Shape) {
   return v.optional(
     v.pipe(
@@ -47,7 +48,20 @@ export const restrictingShapes = Object.fromEntries(
   Object.entries(shapes).map(([name, shape]) => [name, shaped(name as RestrictingField, shape)]),
 ) as unknown as Optional;
 
-/** What of a body says something about the run itself. */
+/** For fleets: the source of the files, in the format of `--source`, and which workers may take the run. */
+export const placeShapes = {
+  workspace: v.optional(v.string()),
+  source: v.optional(v.string()),
+  labels: v.optional(v.record(v.string(), v.string())),
+  priority: v.optional(v.picklist(priorities)),
+  onWorkerLoss: v.optional(v.picklist(["continue", "interrupt"])),
+  cli: v.optional(v.picklist(cliNames), "courser"),
+  name: v.optional(v.pipe(v.string(), v.maxLength(200))),
+  /** Allows everything but deny rules and protected paths. */
+  force: v.optional(v.boolean()),
+};
+
+/** Picks the restricting fields from a body. */
 export function restrictionsIn(body: { [Name in RestrictingField]?: unknown }): object {
   return Object.fromEntries(
     Object.keys(shapes).flatMap((name) => {
@@ -57,7 +71,7 @@ export function restrictionsIn(body: { [Name in RestrictingField]?: unknown }): 
   );
 }
 
-/** Throws for what a run may only be granted by the owner of the service. `force` is the one grant that clients may give. */
+/** Throws for fields that only the owner of the service may grant. `force` is the one grant that clients may give. */
 export function refuseGrants(body: JsonObject): void {
   const named = Object.entries(requestFields).flatMap(([name, { effect }]) =>
     effect === "grants" && name !== "force" && body[name] !== undefined ? [`"${name}"`] : [],

@@ -1,9 +1,9 @@
-// What REST v1 sends: shapes, and records as those.
+// The schemas of REST v1, and the conversion of records to them.
 import * as v from "valibot";
-import { type AgentRecord, cliNames, type RunRecord, type RunState } from "../fleet.ts";
-import type { Reply } from "../http/route.ts";
+import { type AgentRecord, cliNames, type RunEnd, type RunRecord, type RunState } from "../fleet.ts";
+import type { Reply, Schema } from "../http/route.ts";
 
-export const mostImages = 5;
+export const maxImages = 5;
 
 export const promptShape = v.strictObject({
   text: v.pipe(v.string(), v.nonEmpty("must not be empty.")),
@@ -36,7 +36,7 @@ export const agentShape = v.object({
   sessionId: v.optional(v.string()),
 });
 
-export function agentView(agent: AgentRecord): v.InferOutput<typeof agentShape> {
+export function agentBody(agent: AgentRecord): v.InferOutput<typeof agentShape> {
   const { id, name, isArchived, isBusy, createdAt, updatedAt, latestRun, workspace, cli, sessionId } = agent;
   return {
     id,
@@ -65,10 +65,10 @@ export const runShape = v.object({
   createdAt: v.string(),
   updatedAt: v.string(),
   durationMs: v.optional(v.number()),
-  /** The answer; of a run that failed, why. */
+  /** The answer, or why the run failed. */
   result: v.optional(v.string()),
   errorCode: v.optional(v.string()),
-  /** Questions that wait for an answer. */
+  /** The number of open questions. */
   questions: v.number(),
   git: v.object({ branches: v.array(v.unknown()) }),
   sessionId: v.optional(v.string()),
@@ -85,9 +85,13 @@ export function runView(run: RunRecord): v.InferOutput<typeof runShape> {
     ...(end && { durationMs: end.durationMs, result: end.text }),
     ...(end?.code !== undefined && { errorCode: end.code }),
     questions: open,
-    git: { branches: end?.branch === undefined ? [] : [{ name: end.branch }] },
+    git: branchesOf(end),
     ...(sessionId !== undefined && { sessionId }),
   };
+}
+
+export function branchesOf(end: RunEnd | undefined): { branches: { name: string }[] } {
+  return { branches: end?.branch === undefined ? [] : [{ name: end.branch }] };
 }
 
 export const usageShape = v.object({
@@ -99,7 +103,7 @@ export const usageShape = v.object({
 
 export const deleted = v.object({ id: v.string() });
 
-export function pageOf<Item extends v.GenericSchema<any, any>>(item: Item) {
+export function pageOf<Item extends Schema>(item: Item) {
   return v.object({ items: v.array(item), nextCursor: v.optional(v.string()) });
 }
 
@@ -116,6 +120,17 @@ const reasons: Readonly<Record<number, string>> = {
 export function failures(...codes: readonly number[]): Record<number, Reply> {
   return Object.fromEntries(codes.map((code) => [code, { description: reasons[code]!, schema: errorShape }]));
 }
+
+/** Builds the replies of a route: the success and the possible failures. */
+export function ok(description: string, schema: Schema, ...codes: readonly number[]): Record<number, Reply> {
+  return { 200: { description, schema }, ...failures(...codes) };
+}
+
+export function itemsOf<Item extends Schema>(item: Item) {
+  return v.object({ items: v.array(item) });
+}
+
+export const anything = v.record(v.string(), v.unknown());
 
 export function timeOf(ms: number): string {
   return new Date(ms).toISOString();

@@ -1,12 +1,12 @@
-// A run in the events of REST v1: status, assistant, thinking, tool_call, interaction_update, result, error, done.
+// Streams a run as events of REST v1: status, assistant, thinking, tool_call, interaction_update, result, error, done.
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { Entry, Fleet, RunRecord } from "../fleet.ts";
 import type { EventStream } from "../http/event-stream.ts";
-import { statusOf } from "./rest-shapes.ts";
+import { branchesOf, statusOf } from "./rest-shapes.ts";
 
 type Told = readonly [event: string, data: unknown];
 
-/** From behind `from`. What came before is read as well: whether a text was told in pieces is known only so. */
+/** Sends events after `from`. Earlier entries are read too, to know whether a text was already sent in pieces. */
 export async function streamRun(
   fleet: Fleet,
   run: RunRecord,
@@ -25,7 +25,7 @@ export async function streamRun(
 }
 
 function createTranslator({ id }: RunRecord): (entry: Entry) => readonly Told[] {
-  /** Pieces were told: the whole is not told again. */
+  /** Set while a text is sent in pieces, so that the whole is not sent again. */
   const pieces = { text: false, thinking: false };
   const ofEvent = (event: AgentEvent): readonly Told[] => {
     switch (event.type) {
@@ -73,7 +73,7 @@ function createTranslator({ id }: RunRecord): (entry: Entry) => readonly Told[] 
         const { outcome, text, code, durationMs } = entry.end;
         const result: Told = [
           "result",
-          { runId: id, status: statusOf(outcome), text, durationMs, git: { branches: [] } },
+          { runId: id, status: statusOf(outcome), text, durationMs, git: branchesOf(entry.end) },
         ];
         return outcome === "error" ? [["error", { code: code ?? "error", message: text }], result] : [result];
       }

@@ -1,22 +1,24 @@
-// REST v1, as the original's cloud agents speak it, over the runs of this machine or of a fleet. Beyond it: `workspace`, `cli`, `source`.
+// REST v1, compatible with the original's cloud agents, for runs of this machine or of a fleet. Adds `workspace`, `cli` and `source`.
 import * as v from "valibot";
 import type { JsonObject } from "../../json/object.ts";
 import type { RunRequest } from "../../protocol/run.ts";
 import { restrict } from "../../protocol/run-request.ts";
+import { addUsage, noUsage } from "../../protocol/usage.ts";
 import { listModels } from "../../sdk/detect.ts";
 import { beginRun, type ServeContext } from "../context.ts";
-import { type AgentRecord, cliNames, isOver, type NewRun, priorities, type RunRecord } from "../fleet.ts";
+import { type AgentRecord, isOver, type NewRun, type RunRecord } from "../fleet.ts";
 import { type Call, HttpError, type Route, route } from "../http/route.ts";
 import { followUp, newRun, newSpec } from "../new-run.ts";
 import { type GivenPlace, placeRun } from "../place-run.ts";
-import { sumUsage } from "../run-end.ts";
-import { refuseGrants, restrictingShapes, restrictionsIn } from "./request-shapes.ts";
+import { placeShapes, refuseGrants, restrictingShapes, restrictionsIn } from "./request-shapes.ts";
 import {
+  agentBody,
   agentShape,
-  agentView,
   deleted,
   failures,
-  mostImages,
+  itemsOf,
+  maxImages,
+  ok,
   pageOf,
   promptShape,
   runShape,
@@ -35,7 +37,7 @@ const agentPage = v.object({
   includeArchived: v.optional(v.picklist(["true", "false"]), "true"),
 });
 
-/** Fields of the original that mean a service of its own. Asking for them is an error. */
+/** Fields of the original that need its own cloud service. Requests with them are refused. */
 const unsupported = [
   "envVars",
   "workOnCurrentBranch",
@@ -49,24 +51,14 @@ const modelShape = v.strictObject({ id: v.string(), params: v.optional(v.array(v
 
 const newAgent = v.strictObject({
   ...restrictingShapes,
+  ...placeShapes,
   prompt: promptShape,
-  /** Ours: a trusted folder of this machine. Needed, unless a fleet is told where the files come from. */
-  workspace: v.optional(v.string()),
-  /** Over a fleet: where the files come from, as `--source` says it; or, as the original, one repository. */
-  source: v.optional(v.string()),
+  /** As in the original, but one repository at most. */
   repos: v.optional(v.array(v.strictObject({ url: v.string(), startingRef: v.optional(v.string()) }))),
-  /** Over a fleet: which workers. */
+  /** For fleets: the pool of workers. */
   env: v.optional(v.strictObject({ type: v.string(), name: v.optional(v.string()) })),
-  labels: v.optional(v.record(v.string(), v.string())),
-  priority: v.optional(v.picklist(priorities)),
-  onWorkerLoss: v.optional(v.picklist(["continue", "interrupt"])),
-  /** Ours: which agent CLI. */
-  cli: v.optional(v.picklist(cliNames), "courser"),
   model: v.optional(modelShape),
-  name: v.optional(v.pipe(v.string(), v.maxLength(200))),
   agentId: v.optional(v.pipe(v.string(), v.regex(/^bc-[0-9a-f-]{36}$/i, "must be bc-<uuid>."))),
-  /** Ours: everything but deny rules and protected paths. */
-  force: v.optional(v.boolean()),
 });
 
 const newFollowUp = v.strictObject({
@@ -97,7 +89,7 @@ export const restRoutes: readonly Route[] = [
       };
       const asked = newRun({ cli: body.cli, request, prompt: promptOf(body.prompt) }, names);
       const run = await beginRun(context, await placeRun(context, asked, placeOf(body), signal));
-      return { status: 201, body: { agent: agentView((await fleet.agent(run.agent))!), run: runView(run) } };
+      return { status: 201, body: { agent: agentBody((await fleet.agent(run.agent))!), run: runView(run) } };
     },
   }),
   route({
@@ -105,7 +97,7 @@ export const restRoutes: readonly Route[] = [
     path: "/v1/agents",
     summary: "List agents, newest first",
     query: agentPage,
-    replies: { 200: { description: "A page", schema: pageOf(agentShape) }, ...failures(400) },
+    replies: ok("A page", pageOf(agentShape), 400),
     async handle({ context, query }) {
       const limit = limitOf(query.limit);
       const before = query.cursor === undefined ? {} : { before: query.cursor };
@@ -114,25 +106,25 @@ export const restRoutes: readonly Route[] = [
         archived: query.includeArchived === "true",
         ...before,
       });
-      return { status: 200, body: paged(agents, limit, agentView) };
+      return { body: paged(agents, limit, agentBody) };
     },
   }),
   route({
     method: "get",
     path: "/v1/agents/:id",
     summary: "Get an agent",
-    replies: { 200: { description: "The agent", schema: agentShape }, ...failures(404) },
-    handle: async (call) => ({ status: 200, body: agentView(await agentOf(call)) }),
+    replies: ok("The agent", agentShape, 404),
+    handle: async (call) => ({ body: agentBody(await agentOf(call)) }),
   }),
   route({
     method: "delete",
     path: "/v1/agents/:id",
     summary: "Delete an agent with its runs. The session of its CLI is kept",
-    replies: { 200: { description: "Deleted", schema: deleted }, ...failures(404, 409) },
+    replies: ok("Deleted", deleted, 404, 409),
     async handle(call) {
       const { id } = await agentOf(call);
       await call.context.fleet.deleteAgent(id);
-      return { status: 200, body: { id } };
+      return { body: { id } };
     },
   }),
   ...[true, false].map((isArchived) =>
@@ -140,12 +132,12 @@ export const restRoutes: readonly Route[] = [
       method: "post",
       path: `/v1/agents/:id/${isArchived ? "archive" : "unarchive"}`,
       summary: isArchived ? "Archive an agent: it takes no more runs" : "Unarchive an agent",
-      replies: { 200: { description: "Done", schema: deleted }, ...failures(404, 409) },
+      replies: ok("Done", deleted, 404, 409),
       async handle(call) {
         const { id, isBusy } = await agentOf(call);
         if (isArchived && isBusy) throw new HttpError(409, "agent_busy", "The agent is busy. Cancel its run first.");
         await call.context.fleet.changeAgent(id, { isArchived });
-        return { status: 200, body: { id } };
+        return { body: { id } };
       },
     }),
   ),
@@ -153,7 +145,7 @@ export const restRoutes: readonly Route[] = [
     method: "get",
     path: "/v1/agents/:id/usage",
     summary: "Tokens and cost of an agent, in total and by run",
-    replies: { 200: { description: "Usage", schema: usageShape }, ...failures(404) },
+    replies: ok("Usage", usageShape, 404),
     async handle(call) {
       const { id } = await agentOf(call);
       const ends = (await call.context.fleet.runs({ agent: id, limit: 1000 })).flatMap(({ id: runId, end }) =>
@@ -162,7 +154,7 @@ export const restRoutes: readonly Route[] = [
       const costs = ends.flatMap(({ costUsd }) => costUsd ?? []);
       const cost = costs.length === 0 ? {} : { cost: { totalUsd: costs.reduce((sum, each) => sum + each, 0) } };
       const runs = ends.map(({ runId, usage }) => ({ runId, usage }));
-      return { status: 200, body: { agentId: id, usage: sumUsage(ends.map(({ usage }) => usage)), ...cost, runs } };
+      return { body: { agentId: id, usage: ends.map(({ usage }) => usage).reduce(addUsage, noUsage), ...cost, runs } };
     },
   }),
   route({
@@ -182,21 +174,21 @@ export const restRoutes: readonly Route[] = [
     path: "/v1/agents/:id/runs",
     summary: "List the runs of an agent, newest first",
     query: page,
-    replies: { 200: { description: "A page", schema: pageOf(runShape) }, ...failures(400, 404) },
+    replies: ok("A page", pageOf(runShape), 400, 404),
     async handle(call) {
       const { id } = await agentOf(call);
       const limit = limitOf(call.query.limit);
       const before = call.query.cursor === undefined ? {} : { before: call.query.cursor };
       const runs = await call.context.fleet.runs({ agent: id, limit: limit + 1, ...before });
-      return { status: 200, body: paged(runs, limit, runView) };
+      return { body: paged(runs, limit, runView) };
     },
   }),
   route({
     method: "get",
     path: "/v1/agents/:id/runs/:runId",
     summary: "Get a run",
-    replies: { 200: { description: "The run", schema: runShape }, ...failures(404) },
-    handle: async (call) => ({ status: 200, body: runView(await runOf(call)) }),
+    replies: ok("The run", runShape, 404),
+    handle: async (call) => ({ body: runView(await runOf(call)) }),
   }),
   route({
     method: "get",
@@ -214,41 +206,30 @@ export const restRoutes: readonly Route[] = [
     method: "post",
     path: "/v1/agents/:id/runs/:runId/cancel",
     summary: "Cancel a run",
-    replies: { 200: { description: "Its host was told", schema: deleted }, ...failures(404, 409) },
+    replies: ok("Its host was told", deleted, 404, 409),
     async handle(call) {
       const { id } = await runOf(call);
       if (!(await call.context.fleet.cancel(id, "The run was cancelled.")))
         throw new HttpError(409, "run_not_cancellable", "The run is over.");
-      return { status: 200, body: { id } };
+      return { body: { id } };
     },
   }),
   route({
     method: "get",
     path: "/v1/models",
     summary: "The available models",
-    replies: {
-      200: {
-        description: "Models",
-        schema: v.object({ items: v.array(v.object({ id: v.string(), displayName: v.string() })) }),
-      },
-    },
+    replies: ok("Models", itemsOf(v.object({ id: v.string(), displayName: v.string() }))),
     async handle({ context: { program, env } }) {
       const models = await listModels("cursor", { executable: program, env });
-      return { status: 200, body: { items: models.map(({ id, name }) => ({ id, displayName: name })) } };
+      return { body: { items: models.map(({ id, name }) => ({ id, displayName: name })) } };
     },
   }),
   route({
     method: "get",
     path: "/v1/me",
     summary: "Whose token this is",
-    replies: {
-      200: {
-        description: "The user",
-        schema: v.object({ apiKeyName: v.string(), userName: v.string(), version: v.string() }),
-      },
-    },
+    replies: ok("The user", v.object({ apiKeyName: v.string(), userName: v.string(), version: v.string() })),
     handle: async ({ context: { env, version } }) => ({
-      status: 200,
       body: { apiKeyName: "serve.json", userName: env["USER"] ?? env["USERNAME"] ?? "", version },
     }),
   }),
@@ -278,7 +259,7 @@ async function nextRun(
   return { ...next, spec: newSpec({ ...next.spec, request: nextRequest(next.spec.request, requestOf(body)) }) };
 }
 
-/** What the agent began with holds, and more may be added. Among the modes without force its client may switch. */
+/** The agent's first request still applies, with restrictions added. The client may switch between modes without force. */
 function nextRequest({ mode: before, ...base }: RunRequest, more: Partial<RunRequest>): RunRequest {
   const mode = more.mode ?? before;
   return restrict({ ...base, ...(mode && { mode }) }, more);
@@ -289,7 +270,7 @@ function requestOf({ model, ...body }: v.InferOutput<typeof newFollowUp>): Parti
 }
 
 function promptOf({ text, images = [] }: v.InferOutput<typeof promptShape>): NewRun["spec"]["prompt"] {
-  if (images.length > mostImages) throw new HttpError(400, "invalid_request", `At most ${mostImages} images.`);
+  if (images.length > maxImages) throw new HttpError(400, "invalid_request", `At most ${maxImages} images.`);
   return {
     text,
     ...(images.length > 0 && { images: images.map(({ data, mimeType }) => ({ mime: mimeType, base64: data })) }),
@@ -303,15 +284,8 @@ function placeOf(body: v.InferOutput<typeof newAgent>): GivenPlace {
   if (env && env.type !== "pool")
     throw new HttpError(400, "unsupported_field", 'Of "env" there is {"type": "pool", "name"}.');
   const ref = repos[0]?.startingRef === undefined ? "" : `#${repos[0].startingRef}`;
-  return {
-    ...(workspace !== undefined && { workspace }),
-    ...(source !== undefined && { source }),
-    ...(repos[0] && { source: `git:${repos[0].url}${ref}` }),
-    ...(env?.name !== undefined && { pool: env.name }),
-    ...(labels && { labels }),
-    ...(priority && { priority }),
-    ...(onWorkerLoss && { onWorkerLoss }),
-  };
+  const from = repos[0] ? `git:${repos[0].url}${ref}` : source;
+  return { workspace, source: from, pool: env?.name, labels, priority, onWorkerLoss };
 }
 
 function refuseUnsupported(body: JsonObject, { fleetUrl }: ServeContext): void {
@@ -326,7 +300,7 @@ function refuseUnsupported(body: JsonObject, { fleetUrl }: ServeContext): void {
     );
 }
 
-/** Undefined without the header. 0 is an id: that of a client which connected before anything had happened. */
+/** Returns undefined without the header. 0 is a valid id, for a client that connected before the first event. */
 export function lastEventOf({ lastEventId }: Pick<Call<unknown, unknown>, "lastEventId">): number | undefined {
   if (lastEventId === undefined || lastEventId === "") return undefined;
   if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);
@@ -337,7 +311,7 @@ function limitOf(text: string): number {
   return Math.min(100, Number(text));
 }
 
-/** One more than asked for was looked up: whether there is another page. */
+/** `found` holds one item more than `limit` if there is another page. */
 function paged<Item extends { id: string }, View>(found: readonly Item[], limit: number, view: (item: Item) => View) {
   const items = found.slice(0, limit);
   const hasMore = found.length > limit;

@@ -1,22 +1,20 @@
-// The studio's side of live runs: start, speak to, answer, stop; and one stream over all of them.
+// The studio's routes for live runs: start, message, answer and stop them, and one stream for all of them.
 import { setTimeout as sleep } from "node:timers/promises";
 import * as v from "valibot";
 import { type ControlLine, readControlLine } from "../../protocol/control-lines.ts";
 import { type RunRequest, reasoningEfforts } from "../../protocol/run.ts";
 import { beginRun, type ServeContext } from "../context.ts";
 import { fileChanges } from "../file-changes.ts";
-import { cliNames, type Message, type Placement, priorities, type RunRecord, runStates } from "../fleet.ts";
+import { type Message, type RunRecord, runStates } from "../fleet.ts";
 import type { EventStream } from "../http/event-stream.ts";
 import { HttpError, type Route, route } from "../http/route.ts";
 import { followUp, newRun } from "../new-run.ts";
 import { patchOf } from "../patch.ts";
 import { placeRun } from "../place-run.ts";
 import { changedSessions } from "../session-watch.ts";
-import { refuseGrants, restrictingShapes } from "./request-shapes.ts";
+import { placeShapes, refuseGrants, restrictingShapes } from "./request-shapes.ts";
 import { lastEventOf } from "./rest.ts";
-import { failures } from "./rest-shapes.ts";
-
-const anything = v.record(v.string(), v.unknown());
+import { anything, failures, itemsOf, ok } from "./rest-shapes.ts";
 
 const runView = v.looseObject({
   id: v.string(),
@@ -35,26 +33,18 @@ const prompt = v.strictObject({
   images: v.optional(v.pipe(v.array(image), v.maxLength(5, "may be 5."))),
 });
 
-/** A file on this machine is named by nobody but who sits at it: pictures come as data. */
+/** Images are sent as data, because clients may not name files on this machine. */
 const newStudioRun = v.strictObject({
   ...restrictingShapes,
-  cli: v.optional(v.picklist(cliNames), "courser"),
-  workspace: v.optional(v.string()),
-  /** Over a fleet: where the files come from, and which workers. */
-  source: v.optional(v.string()),
+  ...placeShapes,
   pool: v.optional(v.string()),
-  labels: v.optional(v.record(v.string(), v.string())),
-  priority: v.optional(v.picklist(priorities)),
-  onWorkerLoss: v.optional(v.picklist(["continue", "interrupt"])),
   prompt,
-  name: v.optional(v.pipe(v.string(), v.maxLength(200))),
   model: v.optional(v.string()),
   effort: v.optional(v.picklist(reasoningEfforts)),
-  force: v.optional(v.boolean()),
   sandbox: v.optional(v.picklist(["enabled", "disabled"])),
-  /** In a copy of the workspace's repository. */
+  /** Runs in a copy of the workspace's repository. */
   worktree: v.optional(v.strictObject({ name: v.optional(v.string()), base: v.optional(v.string()) })),
-  /** A session of this CLI to resume, or to go on from in a copy. */
+  /** A session of this CLI to resume, or to continue in a copy. */
   session: v.optional(
     v.strictObject({ id: v.pipe(v.string(), v.regex(/^[\w-]+$/, "is not an id.")), fork: v.optional(v.boolean()) }),
   ),
@@ -68,12 +58,11 @@ export const studioRunRoutes: readonly Route[] = [
     path: "/api/runs",
     summary: "Runs, newest first; without `state` and `before`, all that are not over are among them",
     query: v.object({ state: v.optional(v.picklist(runStates)), before: v.optional(v.string()) }),
-    replies: { 200: { description: "Runs", schema: v.object({ items: v.array(runView) }) }, ...failures(400) },
+    replies: ok("Runs", itemsOf(runView), 400),
     async handle({ context, query: { state, before } }) {
-      if (state === undefined && before === undefined)
-        return { status: 200, body: { items: await listedRuns(context) } };
+      if (state === undefined && before === undefined) return { body: { items: await listedRuns(context) } };
       const some = { limit: 100, ...(state && { states: [state] }), ...(before !== undefined && { before }) };
-      return { status: 200, body: { items: await context.fleet.runs(some) } };
+      return { body: { items: await context.fleet.runs(some) } };
     },
   }),
   route({
@@ -91,7 +80,7 @@ export const studioRunRoutes: readonly Route[] = [
         { cli, request: request as RunRequest, prompt: promptOf(asked), attended: true },
         name === undefined ? {} : { name },
       );
-      const place = { workspace, source, onWorkerLoss, ...defined({ pool, labels, priority }) };
+      const place = { workspace, source, onWorkerLoss, pool, labels, priority };
       return { status: 201, body: await beginRun(context, await placeRun(context, run, place, signal)) };
     },
   }),
@@ -104,35 +93,32 @@ export const studioRunRoutes: readonly Route[] = [
       const run = await runOf(context, params);
       const patch = await patchOf(context.fleet, run);
       if (!patch) throw new HttpError(404, "not_found", "The run has no patch.");
-      return { status: 200, download: { name: `${run.id}.patch`, type: "text/x-diff", text: patch.toString("utf8") } };
+      return { file: { name: `${run.id}.patch`, type: "text/x-diff", text: patch.toString("utf8") } };
     },
   }),
   route({
     method: "get",
     path: "/api/runs/:id",
     summary: "A run",
-    replies: { 200: { description: "The run", schema: runView }, ...failures(404) },
-    handle: async ({ context, params }) => ({ status: 200, body: await runOf(context, params) }),
+    replies: ok("The run", runView, 404),
+    handle: async ({ context, params }) => ({ body: await runOf(context, params) }),
   }),
   route({
     method: "get",
     path: "/api/runs/:id/log",
     summary: "The log of a run, after a position",
     query: v.object({ from: v.optional(v.pipe(v.string(), v.regex(/^\d+$/, "must be a position.")), "0") }),
-    replies: {
-      200: { description: "Entries", schema: v.object({ items: v.array(entryView) }) },
-      ...failures(400, 404),
-    },
+    replies: ok("Entries", itemsOf(entryView), 400, 404),
     async handle({ context, params, query }) {
       const { id } = await runOf(context, params);
-      return { status: 200, body: { items: await context.fleet.entries(id, Number(query.from), 1000) } };
+      return { body: { items: await context.fleet.entries(id, Number(query.from), 1000) } };
     },
   }),
   route({
     method: "get",
     path: "/api/runs/:id/changes",
     summary: "What a run changed, by file",
-    replies: { 200: { description: "Files", schema: v.object({ items: v.array(anything) }) }, ...failures(404) },
+    replies: ok("Files", itemsOf(anything), 404),
     async handle({ context, params, signal }) {
       const { id, position } = await runOf(context, params);
       const events = [];
@@ -144,7 +130,7 @@ export const studioRunRoutes: readonly Route[] = [
         }
         if (at >= position) break;
       }
-      return { status: 200, body: { items: fileChanges(events) } };
+      return { body: { items: fileChanges(events) } };
     },
   }),
   route({
@@ -156,7 +142,7 @@ export const studioRunRoutes: readonly Route[] = [
     async handle({ context, params, body }) {
       const { id } = await runOf(context, params);
       const message = messageOf(body);
-      // Whoever speaks to it from the page is in front of it.
+      // A user who writes to the run from the page is watching it.
       if (message.type === "prompt" || message.type === "steer") await context.fleet.say(id, { type: "attend" });
       await context.fleet.say(id, message);
       return { status: 202, body: {} };
@@ -186,12 +172,12 @@ export const studioRunRoutes: readonly Route[] = [
     method: "post",
     path: "/api/runs/:id/stop",
     summary: "Stop a run",
-    replies: { 200: { description: "Its host was told", schema: anything }, ...failures(404, 409) },
+    replies: ok("Its host was told", anything, 404, 409),
     async handle({ context, params }) {
       const { id } = await runOf(context, params);
       if (!(await context.fleet.cancel(id, "The run was stopped by its user.")))
         throw new HttpError(409, "run_over", "The run is over.");
-      return { status: 200, body: { id } };
+      return { body: { id } };
     },
   }),
   route({
@@ -199,27 +185,22 @@ export const studioRunRoutes: readonly Route[] = [
     path: "/api/runs/:id/answer",
     summary: "Answer a question of this run: accepted once, and only for the question with this hash",
     body: answerBody,
-    replies: { 200: { description: "Counted", schema: anything }, ...failures(400, 404, 409) },
+    replies: ok("Counted", anything, 400, 404, 409),
     async handle({ context, params, body: { question, hash, answer } }) {
       const { id } = await runOf(context, params);
       const line = readControlLine({ type: "answer", question, hash, answer });
       if (typeof line !== "object" || line.type !== "answer")
         throw new HttpError(400, "invalid_request", `Invalid answer: ${line ?? "unknown"}.`);
       await context.fleet.answer(id, { question, hash, answer: line.answer });
-      return { status: 200, body: { question } };
+      return { body: { question } };
     },
   }),
   route({
     method: "get",
     path: "/api/questions",
     summary: "Open questions of all runs",
-    replies: {
-      200: {
-        description: "Questions",
-        schema: v.object({ items: v.array(v.object({ run: v.string(), at: v.number(), question: anything })) }),
-      },
-    },
-    handle: async ({ context }) => ({ status: 200, body: { items: await context.fleet.questions() } }),
+    replies: ok("Questions", itemsOf(v.object({ run: v.string(), at: v.number(), question: anything }))),
+    handle: async ({ context }) => ({ body: { items: await context.fleet.questions() } }),
   }),
   route({
     method: "get",
@@ -248,7 +229,7 @@ export const studioRunRoutes: readonly Route[] = [
   }),
 ];
 
-/** The newest, and all that are not over. */
+/** Returns the newest runs, and all that are not over. */
 async function listedRuns({ fleet }: ServeContext): Promise<RunRecord[]> {
   const newest = await fleet.runs({ limit: 100 });
   if (newest.length < 100) return newest;
@@ -259,7 +240,7 @@ async function listedRuns({ fleet }: ServeContext): Promise<RunRecord[]> {
 
 const queueEveryMs = 1000;
 
-/** A run that waits for a host has no log yet: who started it knows of it, others are told. */
+/** Reports queued runs, which have no log yet, to clients that did not start them. */
 async function tellQueued(events: EventStream, { fleet }: ServeContext, known: Set<string>, signal: AbortSignal) {
   while (!signal.aborted) {
     await sleep(queueEveryMs, undefined, { signal, ref: false }).catch(() => {});
@@ -310,11 +291,7 @@ function messageOf(body: Record<string, unknown>): Message {
   return line;
 }
 
-function defined(placement: { [Field in keyof Placement]: Placement[Field] | undefined }): Placement {
-  return Object.fromEntries(Object.entries(placement).filter(([, value]) => value !== undefined));
-}
-
-/** What only the process that hosts a run may say. */
+/** Messages that only the process hosting a run may send. */
 function isOfHost(line: ControlLine): line is Exclude<ControlLine, Message> {
   return line.type === "hello" || line.type === "answer" || line.type === "run_call";
 }

@@ -1,4 +1,4 @@
-// The studio's side of what lies on the disk: sessions of all agents, files of trusted workspaces, what is installed.
+// The studio's routes for data on disk: sessions of all agents, files of trusted workspaces, and installed CLIs.
 import * as v from "valibot";
 import { type ExportFormat, exporters, exportFormats } from "../../export/index.ts";
 import { runProgram } from "../../process/run-program.ts";
@@ -14,22 +14,22 @@ import type { ServeContext } from "../context.ts";
 import type { FileChange } from "../file-changes.ts";
 import { cliNames } from "../fleet.ts";
 import { HttpError, type Route, route } from "../http/route.ts";
+import { ownProgram } from "../own-program.ts";
 import { ownerOf, sessionList, sessionStates } from "../session-list.ts";
 import { figuresByDay, summaryOf } from "../session-summary.ts";
 import { eventsPage, lastEvents, type OpenedSession, openSession, sessionChanges, sessionUsage } from "../sessions.ts";
 import { listFolder, readWorkspaceFile, trustedWorkspace } from "../workspaces.ts";
-import { failures } from "./rest-shapes.ts";
+import { anything, failures, itemsOf, ok } from "./rest-shapes.ts";
 
 const tools = ["cursor", "claude", "codex", "gemini", "pi"] as const satisfies readonly UnifiedTool[];
-const mostEvents = 10_000;
-const anything = v.record(v.string(), v.unknown());
+const maxEvents = 10_000;
 const sessionId = v.pipe(v.string(), v.regex(/^[\w-]{4,}$/, "is not an id."));
 const number = (otherwise: string) =>
   v.optional(v.pipe(v.string(), v.regex(/^\d{1,9}$/, "must be a number.")), otherwise);
 
 const sessionShape = v.object({
   tool: v.picklist(tools),
-  /** Which program wrote it: chats of ours and of the original lie in one place. */
+  /** The program that wrote the session: chats of this program and of the original are stored in one place. */
   agent: v.picklist(cliNames),
   state: v.picklist(sessionStates),
   id: v.string(),
@@ -39,7 +39,7 @@ const sessionShape = v.object({
   createdAt: v.number(),
   updatedAt: v.number(),
   snippet: v.optional(v.string()),
-  /** The run that works in it now. */
+  /** The run that is working in the session now. */
   run: v.optional(v.string()),
   isTrusted: v.boolean(),
 });
@@ -49,8 +49,8 @@ export const studioSessionRoutes: readonly Route[] = [
     method: "get",
     path: "/api/agents",
     summary: "The installed agent CLIs, with their versions and capabilities",
-    replies: { 200: { description: "CLIs", schema: v.object({ items: v.array(anything) }) } },
-    handle: async ({ context }) => ({ status: 200, body: { items: await installedClis(context) } }),
+    replies: ok("CLIs", itemsOf(anything)),
+    handle: async ({ context }) => ({ body: { items: await installedClis(context) } }),
   }),
   route({
     method: "get",
@@ -65,13 +65,11 @@ export const studioSessionRoutes: readonly Route[] = [
       search: v.optional(v.pipe(v.string(), v.maxLength(500))),
       limit: number("100"),
     }),
-    replies: {
-      200: {
-        description: "Sessions, and the projects to filter by",
-        schema: v.object({ items: v.array(sessionShape), projects: v.array(v.string()) }),
-      },
-      ...failures(400),
-    },
+    replies: ok(
+      "Sessions, and the projects to filter by",
+      v.object({ items: v.array(sessionShape), projects: v.array(v.string()) }),
+      400,
+    ),
     async handle({ context, query: { agent, state, project, since, search, limit } }) {
       const found = await sessionList(context, {
         limit: Math.min(1000, Number(limit)),
@@ -81,7 +79,7 @@ export const studioSessionRoutes: readonly Route[] = [
         ...(project && { project }),
         ...(search?.trim() && { search }),
       });
-      return { status: 200, body: found };
+      return { body: found };
     },
   }),
   route({
@@ -94,17 +92,11 @@ export const studioSessionRoutes: readonly Route[] = [
         v.maxLength(100, "may be 100."),
       ),
     }),
-    replies: {
-      200: {
-        description: "One for each, in their order; null: unreadable",
-        schema: v.object({ items: v.array(v.nullable(anything)) }),
-      },
-      ...failures(400),
-    },
+    replies: ok("One for each, in their order; null: unreadable", itemsOf(v.nullable(anything)), 400),
     async handle({ context, body }) {
       const items = [];
       for (const session of body.sessions) items.push((await summaryOf(context, session)) ?? null);
-      return { status: 200, body: { items } };
+      return { body: { items } };
     },
   }),
   route({
@@ -112,9 +104,8 @@ export const studioSessionRoutes: readonly Route[] = [
     path: "/api/days",
     summary: "Sessions, cost and time of the last days, the oldest first",
     query: v.object({ count: v.optional(v.pipe(v.string(), v.regex(/^[1-9]\d?$/, "must be 1 to 99.")), "14") }),
-    replies: { 200: { description: "Days", schema: v.object({ items: v.array(anything) }) }, ...failures(400) },
+    replies: ok("Days", itemsOf(anything), 400),
     handle: async ({ context, query }) => ({
-      status: 200,
       body: { items: await figuresByDay(context, Number(query.count)) },
     }),
   }),
@@ -122,21 +113,23 @@ export const studioSessionRoutes: readonly Route[] = [
     method: "get",
     path: "/api/sessions/:tool/:id",
     summary: "A session: its metadata, and its turns in figures",
-    replies: { 200: { description: "The session", schema: anything }, ...failures(404) },
+    replies: ok("The session", anything, 404),
     async handle({ context, params }) {
       const session = await sessionOf(context, params);
       const { turns, path: _path, ...facts } = session;
       const total = turns.reduce((sum, { events }) => sum + events.length, 0);
       const owner = await ownerOf(context, session);
-      return { status: 200, body: { ...facts, ...owner, turns: sessionUsage(session), total } };
+      return { body: { ...facts, ...owner, turns: sessionUsage(session), total } };
     },
   }),
   route({
     method: "get",
     path: "/api/sessions/:tool/:id/events",
-    summary: "What happened in a session, a page at a time; with `last`, the turns at its end that have so many events",
+    summary:
+      "What happened in a session, a page at a time, from an event or a turn on; with `last`, the turns at its end that have so many events",
     query: v.object({
       from: number("0"),
+      turn: number("0"),
       limit: number("500"),
       last: v.optional(v.pipe(v.string(), v.regex(/^[1-9]\d{0,5}$/, "must be a number."))),
     }),
@@ -145,19 +138,22 @@ export const studioSessionRoutes: readonly Route[] = [
         description: "Events",
         schema: v.object({
           items: v.array(v.object({ index: v.number(), turn: v.number(), event: anything })),
-          total: v.number(),
+          total: v.optional(v.number()),
           next: v.optional(v.number()),
+          hasEarlier: v.optional(v.boolean()),
         }),
       },
       ...failures(400, 404),
     },
     async handle({ context, params, query }) {
-      const session = await sessionOf(context, params);
-      const { from, limit, last } = query;
-      const page = last
-        ? lastEvents(session, Math.min(mostEvents, Number(last)))
-        : eventsPage(session, Number(from), Math.min(mostEvents, Number(limit)));
-      return { status: 200, body: page };
+      const { from, turn, limit, last } = query;
+      if (last) {
+        const { tool, id } = knownSession(params);
+        return { body: await lastEvents(context.env, tool, id, Math.min(maxEvents, Number(last))) };
+      }
+      const wanted = { from: Number(from), turn: Number(turn), limit: Math.min(maxEvents, Number(limit)) };
+      const page = eventsPage(await sessionOf(context, params), wanted);
+      return { body: page };
     },
   }),
   route({
@@ -170,20 +166,19 @@ export const studioSessionRoutes: readonly Route[] = [
       commands: v.optional(v.picklist(["1"])),
       now: v.optional(v.picklist(["1"])),
     }),
-    replies: {
-      200: {
-        description: "Files; `more`: how many others there are; `since`: how many differ since the session was over",
-        schema: v.object({ items: v.array(anything), more: v.optional(v.number()), since: v.optional(v.number()) }),
-      },
-      ...failures(400, 404),
-    },
+    replies: ok(
+      "Files; `more`: how many others there are; `since`: how many differ since the session was over",
+      v.object({ items: v.array(anything), more: v.optional(v.number()), since: v.optional(v.number()) }),
+      400,
+      404,
+    ),
     async handle({ context, params, query }) {
       const session = await sessionOf(context, params);
       const turn = query.turn === undefined ? undefined : Number(query.turn);
       const whole =
         query.commands && turn === undefined ? await commandChanges(context, session, query.now) : undefined;
-      if (whole) return { status: 200, body: whole };
-      return { status: 200, body: { items: sessionChanges(session, turn) } };
+      if (whole) return { body: whole };
+      return { body: { items: sessionChanges(session, turn) } };
     },
   }),
   route({
@@ -200,7 +195,7 @@ export const studioSessionRoutes: readonly Route[] = [
         query.format as ExportFormat
       ];
       const text = [...exporter(record)].join("");
-      return { status: 200, download: { name: `${id}.${ending}`, type: "application/octet-stream", text } };
+      return { file: { name: `${id}.${ending}`, type: "application/octet-stream", text } };
     },
   }),
   ownCommand({
@@ -227,28 +222,31 @@ export const studioSessionRoutes: readonly Route[] = [
   ownCommand({
     method: "post",
     path: "/api/sessions/:tool/:id/rewind",
-    summary: "Rewind a chat of ours, and the files it changed, to before a turn",
+    summary: "Rewind a chat of ours, and the files it changed, to before a turn; with `file`, that file alone",
     body: v.strictObject({
       turn: v.pipe(v.number(), v.integer(), v.minValue(1)),
       conversationOnly: v.optional(v.boolean()),
+      file: v.optional(v.pipe(v.string(), v.nonEmpty("must not be empty."), v.maxLength(4096))),
     }),
-    words: (id, { turn, conversationOnly }) => [
+    words: (id, { turn, conversationOnly, file }) => [
       ...["rewind", id, "--to", String(turn), "--yes"],
       ...(conversationOnly ? ["--conversation-only"] : []),
+      ...(file === undefined ? [] : [`--file=${file}`]),
     ],
+  }),
+  ownCommand({
+    method: "post",
+    path: "/api/sessions/:tool/:id/rewind/undo",
+    summary: "Restore the files that the last rewind of a chat of ours changed",
+    body: v.strictObject({}),
+    words: (id) => ["rewind", id, "--undo", "--yes"],
   }),
   route({
     method: "get",
     path: "/api/workspaces",
     summary: "Directories in which runs may be started: the trusted ones. `startedIn`: where the service was started",
-    replies: {
-      200: {
-        description: "Real paths",
-        schema: v.object({ items: v.array(v.string()), isFleet: v.boolean(), startedIn: v.string() }),
-      },
-    },
+    replies: ok("Real paths", v.object({ items: v.array(v.string()), isFleet: v.boolean(), startedIn: v.string() })),
     handle: async ({ context: { configDir, fleetUrl, startedIn } }) => ({
-      status: 200,
       body: { items: trustedFolders(configDir), isFleet: fleetUrl !== undefined, startedIn },
     }),
   }),
@@ -257,7 +255,7 @@ export const studioSessionRoutes: readonly Route[] = [
     path: "/api/workspaces/trust",
     summary: "Trust the directory in which the service was started, and no other",
     body: v.strictObject({ workspace: v.string() }),
-    replies: { 200: { description: "It is trusted", schema: anything }, ...failures(400, 403) },
+    replies: ok("It is trusted", anything, 400, 403),
     async handle({ context: { configDir, startedIn, env }, body: { workspace } }) {
       if (workspace !== startedIn || isWide(startedIn, homeDir(env)))
         throw new HttpError(
@@ -266,7 +264,7 @@ export const studioSessionRoutes: readonly Route[] = [
           `Only the directory in which the service was started can be trusted here. In a terminal: cd there, and ${programName()} trust add`,
         );
       trust(configDir, startedIn);
-      return { status: 200, body: { workspace } };
+      return { body: { workspace } };
     },
   }),
   route({
@@ -274,10 +272,9 @@ export const studioSessionRoutes: readonly Route[] = [
     path: "/api/files/list",
     summary: "A directory in a trusted workspace. By POST, so that no path appears in a URL",
     body: v.strictObject({ workspace: v.string(), path: v.optional(v.string(), ".") }),
-    replies: { 200: { description: "Entries", schema: v.object({ items: v.array(anything) }) }, ...failures(400, 403) },
+    replies: ok("Entries", itemsOf(anything), 400, 403),
     async handle({ context, body }) {
       return {
-        status: 200,
         body: { items: listFolder(trustedWorkspace(context.configDir, body.workspace), body.path) },
       };
     },
@@ -287,17 +284,14 @@ export const studioSessionRoutes: readonly Route[] = [
     path: "/api/files/read",
     summary: "A file in a trusted workspace",
     body: v.strictObject({ workspace: v.string(), path: v.string() }),
-    replies: {
-      200: { description: "The file", schema: v.object({ text: v.string(), bytes: v.number(), isCut: v.boolean() }) },
-      ...failures(400, 403),
-    },
+    replies: ok("The file", v.object({ text: v.string(), bytes: v.number(), isCut: v.boolean() }), 400, 403),
     async handle({ context, body }) {
-      return { status: 200, body: readWorkspaceFile(trustedWorkspace(context.configDir, body.workspace), body.path) };
+      return { body: readWorkspaceFile(trustedWorkspace(context.configDir, body.workspace), body.path) };
     },
   }),
 ];
 
-/** Snapshots are read by a command of this program. Undefined: there are none, or they cannot be read. */
+/** Reads the snapshots with a command of this program. Returns undefined if there are none or they cannot be read. */
 async function commandChanges(context: ServeContext, { tool, id, workspace }: OpenedSession, now: "1" | undefined) {
   if (tool !== "cursor" || workspace === undefined) return undefined;
   const command = [...context.program, "sessions", "changes", id, "--format", "json", ...(now ? ["--now"] : [])];
@@ -307,7 +301,8 @@ async function commandChanges(context: ServeContext, { tool, id, workspace }: Op
   return JSON.parse(end.stdout.toString("utf8")) as { items: FileChange[]; more: number; since: number };
 }
 
-/** Done by a command of this program, so that the same rules hold as on the command line. */
+/** Creates a route that runs a command of this program, so that the same rules apply as on the command line. */
+// biome-ignore lint/suspicious/noExplicitAny: routes of different shapes stand in one table
 function ownCommand<Body extends v.GenericSchema<any, any>>({
   words,
   ...rest
@@ -317,23 +312,17 @@ function ownCommand<Body extends v.GenericSchema<any, any>>({
 }): Route {
   return route({
     ...rest,
-    replies: {
-      200: { description: "Done, with the response", schema: v.object({ text: v.string() }) },
-      ...failures(400, 404, 409),
-    },
+    replies: ok("Done, with the response", v.object({ text: v.string() }), 400, 404, 409),
     async handle({ context, params, body }) {
       const id = ownChat(params);
       const { workspace } = readChat(findChat(context.configDir, id, "")).metadata;
-      const command = [...context.program, "sessions", ...words(id, body as v.InferOutput<Body>)];
-      const end = await runProgram({ command, cwd: workspace ?? "/", env: context.env, timeoutMs: 60_000 });
-      if (end.exitCode === 0) return { status: 200, body: { text: end.stdout.toString("utf8").trim() } };
-      const said = (end.failure?.message ?? end.stderr).trim().replace(/^Error: /, "");
-      throw new HttpError(409, "refused", said);
+      const text = await ownProgram(context, ["sessions", ...words(id, body as v.InferOutput<Body>)], workspace);
+      return { body: { text } };
     },
   });
 }
 
-/** Sessions of other CLIs are theirs: read and resumed, never changed here. */
+/** Sessions of other CLIs can be read and resumed here, but never changed. */
 function ownChat({ tool, id = "" }: Record<string, string>): string {
   if (!isChatId(id)) throw new HttpError(404, "not_found", "There is no such session.");
   if (tool === "cursor") return id;
@@ -344,8 +333,13 @@ function ownChat({ tool, id = "" }: Record<string, string>): string {
   );
 }
 
-async function sessionOf(context: ServeContext, { tool, id = "" }: Record<string, string>): Promise<OpenedSession> {
+async function sessionOf(context: ServeContext, params: Record<string, string>): Promise<OpenedSession> {
+  const { tool, id } = knownSession(params);
+  return openSession(context.env, tool, id);
+}
+
+function knownSession({ tool, id = "" }: Record<string, string>) {
   const known = tools.find((each) => each === tool);
   if (!known || !/^[\w-]{4,}$/.test(id)) throw new HttpError(404, "not_found", "There is no such session.");
-  return openSession(context.env, known, id);
+  return { tool: known, id };
 }

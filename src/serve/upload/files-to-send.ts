@@ -1,25 +1,25 @@
-// Which files of a workspace are sent to a fleet: what git would take, and nothing that looks like a secret.
+// Selects the files of a workspace that are sent to a fleet: those that git would add, without any that look like secrets.
 import { lstatSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join, posix, relative, sep } from "node:path";
-import { holdsSecrets } from "../../policy/secret-files.ts";
 import { UserError } from "../../protocol/error-codes.ts";
+import { holdsSecrets } from "../../redact/secret-files.ts";
 import { byteSize } from "../../view/numbers.ts";
 import { entries, type GitCall, git, tryGit } from "../../worktrees/git.ts";
 
 export type FilesToSend = {
   files: readonly string[];
   bytes: number;
-  /** Left out by their names. */
+  /** Files left out because of their names. */
   secrets: readonly string[];
-  /** Left out: repositories of their own, links that lead out, and what is neither a file nor a link. */
+  /** Paths left out: nested repositories, links that lead out, and anything that is neither a file nor a link. */
   others: readonly string[];
 };
 
-export const mostFiles = 50_000;
-export const mostBytes = 256 * 1024 * 1024;
+export const maxFiles = 50_000;
+export const maxBytes = 256 * 1024 * 1024;
 
-/** `isWhole`: everything in it, what git ignores and what looks like a secret too. Throws UserError for a workspace that is too large to be sent. */
+/** `isWhole` also includes ignored files and those that look like secrets. Throws a UserError if the workspace is too large. */
 export async function filesToSend(
   workspace: string,
   { isWhole = false, ...call }: Omit<GitCall, "cwd"> & { isWhole?: boolean },
@@ -36,7 +36,7 @@ export async function filesToSend(
       continue;
     }
     const stat = lstatSync(join(workspace, path), { throwIfNoEntry: false });
-    if (!stat) continue; // git knows it, and it was deleted
+    if (!stat) continue; // git lists it, but it was deleted
     if (!stat.isFile() && !(stat.isSymbolicLink() && staysInside(workspace, path))) {
       others.push(path);
       continue;
@@ -45,11 +45,11 @@ export async function filesToSend(
     bytes += stat.size;
     sizes.push({ path, size: stat.size });
   }
-  if (files.length > mostFiles || bytes > mostBytes) throw tooLarge(workspace, { count: files.length, bytes, sizes });
+  if (files.length > maxFiles || bytes > maxBytes) throw tooLarge(workspace, { count: files.length, bytes, sizes });
   return { files, bytes, secrets, others };
 }
 
-/** Of a link: a worker takes no archive that leads out of its folder. */
+/** Checks a link: a worker refuses an archive that leads out of its folder. */
 function staysInside(workspace: string, path: string): boolean {
   const target = readlinkSync(join(workspace, path));
   const way = posix.join(posix.dirname(path), target);
@@ -63,8 +63,8 @@ function everythingIn(workspace: string): string[] {
 }
 
 /**
- * What git has of the folder, and what it would add. A folder that is not in a repository has its .gitignore heeded as well.
- * `only`: of these paths alone.
+ * Lists the files that git tracks in the folder or would add. Outside a repository, the folder's .gitignore is still respected.
+ * `only` restricts the list to these paths.
  */
 export async function pathsOf(call: GitCall, only: readonly string[] = []): Promise<string[]> {
   const inside = await tryGit(["rev-parse", "--is-inside-work-tree"], call);
@@ -92,7 +92,7 @@ function tooLarge(
     .map(({ path, size }) => `${path} (${byteSize(size)})`);
   return new UserError(
     "USAGE",
-    `${workspace} is too large to be sent: ${count} files, ${byteSize(bytes)}; at most ${mostFiles} files and ${byteSize(mostBytes)}. ` +
+    `${workspace} is too large to be sent: ${count} files, ${byteSize(bytes)}; at most ${maxFiles} files and ${byteSize(maxBytes)}. ` +
       `The largest: ${largest.join(", ")}. Name in .gitignore what is not needed, or let workers fetch it: --source git`,
   );
 }

@@ -1,4 +1,4 @@
-// Puts the files of a workspace into a fleet, as the archive that a worker makes the workspace of a run from.
+// Uploads the files of a workspace to a fleet, as the archive from which a worker creates the workspace of a run.
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
@@ -10,7 +10,7 @@ export type Upload = Omit<FilesToSend, "files"> & { source: WorkspaceSource; cou
 
 const object = "workspace.tar.gz";
 
-/** `run`: whose archive it is; it need not be queued yet. */
+/** The archive is stored for `run`, which need not be queued yet. */
 export async function uploadWorkspace(
   fleet: Fleet,
   run: string,
@@ -24,7 +24,7 @@ export async function uploadWorkspace(
     { concurrency: 4 },
   );
   const packed = createGzip();
-  const packing = pipeline(tar, packed).catch(() => {}); // told to who reads it
+  const packing = pipeline(tar, packed).catch(() => {}); // the reader of `packed` gets the error
   let packedBytes = 0;
   const count = (bytes: number) => (packedBytes += bytes);
   await fleet.put(run, object, counted(packed, count));
@@ -32,7 +32,7 @@ export async function uploadWorkspace(
   return { ...rest, source: { type: "archive", object, run }, count: files.length, packedBytes };
 }
 
-/** For people: what was sent, how much, and what was left out. */
+/** Describes what was sent, its size, and what was left out. */
 export function describeUpload(workspace: string, { count, bytes, packedBytes, secrets, others }: Upload): string {
   const sent = `Sent ${count} ${count === 1 ? "file" : "files"} of ${workspace}: ${byteSize(bytes)}, packed ${byteSize(packedBytes)}.`;
   const left = [

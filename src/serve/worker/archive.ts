@@ -1,4 +1,4 @@
-// Unpacks the archive of a workspace: .tar.gz, within bounds, and with nothing in it that leads out of its folder.
+// Unpacks the .tar.gz archive of a workspace within limits, and refuses entries that lead out of its folder.
 import { mkdirSync } from "node:fs";
 import { posix } from "node:path";
 import { Readable, Transform } from "node:stream";
@@ -10,10 +10,10 @@ import { systemErrorText } from "../../text/system-error.ts";
 export type ArchiveLimits = { files: number; bytes: number };
 
 const limits: ArchiveLimits = { files: 200_000, bytes: 4 * 1024 ** 3 };
-/** So deep a path may go. */
-const mostDepth = 100;
+/** The maximum depth of a path. */
+const deepestFolder = 100;
 
-/** Throws UserError: what is unsafe or too much in it is not left out, it makes the archive unusable. */
+/** Throws a UserError if anything in the archive is unsafe or too large; nothing is silently left out. */
 export async function unpackArchive(
   bytes: AsyncIterable<Uint8Array>,
   folder: string,
@@ -31,7 +31,7 @@ export async function unpackArchive(
   });
   let fault: UserError | undefined;
   const unpack = unpackTar(folder, {
-    maxDepth: mostDepth,
+    maxDepth: deepestFolder,
     filter({ name, linkname, type, size: length }) {
       files++;
       fault ??= files > most.files || length > most.bytes ? tooLarge(most) : undefined;
@@ -45,7 +45,7 @@ export async function unpackArchive(
   } catch (error) {
     if (fault) throw fault;
     if (error instanceof UserError) throw error;
-    if ((error as NodeJS.ErrnoException).code === "ENOSPC") throw error; // told by who knows which disk it is
+    if ((error as NodeJS.ErrnoException).code === "ENOSPC") throw error; // the caller knows which disk it is
     throw new UserError(
       "FILE_UNREADABLE",
       `The archive of the workspace cannot be unpacked: ${systemErrorText(error)}.`,

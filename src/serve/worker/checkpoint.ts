@@ -1,10 +1,10 @@
-// Checkpoints of a run: after its steps, the chat and the workspace are copied while no call runs, then put into the fleet.
-// Only what is there is said to be there. A run whose worker is lost goes on from the last one.
+// Stores checkpoints of a run: after a step, the chat and the workspace are copied while no call runs, then put into the fleet. A
+// checkpoint is logged only once it is stored. A run whose worker is lost resumes from the last one.
 import { createReadStream, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline, type Readable } from "node:stream";
 import { createGzip } from "node:zlib";
-import { happensWithin, milliseconds } from "../../process/clock.ts";
+import { milliseconds, settlesWithin } from "../../process/clock.ts";
 import { copyStore } from "../../store/chats/carry-chat.ts";
 import { bundleState, headOf, recordState, type WorkspaceStates } from "../../worktrees/workspace-states.ts";
 import type { Entry, Fleet } from "../fleet.ts";
@@ -13,31 +13,31 @@ export type CheckpointParts = {
   fleet: Fleet;
   run: string;
   attempt: number;
-  /** For files on their way. */
+  /** The folder for temporary files. */
   folder: string;
-  /** The folder of the chat; undefined while it is not known. */
+  /** Returns the folder of the chat; undefined until it is known. */
   chat(): string | undefined;
   states?: WorkspaceStates;
-  /** Where the log of the run ends now, with everything that was shown in it. */
+  /** Returns the end of the run's log, once everything shown so far is in it. */
   position(): Promise<number>;
   heard(): number;
   add(entry: Entry): void;
-  /** Why there is none. Told once. */
+  /** Called once, with the reason, when a checkpoint fails. */
   onProblem(message: string): void;
 };
 
-/** So long a call waits for a checkpoint to be stored. */
-const mostWaitMs = 5000;
-/** Not more often. */
+/** How long a call waits for a checkpoint to be stored. */
+const maxWaitMs = 5000;
+/** The minimum time between checkpoints. */
 const everyMs = 1000;
-const mostChatBytes = 64 * 1024 * 1024;
-const mostWorkspaceBytes = 256 * 1024 * 1024;
+const maxChatBytes = 64 * 1024 * 1024;
+const maxWorkspaceBytes = 256 * 1024 * 1024;
 
 type Copy = { chat: string; position: number; heard: number; state?: { tree: string; key: string } };
 
 export class Checkpoints {
   readonly #parts: CheckpointParts;
-  /** Calls that run, and subagents that work by themselves: no moment for a copy. */
+  /** Calls and independent subagents that are running: no copy is made meanwhile. */
   readonly #running = new Set<string>();
   #copying: Promise<unknown> | undefined;
   #storing: Promise<void> | undefined;
@@ -47,7 +47,7 @@ export class Checkpoints {
   #isClosed = false;
   #hasProblem = false;
   #count = 0;
-  /** What the last one holds of the workspace, and under which name. */
+  /** The workspace state of the last checkpoint, and the object that holds it. */
   #workspace: { key: string; name: string; slot: number } | undefined;
 
   constructor(parts: CheckpointParts) {
@@ -55,14 +55,14 @@ export class Checkpoints {
   }
 
   /**
-   * A call may run: no copy is being made, and what was copied is in the fleet, so that a loss takes back as little as can be.
-   * A slow way there is not waited for: most of it was spent while the model thought.
+   * Resolves when a call may run: no copy is being made, and the last copy is in the fleet, so that a lost worker costs as little
+   * as possible. Waits for slow storage only briefly: most of it happens while the model is thinking.
    */
   async free(): Promise<void> {
     const waited = milliseconds();
-    while (this.#copying || (this.#storing && milliseconds() - waited < mostWaitMs)) {
+    while (this.#copying || (this.#storing && milliseconds() - waited < maxWaitMs)) {
       const stored = this.#copying ?? this.#storing!;
-      await (this.#copying ? stored : happensWithin(stored, mostWaitMs));
+      await (this.#copying ? stored : settlesWithin(stored, maxWaitMs));
     }
   }
 
@@ -76,12 +76,12 @@ export class Checkpoints {
     this.#plan();
   }
 
-  /** Something happened that the next one is to hold. */
+  /** Marks that something happened that the next checkpoint should include. */
   touch(): void {
     this.#isWanted = true;
   }
 
-  /** The last one holds all that happened, where no call runs. */
+  /** Makes a last checkpoint that includes everything so far, unless a call is running. */
   async last(): Promise<void> {
     do {
       this.#nextAt = 0;
@@ -135,10 +135,10 @@ export class Checkpoints {
     return { chat: file, position, heard, ...(tree !== undefined && { state: { tree, key: key! } }) };
   }
 
-  /** Two names in turn: what the last entry names is never written to, also not by a host that has lost its run. */
+  /** Alternates between two names, so that the object in the last log entry is never overwritten, even by a host that lost its run. */
   async #store({ chat, position, heard, state }: Copy): Promise<void> {
     const { attempt, add } = this.#parts;
-    if (statSync(chat).size > mostChatBytes) throw new Error(`the chat has more than ${mostChatBytes} bytes`);
+    if (statSync(chat).size > maxChatBytes) throw new Error(`the chat has more than ${maxChatBytes} bytes`);
     const workspace = state && (await this.#storeWorkspace(state));
     const name = `chat-${attempt}-${this.#count % 2}`;
     await this.#put(
@@ -155,15 +155,15 @@ export class Checkpoints {
     const name = `workspace-${attempt}-${slot}`;
     const file = join(folder, "workspace.bundle");
     await bundleState(states!, tree, file);
-    if (statSync(file).size > mostWorkspaceBytes)
-      throw new Error(`what changed in the workspace has more than ${mostWorkspaceBytes} bytes`);
+    if (statSync(file).size > maxWorkspaceBytes)
+      throw new Error(`what changed in the workspace has more than ${maxWorkspaceBytes} bytes`);
     await this.#put(name, createReadStream(file));
     rmSync(file, { force: true });
     this.#workspace = { key, name, slot };
     return name;
   }
 
-  /** What goes wrong with the file or the fleet ends both, and comes back from here. */
+  /** Destroys the stream in any case; errors of the file and of the fleet are thrown from here. */
   async #put(name: string, bytes: Readable): Promise<void> {
     try {
       await this.#parts.fleet.put(this.#parts.run, name, bytes);
@@ -172,7 +172,7 @@ export class Checkpoints {
     }
   }
 
-  /** The run goes on without: if its worker is lost, it goes on from an earlier step. */
+  /** Reports the first problem. The run continues; if its worker is lost, it resumes from an earlier step. */
   #fail(why: string): undefined {
     if (!this.#hasProblem) this.#parts.onProblem(`No checkpoint could be stored: ${why.replace(/\.$/, "")}.`);
     this.#hasProblem = true;

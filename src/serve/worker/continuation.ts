@@ -1,29 +1,29 @@
-// What a lost host left of a run: where another one can go on, what it must bring to an end first, and what the model is told.
+// Works out from a lost host's log where another host can resume a run, what it must close first, and what to tell the model.
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { Prompt, Recorded, TurnEnding } from "../../protocol/run.ts";
-import type { Entry, Fleet, Heard, LogEntry, RunRecord } from "../fleet.ts";
+import type { Entry, Fleet, LogEntry, ReceivedMessage, RunRecord } from "../fleet.ts";
 
 type ToolStart = Extract<AgentEvent, { type: "tool_start" }>;
 type Checkpoint = Extract<Entry, { type: "checkpoint" }>;
 
-/** A call that the chat of the checkpoint knows nothing of. */
+/** A call that was made after the checkpoint, so its chat does not contain it. */
 export type LaterCall = { tool: string; args: unknown; outcome?: string };
 
 export type Continuation = {
   checkpoint?: Checkpoint;
-  /** Of the last event that has one, those that are owed among them. */
+  /** The number of the last numbered event, including those in `owed`. */
   lastNumber: number;
   sessionId?: string;
-  /** Turns that were answered. */
+  /** The ends of the turns that were answered. */
   endings: TurnEnding[];
-  /** The last turn is over: there is nothing to go on with but prompts that came later. */
+  /** The last turn is over: only later prompts are left to answer. */
   isAnswered: boolean;
-  /** What the log still owes: an end for each call, text and question. */
+  /** Entries that are missing in the log: an end for each open call, text and question. */
   owed: Entry[];
   later: LaterCall[];
-  /** Prompts and requests that are over. */
+  /** The ids of prompts and requests that are over. */
   settled: ReadonlySet<string>;
-  /** Prompts that the chat holds: that of the checkpoint, or a later state of it, where that was still there. */
+  /** Prompts in the chat of the checkpoint, or in a later state of it if that still existed. */
   told: string[];
   isLater?: boolean;
 };
@@ -32,12 +32,12 @@ const pageSize = 500;
 const interruption =
   "Interrupted: the worker was lost while this call was running. It may or may not have taken effect, and is not run again.";
 
-/** Undefined: no host has begun it yet. */
+/** Returns undefined if no host has started the run yet. */
 export async function readContinuation(fleet: Fleet, run: string): Promise<Continuation | undefined> {
   const log: LogEntry[] = [];
   for (let from = 0; ; ) {
     const page = await fleet.entries(run, from, pageSize);
-    // Deltas are only looked at where they come last.
+    // Deltas matter only at the end of the log.
     log.push(...page);
     if (page.length < pageSize) break;
     from = page.at(-1)!.position;
@@ -128,7 +128,7 @@ function owedEntries({ open, pieces, questions, lastNumber }: Left): Entry[] {
   return entries;
 }
 
-/** With `workspace` its files are those of the checkpoint; without, as they lie. */
+/** With `workspace`, the files are those of the checkpoint; without it, they are as the lost host left them. */
 export function continuationPrompt(
   run: RunRecord,
   { checkpoint, later }: Continuation,
@@ -150,7 +150,7 @@ export function continuationPrompt(
     );
   }
   const note = reminder(lines.join("\n"));
-  // Nothing that was asked: the task is the prompt that the chat holds, for every model that looks for one.
+  // Not phrased as a request: for models that look for the task, it is still the earlier prompt in the chat.
   if (checkpoint) return { text: reminder("Continue with the task above from where it was left."), data: note };
   return { ...run.spec.prompt, data: [run.spec.prompt.data, note].filter(Boolean).join("\n\n") };
 }
@@ -164,19 +164,19 @@ function shown(args: unknown): string {
   return text.length > 400 ? `${text.slice(0, 400)} …` : text;
 }
 
-/** What the lost host was told and need not be done again is passed over; what waits for a word from it gets one. */
+/** Decides what to do with a message that a lost host may have handled: obey it, skip it, or send a late reply. */
 export function again(
   { settled, told, checkpoint, isLater }: Continuation,
-  { number, message }: Heard,
+  { number, message }: ReceivedMessage,
 ): "obey" | "pass" | "told" | "fail" {
   const id = "id" in message ? message.id : undefined;
   if (id !== undefined && settled.has(id)) return "pass";
-  // An answer to what nobody asks any more finds nobody.
+  // An answer to a question that is closed has no effect.
   if (message.type === "cancel" || message.type === "answer" || message.type === "attend") return "obey";
   const isAfter = number > (checkpoint?.heard ?? 0);
   const isTold = (text: string) => {
     const index = isAfter && !isLater ? -1 : told.indexOf(text);
-    // Of two with the same words, the chat may hold one.
+    // The chat may hold only one of two prompts with the same text.
     if (index !== -1) told.splice(index, 1);
     return index === -1 ? "obey" : "told";
   };
@@ -199,7 +199,7 @@ export function again(
   }
 }
 
-/** A run that goes on is one run for its readers: one init, one prompt, numbers that grow. Undefined: nothing is shown. */
+/** Joins the events of both hosts into one run: one init, one prompt, growing numbers. Returns undefined for events to skip. */
 export function joined({
   lastNumber,
   sessionId,

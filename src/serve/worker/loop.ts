@@ -1,5 +1,5 @@
-// A worker: takes runs as they come, carries out so many at once, and leaves in order. It dials out only. The agent of each
-// run is a process of its own; what a run does to it, it does to no other.
+// Runs a worker: takes runs from the fleet, hosts a limited number at once, and leaves in an orderly way. It only makes outgoing
+// connections. The agent of each run is a separate process, so that runs do not affect each other.
 import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../../protocol/error-codes.ts";
 import { programName } from "../../text/program-name.ts";
@@ -12,25 +12,25 @@ export type WorkerOptions = Omit<HostOptions, "signal" | "leave"> & {
   pool?: string;
   labels: Readonly<Record<string, string>>;
   concurrency: number;
-  /** Exactly one run. */
+  /** Takes exactly one run, then ends. */
   singleUse: boolean;
-  /** Leaves when it had nothing to do for so long. */
+  /** Leaves after being idle for this long. */
   idleMs?: number;
   leaseMs: number;
-  /** After it was told to leave, runs may still end by themselves for so long. */
+  /** How long runs may continue after the worker was told to leave. */
   graceMs: number;
-  /** No more runs are taken. */
+  /** Stops taking new runs. */
   drain: AbortSignal;
-  /** And those that run are given back or ended now. */
+  /** Gives back or ends the remaining runs at once. */
   end: AbortSignal;
-  /** What happens, a line each, for people. */
+  /** Called with a line for the operator about each event. */
   onLine(line: string): void;
 };
 
-/** Between tries to reach a fleet that was lost: at first, and at most. */
+/** The first and the longest pause between attempts to reach a lost fleet. */
 const retryMs = { first: 500, most: 15_000 };
 
-/** How the last run ended; undefined where there was none. */
+/** Returns how the last run ended, or undefined if there was none. */
 export async function work(fleet: Fleet, stats: WorkerStats, options: WorkerOptions): Promise<HostedEnd | undefined> {
   const running = new Set<Promise<void>>();
   const leave = leaveSignal(options, running);
@@ -77,12 +77,12 @@ export async function work(fleet: Fleet, stats: WorkerStats, options: WorkerOpti
   }
 }
 
-/** A run that breaks off takes no other with it. */
+/** Catches the errors of a run, so that they do not affect other runs. */
 async function carryOut(fleet: Fleet, lease: Lease, options: WorkerOptions, leave: AbortSignal): Promise<HostedEnd> {
   try {
     const { program, configDir, disk, sandbox } = options;
     const premises = { program, configDir, disk, ...(sandbox && { sandbox }) };
-    const { hostRun } = await import("../host-run.ts"); // a worker that waits is small
+    const { hostRun } = await import("../host-run.ts"); // loaded late, so that a waiting worker stays small
     return await hostRun(fleet, lease, { ...premises, signal: new AbortController().signal, leave });
   } catch (error) {
     options.onLine(`${lease.run} lost: ${(error as Error).message}`);
@@ -102,7 +102,7 @@ type Waiting = {
   onNewer(run: string, version: number): void;
 };
 
-/** Waits for one. `idle`: none came in time. Undefined: look again. */
+/** Waits for a lease. Returns `idle` if none came in time, and undefined if the caller should try again. */
 async function nextLease(
   fleet: Fleet,
   stats: WorkerStats,
@@ -114,7 +114,7 @@ async function nextLease(
   const stop = () => wait.abort();
   drain.addEventListener("abort", stop, { once: true });
   const timer = idle === undefined ? undefined : setTimeout(stop, idle);
-  // With nothing to do any more, the time to leave begins.
+  // The idle time starts when the last run is over.
   if (options.idleMs !== undefined && running.size > 0) void Promise.allSettled(running).then(stop);
   try {
     const asked = fleet.lease({
@@ -131,7 +131,7 @@ async function nextLease(
     return lease ?? (idle !== undefined && wait.signal.aborted && !drain.aborted ? "idle" : undefined);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    // The fleet answered when the worker began: it is asked again, less and less often.
+    // The fleet was reachable when the worker started, so retry with growing pauses.
     if (stats.isTaking || failures.count === 0) options.onLine(`The fleet cannot be reached: ${error.message}`);
     stats.isTaking = false;
     const waitMs = Math.min(retryMs.most, retryMs.first * 2 ** failures.count++);
@@ -143,7 +143,7 @@ async function nextLease(
   }
 }
 
-/** Aborted when runs that are still there are to be given back or ended. */
+/** Aborted when the remaining runs must be given back or ended. */
 function leaveSignal(
   { drain, end, graceMs }: WorkerOptions,
   running: ReadonlySet<unknown>,

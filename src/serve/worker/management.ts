@@ -1,12 +1,11 @@
-// The management address of a worker: is it alive, does it take runs, what did it do. For loopback and probes; it holds no
-// secret and changes nothing.
+// Serves a worker's health, readiness and metrics to probes, on loopback by default. It holds no secrets and changes nothing.
 import { createServer, type IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { hostname } from "node:os";
 import { UserError } from "../../protocol/error-codes.ts";
 import { systemErrorText } from "../../text/system-error.ts";
 import { createGuard, loopbackHosts, securityHeaders } from "../http/guard.ts";
-import { metricsText, type WorkerStats } from "./stats.ts";
+import { metricsText, metricsType, type WorkerStats } from "./stats.ts";
 
 export type Management = { host: string; port: number; close(): Promise<void> };
 
@@ -17,10 +16,10 @@ const plain = "text/plain; charset=utf-8";
 const pages: Readonly<Record<string, Page>> = {
   "/healthz": () => ({ status: 200, type: plain, text: "ok\n" }),
   "/readyz": ({ isReady }) => ({ status: isReady ? 200 : 503, type: plain, text: isReady ? "ready\n" : "not ready\n" }),
-  "/metrics": (stats) => ({ status: 200, type: "text/plain; version=0.0.4; charset=utf-8", text: metricsText(stats) }),
+  "/metrics": (stats) => ({ status: 200, type: metricsType, text: metricsText(stats) }),
 };
 
-/** `PORT` and `:PORT` are of loopback; beyond this machine takes the host by name. */
+/** `PORT` and `:PORT` mean loopback; to listen beyond this machine, the host must be given. */
 export function managementAddress(text: string): { host: string; port: number } {
   const [, host = "", port = ""] = /^(?:(\[[0-9a-f:.]+\]|[^:[\]\s]*):)?(\d{1,5})$/i.exec(text) ?? [];
   if (port === "" || Number(port) > 65_535)
@@ -82,13 +81,13 @@ export async function listenForManagement(
   };
 }
 
-/** Names by which it may be called: a page that another site's name leads here is not one of them. */
+/** The host names that are accepted, so that pages reached by another site's name (DNS rebinding) are refused. */
 function namesOf(host: string): string[] {
   const name = isIP(host) === 6 ? `[${host}]` : host.toLowerCase();
   return [...new Set([...loopbackHosts, name, hostname().toLowerCase()])];
 }
 
-/** Where it listens on every address, probes call it by any of them. An address is nobody's name. */
+/** When listening on all addresses, accepts any IP address as the host: an address cannot be rebound like a name. */
 function withPlainHost(request: IncomingMessage, host: string, port: number): IncomingMessage {
   const called = /^\[?([0-9a-f:.]+)\]?(?::\d+)?$/i.exec(request.headers.host ?? "")?.[1] ?? "";
   const isEverywhere = host === "0.0.0.0" || host === "::";

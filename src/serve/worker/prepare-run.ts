@@ -1,4 +1,4 @@
-// What must be there before the agent of a run is started: its workspace, and the chat that it goes on with.
+// Prepares a run before its agent starts: creates its workspace, and restores the chat that it resumes.
 import { createWriteStream, existsSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -19,31 +19,31 @@ import { type Continuation, readContinuation } from "./continuation.ts";
 import { claimFolder, leaveFolder } from "./run-folders.ts";
 import { makeWorkspace, type RunWorkspace, type WorkerDisk } from "./workspace.ts";
 
-export type Premises = {
+export type WorkerPlace = {
   configDir: string;
   disk: WorkerDisk;
-  /** What runs in workspaces of the worker's own get, unless they say otherwise. */
+  /** The sandbox setting for runs in the worker's own workspaces that do not set one. */
   sandbox?: "enabled" | "refused";
 };
 
 export type PreparedRun = {
   spec: RunSpec;
-  /** Absent where the run works in a directory that is not the worker's. */
+  /** Absent if the run works in a directory that is not the worker's. */
   workspace?: RunWorkspace;
-  /** For files on their way. */
+  /** The folder for temporary files. */
   folder: string;
-  /** The chat was already here, with these prompts: at the point of the checkpoint or later. */
+  /** The prompts of a chat that was already here, in the state of the checkpoint or a later one. */
   told?: readonly string[];
-  /** What to say of a different state of the chat that was here. */
+  /** Set if the chat was here in a different state, which was moved aside. */
   notice?: string;
 };
 
-/** `continuation`: of this run. A run that resumes the session of an earlier one on another worker is given that one's chat. */
+/** `continuation` belongs to this run. A run that resumes the session of an earlier one on another worker gets that run's chat. */
 export async function prepareRun(
   fleet: Fleet,
   run: RunRecord,
   continuation: Continuation | undefined,
-  { premises, signal }: { premises: Premises; signal: AbortSignal },
+  { premises, signal }: { premises: WorkerPlace; signal: AbortSignal },
 ): Promise<PreparedRun> {
   const spec = readSpec(run.spec);
   const { disk, configDir } = premises;
@@ -67,8 +67,8 @@ export async function prepareRun(
   }
 }
 
-/** Nobody looks over the shoulder of a run that came from elsewhere: it is confined, or somebody has said that it need not be. */
-function sandboxFor({ cli, request }: RunSpec, { sandbox }: Premises): { sandbox?: "enabled" } {
+/** A run from elsewhere is not supervised: it runs in a sandbox unless its sender or the operator disabled that. */
+function sandboxFor({ cli, request }: RunSpec, { sandbox }: WorkerPlace): { sandbox?: "enabled" } {
   if (cli !== "courser" || request.sandbox !== undefined || sandbox === undefined) return {};
   if (sandbox === "enabled") return { sandbox };
   throw new UserError(
@@ -79,7 +79,7 @@ function sandboxFor({ cli, request }: RunSpec, { sandbox }: Premises): { sandbox
 
 type Origin = { run: string; checkpoint: Extract<Entry, { type: "checkpoint" }>; sessionId: string };
 
-/** The last checkpoint of the session that a run with a workspace of its own resumes. */
+/** Returns the last checkpoint of the session that a run with its own workspace resumes. */
 async function resumedElsewhere(fleet: Fleet, { id, agent, spec }: RunRecord): Promise<Origin | undefined> {
   const { chat } = spec.request;
   if (!spec.source || spec.cli !== "courser" || chat?.type !== "resume") return undefined;
@@ -91,8 +91,8 @@ async function resumedElsewhere(fleet: Fleet, { id, agent, spec }: RunRecord): P
   return undefined;
 }
 
-/** So long the process of a lost host is waited for: it may be frozen, and ends its run when it wakes. */
-const mostWaitMs = 30_000;
+/** How long to wait for the process of a lost host: it may be frozen, and ends its run when it wakes. */
+const maxWaitMs = 30_000;
 
 async function takeChat(
   fleet: Fleet,
@@ -104,7 +104,7 @@ async function takeChat(
   const file = join(folder, "chat.db");
   await pipeline(Readable.from(bytes), createGunzip(), createWriteStream(file, { mode: 0o600 }));
   const home = chatFolder(configDir, workspace, sessionId);
-  if (existsSync(home)) await untilWritable(home, mostWaitMs);
+  if (existsSync(home)) await untilWritable(home, maxWaitMs);
   const { isKept, aside } = takeStore(file, { configDir, workspace }, sessionId);
   rmSync(file, { force: true });
   if (isKept) return { told: readChat(home, { events: true }).events.flatMap(promptOf) };
@@ -116,8 +116,8 @@ function promptOf({ event }: StoredEvent): string[] {
   return event.type === "user" ? [event.text] : [];
 }
 
-/** A workspace of the worker's own goes, and with it what was kept of it: the chat is in the fleet. */
-export function clearAway(
+/** Removes the worker's own workspace and what was stored for it; its chat is in the fleet. */
+export function cleanUpRun(
   { workspace, folder, spec }: PreparedRun,
   { end, chatId, configDir }: { end: RunEnd | undefined; chatId: string | undefined; configDir: string },
 ): void {
@@ -132,6 +132,6 @@ export function clearAway(
     if (spec.cli === "courser" && chatId !== undefined) deleteChat(configDir, chatFolder(configDir, path, chatId));
     forgetWorkspace(configDir, path);
   } catch {
-    // It is found among the chats of this machine, and can be deleted there.
+    // The user can still find the chat among those of this machine and delete it.
   }
 }

@@ -1,4 +1,4 @@
-// What a worker counts, and how it is told to monitoring: as text that Prometheus reads. Nothing of a run is in it.
+// Counts a worker's runs and formats the counters for Prometheus. Contains no data of the runs themselves.
 import type { HostedEnd } from "../host-run.ts";
 
 const endings = ["finished", "error", "cancelled", "given back", "lost"] as const;
@@ -11,9 +11,9 @@ export class WorkerStats {
   taken = 0;
   running = 0;
   seconds = 0;
-  /** More runs are taken. */
+  /** Whether the worker takes more runs. */
   isTaking = false;
-  /** The connection to the fleet is there. */
+  /** Whether the fleet is connected. */
   isReached = true;
   readonly #ended = new Map<Ending, number>();
 
@@ -82,7 +82,9 @@ export function metricsText(stats: WorkerStats): string {
   return prometheusText(rows);
 }
 
-/** In the text format of Prometheus, version 0.0.4. */
+export const metricsType = "text/plain; version=0.0.4; charset=utf-8";
+
+/** Formats metrics in the Prometheus text format, version 0.0.4. */
 export function prometheusText(rows: readonly MetricRow[]): string {
   const lines = rows.flatMap(([name, type, help, values]) => [
     `# HELP ${name} ${help}`,

@@ -1,5 +1,5 @@
-// The workspace of a run on a worker: made from its source in a folder of its own, compared with its start at the end,
-// removed afterwards.
+// Manages the workspace of a run on a worker: creates it from its source in its own folder, compares it
+// with its start at the end, and removes it.
 import { constants, createReadStream, createWriteStream, lstatSync, rmSync, statSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
@@ -23,33 +23,33 @@ import type { Fleet, RunEnd, RunRecord, WorkspaceSource } from "../fleet.ts";
 import { unpackArchive } from "./archive.ts";
 import { cacheIn, claimFolder } from "./run-folders.ts";
 
-/** Where a worker works. */
+/** The directories and limits of a worker. */
 export type WorkerDisk = {
-  /** Workspaces and the repositories they came from. */
+  /** The directory for workspaces and cached repositories. */
   dataDir: string;
   env: NodeJS.ProcessEnv;
-  /** What runs that failed leave behind stays, to be looked at. */
+  /** Keeps the folders of failed runs for inspection. */
   keepFailed?: boolean;
-  /** How much of the repositories is kept. */
+  /** The limits of the repository cache. */
   cacheLimits: CacheLimits;
 };
 
 export type RunWorkspace = {
   /** The directory that the agent works in. */
   path: string;
-  /** For files of the worker's own. */
+  /** The folder for the worker's own files. */
   folder: string;
   states: WorkspaceStates;
-  /** What its own repository was at. */
+  /** The state of the workspace's own repository at the start. */
   repositoryMark: string;
-  /** The repository that it came from, where branches can be put into it. */
+  /** The repository that the workspace came from, if branches can be pushed to it. */
   home?: string;
   keepFailed: boolean;
 };
 
 const objectPrefix = "object:";
 
-/** `snapshot`: the state to go on from, instead of the start. */
+/** `snapshot` is the state to resume from, instead of the start. */
 export async function makeWorkspace(
   fleet: Fleet,
   run: RunRecord,
@@ -122,7 +122,7 @@ export function branchOf({ id }: Pick<RunRecord, "id">): string {
   return `courser/${id}`;
 }
 
-/** Files are shared with the original until they are written to, where the disk can. Links are copied as links. */
+/** Copies files as clones if the file system supports that. Links are copied as links. */
 async function copyFolder(from: string, to: string): Promise<void> {
   if (!isAbsolute(from) || !statSync(from, { throwIfNoEntry: false })?.isDirectory())
     throw new UserError("CWD_MISSING", `The folder ${from} does not exist on this worker.`);
@@ -133,7 +133,7 @@ async function copyFolder(from: string, to: string): Promise<void> {
     mode: constants.COPYFILE_FICLONE,
     filter(path) {
       const stat = lstatSync(path, { throwIfNoEntry: false });
-      // The .git of a linked worktree names another repository, which is not to be written to.
+      // The .git file of a linked worktree refers to another repository, which must not be written to.
       if (stat?.isFile() && relative(from, path).split(sep).at(-1) === ".git") return false;
       return stat !== undefined && (stat.isFile() || stat.isDirectory() || stat.isSymbolicLink());
     },
@@ -154,7 +154,7 @@ async function download(bytes: AsyncIterable<Uint8Array>, file: string): Promise
   return file;
 }
 
-/** Undefined: nothing of the workspace's own repository is left behind, or it comes back as a branch. */
+/** Returns a notice if the run changed the workspace's own repository in ways that neither the patch nor a branch carries. */
 export async function leftBehind(
   workspace: RunWorkspace,
   { branch }: Pick<RunEnd, "branch">,
@@ -163,7 +163,7 @@ export async function leftBehind(
   return "The run changed the repository in its workspace: commits, branches or a merge. What comes back is a patch of the files alone.";
 }
 
-/** What the run changed: as a patch in the fleet, and as a branch where its repository lies on this disk. */
+/** Stores the run's changes as a patch in the fleet, and as a branch if the repository is on this disk. */
 export async function changesMade(
   fleet: Fleet,
   run: RunRecord,
@@ -178,7 +178,7 @@ export async function changesMade(
   const message = cut(collapsed(run.spec.prompt.text), 72) || run.id;
   const isPushed = await pushBranch(states, { tree, home, branch, message }).then(
     () => true,
-    () => false, // a repository that cannot be written to; the patch says it all
+    () => false, // the repository is not writable; the patch holds all changes
   );
   return { patch: "patch", ...(isPushed && { branch }) };
 }

@@ -1,4 +1,4 @@
-// `npm run sim:fleet -- [--runs N] [--workers N] [--seed S] [--timeout S]`: the engine of fleets, all of it but its connection, on a simulated
+// `npm run long -- simulate-fleet [--runs N] [--workers N] [--seed S] [--timeout S]`: the engine of fleets, all of it but its connection, on a simulated
 // server and a virtual clock: workers die, freeze and are cut off, answers get lost, messages come twice, the server is killed.
 import { NatsFleet } from "../../../src/serve/engines/nats/nats-fleet.ts";
 import { type Head, ownerOf, positionAt } from "../../../src/serve/engines/nats/rules.ts";

@@ -3,7 +3,7 @@
 
 import { type Acknowledged, messageId, publishOnce, untilAnswered } from "../../../src/serve/engines/nats/retry.ts";
 import {
-  type Heard,
+  type DeliveredMessage,
   type Lane,
   type NewsKind,
   type PublishOptions,
@@ -312,7 +312,11 @@ export class SimulatedConnection implements Server {
     );
   }
 
-  watch(_stream: StreamName, _filter: string, _listeners: { onMessage(message: Heard): void; onGap(): void }): never {
+  watch(
+    _stream: StreamName,
+    _filter: string,
+    _listeners: { onMessage(message: DeliveredMessage): void; onGap(): void },
+  ): never {
     throw new Error("nobody watches in the simulation");
   }
 

@@ -1,5 +1,5 @@
-// The address of a fleet: nats://[user:password@ | token@]host[:port][,host…][?prefix=P&replicas=N&timeout=S], or tls://… the same way.
-// Files with credentials are named by variables, so that no address tells of them.
+// Parses a fleet's address: nats://[user:password@ | token@]host[:port][,host…][?prefix=P&replicas=N&timeout=S], or tls://… likewise.
+// Credential files are named by environment variables, so that addresses do not reveal them.
 import { UserError } from "../../../protocol/error-codes.ts";
 
 export type Address = {
@@ -8,16 +8,16 @@ export type Address = {
   user?: string;
   password?: string;
   token?: string;
-  /** Several fleets share a server under different ones. */
+  /** Separates several fleets that share a server. */
   prefix: string;
-  /** How many servers of a cluster keep each message. */
+  /** How many servers of a cluster store each message. */
   replicas: number;
-  /** Who waits for news goes on trying for so long when no server can be reached. Absent where the address does not say. */
+  /** How long readers keep retrying when no server can be reached. Absent if the address does not set it. */
   timeoutMs?: number;
   files: { creds?: string; ca?: string; cert?: string; key?: string };
 };
 
-/** Of an address that does not say how long. */
+/** The timeout for addresses that do not set one. */
 export const usualTimeoutMs = 300_000;
 
 const settings = ["prefix", "replicas", "timeout"];
@@ -69,7 +69,7 @@ export function readAddress(url: string, env: NodeJS.ProcessEnv): Address {
   };
 }
 
-/** For people: what may be read over somebody's shoulder. */
+/** Removes the logins from a list of addresses, so that it can be shown. A password may hold any character but a comma. */
 export function withoutLogin(url: string): string {
-  return url.replace(/^(\w+:\/\/)[^@/?]*@/, "$1");
+  return url.replace(/(^|,)(\w+:\/\/)?[^,]*@/g, "$1$2");
 }

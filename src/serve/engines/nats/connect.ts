@@ -1,4 +1,4 @@
-// The connection to a server of NATS: made with packages that only those who have a fleet install.
+// Connects to a NATS server and creates the fleet's streams. The client packages are optional: only users of a fleet install them.
 import { readFileSync } from "node:fs";
 import type { JetStreamClient, JetStreamManager, StreamConfig } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
@@ -16,9 +16,9 @@ export type Connected = {
   jetstream: JetStreamClient;
   manager: JetStreamManager;
   names: Names;
-  /** Told of what the server does not let us publish: of most messages no answer is awaited. */
+  /** Called when the server refuses a publish: for most messages no reply is awaited. */
   onRefused: Set<(error: Error, subject: string) => void>;
-  /** The address, for people. */
+  /** The address without the login, for messages. */
   where: string;
 };
 
@@ -41,17 +41,17 @@ async function loadPackages() {
 }
 
 /**
- * A server that is away for longer than this does not hear from us, and we from it; found out within three times as long, so that
- * another server of a cluster can be found within a lease.
+ * The interval between pings to the server. A lost connection is noticed within three times as long, so that another server of
+ * the cluster can be reached within a lease.
  */
 const pingMs = 2500;
 const connectMs = 5000;
-/** A cluster that was just started, or lost a server, needs some seconds to elect who decides. */
+/** How long opening may take: a cluster that just started or lost a server needs some seconds to elect a leader. */
 const openingMs = 20_000;
 const oldestServer = [2, 9] as const;
-/** How long a message that is sent twice is known: longer than any retry of ours. */
+/** How long the server detects duplicates: longer than any retry here. */
 const knownMs = 120_000;
-/** Logs, what hosts were told, and files, unless `fleet limits` says otherwise. */
+/** How long logs, messages to hosts and files are kept, unless `fleet limits` changes it. */
 const keptMs = 30 * 24 * 3_600_000;
 const leasesKeptMs = 24 * 3_600_000;
 
@@ -125,16 +125,16 @@ function checkVersion({ info }: NatsConnection, where: string): void {
       "FLEET_UNSUITABLE",
       `The server at ${where} is NATS ${info?.version}; fleets need ${oldestServer.join(".")} or newer.`,
     );
-  // One server of a cluster may have none, where others do.
+  // A server of a cluster may lack JetStream while others have it.
   if (info?.jetstream !== true && info?.cluster === undefined) throw noJetStream(where);
 }
 
 type Opening = Pick<Connected, "packages" | "manager" | "names"> & { replicas: number };
 type Config = Partial<StreamConfig> & { name: string };
 
-/** Whoever comes first makes them; those of a fleet that is there are left as they are. */
+/** Creates the streams if they do not exist yet; leaves existing ones unchanged. */
 async function openStreams({ packages, manager, names, replicas }: Opening): Promise<void> {
-  // The last one to be made: where it is, so are the others.
+  // This stream is created last: if it exists, so do the others.
   const isThere = await manager.streams.info(names.objectStream).catch((error: Error & { code?: unknown }) => {
     if (error.code === packages.jetstream.JetStreamApiCodes.StreamNotFound) return undefined;
     throw error;
@@ -144,7 +144,7 @@ async function openStreams({ packages, manager, names, replicas }: Opening): Pro
   await manager.streams.add(objectsConfig(names, replicas, packages));
 }
 
-/** As the object store of NATS has it. */
+/** Configures the stream as the NATS object store does. */
 function objectsConfig(names: Names, replicas: number, { jetstream }: Packages): Config {
   return {
     name: names.objectStream,

@@ -1,4 +1,4 @@
-// What goes wrong between us and a server of NATS: what each error of the client means, and in words for the user.
+// Classifies the errors of the NATS client and server, and turns them into messages for the user.
 
 import { UserError } from "../../../protocol/error-codes.ts";
 import { programName } from "../../../text/program-name.ts";
@@ -6,29 +6,29 @@ import { programName } from "../../../text/program-name.ts";
 type Foreign = Error & { code?: unknown; status?: number; cause?: unknown };
 
 /**
- * `passing`: the same again may go well, because a server is away or busy, or a leader is being elected. `overtaken`: another message
- * came first. `refused`: this user may not do it. `full`: there is no room left. `unsuitable`: the server is not set up for it.
- * `closed`: we closed the connection. `fault`: what we asked for makes no sense.
+ * `passing`: a retry may succeed, because a server is away or busy, or a leader is being elected. `overtaken`: another message
+ * came first. `refused`: this user lacks the permission. `full`: there is no space left. `unsuitable`: the server is not set up
+ * for it. `closed`: this process closed the connection. `fault`: the request was invalid.
  */
 type Meaning = "passing" | "overtaken" | "refused" | "full" | "unsuitable" | "closed" | "fault";
 
-/** A reply of a replica that has not caught up with its leader yet. */
+/** Creates the error for a reply from a replica that has not caught up with its leader. */
 export const staleRead = () => Object.assign(new Error("a replica is behind its leader"), { name: "StaleReadError" });
 
-/** Errors of the client by their names. Those that carry another one mean what that one means. */
+/** Client errors by name. An error with a cause is classified by its cause. */
 const byName: Readonly<Record<string, Meaning>> = {
-  // Nobody has answered in time: the leader died with the question, or is slow.
+  // No reply in time: the leader died with the request, or is slow.
   TimeoutError: "passing",
-  // Nobody listens there: while a leader is elected, a stream and its consumers have none.
+  // No listener: during an election, a stream and its consumers have no leader.
   NoResponders: "passing",
   NoRespondersError: "passing",
-  // The client takes silence for a server without JetStream. Where a server says so itself, that is the cause, with its code.
+  // The client reports silence as a server without JetStream. If a server really says so, the cause carries its code.
   JetStreamNotEnabled: "passing",
   RequestError: "passing",
   ConnectionError: "passing",
   ProtocolError: "passing",
   StaleReadError: "passing",
-  // An acknowledgement that names no stream.
+  // Thrown for an acknowledgement that names no stream.
   JetStreamError: "passing",
   PermissionViolationError: "refused",
   AuthorizationError: "refused",
@@ -41,19 +41,19 @@ const byName: Readonly<Record<string, Meaning>> = {
   InvalidNameError: "fault",
 };
 
-/** Answers of the JetStream API by their codes; others by their status. */
+/** Replies of the JetStream API by code; other codes are classified by status. */
 const byCode: ReadonlyMap<number, Meaning> = new Map(
   (
     [
-      // Of a cluster that has no leader just now, or whose servers are still finding each other: incomplete, not assigned, not
-      // available, not the leader, no peers to place it on, Raft, offline, still in process, too many requests.
+      // A cluster without a leader, or whose servers are still finding each other: incomplete, not assigned, not available,
+      // not the leader, no peers to place it on, Raft, offline, still in process, too many requests.
       ["passing", [10004, 10005, 10007, 10008, 10009, 10041, 10118, 10119, 10158, 10167]],
-      // Wrong last sequence, and wrong last id.
+      // Wrong last sequence, or wrong last id.
       ["overtaken", [10070, 10071, 10164]],
-      // Limits of the account, its memory and storage, the number of streams and consumers.
+      // Limits of the account: its memory and storage, and its number of streams and consumers.
       ["full", [10002, 10023, 10026, 10027, 10028, 10047]],
-      // No JetStream for the server or the account, no such account, replicas without a cluster, a feature that is missing, streams
-      // that do not exist or are somebody else's.
+      // No JetStream for the server or the account, no such account, replicas without a cluster, a missing feature, or streams that
+      // do not exist or belong to another user.
       ["unsuitable", [10006, 10010, 10035, 10036, 10039, 10058, 10059, 10065, 10074, 10076]],
     ] as const
   ).flatMap(([meaning, codes]) => codes.map((code) => [code, meaning] as const)),
@@ -77,13 +77,13 @@ export function isPassing(error: unknown): boolean {
   return !(error instanceof UserError) && meaningOf(error) === "passing";
 }
 
-/** `where`: the address, without who logs in. */
+/** `where` is the address without the login. */
 export function fleetError(error: unknown, where: string): UserError {
   if (error instanceof UserError) return error;
   const text = `${(error as Foreign).message} ${String((error as Foreign).cause ?? "")}`;
   if (/permissions violation/i.test(text)) return notPermitted(where, (error as Foreign).message);
   const because = oneLine((error as Foreign).message);
-  // What goes wrong while connecting has no class of its own in the client.
+  // The client has no error classes for failures while connecting.
   if (/certificate|self.signed|altname|ssl|tls/i.test(text))
     return new UserError(
       "FLEET_REFUSED",

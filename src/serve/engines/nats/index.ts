@@ -1,24 +1,16 @@
-// A fleet on a server of NATS with JetStream.
-import type { Fleet } from "../../fleet.ts";
+// Opens a fleet on a NATS server with JetStream.
+import type { Fleet, Overview } from "../../fleet.ts";
 import { readAddress, usualTimeoutMs } from "./address.ts";
 import { connectFleet } from "./connect.ts";
 import { fleetError } from "./errors.ts";
 import { JetStream } from "./jetstream.ts";
 import { NatsFleet } from "./nats-fleet.ts";
-import { type Limits, type Overview, overviewOf, setLimits } from "./overview.ts";
+import { type Limits, overviewOf, setLimits } from "./overview.ts";
 
-export async function openNatsFleet(url: string, env: NodeJS.ProcessEnv): Promise<Fleet> {
-  const address = readAddress(url, env);
-  return new NatsFleet(new JetStream(await connectFleet(address), { readersMs: address.timeoutMs ?? usualTimeoutMs }));
-}
+/** A fleet with the operator's functions: the overview and the limits. */
+export type OperatedFleet = Fleet & { overview(): Promise<Overview>; limit(limits: Limits): Promise<void> };
 
-export type FleetAdmin = { overview(): Promise<Overview>; limit(limits: Limits): Promise<void> };
-
-/** The fleet, and what is behind it. */
-export async function openForOperator(
-  url: string,
-  env: NodeJS.ProcessEnv,
-): Promise<{ fleet: Fleet; admin: FleetAdmin }> {
+export async function openNatsFleet(url: string, env: NodeJS.ProcessEnv): Promise<OperatedFleet> {
   const address = readAddress(url, env);
   const connected = await connectFleet(address);
   const server = new JetStream(connected, { readersMs: address.timeoutMs ?? usualTimeoutMs });
@@ -26,9 +18,8 @@ export async function openForOperator(
     work.catch((error: unknown) => {
       throw fleetError(error, connected.where);
     });
-  const admin: FleetAdmin = {
+  return Object.assign(new NatsFleet(server, env["COURSER_FLEET_SENDER"] || env["USER"] || env["USERNAME"]), {
     overview: () => explained(overviewOf(connected, server)),
-    limit: (limits) => explained(setLimits(connected, limits)),
-  };
-  return { fleet: new NatsFleet(server), admin };
+    limit: (limits: Limits) => explained(setLimits(connected, server, limits)),
+  });
 }

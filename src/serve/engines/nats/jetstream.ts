@@ -1,5 +1,5 @@
-// JetStream as the server of a fleet. What is sent is sent again until the server has answered; it stores each message once, by its
-// id. Readers are told what was stored by the stream itself (republish): no consumer is kept for them.
+// Implements the fleet's server with JetStream. Messages are sent again until the server acknowledges them; it stores each one
+// once, by its id. Readers receive what was stored from the stream itself (republish), so they need no consumers.
 import type { JetStreamAccountStats, StoredMsg } from "@nats-io/jetstream";
 import type { Msg, MsgHdrs } from "@nats-io/transport-node";
 import { randomUuid } from "../../../store/chats/random-uuid.ts";
@@ -13,7 +13,7 @@ import { answerMs, lastMessage, messageAt, readPages } from "./reads.ts";
 import { removeMessages } from "./removal.ts";
 import { messageId, publishOnce, untilAnswered } from "./retry.ts";
 import {
-  type Heard,
+  type DeliveredMessage,
   type Lane,
   type NewsKind,
   type PublishOptions,
@@ -27,23 +27,23 @@ import { ServerClock } from "./server-clock.ts";
 
 const headHeader = "Courser-Head";
 const writerHeader = "Courser-Writer";
-/** Who asks is told that the server is away after this time. */
+/** How long a call retries before it fails because the server is away. */
 const patienceMs = 60_000;
 const roomGoodMs = 5000;
 const pullMs = 20_000;
-/** Who only asks does not wait for a server that says nothing. */
+/** How long a pull that does not wait gives a silent server. */
 const askedMs = 1000;
-/** Headers are counted with the data. */
+/** Reserved for headers, which count towards the maximum payload. */
 const headersBytes = 32 * 1024;
 export const ackWaitMs = 15_000;
 const nanoseconds = 1_000_000;
 
 type Rest<Call> = Call extends (first: never, ...rest: infer Words) => unknown ? Words : never;
-type Watcher = { onMessage(message: Heard): void; onGap(): void };
+type Watcher = { onMessage(message: DeliveredMessage): void; onGap(): void };
 
-/** What is known of the server, by everybody who uses the same connection. */
+/** State that all users of one connection share. */
 type Known = {
-  /** The patience of readers. */
+  /** How long readers retry. */
   readersMs: number;
   reach: Reach;
   clock: ServerClock;
@@ -60,7 +60,7 @@ export class JetStream implements Server {
   readonly #waiting = new Set<(error: Error) => void>();
   readonly #objects: Objects;
 
-  /** `shared`: of another one on the same connection. */
+  /** `shared` is the state of another instance on the same connection. */
   constructor(
     connected: Connected,
     known: { readersMs: number } | { shared: Known; patienceMs: number; giveUp?: AbortSignal },
@@ -147,7 +147,7 @@ export class JetStream implements Server {
     });
   }
 
-  /** However many watch the same in this process: the server tells it once. */
+  /** Watchers of the same subject in this process share one subscription. */
   watch(stream: StreamName, filter: string, listener: Watcher): { close(): void } {
     const { connection, names } = this.#connected;
     const { watches } = this.#known;
@@ -196,7 +196,7 @@ export class JetStream implements Server {
     await removeMessages(this.#connected, source, keep, (work) => this.#again(work));
   }
 
-  /** Asked now and then. Who may not ask sends what it has. */
+  /** Caches the result for a few seconds. Returns 0 if this user may not query the account. */
   async fullness(): Promise<number> {
     const known = this.#known.room;
     if (known && performance.now() - known.takenAt < roomGoodMs) return known.used;
@@ -235,7 +235,7 @@ export class JetStream implements Server {
       if (message) return workIn(message);
     }
     if (!wait || wait.aborted) return undefined;
-    // A server that was away has forgotten who waits.
+    // Pull again after a gap: a server that was away has forgotten its waiting pulls.
     const gap = new AbortController();
     const end = () => gap.abort();
     this.#known.reach.onGap.add(end);
@@ -256,12 +256,12 @@ export class JetStream implements Server {
     }
   }
 
-  /** For the time that the consumer grants anyway a sign of life will do; another one is told as a delay. */
+  /** Sends a sign of life if `ms` is the time that the consumer grants anyway; any other time is sent as a delay. */
   hold(handle: string, ms: number): void {
     const delay = `-NAK ${JSON.stringify({ delay: Math.ceil(ms) * nanoseconds })}`;
     try {
       this.#connected.connection.publish(handle, ms === ackWaitMs ? "+WPI" : delay);
-    } catch {} // closed
+    } catch {} // the connection is closed
   }
 
   giveBack = (handle: string) => this.#settle(handle, "-NAK");
@@ -282,7 +282,7 @@ export class JetStream implements Server {
     const { connection, names } = this.#connected;
     try {
       connection.publish(names.news(kind));
-    } catch {} // closed
+    } catch {} // the connection is closed
   }
 
   onNews(kind: NewsKind, listener: () => void): { close(): void } {
@@ -308,16 +308,19 @@ export class JetStream implements Server {
 
   async #again<T>(work: () => Promise<T>): Promise<T> {
     const { where, connection } = this.#connected;
+    const { reach } = this.#known;
     const giveUp = this.#giveUp;
+    const mayPass = (error: unknown) => {
+      if (connection.isClosed() || giveUp?.aborted || !isPassing(error)) return false;
+      reach.unanswered();
+      return true;
+    };
     try {
       giveUp?.throwIfAborted();
-      return await untilAnswered(
-        () => (this.#known.reach.isAway ? Promise.reject(awayError()) : this.#unlessLost(work())),
-        {
-          patienceMs: this.#patienceMs,
-          isPassing: (error) => !connection.isClosed() && !giveUp?.aborted && isPassing(error),
-        },
-      );
+      const ask = () => (reach.isAway ? Promise.reject(awayError()) : this.#unlessLost(work()));
+      const answer = await untilAnswered(ask, { patienceMs: this.#patienceMs, isPassing: mayPass });
+      reach.answered();
+      return answer;
     } catch (error) {
       giveUp?.throwIfAborted();
       if (error instanceof Refused) throw error;
@@ -326,7 +329,7 @@ export class JetStream implements Server {
     }
   }
 
-  /** An answer from a server that was lost never comes, and who has given up does not wait for one. */
+  /** Rejects when the server is lost, because its reply would never come, or when the caller gives up. */
   #unlessLost<T>(answer: Promise<T>): Promise<T> {
     const all = [this.#known.reach.onLost, this.#waiting];
     return new Promise((resolve, reject) => {
@@ -351,7 +354,7 @@ export class JetStream implements Server {
     return { key: this.#connected.names.keyOf(stream, subject), sequence, at, data, ...headIn(headers) };
   }
 
-  #heard(stream: StreamName, { subject, data, headers }: Msg): Heard {
+  #heard(stream: StreamName, { subject, data, headers }: Msg): DeliveredMessage {
     return {
       key: this.#connected.names.keyOfLive(stream, subject),
       sequence: Number(headers?.get("Nats-Sequence")),

@@ -1,4 +1,4 @@
-// What messages are filed under. Words of a key hold letters, digits, - and _ only: others are spelled out.
+// Builds and parses the keys of messages. The words of a key contain only letters, digits, - and _; other text is base64-encoded.
 import { createHash } from "node:crypto";
 import { type Placement, priorities } from "../../fleet.ts";
 import type { Lane } from "./server.ts";
@@ -7,19 +7,29 @@ export function word(text: string): string {
   return /^[\w-]+$/.test(text) ? text : `=${Buffer.from(text).toString("base64url")}`;
 }
 
-export function textOf(word: string): string {
+export function decodeWord(word: string): string {
   return word.startsWith("=") ? Buffer.from(word.slice(1), "base64url").toString() : word;
 }
 
-/** The last word of a key. */
 export function lastWord(key: string): string {
-  return textOf(key.slice(key.lastIndexOf(".") + 1));
+  return decodeWord(key.slice(key.lastIndexOf(".") + 1));
 }
 
 const noLabels = "any";
 
-export function laneOf({ pool = "default", labels = {}, priority = "normal" }: Placement = {}): Lane {
-  return `${word(pool)}.${priority}.${labelsWord(labels)}`;
+/** Returns the lane for a placement. Each sender has its own lanes, which workers serve in turn. */
+export function laneOf({ pool = "default", labels = {}, priority = "normal" }: Placement = {}, sender?: string): Lane {
+  return `${word(pool)}.${priority}.${labelsWord(labels)}${sender === undefined ? "" : `-${word(sender)}`}`;
+}
+
+export function poolOf(lane: Lane): string {
+  return decodeWord(lane.split(".")[0]!);
+}
+
+export function senderOf(lane: Lane): string | undefined {
+  const [, , words = ""] = lane.split(".");
+  const dash = words.indexOf("-");
+  return dash < 0 ? undefined : decodeWord(words.slice(dash + 1));
 }
 
 function labelsWord(labels: Readonly<Record<string, string>>): string {
@@ -28,15 +38,13 @@ function labelsWord(labels: Readonly<Record<string, string>>): string {
   return createHash("sha256").update(JSON.stringify(sorted)).digest("hex").slice(0, 16);
 }
 
-/** The most urgent first; of these, those that only few workers can take. */
-export function byUrgency(one: Lane, other: Lane): number {
-  const rank = (lane: Lane) => {
-    const [, priority, labels] = lane.split(".");
-    return priorities.indexOf(priority as "normal") * 2 + (labels === noLabels ? 1 : 0);
-  };
-  return rank(one) - rank(other);
+/** Sorts lanes by priority, then puts those first that only few workers can take; ties rotate between senders. */
+export function byUrgency(lanes: readonly Lane[], turn: number): Lane[] {
+  const rank = (lane: Lane) => priorities.indexOf(lane.split(".")[1] as "normal") * 2 + (isForAnybody(lane) ? 1 : 0);
+  const first = lanes.length === 0 ? 0 : turn % lanes.length;
+  return [...lanes.slice(first), ...lanes.slice(0, first)].sort((one, other) => rank(one) - rank(other));
 }
 
 export function isForAnybody(lane: Lane): boolean {
-  return lane.endsWith(`.${noLabels}`);
+  return lane.split(".")[2]!.split("-")[0] === noLabels;
 }

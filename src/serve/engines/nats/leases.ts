@@ -1,30 +1,41 @@
-// Leases: which run a worker gets, and for how long. The server hands out each run to one worker, and again when nobody has said for
-// the time of the lease that it is held; whose it is stands in the log of the run, written behind the last message or not at all.
+// Leases: decides which worker gets a run, and for how long. The server hands each run to one worker, and again if no worker renews
+// its hold within the lease. The owner is recorded in the run's log, by an entry that is written only if no other one came first.
+import { setTimeout as sleep } from "node:timers/promises";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { randomUuid } from "../../../store/chats/random-uuid.ts";
-import { hasLabels, type Lease, type LeaseOptions, type Placement, type RunSpec, specVersion } from "../../fleet.ts";
+import { hasLabels, type Lease, type LeaseOptions, type RunRecord, specVersion } from "../../fleet.ts";
 import { byUrgency, isForAnybody, laneOf, lastWord, word } from "./keys.ts";
 import type { RunLogs } from "./log.ts";
 import type { Payloads } from "./payloads.ts";
+import { Quotas, shareOf } from "./quotas.ts";
 import { handleOf, type Last, ownerOf, positionOf, type Standing, standing, taken, tokenOf } from "./rules.ts";
 import type { Lane, Server } from "./server.ts";
-import { Signs } from "./signs.ts";
+import { Signs } from "./worker-presence.ts";
 
-/** A run that somebody else hosts is looked at again a little after its host could be lost. */
+/** Added to the time until another worker's lease may expire, before its run is looked at again. */
 const laterMs = 10;
 const lookAgainMs = 5000;
 const roomMs = 500;
-/** So many runs are looked at one by one. */
+/** How long a sender's lanes are skipped after it has reached its quota. */
+const restMs = 1000;
+/** The maximum number of unhosted runs that are inspected one by one. */
 const fewRuns = 500;
+
+const pause = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }).catch(() => {});
 
 export type Found = { lease: Lease; last: Last };
 type Labels = Readonly<Record<string, string>>;
+type Offered = Pick<RunRecord, "id" | "spec" | "sender">;
 
 export class Leases {
   readonly #server: Server;
   readonly #logs: RunLogs;
   readonly #payloads: Payloads;
   readonly #signs: Signs;
+  readonly quotas: Quotas;
+  /** Lanes of senders that have reached their quota, with the time until which they are skipped. */
+  readonly #resting = new Map<Lane, number>();
+  #turn = Math.floor(Math.random() * 1000); // a random start, so that workers do not all begin with the same lane
   readonly #labelsOf = new Map<Lane, Labels>();
 
   constructor(server: Server, logs: RunLogs, payloads: Payloads) {
@@ -32,11 +43,12 @@ export class Leases {
     this.#logs = logs;
     this.#payloads = payloads;
     this.#signs = new Signs(server);
+    this.quotas = new Quotas(server, this.#signs);
   }
 
-  /** There is a run to be handed out. The same again changes nothing. */
-  async offer(run: string, placement: Placement | undefined): Promise<void> {
-    const lane = laneOf(placement);
+  /** Queues a run for the workers. Offering the same run twice has no effect. */
+  async offer({ id: run, spec: { placement }, sender }: Offered): Promise<void> {
+    const lane = laneOf(placement, sender);
     if (!this.#labelsOf.has(lane)) {
       const labels = placement?.labels ?? {};
       if (!(await this.#server.last("state", `lane.${lane}`)))
@@ -49,21 +61,21 @@ export class Leases {
     this.#server.tellNews("runs");
   }
 
-  /** Its host let go of it. The message of a run that was taken by its id may be put off: there is another one then. */
-  async offerAgain({ run, token }: Lease, placement: Placement | undefined): Promise<void> {
+  /** Queues a run that its host released. A run that was leased by its id gets a new message: its first one may be delayed. */
+  async offerAgain({ token }: Lease, run: Offered): Promise<void> {
     const handle = handleOf(token);
-    if (handle === undefined) return this.offer(run, placement);
+    if (handle === undefined) return this.offer(run);
     await this.#server.giveBack(handle);
     this.#server.tellNews("runs");
   }
 
-  /** It is over. A message that nobody was handed goes with the worker that is: it finds that there is nothing to do. */
+  /** Removes the message of a run that is over. A message not yet delivered is removed by the worker that receives it. */
   async withdraw(handle: string | undefined): Promise<void> {
     if (handle !== undefined) await this.#server.done(handle);
     this.#server.tellNews("runs");
   }
 
-  /** The one that is given, else the next. */
+  /** Leases the requested run, or the next one if none is requested. */
   async find(options: LeaseOptions): Promise<Found | undefined> {
     const { wait, most, ttlMs } = options;
     while (true) {
@@ -73,7 +85,7 @@ export class Leases {
       if (found) return found;
       if (isRoom && most !== undefined) await this.#signs.forget(owner);
       if (!wait || wait.aborted) return undefined;
-      if (!isRoom) await aborted(wait, roomMs);
+      if (!isRoom) await pause(roomMs, wait);
     }
   }
 
@@ -83,25 +95,30 @@ export class Leases {
     const lanes = await this.#lanesFor(pool, labels);
     const stop = new AbortController();
     const end = () => stop.abort();
-    // A lane that did not exist a moment ago may be for this worker.
+    // A lane that was just created may be for this worker.
     const news = wait && this.#server.onNews("lanes", end);
     wait?.addEventListener("abort", end);
     if (wait?.aborted) end();
+    let restsOver: NodeJS.Timeout | undefined;
     try {
-      if (lanes.length === 0 && wait) await aborted(stop.signal, lookAgainMs);
+      if (lanes.length === 0 && wait) await pause(lookAgainMs, stop.signal);
       while (lanes.length > 0) {
-        const work = await this.#server.pull(lanes, wait && stop.signal);
+        const awake = lanes.filter((lane) => (this.#resting.get(lane) ?? 0) < performance.now());
+        if (awake.length < lanes.length && wait) restsOver ??= setTimeout(end, restMs);
+        const work = awake.length > 0 ? await this.#server.pull(awake, wait && stop.signal) : undefined;
         const found = work && (await this.#take(work.run, work.handle, owner, options));
-        if (found || !work) return found;
+        if (found || (!work && awake.length > 0)) return found;
+        if (awake.length === 0) return void (wait && (await pause(restMs, stop.signal)));
       }
       return undefined;
     } finally {
+      clearTimeout(restsOver);
       news?.close();
       wait?.removeEventListener("abort", end);
     }
   }
 
-  /** Undefined: it is somebody else's, or over. */
+  /** Returns undefined if the run is hosted elsewhere, over, too new for this worker, or over its sender's quota. */
   async #take(
     run: string,
     handle: string | undefined,
@@ -112,13 +129,14 @@ export class Leases {
       const last = await this.#logs.last(run);
       const now = await this.#server.now();
       const stands = await this.#standing(last, now);
-      const made = await this.#server.last("runs", `run.${word(run)}`);
-      // A run is made before it is offered: where there is none any more, it was deleted.
-      if (stands.is === "over" || (last.sequence === 0 && !made)) {
+      const stored = await this.#server.last("runs", `run.${word(run)}`);
+      // A run is stored before it is offered, so a missing record means that it was deleted.
+      if (stands.is === "over" || (last.sequence === 0 && !stored)) {
         await this.withdraw(handle);
         return undefined;
       }
-      const version = made ? await this.#versionOf(run, made.data) : specVersion;
+      const made = stored && (await this.#payloads.unpack<Offered>(run, stored.data));
+      const version = made?.spec.version ?? 1;
       if (version > specVersion) {
         onNewer?.(run, version);
         if (handle !== undefined) this.#server.hold(handle, lookAgainMs);
@@ -128,19 +146,25 @@ export class Leases {
         if (handle !== undefined) this.#server.hold(handle, stands.leftMs + laterMs);
         return undefined;
       }
+      const { sender, spec: { placement = {} } = {} } = made ?? {};
+      const { pool = "default" } = placement;
+      const isNew = handle !== undefined && sender !== undefined && last.head.state === "queued";
+      if (isNew && !(await this.quotas.findPlace(owner, sender, pool, ttlMs))) {
+        this.#server.hold(handle, restMs);
+        this.#resting.set(laneOf(placement, sender), performance.now() + restMs);
+        return undefined;
+      }
       const written = await this.#claim(run, last, { worker, owner, ttlMs, now });
-      if (!written) continue;
-      await this.#signs.give(owner, { run, ttlMs });
+      if (!written) {
+        if (isNew) await this.#signs.forget(owner);
+        continue;
+      }
+      await this.#signs.give(owner, { run, ttlMs, ...(sender !== undefined && { share: shareOf(sender, pool) }) });
       if (handle !== undefined) this.#server.hold(handle, ttlMs);
       if (last.head.owner !== undefined) await this.#signs.forget(last.head.owner);
       const lease = { run, token: tokenOf(owner, handle), position: positionOf(written), ttlMs };
       return { lease, last: written };
     }
-  }
-
-  async #versionOf(run: string, data: Uint8Array): Promise<number> {
-    const made = await this.#payloads.unpack<{ spec: RunSpec }>(run, data);
-    return made?.spec.version ?? 1;
   }
 
   async #claim(
@@ -166,7 +190,7 @@ export class Leases {
     return true;
   }
 
-  /** Whoever was handed the run keeps it to itself for so long. */
+  /** Keeps the server from handing the run to another worker for `ms`. */
   hold(token: string, ms: number): void {
     const handle = handleOf(token);
     if (handle !== undefined) this.#server.hold(handle, ms);
@@ -184,10 +208,10 @@ export class Leases {
     ]);
     const runs = new Set(work.map(lastWord));
     const hosts = new Set(signs.flatMap(({ run }) => (run !== undefined && runs.has(run) ? [run] : [])));
-    // Those that nobody hosts are believed to wait; where they are few, they are looked at.
+    // Unhosted runs are assumed to wait; if they are few, each one is inspected.
     const looked = [...runs].filter((run) => hosts.has(run) || runs.size - hosts.size <= fewRuns);
     const stands = await Promise.all(looked.map(async (run) => this.#standing(await this.#logs.last(run), now)));
-    // Nobody was handed their messages yet, or a server that was killed had forgotten that it deleted them.
+    // Runs that are over still have messages if those were not yet delivered, or if a killed server forgot that it deleted them.
     const over = stands.filter(({ is }) => is === "over");
     const left = stands.flatMap((each) => (each.is === "hosted" ? [each.leftMs] : []));
     const next = left.length > 0 ? { nextMs: Math.max(0, Math.min(...left)) } : {};
@@ -200,14 +224,14 @@ export class Leases {
     return standing(last, { renewedAt: sign?.at, now, foundAgainAt: this.#server.foundAgainAt });
   }
 
-  /** Whoever may take runs of a lane makes it known to the server: who only sends them need not be allowed to. */
+  /** The worker that may take runs of a lane registers it with the server, so that senders do not need that permission. */
   async #lanesFor(pool: string, labels: Labels): Promise<Lane[]> {
     const keys = await this.#server.keys("state", `lane.${word(pool)}.*.*`);
     const lanes = keys.map((key) => key.slice("lane.".length) as Lane);
     const wanted = await Promise.all(lanes.map(async (lane) => ({ lane, labels: await this.#labels(lane) })));
     const own = wanted.filter((lane) => hasLabels(labels, lane.labels)).map(({ lane }) => lane);
     await Promise.all(own.map((lane) => this.#server.addLane(lane)));
-    return own.sort(byUrgency);
+    return byUrgency(own, this.#turn++);
   }
 
   async #labels(lane: Lane): Promise<Labels> {
@@ -219,16 +243,4 @@ export class Leases {
     this.#labelsOf.set(lane, labels);
     return labels;
   }
-}
-
-function aborted(signal: AbortSignal, mostMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, mostMs);
-    const end = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    if (signal.aborted) end();
-    else signal.addEventListener("abort", end, { once: true });
-  });
 }

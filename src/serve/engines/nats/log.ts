@@ -1,15 +1,15 @@
-// The log of a run: one message a write, each written behind the last one that the writer knows of, or refused by the server.
-import { UserError } from "../../../protocol/error-codes.ts";
+// Reads and writes the logs of runs. Each write is one message that names the writer's last known message; otherwise it is refused.
 import type { Entry, LogEntry } from "../../fleet.ts";
+import { leaseLost } from "../refusals.ts";
 import { lastWord, word } from "./keys.ts";
 import type { Payloads } from "./payloads.ts";
-import { type Head, type Last, mostEntries, neverWritten, positionAt, sequenceAt } from "./rules.ts";
+import { type Head, type Last, maxEntries, neverWritten, positionAt, sequenceAt } from "./rules.ts";
 import { Refused, type Server, type Stored } from "./server.ts";
 import { tail } from "./tail.ts";
 
 type Batch = { at: number; entries: Entry[] };
-/** So many messages are remembered as they were read. */
-const mostLately = 64;
+/** The maximum number of unpacked messages in the cache. */
+const maxLately = 64;
 
 type WrittenHead = Head & { entries: number };
 
@@ -28,7 +28,7 @@ export class RunLogs {
     return stored ? lastIn(stored) : neverWritten;
   }
 
-  /** With what stands in the last message. */
+  /** Returns the last message's head together with its entries. */
   async lastEntries(run: string): Promise<{ last: Last; entries: Entry[] }> {
     const stored = await this.#server.last("log", word(run));
     if (!stored) return { last: neverWritten, entries: [] };
@@ -36,7 +36,7 @@ export class RunLogs {
     return { last: lastIn(stored), entries: batch?.entries ?? [] };
   }
 
-  /** All of it or nothing. Throws LEASE_LOST where another message came first. */
+  /** Writes all entries or none. Throws LEASE_LOST if another message came first. */
   async write(run: string, entries: readonly Entry[], head: Head, after: number): Promise<Last> {
     const batch: Batch = { at: Math.round(await this.#server.now()), entries: [...entries] };
     const data = await this.#payloads.pack(run, batch);
@@ -53,7 +53,7 @@ export class RunLogs {
   async entries(run: string, from: number, limit: number): Promise<LogEntry[]> {
     const found: LogEntry[] = [];
     for (let sequence = sequenceAt(from); found.length < limit; ) {
-      const page = await this.#server.range("log", word(run), sequence, { most: Math.min(limit + 1, mostEntries) });
+      const page = await this.#server.range("log", word(run), sequence, { most: Math.min(limit + 1, maxEntries) });
       for (const stored of page) found.push(...(await this.#unpacked(stored, from)));
       if (page.length === 0) break;
       sequence = page.at(-1)!.sequence + 1;
@@ -62,7 +62,7 @@ export class RunLogs {
   }
 
   async *follow(run: string, from: number, signal: AbortSignal): AsyncGenerator<LogEntry> {
-    // The message of `from` may hold more than was read of it.
+    // Includes the message of `from`, which may hold entries that were not read yet.
     const options = { filter: word(run), from: Math.max(0, sequenceAt(from) - 1), signal };
     for await (const stored of tail(this.#server, "log", options)) yield* await this.#unpacked(stored, from);
   }
@@ -76,7 +76,7 @@ export class RunLogs {
     return positionAt((await this.#server.end("log")) + 1, 0) - 1;
   }
 
-  /** The last message stays, and says that the others are gone. */
+  /** Removes all messages but the last, which records that the others are gone. */
   async prune(run: string): Promise<void> {
     const { last, entries } = await this.lastEntries(run);
     const { sequence } = await this.write(run, entries, { ...last.head, isPruned: true }, last.sequence);
@@ -87,13 +87,13 @@ export class RunLogs {
     await this.#server.purge("log", word(run));
   }
 
-  /** Once, for all who read the same run here. */
+  /** Caches unpacked messages, so that readers of the same run in this process unpack them once. */
   async #unpacked(stored: Stored, from: number): Promise<LogEntry[]> {
     const { sequence } = stored;
     const known = this.#lately.get(sequence) ?? this.#unpack(stored);
     this.#lately.set(sequence, known);
     for (const old of this.#lately.keys()) {
-      if (this.#lately.size <= mostLately) break;
+      if (this.#lately.size <= maxLately) break;
       this.#lately.delete(old);
     }
     const entries = await known;
@@ -117,8 +117,4 @@ function lastIn(stored: Stored): Last {
 
 function headIn({ head }: Stored): WrittenHead {
   return JSON.parse(head!) as WrittenHead;
-}
-
-export function leaseLost(run: string): UserError {
-  return new UserError("LEASE_LOST", `The run ${run} was taken over by another host, or has ended.`);
 }

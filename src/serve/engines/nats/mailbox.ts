@@ -1,15 +1,16 @@
-// What the host of a run is told. Prompts go into one box, each behind the last that its sender saw; the host closes the box the same
-// way before it ends the run, so that no prompt comes between the last look and the end.
+// Mailbox: messages to the host of a run. Each prompt is written only behind the last message that its sender saw. The host closes
+// the box in the same way before it ends the run, so that no prompt arrives between its last check and the end.
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { Question } from "../../../protocol/run.ts";
-import { type Heard, isOver, type Message } from "../../fleet.ts";
-import { textOf, word } from "./keys.ts";
+import { isOver, type Message, type ReceivedMessage } from "../../fleet.ts";
+import { questionClosed, runOver } from "../refusals.ts";
+import { decodeWord, word } from "./keys.ts";
 import type { RunLogs } from "./log.ts";
 import type { Payloads } from "./payloads.ts";
 import { Refused, type Server, type Stored } from "./server.ts";
 import { tail } from "./tail.ts";
 
-/** `closed`: by this host, which ends the run unless it is lost just now. */
+/** `closed` names the host that closed the box; it ends the run next unless it is lost. */
 type Told = { message: Message } | { closed: string };
 type Asked = { question: Question };
 
@@ -29,13 +30,12 @@ export class Mailbox {
     while (true) {
       const [{ head }, box] = await Promise.all([this.#logs.last(run), this.#lastInBox(run)]);
       const isClosed = box.told && "closed" in box.told && box.told.closed === head.owner;
-      if (isOver(head.state) || isClosed)
-        throw new UserError("RUN_OVER", `The run ${run} has ended. A new run can resume its session.`);
+      if (isOver(head.state) || isClosed) throw runOver(run);
       if (await this.#publish(boxOf(run), data, box.sequence)) return;
     }
   }
 
-  /** False: there are prompts beyond `heard`. */
+  /** Returns false if there are prompts after `heard`. */
   async close(run: string, owner: string, heard: number): Promise<boolean> {
     while (true) {
       const box = await this.#lastInBox(run);
@@ -56,7 +56,7 @@ export class Mailbox {
     return told && "message" in told && told.message.type === "cancel" ? told.message.reason : undefined;
   }
 
-  async *hear(run: string, after: number, signal: AbortSignal): AsyncGenerator<Heard> {
+  async *hear(run: string, after: number, signal: AbortSignal): AsyncGenerator<ReceivedMessage> {
     const options = { filter: `${word(run)}.>`, from: after, signal };
     for await (const stored of tail(this.#server, "say", options)) {
       const told = await this.#payloads.unpack<Told>(run, stored.data);
@@ -64,7 +64,7 @@ export class Mailbox {
     }
   }
 
-  /** Asked before it stands in the log: whoever reads of it there may answer. */
+  /** Stores the question before it appears in the log, so that readers of the log can answer it at once. */
   async ask(run: string, owner: string, question: Question): Promise<void> {
     const data = await this.#payloads.pack(run, { question } satisfies Asked);
     await this.#server.publish("state", questionOf(run, owner, question.id), data);
@@ -74,7 +74,7 @@ export class Mailbox {
     await this.#server.purge("state", questionOf(run, owner, question));
   }
 
-  /** Whoever asked is gone. */
+  /** Removes all questions of a host that is gone. */
   async withdrawAll(run: string): Promise<void> {
     await this.#server.purge("state", `question.${word(run)}.>`);
   }
@@ -88,18 +88,14 @@ export class Mailbox {
     const found = open.find(({ question }) => question.hash === given.hash);
     const message: Message = { type: "answer", ...given };
     const data = await this.#payloads.pack(run, { message } satisfies Told);
-    // The first answer to this very question is the only one.
+    // Only the first answer to this question is accepted.
     const key = `${word(run)}.answer.${found?.sequence}`;
-    if (!found || !(await this.#publish(key, data, 0)))
-      throw new UserError(
-        "QUESTION_CLOSED",
-        "This question is no longer open: it was answered, withdrawn or replaced.",
-      );
-    // Who may not remove it leaves that to the host, which closes the question.
+    if (!found || !(await this.#publish(key, data, 0))) throw questionClosed();
+    // A client without the permission to remove the question leaves that to the host, which closes it.
     await this.#server.purge("state", found.key).catch(notRefusedByPermission);
   }
 
-  /** The run is over. That the box is closed stays. */
+  /** Empties the box of a run that is over, but keeps the message that closed it. */
   async empty(run: string): Promise<void> {
     await Promise.all([
       this.#server.purge("say", boxOf(run), 1),
@@ -117,7 +113,7 @@ export class Mailbox {
   ): Promise<{ run: string; at: number; question: Question; sequence: number; key: string }[]> {
     const all: { run: string; at: number; question: Question; sequence: number; key: string }[] = [];
     for (const { key, sequence, at, data } of await this.#server.range("state", filter, 1)) {
-      const run = textOf(key.split(".")[1]!);
+      const run = decodeWord(key.split(".")[1]!);
       const asked = await this.#payloads.unpack<Asked>(run, data);
       if (asked) all.push({ run, at, question: asked.question, sequence, key });
     }

@@ -1,4 +1,4 @@
-// What a fleet is called on its server: its streams and their subjects. Several fleets share a server under different prefixes.
+// Names the streams and subjects of a fleet on its server. Several fleets share a server under different prefixes.
 import { type NewsKind, type StreamName, streamNames } from "./server.ts";
 
 export class Names {
@@ -8,7 +8,7 @@ export class Names {
     this.prefix = prefix;
   }
 
-  /** `runs` and `state` are buckets of key and value, for the tools that show them. */
+  /** `runs` and `state` are named as key-value buckets, so that NATS tools can show them. */
   stream(name: StreamName): string {
     return isBucket(name) ? `KV_${this.prefix}_${name}` : `${this.prefix}_${name}`;
   }
@@ -21,7 +21,7 @@ export class Names {
     return isBucket(name) ? `$KV.${this.prefix}_${name}.${key}` : `${this.prefix}.${name}.${key}`;
   }
 
-  /** What was stored is told again under this subject: a stream tells refused messages to nobody. */
+  /** The subject under which stored messages are republished; messages that the stream refused are not. */
   live(name: StreamName, key: string): string {
     return `${this.prefix}.live.${name}.${key}`;
   }
@@ -46,7 +46,7 @@ export class Names {
     return `OBJ_${this.objects}`;
   }
 
-  /** Of all pieces of an object. */
+  /** The subject of all pieces of an object. */
   piece(id: string): string {
     return `$O.${this.objects}.C.${id}`;
   }

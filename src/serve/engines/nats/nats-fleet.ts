@@ -1,11 +1,10 @@
-// The fleet of many machines. Whose a run is and what happened to it is in its log alone, where each write names the one before it;
-// everything else can be put right from there by whoever comes next.
+// Implements a fleet of many machines on NATS. A run's owner and history are only in its log, where each write names the one before
+// it; the next process that needs anything else can rebuild it from there.
 import { UserError } from "../../../protocol/error-codes.ts";
 import { programName } from "../../../text/program-name.ts";
 import {
   type Entry,
   type Fleet,
-  type Heard,
   hasLabels,
   isOver,
   type Lease,
@@ -14,12 +13,14 @@ import {
   type Message,
   type NewRun,
   type Presence,
+  type ReceivedMessage,
   type RunEnd,
   type RunRecord,
 } from "../../fleet.ts";
+import { leaseLost, refuseToDelete } from "../refusals.ts";
 import { word } from "./keys.ts";
 import { Leases } from "./leases.ts";
-import { leaseLost, RunLogs } from "./log.ts";
+import { RunLogs } from "./log.ts";
 import { Mailbox, notRefusedByPermission } from "./mailbox.ts";
 import { Payloads } from "./payloads.ts";
 import { Records } from "./records.ts";
@@ -27,8 +28,8 @@ import {
   ended,
   handleOf,
   type Last,
+  maxEntries,
   mayWrite,
-  mostEntries,
   ownerOf,
   positionOf,
   released,
@@ -47,23 +48,26 @@ function partsOn(server: Server) {
   return { payloads, logs, mailbox, leases, records: new Records(server, logs, mailbox, payloads) };
 }
 
-/** A run that is hosted here. `last`: where its log ends, so that nobody must ask. */
+/** A run that is hosted here. `last` caches the end of its log. */
 type Hosted = { parts: Parts; giveUp: AbortController; last?: Last };
 
 export class NatsFleet implements Fleet {
   readonly #server: Server;
+  readonly #sender: string | undefined;
   readonly #parts: Parts;
-  /** For those who wait until the server is back. */
+  /** For calls that wait until the server is back. */
   readonly #patient: Parts;
-  /** By the tokens of their leases. What their hosts did is not thrown away because the server is away for a while. */
+  /** Hosted runs by lease token. Their writes wait while the server is away, so that no work is lost. */
   readonly #hosted = new Map<string, Hosted>();
   readonly #abandoned = new Set<string>();
   #news: { close(): void } | undefined;
   #isNew = false;
   #wake = () => {};
 
-  constructor(server: Server) {
+  /** `sender` is the user who sends runs from here. */
+  constructor(server: Server, sender?: string) {
     this.#server = server;
+    this.#sender = sender;
     this.#parts = partsOn(server);
     this.#patient = partsOn(server.patient());
   }
@@ -71,9 +75,10 @@ export class NatsFleet implements Fleet {
   async enqueue(run: NewRun): Promise<RunRecord> {
     const known = await this.run(run.id);
     if (!known && (await this.#server.fullness()) >= fullAt) throw noRoom();
-    if (!known) await this.#parts.records.make(run, Math.round(await this.#server.now()));
-    // Also where it was known: whoever made it may have been killed before it was offered.
-    if (!known || known.state === "queued") await this.#parts.leases.offer(run.id, (known ?? run).spec.placement);
+    const made = this.#sender === undefined ? run : { sender: this.#sender, ...run };
+    if (!known) await this.#parts.records.make(made, Math.round(await this.#server.now()));
+    // Offer a known run too: its creator may have been killed before it offered the run.
+    if (!known || known.state === "queued") await this.#parts.leases.offer(known ?? made);
     return known ?? (await this.run(run.id))!;
   }
 
@@ -85,7 +90,7 @@ export class NatsFleet implements Fleet {
     const { lease, last } = found;
     const hosted = this.#hosting(lease);
     hosted.last = last;
-    // Nobody waits for the answers to what the former host asked.
+    // Answers to the questions of the former host are no longer awaited.
     if (last.head.attempts > 1) await hosted.parts.mailbox.withdrawAll(lease.run);
     this.#server.tellNews("runs");
     return lease;
@@ -125,8 +130,8 @@ export class NatsFleet implements Fleet {
       if (!(await this.renew(lease))) throw leaseLost(lease.run);
       return after;
     }
-    for (let at = 0; at < entries.length; at += mostEntries)
-      last = await this.#write(lease, last, entries.slice(at, at + mostEntries));
+    for (let at = 0; at < entries.length; at += maxEntries)
+      last = await this.#write(lease, last, entries.slice(at, at + maxEntries));
     this.#parts.leases.hold(lease.token, lease.ttlMs);
     return positionOf(last);
   }
@@ -150,7 +155,7 @@ export class NatsFleet implements Fleet {
     }
   }
 
-  /** What others ask for without reading the log. */
+  /** Updates the questions and the session id, which other processes look up without reading the log. */
   async #note(run: string, owner: string, entries: readonly Entry[], parts: Parts): Promise<void> {
     for (const entry of entries) {
       if (entry.type === "question_closed") await parts.mailbox.withdraw(run, owner, entry.question);
@@ -172,17 +177,18 @@ export class NatsFleet implements Fleet {
     if (!isHeard) return false;
     const cancelReason = await parts.mailbox.cancelReason(run);
     await this.#end(run, end, last, { parts, cancelReason });
-    // It is over now, whatever becomes of what is put away behind it: whoever is handed it again finds that.
+    // The run is over even if this cleanup fails: a worker that is handed the run again sees that.
     await Promise.allSettled([
       this.#parts.leases.forget(token),
       this.#parts.leases.withdraw(handleOf(token)),
       this.#putAway(run),
+      this.#count(run, end),
     ]);
     this.#hosted.delete(token);
     return true;
   }
 
-  /** Once: whoever is second is refused. */
+  /** Writes the end of the run once; a second writer is refused. */
   async #end(
     run: string,
     end: RunEnd,
@@ -191,6 +197,11 @@ export class NatsFleet implements Fleet {
   ): Promise<void> {
     const head = ended(last.head, end, await this.#server.now(), cancelReason);
     await parts.logs.write(run, [{ type: "result", end }], head, last.sequence);
+  }
+
+  async #count(run: string, { costUsd = 0 }: RunEnd): Promise<void> {
+    const { sender } = (costUsd > 0 && (await this.run(run))) || {};
+    if (sender !== undefined) await this.#parts.leases.quotas.spend(sender, costUsd);
   }
 
   async #putAway(run: string): Promise<void> {
@@ -203,7 +214,8 @@ export class NatsFleet implements Fleet {
     const last = await this.#where(lease, after);
     await parts.logs.write(run, [], released(last.head), last.sequence);
     await parts.leases.forget(token);
-    await parts.leases.offerAgain(lease, (await parts.records.run(run))?.spec.placement);
+    const record = await parts.records.run(run);
+    if (record) await parts.leases.offerAgain(lease, record);
     this.#hosted.delete(token);
   }
 
@@ -224,8 +236,8 @@ export class NatsFleet implements Fleet {
         await this.#parts.leases.withdraw(undefined);
         return true;
       } catch (error) {
-        if (isLost(error)) continue; // a host was quicker
-        // Who may not write into logs tells the worker that takes it.
+        if (isLost(error)) continue; // a host took it first
+        // A user who may not write logs tells the worker that takes the run.
         notRefusedByPermission(error);
         await this.#parts.mailbox.cancel(run, reason);
         return true;
@@ -243,7 +255,7 @@ export class NatsFleet implements Fleet {
     await this.#parts.mailbox.say(run, message);
   }
 
-  hear(lease: Lease, after: number, signal: AbortSignal): AsyncIterable<Heard> {
+  hear(lease: Lease, after: number, signal: AbortSignal): AsyncIterable<ReceivedMessage> {
     return this.#hosting(lease).parts.mailbox.hear(lease.run, after, signal);
   }
 
@@ -274,8 +286,7 @@ export class NatsFleet implements Fleet {
   changeAgent: Fleet["changeAgent"] = (id, change) => this.#parts.records.changeAgent(id, change);
 
   async deleteAgent(id: string): Promise<void> {
-    if ((await this.agent(id))?.isBusy)
-      throw new UserError("AGENT_BUSY", `The agent ${id} is busy with a run. Cancel it first.`);
+    refuseToDelete((await this.agent(id)) ?? { id, isBusy: false });
     for (const run of await this.#parts.records.runsOf(id)) {
       await this.#parts.payloads.drop(run, ["object", "kept"]);
       await this.#parts.mailbox.drop(run);
@@ -324,7 +335,7 @@ export class NatsFleet implements Fleet {
     this.#wake();
   }
 
-  /** The end of the log, where it is where the host believes. */
+  /** Returns the end of the log. Throws LEASE_LOST if it is not where the host expects it. */
   async #where(lease: Lease, after: number): Promise<Last> {
     const { run, token } = lease;
     const hosted = this.#hosting(lease);
@@ -340,7 +351,7 @@ export class NatsFleet implements Fleet {
   }
 }
 
-/** The rest is for runs that have begun. */
+/** New runs are refused above this share of the space; the rest is reserved for runs that have started. */
 const fullAt = 0.9;
 
 function noRoom(): UserError {

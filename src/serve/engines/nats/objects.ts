@@ -1,5 +1,5 @@
-// Objects: bytes of any length, as messages of one stream, in the form that the object store of NATS has: pieces under an id, and a
-// description under the name that says which pieces.
+// Objects: stores bytes of any length as messages of one stream, in the format of the NATS object store: pieces under an id, and a
+// description under the object's name that refers to the pieces.
 import { createHash } from "node:crypto";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { randomUuid } from "../../../store/chats/random-uuid.ts";
@@ -20,12 +20,12 @@ type Description = {
   deleted?: boolean;
 };
 
-/** How each message and question is sent: again and again, until it is answered. */
+/** Sends a message or request again until it is answered. */
 export type Again = <T>(work: () => Promise<T>) => Promise<T>;
 
 const pieceBytes = 128 * 1024;
 const piecesInPage = 16;
-/** For tidying up behind something that went wrong: nobody waits for long. */
+/** How long cleanup after a failure may take. */
 const tidyMs = 2000;
 
 export class Objects {
@@ -37,7 +37,7 @@ export class Objects {
     this.#again = again;
   }
 
-  /** Whole, or not at all: what was there before under this name is gone then, since half of something else would be worse. */
+  /** Stores the whole object or nothing. On failure the old object of that name is removed too, because a mix of both would be worse. */
   async put(name: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
     const { names } = this.#connected;
     const old = await this.#describe(name);

@@ -1,62 +1,33 @@
-// What an operator wants to know of a fleet, and the limits that keep it from growing for ever.
+// Collects a fleet's status for its operator, and sets the limits that bound its growth.
 import type { StreamConfig } from "@nats-io/jetstream";
-import { type Presence, priorities, type RunRecord } from "../../fleet.ts";
+import { type Overview, type Presence, priorities, type Queue, type StreamFacts } from "../../fleet.ts";
 import type { Connected } from "./connect.ts";
-import { lastWord, textOf } from "./keys.ts";
+import { lastWord, poolOf, senderOf } from "./keys.ts";
+import { type Quota, Quotas, shareOf } from "./quotas.ts";
 import type { Lane, Server, StreamName } from "./server.ts";
-import { Signs } from "./signs.ts";
+import { Signs } from "./worker-presence.ts";
 
-export type StreamFacts = {
-  name: string;
-  messages: number;
-  bytes: number;
-  replicas: number;
-  leader?: string;
-  /** Servers that have not caught up, or are away. */
-  behind: string[];
-  maxAgeDays?: number;
-  maxBytes?: number;
-};
+export type Limits = { days?: number; bytes?: number; quota?: Quota };
 
-export type Queue = {
-  pool: string;
-  priority: string;
-  labels: Readonly<Record<string, string>>;
-  waiting: number;
-  running: number;
-  /** Of the run that has waited longest. */
-  oldestSeconds: number;
-};
-
-export type Overview = {
-  servers: string[];
-  streams: StreamFacts[];
-  queues: Queue[];
-  workers: (Presence & { seenSeconds: number })[];
-  /** How long it took to be told the time. */
-  answerSeconds: number;
-};
-
-export type Limits = { days?: number; bytes?: number };
-
-/** Streams whose oldest messages go when they are too many. What runs shall be goes by age alone, and where they wait never does. */
+/** Streams that drop their oldest messages when they are full. `runs` drops by age only, and the queue drops nothing. */
 const bounded: readonly (StreamName | "objects")[] = ["log", "say", "objects"];
 const aged: readonly (StreamName | "objects")[] = [...bounded, "runs"];
 const nanosecondsInDay = 24 * 3600 * 1e9;
-/** So far back it is looked for a run that waits, behind runs that have begun. */
-const mostLooks = 200;
+/** How many messages are searched for a waiting run, past those of hosted runs. */
+const maxLooks = 200;
 
 export async function overviewOf(connected: Connected, server: Server): Promise<Overview> {
   const asked = performance.now();
   const now = await server.now();
   const answerSeconds = (performance.now() - asked) / 1000;
-  const [streams, queues, workers] = await Promise.all([
+  const [streams, queues, workers, quota] = await Promise.all([
     streamFacts(connected),
     queuesOf(connected, server, now),
     workersOf(server, now),
+    new Quotas(server, new Signs(server)).read(),
   ]);
   const { info } = connected.connection;
-  return { servers: info?.connect_urls ?? [], streams, queues, workers, answerSeconds };
+  return { servers: info?.connect_urls ?? [], streams, queues, workers, quota, answerSeconds };
 }
 
 async function streamFacts({ manager, names }: Connected): Promise<StreamFacts[]> {
@@ -86,15 +57,24 @@ async function queuesOf(connected: Connected, server: Server, now: number): Prom
     new Signs(server).all(),
   ]);
   const hosted = new Set(signs.flatMap(({ run, at, ttlMs }) => (run !== undefined && at + ttlMs > now ? [run] : [])));
+  const quotas = new Quotas(server, new Signs(server));
+  const hosts = (share: string) => signs.filter((each) => each.share === share && each.at + each.ttlMs > now).length;
   const queues = lanes.map(async ({ key, data }) => {
     const lane = key.slice("lane.".length) as Lane;
-    const [pool = "", priority = ""] = lane.split(".");
+    const [, priority = ""] = lane.split(".");
     const runs = work.filter((each) => each.startsWith(`${lane}.`)).map(lastWord);
     const waiting = runs.filter((run) => !hosted.has(run)).length;
     const since = waiting > 0 ? await oldestWaiting(connected, lane, hosted) : undefined;
+    const sender = senderOf(lane);
+    const heldBack =
+      sender === undefined
+        ? undefined
+        : await quotas.reason(sender, poolOf(lane), hosts(shareOf(sender, poolOf(lane))));
     return {
-      pool: textOf(pool),
+      pool: poolOf(lane),
       priority,
+      sender: sender ?? "",
+      ...(heldBack !== undefined && { heldBack }),
       labels: JSON.parse(Buffer.from(data).toString() || "{}") as Record<string, string>,
       waiting,
       running: runs.length - waiting,
@@ -107,15 +87,15 @@ async function queuesOf(connected: Connected, server: Server, now: number): Prom
   );
 }
 
-/** When the message of the first one that nobody hosts was stored. */
+/** Returns when the message of the first unhosted run was stored. */
 async function oldestWaiting(
   { manager, names }: Connected,
   lane: Lane,
   hosted: ReadonlySet<string>,
 ): Promise<number | undefined> {
   const subject = names.subject("work", `${lane}.*`);
-  for (let seq = 1, looks = 0; looks < mostLooks; looks++) {
-    // The types of the client do not know of the second field, which the server has since 2.9.
+  for (let seq = 1, looks = 0; looks < maxLooks; looks++) {
+    // The client's types lack the second field, which the server has supported since 2.9.
     const query = { seq, next_by_subj: subject } as { seq: number };
     const found = await manager.streams.getMessage(names.stream("work"), query);
     if (!found) return undefined;
@@ -133,8 +113,14 @@ async function workersOf(server: Server, now: number): Promise<Overview["workers
   }));
 }
 
-/** What is left out stays as it is. */
-export async function setLimits({ manager, names }: Connected, { days, bytes }: Limits): Promise<void> {
+/** Omitted limits stay as they are. */
+export async function setLimits(
+  { manager, names }: Connected,
+  server: Server,
+  { days, bytes, quota }: Limits,
+): Promise<void> {
+  if (quota) await new Quotas(server, new Signs(server)).set(quota);
+  if (days === undefined && bytes === undefined) return;
   for (const name of aged) {
     const stream = name === "objects" ? names.objectStream : names.stream(name);
     const { config } = await manager.streams.info(stream);
@@ -149,20 +135,7 @@ function limitsFor(days: number | undefined, bytes: number | undefined): Partial
   return {
     ...(days !== undefined && { max_age: days * nanosecondsInDay }),
     ...(bytes !== undefined && { max_bytes: bytes }),
-    // The oldest make room for what runs now.
+    // Drop the oldest messages to make room for current runs.
     ...(bytes !== undefined && { discard: "old" as StreamConfig["discard"] }),
-  };
-}
-
-export type Ended = { outcome: string; count: number };
-
-/** Of the runs that ended since a time. */
-export function endedSince(runs: readonly RunRecord[], time: number): { ended: Ended[]; takeovers: number } {
-  const late = runs.filter(({ endedAt = 0 }) => endedAt >= time);
-  const counts = new Map(["finished", "error", "cancelled"].map((outcome) => [outcome, 0]));
-  for (const { state } of late) counts.set(state, (counts.get(state) ?? 0) + 1);
-  return {
-    ended: [...counts].map(([outcome, count]) => ({ outcome, count })),
-    takeovers: late.reduce((sum, { attempts }) => sum + Math.max(0, attempts - 1), 0),
   };
 }

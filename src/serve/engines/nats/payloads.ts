@@ -1,4 +1,4 @@
-// Payloads: values as the data of messages. What is too large for a message is an object, and the message names it.
+// Payloads: encodes values as message data. A value too large for a message is stored as an object that the message names.
 import { randomUuid } from "../../../store/chats/random-uuid.ts";
 import { word } from "./keys.ts";
 import type { Server } from "./server.ts";
@@ -12,7 +12,7 @@ export class Payloads {
     this.#server = server;
   }
 
-  /** `keep`: beyond the log of the run. */
+  /** `keep` keeps a large value when the log of the run is pruned. */
   async pack(run: string, value: unknown, { keep = false } = {}): Promise<string> {
     const data = JSON.stringify({ value } satisfies Packed);
     if (Buffer.byteLength(data) <= this.#server.maxBytes) return data;
@@ -22,7 +22,7 @@ export class Payloads {
     return JSON.stringify({ object: name } satisfies Packed);
   }
 
-  /** Undefined: what it named was dropped. */
+  /** Returns undefined if the object that the message names was dropped. */
   async unpack<T>(run: string, data: Uint8Array): Promise<T | undefined> {
     const packed = JSON.parse(Buffer.from(data).toString()) as Packed;
     if ("value" in packed) return packed.value as T;
@@ -52,7 +52,7 @@ export class Payloads {
   }
 }
 
-/** As its marker is filed: by words. */
+/** Encodes both parts as words, like the key of the object's marker. */
 function objectName(run: string, name: string): string {
   return `${word(run)}/${word(name)}`;
 }

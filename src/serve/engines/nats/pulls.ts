@@ -1,4 +1,4 @@
-// Pulls: asks a consumer for messages, for one or for many, now or as soon as there is one.
+// Pulls messages from a consumer: one or many, at once or as soon as there is one.
 import type { MsgHdrs } from "@nats-io/transport-node";
 import type { Connected } from "./connect.ts";
 
@@ -6,12 +6,12 @@ type Connection = Pick<Connected, "connection" | "onRefused">;
 
 export type Pulled = {
   subject: string;
-  /** Where to say what became of it. */
+  /** The subject to acknowledge the message on. */
   reply: string;
   sequence: number;
-  /** By the clock of the server. */
+  /** The time of storage, by the server's clock. */
   at: number;
-  /** How many are still to come. */
+  /** How many messages are still to come. */
   pending: number;
   data: Uint8Array;
   headers?: MsgHdrs;
@@ -19,11 +19,11 @@ export type Pulled = {
 
 type Source = { stream: string; consumer: string };
 
-/** Where a message was deleted just now the server looks for it in vain: so long, then it says that there are no more. */
+/** How long the server searches for a message that was just deleted before it reports that there are no more. */
 const overMs = 500;
 const againMs = 500;
 
-/** What is there now, at most so many. */
+/** Returns the messages that are there now, at most `batch`. */
 export function pullNow(connected: Connection, source: Source, batch: number, timeoutMs: number): Promise<Pulled[]> {
   return new Promise((resolve, reject) => {
     const got: Pulled[] = [];
@@ -54,7 +54,7 @@ export function pullNow(connected: Connection, source: Source, batch: number, ti
   });
 }
 
-/** The next of any of these; undefined after `waitMs`, and when the signal is aborted. `giveBack`: one that came too late. */
+/** Returns the next message of any source; undefined after `waitMs` or on abort. `giveBack` is called with one that came too late. */
 export function pullNext(
   connected: Connection,
   sources: readonly Source[],
@@ -67,20 +67,20 @@ export function pullNext(
       isSettled = true;
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
-      // Until the server has heard of it, it may hand out more.
+      // Drain instead of unsubscribing: the server may deliver more until it hears of the end.
       void subscription.drain().catch(() => {});
       if (error) reject(error);
       else resolve(message);
     };
     const onAbort = () => end();
     let timer = setTimeout(end, waitMs + 1000);
-    // Who does not wait asks without a time: with one, the server would wait so long.
+    // Without waiting, the request has no expiry: with one, the server would wait that long.
     const how = signal ? { expires: waitMs * 1_000_000 } : { no_wait: true };
     const subscription = ask(connected, sources, { batch: 1, ...how }, (message, status) => {
       if (status instanceof Error) end(undefined, status);
       else if (!message) {
         if (status === 404 || status === 408 || !signal) return end();
-        // Too many wait already, or the consumer has no leader: the caller asks again in a moment.
+        // Too many pulls wait already, or the consumer has no leader: the caller asks again shortly.
         clearTimeout(timer);
         timer = setTimeout(end, againMs);
       } else if (isSettled) giveBack(message);
@@ -114,7 +114,7 @@ function ask(
   return subscription;
 }
 
-/** $JS.ACK.[domain.account.]stream.consumer.delivered.sequence.sequence-of-consumer.time.pending[.random] */
+/** Parses $JS.ACK.[domain.account.]stream.consumer.delivered.sequence.sequence-of-consumer.time.pending[.random] */
 function delivered(subject: string, reply: string, data: Uint8Array, headers: MsgHdrs | undefined): Pulled {
   const words = reply.split(".");
   const base = words.length > 9 ? 6 : 4;

@@ -1,24 +1,26 @@
-// Reach: whether the server can be reached, for everybody who uses the same connection, and who must be told when that changes.
+// Reach: tracks whether the server can be reached, for all users of one connection, and notifies listeners of changes.
 import type { Connected } from "./connect.ts";
 
-/** So long an election takes and nobody need be told. */
+/** How long silence is not reported, because an election may take that long. */
 const silentMs = 12_000;
+/** After a longer silence, other hosts are assumed to have been unable to renew their leases either. */
+const briefMs = 2000;
 
 export class Reach {
-  /** The connection is lost. */
+  /** True while the connection is lost. */
   isAway = false;
-  /** Something may have been missed, and who waited in line at the server is forgotten. */
+  /** Called when messages may have been missed; the server has also forgotten waiting pulls. */
   readonly onGap = new Set<() => void>();
   readonly onReach = new Set<(isReached: boolean) => void>();
-  /** Of questions that were put to a server that is away now. */
+  /** Called for each request in flight when the connection is lost. */
   readonly onLost = new Set<(error: Error) => void>();
   readonly #connected: Connected;
   readonly #onFound: () => void;
-  /** Since when nothing was answered, and whether everybody knows. */
+  /** Since when the server has not answered; `#isSilent` is set once that was reported. */
   #silentSince: number | undefined;
   #isSilent = false;
 
-  /** `onFound`: nobody could write for a while, and now it is possible again. */
+  /** `onFound` is called when writes are possible again after a while in which they were not. */
   constructor(connected: Connected, onFound: () => void) {
     this.#connected = connected;
     this.#onFound = onFound;
@@ -30,7 +32,7 @@ export class Reach {
     for (const wake of [...this.onGap]) wake();
   }
 
-  /** A server that is there may be unable to answer: its cluster has no majority. */
+  /** Notes an unanswered request: a connected server cannot answer while its cluster has no majority. */
   unanswered(): void {
     this.#silentSince ??= performance.now();
     if (this.#isSilent || this.isAway || performance.now() - this.#silentSince < silentMs) return;
@@ -39,7 +41,10 @@ export class Reach {
   }
 
   answered(): void {
+    if (this.#silentSince === undefined) return;
+    const isFound = performance.now() - this.#silentSince > briefMs;
     this.#silentSince = undefined;
+    if (isFound) this.#found();
     if (!this.#isSilent) return;
     this.#isSilent = false;
     for (const tell of this.onReach) tell(true);
@@ -51,6 +56,7 @@ export class Reach {
       if (status.type === "disconnect") {
         this.isAway = true;
         this.#isSilent = false;
+        this.#silentSince = undefined;
         for (const tell of this.onReach) tell(false);
         for (const reject of [...this.onLost]) reject(awayError());
       }
@@ -62,7 +68,7 @@ export class Reach {
     }
   }
 
-  /** While a stream had no leader nobody could renew, and what was stored then was not told. */
+  /** Reports a gap after an election: without a leader no lease could be renewed, and no stored messages were republished. */
   #watchLeaders(): void {
     const { connection, names } = this.#connected;
     const own = new Set(names.streams());

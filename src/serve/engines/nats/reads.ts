@@ -1,32 +1,32 @@
-// Reads of a stream that something may be decided by. Its leader says what there is: a replica may be behind, and its answer that
-// there is nothing would be believed.
+// Reads a stream consistently. The leader says which messages exist, because a replica may be
+// behind and wrongly report that there are none.
 import type { StoredMsg } from "@nats-io/jetstream";
 import type { Connected } from "./connect.ts";
 import { staleRead } from "./errors.ts";
 import { type Pulled, pullNow } from "./pulls.ts";
 
-/** An answer takes so long at most; then the question is put again. */
+/** How long a reply may take before the request is repeated. */
 export const answerMs = 2500;
 const nanoseconds = 1_000_000;
 
 type Source = { stream: string; subject: string };
 
-/** From the leader, also where the subject has wildcards. */
+/** Reads the last message from the leader; the subject may have wildcards. */
 export function lastMessage({ manager }: Connected, { stream, subject }: Source): Promise<StoredMsg | null> {
   return manager.streams.getMessage(stream, { last_by_subj: subject });
 }
 
-/** The message with this number, as the leader of the stream has it. */
+/** Reads the message with this sequence from the stream's leader. */
 export function messageAt({ manager }: Connected, stream: string, sequence: number): Promise<StoredMsg | null> {
   return manager.streams.getMessage(stream, { seq: sequence });
 }
 
-/** `isBare`: what the messages hold is left out. */
+/** `isBare` leaves out the data of the messages. */
 export type Limits = { from: number; to?: number; most?: number; batch?: number; isBare?: boolean };
 
 /**
- * What is there by now, in pages. The consumer that reads is on any of the replicas: it must come as far as the leader is, or the
- * read is stale. What is written meanwhile is left out: a reader would follow busy writers for ever.
+ * Yields the messages that exist now, in pages. The consumer may be on any replica: it must reach the leader's last message, or
+ * the read is stale. Messages written meanwhile are left out, or a reader would follow busy writers for ever.
  */
 export async function* readPages(
   connected: Connected,
@@ -59,6 +59,6 @@ export async function* readPages(
       yield page.filter(({ sequence }) => sequence <= to);
     }
   } finally {
-    if (!connection.isClosed()) void manager.consumers.delete(stream, consumer.name).catch(() => {}); // it would go by itself
+    if (!connection.isClosed()) void manager.consumers.delete(stream, consumer.name).catch(() => {}); // an inactive consumer expires anyway
   }
 }

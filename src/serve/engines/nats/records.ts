@@ -1,33 +1,30 @@
-// Runs and agents as records: put together from what a run shall be, the last message of its log, and what it was told.
+// Builds the records of runs and agents from the stored request, the last message of the run's log, and its mailbox.
 
-import { UserError } from "../../../protocol/error-codes.ts";
-import { collapsed } from "../../../text/one-line.ts";
-import { programName } from "../../../text/program-name.ts";
-import { cut } from "../../../text/width.ts";
 import {
+  type AgentListOptions,
   type AgentRecord,
   isOver,
   type ListOptions,
   type NewRun,
   type RunRecord,
-  type RunSpec,
   type RunState,
 } from "../../fleet.ts";
+import { agentName, refuseRun, runNotFound } from "../refusals.ts";
 import { lastWord, word } from "./keys.ts";
 import type { RunLogs } from "./log.ts";
 import type { Mailbox } from "./mailbox.ts";
 import type { Payloads } from "./payloads.ts";
 import { positionOf } from "./rules.ts";
 import { Refused, type Server, type Stored } from "./server.ts";
-import { Signs } from "./signs.ts";
+import { Signs } from "./worker-presence.ts";
 
-/** What is never changed of a run. */
-type Made = { id: string; agent: string; spec: RunSpec; createdAt: number };
+/** The part of a run that never changes. */
+type Made = Pick<RunRecord, "id" | "agent" | "spec" | "sender" | "createdAt">;
 type MadeAgent = { id: string };
-/** What is kept of an agent; the rest is that of its latest run. */
+/** The stored part of an agent; the rest comes from its latest run. */
 type KeptAgent = Omit<AgentRecord, "isBusy">;
 
-/** So many runs of a fleet are looked at one by one. */
+/** The maximum number of waiting runs that are looked up one by one. */
 const fewRuns = 500;
 const pageSize = 128;
 const largestPage = 4096;
@@ -47,19 +44,17 @@ export class Records {
     this.#signs = new Signs(server);
   }
 
-  /** The agent is this run's from now on: AGENT_BUSY, AGENT_ARCHIVED. Then the run is made, once. */
-  async make({ id, agent, spec, name }: NewRun, now: number): Promise<void> {
+  /** Assigns the agent to this run, then creates the run once. Throws AGENT_BUSY or AGENT_ARCHIVED. */
+  async make(run: NewRun, now: number): Promise<void> {
+    const { id, agent, spec } = run;
     await this.#server
       .publish("runs", `agent.${word(agent)}`, JSON.stringify({ id: agent } satisfies MadeAgent), { after: 0 })
       .catch(notRefused);
     await this.#changeKept(agent, async (kept) => {
-      if (kept?.isArchived)
-        throw new UserError("AGENT_ARCHIVED", `The agent ${agent} is archived. Unarchive it first.`);
-      if (kept && kept.latestRun !== id && (await this.#isBusy(kept)))
-        throw new UserError("AGENT_BUSY", `The agent ${agent} is busy with another run. Wait for it, or cancel it.`);
+      if (kept) refuseRun({ ...kept, isBusy: kept.latestRun !== id && (await this.#isBusy(kept)) });
       const fresh = {
         id: agent,
-        name: name ?? cut(collapsed(spec.prompt.text), 80),
+        name: agentName(run),
         cli: spec.cli,
         workspace: spec.request.workspace,
         createdAt: now,
@@ -67,7 +62,7 @@ export class Records {
       };
       return { ...(kept ?? fresh), updatedAt: now, latestRun: id };
     });
-    const made: Made = { id, agent, spec, createdAt: now };
+    const made: Made = { id, agent, spec, createdAt: now, ...(run.sender !== undefined && { sender: run.sender }) };
     const data = await this.#payloads.pack(id, made, { keep: true });
     await this.#server.publish("state", `of.${word(agent)}.${word(id)}`, "");
     await this.#server.publish("runs", `run.${word(id)}`, data, { after: 0 }).catch(notRefused);
@@ -78,10 +73,9 @@ export class Records {
     return stored && this.#record(stored);
   }
 
-  /** Throws RUN_NOT_FOUND. */
+  /** Throws RUN_NOT_FOUND if there is no such run. */
   async need(id: string): Promise<void> {
-    if (!(await this.#server.last("runs", `run.${word(id)}`)))
-      throw new UserError("RUN_NOT_FOUND", `The run ${id} was not found. To list the runs: ${programName()} runs list`);
+    if (!(await this.#server.last("runs", `run.${word(id)}`))) throw runNotFound(id);
   }
 
   async runs({ agent, states, limit = 100, before }: ListOptions = {}): Promise<RunRecord[]> {
@@ -96,7 +90,7 @@ export class Records {
     return found.slice(0, limit);
   }
 
-  /** Newest first. Where only a few can be meant, no others are looked at. */
+  /** Yields runs, newest first. If only a few can match, reads just those. */
   async *#runPages(
     end: number | undefined,
     agent: string | undefined,
@@ -110,14 +104,14 @@ export class Records {
   }
 
   async #fewRuns(agent: string | undefined, states: readonly RunState[] | undefined): Promise<string[] | undefined> {
-    if (agent !== undefined) return (await this.#server.keys("state", `of.${word(agent)}.*`)).map(lastWord);
+    if (agent !== undefined) return this.runsOf(agent);
     if (!states || states.some(isOver)) return undefined;
     if (!states.includes("queued")) return (await this.#signs.all()).flatMap(({ run }) => run ?? []);
     const waiting = await this.#server.keys("work", "*.*.*.*");
     return waiting.length > fewRuns ? undefined : waiting.map(lastWord);
   }
 
-  /** Those that were made before the time and whose logs are still there, oldest first. */
+  /** Yields runs that were created and ended before `time` and still have logs, oldest first. */
   async *prunable(time: number): AsyncGenerator<RunRecord> {
     const cursor = await this.#server.last("state", "pruned");
     const from = cursor ? Number(Buffer.from(cursor.data).toString()) : 1;
@@ -147,15 +141,7 @@ export class Records {
     return kept && { ...kept.value, isBusy: await this.#isBusy(kept.value) };
   }
 
-  async agents({
-    limit = 100,
-    before,
-    archived = false,
-  }: {
-    limit?: number;
-    before?: string;
-    archived?: boolean;
-  } = {}): Promise<AgentRecord[]> {
+  async agents({ limit = 100, before, archived = false }: AgentListOptions = {}): Promise<AgentRecord[]> {
     const end = before === undefined ? undefined : (await this.#server.last("runs", `agent.${word(before)}`))?.sequence;
     if (before !== undefined && end === undefined) return [];
     const found: AgentRecord[] = [];
@@ -171,7 +157,7 @@ export class Records {
     await this.#changeKept(id, async (kept) => kept && { ...kept, ...change });
   }
 
-  /** The ids of its runs come back. */
+  /** Returns the ids of the agent's runs. */
   async runsOf(agent: string): Promise<string[]> {
     return (await this.#server.keys("state", `of.${word(agent)}.*`)).map(lastWord);
   }
@@ -212,12 +198,12 @@ export class Records {
     };
   }
 
-  /** A run without a log waits; where it does not, its log is not kept any more, and neither is the run. */
+  /** A run without a log must be queued; otherwise its log has expired, and the run with it. */
   async #isOffered(run: string): Promise<boolean> {
     return (await this.#server.keys("work", `*.*.*.${word(run)}`)).length > 0;
   }
 
-  /** A run that was never made, or is not kept any more, holds nobody up. */
+  /** A latest run that was never created or has expired does not make the agent busy. */
   async #isBusy({ latestRun }: KeptAgent): Promise<boolean> {
     const run = latestRun === undefined ? undefined : await this.run(latestRun);
     return run !== undefined && !isOver(run.state);
@@ -229,7 +215,7 @@ export class Records {
     return { sequence: stored.sequence, value: JSON.parse(Buffer.from(stored.data).toString()) as KeptAgent };
   }
 
-  /** Compared and set: who was overtaken looks again. */
+  /** Compares and sets: reads again and retries if another writer came first. */
   async #changeKept(
     agent: string,
     change: (kept: KeptAgent | undefined) => Promise<KeptAgent | undefined>,
@@ -249,7 +235,7 @@ export class Records {
   }
 }
 
-/** Back from a sequence in ever larger pages: who wants the newest few reads few. */
+/** Reads backwards from a sequence in growing pages, so that reading the newest few is cheap. */
 async function* newestFirst(server: Server, filter: string, before: number | undefined): AsyncGenerator<Stored[]> {
   let end = before ?? (await server.end("runs")) + 1;
   for (let size = pageSize; end > 1; size = Math.min(size * 2, largestPage)) {

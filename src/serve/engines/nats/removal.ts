@@ -1,5 +1,5 @@
-// Removes messages of a stream. On a cluster one by one: a server that is started again repeats what was agreed lately, and NATS 2.9
-// repeats a purge of some subjects as one of everything that was there by then.
+// Removes messages from a stream, on a cluster one by one: a restarted server replays recent operations, and NATS 2.9 replays a purge
+// of some subjects as a purge of everything that exists by then.
 import type { Connected } from "./connect.ts";
 import { lastMessage, readPages } from "./reads.ts";
 
@@ -8,7 +8,7 @@ type Again = <T>(work: () => Promise<T>) => Promise<T>;
 
 const removedAtOnce = 16;
 
-/** All but the newest `keep` of each subject. The subject may have wildcards. */
+/** Removes all but the newest `keep` messages of each subject. The subject may have wildcards. */
 export async function removeMessages(connected: Connected, source: Source, keep: number, again: Again): Promise<void> {
   const { manager } = connected;
   const { stream, subject } = source;
@@ -40,7 +40,7 @@ async function sequencesOf(connected: Connected, source: Source): Promise<number
   return all;
 }
 
-/** Somebody else has removed it: no message with this sequence, or none that could be deleted. */
+/** Error codes for a message that is already gone: no message with this sequence, or none that could be deleted. */
 const goneCodes = [10_037, 10_043, 10_057];
 
 function ignoreGone(error: Error & { code?: number }): boolean {

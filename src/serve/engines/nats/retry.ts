@@ -1,11 +1,10 @@
-// What is done about answers that do not come: asked again until there is one. The server knows a message by its id, so that one
-// that is sent twice is stored once.
+// Retries requests until the server answers. The server knows each message by its id, so a message that is sent twice is stored once.
 import { Refused } from "./server.ts";
 
 const firstPauseMs = 20;
 const longestPauseMs = 500;
 
-/** Tried again as long as what went wrong is passing, and somebody has the patience. */
+/** Retries while the error is `passing` and the total wait is within `patienceMs`. */
 export async function untilAnswered<T>(
   work: () => Promise<T>,
   { patienceMs, isPassing }: { patienceMs: number; isPassing(error: unknown): boolean },
@@ -26,26 +25,26 @@ export async function untilAnswered<T>(
 export type Acknowledged = { sequence: number; isDuplicate: boolean };
 
 /**
- * The id under which the server knows a message. It compares the expected sequence before its replicas have agreed on the messages
- * that are on their way, so that two of them can pass; the id it compares when it stores them. Whoever writes behind the same message
- * therefore uses the same id: one is stored, the others are duplicates of it. The first message with a key has no predecessor, and is
- * compared where it is stored.
+ * Returns the id by which the server recognises a message. The server checks the expected sequence before its replicas have agreed
+ * on messages in flight, so two of them can pass; the id is checked when they are stored. All writers behind the same message
+ * therefore use the same id: one is stored, the others are its duplicates. The first message with a key has no predecessor, and
+ * is checked when it is stored.
  */
 export function messageId(key: string, writer: string, after: number | undefined): string {
   return after === undefined || after === 0 ? writer : `${key}.${after}`;
 }
 
 export type Publishing = {
-  /** Marks this message, so that it is recognised if it was stored without an answer. */
+  /** Marks this message, so that it is recognised if it was stored but the reply was lost. */
   writer: string;
   send(): Promise<Acknowledged>;
-  /** The server says that another message came first. */
+  /** Tells whether the server reported that another message came first. */
   isOvertaken(error: unknown): boolean;
-  /** The message with this sequence; without, the last one with the same key. */
+  /** Returns the message with this sequence, or the last one with the same key. */
   stored(sequence?: number): Promise<{ sequence: number; writer?: string | undefined } | undefined>;
 };
 
-/** Where another message came first: was that ours, stored before, and the answer never came? Else: Refused. */
+/** If another message came first, checks whether it is this one, stored earlier with its reply lost. Otherwise throws Refused. */
 export async function publishOnce({ writer, send, isOvertaken, stored }: Publishing): Promise<number> {
   let first: number | undefined;
   try {

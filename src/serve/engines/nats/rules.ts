@@ -1,24 +1,24 @@
-// The rules of leases and of the fence, without any server: what the last message in the log of a run says of the run, who may
-// take it, and what each step makes of it. Pure: the engine and the simulation go by the same ones.
+// The rules of leases and fencing as pure functions: what the last message of a run's log says about the run, which host may take
+// it, and how each step changes it. The engine and the simulation share them.
 import { type Entry, isOver, type RunEnd, type RunState } from "../../fleet.ts";
 
-/** Stands beside every message in the log of a run, so that the last one says all there is to know. */
+/** Stored as a header of every log message, so that the last one holds the full state of the run. */
 export type Head = {
   state: RunState;
   attempts: number;
-  /** Who hosts it: the first part of the token of the lease. */
+  /** The host of the run: the first part of the lease's token. */
   owner?: string;
   ttlMs?: number;
   startedAt?: number;
   endedAt?: number;
   sessionId?: string;
-  /** Questions that wait. */
+  /** The ids of the open questions. */
   open: string[];
   cancelReason?: string;
   isPruned?: true;
 };
 
-/** `sequence` is the fence: who writes must name the last one. `entries`: how many the message holds. */
+/** `sequence` is the fence: a writer must name the last one. `entries` is the number of entries in the message. */
 export type Last = { sequence: number; at: number; entries: number; head: Head };
 
 export const neverWritten: Last = {
@@ -31,8 +31,8 @@ export const neverWritten: Last = {
 export type Standing = { is: "free" } | { is: "over" } | { is: "hosted"; leftMs: number };
 
 /**
- * May it be taken? All times are the server's. A host is there as long as it wrote or renewed within its time. Where the server was
- * away, nobody could: whoever finds it again leaves the others half of their time to do so as well.
+ * Tells whether a run may be taken. All times are the server's. A host counts as alive if it wrote or renewed within its lease.
+ * No host can do that while the server is away: after it is found again, hosts get half of their lease to renew.
  */
 export function standing(
   { at, head }: Last,
@@ -45,7 +45,7 @@ export function standing(
   return deadline <= now ? { is: "free" } : { is: "hosted", leftMs: deadline - now };
 }
 
-/** Whoever asked the former host has no answer to wait for. */
+/** Clears the open questions: the former host no longer waits for answers. */
 export function taken(head: Head, { owner, ttlMs, now }: { owner: string; ttlMs: number; now: number }): Head {
   const startedAt = head.startedAt ?? now;
   return { ...head, state: "running", attempts: head.attempts + 1, owner, ttlMs, startedAt, open: [] };
@@ -77,10 +77,10 @@ export function ended(head: Head, end: RunEnd, now: number, cancelReason?: strin
   return { ...rest, state: end.outcome, endedAt: now, ...(cancelReason !== undefined && { cancelReason }) };
 }
 
-/** Messages hold several entries: a place in the log is its message, and which of its entries. */
+/** The factor between message and entry: a position combines a message's sequence with the index of one of its entries. */
 const entriesInMessage = 1000;
 
-export const mostEntries = 500;
+export const maxEntries = 500;
 
 export function positionAt(sequence: number, index: number): number {
   return sequence * entriesInMessage + index;
@@ -90,17 +90,17 @@ export function sequenceAt(position: number): number {
   return Math.floor(position / entriesInMessage);
 }
 
-/** Of the last entry; 0: none. */
+/** Returns the position of the last entry, or 0 if there is none. */
 export function positionOf({ sequence, entries }: Pick<Last, "sequence" | "entries">): number {
   return positionAt(sequence, Math.max(0, entries - 1));
 }
 
-/** A host may write where the log ends where it believes, and the run is its own. */
+/** A host may write if the run is its own and the log ends where it expects. */
 export function mayWrite(last: Last, owner: string, after: number): boolean {
   return last.head.state === "running" && last.head.owner === owner && positionOf(last) === after;
 }
 
-/** A token is good in every process: it names the host, and the message of `work` that it was handed, where there is one. */
+/** A token is valid in every process: it names the host, and the `work` message that it was handed, if any. */
 export function tokenOf(owner: string, handle: string | undefined): string {
   return handle === undefined ? owner : `${owner}_${Buffer.from(handle).toString("base64url")}`;
 }

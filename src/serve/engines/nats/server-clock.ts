@@ -1,4 +1,4 @@
-// The clock of the server, as everybody on one connection knows it: read now and then, by a message that is stored.
+// Estimates the server's clock for one connection. It is read from time to time, by storing a message.
 import { randomUuid } from "../../../store/chats/random-uuid.ts";
 import type { Connected } from "./connect.ts";
 import { staleRead } from "./errors.ts";
@@ -7,7 +7,7 @@ import { answerMs, messageAt } from "./reads.ts";
 const goodMs = 30_000;
 
 export class ServerClock {
-  /** When the server was found again, by its clock; 0: it was never lost. Known after `now`. */
+  /** When the server was last found again, by its clock; 0 if it was never lost. Updated by `now`. */
   foundAgainAt = 0;
   readonly #connected: Connected;
   readonly #key = `clock.${randomUuid()}`;
@@ -19,13 +19,13 @@ export class ServerClock {
     this.#connected = connected;
   }
 
-  /** Nobody could write for a while, and now it is possible again. */
+  /** Called when writes are possible again after a while in which they were not. */
   found(): void {
     this.#read = undefined;
     this.#isFoundAgain = true;
   }
 
-  /** Not ahead of the server. It is read once for all who ask; each of them has its own patience. */
+  /** Never ahead of the server. Concurrent callers share one read, each with its own retries. */
   async now(again: <T>(work: () => Promise<T>) => Promise<T>): Promise<number> {
     const known = this.#read;
     if (known && performance.now() - known.takenAt <= goodMs) return performance.now() + known.offset;
@@ -38,13 +38,13 @@ export class ServerClock {
     return performance.now() + offset;
   }
 
-  /** When a message was stored that was sent just now. One that the leader does not know of tells no time. */
+  /** Reads when a message sent now was stored. Throws if the leader does not know that message. */
   async #readOffset(): Promise<number> {
     const { jetstream, names } = this.#connected;
     const { seq } = await jetstream.publish(names.subject("lease", this.#key), "", { timeout: answerMs });
     const stored = await messageAt(this.#connected, names.stream("lease"), seq);
     if (!stored) throw staleRead();
-    // The answer took its time.
+    // Taken after the reply, so that the estimate is never ahead.
     const takenAt = performance.now();
     const at = stored.time.getTime();
     this.#read = { offset: at - takenAt, takenAt };

@@ -1,18 +1,18 @@
-// tail: the messages of a stream from a sequence on, those that are there and those to come, each once and in order. The server
-// tells of new ones; what it did not tell (the connection was away, a reader was too slow) is read.
-import type { Heard, Server, Stored, StreamName } from "./server.ts";
+// tail: yields the messages of a stream from a sequence on, stored and future ones, each once and in order. The server pushes new
+// messages; those it did not push, because the connection was lost or a reader was too slow, are read from the stream.
+import type { DeliveredMessage, Server, Stored, StreamName } from "./server.ts";
 
 const pageSize = 500;
-/** Who hears nothing for so long looks whether there was nothing to hear. */
+/** After this long without messages the stream is read, in case some were missed. */
 const lookAgainMs = 15_000;
 
-/** `isWhole`: the filter lets everything through, so that no sequence is left out. */
+/** `isWhole` means that the filter matches everything, so that sequences have no gaps. */
 export async function* tail(
   server: Server,
   stream: StreamName,
   { filter, from, isWhole = false, signal }: { filter: string; from: number; isWhole?: boolean; signal: AbortSignal },
 ): AsyncGenerator<Stored> {
-  const heard: Heard[] = [];
+  const heard: DeliveredMessage[] = [];
   let isBehind = true;
   let wake = () => {};
   const tell = () => wake();

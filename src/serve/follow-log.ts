@@ -1,0 +1,42 @@
+// Follows a log through short outages, and answers questions in it.
+import { setTimeout as sleep } from "node:timers/promises";
+import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
+import type { Answer, Question } from "../protocol/run.ts";
+import type { Fleet, LogEntry } from "./fleet.ts";
+
+/** How long a failing reader is restarted where it stopped. Server engines do their own waiting. */
+const longestOutageMs = 120_000;
+const passing: readonly string[] = ["STORE_LOCKED", "STORE_FULL", "STORE_IO"] satisfies ErrorCode[];
+
+/** `read` reads from after a position. Throws errors that are permanent, or that last too long. */
+export async function* followThrough(
+  read: (from: number) => AsyncIterable<LogEntry>,
+  from: number,
+  signal: AbortSignal,
+): AsyncGenerator<LogEntry> {
+  let position = from;
+  let failedAt: number | undefined;
+  while (!signal.aborted) {
+    try {
+      for await (const entry of read(position)) {
+        position = entry.position;
+        failedAt = undefined;
+        yield entry;
+      }
+      return;
+    } catch (error) {
+      failedAt ??= Date.now();
+      if (signal.aborted) return;
+      const isPassing = error instanceof UserError && passing.includes(error.code);
+      if (!isPassing || Date.now() - failedAt > longestOutageMs) throw error;
+      await sleep(1000, undefined, { signal }).catch(() => {});
+    }
+  }
+}
+
+/** Does nothing if another client answered first. */
+export async function answerQuestion(fleet: Fleet, run: string, { id, hash }: Question, answer: Answer): Promise<void> {
+  await fleet.answer(run, { question: id, hash, answer }).catch((error: unknown) => {
+    if (!(error instanceof UserError)) throw error;
+  });
+}

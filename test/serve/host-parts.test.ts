@@ -1,0 +1,414 @@
+// The parts that a host of a run is made of, each by itself: what it writes, what it asks, what it owes, when it gives up.
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { UserError } from "../../src/protocol/error-codes.ts";
+import type { AgentEvent } from "../../src/protocol/event.ts";
+import type { Answer, Question, Sent, TurnEnding } from "../../src/protocol/run.ts";
+import type { Entry, Fleet, Lease, RunRecord } from "../../src/serve/fleet.ts";
+import { hasLabels, isOver } from "../../src/serve/fleet.ts";
+import { keepHosts } from "../../src/serve/keep-hosts.ts";
+import { leaseOf, startHosts } from "../../src/serve/launcher.ts";
+import { LeaseKeeper } from "../../src/serve/lease-keeper.ts";
+import { OpenPrompts } from "../../src/serve/open-prompts.ts";
+import { addEndings, endOf, failedEnd } from "../../src/serve/run-end.ts";
+import { RunLogWriter } from "../../src/serve/run-log-writer.ts";
+import { RunQuestions } from "../../src/serve/run-questions.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+const lease: Lease = { run: "run-1", token: "t", position: 7, ttlMs: 1000 };
+const launch = { configDir: "/nowhere", env: {}, program: ["false"], most: 3 };
+
+/** Only what a test needs of a fleet; anything else would be a call of undefined. */
+function fleetOf(parts: Partial<Fleet>): Fleet {
+  return parts as Fleet;
+}
+
+describe("the keeper of a lease", () => {
+  /** What `renew` answers, one after the other; the last one again and again. */
+  function kept(answers: readonly (boolean | Error)[]) {
+    vi.useFakeTimers();
+    // The clock of a process, which goes with the timers here.
+    vi.spyOn(process, "uptime").mockImplementation(() => Date.now() / 1000);
+    const lost: UserError[] = [];
+    let asked = 0;
+    let abandoned = 0;
+    const fleet = fleetOf({
+      async renew() {
+        const answer = answers[Math.min(asked++, answers.length - 1)]!;
+        if (answer instanceof Error) throw answer;
+        return answer;
+      },
+      abandon: () => void abandoned++,
+    });
+    const keeper = new LeaseKeeper(fleet, lease, now(), (error) => lost.push(error));
+    return { keeper, lost, asked: () => asked, abandoned: () => abandoned };
+  }
+
+  function now(): number {
+    return process.uptime() * 1000;
+  }
+
+  it("asks four times in the time of a lease, and keeps the run as long as it is renewed", async () => {
+    const { keeper, lost, asked } = kept([true]);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(asked()).toBe(4);
+    await vi.advanceTimersByTimeAsync(4000);
+    expect(asked()).toBe(20);
+    expect(lost).toEqual([]);
+    keeper.stop();
+    await vi.advanceTimersByTimeAsync(4000);
+    expect(asked()).toBe(20);
+    expect(lost).toEqual([]);
+  });
+
+  it("gives the run up at once when another host has it, and asks no more", async () => {
+    const { lost, asked, abandoned } = kept([true, false]);
+    await vi.advanceTimersByTimeAsync(250);
+    expect(lost).toEqual([]);
+    await vi.advanceTimersByTimeAsync(250);
+    expect(lost).toMatchObject([{ code: "LEASE_LOST", message: "The run run-1 was taken over by another host." }]);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect([asked(), abandoned(), lost.length]).toEqual([2, 1, 1]);
+  });
+
+  it("gives the run up when nothing was renewed for a whole lease, and not before", async () => {
+    const { lost, abandoned } = kept([new Error("the store is busy")]);
+    await vi.advanceTimersByTimeAsync(990);
+    expect(lost).toEqual([]);
+    await vi.advanceTimersByTimeAsync(20);
+    expect(lost).toMatchObject([{ code: "FLEET_UNREACHABLE" }]);
+    expect(lost[0]!.message).toContain("could not be renewed for 1 s");
+    expect(abandoned()).toBe(1);
+  });
+
+  it("counts what was written as a renewal, but nothing that was sent earlier", async () => {
+    const { keeper, lost } = kept([new Error("busy")]);
+    const first = now();
+    await vi.advanceTimersByTimeAsync(600);
+    keeper.arrived(now());
+    keeper.arrived(first);
+    await vi.advanceTimersByTimeAsync(900);
+    expect(lost).toEqual([]);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(lost).toHaveLength(1);
+    keeper.arrived(now());
+    expect(lost).toHaveLength(1);
+  });
+});
+
+describe("hosts of this machine", () => {
+  it("are started as long as there is room, and the queue is told by whom", async () => {
+    const asked: object[] = [];
+    const fleet = fleetOf({
+      async lease(options) {
+        asked.push(options);
+        return undefined;
+      },
+    });
+    expect(await startHosts(fleet, launch)).toBe(0);
+    expect(await startHosts(fleet, launch, "run-9")).toBe(0);
+    const base = { worker: `pid ${process.pid}`, ttlMs: 15_000, most: 3 };
+    expect(asked).toEqual([base, { ...base, run: "run-9" }]);
+    expect(await startHosts(fleet, { ...launch, fleetUrl: "nats://x" })).toBe(0);
+    expect(asked).toHaveLength(2);
+  });
+
+  it.each([
+    ["run-1:7:abc-D_", { run: "run-1", position: 7, token: "abc-D_", ttlMs: 15_000 }],
+    ["run-1:7", undefined],
+    ["run-1:x:abc", undefined],
+    ["run 1:7:abc", undefined],
+    ["run-1:7:abc:d", undefined],
+    ["", undefined],
+  ])("a lease is told to a host as %s", (words, expected) => {
+    expect(leaseOf(words)).toEqual(expected);
+  });
+
+  it("are looked after until the signal, by changes and when a host may be lost", async () => {
+    const stop = new AbortController();
+    const rounds: boolean[] = [];
+    const waits = [
+      { count: 1, hosted: 0 },
+      { count: 0, hosted: 1, nextMs: 1 },
+      { count: 0, hosted: 0 },
+    ];
+    let round = 0;
+    const fleet = fleetOf({
+      lease: async () => undefined,
+      waiting: async () => waits[round]!,
+      changed: (signal) =>
+        new Promise((resolve) => {
+          signal.addEventListener("abort", () => resolve(), { once: true });
+          // The first is woken by a change, the second by its clock, the third by the end.
+          if (round++ === 0) resolve();
+          if (round === 3) stop.abort();
+        }),
+    });
+    await keepHosts(fleet, launch, stop.signal, ({ isBusy }) => rounds.push(isBusy));
+    expect(rounds).toEqual([true, true, false]);
+    await keepHosts(fleet, launch, stop.signal, () => rounds.push(true));
+    expect(rounds).toHaveLength(3);
+  });
+});
+
+describe("the log of a run", () => {
+  function opened() {
+    const written: { entries: readonly Entry[]; after: number }[] = [];
+    const lost: Error[] = [];
+    const sent: number[] = [];
+    let fails: Error | undefined;
+    const fleet = fleetOf({
+      async append(_lease, entries, after) {
+        if (fails) throw fails;
+        written.push({ entries, after });
+        return after + entries.length;
+      },
+    });
+    const writer = new RunLogWriter(fleet, lease, {
+      onWritten: (at) => sent.push(at),
+      onLost: (error) => lost.push(error),
+    });
+    return { writer, written, lost, sent, fail: (error: Error) => (fails = error) };
+  }
+  const text = (said: string): AgentEvent => ({ type: "text", text: said });
+  const output = (callId: string, chunk: string): AgentEvent => ({ type: "tool_output", callId, chunk }) as AgentEvent;
+
+  it("joins pieces of one text, and of the output of one call, and nothing else", async () => {
+    const { writer, written } = opened();
+    writer.event({ event: text("a") });
+    writer.event({ event: text("b") });
+    writer.event({ event: { type: "thinking", text: "c" } as AgentEvent });
+    writer.event({ event: { type: "thinking", text: "d" } as AgentEvent });
+    writer.event({ agent: "sub", event: text("e") });
+    writer.event({ event: text("f") });
+    writer.event({ event: output("1", "g") });
+    writer.event({ event: output("1", "h") });
+    writer.event({ event: output("2", "i") });
+    expect(written).toEqual([]);
+    writer.event({ number: 3, event: { type: "text_end", text: "ab" } });
+    await writer.flush();
+    expect(written).toHaveLength(1);
+    expect(written[0]!.after).toBe(7);
+    expect(written[0]!.entries).toEqual([
+      { type: "event", event: text("ab") },
+      { type: "event", event: { type: "thinking", text: "cd" } },
+      { type: "event", agent: "sub", event: text("e") },
+      { type: "event", event: text("f") },
+      { type: "event", event: output("1", "gh") },
+      { type: "event", event: output("2", "i") },
+      { type: "event", number: 3, event: { type: "text_end", text: "ab" } },
+    ]);
+    expect(writer.position).toBe(14);
+  });
+
+  it("writes what waits after a moment by itself, and at once when there is much", async () => {
+    const { writer, written, sent } = opened();
+    writer.event({ event: text("alone") });
+    await vi.waitFor(() => expect(written).toHaveLength(1));
+    expect(sent).toHaveLength(1);
+    for (let at = 0; at < 200; at++) writer.event({ event: output(String(at), "x") });
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(written).toHaveLength(2);
+    expect(written[1]!.entries).toHaveLength(200);
+    expect(written[1]!.after).toBe(8);
+  });
+
+  it("takes nothing after it was closed, and nothing after the run was lost", async () => {
+    const closed = opened();
+    closed.writer.event({ event: text("last") });
+    await closed.writer.close();
+    closed.writer.event({ event: text("late") });
+    closed.writer.add({ type: "losses", losses: [] });
+    await closed.writer.flush();
+    expect(closed.written.flatMap(({ entries }) => entries)).toEqual([{ type: "event", event: text("last") }]);
+    const gone = opened();
+    const why = new UserError("LEASE_LOST", "somebody else's");
+    gone.fail(why);
+    gone.writer.add({ type: "losses", losses: [] });
+    gone.writer.add({ type: "losses", losses: [] });
+    await gone.writer.flush();
+    expect(gone.lost).toEqual([why]);
+    expect(gone.sent).toEqual([]);
+  });
+});
+
+describe("questions of a run", () => {
+  const question = { id: "q1", hash: "h", type: "trust" } as unknown as Question;
+  const yes: Answer = { type: "yes" };
+
+  it("stand in the log until they are answered, once", async () => {
+    const log: Entry[] = [];
+    const questions = new RunQuestions((entry) => log.push(entry));
+    const answer = questions.ask(question, new AbortController().signal);
+    expect(log).toEqual([{ type: "question", question }]);
+    questions.answer("another", { type: "no" });
+    questions.answer("q1", yes);
+    questions.answer("q1", { type: "no" });
+    expect(await answer).toEqual(yes);
+    expect(log.slice(1)).toEqual([{ type: "question_closed", question: "q1", answer: yes }]);
+    expect(questions.answers).toEqual(["permission", "choices", "plan", "trust", "server", "hooks"]);
+  });
+
+  it("are closed without an answer where nobody waits any more, before or after they were asked", async () => {
+    const log: Entry[] = [];
+    const questions = new RunQuestions((entry) => log.push(entry));
+    const stop = new AbortController();
+    const answer = questions.ask(question, stop.signal);
+    stop.abort();
+    questions.answer("q1", yes);
+    const withdrawn = { type: "no", reason: "The answer is no longer needed." };
+    expect(await answer).toEqual(withdrawn);
+    expect(await questions.ask({ ...question, id: "q2" }, AbortSignal.abort())).toEqual(withdrawn);
+    expect(log.slice(1)).toEqual([
+      { type: "question_closed", question: "q1" },
+      { type: "question", question: { ...question, id: "q2" } },
+      { type: "question_closed", question: "q2" },
+    ]);
+  });
+});
+
+describe("what a host has not answered yet", () => {
+  const done: TurnEnding = { type: "done", text: "ok" } as TurnEnding;
+  const failed: TurnEnding = { type: "fail", message: "no", code: "STOPPED" } as unknown as TurnEnding;
+
+  function opened() {
+    const log: Entry[] = [];
+    const dropped: TurnEnding[] = [];
+    const shown: TurnEnding[] = [];
+    const prompts = new OpenPrompts({
+      writer: { add: (entry: Entry) => log.push(entry) } as unknown as RunLogWriter,
+      shown: async (ending) => void shown.push(ending),
+      onDropped: (ending) => dropped.push(ending),
+    });
+    return { prompts, log, dropped, shown };
+  }
+  function sent(state: Sent["state"], ending: TurnEnding): Sent {
+    return { state, ending: Promise.resolve(ending), withdraw: async () => true } as unknown as Sent;
+  }
+
+  it("is counted until it is over; a later prompt says in the log how it ended", async () => {
+    const { prompts, log, dropped, shown } = opened();
+    prompts.follow(sent("told", done), undefined);
+    prompts.follow(sent("told", done), "later");
+    prompts.follow(sent("dropped", failed), "dropped");
+    prompts.follow(sent("dropped", failed), undefined);
+    prompts.follow(sent("told", failed), "failed");
+    expect(prompts.count).toBe(5);
+    expect(await prompts.withdraw("later")).toBe(true);
+    expect(await prompts.withdraw("unknown")).toBe(false);
+    while (prompts.count > 0) await prompts.nextChange();
+    expect(shown).toEqual([done, done, failed]);
+    expect(dropped).toEqual([failed]);
+    expect(log).toEqual(
+      [
+        { type: "prompt_ended", id: "later", state: "told" },
+        { type: "prompt_ended", id: "dropped", state: "dropped", error: "no", code: "STOPPED" },
+        { type: "prompt_ended", id: "failed", state: "told" },
+      ].sort(byIdLike(log)),
+    );
+    expect(await prompts.withdraw("later")).toBe(false);
+  });
+
+  /** Which of them is over first is nobody's business. */
+  function byIdLike(log: readonly Entry[]) {
+    const at = (entry: object) => log.findIndex((each) => "id" in each && each.id === (entry as { id: string }).id);
+    return (one: object, other: object) => at(one) - at(other);
+  }
+
+  it("is shown to everybody who follows the run, where it has an id", () => {
+    const { prompts, log } = opened();
+    prompts.note({ type: "prompt", prompt: { text: "first" } });
+    prompts.note({ type: "prompt", id: "p", prompt: { text: "second" } });
+    prompts.note({ type: "steer", id: "s", text: "to the left" } as never);
+    prompts.note({ type: "cancel", reason: "no" });
+    expect(log).toEqual([
+      { type: "prompt", id: "p", kind: "prompt", text: "second" },
+      { type: "prompt", id: "s", kind: "steer", text: "to the left" },
+    ]);
+  });
+
+  it("is replied to with a value, with nothing, or with what went wrong", async () => {
+    const { prompts, log } = opened();
+    prompts.reply("a", async () => 3);
+    prompts.reply("b", async () => undefined);
+    prompts.reply(undefined, async () => 4);
+    prompts.reply("c", async () => Promise.reject(new UserError("USAGE", "not so")));
+    prompts.reply("d", async () => Promise.reject(new Error("oh")));
+    expect(prompts.count).toBe(5);
+    while (prompts.count > 0) await prompts.nextChange();
+    expect(log).toEqual([
+      { type: "reply", id: "a", value: 3 },
+      { type: "reply", id: "b" },
+      { type: "reply", id: "c", error: "not so", code: "USAGE" },
+      { type: "reply", id: "d", error: "oh", code: "INTERNAL" },
+    ]);
+  });
+});
+
+describe("how a run ended", () => {
+  const run = { createdAt: Date.now() - 5000, startedAt: Date.now() - 2000 } as RunRecord;
+  const usage = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4 };
+  const done = { type: "done", text: "last", usage } as unknown as TurnEnding;
+  const fail = (code?: string) => ({ type: "fail", message: "why", ...(code && { code }) }) as unknown as TurnEnding;
+
+  it.each<[string, TurnEnding[], { message: string; code: string } | undefined, object]>([
+    ["by its last turn", [fail("X"), done], undefined, { outcome: "finished", text: "last", turns: 2 }],
+    ["by a failed turn", [done, fail("X")], undefined, { outcome: "error", text: "why", code: "X", turns: 2 }],
+    [
+      "by its process",
+      [done],
+      { message: "died", code: "CLI_FAILED" },
+      { outcome: "error", text: "died", code: "CLI_FAILED" },
+    ],
+    ["by being interrupted", [fail("INTERRUPTED")], undefined, { outcome: "cancelled", code: "INTERRUPTED" }],
+    ["by being ended", [fail("TERMINATED")], undefined, { outcome: "cancelled", code: "TERMINATED" }],
+    [
+      "before any turn",
+      [],
+      undefined,
+      { outcome: "error", code: "NO_RESULT", text: "The run ended before its first turn was finished.", turns: 0 },
+    ],
+  ])("%s", (_how, endings, error, expected) => {
+    expect(endOf(endings, run, error)).toMatchObject(expected);
+  });
+
+  it("is told without a code where there is none, and with how long it took", () => {
+    const end = endOf([fail()], run, undefined);
+    expect(end).not.toHaveProperty("code");
+    expect(end.durationMs).toBeGreaterThanOrEqual(2000);
+    expect(end.durationMs).toBeLessThan(4500);
+    const { startedAt: _none, ...never } = run;
+    expect(endOf([], never, undefined).durationMs).toBeGreaterThanOrEqual(5000);
+    const failed = failedEnd(new UserError("USAGE", "not so"), run, "error");
+    expect(failed).toMatchObject({ outcome: "error", text: "not so", code: "USAGE", turns: 0 });
+    expect(failed.durationMs).toBeGreaterThanOrEqual(2000);
+    expect(failed.durationMs).toBeLessThan(4500);
+  });
+
+  it("adds up what all turns used and were denied, and says nothing of what nobody knows", () => {
+    const base = { outcome: "finished", text: "", durationMs: 1, turns: 0 } as const;
+    expect(addEndings(base, [fail()])).toEqual({ ...base, turns: 1 });
+    const denial = { tool: "Shell", callId: "c", reason: "no" };
+    const priced = { type: "done", text: "", usage, costUsd: 0.5, denials: [denial] } as unknown as TurnEnding;
+    expect(addEndings(base, [priced, priced, done])).toEqual({
+      ...base,
+      turns: 3,
+      usage: { inputTokens: 3, outputTokens: 6, cacheReadTokens: 9, cacheWriteTokens: 12 },
+      costUsd: 1,
+      denials: [denial, denial],
+    });
+  });
+
+  it("is over in three of five states, and asks for workers that have all of its labels", () => {
+    const states = ["queued", "running", "finished", "error", "cancelled"] as const;
+    expect(states.map(isOver)).toEqual([false, false, true, true, true]);
+    expect(hasLabels({ gpu: "a", os: "linux" }, { gpu: "a" })).toBe(true);
+    expect(hasLabels({ gpu: "a" }, { gpu: "a", os: "linux" })).toBe(false);
+    expect(hasLabels({ gpu: "b" }, { gpu: "a" })).toBe(false);
+    expect(hasLabels({}, {})).toBe(true);
+  });
+});
