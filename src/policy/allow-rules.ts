@@ -1,4 +1,4 @@
-// Is a program start covered by allow rules? To the letter: what is not understood is not covered.
+// Checks whether allow rules cover a program start. Anything that cannot be resolved is not covered.
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
@@ -6,12 +6,12 @@ import type { ShellSituation } from "./files/shell-paths.ts";
 import { isInside, realOrSame } from "./paths.ts";
 import { dangerousArguments, hasDangerousOptions, namesOption } from "./programs/dangerous-options.ts";
 import { controlFlow, stateChangers } from "./programs/shell-builtins.ts";
-import { allowsCommand } from "./rules.ts";
+import { allowsCommand, programIn } from "./rules.ts";
 import { show } from "./show.ts";
 import { mayBeOption, unsetReading } from "./starts/expand-words.ts";
 import { baseName, isInterpreter, isShell, type ProgramStart } from "./starts/wrappers.ts";
 
-/** Why a program start is not covered by allow rules; undefined when it is. */
+/** Returns why a program start is not covered by allow rules, or undefined if it is covered. */
 export function uncoveredRun(
   run: ProgramStart,
   allowing: readonly Rule[],
@@ -52,13 +52,13 @@ function coveringRules({ args }: ProgramStart, bare: string, allowing: readonly 
 type RuleIndex = { named: Map<string, Rule[]>; open: Rule[] };
 const indexes = new WeakMap<readonly Rule[], RuleIndex>();
 
-/** Rules by the program that they name, for lists of hundreds; `open`: those that may name any. */
+/** Indexes rules by the program they name, for lists of hundreds. `open` holds the rules that may match any program. */
 function indexOf(allowing: readonly Rule[]): RuleIndex {
   const known = indexes.get(allowing);
   if (known) return known;
   const index: RuleIndex = { named: new Map(), open: [] };
   for (const rule of allowing) {
-    const name = /^[^\s:*?{}[\]]+(?=$|[\s:])/.exec(rule.pattern)?.[0];
+    const name = programIn(rule);
     if (name === undefined) index.open.push(rule);
     else index.named.set(name, [...(index.named.get(name) ?? []), rule]);
   }
@@ -66,7 +66,7 @@ function indexOf(allowing: readonly Rule[]): RuleIndex {
   return index;
 }
 
-/** A rule that names the inner command too, as `Shell(npx vitest)` does, covers its start. */
+/** Returns whether a rule names the inner command as well, as `Shell(npx vitest)` does; such a rule covers its start. */
 export function isNamedByWrapper(
   run: ProgramStart,
   wrapper: ProgramStart,
@@ -82,7 +82,7 @@ export function isNamedByWrapper(
   });
 }
 
-/** A bare name, or the path that this name means anyway; a file of the workspace is not the program the user allowed. */
+/** Returns a bare name, also for a path that the name resolves to; a file in the workspace is not the program the user allowed. */
 export function programName(name: string, situation: ShellSituation): string | undefined {
   const { workspace, searchPath = "" } = situation;
   if (!name.includes("/")) return workspaceProgram(name, situation) === "changed" ? undefined : name;
@@ -92,7 +92,7 @@ export function programName(name: string, situation: ShellSituation): string | u
   return meant !== undefined && sameFile(meant, name) ? base : undefined;
 }
 
-/** Where PATH names folders of the workspace: does one of them hold a program of this name, and has it changed since the run began? */
+/** Returns whether a PATH folder inside the workspace holds this program, and whether it changed since the run started. */
 export function workspaceProgram(
   name: string,
   { workspace, searchPath = "", startedAt = 0 }: ShellSituation,
@@ -106,7 +106,7 @@ export function workspaceProgram(
   return undefined;
 }
 
-/** What the shell would find under a bare name. */
+/** Finds the file that the shell would run for a bare name. */
 function programAt(base: string, searchPath: string): string | undefined {
   for (const folder of searchPath.split(":")) {
     if (!isAbsolute(folder)) continue;
@@ -118,7 +118,7 @@ function programAt(base: string, searchPath: string): string | undefined {
   return undefined;
 }
 
-/** `/bin/ls` and `/usr/bin/ls` are one file where one folder is a link to the other; names must stay the same. */
+/** `/bin/ls` and `/usr/bin/ls` are one file where one folder links to the other; the base names must be equal. */
 function sameFile(one: string, other: string): boolean {
   try {
     return realpathSync(one) === realpathSync(other);

@@ -1,11 +1,11 @@
-// A question in words: `Shell: git push -f`. May it be done here?
+// Answers a permission question such as `Shell: git push -f`.
 import { nearestName } from "../text/nearest.ts";
 import { decide, type Situation } from "./decide.ts";
 import type { Decision, Need } from "./need.ts";
 
 const kinds: readonly Need["kind"][] = ["Shell", "Read", "Write", "Delete", "WebFetch", "WebSearch", "Mcp"];
 
-/** The need that a text speaks of, or a sentence that says what is wrong with it. */
+/** Parses a question into a need, or returns a sentence that says what is wrong with it. */
 export function parseNeed(text: string): { need: Need } | { problem: string } {
   const [, word = "", target = ""] = /^\s*(\w+)\s*:\s*(.*?)\s*$/s.exec(text) ?? [];
   const kind = kinds.find((each) => each.toLowerCase() === word.toLowerCase());
@@ -17,7 +17,7 @@ export function parseNeed(text: string): { need: Need } | { problem: string } {
   };
 }
 
-/** Throws for a text that is not a question. */
+/** Throws an Error if the question cannot be parsed. */
 export async function check(question: string | Need, situation: Situation): Promise<Decision & { need: Need }> {
   const parsed = typeof question === "string" ? parseNeed(question) : { need: question };
   if ("problem" in parsed) throw new Error(`${parsed.problem}.`);

@@ -1,4 +1,4 @@
-// The answer to a call: allow, ask or deny, and why. The strictest of its needs decides.
+// Decides whether a call is allowed, asked about or denied, and why. The strictest of its needs decides.
 
 import type { Rule } from "../protocol/permission-rule.ts";
 import { programName } from "../text/program-name.ts";
@@ -32,25 +32,25 @@ import { keptWhole, systemFloor } from "./system-folders.ts";
 
 export type Situation = WorkspacePaths & {
   mode: "default" | "force" | "plan" | "ask";
-  /** Can somebody be asked? Without, `ask` means rejected; only the reasons differ. */
+  /** Whether the user can be asked. If not, `ask` means rejected; only the reasons differ. */
   interactive: boolean;
   rules: readonly Rule[];
-  /** `unlisted`: commands that no rule allows run in the sandbox. `all`: those that only --force allows as well. */
+  /** `unlisted` sandboxes commands that no rule allows; `all` also those that only --force allows. */
   sandbox: "off" | "unlisted" | "all";
   /**
-   * Somebody is in front of the run: commands that only read, in the workspace, are run without a question, in the sandbox where
-   * one works; and commands that are meant to reach beyond the sandbox are asked about, instead of failing in it.
+   * Set when a user is watching the run. Commands that only read in the workspace then run without a question, in the sandbox where it
+   * works; commands that need to reach beyond the sandbox are asked about instead of failing in it.
    */
   attended?: { sandboxWorks: boolean };
-  /** The chat has changed the workspace: where nobody can be asked, what rules allow runs in the sandbox then. */
+  /** Set when the chat has changed the workspace. If the user cannot be asked, commands allowed by rules then run in the sandbox. */
   changed?: boolean;
-  /** Nobody is in front of the run, and what it deletes is kept first: see `Decision.ifKept`. */
+  /** Set when the run is unattended and saves files before deleting them: see `Decision.ifKept`. */
   keepsDeleted?: boolean;
-  /** The user's settings let searches pass without a question. */
+  /** Set when the user's settings allow web searches without a question. */
   acceptsSearches?: boolean;
-  /** `PATH`, as commands have it. Without it, no path counts as a program's name, and any folder may hold programs. */
+  /** The `PATH` that commands get. Without it, no path counts as a program's name, and any folder may hold programs. */
   searchPath?: string;
-  /** When this run began, in milliseconds: what it runs of the files that changed since then is read. */
+  /** When this run started, in milliseconds. Code in files changed since then is read before it may run. */
   startedAt?: number;
 };
 
@@ -63,7 +63,7 @@ const onlyReading = "It only reads, and only in the workspace.";
 
 const strictness: Record<Verdict, number> = { allow: 0, ask: 1, deny: 2 };
 
-/** Changes nothing and always answers: what goes wrong on the way is a denial with its reason. */
+/** Changes nothing and never throws: an error on the way becomes a denial with its reason. */
 export async function decide(needs: readonly Need[], situation: Situation): Promise<Decision> {
   const approved = new Map<string, string>();
   let verdict: Verdict = "allow";
@@ -79,7 +79,7 @@ export async function decide(needs: readonly Need[], situation: Situation): Prom
   }
   const reasons = fewOf([...new Set(deciding.flatMap((part) => part.reasons))]);
   if (verdict === "ask" && !situation.interactive) reasons.push(nobodyToAsk);
-  // Every reason that is a rule begins with its name.
+  // A reason that comes from a rule always starts with the rule's name.
   const rule =
     verdict === "deny" && situation.rules.find((each) => reasons.some((why) => why.startsWith(nameOf(each))));
   return {
@@ -98,7 +98,7 @@ export async function decide(needs: readonly Need[], situation: Situation): Prom
   };
 }
 
-/** A folder that is copied can hold protected files by the dozen: some of them are enough to know why. */
+/** Limits the reasons listed: copying a folder can involve dozens of protected files. */
 function fewOf(reasons: string[]): string[] {
   const most = 8;
   if (reasons.length <= most) return reasons;
@@ -181,7 +181,7 @@ function judgeWrite(
   }
   const rule = allowing.find((each) => coversPath(each, path, situation));
   if (rule) return allow(`${nameOf(rule)} allows it.`);
-  // A command in the sandbox can make a link, and what runs outside it must not be led by one.
+  // A sandboxed command can create a symlink, and tools outside the sandbox must not follow it.
   if (situation.sandbox === "all" && leadsOut(path, situation))
     return ask(`${path.given} is a link that leads out of the workspace, to ${path.real}.`);
   if (situation.mode === "force") return forced();
@@ -199,7 +199,7 @@ function judgeWrite(
 
 async function judgeShell(need: Need, situation: Situation): Promise<NeedJudgement> {
   if (need.target.includes("\0")) return deny("A command cannot contain a NUL character.");
-  // The grammar is large, and most calls need none of it.
+  // The shell grammar is large, and most calls do not need it: load it lazily.
   const { inspectShell, judgeByRules, beyondSandbox, coveringTexts } = await import("./judge-shell.ts");
   const { onlyReads } = await import("./only-reads.ts");
   const { ownCommands } = await import("./own-commands.ts");
@@ -283,7 +283,7 @@ function judgeMcp({ target, changed, consented }: Need, situation: Situation): N
   return ask(`It calls the MCP tool ${target}, and no Mcp rule covers that.`);
 }
 
-/** Are there files in the workspace that only a sandbox can keep from a program that is told to read a folder? */
+/** Returns whether hidden files may exist that only a sandbox can keep from a program that reads a whole folder. */
 function hidesFiles(situation: Situation): boolean {
   const mayHide = (pattern: string) => !isInside(absolutePattern(pattern, situation), situation.configDir);
   return (

@@ -1,7 +1,7 @@
-// What deny rules say about a line: generously, in everything that it would start, read or write.
+// Applies deny rules to a command line. They match broadly: everything that it would start, read or write.
 import type { Rule } from "../protocol/permission-rule.ts";
+import { expandBraces, patternsMeet } from "../text/glob.ts";
 import type { ShellSituation, Touch } from "./files/shell-paths.ts";
-import { expandBraces, patternsMeet } from "./glob.ts";
 import { hasSecondName } from "./hard-links.ts";
 import type { ShellWord } from "./parse/shell.ts";
 import {
@@ -11,6 +11,7 @@ import {
   deniesCommand,
   type LinkedFiles,
   nameOf,
+  programIn,
   rulesFor,
   shellPattern,
 } from "./rules.ts";
@@ -18,7 +19,7 @@ import { show } from "./show.ts";
 import { type NamedProgram, programsInArguments, programsInCode } from "./starts/programs-in-arguments.ts";
 import type { ProgramStart, StartedPrograms } from "./starts/wrappers.ts";
 
-/** What deny rules forbid among the programs that other programs are told. */
+/** Finds denied programs among the arguments of other programs. */
 export function deniedArguments({ runs, code }: StartedPrograms, rules: readonly Rule[]): NamedProgram[] {
   const denying = rulesFor(rules, "Shell", "deny");
   if (denying.length === 0) return [];
@@ -37,13 +38,13 @@ export function deniedRuns(
   if (denying.length === 0) return [];
   const reasons = new Set<string>();
   for (const { name, args } of runs) {
-    // A name that only the shell knows: rules that name any program hold for it as well.
+    // The name is only known to the shell: match it against rules that name any program.
     const line = { name: name.dynamic || name.glob ? "" : name.value, args: args.map((arg) => arg.value) };
     for (const rule of denying)
       if (deniesCommand(rule, line))
         reasons.add(`${nameOf(rule)} denies ${show([name, ...args].map((word) => word.text).join(" "))}.`);
   }
-  // What cannot be parsed is still searched for denied names.
+  // A line that cannot be parsed is still searched for denied names.
   const texts = lines.some((line) => line.errors.length > 0) ? [command, ...unreadable] : unreadable;
   for (const text of texts) {
     const names = text.split(/[\s;|&()<>`'"\\{}$=!]+/).filter(Boolean);
@@ -55,9 +56,9 @@ export function deniedRuns(
   return [...reasons];
 }
 
-/** The first word that the rule denies, with those after it as its arguments. */
+/** Returns the first word that the rule denies, taking the words after it as its arguments. */
 function deniedName(rule: Rule, names: readonly string[]): string | undefined {
-  const wanted = /^[^\s:*?{}[\]]+(?=$|[\s:])/.exec(rule.pattern)?.[0].toLowerCase();
+  const wanted = programIn(rule)?.toLowerCase();
   const end = wanted?.slice(wanted.lastIndexOf("/") + 1);
   return names.find(
     (name, index) =>
@@ -66,7 +67,7 @@ function deniedName(rule: Rule, names: readonly string[]): string | undefined {
   );
 }
 
-/** Words that could be what a deny rule names, if only the shell made them so: `git $x` against `Shell(git push)`. */
+/** Finds arguments that may expand to what a deny rule names: `git $x` against `Shell(git push)`. */
 export function unseenArguments({ runs }: StartedPrograms, rules: readonly Rule[]): string[] {
   const denying = rulesFor(rules, "Shell", "deny").filter((rule) => /[\s:]/.test(rule.pattern));
   return runs
@@ -74,12 +75,12 @@ export function unseenArguments({ runs }: StartedPrograms, rules: readonly Rule[
     .map((run) => `what ${run.name.value} is given is not known in advance`);
 }
 
-/** What a rule names stands near the name of the program. */
-const mostArguments = 50;
+/** Only the first arguments are compared: what a rule names is close to the program's name. */
+const maxArguments = 50;
 
-/** Would the rule match with its own words in the place of those that are not known? */
+/** Returns whether the rule would match if its own words replaced the unknown arguments. */
 function mayMatch(rule: Rule, { name, args }: ProgramStart): boolean {
-  const near = args.slice(0, mostArguments);
+  const near = args.slice(0, maxArguments);
   const values = near.map((each) => each.value);
   const isDenied = (at: number, wanted: readonly string[]) =>
     deniesCommand(rule, { name: name.value, args: [...values.slice(0, at), ...wanted, ...values.slice(at + 1)] });
@@ -90,7 +91,7 @@ function isOpen({ dynamic, glob, others = [] }: ShellWord): boolean {
   return dynamic || glob || others.length > 0;
 }
 
-/** The words after the name of the program, for each of the alternatives. A star stands for itself as well. */
+/** Returns the words after the program's name for each brace alternative. A star also stands for itself. */
 function argumentsIn(text: string): string[][] {
   return (expandBraces(text) ?? [text]).map((each) => {
     const pattern = shellPattern(each);

@@ -1,4 +1,4 @@
-// Why a call gets its answer: the parts of it, one by one, with the rule or the reason that decides each.
+// Explains a decision: lists the parts of a call with the rule or reason that decides each.
 
 import { isNamedByWrapper, uncoveredRun } from "./allow-rules.ts";
 import { decide, type Situation } from "./decide.ts";
@@ -17,15 +17,15 @@ export type Explanation = Pick<
   "verdict" | "reasons" | "reading" | "confined" | "forced" | "personOnly" | "withNetwork"
 > & {
   need: Need;
-  /** The rules that speak of it, the deciding kind first. */
+  /** The rules that match, those that decide first. */
   rules: Rule[];
-  /** Where the chat has changed the workspace before, it runs in the sandbox. */
+  /** Set if it runs in the sandbox once the chat has changed the workspace. */
   confinedLater?: true;
-  /** For files: where the path leads, and what stands against writing there in every mode. */
+  /** For files: the resolved path, and what protects it from writes in every mode. */
   path?: ExplainedPath;
-  /** For commands: every program that would be started, as a tree. */
+  /** For commands: a tree of every program that would be started. */
   commands?: ExplainedCommand[];
-  /** Files that the line writes, as far as it says so. */
+  /** The files that the line writes, as far as its words name them. */
   writes?: ExplainedPath[];
   /** What cannot be known before the line runs. */
   unseen?: string[];
@@ -33,7 +33,7 @@ export type Explanation = Pick<
 
 export type ExplainedPath = {
   given: string;
-  /** Where it leads; missing where only the shell knows. */
+  /** The resolved path; missing if only the shell can resolve it. */
   real?: string;
   inWorkspace?: boolean;
   floor?: string;
@@ -42,20 +42,20 @@ export type ExplainedPath = {
 
 export type ExplainedCommand = {
   command: string;
-  /** Its words as they are compared; missing where it starts nothing, or only the shell knows what. */
+  /** The words as rules compare them; missing if it starts nothing or only the shell knows the program. */
   program?: string[];
-  /** `after &&`, `inside $( )`, `run by sudo`, … */
+  /** Where the command is in the line: `after &&`, `inside $( )`, `run by sudo`, … */
   where: string[];
-  /** The answer for this one alone, whatever the rest gets. */
+  /** The verdict for this command alone. */
   verdict: Verdict;
   reason: string;
   rule?: Rule;
   redirects: string[];
-  /** What it starts, or what stands in its words. */
+  /** Commands that it starts or that its words contain. */
   runs: ExplainedCommand[];
 };
 
-/** The same answer as `decide`, taken apart. */
+/** Makes the same decision as `decide`, broken down into its parts. */
 export async function explain(need: Need, situation: Situation): Promise<Explanation> {
   const { approved: _approved, mayRead: _mayRead, ...decision } = await decide([need], situation);
   const later = decision.confined ? decision : await decide([need], { ...situation, changed: true });
@@ -116,7 +116,7 @@ function commandTree(findings: ShellFindings, situation: RunSituation): Explaine
     const position = positions.get(run.command);
     const holder = isFirst && position?.within ? first.get(position.within) : undefined;
     const node: ExplainedCommand = {
-      command: isFirst ? run.command.text : textOf(run),
+      command: isFirst ? run.command.text : [run.name, ...run.args].map(({ text }) => text).join(" "),
       where: [
         ...(starter && !holder ? [`run by ${baseName(starter.run.name.value)}`] : []),
         ...(isFirst ? (position?.where ?? []) : []),
@@ -134,7 +134,7 @@ function commandTree(findings: ShellFindings, situation: RunSituation): Explaine
   return withNameless(roots, findings, first);
 }
 
-/** `x=1` and `> file` start no program, and still count; so does a program that a variable names. */
+/** Adds commands without a known program: `x=1`, `> file`, or a program named by a variable. */
 function withNameless(
   roots: readonly ExplainedCommand[],
   { runs }: ShellFindings,
@@ -168,7 +168,7 @@ function positionsByCommand({ runs }: ShellFindings): Map<ShellCommand, StatedPo
   for (const [index, line] of runs.lines.entries()) {
     let positions: CommandPosition[] | undefined;
     for (const [at, command] of line.commands.entries()) {
-      // Not before there is a command: a line that is too long to be parsed has none.
+      // Computed lazily: a line that is too long to be parsed has no commands.
       positions ??= commandPositions(runs.sources[index]!);
       const { where, within } = positions[at] ?? { where: [] };
       found.set(command, { where, ...(within !== undefined && { within: line.commands[within] }) });
@@ -217,10 +217,6 @@ function explainWrites({ writes }: ShellFindings, situation: Situation): Explain
       return { given: word.value, real: path.real, inWorkspace, ...(floor && { floor }), ...(rule && { rule }) };
     });
   });
-}
-
-function textOf({ name, args }: ProgramStart): string {
-  return [name, ...args].map((word) => word.text).join(" ");
 }
 
 function redirectText({ operator, target, direction, descriptors }: ShellRedirect): string {

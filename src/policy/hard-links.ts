@@ -1,15 +1,15 @@
-// Files with several names: one of them may be a protected one, or one that a rule denies.
+// Finds hard links: another name of a file may be protected or denied by a rule.
 import { type Dirent, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { WorkspacePaths } from "./paths.ts";
 import { protectedFolders } from "./protected-names.ts";
 
-/** Where protected files lie, in a workspace and in a home. */
+/** Folders that hold protected files, in a workspace and in a home. */
 const inWorkspace = [".cursor", ".cursor/hooks", ".git/hooks", ".git/info", ".git", ...protectedFolders, ""];
 const inHome = ["", ".ssh", ".cursor", ".config/fish", ".config/git"];
-const mostEntries = 2000;
+const maxEntries = 2000;
 
-/** The protected name of the same file; undefined for files with one name, which nearly all have. */
+/** Returns the protected name of the same file, or undefined; nearly all files have only one name. */
 export function protectedLink(
   real: string,
   { workspace, roots, home, configDir }: WorkspacePaths,
@@ -34,16 +34,16 @@ export function hasSecondName(path: string): boolean {
   return linkedFile(path) !== undefined;
 }
 
-const mostBelow = 50_000;
-/** Large, made by machines, and full of files that a package manager has linked. */
+const maxBelow = 50_000;
+/** Large generated folders, full of files that a package manager has hard-linked. */
 const skipped = new Set(["node_modules", ".git"]);
 
-/** So many files are asked themselves whether they have a further name. */
-const mostAsked = 2000;
+/** After this many single checks, the whole tree is scanned instead. */
+const maxAsked = 2000;
 
 /**
- * Files that the test holds for and that have further names, at some paths and below them, nearest first. They are looked for
- * when a file with several names is met, which hardly any has, or when so many are judged that looking once costs less.
+ * Finds wanted files with further hard links, at and below some paths, nearest first. The scan runs only when a file with several names is
+ * met, which is rare, or when enough files are judged that one scan costs less.
  */
 export class SecondNames {
   readonly #from: ReadonlySet<string>;
@@ -57,7 +57,7 @@ export class SecondNames {
   }
 
   include(path: string): boolean {
-    if (this.#found === undefined && this.#asked++ < mostAsked && !linkedFile(path)) return false;
+    if (this.#found === undefined && this.#asked++ < maxAsked && !linkedFile(path)) return false;
     this.#found ??= this.#look();
     const file = this.#found.size > 0 ? linkedFile(path) : undefined;
     return file !== undefined && this.#found.has(identityOf(file));
@@ -76,7 +76,7 @@ export class SecondNames {
     };
     judge(from);
     const open = [from];
-    let left = mostBelow;
+    let left = maxBelow;
     for (let next = 0; next < open.length; next++)
       for (const entry of entriesIn(open[next]!)) {
         if (left-- === 0) return;
@@ -91,7 +91,7 @@ function identityOf({ dev, ino }: { dev: number; ino: number }): string {
   return `${dev}:${ino}`;
 }
 
-function entriesIn(folder: string): Dirent[] {
+export function entriesIn(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
@@ -107,8 +107,8 @@ type LinkSearch = {
 
 function sameFileIn(folder: string, search: LinkSearch): string | undefined {
   for (const name of namesIn(folder)) {
-    // Too many to look at all of them: one could be it.
-    if (search.seen.entries++ === mostEntries) return "a file that was not looked for to the end";
+    // There are too many entries to check them all, and any of the rest could match.
+    if (search.seen.entries++ === maxEntries) return "a file that was not looked for to the end";
     const path = join(folder, name);
     const other = linkedFile(path);
     if (other?.ino === search.file.ino && other.dev === search.file.dev && search.isWanted(path)) return path;

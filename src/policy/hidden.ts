@@ -1,19 +1,19 @@
-// What is hidden from the agent wherever it looks: paths that a Read deny rule or .cursorignore names.
+// Hides paths from the agent that a Read deny rule or .cursorignore names.
 import { readFileSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
+import { compileIgnoreList } from "../text/ignore-patterns.ts";
 import { SecondNames } from "./hard-links.ts";
-import { compileIgnoreList } from "./ignore-patterns.ts";
 import { isDirectory, isInside, type ResolvedPath, type WorkspacePaths } from "./paths.ts";
 import { coversPath, reachesInto, rulesFor, secondNamesOf } from "./rules.ts";
 
 type RulesAndPaths = WorkspacePaths & { rules: readonly Rule[] };
 
-/** For searches, listings and attachments: the folder is permitted, what it holds is looked at one by one. */
+/** For searches, listings and attachments: the folder is allowed, and each file in it is checked. */
 export function hiddenBy(situation: RulesAndPaths, ignored: IgnoreCheck): (path: string) => boolean {
   const denying = rulesFor(situation.rules, "Read", "deny");
   let linked: SecondNames | undefined;
-  // Most rules can name nothing in most folders: that is found out once for all files of a folder.
+  // Most rules cannot match in most folders, so the rules for a folder are cached for all its files.
   const near = new Map<string, readonly Rule[]>();
   const rulesNear = (folder: string): readonly Rule[] => {
     const rules = near.get(folder) ?? denying.filter((rule) => reachesInto(rule, folder, situation));
@@ -34,7 +34,7 @@ export async function loadHidden(situation: RulesAndPaths): Promise<(path: strin
   return hiddenBy(situation, await loadIgnore(situation));
 }
 
-/** The file that hides a path; undefined when nothing does. */
+/** Returns the ignore file that hides a path, or undefined. */
 export type IgnoreCheck = (path: ResolvedPath) => string | undefined;
 
 export async function loadIgnore(paths: WorkspacePaths): Promise<IgnoreCheck> {
@@ -42,7 +42,7 @@ export async function loadIgnore(paths: WorkspacePaths): Promise<IgnoreCheck> {
   for (const { root, file } of ignoreFiles(paths)) {
     const patterns = read(file);
     if (patterns === undefined) continue;
-    // A list that cannot be read, or never ends, hides everything: what it was made to hide is not known.
+    // An ignore file that is unreadable or too long hides everything, because its patterns are unknown.
     if (patterns === "unreadable") checks.push(({ real }) => (isInside(real, root) ? file : undefined));
     else if (/^\s*[^#\s]/m.test(patterns)) checks.push(checkOf(root, file, patterns));
   }
@@ -55,7 +55,7 @@ export async function loadIgnore(paths: WorkspacePaths): Promise<IgnoreCheck> {
   };
 }
 
-/** What may hide something, whether or not it is there, and the folder that it speaks of. */
+/** Lists the ignore files that may exist, each with the folder it applies to. */
 export function ignoreFiles({
   workspace,
   roots,

@@ -1,4 +1,4 @@
-// courser/policy: may this be done?
+// courser/policy: the public API for permission decisions.
 export { check, parseNeed } from "./check.ts";
 export { decide, type Situation } from "./decide.ts";
 export { type ExplainedCommand, type ExplainedPath, type Explanation, explain } from "./explain.ts";

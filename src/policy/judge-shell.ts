@@ -1,19 +1,19 @@
-// May this command line run? Every program it would start is judged, and every file it would write.
+// Decides whether a command line may run: judges every program it would start and every file it would write.
 import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import type { Rule } from "../protocol/permission-rule.ts";
 import { isNamedByWrapper, uncoveredRun, workspaceProgram } from "./allow-rules.ts";
 import { deniedArguments, deniedRuns, deniedTouches, unseenArguments } from "./deny-rules.ts";
 import { copiedPaths, takenByCode, takenFolders } from "./files/copies.ts";
+import { followFiles, generatedCode } from "./files/generated-code.ts";
 import { deniedFolders, deniedProcesses } from "./files/kept-from-reading.ts";
 import { mayLeadToRuled } from "./files/named-files.ts";
-import { followFiles, selfWrittenCode } from "./files/self-written-code.ts";
 import {
   directoriesOf,
   isOutside,
   isSink,
   type LineDirectories,
-  mostDirectories,
+  maxDirectories,
   nestedRepository,
   type ShellSituation,
   type Touch,
@@ -38,10 +38,10 @@ import { suspiciousText } from "./starts/suspicious-text.ts";
 import { baseName, type ProgramStart, type StartedPrograms, startedPrograms } from "./starts/wrappers.ts";
 import { keptWhole, systemFloor } from "./system-folders.ts";
 
-/** `isPurpose`: writing it is what the command is for; a redirect needs a Write rule of its own. */
+/** `isPurpose` means that writing the file is the command's purpose; a redirect needs its own Write rule. */
 export type FileWrite = Touch & { isPurpose: boolean };
 
-/** Everything about a line that no mode changes: what denies it, and what must be asked about in every mode. */
+/** What applies to a line in every mode: what denies it, and what must be asked about. */
 export type ShellFindings = {
   denied: string[];
   floor: string[];
@@ -55,8 +55,8 @@ export type ShellFindings = {
   directories: LineDirectories;
 };
 
-/** Beyond this the line is asked about in every mode. */
-const mostFiles = 400;
+/** A line with more files is asked about in every mode. */
+const maxFiles = 400;
 
 export function inspectShell(command: string, cwd: string, situation: ShellSituation): ShellFindings {
   const runs = startedPrograms(command);
@@ -70,14 +70,14 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
   const touch = <Word extends ShellWord>(word: Word): Touch => touchOf(word, directories.paths, situation);
   const writes = written
     .filter((word) => word.dynamic || !isSink(word.value))
-    .slice(0, mostFiles)
+    .slice(0, maxFiles)
     .map((word) => ({ ...touch(word), isPurpose: word.isPurpose }));
-  const reads = read.slice(0, mostFiles).map(touch);
+  const reads = read.slice(0, maxFiles).map(touch);
   const makesFolders = runs.runs.some((run) => baseName(run.name.value) === "mkdir");
   const copyDirectories = { directories: directories.paths, makesFolders };
   const copies = runs.runs.flatMap((run) => copiedPaths(run, copyDirectories, situation));
   const named = namedFiles(runs, written).filter((word) => mayLeadToRuled(word, directories.paths, isRuled));
-  const others = [...copies.map(copyTouch), ...named.slice(0, mostFiles).map(touch)];
+  const others = [...copies.map(copyTouch), ...named.slice(0, maxFiles).map(touch)];
   const namedPrograms = deniedArguments(runs, situation.rules);
   const whole = wholeFolders(runs, directories, situation);
   const denied = [
@@ -103,18 +103,18 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
     const setting = homeSettings.find((name) => isInside(join(situation.home, name), folder));
     if (setting) floor.push(`${folder} contains ~/${setting}, which is protected.`);
   }
-  if (Math.max(written.length, named.length, read.length) > mostFiles) {
-    floor.push(`It names more than ${mostFiles} files.`);
+  if (Math.max(written.length, named.length, read.length) > maxFiles) {
+    floor.push(`It names more than ${maxFiles} files.`);
   }
   for (const line of runs.lines) if (line.isMisread) floor.push(`It cannot be judged as a whole: ${line.errors[0]}.`);
   if (runs.isMisread) floor.push("It is written in a way that may be read as something else.");
-  if (directories.paths.length > mostDirectories) floor.push("It changes directory too often.");
+  if (directories.paths.length > maxDirectories) floor.push("It changes directory too often.");
   const made = writes.flatMap((write) => write.paths.map((path) => path.real));
   const unseen = [
     ...unseenParts(runs, situation.rules),
     ...namedPrograms.map(({ name, by }) => `${by} may start ${name}, which it gets as an argument`),
     ...absentPrograms(runs, directories),
-    ...selfWrittenCode(runs, { made, directories: directories.paths }, situation),
+    ...generatedCode(runs, { made, directories: directories.paths }, situation),
   ];
   const unread = readsMatter
     ? madeUpReads(runs).map(
@@ -124,7 +124,7 @@ export function inspectShell(command: string, cwd: string, situation: ShellSitua
   return { denied, floor, unseen: [...new Set(unseen)], unread, runs, writes, reads, directories };
 }
 
-/** Programs by a path where nothing is yet: code in the same line may put anything there. */
+/** Finds programs given by a path that does not exist yet: code in the same line may create them. */
 function absentPrograms({ runs, code }: StartedPrograms, { paths }: LineDirectories): string[] {
   const isAbsent = ({ name: { value, dynamic, glob } }: ProgramStart) =>
     !dynamic && !glob && value.includes("/") && !paths.some((folder) => existsSync(resolve(folder, value)));
@@ -135,12 +135,12 @@ function sentence(text: string | undefined): string[] {
   return text === undefined ? [] : [`${text}.`];
 }
 
-/** A file that comes to be in a folder, by the name that it had before. */
+/** Describes a file that a copy creates in a folder under its old name. */
 function copyTouch(path: ResolvedPath): Touch {
   return { word: literalWord(path.given), paths: [path], isUnknown: false };
 }
 
-/** `others`: what comes to be without being named, or is named without being known as written. */
+/** `others` holds files that are created without being named, or named without a known write. */
 type FloorInput = { writes: readonly FileWrite[]; others: readonly Touch[]; directories: LineDirectories };
 
 /** Protected paths are asked about in every mode; the agent's own configuration is refused. */
@@ -155,9 +155,9 @@ function floorReasons(
     else if (floor && !isLifted(path, situation)) reasons.add(`${floor.why}.`);
   };
   for (const path of [...writes, ...others].flatMap((touch) => touch.paths)) judge(floorOf(path, situation), path);
-  // Many programs are told names of the machine's own files; few write them.
+  // Many programs are passed the names of system files, but few write them, so only known writes count.
   for (const path of writes.flatMap((touch) => touch.paths)) judge(systemFloor(path), path);
-  // What the line makes up can be a protected path as well.
+  // A name that the line generates can be a protected path.
   for (const { word, isUnknown } of writes)
     if (isUnknown && word.origin === "made") reasons.add(`Only the shell knows where ${show(word.text)} leads.`);
   if (directories.made && writes.some(({ word }) => !word.value.startsWith("/")))
@@ -165,7 +165,7 @@ function floorReasons(
   return [...reasons];
 }
 
-/** A rule of the user that names one file of the project, letter by letter. */
+/** Returns whether a user-level rule names this project file exactly. */
 function isLifted(path: ResolvedPath, situation: ShellSituation): boolean {
   if (rootOf(path.real, situation) === undefined) return false;
   return rulesFor(situation.rules, "Write", "allow").some(
@@ -184,7 +184,7 @@ function unseenParts(runs: StartedPrograms, rules: readonly Rule[]): string[] {
   return [...parts];
 }
 
-/** Data that becomes code: what it runs is in no command of the line. */
+/** Finds data that is evaluated as code, so that no command of the line shows what it runs. */
 function evaluatedParts(line: ShellLine, scope: VariableScope): string[] {
   return [
     ...line.evaluates.map((text) => `${show(text)} evaluates data as code`),
@@ -195,8 +195,8 @@ function evaluatedParts(line: ShellLine, scope: VariableScope): string[] {
 }
 
 /**
- * Is every part of the line covered by allow rules? Otherwise: what is not. `isReading`: does it only read, in the workspace, which
- * takes the place of rules for its programs?
+ * Checks that allow rules cover every part of the line; if not, the reasons say what is not covered. With `isReading`, a line that only
+ * reads in the workspace needs no rules for its programs.
  */
 export function judgeByRules(
   command: string,
@@ -227,7 +227,7 @@ export function judgeByRules(
   return { verdict: "allow", reasons: ["Allow rules cover every part of it."] };
 }
 
-/** The texts of the allow rules that name the programs of a line. */
+/** Returns the texts of the allow rules that match the line's programs. */
 export function coveringTexts({ runs }: ShellFindings, { rules }: ShellSituation): string[] {
   const allowing = rulesFor(rules, "Shell", "allow");
   const named = runs.runs.flatMap(({ name, args }) => {
@@ -237,7 +237,7 @@ export function coveringTexts({ runs }: ShellFindings, { rules }: ShellSituation
   return [...new Set(named)];
 }
 
-/** Why it does more than to read in the workspace. */
+/** Returns why the line may do more than read in the workspace. */
 function readingReasons(command: string, { runs, directories }: ShellFindings, situation: ShellSituation): string[] {
   const isForeign = runs.runs.every(({ name }) => workspaceProgram(name.value, situation) === undefined);
   if (!isForeign || !onlyReads(command, runs)) return ["It may do more than read."];
@@ -245,7 +245,7 @@ function readingReasons(command: string, { runs, directories }: ShellFindings, s
   return word ? [`${show(word.text)} may be outside the workspace.`] : [];
 }
 
-/** Why a command is meant to reach beyond the sandbox, where it would only fail. */
+/** Returns why a command needs to reach beyond the sandbox, where it would only fail. */
 export function beyondSandbox({ runs, writes, directories }: ShellFindings, situation: ShellSituation): string[] {
   const reasons = runs.privileged.map((name) => `${name} changes who runs the rest.`);
   for (const { name, args } of runs.runs) {
@@ -286,12 +286,12 @@ function structureReasons(line: ShellLine): string[] {
   return reasons;
 }
 
-/** Writes need a Write rule, except by commands whose purpose they are, inside the workspace. */
+/** Writes need a Write rule, unless they are inside the workspace and the command's purpose. */
 function writeReasons({ writes }: ShellFindings, situation: ShellSituation): string[] {
   const allowing = rulesFor(situation.rules, "Write", "allow");
   const reasons: string[] = [];
   for (const { word, paths, isUnknown, isPurpose } of writes) {
-    // What was found is where it was looked for; that is judged by its own name.
+    // Names found on disk are where the line looked for them, and that folder is judged by its own name.
     const isFound = word.origin === "names" && !isPurpose;
     if ((isUnknown || paths.length === 0) && !isFound)
       reasons.push(`Only the shell knows where ${show(word.text)} leads.`);
@@ -304,7 +304,7 @@ function writeReasons({ writes }: ShellFindings, situation: ShellSituation): str
   return reasons;
 }
 
-/** Read deny rules cannot be compared with a name that the line makes up; a socket is not a file. */
+/** Read deny rules cannot be compared with a name that the line generates; a socket is not a file. */
 function readReasons({ reads }: ShellFindings, { rules }: ShellSituation): string[] {
   const socket = reads.find(({ word }) => /^\/dev\/(tcp|udp)\//.test(word.value));
   if (socket) return [`${show(socket.word.value)} is a connection, not a file.`];
@@ -314,7 +314,7 @@ function readReasons({ reads }: ShellFindings, { rules }: ShellSituation): strin
     .map(({ word }) => `Only the shell knows which file ${show(word.text)} is, and there are Read deny rules.`);
 }
 
-/** A pattern that begins with a wildcard may become an option, where a file is called like one. */
+/** A glob that begins with a wildcard may expand to an option if a file is named like one. */
 function optionFiles({ runs, writes, directories }: ShellFindings): string[] {
   const patterns = runs.runs
     .filter((run) => hasDangerousOptions(run.name.value))
@@ -334,7 +334,7 @@ function directoryReasons({ directories, runs, writes }: ShellFindings, situatio
     if (!usesGit) continue;
     const repository = nestedRepository(path, situation);
     if (repository) reasons.push(`${repository} is a separate repository.`);
-    // What is not there yet may become one before git looks.
+    // A missing folder may become a repository before git reads it.
     const isFilled = writes.some((write) =>
       write.paths.some((each) => each.real !== path && isInside(each.real, path)),
     );

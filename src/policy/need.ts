@@ -1,61 +1,61 @@
-// Need: what a call must be permitted to do before it runs.
+// Defines a need (what a call must be permitted to do before it runs) and the decision about it.
 import type { Rule } from "../protocol/permission-rule.ts";
 
 /**
- * `Delete` obeys Write rules, but a person is asked where an edit would pass. `WebSearch` is the address of the engine that the user
- * configured, and obeys WebFetch rules. Paths are as the call gave them, not yet resolved.
+ * `Delete` follows Write rules, but asks the user where an edit would be allowed. `WebSearch` is the address of the configured search
+ * engine, and follows WebFetch rules. Paths are as given in the call, not yet resolved.
  */
 export type Need = {
   kind: "Shell" | "Read" | "Write" | "Delete" | "WebFetch" | "WebSearch" | "Mcp";
   target: string;
   cwd?: string;
-  /** Of a change: it starts from what is there, and tells about it. What may not be read is then not changed either. */
+  /** For a write: it builds on the current contents and reveals them, so a file that may not be read is not changed either. */
   reads?: true;
-  /** Of an MCP tool: it is described differently than when it was approved. Rules were made for what it was. */
+  /** For an MCP tool: its description has changed since it was approved, so rules for it no longer apply. */
   changed?: true;
-  /** Of an MCP server: whoever started the run approved it for this run, with what its tools do. */
+  /** For an MCP server: the caller who started the run approved it, with its tools, for this run. */
   consented?: true;
 };
 
 const onlyLooking: ReadonlySet<Need["kind"]> = new Set(["Read", "WebFetch", "WebSearch"]);
 
-/** Nothing on this machine is another after it. */
+/** Returns whether the need changes nothing on this machine. */
 export function onlyLooks({ kind }: Need): boolean {
   return onlyLooking.has(kind);
 }
 
 export type Verdict = "allow" | "ask" | "deny";
 
-/** The answer for a whole call: the strictest of its parts, with a sentence for each reason. */
+/** The decision for a whole call: the strictest of its parts, with a sentence for each reason. */
 export type Decision = {
   verdict: Verdict;
   reasons: string[];
-  /** It only reads, in the workspace: nobody in front of the run is asked about it. */
+  /** It only reads in the workspace, so an attended run does not ask about it. */
   reading?: true;
-  /** Allowed inside the sandbox only. Who says yes to a question says yes to the call as it is, unconfined. */
+  /** Allowed only in the sandbox. A user who approves a question approves the call without the sandbox. */
   confined?: true;
   /**
-   * Rules allow it, and it is confined all the same, with the network open, because the chat has changed what it may run. These are
-   * the texts of the rules, to be listed as unconfined by whoever wants it to run as it is.
+   * Rules allow it, but it is sandboxed with the network open, because the chat has changed what it may run. Holds the texts of those
+   * rules, which the user can list as unconfined to run it without the sandbox.
    */
   withNetwork?: string[];
-  /** Allowed only if a snapshot holds what it deletes. */
+  /** Allowed only if a snapshot holds the files it deletes. */
   ifKept?: true;
-  /** A command that may leave the workspace another than it was, as far as that can be known. */
+  /** A command that may change the workspace, as far as that can be known. */
   changes?: true;
-  /** It is --force that allows it; whether a rule would was not asked. */
+  /** Allowed by --force; rules were not checked. */
   forced?: true;
-  /** Where it is asked, only a person may say yes: a protected path, a change of who runs it. */
+  /** Only a person may approve it: it touches a protected path or changes the user it runs as. */
   personOnly?: true;
-  /** Where each path of the call led when it was judged: a path that leads elsewhere when it is used is refused. */
+  /** Where each path of the call resolved to when it was judged; a path that resolves differently when it is used is refused. */
   approved?: ReadonlyMap<string, string>;
-  /** The rule that denies it, where one does. */
+  /** The rule that denies it, if any. */
   rule?: Pick<Rule, "text" | "source">;
-  /** False for files below an allowed folder that a deny rule or an ignore file hides. */
+  /** Returns false for files below an allowed folder that a deny rule or an ignore file hides. */
   mayRead?(path: string): boolean;
 };
 
-/** The answer for one need. */
+/** The decision for one need. */
 export type Judgement = Pick<
   Decision,
   "verdict" | "reasons" | "reading" | "confined" | "withNetwork" | "changes" | "ifKept" | "forced" | "personOnly"

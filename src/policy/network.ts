@@ -1,18 +1,19 @@
-// May this URL be fetched? One parser for rule and request; private addresses stay closed unless the user's own rule opens one.
+// Decides whether a URL may be fetched. Rules and requests share one parser; private addresses need an exact rule of the user.
 import type { Rule } from "../protocol/permission-rule.ts";
-import { judgeAddress, parseAddress, plainAddress } from "./addresses.ts";
-import { matchesText } from "./glob.ts";
+import { matchesText } from "../text/glob.ts";
+import { parseAddress } from "../text/ip-address.ts";
+import { judgeAddress, plainAddress } from "./addresses.ts";
 import { allow, ask, deny, type Judgement } from "./need.ts";
 import { nameOf } from "./rules.ts";
 
-export { judgeAddress, parseAddress } from "./addresses.ts";
+export { judgeAddress } from "./addresses.ts";
 
 export type NetworkSituation = { mode: "default" | "force" | "plan" | "ask"; rules: readonly Rule[] };
 
 /** Ports that a rule without a port covers. */
 const usualPorts = new Set(["80", "443"]);
 
-/** Before any name is looked up. What the name leads to is judged by `judgeAddresses`. */
+/** Judges a URL before its name is resolved; `judgeAddresses` judges the resolved addresses. */
 export function judgeUrl(address: string | URL, situation: NetworkSituation): Judgement {
   const url = parseUrl(String(address));
   if (!url) return deny(`${JSON.stringify(String(address).slice(0, 200))} is not a URL.`);
@@ -44,10 +45,7 @@ export function judgeUrl(address: string | URL, situation: NetworkSituation): Ju
   return ask(`It fetches from ${url.host}, and no WebFetch rule covers that.`);
 }
 
-/**
- * A search goes to the address that the user configured: that may be a private one, and words of a model are all that
- * goes there. Deny rules hold.
- */
+/** Search goes to the user's configured engine, perhaps at a private address; only the query is sent. Deny rules still apply. */
 export function judgeSearchUrl(
   address: string,
   { mode, rules, acceptsSearches }: NetworkSituation & { acceptsSearches?: boolean },
@@ -66,7 +64,7 @@ export function judgeSearchUrl(
   );
 }
 
-/** All addresses of a name: one that is closed closes the whole. */
+/** Judges all addresses that a name resolves to: a single closed one closes the URL. */
 export function judgeAddresses(url: URL, addresses: readonly string[], { rules }: NetworkSituation): Judgement {
   for (const address of addresses) {
     const denying = rules.find(
@@ -79,7 +77,7 @@ export function judgeAddresses(url: URL, addresses: readonly string[], { rules }
   return allow("Its addresses are public, or opened by a rule.");
 }
 
-/** `example.com` that host, `*.example.com` its subdomains, `*` all; with a port only that port. Deny rules are matched generously. */
+/** `example.com` matches that host, `*.example.com` its subdomains, `*` all; a port matches only that port. Deny rules match broadly. */
 export function coversUrl(rule: Rule, url: URL): boolean {
   return coversHost(rule, hostOf(url), portOf(url));
 }
@@ -95,12 +93,12 @@ function coversHost(rule: Rule, host: string, port: string): boolean {
   return rule.verdict === "deny" && [host, plain(host)].some((each) => matchesText(plain(wanted.host), each));
 }
 
-/** An address however it is spelt or wrapped: who denies 1.2.3.4 means `[::ffff:1.2.3.4]` as well. */
+/** Normalises an address in any notation: a rule that denies 1.2.3.4 also denies `[::ffff:1.2.3.4]`. */
 function plain(host: string): string {
   return plainAddress(host) ?? host;
 }
 
-/** Only a rule of the user that names host and port, letter by letter, opens what is not public. */
+/** Only a user's rule that names host and port exactly opens an address that is not public. */
 function opens(rules: readonly Rule[], url: URL): boolean {
   return rules.some((rule) => {
     if (rule.kind !== "WebFetch" || rule.verdict !== "allow" || rule.scope !== "user") return false;
@@ -109,7 +107,7 @@ function opens(rules: readonly Rule[], url: URL): boolean {
   });
 }
 
-/** Hosts as the URL parser writes them: lower case, punycode, addresses as numbers. */
+/** Normalises hosts as the URL parser does: lower case, punycode, addresses as numbers. */
 export function hostPattern(pattern: string): { host: string; port: string | undefined } {
   const [, text = "", port] = /^(.*?)(?::(\d+))?$/s.exec(isBareVersion6(pattern) ? `[${pattern}]` : pattern)!;
   const [, wildcard = "", name = ""] = /^(\*\.)?(.*)$/s.exec(text)!;
@@ -121,7 +119,7 @@ function isBareVersion6(pattern: string): boolean {
   return !pattern.startsWith("[") && pattern.split(":").length > 2;
 }
 
-/** Names that never leave this machine or its network, known without asking anybody: a proxy would look them up elsewhere. */
+/** Names that are always local, known without a lookup: a proxy would resolve them elsewhere. */
 const closedNames: readonly [pattern: RegExp, why: string][] = [
   [/(^|\.)localhost[46]?(\.localdomain[46]?)?$/, "this machine"],
   [/^metadata\.goog$/, "the metadata service of a cloud"],

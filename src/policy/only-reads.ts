@@ -1,4 +1,4 @@
-// Does a command line only read, and only in the workspace? It then needs no snapshot and no question, so every doubt is a no.
+// Checks whether a command line only reads, and only in the workspace. It then needs no snapshot and no question, so any doubt means no.
 import { pathsIn } from "./files/named-files.ts";
 import { readsOf } from "./files/read-files.ts";
 import { isOutside, type LineDirectories, type ShellSituation, touchOf } from "./files/shell-paths.ts";
@@ -12,23 +12,23 @@ import { showsNoContent } from "./programs/program-kinds.ts";
 import { harmlessVariables } from "./programs/shell-builtins.ts";
 import { type ProgramStart, type StartedPrograms, startedPrograms } from "./starts/wrappers.ts";
 
-/** They write nothing but their output, whatever they are given. */
+/** Programs that write nothing but their output, whatever their arguments. */
 const readers = words(`
   cat head tail wc ls dir pwd cd echo true false : basename dirname realpath readlink stat cut tr nl tac rev fold
   fmt expand unexpand paste join comm cmp diff od hexdump strings md5sum sha1sum sha224sum sha256sum sha384sum
   sha512sum b2sum cksum sum grep egrep fgrep seq sleep whoami id groups uname arch nproc uptime printenv which type
   du df ps free tsort numfmt column getconf locale tty expr zcat zgrep`);
 
-/** They write only by certain options or operands: these must be readable. */
+/** Programs that write only with certain options or operands, which must be literal. */
 const carefulReaders = words("sort uniq tree find rg sed awk gawk mawk jq date printf test [ git");
 
-/** They look at the repository; what they refresh lies in its own folder, which snapshots leave alone. */
+/** Git subcommands that only inspect the repository; they may refresh files in `.git`, which snapshots leave out. */
 const gitReaders = words(`
   status log diff show blame annotate shortlog describe rev-parse rev-list ls-files ls-tree cat-file name-rev
   merge-base grep diff-tree diff-index diff-files for-each-ref show-ref show-branch whatchanged count-objects
   check-ignore check-attr version var`);
 
-/** Other subcommands, and the words after them with which they only list something. */
+/** Other git subcommands, with the arguments that make them only list. */
 const gitListings: Record<string, RegExp> = {
   branch: /^( (-[arv]+|--(all|remotes|list|show-current|verbose|(no-)?merged|sort=\S+|format=\S+)))*$/,
   tag: /^( (-l|-n\d*|--list|--sort=\S+))*$/,
@@ -38,17 +38,19 @@ const gitListings: Record<string, RegExp> = {
   worktree: /^ list\b/,
 };
 
-/** They say which version they are, and do nothing else. */
+/** Programs that print their version and do nothing else when asked for it. */
 const versioned = words(`
   node npm npx pnpm yarn bun deno python python3 pip pip3 uv ruby go cargo rustc java javac gcc g++ clang make cmake tsc docker
   podman kubectl gh psql sqlite3 bash`);
+/** Of these, the programs for which the bare word asks for the version too. Others would run a file or a target of that name. */
+const versionCommands = words("go cargo docker podman kubectl gh");
 
-/** What they are told is a text, not the name of a file. */
+/** Programs whose arguments are text, not file names. */
 const talkers = words("echo printf true false : seq sleep expr tr basename dirname uname date numfmt which type");
 
 const systemFolders = /^(\/usr)?(\/local)?\/s?bin\//;
 
-/** Arithmetic evaluates what variables hold, subscripts included: `$((x))` can run a command. */
+/** Arithmetic evaluates the values of variables, subscripts included: `$((x))` can run a command. */
 const arithmetic = /\$\(\(|\$\[|\$\{[^}]*[[:]/;
 
 export function onlyReads(command: string, started = startedPrograms(command)): boolean {
@@ -58,7 +60,7 @@ export function onlyReads(command: string, started = startedPrograms(command)): 
   return runs.every((run, index) => isReader(run) || feedsReader(run, runs[index + 1]));
 }
 
-/** The first word by which a line that only reads may look at something outside the workspace. */
+/** Returns the first word that may refer to something outside the workspace in a line that only reads. */
 export function looksOutside(
   started: StartedPrograms,
   directories: LineDirectories,
@@ -71,12 +73,12 @@ export function looksOutside(
   });
 }
 
-/** Separators of fields: `-d/`, `-F:`. */
+/** Field separators: `-d/`, `-F:`. */
 const separator = /^-[dFt].$/;
 
 function lookedAt({ name, args }: ProgramStart): ShellWord[] {
   if (talkers.has(name.value)) return [];
-  // What these look at comes from elsewhere.
+  // These take the names of their files from elsewhere.
   const listed = /^(wc|sort|du)$/.test(name.value) ? args.find((arg) => /^--f(?!ie)/.test(arg.value)) : undefined;
   const elsewhere = name.value === "xargs" ? name : listed;
   if (elsewhere) return [{ ...elsewhere, dynamic: true }];
@@ -88,7 +90,7 @@ function isHarmlessLine(line: ShellLine): boolean {
   if (line.errors.length > 0 || line.functions.length > 0 || line.evaluates.length > 0) return false;
   if (!line.redirects.every(isHarmlessRedirect)) return false;
   return line.commands.every(({ assignments }) =>
-    // A variable that only the line itself reads is harmless; `PATH=. cat` is not.
+    // Only variables that change how output looks are harmless; `PATH=. cat` is not.
     assignments.every(({ name }) => harmlessVariables.test(name)),
   );
 }
@@ -102,23 +104,27 @@ function isReader(run: ProgramStart): boolean {
   if (!run.certain || name.dynamic || name.glob) return false;
   const base = name.value.replace(systemFolders, "");
   if (base.includes("/")) return false;
-  // What these start is judged as a run of its own.
+  // The programs that these start are judged separately.
   if (run.transparent || readers.has(base)) return true;
-  if (versioned.has(base)) return args.length === 1 && /^(--version|-v|-V|version)$/.test(args[0]!.value);
+  if (versioned.has(base)) return args.length === 1 && asksVersion(base, args[0]!.value);
   if (!carefulReaders.has(base) || args.some(mayBeOption)) return false;
   if (dangerousArgument(run) !== undefined || writesOf(run).length > 0) return false;
   if (base === "uniq") return !args.some((arg) => arg.glob);
-  // It writes a page into every folder.
+  // With -R, tree writes an HTML page into every folder.
   if (base === "tree") return !args.some((arg) => /^-\w*R/.test(arg.value));
   return base !== "git" || readsRepository(args);
 }
 
-/** xargs adds words that nobody has read: only for those that write nothing, whatever they are given. */
+function asksVersion(program: string, word: string): boolean {
+  return /^(--version|-v|-V)$/.test(word) || (word === "version" && versionCommands.has(program));
+}
+
+/** xargs adds unknown words, so it is allowed only for programs that write nothing whatever their arguments. */
 function feedsReader(run: ProgramStart, next: ProgramStart | undefined): boolean {
   return run.certain && run.name.value === "xargs" && next !== undefined && readers.has(next.name.value);
 }
 
-/** A word that becomes an option only when the shell expands it. */
+/** Returns whether a word may become an option when the shell expands it. */
 function mayBeOption(word: ShellWord): boolean {
   return word.dynamic || (word.glob && /^[*?[@+!]/.test(word.value));
 }

@@ -1,18 +1,18 @@
-// Commands of this program that change what the agent may do. A person types them; the agent never gets to by itself.
+// Finds commands of Courser itself that change what the agent may do. Only the user may run them, never the agent on its own.
 
 import { resolve } from "node:path";
 import { joined } from "./files/named-files.ts";
 import type { ShellWord } from "./parse/shell.ts";
 import { literalWord } from "./parse/shell-word.ts";
-import { realOrSame, textOf } from "./paths.ts";
+import { readTextUpTo, realOrSame } from "./paths.ts";
 import { quotedTexts } from "./programs/code-files.ts";
 import { each, own, words } from "./programs/command-names.ts";
 import { baseName, isInterpreter, type ProgramStart } from "./starts/wrappers.ts";
 
-/** The names it is installed under, and its file and package. */
+/** The names that Courser is installed under, its file and its package. */
 const programs = words("courser cursor-agent agent courser.cjs courser.js courser-agent");
 
-/** Subcommands that change something for later runs; `*`: all of them. */
+/** Subcommands that change settings for later runs; `*` means all of them. */
 const changing: Record<string, ReadonlySet<string> | "*"> = {
   config: words("set unset edit"),
   permissions: words("allow deny remove"),
@@ -22,11 +22,11 @@ const changing: Record<string, ReadonlySet<string> | "*"> = {
   ...each("login logout install uninstall update upgrade install-shell-integration uninstall-shell-integration", "*"),
 };
 
-/** Flags that give a run more than its caller has. */
+/** Flags that give a run more permissions than its caller has. */
 const widening =
   /^(--(force|yolo|trust|approve-mcps?|mcp-config|hooks|ask-command|auto-review|sandbox|add-dir)(=.*)?|-[a-zA-Z]*f[a-zA-Z]*)$/s;
 
-/** A sentence for each such command among what a line would start. No rule covers them: not Shell(courser), not Shell(**). */
+/** Returns a sentence for each such command that a line would start. No rule covers them: not Shell(courser), not Shell(**). */
 export function ownCommands(runs: readonly ProgramStart[], directories: readonly string[] = []): string[] {
   const reasons = new Set<string>();
   for (const run of runs) {
@@ -37,35 +37,35 @@ export function ownCommands(runs: readonly ProgramStart[], directories: readonly
   return [...reasons];
 }
 
-/** What the program is given; undefined for other programs. `node dist/courser.cjs …` is the program too. */
+/** Returns Courser's arguments, or undefined for other programs. `node dist/courser.cjs …` counts as Courser too. */
 function ownArguments({ name, args }: ProgramStart, directories: readonly string[]): readonly ShellWord[] | undefined {
   if (isOwn(name, directories)) return args;
   if (!isInterpreter(name.value)) return undefined;
   const at = args.findIndex((arg) => isOwn(arg, directories));
   if (at !== -1) return args.slice(at + 1);
-  // Code that loads it says what it is told in texts of its own.
+  // Code that loads Courser passes its arguments as quoted texts.
   const told = args.flatMap((arg) => quotedTexts(joined(arg.value)).map(literalWord));
   const isLoaded = told.some(({ value }) => /cour|curs/i.test(value) && isOwn(literalWord(value), []));
   return isLoaded ? [...told, ...args.filter((arg) => !/["'`]/.test(arg.value))] : undefined;
 }
 
-/** By its name, by a link to it, or as a copy of its file. */
+/** Recognises Courser by its name, by a link to it, or by a copy of its file. */
 function isOwn({ value }: ShellWord, directories: readonly string[]): boolean {
   if (programs.has(baseName(value).toLowerCase())) return true;
   if (!/[/.]/.test(value)) return false;
   return directories.some((directory) => {
     const path = realOrSame(resolve(directory, value));
-    return programs.has(baseName(path).toLowerCase()) || ownFile.test(textOf(path, longestEntry));
+    return programs.has(baseName(path).toLowerCase()) || ownFile.test(readTextUpTo(path, longestEntry));
   });
 }
 
-/** `cli/boot.ts`, and the small scripts that package managers put in its place. */
+/** Matches `cli/boot.ts` and the wrapper scripts that package managers install for it. */
 const ownFile = /COURSER_CODE_CACHE|dist[\\/]courser\.cjs/;
 const longestEntry = 8192;
 
 function changeIn(args: readonly ShellWord[]): string | undefined {
   for (const [index, { value, dynamic, glob }] of args.entries()) {
-    // What only the shell knows may be any of them.
+    // A word that only the shell can expand may be any of them.
     if (dynamic || glob) return "with arguments that are not known in advance";
     if (widening.test(value)) return value;
     const subcommands = own(changing, value);

@@ -1,9 +1,9 @@
-// Paths: where they really lead, what is inside, and the protected ones that no wildcard covers.
-import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
+// Resolves paths, tests which folder they are in, and finds the protected ones that no wildcard covers.
+import { lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { fold } from "../text/glob.ts";
 import { systemErrorText } from "../text/system-error.ts";
-import { fold } from "./glob.ts";
-import { protectedLink } from "./hard-links.ts";
+import { entriesIn, protectedLink } from "./hard-links.ts";
 import {
   homeFiles,
   homeFolders,
@@ -15,16 +15,16 @@ import {
 } from "./protected-names.ts";
 
 export type WorkspacePaths = {
-  /** Real paths. */
+  /** All of these are real paths. */
   workspace: string;
   roots: readonly string[];
   home: string;
   configDir: string;
-  /** The folder that the workspace is a copy of: what is hidden there is hidden here. */
+  /** The folder that the workspace is a copy of; what is hidden there is hidden here. */
   standsFor?: string;
 };
 
-/** `given`: absolute, as named. `real`: every link followed, whether or not the end exists. `isNew`: nothing is there yet. */
+/** `given`: absolute, as named. `real`: with every link followed, even if the end does not exist. `isNew`: nothing exists there yet. */
 export type ResolvedPath = { given: string; real: string; isNew?: true };
 
 export function resolvePath(
@@ -39,19 +39,19 @@ export function resolvePath(
   try {
     const isKnown = walked === paths.workspace || isThere(walked);
     const real = realTarget(walked, { real: paths.workspace, isKnown });
-    // `new/../file` is there as soon as `new` is.
+    // `new/../file` exists as soon as `new` does.
     return !isKnown && real === walked ? { given, real, isNew: true } : { given, real };
   } catch (error) {
     return { problem: `${given} cannot be resolved (${systemErrorText(error)})` };
   }
 }
 
-/** `~` is the home folder, `~name` that of somebody; what is relative starts at `cwd`, or else at the workspace. */
+/** Expands `~` and `~name` to home folders; relative paths start at `cwd`, which defaults to the workspace. */
 export function absolutePath(target: string, paths: Pick<WorkspacePaths, "workspace" | "home">, cwd?: string): string {
   return resolve(walkedPath(target, paths, cwd));
 }
 
-/** With its `..`, since the kernel follows the links before it: `link/../x` is not `x`. */
+/** Keeps `..`, because the kernel follows links before it: `link/../x` is not `x`. */
 function walkedPath(
   target: string,
   { workspace, home }: Pick<WorkspacePaths, "workspace" | "home">,
@@ -61,22 +61,22 @@ function walkedPath(
   return isAbsolute(path) ? path : `${cwd}/${path}`;
 }
 
-/** `~/x`, `~name/x`: as shells read it. Where nobody has that name, it is a name like any other. */
+/** Expands `~/x` and `~name/x` as shells do. If no user has that name, it is an ordinary file name. */
 export function withHome(path: string, home: string): string {
   const [tilde, name] = /^~([^/]*)/.exec(path) ?? [];
   const folder = name === "" ? home : name && homeOf(name, home);
   return folder ? folder + path.slice(tilde!.length) : path;
 }
 
-/** No file of code or of names that people wrote is longer. */
+/** Larger than any handwritten file of code or names. */
 export const longestText = 512 * 1024;
 
 let homes: ReadonlyMap<string, string> | undefined;
 
-/** Users that this machine gets from elsewhere are not in the list: their homes lie beside ours. */
+/** Users from a directory service are not in /etc/passwd: their homes are beside the current user's. */
 function homeOf(name: string, home: string): string | undefined {
   homes ??= new Map(
-    textOf("/etc/passwd", longestText)
+    readTextUpTo("/etc/passwd", longestText)
       .split("\n")
       .map((line) => line.split(":"))
       .map((fields) => [fields[0]!, fields[5] ?? ""]),
@@ -85,8 +85,8 @@ function homeOf(name: string, home: string): string | undefined {
   return homes.get(name) || (isDirectory(beside) ? beside : undefined);
 }
 
-/** What a regular file holds; nothing where it cannot be read, or is longer than this. */
-export function textOf(file: string, longest: number): string {
+/** Reads a regular file; returns an empty string if it is unreadable or longer than `longest`. */
+export function readTextUpTo(file: string, longest: number): string {
   try {
     const stat = statSync(file, { throwIfNoEntry: false });
     return stat?.isFile() && stat.size <= longest ? readFileSync(file, "utf8") : "";
@@ -95,18 +95,18 @@ export function textOf(file: string, longest: number): string {
   }
 }
 
-/** Twice what kernels take: a folder, and a path in it. */
+/** Twice the kernel's limit: a folder, and a path in it. */
 const longestPath = 8192;
 
-/** `real`: a folder that is known to be one. `isKnown`: whether anything is there. */
-type ResolveOptions = { mostLinks?: number; mostMissing?: number; real?: string; isKnown?: boolean };
+/** `real` is a folder known to be resolved. `isKnown` tells whether anything exists at the path. */
+type ResolveOptions = { maxLinks?: number; maxMissing?: number; real?: string; isKnown?: boolean };
 
-/** Throws for loops and for folders that may not be searched: what cannot be resolved is not permitted. */
+/** Throws for loops and for folders that may not be searched: a path that cannot be resolved is not permitted. */
 export function realTarget(path: string, options: ResolveOptions = {}): string {
-  const { mostLinks = 40, mostMissing = 200, real = "" } = options;
+  const { maxLinks = 40, maxMissing = 200, real = "" } = options;
   if (path === real) return path;
-  if (path.length > longestPath || mostMissing === 0) throw Object.assign(new Error(path), { code: "ENAMETOOLONG" });
-  // Asked first, because most new files are not there, and an error costs more than a question.
+  if (path.length > longestPath || maxMissing === 0) throw Object.assign(new Error(path), { code: "ENAMETOOLONG" });
+  // Checked first, because most new files do not exist, and catching an error is slower than a check.
   const isKnown = options.isKnown ?? isThere(path);
   if (isKnown) {
     try {
@@ -116,27 +116,27 @@ export function realTarget(path: string, options: ResolveOptions = {}): string {
       if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
     }
   }
-  // The kernel finds other loops, but not those of links that lead through folders that are not there.
-  if (mostLinks === 0 || dirname(path) === path) throw Object.assign(new Error(path), { code: "ELOOP" });
+  // The kernel detects other loops, but not those of links through missing folders.
+  if (maxLinks === 0 || dirname(path) === path) throw Object.assign(new Error(path), { code: "ELOOP" });
   const name = basename(path);
-  const folder = realTarget(dirname(path), { mostLinks, mostMissing: mostMissing - 1, real });
+  const folder = realTarget(dirname(path), { maxLinks, maxMissing: maxMissing - 1, real });
   const target = join(folder, name);
   const link = isKnown || target !== path ? linkAt(target) : undefined;
   if (link === undefined) return target;
-  return realTarget(isAbsolute(link) ? link : `${folder}/${link}`, { mostLinks: mostLinks - 1, real });
+  return realTarget(isAbsolute(link) ? link : `${folder}/${link}`, { maxLinks: maxLinks - 1, real });
 }
 
-/** Is anything there, a broken link included? Where that cannot be told, yes. */
+/** Returns whether anything exists there, including a broken link; true if that cannot be determined. */
 export function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
-    // A file in the place of a folder, or a folder that may not be searched: the next question says which.
+    // A file in place of a folder, or a folder that may not be searched: the next system call tells which.
     return true;
   }
 }
 
-/** The real path, or the path itself where it cannot be resolved. */
+/** Returns the real path, or the path itself if it cannot be resolved. */
 export function realOrSame(path: string): string {
   try {
     return realTarget(path);
@@ -145,7 +145,8 @@ export function realOrSame(path: string): string {
   }
 }
 
-function linkAt(path: string): string | undefined {
+/** Returns the target of a symlink, or undefined if it is not one. */
+export function linkAt(path: string): string | undefined {
   try {
     return isThere(path) ? readlinkSync(path) : undefined;
   } catch {
@@ -153,12 +154,12 @@ function linkAt(path: string): string | undefined {
   }
 }
 
-/** Whole components: /work-evil is not inside /work. Both absolute and without `..`. */
+/** Compares whole components: /work-evil is not inside /work. Both paths must be absolute and without `..`. */
 export function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-/** As a reader in the workspace would write it: relative, with slashes; as it is where it lies elsewhere. */
+/** Formats a path for display: relative with slashes inside the workspace, unchanged elsewhere. */
 export function shownPath(path: string, workspace: string): string {
   const shown = isInside(path, workspace) ? relative(workspace, path) || "." : path;
   return shown.split(sep).join("/");
@@ -170,7 +171,7 @@ export function rootOf(path: string, paths: WorkspacePaths): string | undefined 
 
 export type Floor = { level: "never" | "protected"; why: string };
 
-/** What stands against writing here in every mode; undefined for ordinary paths. */
+/** Returns what protects a path from writes in every mode, or undefined for an ordinary path. */
 export function floorOf(path: ResolvedPath, paths: WorkspacePaths): Floor | undefined {
   const named = floorByName(path, paths);
   if (named) return named;
@@ -205,7 +206,7 @@ function isOwnConfiguration(path: string, paths: WorkspacePaths): boolean {
   ownFolders.set(paths, folders);
   for (const folder of folders) {
     if (!isInside(fold(path), fold(folder))) continue;
-    // Worktrees live inside the configuration directory, and are workspaces all the same.
+    // Worktrees are inside the configuration directory, but count as workspaces.
     const worktrees = join(folder, "worktrees");
     if (workspace !== worktrees && isInside(workspace, worktrees) && isInside(path, workspace)) continue;
     return true;
@@ -213,7 +214,7 @@ function isOwnConfiguration(path: string, paths: WorkspacePaths): boolean {
   return false;
 }
 
-/** Would removing this take a workspace with it? */
+/** Returns whether removing the folder would remove a workspace. */
 export function holdsWorkspace(folder: string, { workspace, roots }: WorkspacePaths): boolean {
   return [workspace, ...roots].some((path) => isInside(path, folder));
 }
@@ -223,11 +224,11 @@ const fileNames = new Set(protectedFiles);
 const openNames = new Set(openInCursor);
 const homeFileNames = new Set(homeFiles);
 
-/** The part of a path that makes it protected, as it is written. Names count at any depth, since nested ones are found too. */
+/** Returns the part of a path that is protected, as written. Names count at any depth, since programs find nested ones too. */
 function protectedName(path: string, paths: WorkspacePaths): string | undefined {
   const home = homeName(path, paths.home);
   if (home) return home;
-  // Components above the workspace say nothing about what is in it.
+  // Components above the workspace do not matter.
   const root = rootOf(path, paths);
   const names = (root ? path.slice(root.length) : path).split(sep).filter(Boolean);
   const folded = names.map((name) => component(name));
@@ -250,7 +251,7 @@ function homeName(path: string, home: string): string | undefined {
   return named ? `~/${rest}` : undefined;
 }
 
-/** A name as the most forgiving file system would read it. */
+/** Normalises a name as the most lenient file system would. */
 function component(name: string): string {
   const plain = fold(name)
     .replace(/::?\$.*$/, "")
@@ -270,47 +271,39 @@ export function specialKind(real: string): string | undefined {
   }
 }
 
-/** Whatever a name there leads to: where our own process is says nothing about others. */
+/** Refuses /proc, /dev and /sys wherever a name there leads: it resolves differently for each process. */
 export function kernelPath(path: string): string | undefined {
   const folder = ["/proc", "/dev", "/sys"].find((each) => isInside(path, each));
   return folder && `${folder} does not contain regular files`;
 }
 
-const mostLooked = 2000;
+const maxLooked = 2000;
 const deepestSetting = 4;
 
-/** Something protected below a folder: settings go with it, and could be made anew. */
+/** Finds a protected path below a folder: removing the folder removes settings, which could then be recreated. */
 export function protectedBelow(folder: string, paths: WorkspacePaths): string | undefined {
   return firstBelow(folder, (path) => protectedName(path, paths) !== undefined, deepestSetting);
 }
 
-/** Of what lies below a folder, the nearest first; what packages bring along is ignored. */
+/** Finds the nearest match below a folder; skips installed packages. */
 export function firstBelow(
   folder: string,
   isWanted: (path: string) => boolean,
-  deepest = mostLooked,
+  deepest = maxLooked,
 ): string | undefined {
   const open = [{ path: folder, depth: 0 }];
   let looked = 0;
-  for (let next = open.shift(); next && looked < mostLooked; next = open.shift()) {
+  for (let next = open.shift(); next && looked < maxLooked; next = open.shift()) {
     for (const entry of entriesIn(next.path)) {
       looked++;
       const path = join(next.path, entry.name);
-      // The folder of a repository that was cloned there is nobody's setting.
+      // The .git folder of a repository cloned there is not a protected setting.
       if (entry.name === ".git" || entry.name === "node_modules") continue;
       if (isWanted(path)) return path;
       if (entry.isDirectory() && next.depth < deepest) open.push({ path, depth: next.depth + 1 });
     }
   }
   return undefined;
-}
-
-export function entriesIn(folder: string) {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
 }
 
 export function isDirectory(path: string): boolean {

@@ -1,32 +1,31 @@
-// The names that make a path protected: one table, for the policy that judges what there is and for the sandbox, which has to name
-// what must not come to be.
+// Lists protected names, for the policy and for the sandbox, which must also name paths that must not be created.
 import { list } from "../text/words.ts";
 
-/** Everything below these, at any depth. */
+/** Everything below these is protected, at any depth. */
 export const protectedFolders = list(".vscode .idea .zed .claude .codex .gemini .opencode .devcontainer .husky");
 export const protectedFiles = list(`
   .mcp.json .envrc .cursorignore .cursorindexingignore .devcontainer.json .npmrc .gitmodules`);
 
-/** Text for the agent to read, which people let agents write. */
+/** Instructions for agents, which users let agents write. */
 export const openInCursor = ["rules", "commands", "skills", "agents"];
 
-/** Files in the home directory. */
+/** Protected files in the home directory. */
 export const homeFiles = list(`
   .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc
   .cshrc .tcshrc .login .logout .inputrc .xprofile .xinitrc .xsessionrc .pam_environment .gitconfig`);
 
-/** Folders in the home directory. `~/.cursor` is the agent's own configuration. */
+/** Protected folders in the home directory. `~/.cursor` is the agent's own configuration. */
 export const homeFolders = list(`
   .ssh .config/fish .config/git .config/environment.d .config/autostart .config/systemd`);
 
-/** All of them, as the sandbox names them one by one. */
+/** All of these, for the sandbox, which needs each path. */
 export const homeSettings = [...homeFiles, ".cursor", ...homeFolders];
 
 export const systemFiles = list(`
   /etc/profile /etc/profile.d /etc/bash.bashrc /etc/bashrc /etc/zsh /etc/zshrc /etc/zshenv /etc/zprofile /etc/environment
   /etc/fish`);
 
-/** Folders at the top of a repository that hold settings, or other repositories with settings of their own. */
+/** Folders at the top of a repository that hold settings, or other repositories with their own. */
 export const gitFolders = ["hooks", "info", "modules", "worktrees"];
 
 /** Files at the top of a repository: `config*` names programs, `commondir` another repository. */
@@ -34,19 +33,16 @@ export function isGitFile(name: string): boolean {
   return name.startsWith("config") || name === "commondir";
 }
 
-/** Of a name at the top of a repository, in any letters. The sandbox closes all of these; the policy looks further. */
+/** Checks a name at the top of a repository, in any case. The sandbox blocks all of these; the policy checks further. */
 export function isGitSetting(name: string): boolean {
   const folded = name.toLowerCase();
   return gitFolders.includes(folded) || isGitFile(folded);
 }
 
-/**
- * Of a path inside `.git`, in small letters: hooks, configuration and attributes name programs; the `.git` file itself
- * names the folder that holds them.
- */
+/** Checks a lowercase path inside `.git`: hooks, config and attributes name programs; a `.git` file names the folder that holds them. */
 export function isProtectedInGit(rest: readonly string[]): boolean {
   if (rest.length === 0) return true;
-  // Submodules and worktrees have the same inside; their names may hold slashes.
+  // Submodules and worktrees have the same layout; their names may contain slashes.
   if (rest[0] !== "modules" && rest[0] !== "worktrees") return isSetting(rest);
   return rest.some((_, index) => isSetting(rest.slice(index)));
 }

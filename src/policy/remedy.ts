@@ -1,22 +1,22 @@
-// What rule would allow this? Only narrow ones are proposed, and only where they are enough.
+// Proposes rules that would allow a call: only narrow ones, and only if they are sufficient.
 import { parseRule, type Rule } from "../protocol/permission-rule.ts";
+import { hasWildcard } from "../text/glob.ts";
 import { decide, type Situation } from "./decide.ts";
 import { type ExplainedCommand, type Explanation, explain } from "./explain.ts";
-import { hasWildcard } from "./glob.ts";
 import { lint } from "./lint/index.ts";
 import type { Need } from "./need.ts";
 import { absolutePath, shownPath } from "./paths.ts";
 import { words } from "./programs/command-names.ts";
 
-/** Programs whose first word says what they do: `git push` is named rather than `git`. */
+/** Programs with subcommands: the rule names `git push` rather than `git`. */
 const withSubcommands = words(`
   git npm pnpm yarn bun cargo go docker podman kubectl helm gh pip pip3 poetry uv apt brew systemctl terraform aws gcloud az dotnet
   composer bundle rails mvn gradle make`);
 
-/** `wide`: for commands of the same kind, too. `any`: also where it would be the first Write rule, which changes what other edits need. */
+/** `wide` also covers similar commands. `any` also allows a first Write rule, which changes what other edits need. */
 export type RemedyWidth = "narrow" | "wide" | "any";
 
-/** The texts of allow rules, or none: where a person must say yes, no rule helps. */
+/** Returns the texts of allow rules, or none if only a person may approve the call. */
 export async function remedyFor(need: Need, situation: Situation, width: RemedyWidth = "narrow"): Promise<string[]> {
   const explanation = await explain(need, situation);
   if (explanation.personOnly || explanation.reading || (explanation.verdict !== "ask" && !explanation.confined))
@@ -30,7 +30,7 @@ async function isEnough(texts: readonly string[], need: Need, situation: Situati
   const rules: Rule[] = [];
   for (const text of texts) {
     const parsed = parseRule(text, { verdict: "allow", scope: "user", source: "proposed" });
-    // A file may be called `a*`: as a rule that would be more than this file.
+    // A file may be named `a*`, which as a rule would cover more than this file.
     if (!("rule" in parsed) || hasWildcard(parsed.rule.pattern)) return false;
     rules.push(parsed.rule);
   }
@@ -39,13 +39,13 @@ async function isEnough(texts: readonly string[], need: Need, situation: Situati
   return then.verdict === "allow" && !then.confined;
 }
 
-/** The narrower ones first. */
+/** Lists the proposals, narrower ones first. */
 function proposals(
   need: Need,
   { commands = [], writes = [], path }: Explanation,
   { situation, width }: { situation: Situation; width: RemedyWidth },
 ): string[][] {
-  // The first Write rule makes every edit that it does not cover a question: nobody should get that by the way.
+  // With the first Write rule, every edit it does not cover is asked about: do not propose one as a side effect.
   const hasWrites =
     width === "any" || situation.rules.some((rule) => rule.kind === "Write" && rule.verdict === "allow");
   const file = path?.real ?? need.target;
@@ -79,13 +79,13 @@ function shellRules(
   return verdict !== "ask" || program === undefined ? inner : [ruleOf(program), ...inner];
 }
 
-/** The command to its last word, where rules can spell its words. */
+/** Names the command with all its words, if a rule can spell them. */
 function exactRule(program: readonly string[]): string {
   const isPlain = program.every((word) => word !== "" && !/[\s:()\\]/.test(word) && !hasWildcard(word));
   return isPlain ? `Shell(${program.join(" ")})` : programRule(program);
 }
 
-/** Whatever the program is told to do; for some, with their first word. */
+/** Names the program with any arguments; for programs with subcommands, the subcommand too. */
 function programRule([name, first]: readonly string[]): string {
   const named = first !== undefined && withSubcommands.has(name!) && /^[a-z][\w:-]*$/.test(first);
   return named ? `Shell(${name} ${first})` : `Shell(${name})`;
@@ -93,6 +93,6 @@ function programRule([name, first]: readonly string[]): string {
 
 function writeRule(path: string, { workspace, home }: Situation): string {
   const shown = shownPath(path, workspace);
-  // `~/x` below the workspace would be read as a file of the home directory.
+  // `~/x` below the workspace would be read as a path in the home directory.
   return `Write(${absolutePath(shown, { workspace, home }) === path ? shown : path})`;
 }

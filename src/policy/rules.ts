@@ -1,7 +1,7 @@
-// What a rule covers. Deny rules are matched generously, allow rules to the letter.
+// Matches rules. Deny rules match broadly, allow rules exactly.
 import { join, resolve } from "node:path";
 import type { Rule, RuleKind } from "../protocol/permission-rule.ts";
-import { compilePath, fold, hasWildcard, matchesText } from "./glob.ts";
+import { compilePath, fold, hasWildcard, matchesText } from "../text/glob.ts";
 import { SecondNames } from "./hard-links.ts";
 import {
   firstBelow,
@@ -15,7 +15,7 @@ import {
 
 export { parseRule, type Rule, type RuleKind, ruleKinds } from "../protocol/permission-rule.ts";
 
-/** A command as rules see it: decoded, without redirects and assignments. */
+/** A command as rules see it: unquoted, without redirects and assignments. */
 export type RuleCommand = { name: string; args: readonly string[] };
 
 type RulePaths = Pick<WorkspacePaths, "workspace" | "home">;
@@ -26,10 +26,10 @@ export function coversPath(rule: Rule, path: ResolvedPath, paths: RulePaths): bo
   return candidates.some((candidate) => tests.some((test) => test(candidate)));
 }
 
-/** Files that rules name and that have further names, by rule: for as long as one question takes. */
+/** Caches, for one decision, the hard-linked files that each rule names. */
 export type LinkedFiles = Map<Rule, SecondNames>;
 
-/** As `coversPath`; and a file that has a second name is denied by either. */
+/** Like `coversPath`, but denies a hard-linked file under each of its names. */
 export function coversFile(rule: Rule, path: ResolvedPath, paths: RulePaths, linked: LinkedFiles = new Map()): boolean {
   if (coversPath(rule, path, paths)) return true;
   if (rule.verdict === "allow") return false;
@@ -38,13 +38,13 @@ export function coversFile(rule: Rule, path: ResolvedPath, paths: RulePaths, lin
   return known.include(path.real);
 }
 
-/** Of all the files that the rules name. */
+/** Collects the hard-linked files that the rules name. */
 export function secondNamesOf(rules: readonly Rule[], paths: RulePaths): SecondNames {
   const heads = rules.map((rule) => splitPattern(realPattern(absolutePattern(rule.pattern, paths)))[0]);
   return new SecondNames(heads, (path) => rules.some((rule) => coversPath(rule, { given: path, real: path }, paths)));
 }
 
-/** Could the rule name something in this folder, at any depth? What its pattern has before the first wildcard tells. */
+/** Returns whether the rule could match in this folder, at any depth, judging by its pattern up to the first wildcard. */
 export function reachesInto(rule: Rule, folder: string, paths: RulePaths): boolean {
   const plain = fold(folder);
   return compiledRule(rule, paths).heads.some((head) => isInside(plain, head) || isInside(head, plain));
@@ -52,10 +52,10 @@ export function reachesInto(rule: Rule, folder: string, paths: RulePaths): boole
 
 type PathTest = (path: string) => boolean;
 
-/** `heads`: of each pattern what stands before its first wildcard, folded. */
+/** `heads` holds the part of each pattern before its first wildcard, case-folded. */
 type CompiledRule = { tests: PathTest[]; heads: string[] };
 
-/** Made once for each set of paths: a command may name a thousand files, a search find more. */
+/** Compiled once for each set of paths: a command may name a thousand files, and a search finds more. */
 const knownRules = new WeakMap<RulePaths, Map<string, CompiledRule>>();
 
 function compiledRule({ verdict, pattern }: Rule, paths: RulePaths): CompiledRule {
@@ -67,34 +67,34 @@ function compiledRule({ verdict, pattern }: Rule, paths: RulePaths): CompiledRul
   const absolute = absolutePattern(pattern, paths);
   const both = [...new Set([absolute, realPattern(absolute)])];
   const tests = verdict === "allow" ? both.map((each) => compilePath(each)) : both.flatMap(denyTests);
-  // Braces and brackets are wildcards as well, also where they stretch over several components.
+  // Braces and brackets are wildcards too, even across several components.
   const heads = both.map((each) => splitPattern(fold(each).replace(/[[{].*/s, "*"))[0]);
   const compiled = { tests, heads };
   known.set(key, compiled);
   return compiled;
 }
 
-/** The folder itself and what is below it. */
+/** Matches the folder itself and everything below it. */
 function denyTests(pattern: string): PathTest[] {
   const below = `${pattern}/**`;
   const plain = compilePath(below, { fold: true });
-  // `[ab]` is documented nowhere; who writes it in a deny rule may mean either.
+  // `[ab]` is undocumented; in a deny rule it may be meant either way, so both readings match.
   return pattern.includes("[") ? [plain, compilePath(below, { fold: true, brackets: true })] : [plain];
 }
 
-/** Does the rule name exactly this path, without a wildcard? */
+/** Returns whether the rule names exactly this path, without a wildcard. */
 export function namesPath(rule: Rule, path: ResolvedPath, paths: RulePaths): boolean {
   if (hasWildcard(rule.pattern) || rule.pattern.endsWith("/")) return false;
   return absolutePattern(rule.pattern, paths) === path.given && path.given === path.real;
 }
 
-/** Relative patterns mean the workspace; a trailing slash means what is below. */
+/** Relative patterns start at the workspace; a trailing slash means everything below. */
 export function absolutePattern(pattern: string, { workspace, home }: RulePaths): string {
   const whole = pattern.endsWith("/") ? `${pattern}**` : pattern;
   return resolve(workspace, withHome(whole, home));
 }
 
-/** The pattern with the links of its fixed part followed, for rules that name a linked folder. */
+/** Resolves links in the fixed part of a pattern, for rules that name a linked folder. */
 function realPattern(pattern: string): string {
   const [head, rest] = splitPattern(pattern);
   try {
@@ -104,7 +104,7 @@ function realPattern(pattern: string): string {
   }
 }
 
-/** The fixed part of a pattern, and what begins with the first wildcard. */
+/** Splits a pattern at its first component with a wildcard. */
 export function splitPattern(pattern: string): [head: string, rest: string] {
   const segments = pattern.split("/");
   const fixed = segments.findIndex((segment) => hasWildcard(segment));
@@ -112,7 +112,7 @@ export function splitPattern(pattern: string): [head: string, rest: string] {
   return [segments.slice(0, end).join("/") || "/", segments.slice(end).join("/")];
 }
 
-/** The rule that speaks of something which lies below a folder, and what that is: it goes, or changes, with the folder. */
+/** Finds a rule that denies something below a folder, and what that is: it is removed or changed with the folder. */
 export function deniedBelow(
   folder: string,
   situation: WorkspacePaths & { rules: readonly Rule[] },
@@ -133,7 +133,7 @@ export function deniedBelow(
   return undefined;
 }
 
-/** `server:tool`, with wildcards in either part. */
+/** Matches `server:tool`, with wildcards in either part. */
 export function coversMcp(rule: Rule, target: string): boolean {
   if (/^\*+$/.test(rule.pattern)) return true;
   const [server, tool] = halves(rule.pattern);
@@ -147,7 +147,7 @@ function halves(text: string): [string, string] {
   return at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** `any`; `tokens`: whole leading words; `glob`: a name and a pattern for the arguments as one text. */
+/** `tokens` matches whole leading words; `glob` matches a name and the arguments joined as one text. */
 type ShellPattern =
   | { form: "any" }
   | { form: "tokens"; tokens: string[] }
@@ -157,11 +157,16 @@ export function shellPattern(pattern: string): ShellPattern {
   if (/^\*+(:\*+)?$/.test(pattern)) return { form: "any" };
   const end = pattern.search(/[\s:]/);
   if (pattern[end] === ":") return { form: "glob", name: pattern.slice(0, end), glob: pattern.slice(end + 1) };
-  // `npm run:*` says no more than `npm run`.
+  // `npm run:*` means the same as `npm run`.
   return { form: "tokens", tokens: pattern.replace(/:\*+$/, "").split(/\s+/).filter(Boolean) };
 }
 
-/** To the letter: the name as written, the tokens one by one. */
+/** Returns the program that a Shell rule names, or undefined if that part is a pattern. */
+export function programIn({ pattern }: Rule): string | undefined {
+  return /^[^\s:*?{}[\]]+(?=$|[\s:])/.exec(pattern)?.[0];
+}
+
+/** Matches exactly: the name as written, and the tokens one by one. */
 export function allowsCommand(rule: Rule, { name, args }: RuleCommand): boolean {
   const pattern = shellPattern(rule.pattern);
   if (pattern.form === "any") return true;
@@ -170,7 +175,7 @@ export function allowsCommand(rule: Rule, { name, args }: RuleCommand): boolean 
   return pattern.tokens.every((token, index) => words[index] !== undefined && matchesText(token, words[index]!));
 }
 
-/** Generously: by base name, without case, past options that come before what the rule names. */
+/** Matches broadly: by base name, ignoring case, and past options that precede what the rule names. */
 export function deniesCommand(rule: Rule, { name, args }: RuleCommand): boolean {
   const pattern = shellPattern(rule.pattern);
   if (pattern.form === "any") return true;
@@ -200,7 +205,7 @@ function isOption(token: string): boolean {
   return token.startsWith("-") && token.length > 1;
 }
 
-/** `-rf` is there as `-fr`, as `-r -f`, and as `-rfv`. */
+/** `-rf` also matches `-fr`, `-r -f` and `-rfv`. */
 function hasOption(option: string, args: readonly string[]): boolean {
   if (args.some((arg) => matchesText(option, arg) || (option.startsWith("--") && arg.startsWith(`${option}=`))))
     return true;
@@ -209,7 +214,7 @@ function hasOption(option: string, args: readonly string[]): boolean {
   return [...option.slice(1)].every((letter) => given.includes(letter));
 }
 
-/** Tokens in order; what stands between may only be an option, or what could be an option's value. */
+/** Finds the tokens in order; only options and their possible values may be in between. */
 function hasInOrder(tokens: readonly string[], args: readonly string[]): boolean {
   let next = 0;
   for (const [index, arg] of args.entries()) {
@@ -229,10 +234,10 @@ function startsAfterOptions(args: readonly string[]): number[] {
   return starts;
 }
 
-/** Made once for a list: a decision asks for them often, and lists can be long. */
+/** Cached per list: a decision needs them often, and lists can be long. */
 const lists = new WeakMap<readonly Rule[], Map<string, readonly Rule[]>>();
 
-/** The rules of one kind and verdict. */
+/** Returns the rules of one kind and verdict. */
 export function rulesFor(rules: readonly Rule[], kind: RuleKind, verdict: Rule["verdict"]): readonly Rule[] {
   const known = lists.get(rules) ?? new Map<string, readonly Rule[]>();
   lists.set(rules, known);
@@ -242,7 +247,7 @@ export function rulesFor(rules: readonly Rule[], kind: RuleKind, verdict: Rule["
   return found;
 }
 
-/** For reasons: the rule and the file that holds it. */
+/** Formats a rule and the file that holds it, for reasons. */
 export function nameOf(rule: Rule): string {
   return rule.source === "built in" ? `${rule.text}, which is built in,` : `${rule.text} in ${rule.source}`;
 }

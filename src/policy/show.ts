@@ -1,4 +1,4 @@
-// How parts of a command are shown in reasons: in one line, not too long, with nothing invisible in it.
+// Formats parts of a command for reasons: on one line, shortened, with invisible characters escaped.
 
 export function show(text: string): string {
   const visible = text.replace(/[^\x20-\x7e]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);

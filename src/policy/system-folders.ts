@@ -1,28 +1,29 @@
-// What a machine cannot do without: folders that nothing takes as a whole, files and devices that nothing writes over.
-// No rule and no flag lifts this: whoever means it types it into a shell.
+// Protects what a machine needs: folders that are never removed as a whole, files and devices that are never overwritten. No rule and no
+// flag lifts this; the user can still run the command in a shell.
+
+import { fold } from "../text/glob.ts";
 import type { WholeChange } from "./files/whole-folders.ts";
-import { fold } from "./glob.ts";
 import { type Floor, isInside, type ResolvedPath, realOrSame, type WorkspacePaths } from "./paths.ts";
 import { words } from "./programs/command-names.ts";
 
-/** Without them, or with another owner all through, the machine does not start. In small letters, as names are compared. */
+/** Without these, or with another owner throughout, the machine does not start. In lower case, as names are compared. */
 const systemFolders = words(`
   / /bin /boot /dev /etc /lib /lib32 /lib64 /libx32 /proc /run /sbin /sys /usr /var /usr/bin /usr/sbin /usr/lib /usr/lib32
   /usr/lib64 /usr/libexec /usr/include /etc/pam.d /etc/ssl /etc/ssh /etc/alternatives /etc/systemd /lib/modules /usr/lib/modules
   /lib/systemd /usr/lib/systemd /var/lib /var/lib/dpkg /var/lib/rpm /var/lib/pacman /nix /nix/store
   /system /system/library /system/volumes /library /private /private/etc /private/var`);
-/** Libraries for one kind of machine. */
+/** Libraries for one architecture. */
 const systemPattern = /^\/(usr\/)?lib\/\w+-linux-\w+$/;
 
-/** They hold what people put there: another owner may be right, without them nothing is. */
+/** Folders with user data: changing their owner may be right, removing them never is. */
 const keptFolders = words(`
   /home /root /opt /srv /mnt /media /snap /usr/share /usr/local /usr/local/bin /usr/local/sbin /usr/local/lib /usr/local/share
   /users /applications /volumes /opt/homebrew /var/root`);
-/** Homes; drives, and on one of Windows what it keeps there. */
+/** Homes, drives, and the main folders of a Windows drive. */
 const keptPattern =
   /^\/(home|users|volumes)\/[^/]+$|^\/mnt\/[a-z]$|^(\/mnt)?\/[a-z]\/(windows|users|program files[^/]*|programdata)$/;
 
-/** Why a folder is not taken as a whole; undefined where it may be. */
+/** Returns why a folder must not be changed as a whole, or undefined if it may be. */
 export function keptWhole(path: string, change: WholeChange, paths: WorkspacePaths): string | undefined {
   const plain = fold(path);
   if (systemFolders.has(plain) || systemPattern.test(plain))
@@ -59,7 +60,7 @@ const disk =
 const kernelSwitch =
   /^\/(proc\/(sysrq-trigger|sys\/(kernel\/(core_pattern|modprobe|hotplug)|fs\/binfmt_misc\/.*))|sys\/(kernel\/uevent_helper|firmware\/efi\/.*|(fs\/cgroup\/.*)release_agent))$/;
 
-/** What stands against writing to one file of the machine. Editing accounts has programs of its own. */
+/** Returns what protects a system file from writes. Accounts have their own programs to edit them. */
 export function systemFloor({ given, real }: ResolvedPath): Floor | undefined {
   for (const path of new Set([given, real])) {
     if (accountFiles.has(fold(path)))
@@ -67,7 +68,7 @@ export function systemFloor({ given, real }: ResolvedPath): Floor | undefined {
         level: "protected",
         why: `${path} says who may do what on this machine (useradd, usermod and visudo edit it)`,
       };
-    // Commands of git change it, and nothing else needs to.
+    // Only git itself needs to change HEAD.
     if (/\/\.git(\/(modules|worktrees)\/.+)?\/head$/.test(fold(path)))
       return { level: "protected", why: `${path} says which commit a repository is at: git itself changes it` };
     if (disk.test(path))

@@ -1,4 +1,4 @@
-// Sets of characters that tokens are made of, as tables: a long text is read once, character by character.
+// Defines the character sets that tokens consist of, as lookup tables, so that a long text is read only once.
 
 export type CharacterSet = Uint8Array;
 
@@ -32,7 +32,7 @@ export function setOf(name: SetName): CharacterSet {
   return sets[name]!;
 }
 
-/** Where the run of such characters that begins at `from` ends; no further than `limit`. */
+/** Returns where the run of these characters that begins at `from` ends, at most `limit`. */
 export function runEnd(text: string, from: number, set: CharacterSet, limit = text.length): number {
   const stop = Math.min(limit, text.length);
   let at = from;
@@ -40,14 +40,14 @@ export function runEnd(text: string, from: number, set: CharacterSet, limit = te
   return at;
 }
 
-/** The same backwards: where the run that ends before `end` begins, at most `most` characters back. */
+/** The same backwards: returns where the run that ends before `end` begins, at most `most` characters back. */
 export function runStart(text: string, end: number, set: CharacterSet, most: number): number {
   let at = end;
   while (at > 0 && end - at < most && set[text.charCodeAt(at - 1)] === 1) at--;
   return at;
 }
 
-/** What a stretch of text is made of, by one look at each character. */
+/** Counts of character kinds in a text, from one pass over it. */
 type CharacterCounts = { digits: number; lower: number; upper: number; length: number };
 
 function countCharacters(text: string): CharacterCounts {
@@ -61,7 +61,7 @@ function countCharacters(text: string): CharacterCounts {
   return counts;
 }
 
-/** Letters and digits, mixed as no word is: what a machine made. */
+/** Returns whether letters and digits are mixed as in a generated token, not as in a word. */
 export function looksRandom(text: string, least = 8): boolean {
   if (text.length < least) return false;
   const { digits: count, lower, upper } = countCharacters(text);
@@ -69,20 +69,20 @@ export function looksRandom(text: string, least = 8): boolean {
   return count > 0 || (text.length >= 16 && lower > 0 && upper > 0 && !isJoinedWords(text));
 }
 
-/** Digits, small letters and capitals. */
+/** Returns whether a text has digits, lowercase and uppercase letters. */
 export function hasThreeKinds(text: string): boolean {
   const { digits: count, lower, upper } = countCharacters(text);
   return count > 0 && lower > 0 && upper > 0;
 }
 
-/** `accessTokenFromRequest`, `SECRET_KEY`, `my-secret-name`. */
+/** Recognises names such as `accessTokenFromRequest`, `SECRET_KEY`, `my-secret-name`. */
 function isJoinedWords(text: string): boolean {
   return (
     /^[\W_]{0,2}[A-Z]?[a-z]+(?:[A-Z][a-z]+)*$/.test(text) || /^[\W_]{0,2}[A-Za-z]+(?:[-_./:][A-Za-z]+)+$/.test(text)
   );
 }
 
-/** Some stretch without punctuation is as long as no word is, and holds digits and letters. */
+/** Returns whether a run without punctuation is longer than any word and has digits and letters. */
 export function hasRandomStretch(text: string, least: number): boolean {
   const set = setOf("alphanumeric");
   for (let at = 0; at < text.length; at++) {

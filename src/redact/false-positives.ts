@@ -1,4 +1,4 @@
-// Values that stand where a secret could stand and are none: placeholders, types, variables, sentences.
+// Recognises values in the place of a secret that are not secrets: placeholders, types, variables, sentences.
 
 const words = new Set(
   "null none nil undefined true false yes no on off string str text number int integer bool boolean any unknown object bytes optional required redacted hidden masked secret pass password passwd pwd passphrase token bearer basic empty missing invalid valid expired incorrect wrong changed set unset default example placeholder changeme todo tbd n/a stdin prompt file env".split(
@@ -18,7 +18,7 @@ export function isPlaceholder(value: string): boolean {
 const sources =
   /^(?:process\.env|os\.environ|import\.meta|env|ENV|self|this|config|settings|secrets|vars|args|opts|options|ctx|req|request|response|data|props|state)[.[?]/;
 
-/** A variable, a member, a path of modules: where a value comes from is not the value. */
+/** Recognises variables, members and module paths: they refer to a value but are not the value. */
 export function isCode(value: string, quote: string): boolean {
   if (value.length > 200) return false;
   if (sources.test(value)) return true;
@@ -31,12 +31,12 @@ export function isCode(value: string, quote: string): boolean {
   return isIdentifier && /pass|pwd|secret|token|key|auth|cred/i.test(value);
 }
 
-/** What stands between two texts of JSON: commas, brackets, numbers. */
+/** Recognises the text between two JSON strings: commas, brackets, numbers. */
 export function isBetweenTexts(value: string): boolean {
   return /^\s*[,:}\]][\s,:{}[\]\d.a-z-]*$/.test(value);
 }
 
-/** Several words and nothing else. */
+/** Recognises several words and nothing else. */
 export function isSentence(value: string): boolean {
   return /\s/.test(value) && /^[\p{L}\s.,:;!?'"()-]*$/u.test(value);
 }

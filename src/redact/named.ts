@@ -1,11 +1,11 @@
-// Values that are known by their name: `DB_PASSWORD=…`, `"apiKey": "…"`, `--token …`, `x-api-key: …`.
+// Finds secrets by their name: `DB_PASSWORD=…`, `"apiKey": "…"`, `--token …`, `x-api-key: …`.
 import { hasRandomStretch, hasThreeKinds, looksRandom, runEnd, runStart, setOf } from "./characters.ts";
 import { isBetweenTexts, isCode, isPlaceholder, isSentence } from "./false-positives.ts";
 import type { Span } from "./span.ts";
 
 /**
- * `password`: whatever people think of, so almost any value counts. `machine`: made by a machine, so only what looks so.
- * `header`: a scheme comes first. `cookie`: pairs. `query`: only in the query of a URL.
+ * `password`: chosen by people, so almost any value counts. `machine`: generated, so only values that look random count. `header`: preceded
+ * by a scheme. `cookie`: pairs. `query`: only in the query of a URL.
  */
 type NameClass = "password" | "machine" | "header" | "cookie" | "query";
 
@@ -17,22 +17,22 @@ const classes: readonly [words: string, NameClass][] = [
   ["key|signature|sig", "query"],
 ];
 
-/** Keys of these are secrets wherever they stand; other keys are columns, caches and buttons. */
+/** With these words, a key is always a secret; other keys are columns, caches and buttons. */
 const secretKey =
   /(?:api|access|account|private|secret|signing|encryption|decryption|master|licen[cs]e|auth|service|deploy|client|storage|subscription|admin|app|application|webhook|hmac|sharedaccess|consumer|session|write|function|server|ssh|rsa|aes|gpg|root|bot)[-_. ]?$/i;
 
-/** What may follow the word within a name: SECRET_KEY_BASE, token2, PASSWORD_PROD. With others the name means something else. */
+/** What may follow the word within a name: SECRET_KEY_BASE, token2, PASSWORD_PROD. Any other ending gives the name another meaning. */
 const endings = new Set(
   "access base key token secret value prod production dev development test live staging main primary secondary old new backup current default b64 base64 encoded encrypted plain plaintext raw hash".split(
     " ",
   ),
 );
 
-/** Words that begin or end too many others. */
+/** Words that begin or end too many others, so they need a word boundary. */
 const needsBoundary = /^(?:pass|pwd|jwt|pat|dsn|auth|key|sig|signature)$/i;
 
-/** More names than this in a run without a blank or a quote are not assignments. */
-const mostTries = 32;
+/** A run without spaces or quotes that has more names than this is not a list of assignments. */
+const maxTries = 32;
 
 let trigger: RegExp | undefined;
 
@@ -48,19 +48,19 @@ export function findNamed(text: string): Span[] {
     const group = match.indexOf(match[0], 1) - 1;
     const span = spanOf(text, name, position, name.isKey ? "machine" : classes[group]![1]);
     if (span) spans.push(span);
-    // `token=token=token=…`: each try reads on to the end of the run.
+    // `token=token=token=…`: each try reads to the end of the run.
     run = position.end === run.end ? { end: run.end, tries: run.tries + 1 } : { end: position.end, tries: 0 };
     if (span) trigger.lastIndex = span.end;
-    else if (run.tries > mostTries) trigger.lastIndex = position.end;
+    else if (run.tries > maxTries) trigger.lastIndex = position.end;
   }
   trigger.lastIndex = 0;
   return spans;
 }
 
-/** `isKey`: `apiKey` and its like. */
+/** `isKey` marks `apiKey` and similar names. */
 type SecretName = { start: number; end: number; text: string; word: string; isKey: boolean };
 
-/** What can come right after a name that something is assigned to. */
+/** Characters that can directly follow the name in an assignment. */
 const afterName = new Set("\"'`\\] \t:=,>?");
 
 function nameAt(text: string, at: number, word: string): SecretName | undefined {
@@ -83,7 +83,7 @@ function isEnding(rest: string): boolean {
   return parts.every((part) => part === "" || /^\d{1,3}$/.test(part) || endings.has(part.toLowerCase()));
 }
 
-/** `dbPass`: a capital after a small letter begins a word. */
+/** `dbPass`: an uppercase letter after a lowercase one begins a word. */
 function isHump(before: string, word: string): boolean {
   return /[a-z0-9]$/.test(before) && /^[A-Z][a-z]/.test(word);
 }
@@ -92,11 +92,11 @@ type ValuePosition = {
   start: number;
   end: number;
   separator: "=" | ":" | " " | "," | ">";
-  /** Blanks before or after the sign. */
+  /** Whether there are spaces around the sign. */
   spaced: boolean;
-  /** What the value stands between, with the backslashes that deeper strings put before it; empty: nothing. */
+  /** The quote around the value, with the backslashes of nested strings before it; empty if there is none. */
   quote: string;
-  /** The same of the name, where the sign after it is a colon: JSON. */
+  /** The quote around the name, if the sign after it is a colon, as in JSON. */
   nameQuote: string;
 };
 
@@ -106,7 +106,7 @@ const assignment =
 const type =
   /^(?:string|String|str|bytes|any|Optional\[str\]|Option<String>|&(?:'static )?str)(?: ?\| ?\w{4,9})?[ \t]*=[ \t]*(\\*["'`])/;
 
-/** Finds where the value of a name stands, if something that assigns comes after the name. */
+/** Finds the value of a name, if an assignment follows the name. */
 function valuePosition(text: string, name: SecretName): ValuePosition | undefined {
   const found = assignment.exec(text.slice(name.end, name.end + 64));
   if (!found) return undefined;
@@ -118,7 +118,7 @@ function valuePosition(text: string, name: SecretName): ValuePosition | undefine
   // `token: string = "…"`: the type comes first.
   const typed = separator === ":" && quote === "" && type.exec(text.slice(start, start + 64));
   if (typed) [start, quote] = [start + typed[0].length, typed[1]!];
-  // 'Password: ' and {"a":"password:","b":1}: the quote ends the text that the name stands in.
+  // 'Password: ' and {"a":"password:","b":1}: the quote ends the text that contains the name.
   if (nameQuote === "" && quote !== "" && closesText(text, name.start, start, quote)) return undefined;
   const spaced = before !== "" || after !== "";
   const isLine = separator === "=" && !spaced && startsLine(text, name.start);
@@ -137,7 +137,7 @@ function separatorOf(
   { nameQuote, opening }: { nameQuote: string; opening: string },
 ): ValuePosition["separator"] | undefined {
   const before = text[name.start - 1];
-  // `/etc/passwd:1:` is a path and a line, `secret://` a scheme.
+  // `/etc/passwd:1:` is a path and a line number, `secret://` a scheme.
   if (sign === ":") return before === "/" || text.startsWith("//", name.end + 1) ? undefined : ":";
   if (sign === ",") return nameQuote !== "" && opening !== "" ? "," : undefined;
   if (sign === ">") return before === "<" ? ">" : undefined;
@@ -149,7 +149,7 @@ function isOption(name: string): boolean {
   return /^--\w/.test(name) || /^-(?:password|token|secret|apikey)$/i.test(name);
 }
 
-/** `machine x login y password z`, on one line or on three. */
+/** Matches `machine x login y password z`, on one line or on three. */
 function isNetrc(text: string, { start, end, word }: SecretName): boolean {
   if (word !== "password") return false;
   const window = text.slice(Math.max(0, start - 120), start);
@@ -159,7 +159,7 @@ function isNetrc(text: string, { start, end, word }: SecretName): boolean {
   return alone !== null && looksRandom(alone[1]!, 6);
 }
 
-/** As shells and files of variables have it: the value goes on to the next blank, whatever it holds. */
+/** Returns whether the name starts a line, as in shells and .env files: the value then extends to the next space. */
 function startsLine(text: string, at: number): boolean {
   const before = text.slice(Math.max(0, at - 16), at);
   if (at < 16 && before.trim() === "") return true;
@@ -181,8 +181,8 @@ function nextOf(stop: RegExp, text: string, from: number): number {
 const quoteStops: Record<string, RegExp> = { '"': /["\n]/g, "'": /['"\n]/g, "`": /[`"\n]/g };
 
 /**
- * A string within strings: its quotes have `depth` backslashes before them, and each backslash in it is twice as many and two.
- * A quote with fewer ends the string around it. What no quote ends was not a string.
+ * Finds the end of a nested string: its quotes have `depth` backslashes before them, and each backslash in it has twice as many plus two. A
+ * quote with fewer ends the enclosing string. Without a closing quote it was not a string.
  */
 function quotedEnd(text: string, from: number, opening: string): number {
   const stop = quoteStops[opening.at(-1)!]!;
@@ -192,7 +192,7 @@ function quotedEnd(text: string, from: number, opening: string): number {
     let start = at;
     while (start > from && text[start - 1] === "\\") start--;
     if (text[at] !== opening.at(-1)) {
-      if (/^"[ \t]*[,:\]}]/.test(text.slice(at, at + 16))) return start; // a text in JSON ends here, and so does all it holds
+      if (/^"[ \t]*[,:\]}]/.test(text.slice(at, at + 16))) return start; // a JSON string ends here, with everything inside it
       continue;
     }
     const slashes = at - start;
@@ -211,7 +211,7 @@ function spanOf(text: string, name: SecretName, position: ValuePosition, kind: N
   if (kind === "cookie") return cookies(text, position, name);
   if (kind === "query" && !(position.separator === "=" && /[?&]/.test(text[name.start - 1] ?? ""))) return undefined;
   const isHere = (stop: number) => isSecret(text.slice(start, Math.min(stop, start + 512)), kind, name, position);
-  // A quote that somebody forgot to close takes the rest of the line with it, and so does the body of a form: the first word is the value.
+  // An unclosed quote would include the rest of the line, and so would a form body: only the first word is the value.
   const word = kind === "password" ? end : bareEnd(text, start, false);
   const stop = isHere(end) ? end : word < end && word > start && isHere(word) ? word : undefined;
   if (stop === undefined) return undefined;
@@ -221,7 +221,7 @@ function spanOf(text: string, name: SecretName, position: ValuePosition, kind: N
 const schemes =
   /^(?:bearer|basic|token|digest|negotiate|ntlm|apikey|api-key|key|oauth|hawk|signature|aws4-hmac-sha256|sharedkey(?:lite)?|github-bearer)[ \t]+/i;
 
-/** `Authorization: <scheme> <all the rest>`; without a scheme only what looks like a token. */
+/** Matches `Authorization: <scheme> <all the rest>`; without a scheme, only what looks like a token. */
 function credentials(text: string, { start, end, quote, nameQuote }: ValuePosition): Span | undefined {
   const scheme = schemes.exec(text.slice(start, start + 64))?.[0] ?? "";
   const from = start + scheme.length;
@@ -236,7 +236,7 @@ function credentials(text: string, { start, end, quote, nameQuote }: ValuePositi
     };
   }
   if (!looksRandom(first, 6) && first.length < 20 && !first.includes("=")) return undefined; // "Bearer token required"
-  // Digest and its like go on with commas; what follows a bearer's token is something else.
+  // Digest and similar schemes continue with commas; after a bearer token comes something else.
   const isOne = /^(?:bearer|basic|token)/i.test(scheme);
   const stop = isOne ? runEnd(text, from, setOf("bearer")) : quote === "" ? parametersEnd(text, from) : end;
   return stop > from ? { start: from, end: stop } : undefined;
@@ -247,14 +247,14 @@ function cookies(text: string, { start, end, quote, separator }: ValuePosition, 
   const first = /^[\w.%-]+=(?=[^\s;"'`]{6})/.exec(text.slice(start, start + 512))?.[0];
   if (first === undefined) return undefined;
   const stop = quote === "" ? lineEnd(text, start) : end;
-  // What comes after the first pair of Set-Cookie are its attributes.
+  // Set-Cookie has attributes after its first pair.
   const semicolon = /^set/i.test(name.text) ? text.indexOf(";", start) : -1;
   return { start: start + first.length, end: semicolon === -1 ? stop : Math.min(semicolon, stop) };
 }
 
 const parameters = /(?:[\w-]{1,32}="[^"\\\n]{0,512}",?[ \t]*|[\w-]{1,32}=[^\s",]{1,512},?[ \t]*){1,32}/y;
 
-/** `Digest username="a", response="b"`: their quotes end nothing. */
+/** `Digest username="a", response="b"`: these quotes do not end the value. */
 function parametersEnd(text: string, from: number): number {
   parameters.lastIndex = from;
   return Math.max(lineEnd(text, from), parameters.test(text) ? parameters.lastIndex : from);
@@ -273,7 +273,7 @@ function isSecret(value: string, kind: NameClass, name: SecretName, position: Va
 }
 
 function isPassword(value: string, name: SecretName, position: ValuePosition): boolean {
-  if (/^(?:old)?pwd$/i.test(name.text)) return isToken(value) && !/^(?:[/~.]|[A-Z]:)/i.test(value); // or where a shell is
+  if (/^(?:old)?pwd$/i.test(name.text)) return isToken(value) && !/^(?:[/~.]|[A-Z]:)/i.test(value); // may be a directory
   // "pass: 12" counts tests, and `'password', 'salt'` is a list of words.
   if (position.separator === "," || /^pass$/i.test(name.text)) return isAssigned(position) && isToken(value);
   if (/^pass$/i.test(name.word) && !looksRandom(value, 6) && !(isAssigned(position) && isVariable(name))) return false;
@@ -291,13 +291,13 @@ function isMachineMade(value: string, name: SecretName, position: ValuePosition)
       : looksRandom(value, 20) || (looksRandom(value, 12) && hasThreeKinds(value))
   )
     return true;
-  // KEY=value as a file of variables has it: words can be a secret too.
+  // KEY=value as in a .env file: plain words can be a secret too.
   return (
     position.separator === "=" && !position.spaced && isVariable(name) && value.length >= 12 && !/[/\\]/.test(value)
   );
 }
 
-/** Where the name says little, the value must say it all. */
+/** If the name says little, the value itself must look like a token. */
 function isToken(value: string): boolean {
   return !/\s/.test(value) && looksRandom(value) && (hasThreeKinds(value) || hasRandomStretch(value, 12));
 }
@@ -306,7 +306,7 @@ function isVariable({ text }: SecretName): boolean {
   return /^[A-Z][A-Z0-9_]*$/.test(text);
 }
 
-/** Not as prose or code have it, with a blank after the sign. */
+/** Returns whether the value is assigned, not written as in prose with a space after the sign. */
 function isAssigned({ separator, spaced, quote }: ValuePosition): boolean {
   return separator === " " || separator === ">" || quote !== "" || (separator === "=" && !spaced);
 }

@@ -1,4 +1,4 @@
-// The redactor before every sink: secrets go, everything else stays as it is, to the byte.
+// Redacts text before every sink: removes secrets and keeps everything else unchanged, byte for byte.
 import { findNamed } from "./named.ts";
 import {
   findInUrls,
@@ -17,14 +17,14 @@ export { marker } from "./span.ts";
 export type { RedactedStream } from "./stream.ts";
 
 export interface Redactor {
-  /** The text without its secrets. */
+  /** Returns the text without its secrets. */
   redact(text: string): string;
-  /** For text that comes in pieces: a secret that is cut in two is found all the same. */
+  /** Creates a redactor for text in chunks, which also finds a secret split between two of them. */
   stream(): RedactedStream;
 }
 
 export type RedactorOptions = {
-  /** Values in use: keys, tokens, passwords. They are found whatever they look like. */
+  /** Values in use, such as keys, tokens and passwords, which are found whatever they look like. */
   values?: readonly string[];
 };
 
@@ -37,7 +37,7 @@ export function createRedactor({ values = [] }: RedactorOptions = {}): Redactor 
   };
 }
 
-/** What is known by its looks, its name or its place. Values in use need a redactor of their own. */
+/** Finds secrets by shape, name or position. Values in use need a redactor of their own. */
 export const { redact } = createRedactor();
 
 const noSeam = (): boolean => false;
@@ -53,7 +53,7 @@ function spansIn(text: string, state: KeyState, findValues: ValueFinder): Span[]
   if (view) {
     const inView = [...plainSpans(view.text, (at) => view.isSeam(at)), ...findValues(view.text)];
     for (const span of inView) {
-      // A number in JSON whose name is escaped: there is no telling how the quotes around the marker must be spelt.
+      // A JSON number whose name is escaped: how the quotes around the marker must be escaped is unknown.
       if (span.quote === undefined || /\D/.test(view.text.slice(span.start, span.end))) spans.push(view.original(span));
     }
   }
@@ -75,7 +75,7 @@ function holdsSecret(text: string): boolean {
   return findShapes(text, noSeam).length > 0 || findNamed(text).length > 0 || findInUrls(text).length > 0;
 }
 
-/** Shorter ones are words that any text may hold. */
+/** Shorter values are words that any text may contain. */
 const shortest = 6;
 
 type ValueFinder = (text: string) => Span[];
@@ -94,12 +94,12 @@ function valueFinder(values: readonly string[]): ValueFinder {
   };
 }
 
-/** Less of a value than this, somebody may have meant to show. */
+/** A shorter part of a value may be shown on purpose. */
 const longestHint = 8;
-/** Nobody cuts one text more often. */
-const mostCuts = 200;
+/** Limits the cuts that are checked in one text. */
+const maxCuts = 200;
 
-/** Where a text was cut: what ends at `ends` and begins at `starts` may go on elsewhere. The text itself may be a piece as well. */
+/** Where a text was cut: a value that ends at `ends` or begins at `starts` may be partial. The text itself may be a piece as well. */
 type Cuts = { ends: number[]; starts: number[] };
 
 function cutsIn(text: string): Cuts {
@@ -108,12 +108,12 @@ function cutsIn(text: string): Cuts {
   for (const { index, 0: mark } of text.matchAll(/ ?(?:…|\.\.\.)/g)) {
     cuts.ends.push(index);
     cuts.starts.push(index + mark.length);
-    if (cuts.ends.length > mostCuts) break;
+    if (cuts.ends.length > maxCuts) break;
   }
   return cuts;
 }
 
-/** Parts of a value in a text that somebody else has cut. */
+/** Finds parts of a value in a text that was truncated elsewhere. */
 function cutValues(text: string, form: string, { ends, starts }: Cuts): Span[] {
   if (form.length <= 2 * longestHint) return [];
   const head = form.slice(0, longestHint + 1);
@@ -131,7 +131,7 @@ function cutValues(text: string, form: string, { ends, starts }: Cuts): Span[] {
   return spans;
 }
 
-/** A value of several lines is sought line by line: that is how logs print it. */
+/** Splits a value of several lines, because logs print it line by line. */
 function linesOf(value: string): string[] {
   const whole = value.trim();
   if (whole.length < shortest) return [];
@@ -141,7 +141,7 @@ function linesOf(value: string): string[] {
     : [whole, ...lines.filter((line) => line.trim().length >= 16).map((line) => line.trim())];
 }
 
-/** As it is, as JSON and URLs spell it, in base64 wherever it begins, in hexadecimal. Percent signs are undone by the view. */
+/** Returns a value as it is, escaped for JSON and URLs, in base64 at any offset, and in hexadecimal. The view decodes percent signs. */
 function formsOf(value: string): string[] {
   const bytes = new TextEncoder().encode(value);
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -152,12 +152,12 @@ function formsOf(value: string): string[] {
   return [...forms, hex, hex.toUpperCase(), ...base64Forms(bytes)];
 }
 
-/** As programs write JSON that must survive any encoding. */
+/** Escapes JSON to ASCII, as programs do to survive any encoding. */
 function inAscii(json: string): string {
   return json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** The part that stays the same whatever stands before and after, at each of the three places a byte can have. */
+/** Returns the base64 part that does not depend on the surrounding bytes, for each of the three alignments. */
 function base64Forms(bytes: Uint8Array): string[] {
   return [0, 1, 2].flatMap((offset) => {
     const padded = new Uint8Array(offset + bytes.length);

@@ -1,26 +1,26 @@
-// Which names of environment variables say that the value is a secret.
+// Recognises environment variables whose name implies a secret value.
 
-/** Words that mean other things inside of others, so they must stand by themselves: KEYBOARD, AUTHOR, PATH, SACRED. */
+/** Words that must stand alone, because they occur inside others: KEYBOARD, AUTHOR, PATH, SACRED. */
 const secretWords = new Set(
   "KEY KEYS APIKEY APIKEYS PASS AUTH JWT PAT BEARER COOKIE COOKIES DSN PIN PW OTP SAS".split(" "),
 );
 
-/** Names that say it otherwise. Letters have no case. */
+/** Other patterns for secret names. All ignore case. */
 const secretNames: readonly RegExp[] = [
-  // Words that mean nothing else, wherever they stand: openaiApiKey, GITHUBTOKEN, VAULT_SECRETS_JSON.
+  // Unambiguous words in any position: openaiApiKey, GITHUBTOKEN, VAULT_SECRETS_JSON.
   /(api_?key|access_?key|private_?key)$|token(?!i[sz])|secret(?!ar)|passw(or)?d|passphrase|credential/i,
-  // Keys in the forms that they are kept in: STRIPE_SK, TLS_PEM, SIGNING_PRIVATE, KUBECONFIG_DATA.
+  // Formats that keys are stored in: STRIPE_SK, TLS_PEM, SIGNING_PRIVATE, KUBECONFIG_DATA.
   /_(SK|PEM)$|private|^KUBECONFIG_DATA$/i,
-  // What people call a password for short: DBPASS, MYSQL_PWD.
+  // Short forms of password: DBPASS, MYSQL_PWD.
   /(pass|pwd)$/i,
-  // Addresses that carry a login.
+  // Addresses that contain a login.
   /connection_?string|conn_?str(_|$)/i,
   /(^|_)((DATABASE|DB|REDIS|MONGO\w*|AMQP|POSTGRES\w*|MYSQL|BROKER|RABBITMQ)_UR[LI]|WEBHOOK(_URL)?)$/i,
-  // What a collector of telemetry is told along with the data, as a rule who sends it.
+  // Headers sent to a telemetry collector, which usually identify the sender.
   /^OTEL_\w*_HEADERS$/i,
 ];
 
-/** Each of these names holds one of them. Most names do not, and no pattern is compiled for those. */
+/** Each secret name contains one of these. Most names do not, and then no pattern is compiled. */
 const hints = [
   "_SK",
   "PEM",
@@ -38,23 +38,23 @@ const hints = [
   "OTEL",
 ];
 
-/** Names that look like these, and why they hold no secret. */
+/** Names that look similar but hold no secret, and why. */
 const harmlessNames: readonly RegExp[] = [
-  // Where a shell is, or was.
+  // The current or previous working directory.
   /^(old|init_?|logical_?)?pwd$/i,
-  // Where something is; what lies there is guarded by file permissions and path rules. An address with a login is not one.
+  // Locations, whose contents are guarded by file permissions and path rules. Addresses with a login are excluded.
   /^(?!.*(DATABASE|DB|REDIS|MONGO|AMQP|POSTGRES|MYSQL|BROKER|RABBITMQ|WEBHOOK)).*_(FILE|PATH|DIR|HOME|SOCK|URL|URI|ENDPOINT)$/i,
-  // Which modules Go does not ask others about, and packages that are not to be published.
+  // Modules that Go does not look up publicly, and packages that must not be published.
   /^GOPRIVATE$|^npm_(config|package)_private$/i,
   // The name of a key, and programs that ask for a password.
   /^GPG_KEY_ID$|askpass/i,
-  // Words that end so: BYPASS, COMPASS, a compiler's FIRST_PASS.
+  // Words with this ending: BYPASS, COMPASS, a compiler's FIRST_PASS.
   /(by|com|tres|sur|over|(first|second|single|multi|two|one|dry|last|all)_?)pass$/i,
-  // How many, how long, of which kind.
+  // Counts, durations and kinds.
   /(^|_)(max|min|num|total|n)_(\w+_)?tokens?$|(token|pass\w*|secret|key)s?_(limit|count|budget|ttl|type|length|len|size|timeout|expir\w*|lifetime|policy|rotation|prefix|name|id)$/i,
 ];
 
-/** `value`: a name such as PROJECT_PWD may also say where something is. */
+/** `value` is checked too, because a name such as PROJECT_PWD may hold a path. */
 export function isSecretName(name: string, value = ""): boolean {
   const upper = name.toUpperCase();
   const isHinted = () => hints.some((hint) => upper.includes(hint)) && secretNames.some((each) => each.test(name));
@@ -67,19 +67,19 @@ function isSecretWord(word: string): boolean {
   return secretWords.has(word) || (word.startsWith("CRED") && /^[A-Z]+$/.test(word));
 }
 
-/** `scheme://name:password@host`, whatever the variable is called. */
+/** Matches `scheme://name:password@host`, whatever the variable is called. */
 export function holdsLogin(value: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:[^\s/@]+@/i.test(value);
 }
 
-/** The values of the variables whose names say so, but for words: `disabled`, `postgres` and `true` stand in many texts. */
+/** Returns the values of secret variables, except words such as `disabled`, `postgres` and `true`, which many texts contain. */
 export function secretValues(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.entries(env)
     .filter(([name, value]) => value !== undefined && !isWord(value) && isSecretName(name, value))
     .map(([, value]) => value!);
 }
 
-/** So short or so plain that it stands in many texts. */
+/** Returns whether a value is so short or plain that many texts contain it. */
 export function isWord(value: string): boolean {
   return value.length < 8 || /^[A-Za-z]{1,11}$/.test(value);
 }

@@ -1,13 +1,13 @@
-// Secrets that are known by where they stand: in URLs, behind a scheme, inside a private key, wrapped in base64.
+// Finds secrets by position: in URLs, after a scheme, inside a private key, encoded in base64.
 import { hasRandomStretch, looksRandom, runEnd, runStart, setOf } from "./characters.ts";
 import { isPlaceholder } from "./false-positives.ts";
 import type { Span } from "./span.ts";
 
-/** Longer logins and paths are not looked at. */
+/** Longer logins and paths are not checked. */
 const longestLogin = 512;
 const longestPath = 512;
 
-/** Passwords and tokens before the `@` of a URL, and the paths of web hooks. */
+/** Finds passwords and tokens before the `@` of a URL, and the paths of webhooks. */
 export function findInUrls(text: string): Span[] {
   const spans: Span[] = [];
   const nextSign = finder(text, /@/g);
@@ -28,7 +28,7 @@ export function findInUrls(text: string): Span[] {
   return spans;
 }
 
-/** Where a pattern is found next, at or after a place that only moves forward; infinity when nowhere. */
+/** Returns the next match at or after a position that only moves forward, or infinity. */
 function finder(text: string, pattern: RegExp): (from: number) => number {
   let found = -1;
   return (from) => {
@@ -39,7 +39,7 @@ function finder(text: string, pattern: RegExp): (from: number) => number {
   };
 }
 
-/** Databases are given passwords with slashes in them, whatever the standard says. */
+/** Database URLs contain passwords with slashes, contrary to the standard. */
 function authorityEnd(text: string, from: number, isWeb: boolean): number {
   const slice = text.slice(from, from + longestLogin);
   const strict = slice.search(/[\s/?#"'`<>\\]/);
@@ -61,7 +61,7 @@ function loginIn(text: string, from: number, end: number): Span | undefined {
   return looksRandom(authority.slice(0, at), 16) ? { start: from, end: from + at } : undefined;
 }
 
-/** Everything random after a part that says `hook`, in the host or in the path. */
+/** Finds all random parts after a part named `hook`, in the host or in the path. */
 function hookParts(text: string, from: number, end: number): Span[] {
   const address = text.slice(from, end);
   const hook = /(?:^|[./-])(?:web)?hooks?(?:b2)?(?=[./-])/i.exec(address);
@@ -74,7 +74,7 @@ function hookParts(text: string, from: number, end: number): Span[] {
   return spans;
 }
 
-/** `Bearer …` and `Basic …` wherever they stand, and what `curl -u` is given. */
+/** Finds `Bearer …` and `Basic …` anywhere, and the login of `curl -u`. */
 export function findSchemes(text: string): Span[] {
   const spans: Span[] = [];
   for (const match of text.matchAll(
@@ -103,7 +103,7 @@ function basicAt(text: string, start: number): Span | undefined {
   return decodeBase64(text.slice(start, Math.min(end, start + 1024)))?.includes(":") ? { start, end } : undefined;
 }
 
-/** Of `curl` on the same line; on a line of its own, as long commands are written, only what looks like a password. */
+/** Any login counts after `curl` on the same line; on a continuation line, only what looks like a password. */
 function loginAt(text: string, at: number, start: number): Span | undefined {
   const login = /^[^\s:"']+:([^\s"'\\]+)/.exec(text.slice(start, start + 512));
   const password = login?.[1];
@@ -114,7 +114,7 @@ function loginAt(text: string, at: number, start: number): Span | undefined {
   return { start: start + login[0].length - password.length, end: start + login[0].length };
 }
 
-/** Programs that take a password as an option: what each line must hold to be looked at, and the option with what it is for. */
+/** Programs that take a password as an option: a hint that the text must contain, and a pattern up to the value. */
 const passwordOptions: readonly [hint: string, pattern: RegExp][] = [
   ["sshpass", /\bsshpass\b[^\n;|&]{0,64}?\s-p[ =]?/g],
   [" login", /\b(?:docker|podman|nerdctl|buildah|skopeo|crane|oras|registry|acr) login\b[^\n;|&]{0,256}?\s-p[ =]?/g],
@@ -127,7 +127,7 @@ const passwordOptions: readonly [hint: string, pattern: RegExp][] = [
   ["_password", /\b(?:npm|pnpm|yarn) config set [^\s=]{0,256}:?_password[ =]/g],
 ];
 
-/** `sshpass -p …`, `docker login -p …`, `mysql -p…`. Most texts name none of them, and no pattern is compiled for those. */
+/** Finds `sshpass -p …`, `docker login -p …`, `mysql -p…`. Most texts contain no hint, and then no pattern is compiled. */
 export function findPasswordOptions(text: string): Span[] {
   const spans: Span[] = [];
   for (const [hint, pattern] of passwordOptions) {
@@ -142,22 +142,22 @@ export function findPasswordOptions(text: string): Span[] {
   return spans;
 }
 
-/** How far a private key may still go on. Kept from one piece of a stream to the next. */
+/** How far a private key may still extend, kept between chunks of a stream. */
 export type KeyState = { left: number };
 
-/** A key that never ends ends here: the largest have some ten thousand characters. */
+/** Limits a key without an end; the largest have some ten thousand characters. */
 const longestKey = 32_768;
 
-/** PEM, and what PuTTY writes. */
+/** The header of PEM and PuTTY keys. */
 const keyHead = /^(?:-----BEGIN[A-Z0-9 ]{0,60}PRIVATE KEY(?: BLOCK)?-----|Private-Lines: ?\d{1,4})/;
 
-/** Where the first of these stands; -1: none does. */
+/** Returns the position of the first of these marks, or -1. */
 function firstOf(marks: readonly string[], text: string, from: number): number {
   const places = marks.map((mark) => text.indexOf(mark, from)).filter((place) => place !== -1);
   return places.length === 0 ? -1 : Math.min(...places);
 }
 
-/** Between BEGIN and END everything that could be the key, line by line, whatever stands before it on its lines. */
+/** Finds everything between BEGIN and END that could be the key, line by line, whatever precedes it on its line. */
 export function findPrivateKeys(text: string, state: KeyState): Span[] {
   const spans: Span[] = [];
   let at = 0;
@@ -180,7 +180,7 @@ export function findPrivateKeys(text: string, state: KeyState): Span[] {
   return spans;
 }
 
-/** Long runs of base64, and short ones that fill their line. */
+/** Finds long runs of base64, and short ones that fill their line. */
 function keyLines(text: string, from: number, end: number): Span[] {
   const spans: Span[] = [];
   const set = setOf("base64");
@@ -198,11 +198,11 @@ function isWholeLine(text: string, start: number, end: number): boolean {
   return ends && (start === 0 || "\n\r\\".includes(text[start - 1]!));
 }
 
-/** Base64 or hexadecimal that holds text with a secret in it. `hasSecret` looks at the text. */
+/** Finds base64 or hexadecimal that decodes to text with a secret. `hasSecret` checks the decoded text. */
 export function findWrapped(text: string, hasSecret: (decoded: string) => boolean): Span[] {
   const spans: Span[] = [];
   const set = setOf("base64Any");
-  // Twelve at a time: a run that is long enough to matter cannot be stepped over.
+  // Steps of twelve cannot skip a run that is long enough to matter.
   for (let at = 11; at < text.length; at += 12) {
     if (set[text.charCodeAt(at)] !== 1) continue;
     const start = runStart(text, at, set, 12);
@@ -216,17 +216,17 @@ export function findWrapped(text: string, hasSecret: (decoded: string) => boolea
   return spans;
 }
 
-/** Only if it is plain text, in either alphabet: most of what looks like base64 is a long word. */
+/** Decodes only plain text, in either alphabet: most of what looks like base64 is a long word. */
 function decodeBase64(text: string): string | undefined {
   const bare = text.includes("=") ? text.slice(0, text.indexOf("=")) : text;
   if (!mayHoldText(bare)) return undefined;
-  // A single sextet at the end is no byte, and the decoder refuses it.
+  // A single sextet at the end is not a byte, and the decoder rejects it.
   const whole = bare.length % 4 === 1 ? bare.slice(0, -1) : bare;
   const decoded = atob(whole.replaceAll("-", "+").replaceAll("_", "/"));
   return /^[\t\n\r -~]*$/.test(decoded) ? decoded : undefined;
 }
 
-/** Two digits a character, the first of them 2 to 7: digests and ids have others, too. */
+/** Decodes pairs of digits whose first is 2 to 7, as in text: digests and ids have others, too. */
 function decodeHex(text: string): string | undefined {
   if (text.length % 2 === 1) return undefined;
   for (let at = 0; at < text.length; at += 2) {
@@ -240,7 +240,7 @@ function character(hex: string): string {
   return String.fromCharCode(Number.parseInt(hex, 16));
 }
 
-/** The first of each four characters holds the highest bit of a byte, which in text is never set: then it is `A`-`Z` or `a`-`f`. */
+/** The first of each four characters holds a byte's highest bit, which is never set in text: it must be `A`-`Z` or `a`-`f`. */
 function mayHoldText(base64: string): boolean {
   for (let at = 0; at + 1 < base64.length; at += 4) {
     const code = base64.charCodeAt(at);

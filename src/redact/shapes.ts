@@ -1,4 +1,4 @@
-// Tokens that are known by their beginning: what each vendor's keys look like.
+// Finds tokens by their prefix: lists what each vendor's keys look like.
 import {
   type CharacterSet,
   hasRandomStretch,
@@ -11,12 +11,12 @@ import {
 import type { Span } from "./span.ts";
 
 /**
- * `least`: characters after the prefix. `exact`: and not one more. `check`: the beginning alone is too common a word:
- * `random` wants a digit or both cases, `stretch` a long run of letters and digits without punctuation.
+ * `least`: characters after the prefix. `exact`: and no more. `check`: needed where the prefix is a common word: `random` requires a digit
+ * or both cases, `stretch` a long run of letters and digits without punctuation.
  */
 type SecretShape = { set: SetName; least: number; prefixes: string; exact?: true; check?: "random" | "stretch" };
 
-/** Vendors lengthen their keys more often than they shorten them, so the least lengths are below today's. */
+/** Vendors lengthen keys more often than they shorten them, so the minimum lengths are below today's. */
 const table: readonly SecretShape[] = [
   // GitHub, GitLab, npm, PyPI, RubyGems, NuGet, crates.io, Docker, Clojars
   { set: "snake", least: 24, prefixes: "ghp_ gho_ ghu_ ghs_ ghr_" },
@@ -34,7 +34,7 @@ const table: readonly SecretShape[] = [
   { set: "alphanumeric", least: 43, prefixes: "oy2", exact: true },
   { set: "word", least: 20, prefixes: "dckr_pat_ dckr_oat_", check: "random" },
   { set: "alphanumeric", least: 40, prefixes: "CLOJARS_" },
-  // Models
+  // Model providers
   { set: "word", least: 20, prefixes: "sk-", check: "stretch" },
   { set: "word", least: 16, prefixes: "sk-ant- sk-proj- sk-svcacct- sk-admin- sk-or-v1- sk-lf-", check: "random" },
   { set: "alphanumeric", least: 24, prefixes: "key_ crsr_", check: "random" },
@@ -45,7 +45,7 @@ const table: readonly SecretShape[] = [
     prefixes: "hf_ api_org_ r8_ gsk_ pplx- xai- csk- jina_ rpa_ esecret_ fc- apify_api_",
   },
   { set: "word", least: 20, prefixes: "nvapi- tgp_v1_ tvly- lsv2_pt_ lsv2_sk_ pa- e2b_ fw_", check: "stretch" },
-  // Clouds
+  // Cloud providers
   { set: "upper", least: 16, prefixes: "AKIA ASIA ABIA ACCA", exact: true },
   { set: "base64", least: 80, prefixes: "ABSK" },
   { set: "word", least: 30, prefixes: "AIza" },
@@ -65,7 +65,7 @@ const table: readonly SecretShape[] = [
   { set: "word", least: 43, prefixes: "sha256~" },
   { set: "upper", least: 58, prefixes: "AGE-SECRET-KEY-1" },
   { set: "base64", least: 80, prefixes: "ops_eyJ" },
-  // Talk and mail
+  // Chat and mail
   {
     set: "dotted",
     least: 10,
@@ -76,12 +76,12 @@ const table: readonly SecretShape[] = [
   { set: "hex", least: 32, prefixes: "SK", exact: true },
   { set: "word", least: 40, prefixes: "xkeysib- xsmtpsib- PMAK-" },
   { set: "snake", least: 20, prefixes: "re_ mlsn_", check: "stretch" },
-  // Money
+  // Payments
   { set: "snake", least: 10, prefixes: "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_", check: "random" },
   { set: "base64", least: 16, prefixes: "whsec_", check: "random" },
   { set: "word", least: 22, prefixes: "sq0atp- sq0csp- sq0idp- FLWSECK- FLWSECK_TEST- duffel_live_ duffel_test_" },
   { set: "alphanumeric", least: 50, prefixes: "EZAK EZTK EAA", check: "random" },
-  // Work
+  // Work tools
   { set: "word", least: 40, prefixes: "ATATT3 ATCTT3" },
   {
     set: "alphanumeric",
@@ -94,7 +94,7 @@ const table: readonly SecretShape[] = [
   { set: "alphanumeric", least: 32, prefixes: "phc_ phx_", check: "random" },
   { set: "word", least: 30, prefixes: "pat-na1- pat-eu1-", check: "stretch" },
   { set: "dotted", least: 100, prefixes: "sl.", check: "random" },
-  // Anybody's, since RFC 8959
+  // Any vendor's, as defined by RFC 8959
   { set: "bearer", least: 12, prefixes: "secret-token:", check: "random" },
   { set: "alphanumeric", least: 59, prefixes: "AKCp cmVmd" },
   { set: "word", least: 35, prefixes: "AQVN" },
@@ -117,12 +117,12 @@ function compile(): CompiledShapes {
   return { shapes, trigger: new RegExp(`${escaped}|eyJ|Q~|:AA|\\.(?=[\\w-]{6}\\.[\\w-]{27})`, "g") };
 }
 
-/** `isSeam`: a terminal sequence was taken out right before this character. */
+/** `isSeam` returns whether a terminal sequence was removed right before a character. */
 export function findShapes(text: string, isSeam: (at: number) => boolean): Span[] {
   compiled ??= compile();
   const { trigger, shapes } = compiled;
   const spans: Span[] = [];
-  // Where a web token was sought and not found: no other one begins in the same run.
+  // Where a JSON web token was looked for in vain: no other begins in the same run.
   let noTokenBefore = 0;
   trigger.lastIndex = 0;
   for (let match = trigger.exec(text); match; match = trigger.exec(text)) {
@@ -148,7 +148,7 @@ export function findShapes(text: string, isSeam: (at: number) => boolean): Span[
 function tokenAt(text: string, start: number, prefix: string, shape: CompiledShape): Span | undefined {
   const from = start + prefix.length;
   const { set } = shape;
-  // Enough to tell. A run of megabytes is read to its end once, when it is a token, and not for every prefix in it.
+  // Reads only as much as is needed. A run of megabytes is read to its end once, if it is a token, not for every prefix in it.
   const known = runEnd(text, from, set, from + Math.max(64, shape.least + 1));
   const length = known - from;
   if (length < shape.least || (shape.exact && (length > shape.least || isWordCharacter(text.charCodeAt(known)))))
@@ -159,7 +159,7 @@ function tokenAt(text: string, start: number, prefix: string, shape: CompiledSha
   return { start, end: runEnd(text, known, set) };
 }
 
-/** JSON web tokens: header and payload, and a signature or none. */
+/** Matches JSON web tokens: header and payload, with or without a signature. */
 function webToken(text: string, start: number, end: number): Span | undefined {
   const word = setOf("word");
   const header = runEnd(text, start, word);
@@ -168,7 +168,7 @@ function webToken(text: string, start: number, end: number): Span | undefined {
   return { start, end: text[end - 1] === "." ? end - 1 : end };
 }
 
-/** Tokens whose beginning is free and whose middle is not: secrets of Microsoft Entra, bots of Telegram and Discord. */
+/** Matches tokens with a fixed middle and a free start: Microsoft Entra secrets, Telegram and Discord bots. */
 function byTheMiddle(text: string, at: number, middle: string): Span | undefined {
   if (middle !== "." && !/\d/.test(text[at - 1] ?? "")) return undefined;
   if (middle === "Q~") {
@@ -187,15 +187,15 @@ function byTheMiddle(text: string, at: number, middle: string): Span | undefined
 }
 
 /**
- * A prefix in the middle of a longer run is chance: pictures and hashes hold every short word somewhere. The letter before
- * may end an escape instead: `\n`, `%20`, a colour. A name may be tied to a key with a dash: `turn-ghp_…`.
+ * A prefix inside a longer run is a coincidence: images and hashes contain every short word. The letter before it may end an escape
+ * instead: `\n`, `%20`, a colour. A name may be joined to a key by a dash: `turn-ghp_…`.
  */
 function startsWord(text: string, at: number, prefix: string, isSeam: (at: number) => boolean): boolean {
   const before = text.charCodeAt(at - 1);
-  // Letters and digits only, as base64 is full of.
+  // Letters and digits only, which base64 contains everywhere.
   const isPlain = /^[A-Za-z0-9]+$/.test(prefix);
   if (!isWordCharacter(before) && !(isPlain && (before === 43 || before === 47))) return true;
-  // So long and with marks in it that it is never chance.
+  // Long enough, and with punctuation, so that it is never a coincidence.
   const isRare = prefix.length >= 4 && /[_-]/.test(prefix);
   if (isRare && (before === 45 || before === 95)) return true;
   if (isSeam(at)) return true;
@@ -205,7 +205,7 @@ function startsWord(text: string, at: number, prefix: string, isSeam: (at: numbe
 
 const endsEscape = /(?:\\[nrtbf]|\\u[0-9a-f]{4}|%[0-9a-f]{2}|(?:\x1b|\\u001b|\\x1b|\\033|\\e)\[[0-9;]*[A-Za-z])$/i;
 
-/** Letters, digits, `_` and `-`. */
+/** Matches letters, digits, `_` and `-`. */
 function isWordCharacter(code: number): boolean {
   return setOf("word")[code] === 1;
 }

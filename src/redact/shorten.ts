@@ -1,19 +1,19 @@
-// Redact, then cut: half a secret looks like nothing, and would be shown. What is cut for a message or a log is cut here.
+// Redacts before truncating text for a message or a log: half a secret is not recognised, and would be shown.
 import { shortened } from "../text/one-line.ts";
 import { redact } from "./redact.ts";
 
 type Hide = (text: string) => string;
 
-/** Far behind every cut, and enough for any message: what comes after it is not looked at. */
-const mostRead = 256 * 1024;
+/** Far beyond every limit, and enough for any message; the rest is not read. */
+const maxRead = 256 * 1024;
 
-/** The beginning of a text without its secrets, and an ellipsis where there is more. `hide`: a redactor that knows values in use. */
+/** Returns the redacted start of a text, with an ellipsis if it was cut. `hide` is a redactor that knows the values in use. */
 export function redactedStart(text: string, longest: number, hide: Hide = redact): string {
-  return shortened(hide(text.slice(0, mostRead)), longest);
+  return shortened(hide(text.slice(0, maxRead)), longest);
 }
 
-/** The same of the end, for what programs say last. */
+/** Returns the redacted end of a text, for the last output of programs. */
 export function redactedEnd(text: string, longest: number, hide: Hide = redact): string {
-  const clean = hide(text.slice(-mostRead));
+  const clean = hide(text.slice(-maxRead));
   return clean.length > longest ? `…${clean.slice(-longest).replace(/^[\udc00-\udfff]/, "")}` : clean;
 }

@@ -1,11 +1,11 @@
-// Span: a stretch of a text that must not be seen. Whatever is cut out, a line of JSON stays a line of JSON.
+// Replaces spans of a text that must not be shown. A line of JSON stays valid JSON.
 
-/** `quote`: what a bare value in JSON must be put between, so that the marker is a value too. */
+/** `quote` is put around the marker in place of a bare JSON value, so that it is a value too. */
 export type Span = { start: number; end: number; quote?: string };
 
 export const marker = "[redacted]";
 
-/** The text with a marker in place of each span. Without spans it is the very same text. */
+/** Replaces each span with a marker. Without spans, returns the same text. */
 export function cutOut(text: string, spans: readonly Span[]): string {
   if (spans.length === 0) return text;
   let out = "";
@@ -17,7 +17,7 @@ export function cutOut(text: string, spans: readonly Span[]): string {
   return out + text.slice(at);
 }
 
-/** In order, overlapping ones joined. */
+/** Sorts the spans and joins overlapping ones. */
 function merge(spans: readonly Span[]): Span[] {
   const sorted = [...spans].sort((one, other) => one.start - other.start || other.end - one.end);
   const merged: Span[] = [];
@@ -33,7 +33,7 @@ function merge(spans: readonly Span[]): Span[] {
   return merged;
 }
 
-/** A cut through `\n` or `\u0041` would leave half of it behind. */
+/** Extends a span so that it does not cut through `\n` or `\u0041`. */
 function wholeEscapes(text: string, span: Span): Span {
   return {
     ...span,
@@ -42,7 +42,7 @@ function wholeEscapes(text: string, span: Span): Span {
   };
 }
 
-/** The escape sequence that begins before `at` and ends after it. */
+/** Returns the escape sequence that begins before `at` and ends after it. */
 function escapeAt(text: string, at: number): Span | undefined {
   for (let back = 1; back <= 5; back++) {
     const start = at - back;

@@ -1,10 +1,10 @@
-// Redaction of text that comes in pieces: whole lines are let through, the last one waits for its end.
+// Redacts text in chunks: passes on whole lines, and holds back the last one until it ends.
 import type { KeyState } from "./secrets-by-position.ts";
 import { cutOut, type Span } from "./span.ts";
 
-/** A line may wait until it is this long; then what is far enough from its end goes on. */
+/** A line is held back up to this length; then the part far enough from its end is passed on. */
 const longestWait = 262_144;
-/** No secret is longer, so what is further back cannot be part of one that is still coming. */
+/** No secret is longer, so text further back cannot be part of one that is incomplete. */
 const keptBack = 16_384;
 
 export class RedactedStream {
@@ -12,14 +12,14 @@ export class RedactedStream {
   readonly #state: KeyState = { left: 0 };
   #pieces: string[] = [];
   #length = 0;
-  /** A secret was longer than could be waited for: the rest of it is still coming. */
+  /** Set if a secret was too long to wait for, and the rest of it is still to come. */
   #isInside = false;
 
   constructor(find: (text: string, state: KeyState) => Span[]) {
     this.#find = find;
   }
 
-  /** What can be shown by now. */
+  /** Returns what can be shown so far. */
   push(chunk: string): string {
     const rest = this.#isInside ? this.#afterSecret(chunk) : chunk;
     const lineEnd = rest.lastIndexOf("\n") + 1;
@@ -28,7 +28,7 @@ export class RedactedStream {
     return this.#clean(ready) + (this.#length < longestWait ? "" : this.#overlong());
   }
 
-  /** The rest. */
+  /** Returns the remaining text. */
   end(): string {
     return this.#clean(this.#take());
   }
@@ -57,7 +57,7 @@ export class RedactedStream {
     return chunk.slice(end);
   }
 
-  /** The beginning of a line that is too long to wait for, cut between two words and not within a secret. */
+  /** Returns the start of a line that is too long to hold back, cut between words and not within a secret. */
   #overlong(): string {
     const text = this.#take();
     const spans = this.#find(text, { ...this.#state });

@@ -1,17 +1,17 @@
-// The same text as a reader of it sees it: without colours, with its escapes undone. Secrets hide behind those.
+// Decodes a text to what a reader sees: without colours, with escapes resolved. Secrets can be hidden in these.
 import type { Span } from "./span.ts";
 
 export type DecodedText = {
   text: string;
-  /** The stretch of the original that a stretch of the view came from. */
+  /** Maps a span of the view to the original text. */
   original(span: Span): Span;
-  /** Something was taken out right before this character. */
+  /** Returns whether something was removed right before this character. */
   isSeam(at: number): boolean;
 };
 
 /**
- * Terminal sequences; percent signs, also doubled; JSON escapes at any depth; HTML entities; characters without width.
- * Every repetition has an end: a million of something must not fill the stack.
+ * Terminal sequences; percent escapes, also doubled; JSON escapes at any depth; HTML entities; zero-width characters. Every repetition is
+ * bounded, so that a million of something cannot overflow the stack.
  */
 const hidden =
   /(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]|\x1b[\]PX^_][^\x07\x1b\n]{0,2048}(?:\x07|\x1b\\)|\x1b[ -/]{0,4}[0-~]|%(?:25){0,8}[0-9a-fA-F]{2}|\\{1,64}(?:(?:u001[bB]|x1[bB]|033|e)\[[0-?]{0,64}[ -/]{0,8}[@-~]|u[0-9a-fA-F]{4}|[nrtbf/"'])?|&(?:quot|apos|amp|lt|gt|#\d{2,5}|#x[0-9a-fA-F]{2,4});|[\u00ad\u200b-\u200d\u2060\ufeff]/g;
@@ -19,10 +19,10 @@ const hidden =
 const escapes: Record<string, string> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" };
 const entities: Record<string, string> = { quot: '"', apos: "'", amp: "&", lt: "<", gt: ">" };
 
-/** Undefined when there is nothing to undo, which is the usual case. */
+/** Returns undefined if there is nothing to decode, which is the usual case. */
 export function decodedText(text: string): DecodedText | undefined {
   if (!/[\x1b\x9b%\\&\u00ad\u200b-\u200d\u2060\ufeff]/.test(text)) return undefined;
-  /** For each change: its place in the view, where it began and ended in the original, and how long it is in the view. */
+  /** For each change: its position in the view, its start and end in the original, and its length in the view. */
   const changes: number[] = [];
   let shorter = 0;
   const changed = text.replace(hidden, (sequence: string, at: number) => {
@@ -35,7 +35,7 @@ export function decodedText(text: string): DecodedText | undefined {
   return changes.length === 0 ? undefined : new ChangedView(changed, changes);
 }
 
-/** Lines that programs make of a long word in base64 or hexadecimal, as the one word that they were. */
+/** Matches the line breaks that programs insert into long base64 or hexadecimal, to join it again. */
 const wrapped = /(?=[\r\n])(?<=[A-Za-z0-9+/_-]{32})\r?\n[ \t]{0,16}(?=[A-Za-z0-9+/_=-]{2})/g;
 
 export function joinedLines(text: string): DecodedText | undefined {
@@ -97,7 +97,7 @@ class ChangedView implements DecodedText {
     return { start: next, end: next + 1 };
   }
 
-  /** Index of the last change at or before a character; -1 when there is none. */
+  /** Returns the index of the last change at or before a character, or -1. */
   #lastUpTo(at: number): number {
     let low = 0;
     let high = this.#changes.length / 4;

@@ -1,4 +1,4 @@
-// How long ago something was, in a word or two.
+// Formats how long ago something was, in a word or two.
 
 export function ageOf(time: number, now: number): string {
   const minutes = Math.floor((now - time) / 60_000);

@@ -1,4 +1,4 @@
-// What counts as nothing: blanks, and characters that nobody can see.
+// Recognises blank text: whitespace and invisible characters only.
 
 const visible = /[^\s\p{Cc}\p{Cf}]/u;
 

@@ -1,8 +1,8 @@
-// What a program says on stderr went wrong: without the banners before it and the stack below it.
+// Extracts the error from a program's stderr, without the banners before it and the stack trace below it.
 
 const colours = /\u001b\[[\d;]*m/g;
 
-/** Places in a program, and what Node prints of an error's fields. */
+/** Stack frames, and the error fields that Node prints. */
 const trace = /^\s+at\s|^\s*File ".*", line \d+|^Traceback|^\s*[[\]{}],?$|^ {2,}\w+: |^Node\.js v|^\s*\^+$/;
 const failure = /^\s*(?:[\w/.-]+: )?\[?(?:\w*(?:Error|Exception)|error|fatal|panic|thread '.*' panicked)\b/i;
 const remark = /^\s*\[?(?:warn(?:ing)?|info|debug|note|hint)\b/i;

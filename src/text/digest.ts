@@ -1,17 +1,17 @@
-// A short digest of a text: tells a change, and protects from nobody.
+// Computes a short digest that detects changes. It is not cryptographic.
 
 const encoder = new TextEncoder();
 
 /**
- * 48 bits of two multiplicative hashes, four bytes at a time: a run begins and ends cold, and what it is told is hashed in a
- * tenth of the time that loading SHA-256 takes.
+ * 48 bits of two multiplicative hashes, four bytes at a time. A run is a short-lived process, and this takes a tenth of the time that
+ * loading SHA-256 does.
  */
 export function digestOf(text: string): string {
   const bytes = encoder.encode(text);
   const words = new Int32Array(bytes.buffer, 0, bytes.length >> 2);
   let [one, other] = [0xdeadbeef ^ bytes.length, 0x41c6ce57];
   for (const word of words) {
-    // Multiplying carries upwards only: the shift brings what is above down again.
+    // A multiplication carries only upwards: the shift moves the high bits down again.
     one = Math.imul(one ^ (one >>> 15) ^ word, 2654435761);
     other = Math.imul(other ^ (other >>> 13) ^ word, 1597334677);
   }

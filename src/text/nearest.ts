@@ -1,9 +1,9 @@
-// "Did you mean": the known name closest to what was written, if one is close enough to be meant.
+// Finds the known name closest to what was written, if it is close enough for "Did you mean".
 
 export function nearestName(written: string, known: readonly string[]): string | undefined {
   const wanted = written.slice(0, 100).toLowerCase();
   let best: string | undefined;
-  // Short names differ from everything by little.
+  // Short names differ from many others by little.
   let bestDistance = (wanted.length <= 4 ? 1 : wanted.length <= 12 ? 2 : 3) + 1;
   for (const name of known) {
     if (name === written) return undefined;
@@ -13,7 +13,7 @@ export function nearestName(written: string, known: readonly string[]): string |
   return best;
 }
 
-/** The nearest ones, however far: names that share their beginning first. */
+/** Returns the nearest names, however far; names with a common prefix come first. */
 export function nearestNames(written: string, known: readonly string[], count: number): string[] {
   const wanted = written.slice(0, 100).toLowerCase();
   const far = (name: string) =>
@@ -27,13 +27,13 @@ function sharedStart(left: string, right: string): number {
   return length;
 }
 
-/** A hint behind a sentence: the name that was meant, else `otherwise`. */
+/** Returns a hint to append to a sentence: the likely name, else `otherwise`. */
 export function didYouMean(written: string, known: readonly string[], otherwise = ""): string {
   const near = nearestName(written, known);
   return near === undefined ? otherwise : ` Did you mean ${near}?`;
 }
 
-/** Letters put in, left out, replaced, or exchanged with their neighbour count one each. */
+/** Each inserted, missing or replaced letter counts one, and so does a swap of neighbours. */
 export function distanceBetween(left: string, right: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: right.length + 1 }, (_, index) => index);

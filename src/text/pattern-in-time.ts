@@ -1,12 +1,12 @@
-// Regular expressions of strangers: JavaScript's engine goes back and forth for ever on some of them, so they have a time limit.
+// Runs untrusted regular expressions with a time limit, because some make the engine backtrack almost endlessly.
 
-/** Expressions that neither repeat nor choose within a group are never slow. */
+/** Expressions without repetition and groups are never slow. */
 const harmless = /^[\w\s^$:|/,=@#%&~"'<>-]*$/;
 
-/** Whether a text matches; undefined where that is not known, since the expression took too long. */
+/** Returns whether a text matches, or undefined if the expression took too long. */
 export type PatternTest = (text: string) => boolean | undefined;
 
-/** Throws SyntaxError. Once an expression has taken too long, it is not tried again. */
+/** Throws a SyntaxError if `source` is invalid. An expression that has taken too long is not tried again. */
 export function patternTest(source: string, flags = ""): PatternTest {
   const pattern = new RegExp(source, flags);
   let leftMs = 300;
@@ -16,7 +16,7 @@ export function patternTest(source: string, flags = ""): PatternTest {
     const started = Date.now();
     const found = withinTime(leftMs, () => pattern.test(text));
     const tookMs = Date.now() - started;
-    // What is quick costs nothing, however often it is done.
+    // Quick tests do not count, however many there are.
     if (tookMs > 20) leftMs -= tookMs;
     return found;
   };
@@ -24,15 +24,15 @@ export function patternTest(source: string, flags = ""): PatternTest {
 
 let scope: Record<string, unknown> | undefined;
 
-/** What the work returns; undefined if it was stopped because it took longer. */
+/** Returns the result of `work`, or undefined if it was stopped because it took too long. */
 export function withinTime<T>(ms: number, work: () => T): T | undefined {
-  // A browser has no such means, and there only one's own patterns are tested.
+  // A browser has no `vm`, and only trusted patterns are tested there.
   const vm = globalThis.process?.getBuiltinModule?.("node:vm");
   if (!vm) return work();
   scope ??= vm.createContext({});
   try {
     scope["work"] = work;
-    // The limit is kept by another thread, which also stops what the script calls.
+    // Another thread enforces the limit, and also stops functions that the script calls.
     return vm.runInContext("work()", scope, { timeout: Math.ceil(ms) }) as T;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;

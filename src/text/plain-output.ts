@@ -1,9 +1,9 @@
-// What a command printed, as plain lines: without what only a terminal understands.
+// Converts command output to plain lines, without terminal control sequences.
 
-/** Strings for the terminal (titles, links), sequences with parameters (colours, movements), and the short ones. */
+/** Terminal strings (titles, links), sequences with parameters (colours, movements), and short ones. */
 const escapes = /\x1b(?:[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\[[0-?]*[ -/]*[@-~]|[ -/]+[0-~]|[0-~])/g;
 
-/** Of a line that is written again and again, the last; of many blank lines, one. */
+/** Keeps the last version of a line that is overwritten, and one of several blank lines. */
 export function plainOutput(text: string): string {
   const plain = text.includes("\x1b") ? text.replace(escapes, "") : text;
   const lines = plain.includes("\r") ? plain.split("\n").map(lastWritten).join("\n") : plain;
@@ -14,7 +14,7 @@ function lastWritten(line: string): string {
   return line.includes("\r") ? (line.split("\r").findLast((part) => part !== "") ?? "") : line;
 }
 
-/** The beginning and the end, in whole lines where they are not too long. */
+/** Returns the start and the end, in whole lines unless they are too long. */
 export function headAndTail(text: string, limit: number): { text: string; isCut: boolean } {
   if (text.length <= limit) return { text, isCut: false };
   const half = Math.floor(limit / 2);
@@ -27,7 +27,7 @@ export function headAndTail(text: string, limit: number): { text: string; isCut:
   return { text: `${head}${head.endsWith("\n") ? "" : "\n"}${gap}\n${tail}`, isCut: true };
 }
 
-/** Not between the two halves of a character. */
+/** Avoids a cut between the two halves of a surrogate pair. */
 function wholeUntil(text: string, at: number): number {
   const code = text.charCodeAt(at);
   return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;

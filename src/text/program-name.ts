@@ -1,12 +1,12 @@
-// The name that messages tell people to type: the one this program was started by, be it courser, cursor-agent or agent.
+// Holds the program name for messages: the one it was started as, such as courser, cursor-agent or agent.
 let name = "courser";
 
-/** Said once, by whoever knows the command line. */
+/** Called once, by the code that parses the command line. */
 export function setProgramName(given: string): void {
   name = given;
 }
 
-/** In a library, where there was no command line, it is courser. */
+/** Returns courser in a library, where there is no command line. */
 export function programName(): string {
   return name;
 }

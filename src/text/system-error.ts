@@ -1,4 +1,4 @@
-// What an operating system reports, in words: "no such file" instead of "ENOENT: no such file or directory, open '…'".
+// Translates system errors: "no such file" instead of "ENOENT: no such file or directory, open '…'".
 
 const words: Record<string, string> = {
   ENOENT: "no such file",

@@ -1,23 +1,23 @@
-// Text of strangers, made visible: what moves a cursor, hides, or turns the order of what is read is spelled out.
+// Makes untrusted text visible: escapes characters that move the cursor, are invisible, or change the reading direction.
 
-/** Lines and tabs stay; whatever else cannot be seen is shown by its number. */
+/** Keeps line breaks and tabs; shows every other invisible character by its code point. */
 export function visible(text: string): string {
-  // Nearly everything is plain.
+  // Nearly all text is ASCII.
   return /[^\n\t\x20-\x7e]/.test(text) ? text.replace((hidden ??= hiddenPattern()), spelled) : text;
 }
 
-/** Without what programs send to terminals: colours, titles, links; and with plain ends of lines. */
+/** Removes terminal sequences (colours, titles, links) and normalises line ends. */
 export function withoutTerminalCodes(text: string): string {
   return text.replace(terminalCodes, "").replace(/\r\n?/g, "\n");
 }
 
 const terminalCodes = /\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)/g;
 
-/** Scripts that are not written without joiners. */
+/** Scripts that need joiners. */
 const joining =
   "\\p{Script=Arabic}\\p{Script=Syriac}\\p{Script=Mongolian}\\p{Script=Devanagari}\\p{Script=Bengali}\\p{Script=Gurmukhi}\\p{Script=Gujarati}\\p{Script=Oriya}\\p{Script=Tamil}\\p{Script=Telugu}\\p{Script=Kannada}\\p{Script=Malayalam}\\p{Script=Sinhala}\\p{Script=Khmer}\\p{Script=Myanmar}";
 
-/** Invisible characters where they belong to what is seen: in emoji, flags, and scripts that need them. */
+/** Invisible characters that are part of visible ones: in emoji, flags, and scripts that need them. */
 const wanted = [
   "(?<=[\\p{Extended_Pictographic}\\u{1f3fb}-\\u{1f3ff}]\\ufe0f?)\\u200d(?=\\p{Extended_Pictographic})",
   `(?<=[${joining}])[\\u200c\\u200d](?=[${joining}])`,
@@ -28,7 +28,7 @@ const wanted = [
 
 let hidden: RegExp | undefined;
 
-/** Made with the first text that needs it. */
+/** Compiled lazily, for the first text that needs it. */
 function hiddenPattern(): RegExp {
   return new RegExp(
     `${wanted.join("|")}|([\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\p{Cs}\\p{Default_Ignorable_Code_Point}\\u2028\\u2029\\ufff9-\\ufffb])`,

@@ -1,22 +1,22 @@
-// How wide a text is on a terminal, and cutting it to fit: wide characters take two columns, marks none, and what is seen as
-// one character (an emoji of several, a flag, a letter with its marks) is never taken apart.
+// Measures text on a terminal and cuts it to fit. Wide characters take two columns, combining marks none, and what is seen as one character
+// (a composed emoji, a flag, a letter with its marks) is never split.
 
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
 const unseen = /^[\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}\u1160-\u11ff]$/u;
-/** One picture, whatever it is made of. */
+/** An emoji, whatever its parts. */
 const picture = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|\u20e3/u;
 
-/** One column each, and none of them joins another: what nearly all text and all of our own signs are made of. */
+/** Characters that take one column each and never combine: nearly all text, and all of the interface's own symbols. */
 const simple =
   /^[\x20-\x7e\xa0-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u22ff\u2500-\u25fc\u2713-\u2717\u2800-\u28ff]*$/;
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** What is seen as one character each. */
+/** Splits text into what is seen as single characters. */
 export function charactersOf(text: string): string[] {
   if (simple.test(text)) return text.split("");
-  // Takes a while to make, and most texts need none.
+  // Slow to create, and most texts do not need it.
   segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
@@ -28,7 +28,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** The text, or its beginning and an ellipsis: never wider than asked. */
+/** Returns the text, or its start and an ellipsis, at most `width` columns wide. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let kept = "";
@@ -42,7 +42,7 @@ export function cut(text: string, width: number): string {
   return width > 0 ? `${kept.trimEnd()}…` : "";
 }
 
-/** The text, or its beginning and its end around an ellipsis. The end of a path says most. */
+/** Returns the text, or its start and end around an ellipsis. The end of a path is the most informative part. */
 export function cutMiddle(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   if (width < 1) return "";
@@ -68,7 +68,7 @@ export function padded(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - widthOf(text)));
 }
 
-/** Of what is seen as one character. */
+/** Measures what is seen as one character. */
 export function characterWidth(character: string): number {
   if (character.length === 1 && character < "\u0300") return 1;
   if (picture.test(character)) return 2;

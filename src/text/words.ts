@@ -1,4 +1,4 @@
-// Tables of words as they are written down: many on a line.
+// Parses tables of words that are written many on a line.
 
 export function list(text: string): string[] {
   return text.trim().split(/\s+/);
@@ -8,7 +8,7 @@ export function words(text: string): ReadonlySet<string> {
   return new Set(list(text));
 }
 
-/** Rows of a table that say the same. */
+/** Creates equal rows of a table. */
 export function each<const Row>(names: string, row: Row): Record<string, Row> {
   return Object.fromEntries(list(names).map((name) => [name, row]));
 }

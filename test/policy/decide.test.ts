@@ -310,6 +310,11 @@ describe("answers", () => {
     expect(reasons.at(-1)).toBe("There are 23 more reasons of this kind.");
   });
 
+  it("are given where a file stands in the place of a folder", async () => {
+    const { verdict } = await decide([{ kind: "Shell", target: "rm -rf victim.txt/a" }], situationOf(fixture));
+    expect(verdict).toBe("ask");
+  });
+
   it("are given for any text", async () => {
     let state = 7;
     const random = (below: number) => (state = (state * 1103515245 + 12345) % 2147483648) % below;

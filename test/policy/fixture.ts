@@ -12,15 +12,16 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Situation } from "../../src/policy/decide.ts";
 import { parseRule, type Rule } from "../../src/policy/rules.ts";
+import { atExit } from "../support/at-exit.ts";
+import { temporaryWithoutBlanks } from "../support/temporary.ts";
 
 export type Fixture = { base: string; workspace: string; home: string };
 
 export function makeFixture(): Fixture {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), "courser-policy-")));
+  const base = realpathSync(mkdtempSync(join(temporaryWithoutBlanks(), "courser-policy-")));
   const fixture = { base, workspace: join(base, "ws"), home: join(base, "home") };
   mkdirSync(fixture.home, { recursive: true });
   for (const folder of ["src", ".git", ".cursor"]) mkdirSync(join(fixture.workspace, folder), { recursive: true });
@@ -85,14 +86,14 @@ let template: string | undefined;
 /** The workspace as a real repository with one commit. Made once by git, then copied. */
 export function makeRepository(): Fixture {
   template ??= makeTemplate();
-  const base = realpathSync(mkdtempSync(join(tmpdir(), "courser-policy-")));
+  const base = realpathSync(mkdtempSync(join(temporaryWithoutBlanks(), "courser-policy-")));
   cpSync(template, base, { recursive: true });
   return { base, workspace: join(base, "ws"), home: join(base, "home") };
 }
 
 function makeTemplate(): string {
   const { base, workspace } = makeFixture();
-  process.once("exit", () => rmSync(base, { recursive: true, force: true }));
+  atExit(() => rmSync(base, { recursive: true, force: true }));
   rmSync(join(workspace, ".git"), { recursive: true });
   git(workspace, "init", "-q", "-b", "main");
   for (const setting of ["user.name=Test", "user.email=test@example.com"]) {

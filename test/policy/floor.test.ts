@@ -1,6 +1,6 @@
 // The floor as people are shown it says what the policy does.
 import { describe, expect, it } from "vitest";
-import { beyondForce, protectedPathGroups } from "../../src/policy/floor.ts";
+import { beyondForce, protectedPathGroups } from "../../src/cli/commands/permissions/protected.ts";
 import { floorOf } from "../../src/policy/paths.ts";
 import { protectedExamples } from "./protected-examples.ts";
 

@@ -1,4 +1,4 @@
-// Bypass attempts from the grammar of tricks, as many as CI has time for. More: `npm run fuzz:policy -- --rounds N`.
+// Bypass attempts from the grammar of tricks, as many as CI has time for. More: `npm run long -- fuzz-policy --rounds N`.
 import { expect, it } from "vitest";
 import { fuzz } from "./fuzz/index.ts";
 

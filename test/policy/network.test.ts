@@ -1,14 +1,14 @@
 // Addresses by number, URLs by rule.
 import { describe, expect, it } from "vitest";
-import { isLoopback } from "../../src/policy/loopback.ts";
 import {
   judgeAddress,
   judgeAddresses,
   judgeSearchUrl,
   judgeUrl,
   type NetworkSituation,
-  parseAddress,
 } from "../../src/policy/network.ts";
+import { parseAddress } from "../../src/text/ip-address.ts";
+import { isLoopback } from "../../src/text/loopback.ts";
 import { random } from "../protocol/random.ts";
 import { rulesOf } from "./fixture.ts";
 

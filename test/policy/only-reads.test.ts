@@ -52,3 +52,19 @@ describe("a command that only reads", () => {
     "node -e 0",
   ])("but not: %s", (command) => expect(onlyReads(command)).toBe(false));
 });
+
+describe("the version of a program", () => {
+  it.each(["node --version", "make -v", "python3 -V", "go version", "docker version", "kubectl version"])(
+    "%s only reads",
+    (command) => expect(onlyReads(command)).toBe(true),
+  );
+  it.each([
+    "make version",
+    "bash version",
+    "node version",
+    "python3 version",
+    "ruby version",
+    "yarn version",
+    "npm version",
+  ])("%s may run a target, a file or a script of that name", (command) => expect(onlyReads(command)).toBe(false));
+});

@@ -101,7 +101,7 @@ describe("commands of the program itself", () => {
       const here = (command: string) => ownCommands(startedPrograms(command).runs, [folder]);
       for (const program of ["./link", "node ./second.js", "bash -c './link \"$0\"'", "./copy.cjs"])
         expect(here(`${program} permissions allow x`), program).toHaveLength(1);
-      expect(here(`node ${folder}/copy.cjs --force x`)).toHaveLength(1);
+      expect(here(`node '${folder}/copy.cjs' --force x`)).toHaveLength(1);
       expect(here("env -u CURSOR_AGENT ./copy.cjs sandbox disable")).toHaveLength(1);
       expect(here("./link permissions list")).toEqual([]);
       expect(here("node other.cjs --force permissions allow x")).toEqual([]);

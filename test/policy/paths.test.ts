@@ -50,13 +50,14 @@ const filled = (text: string) =>
     .replace("ROOT", process.platform === "darwin" ? "/var/root" : "/root");
 
 describe("a path", () => {
-  it.each([
+  it.each<[string, string, string]>([
     ["a", "WS/a", "WS/a"],
     [".", "WS", "WS"],
     ["./src//app.ts", "WS/src/app.ts", "WS/src/app.ts"],
     ["~", "HOME", "HOME"],
     ["~/a", "HOME/a", "HOME/a"],
-    ["~root/a", "ROOT/a", "ROOT/a"],
+    // Nobody else may look into root's home.
+    ...(process.getuid?.() === 0 ? ([["~root/a", "ROOT/a", "ROOT/a"]] satisfies [string, string, string][]) : []),
     ["~root", "ROOT", "ROOT"],
     ["~nobody-has-this-name/a", "WS/~nobody-has-this-name/a", "WS/~nobody-has-this-name/a"],
     ["~$a.docx", "WS/~$a.docx", "WS/~$a.docx"],

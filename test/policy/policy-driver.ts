@@ -6,6 +6,7 @@ import { builtInTools, findTool } from "../../src/agent/tools/index.ts";
 import { ToolFailure } from "../../src/agent/tools/tool.ts";
 import { decide } from "../../src/policy/decide.ts";
 import type { Decision, Verdict } from "../../src/policy/need.ts";
+import { atExit } from "../support/at-exit.ts";
 import type { Case, CaseResult } from "../support/case.ts";
 import { toolContext } from "../support/tool-context.ts";
 import {
@@ -105,7 +106,7 @@ let shared: { fixture: Fixture; before: Snapshot } | undefined;
 function sharedFixture(): Lent {
   if (!shared) {
     const fixture = makeRepository();
-    process.once("exit", () => removeFixture(fixture));
+    atExit(() => removeFixture(fixture));
     shared = { fixture, before: snapshot(fixture) };
   }
   return {

@@ -3,6 +3,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
+import { chanceOf } from "../support/chance.ts";
+
+const chance = chanceOf("policy/save-scenario");
 
 const numbers: Record<string, number> = { two: 2, three: 3, four: 4, five: 5, six: 6, eight: 8, ten: 10 };
 
@@ -47,7 +50,7 @@ export async function saveTogether(options: {
   if (killing) {
     // The first is killed again and again while it saves; the others must neither wait for it nor lose anything.
     for (let index = 0; index < 10; index++) {
-      await new Promise((done) => setTimeout(done, 60 + Math.random() * 80));
+      await new Promise((done) => setTimeout(done, 60 + chance() * 80));
       children[0]!.kill("SIGKILL");
       await ended(children[0]!);
       children[0] = start(`k${index}`);

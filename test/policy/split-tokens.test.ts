@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { decide } from "../../src/policy/decide.ts";
-import { splitToken } from "../../src/policy/parse/split-tokens.ts";
+import { splitToken } from "../../src/policy/parse/parse-check.ts";
 import { type Fixture, makeFixture, removeFixture, rulesOf, situationOf } from "./fixture.ts";
 
 let fixture: Fixture;

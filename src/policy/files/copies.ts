@@ -1,11 +1,13 @@
-// Folders as a whole: what copying and moving puts into one, and what is gone with one that is moved or removed.
+// Finds what copying and moving puts into a folder, and what is lost when a folder is moved or removed.
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { compilePath } from "../glob.ts";
+import { compilePath } from "../../text/glob.ts";
+import { entriesIn } from "../hard-links.ts";
 import type { ShellWord } from "../parse/shell-word.ts";
-import { entriesIn, isDirectory, isInside, type ResolvedPath } from "../paths.ts";
+import { isDirectory, isInside, type ResolvedPath } from "../paths.ts";
 import { words } from "../programs/command-names.ts";
+import { chooses, startingPoints } from "../programs/find-arguments.ts";
 import { subcommandAt } from "../programs/git-options.ts";
 import { operands, valuesOf } from "../programs/read-options.ts";
 import { baseName, type ProgramStart } from "../starts/wrappers.ts";
@@ -15,12 +17,12 @@ import { type ShellSituation, touchOf } from "./shell-paths.ts";
 import { targetOptions, writesOf } from "./written-files.ts";
 
 const copiers = words("cp mv install rsync scp sftp ditto ln");
-const mostEntries = 300;
+const maxEntries = 300;
 
-/** `makesFolders`: the line makes folders, so a target that is not there yet may become one. */
+/** `makesFolders` means that the line creates folders, so a missing target may become one. */
 export type CopyDirectories = { directories: readonly string[]; makesFolders: boolean };
 
-/** Paths that come to be by a copy, beside the target that it names. */
+/** Returns the paths that a copy creates beside the target it names. */
 export function copiedPaths(
   run: ProgramStart,
   { directories, makesFolders }: CopyDirectories,
@@ -45,8 +47,8 @@ export function copiedPaths(
   const from = sources.flatMap((source) => touchOf(source, directories, situation).paths);
   const names = new Set(isInto ? from.map(({ given }) => basename(given)) : []);
   for (const { real, given } of from) {
-    // A folder that gets a new name keeps what it holds; `cp a/. b` and `rsync a/ b` leave out its own name.
-    for (const name of namesBelow(real, mostEntries - names.size)) {
+    // A renamed folder keeps its contents; `cp a/. b` and `rsync a/ b` leave out the folder's own name.
+    for (const name of namesBelow(real, maxEntries - names.size)) {
       names.add(name);
       if (isInto) names.add(join(basename(given), name));
     }
@@ -63,13 +65,13 @@ function copyArguments({ name, args }: ProgramStart): readonly ShellWord[] | und
   return args[at]?.value === "mv" ? args.slice(at + 1) : undefined;
 }
 
-/** A copy of a workspace in a folder for temporary files changes no settings that anything looks at. */
+/** Returns whether the path is in a temporary folder, where a copy of a workspace changes no settings that are in use. */
 function isScratch(path: string, { workspace, roots, home, configDir }: ShellSituation): boolean {
   const isTemporary = [tmpdir(), "/tmp", "/var/tmp"].some((folder) => isInside(path, folder));
   return isTemporary && ![workspace, ...roots, home, configDir].some((folder) => isInside(path, folder));
 }
 
-/** The names below a folder, those nearest to it first. */
+/** Lists the names below a folder, nearest first. */
 function namesBelow(folder: string, most: number): string[] {
   const found: string[] = [];
   const open = [""];
@@ -83,10 +85,10 @@ function namesBelow(folder: string, most: number): string[] {
   return found;
 }
 
-/** A folder that is changed with all that it holds; `isMeant`: only what this is true for. */
+/** A folder that is changed with all its contents; `isMeant` limits it to the paths for which it returns true. */
 export type TakenFolder = { folder: string; isMeant?: (path: string) => boolean };
 
-/** Folders that a command removes, moves or changes with all that they hold. */
+/** Returns the folders that a command removes, moves or changes with all their contents. */
 export function takenFolders(
   run: ProgramStart,
   directories: readonly string[],
@@ -97,7 +99,7 @@ export function takenFolders(
       .paths.map((path) => path.real)
       .filter((path) => isDirectory(path));
   const taken = [...removed(run), ...changedWhole(run)].flatMap(foldersOf).map((folder) => ({ folder }));
-  // `find folder -name '*.x' -exec sed -i …`: what is found below a folder, by its name.
+  // `find folder -name '*.x' -exec sed -i …` changes files below a folder by name.
   for (const { origin, others = [] } of writesOf(run)) {
     if (origin !== "names") continue;
     const patterns = others
@@ -109,7 +111,7 @@ export function takenFolders(
   return taken;
 }
 
-/** `shutil.rmtree("folder")`, `fs.renameSync("folder", …)` */
+/** Finds folders in code such as `shutil.rmtree("folder")` or `fs.renameSync("folder", …)`. */
 export function takenByCode(
   code: readonly { text: string }[],
   directories: readonly string[],
@@ -123,7 +125,7 @@ export function takenByCode(
     .flatMap(({ real }) => (isDirectory(real) && !directories.includes(real) ? { folder: real } : []));
 }
 
-/** Folders that change as a whole, and stay. */
+/** Returns the folders that change as a whole but are not removed. */
 function changedWhole(run: ProgramStart): readonly ShellWord[] {
   const { name, args } = run;
   const base = baseName(name.value);
@@ -137,33 +139,19 @@ function hasOption({ args }: ProgramStart, option: RegExp): boolean {
   return args.some((arg) => option.test(arg.value));
 }
 
-/** Folders whose files get another mode or owner, all of them. */
+/** Returns the folders whose files all get another mode or owner. */
 export function opened(run: ProgramStart): ShellWord[] {
   const isOpener = /^(chmod|chown|chgrp|setfacl|chattr)$/.test(baseName(run.name.value));
   return isOpener && hasOption(run, /^-[a-zA-Z]*R|^--recursive/) ? operands(run.args) : [];
 }
 
-/** Folders that lose what their source does not have. */
+/** Returns the folders that lose the files their source does not have. */
 export function mirrored(run: ProgramStart): ShellWord[] {
   return baseName(run.name.value) === "rsync" && hasOption(run, /^--del/) ? operands(run.args).slice(-1) : [];
 }
 
-function startingPoints(findArgs: readonly ShellWord[]): readonly ShellWord[] {
-  const tests = findArgs.findIndex((arg) => /^[-(!]/.test(arg.value));
-  return tests === -1 ? findArgs : findArgs.slice(0, tests);
-}
-
 const removers = words("rm rimraf trash trash-put shred srm unlink");
-/** Tests of find that choose: with one of them it does not take everything. */
-const choosing =
-  /^-(i?name|i?path|i?wholename|i?lname|i?regex|[acm]?(min|time)|newer\w*|size|user|group|nouser|nogroup|perm|empty|links|inum|samefile|xtype|executable)$/;
-
-/** Does it leave something? A pattern for every name chooses nothing. */
-function chooses(findArgs: readonly ShellWord[]): boolean {
-  return findArgs.some((arg, at) => choosing.test(arg.value) && !/^\*+$/.test(findArgs[at + 1]?.value ?? ""));
-}
-
-/** What a command takes away whole, with all that it holds. */
+/** Returns the paths that a command removes with all their contents. */
 export function removed({ name, args }: ProgramStart): readonly ShellWord[] {
   const base = baseName(name.value);
   if (removers.has(base)) return operands(args);
@@ -179,7 +167,7 @@ export function removed({ name, args }: ProgramStart): readonly ShellWord[] {
   return base === "find" && args.some(takes) && !chooses(args) ? startingPoints(args) : [];
 }
 
-/** What a remover is given by find or by ls, where that chooses nothing. */
+/** Returns whether a remover gets everything that find or ls lists, without a filter. */
 export function isFoundWhole({ command }: ProgramStart): boolean {
   if (chooses(command.args)) return false;
   return (command.upstream?.() ?? []).every(

@@ -1,4 +1,4 @@
-// The files that git writes by name: in the working tree, elsewhere, and its own settings.
+// Finds the files that git writes by name: in the working tree, elsewhere, and its own settings.
 
 import { literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { each, list, own } from "../programs/command-names.ts";
@@ -9,24 +9,24 @@ import type { WrittenWord } from "./written-files.ts";
 
 type GitArguments = { rest: readonly ShellWord[]; plain: readonly ShellWord[] };
 
-/** Names of branches and of files look alike; behind the dashes there are only files. */
+/** Branch names and file names look alike; after `--` there are only files. */
 const checkedOut = ({ rest, plain }: GitArguments): readonly ShellWord[] => {
   const dashes = rest.findIndex((arg) => arg.value === "--");
   return plain.filter((arg) => !arg.dynamic || (dashes !== -1 && rest.indexOf(arg) > dashes));
 };
-/** `git worktree add path`, `git bundle create file`: the operand after the action. */
+/** Returns the operand after the action: `git worktree add path`, `git bundle create file`. */
 const after =
   (actions: RegExp, count: number) =>
   ({ plain }: GitArguments): readonly ShellWord[] =>
     actions.test(plain[0]?.value ?? "") ? plain.slice(count, count + 1) : [];
 
-/** Actions that change the settings of the repository. */
+/** Returns `.git/config` for actions that change the repository's settings. */
 const settingsFor =
   (actions: RegExp) =>
   ({ plain }: GitArguments): readonly ShellWord[] =>
     plain[0]?.dynamic || actions.test(plain[0]?.value ?? "") ? [literalWord(".git/config")] : [];
 
-/** What each subcommand is for. */
+/** The files that each subcommand exists to write. */
 const purposes: Record<string, (sub: GitArguments) => readonly ShellWord[]> = {
   ...each("mv rm restore clean", ({ plain }: GitArguments) => plain),
   checkout: checkedOut,
@@ -35,12 +35,12 @@ const purposes: Record<string, (sub: GitArguments) => readonly ShellWord[]> = {
   bundle: after(/^create$/, 1),
   worktree: (sub) => [...after(/^(add|move|remove)$/, 1)(sub), ...after(/^move$/, 2)(sub)],
   submodule: (sub) => [...after(/^add$/, 2)(sub), ...settingsFor(/^(set-url|set-branch|sync)$/)(sub)],
-  // Where later fetches and pushes go. A new name leads nowhere that anybody goes by itself.
+  // Changes where later fetches and pushes go. Adding a remote does not: nothing uses a new name by default.
   remote: settingsFor(/^(set-url|rename|rm|remove)$/),
   config: ({ rest }) => configFile(rest),
 };
 
-/** Options of a subcommand that have a value, so that it is not an operand. */
+/** Options of a subcommand that take a value, so that the value is not an operand. */
 const valued: Record<string, OptionNames> = {
   clone: {
     short: "bojcu",
@@ -69,7 +69,7 @@ export function gitWrites(args: readonly ShellWord[]): WrittenWord[] {
   return [...outputs, ...[...purpose.map(asPattern), ...settings].map((word) => ({ ...word, isPurpose: true }))];
 }
 
-/** A template has hooks, and `init` adds them to a repository that is there already; so it does with a new place for `.git`. */
+/** A template contains hooks, and `init` adds them to an existing repository; it does the same with a new location for `.git`. */
 function newRepository(
   before: readonly ShellWord[],
   rest: readonly ShellWord[],
@@ -81,7 +81,7 @@ function newRepository(
   return names.map((name) => literalWord(folder ? `${folder.value}/${name}` : name));
 }
 
-/** Settings of git name programs: changing them is writing the file that holds them. */
+/** Git settings name programs, so changing them counts as writing the file that holds them. */
 function configFile(rest: readonly ShellWord[]): ShellWord[] {
   if (onlyReadsConfig(rest)) return [];
   const named = valuesOf(rest, { short: "f", long: ["file"] });

@@ -1,8 +1,8 @@
-// What is kept from commands although they do not name it: files that go with a whole folder, and the memory of processes.
+// Denies reads that a command does not name: files inside a folder that it reads whole, and the memory of processes.
 import { existsSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { Rule } from "../../protocol/permission-rule.ts";
-import { compilePath } from "../glob.ts";
+import { compilePath } from "../../text/glob.ts";
 import { literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { isDirectory, isInside } from "../paths.ts";
 import { subcommandAt } from "../programs/git-options.ts";
@@ -14,16 +14,16 @@ import { baseName, type ProgramStart, type StartedPrograms } from "../starts/wra
 import { pathsIn, pathsInCode } from "./named-files.ts";
 import { readsOf, withoutPatterns } from "./read-files.ts";
 import { type ShellSituation, type Touch, touchOf } from "./shell-paths.ts";
-import { targetOptions } from "./written-files.ts";
+import { mountsOf, targetOptions } from "./written-files.ts";
 
-/** Reasons for rules that hold for folders as well, where a line reads or copies one with all that it holds. */
+/** Returns the deny reasons for folders that a line reads or copies with all their contents. */
 export function deniedFolders(
   { runs, code }: StartedPrograms,
   directories: readonly string[],
   situation: ShellSituation,
 ): string[] {
   const rules = rulesFor(situation.rules, "Read", "deny").filter((rule) => rule.withFolders);
-  // A folder that code names; a lone slash or tilde is part of a text.
+  // Folders that code names; a lone slash or tilde is ordinary text.
   const inCode = code.flatMap(({ text }) => pathsInCode(text).filter(({ value }) => /^[/~].*\w/.test(value)));
   const reasons = new Set<string>();
   for (const word of [...runs.flatMap(wholeFolders), ...inCode])
@@ -37,12 +37,12 @@ export function deniedFolders(
   return [...reasons];
 }
 
-/** Whoever takes the folder of the file has no business there; above it, only what is there counts. */
+/** Reading the folder of a denied file is always refused; a folder further up only if the file exists. */
 function holds(folder: string, { pattern }: Rule): boolean {
   return isInside(pattern, folder) && (folder === dirname(pattern) || existsSync(pattern));
 }
 
-/** `find folder -name '*.md'`: what is not looked for is not found. */
+/** Returns whether `find folder -name '*.md'` could match the file. */
 function mayBeFound({ others = [] }: ShellWord, file: string): boolean {
   const names = others.filter((each) => each.glob);
   return (
@@ -53,7 +53,7 @@ function mayBeFound({ others = [] }: ShellWord, file: string): boolean {
 
 const recursive = /^(-[a-zA-Z]*[rR]|--(dereference-)?recursive|--directories=recurse)/;
 
-/** The folders that a command reads with all that they hold. */
+/** Returns the folders that a command reads with all their contents. */
 function wholeFolders(run: ProgramStart): ShellWord[] {
   const { name, args } = run;
   const base = baseName(name.value).toLowerCase();
@@ -74,23 +74,14 @@ function wholeFolders(run: ProgramStart): ShellWord[] {
   if (/^(diff|colordiff|delta|ln)$/.test(base)) return base === "ln" || has(recursive) ? plain : found;
   if (base === "git")
     return /^(add|stage|diff|archive|stash)$/.test(args[subcommandAt(args)]?.value ?? "") ? plain : [];
-  if (/^(docker|podman|nerdctl)$/.test(base)) return [...mounted(args), ...(has(/^(cp|build)$/) ? plain : [])];
+  if (/^(docker|podman|nerdctl)$/.test(base))
+    return [...mountsOf(args).flatMap(({ source }) => pathsIn(source)), ...(has(/^(cp|build)$/) ? plain : [])];
   if (writesAsKnown(base)) return found;
-  // The root is a value like any other to programs that nobody knows.
+  // To unknown programs, the root may be an ordinary value.
   return readsOf(run).filter((word) => !/^(\/|\.*|\/proc\/?)$/.test(word.value));
 }
 
-/** Folders of this machine that a container gets, to write in or not. */
-function mounted(args: readonly ShellWord[]): ShellWord[] {
-  return valuesOf(args, { short: "v", values: "epwunlmhfc", long: ["volume", "mount"] }).flatMap((word) =>
-    pathsIn({
-      ...word,
-      value: /(?:^|,)(?:source|src)=([^,]*)/.exec(word.value)?.[1] ?? word.value.replace(/:.*$/s, ""),
-    }),
-  );
-}
-
-/** What a process was started with, keys included, and what it holds now. The command's own process has nothing of ours. */
+/** A process's environment, keys included, and its memory. The command's own process (`/proc/self`) holds no secrets of the agent. */
 const processMemory = /^\/proc\/\d+\/(task\/\d+\/)?(environ|mem)$/;
 
 export function deniedProcesses(reads: readonly Touch[]): string[] {

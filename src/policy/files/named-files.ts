@@ -1,7 +1,7 @@
-// Files that words may name: whole words, values of options, parts of `a:b` and `key=value`, and names inside of code.
-// Which of them a program opens is not known; they count against a line, never for it.
+// Finds files that words may name: whole words, option values, parts of `a:b` and `key=value`, and names inside code. Which of them a
+// program opens is unknown; they can count against a line, never for it.
 import { join } from "node:path";
-import { fold } from "../glob.ts";
+import { fold } from "../../text/glob.ts";
 import { type CommandWords, literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { isThere } from "../paths.ts";
 import { quotedIn } from "../programs/code-files.ts";
@@ -14,17 +14,17 @@ import { awkLiterals, sedFileNames } from "../programs/sed-awk-code.ts";
 import { wrappers } from "../programs/wrapper-table.ts";
 import { runsElsewhere, takesCommands } from "../starts/programs-in-arguments.ts";
 
-/** Options that name what is left alone. */
+/** Options that name files to leave out. */
 export const leavingOut = /^--?[\w-]*(exclude|ignore|skip|omit)[\w-]*(=|$)/s;
-/** Options whose value is configuration that is only looked up; variables that name such a file. */
+/** Options whose value is a configuration file that is only read, and variables that name such a file. */
 const lookedUp = /^--?(config|project|env-file|tsconfig|rcfile|settings)(=|$)/s;
 export const lookedUpVariable = /(CONFIG|SETTINGS)(_FILE|_PATH)?$|(^|_)ENV_FILE$/;
 
-/** The paths that a word may name. */
+/** Returns the paths that a word may name. */
 export function pathsIn(word: ShellWord): ShellWord[] {
   return [word, ...(word.others ?? [])].flatMap((each) => {
     const value = each.value.replace(/^(.*?)file:\/\/(localhost)?(?=[/.$~])/is, "$1=");
-    // An address names nothing here.
+    // A URL names no local file.
     if (/^(?:[\w.+-]*[=@])?[a-z][a-z0-9+.-]*:\/\//i.test(value)) return [];
     const attached = /^-[A-Za-z]+([./~].*)$/s.exec(value)?.[1];
     const values = [...new Set([each.value, ...(attached ? [attached] : []), ...value.split(/[=,:;@<>]+/)])];
@@ -34,13 +34,13 @@ export function pathsIn(word: ShellWord): ShellWord[] {
   });
 }
 
-/** `x=$HOME/.bashrc`: the part keeps what is known about the word. */
+/** Keeps the properties of the word for a part of it, as in `x=$HOME/.bashrc`. */
 function partOf(word: ShellWord, value: string): ShellWord {
   const dynamic = word.dynamic && /[$`]/.test(value);
   return { text: word.text, value, dynamic, glob: word.glob && /[*?[]/.test(value), tilde: value.startsWith("~") };
 }
 
-/** What may be a path in a text of another language: `open(".envrc", "w")`. A plain name is one where it stands in quotes. */
+/** Finds possible paths in code of another language: `open(".envrc", "w")`. A plain name counts only in quotes. */
 export function pathsInCode(text: string): ShellWord[] {
   const code = joined(text);
   const found = new Set([
@@ -51,22 +51,22 @@ export function pathsInCode(text: string): ShellWord[] {
   return [...found].map((value) => ({ ...literalWord(value), glob: value.includes("*") }));
 }
 
-/** `join("a", "b")`, `Path("a") / "b"`: what stands between two parts of a path. */
+/** Matches the text between two parts of a path: `join("a", "b")`, `Path("a") / "b"`. */
 const betweenParts = /^\)?\s*[,/]\s*$/;
 const entered = /\bchdir\b\W{1,3}([\w.@+%~/-]+)/gi;
-const mostParts = 6;
-const mostTexts = 60;
+const maxParts = 6;
+const maxTexts = 60;
 
-/** Paths that code is given part by part, one after the other, or below a folder that it enters. */
+/** Builds the paths that code passes in consecutive parts, or that lie below a folder it changes to. */
 function pathsInParts(code: string): string[] {
   const texts = quotedIn(code)
     .filter(({ text }) => /^[\w.@+%~/-]+$/.test(text))
-    .slice(0, mostTexts);
-  const folders = Array.from(code.matchAll(entered), ([, folder]) => folder!).slice(0, mostParts);
+    .slice(0, maxTexts);
+  const folders = Array.from(code.matchAll(entered), ([, folder]) => folder!).slice(0, maxParts);
   const paths = folders.flatMap((folder) => texts.map(({ text }) => `${folder}/${text}`));
   for (const [at, first] of texts.entries()) {
     let [path, end] = [first.text, first.end];
-    for (const next of texts.slice(at + 1, at + mostParts)) {
+    for (const next of texts.slice(at + 1, at + maxParts)) {
       if (!betweenParts.test(code.slice(end, next.start))) break;
       [path, end] = [`${path}/${next.text}`, next.end];
       paths.push(path);
@@ -75,11 +75,11 @@ function pathsInParts(code: string): string[] {
   return paths;
 }
 
-/** Texts that code puts together from others, as one; what it fills in may be anything. A patch names files below a letter. */
+/** Joins string concatenations in code; interpolated values become `*`. Removes the a/ and b/ prefixes of a patch. */
 export function joined(code: string): string {
   return (
     code
-      // The shell fills these in before the program sees its code.
+      // The shell expands these before the program sees its code.
       .replace(/\$(HOME|\{HOME\})(?=\/)/g, "~")
       .replace(/\$(PWD|\{PWD\})(?=\/)/g, ".")
       .replace(/^(---|\+\+\+) [ab]\//gm, "")
@@ -88,11 +88,11 @@ export function joined(code: string): string {
   );
 }
 
-/** Calls that only read the file that they name. */
+/** Calls that only read the file they name. */
 const reading =
   /\b(open|readFileSync|readFile|readTextFile(?:Sync)?|require|import|existsSync|statSync|file_get_contents|read_text|read_csv|exists|isfile|isdir|readlines?)\s*\(\s*(["'])[^"']*\2\s*(?:,\s*(?:["'](?:r[bt]?|utf-?8|rt)["']|encoding\s*=\s*["'][\w-]+["']))*\s*\)/gi;
 
-/** Code without what it only reads; all of it where such a name also means something else there. */
+/** Removes read-only calls from code; returns all of it if such a name is also used in another way. */
 export function withoutReading(code: string): string {
   const plain = code.replace(/(^|\s)(\.read|\\i)\s+\S+/g, " ");
   const calls = [...plain.matchAll(reading)];
@@ -102,7 +102,7 @@ export function withoutReading(code: string): string {
   return calls.length > 0 && [...names].every(isOnly) ? plain.replace(reading, " ") : plain;
 }
 
-/** The beginnings of names that are protected, to see in one look that a long text has none of them. */
+/** Prefixes of protected names, to rule out a long text with one match. */
 const protectedStart =
   /\.(git|cursor|vscode|idea|zed|claude|codex|gemini|opencode|devcontainer|husky|npmrc|envrc|mcp|bash|zsh|zprofile|zlog|profile|ksh|csh|tcsh|log|inputrc|x|pam|ssh|config)|code-workspace|\/etc\//;
 
@@ -110,10 +110,7 @@ export function mayNameProtected(text: string): boolean {
   return protectedStart.test(fold(text));
 }
 
-/**
- * Could a word lead to a path that is protected, or that a rule speaks of? By its name, as a pattern, or by a link: what is
- * not there is no link.
- */
+/** Returns whether a word could lead to a protected or ruled path: by name, as a pattern, or through a link that exists. */
 export function mayLeadToRuled(
   { value, dynamic, glob }: ShellWord,
   directories: readonly string[],
@@ -126,7 +123,7 @@ export function mayLeadToRuled(
   );
 }
 
-/** Words that may name a file which the program writes, although no table says so. */
+/** Returns the words that may name a file the program writes although no table lists it. */
 export function mayBeWritten(run: CommandWords): ShellWord[] {
   const { name, args } = run;
   const base = baseName(name.value);
@@ -136,11 +133,11 @@ export function mayBeWritten(run: CommandWords): ShellWord[] {
   if (/^(docker|podman|nerdctl|docker-compose)$/.test(base)) return containerFiles(args);
   if (writesAsKnown(base) || isOnlyChecking(base, args) || runsElsewhere(base, args)) return [];
   const module = /^python/.test(base) ? args.findIndex((arg) => arg.value === "-m") : -1;
-  // What a module is given, it is given as a program.
+  // The arguments of a module are judged as those of a program.
   if (module !== -1) return args.slice(0, module);
   const named = isTaskRunner(base) ? args.filter((arg) => !/^[\w:-]+$/.test(arg.value)) : args;
   const own = withoutScript(base, ownWords(base, named)).flatMap((arg) =>
-    // A text that is a command, or holds texts itself as a statement does, names files as code does.
+    // A text that is a command, or contains quoted texts as a statement does, can name files like code.
     /\s/.test(arg.value) && (takesCommands(base) || /["'`]/.test(arg.value))
       ? [arg, ...pathsInCode(withoutReading(arg.value))]
       : arg,
@@ -154,7 +151,7 @@ export function mayBeWritten(run: CommandWords): ShellWord[] {
   );
 }
 
-/** A container may have folders of this machine: its command counts. What is mounted, and how, is judged by itself. */
+/** A container may mount folders of this machine, so its command counts. The mounts are judged separately. */
 function containerFiles(args: readonly ShellWord[]): ShellWord[] {
   const at = args.findIndex((arg) => /^(run|exec|create)$/.test(arg.value));
   const givesFile = /^(-[vf]|--(volume|mount|file|env-file|label-file))(=|$)/s;
@@ -164,7 +161,7 @@ function containerFiles(args: readonly ShellWord[]): ShellWord[] {
     .filter((arg, index, rest) => !givesFile.test(arg.value) && !isValueOf(rest, index, givesFile));
 }
 
-/** Programs that read their operands, and write what their own program names, or in place. */
+/** Programs that read their operands, and write only in place or what their own script names. */
 function isFilter(base: string): boolean {
   return /^(g?sed|[gmn]?awk|perl|ruby)$/.test(base);
 }
@@ -182,7 +179,7 @@ function filterFiles(base: string, args: readonly ShellWord[]): ShellWord[] {
   return [...named, ...args.filter((arg) => /^\w+=|^-v./.test(arg.value) || /^-v$/.test(arg.value))];
 }
 
-/** Files that the program of a filter names in a way that can be told from its patterns. */
+/** Returns the files that a filter's script names, where they can be told apart from its patterns. */
 export function programFiles(base: string, args: readonly ShellWord[]): ShellWord[] {
   if (/^g?sed$/.test(base)) return args.flatMap(sedFileNames);
   return base.endsWith("awk") ? args.flatMap(awkLiterals) : [];
@@ -193,7 +190,7 @@ export function isValueOf(args: readonly ShellWord[], at: number, ...options: re
   return !before.includes("=") && options.some((option) => option.test(before));
 }
 
-/** The words of a wrapper before the command that it runs: that one is looked at by itself. */
+/** Returns a wrapper's own words, without the command that it runs, which is judged separately. */
 export function ownWords(base: string, args: readonly ShellWord[]): readonly ShellWord[] {
   const wrapper = own(wrappers, base);
   if (!wrapper || wrapper.joins) return args;
@@ -201,7 +198,7 @@ export function ownWords(base: string, args: readonly ShellWord[]): readonly She
   return end === -1 ? args : args.slice(0, end + (wrapper.operands ?? 0));
 }
 
-/** The script of a shell or interpreter is read. Where it is attached to its option, no operand is one. */
+/** The script of a shell or interpreter is read, not written. If it is attached to its option, no operand is the script. */
 function withoutScript(base: string, args: readonly ShellWord[]): readonly ShellWord[] {
   if ((!isShell(base) && !isInterpreter(base)) || opensOperands.has(base)) return args;
   if (isFilter(base) && args.some((arg) => /^-[a-zA-Z0]*?e./s.test(arg.value))) return args;
@@ -209,10 +206,10 @@ function withoutScript(base: string, args: readonly ShellWord[]): readonly Shell
   return args.filter((_, at) => at !== script);
 }
 
-/** Subcommands of git that put files into the working tree, or name a folder that they write, beside those of `gitWrites`. */
+/** Git subcommands beyond those of `gitWrites` that write to the working tree or to a folder they name. */
 const gitWriters =
   /^(checkout|apply|am|worktree|clone|stash|checkout-index|read-tree|sparse-checkout|init|submodule|bundle|difftool|mergetool|svn|subtree|lfs|switch|merge-file|unpack-file|mktree|fast-import|bugreport|diagnose)$/;
-/** The words of such a subcommand, texts for people left out. */
+/** Returns the words of such a subcommand, without messages. */
 export function gitMay(args: readonly ShellWord[], subcommands: RegExp): ShellWord[] {
   const at = subcommandAt(args);
   if (at === -1 || !subcommands.test(args[at]!.value)) return [];
@@ -220,7 +217,7 @@ export function gitMay(args: readonly ShellWord[], subcommands: RegExp): ShellWo
   return rest.filter((arg, index) => !isMessage(arg, rest[index - 1])).map(asPattern);
 }
 
-/** Paths of git are patterns, whether the shell sees them as such or not. */
+/** Git treats paths as patterns, even if they are quoted in the shell. */
 export function asPattern(word: ShellWord): ShellWord {
   return /[*?[]/.test(word.value) ? { ...word, glob: true } : word;
 }

@@ -1,4 +1,4 @@
-// The files whose content a command shows or copies, as far as its words may say.
+// Finds the files whose contents a command may show or copy.
 
 import { type CommandWords, literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { baseName, each, own, words } from "../programs/command-names.ts";
@@ -7,12 +7,12 @@ import { showsNoContent } from "../programs/program-kinds.ts";
 import { isOption, type OptionNames, valuesOf } from "../programs/read-options.ts";
 import { gitMay, isValueOf, leavingOut, ownWords, pathsIn, programFiles } from "./named-files.ts";
 
-/** Their first operand is a pattern or a program, unless an option gives it. */
+/** Their first operand is a pattern or a program, unless an option provides it. */
 const patternReaders = words("grep egrep fgrep zgrep ugrep rg ag ack sed gsed awk gawk mawk nawk jq yq");
 const givesPattern = /^(-[a-zA-Z]*[ef]|--(regexp|file|expression|from-file))(=|$)/s;
 const givesPatternAttached = /^-[ef]./s;
 
-/** Options by which programs that show nothing look at a file all the same. */
+/** Options that make programs without output read a file anyway. */
 const readingOptions: Record<string, OptionNames> = {
   touch: { short: "r", values: "dt", long: ["reference"] },
   truncate: { short: "r", values: "s", long: ["reference"] },
@@ -24,13 +24,13 @@ const readingOptions: Record<string, OptionNames> = {
   stat: { short: "f", values: "ct" },
 };
 
-/** Subcommands of git that show what files hold, or put it where it can be shown. */
+/** Git subcommands that show file contents, or copy them where they can be shown. */
 const gitShowing =
   /^(diff|show|blame|annotate|log|grep|cat-file|add|stage|hash-object|archive|apply|am|stash|difftool|checkout|restore|mv|update-index|credential-store|interpret-trailers|bundle|send-email|merge-file|range-diff|format-patch|whatchanged|diff-tree|diff-index|diff-files|rev-list|mailinfo|patch-id|ls-files)$/;
 
 /** What programs show of other processes without naming a file. */
 const untold: Record<string, { said: RegExp; file: string }> = {
-  // Letters without a dash: `ps auxe`.
+  // Letters without a dash, as in `ps auxe`.
   ps: { said: /^(?:(?:.* )?(?:[^-]\S* ))?[a-zA-Z]*e[a-zA-Z]*( |$)|(^| )-E/, file: "/proc/0/environ" },
   gdb: { said: /(^| )(-p|--?pid|attach)\b/, file: "/proc/0/mem" },
   gcore: { said: /./, file: "/proc/0/mem" },
@@ -52,12 +52,12 @@ export function readsOf({ name, args }: CommandWords): ShellWord[] {
   return [...withoutPatterns(kept), ...programFiles(base, args)].flatMap(pathsIn);
 }
 
-/** Words of git that may name what it shows. */
+/** Returns the words of a git command that may name what it shows. */
 export function shownByGit({ name, args }: CommandWords): ShellWord[] {
   return baseName(name.value) === "git" ? gitMay(args, gitShowing) : [];
 }
 
-/** Messages and settings that git takes from a file. */
+/** Returns the files from which git takes messages and settings. */
 function gitTexts(args: readonly ShellWord[]): ShellWord[] {
   const at = subcommandAt(args);
   return /^(notes|commit|tag|config)$/.test(args[at]?.value ?? "")
@@ -65,18 +65,18 @@ function gitTexts(args: readonly ShellWord[]): ShellWord[] {
     : [];
 }
 
-/** An option whose value says which files are searched. */
+/** Matches an option whose value selects the files to search. */
 function isGlob(word: ShellWord | undefined): boolean {
   return /^(-g|--(i?glob|include))$/.test(word?.value ?? "");
 }
 
-/** All but the pattern or program: an operand, or the value of an option. */
+/** Returns all words except the pattern or program, whether it is an operand or an option value. */
 export function withoutPatterns(args: readonly ShellWord[]): ShellWord[] {
   const isGiven = args.some((arg) => givesPattern.test(arg.value) || givesPatternAttached.test(arg.value));
   const first = isGiven ? -1 : args.findIndex((arg, at) => !isOption(arg) && !isGlob(args[at - 1]));
   return args.filter((arg, at) => {
     if (at === first || /^(-e.|--(regexp|expression)=)/s.test(arg.value)) return false;
-    // Left out of a search.
+    // The value is a glob that the search excludes.
     if (/^!/.test(arg.value) && isGlob(args[at - 1])) return false;
     return !/^(-[a-zA-Z]*e|--(regexp|expression))$/.test(args[at - 1]?.value ?? "") || /^-/.test(arg.value);
   });

@@ -1,8 +1,8 @@
-// Where the words of a command line lead: files in every directory that it may be in, patterns as the disk answers them.
+// Resolves the words of a command line to files, in every directory the line may be in, with globs expanded from disk.
 import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import type { Rule } from "../../protocol/permission-rule.ts";
-import { compilePath } from "../glob.ts";
+import { compilePath } from "../../text/glob.ts";
 import { namesIn } from "../hard-links.ts";
 import { literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { isDirectory, isInside, type ResolvedPath, resolvePath, rootOf, type WorkspacePaths } from "../paths.ts";
@@ -11,29 +11,29 @@ import { baseName, type ProgramStart, type StartedPrograms } from "../starts/wra
 
 export type ShellSituation = WorkspacePaths & {
   rules: readonly Rule[];
-  /** `PATH`, as commands have it. */
+  /** The `PATH` that commands get. */
   searchPath?: string;
-  /** When this run began, in milliseconds: files that changed since then may be its own work. */
+  /** When this run started, in milliseconds. Files changed since then may be its own work. */
   startedAt?: number;
 };
 
-/** A file that the line touches. `paths`: where it may lead; none when only the shell knows. */
+/** A file that the line touches. `paths` lists where it may lead, and is empty if only the shell knows. */
 export type Touch = { word: ShellWord; paths: ResolvedPath[]; isUnknown: boolean };
 
-/** Every directory that a relative name of the line may mean: it is judged in all of them. */
+/** Every directory that a relative name may refer to; the name is judged in all of them. */
 export type LineDirectories = {
   paths: string[];
-  /** Changes to a directory that is not known in advance. */
+  /** Set if the line changes to a directory that is not known in advance. */
   unknown: boolean;
-  /** And the line itself makes its name. */
+  /** Set if the line itself also generates that directory's name. */
   made: boolean;
-  /** Where a command of the line itself is, if its changes of directory come one after another; otherwise all of them. */
+  /** Returns the directory of a command if the line changes directories one after another; otherwise all of them. */
   at(run: ProgramStart): readonly string[];
 };
 
-/** Beyond this the line is asked about in every mode. */
-export const mostDirectories = 16;
-const mostMatches = 200;
+/** A line with more directories is asked about in every mode. */
+export const maxDirectories = 16;
+const maxMatches = 200;
 
 export function directoriesOf(runs: StartedPrograms, cwd: string, situation: ShellSituation): LineDirectories {
   const places = new Map<ProgramStart, readonly string[]>();
@@ -57,13 +57,13 @@ export function directoriesOf(runs: StartedPrograms, cwd: string, situation: She
     else changeTo(word, found, situation, found.paths);
   }
   for (const word of runs.folders) changeTo(word, found, situation, found.paths);
-  // Where `cd` looks is itself a variable.
+  // CDPATH changes where `cd` looks.
   const isLedElsewhere =
     runs.scopes.some((scope) => scope.variables.has("CDPATH")) || runs.assigned.some(({ name }) => name === "CDPATH");
   return isLedElsewhere ? { ...found, unknown: true, made: true } : found;
 }
 
-/** Do all changes of directory stand in statements of the line itself, one after another? */
+/** Returns whether all directory changes are in the line's own statements, which run one after another. */
 function isStraight({ runs, lines }: StartedPrograms): boolean {
   return (
     lines[0]!.functions.length === 0 &&
@@ -73,11 +73,11 @@ function isStraight({ runs, lines }: StartedPrograms): boolean {
   );
 }
 
-/** Where a line that runs straight on may be: a change that may not happen, or may fail, leaves the old place possible. */
+/** Tracks the directories of a straight line: a change that may be skipped or fail keeps the old one possible. */
 class Walk {
   #directories: string[];
   #previous: string[];
-  /** `next`: the position behind the changes that surely happen. */
+  /** `next` is the position after the changes that certainly happen. */
   #inStatement: { statement: number; directories: readonly string[]; next?: number } | undefined;
 
   constructor(cwd: string) {
@@ -86,7 +86,7 @@ class Walk {
   }
 
   directoriesFor({ command: { chain } }: ProgramStart): readonly string[] {
-    // Later members of a chain run only when the earlier ones did.
+    // Later members of an && chain run only if the earlier ones succeeded.
     return this.#inStatement?.statement === chain!.statement ? this.#inStatement.directories : this.#directories;
   }
 
@@ -96,13 +96,13 @@ class Walk {
     const next = this.#inStatement?.statement === statement ? this.#inStatement.next : 0;
     const isSure = position === next && targets.length > 0 && targets.every(isDirectory);
     this.#previous = [...new Set([...this.#previous, ...this.#directories, ...from])];
-    // Of a place that nobody knows, names are looked at from where the line was.
+    // If the target is unknown, names resolve from the previous directory.
     const directories = targets.length > 0 ? targets : from;
     this.#inStatement = { statement, directories, ...(isSure && { next: position + 1 }) };
     this.#directories = isSure ? [...targets] : [...new Set([...this.#directories, ...targets])];
   }
 
-  /** False: back to where the line has never been. */
+  /** Returns false if there is no previous directory to go back to. */
   goBack(run: ProgramStart): boolean {
     const isKnown = this.#previous.length > 0;
     this.goTo(run, this.#previous);
@@ -110,19 +110,19 @@ class Walk {
   }
 }
 
-/** The folders that a word may lead to from any of these. */
+/** Returns the folders that a word may lead to from any of the bases. */
 function changeTo(
   word: ShellWord | undefined,
   found: LineDirectories,
   situation: ShellSituation,
   bases: readonly string[],
 ): string[] {
-  if (found.paths.length > mostDirectories) return [];
+  if (found.paths.length > maxDirectories) return [];
   const choices = word === undefined ? [literalWord("~")] : candidatesOf(word, situation, found.paths[0]!);
-  // A pattern in the text is a guess; one in a loop stands for what it was found to be.
+  // A glob in the text is a guess; one in a loop stands for the names it matched.
   const isPattern = word?.glob === true && /[*?[]/.test(word.text);
   const isSpecial = isPattern || (word !== undefined && (word.value === "-" || /^\+\d/.test(word.value)));
-  // Names that exist are where the line looked for them; of anything else only some of what it may be is known.
+  // Names found on disk are where the line looked for them; for other words only some of the values are known.
   const isOpen = word?.dynamic && word.origin !== "names" && expandHome(word, situation, found.paths[0]!) === undefined;
   if (choices.length === 0 || isSpecial || isOpen) {
     found.unknown = true;
@@ -133,7 +133,7 @@ function changeTo(
     for (const base of [...bases]) {
       const resolved = resolvePath(targetOf(choice, base), situation, base);
       if ("problem" in resolved) found.unknown = true;
-      // `cd ..` goes back along the name, `cd -P ..` along the folders: both are possible.
+      // `cd ..` follows the logical path and `cd -P ..` the physical one: both are possible.
       else
         reached.push(
           ...new Set([resolved.real, resolved.given, ...(choice.glob ? oddMatches(resolved, situation) : [])]),
@@ -141,7 +141,7 @@ function changeTo(
     }
   }
   for (const path of reached)
-    if (!found.paths.includes(path) && found.paths.length <= mostDirectories) found.paths.push(path);
+    if (!found.paths.includes(path) && found.paths.length <= maxDirectories) found.paths.push(path);
   return reached;
 }
 
@@ -153,7 +153,7 @@ export function touchOf(word: ShellWord, directories: readonly string[], situati
   return { word, paths: isUnknown ? [...paths, ...knownEnd(word)] : paths, isUnknown };
 }
 
-/** `$folder/.envrc`: wherever that is, its end is known. */
+/** Returns the known end of a path with an unknown start, as in `$folder/.envrc`. */
 function knownEnd({ value }: ShellWord): ResolvedPath[] {
   const last = Math.max(...[..."$`{}()"].map((mark) => value.lastIndexOf(mark)));
   const from = value.indexOf("/", last);
@@ -163,7 +163,7 @@ function knownEnd({ value }: ShellWord): ResolvedPath[] {
   return [{ given: path, real: path }];
 }
 
-/** The words that a word may become, as far as they are known. */
+/** Returns the words that a word may expand to, as far as they are known. */
 function candidatesOf(word: ShellWord, situation: ShellSituation, cwd: string): ShellWord[] {
   const others = word.others ?? [];
   if (!word.dynamic) return [word, ...others];
@@ -182,21 +182,21 @@ function targetOf({ value, tilde }: ShellWord, directory: string): string {
   return kernelTarget(tilde ? tildeTarget(value, directory) : value.replace(/^~/, "./~"), directory);
 }
 
-/** `~+/x` is where the line is; every other tilde is read as in any path. */
+/** Expands `~+/x` to the line's directory; leaves every other tilde for path resolution. */
 function tildeTarget(value: string, directory: string): string {
   const [, rest] = /^~(?:[+-]|\d+)(?![^/])(.*)$/s.exec(value) ?? [];
   return rest === undefined ? value : directory + rest;
 }
 
-/** The kernel's links to where a process is: for ours they lead elsewhere than for the one that will run. */
+/** Resolves /proc links to a process's directory or root, which differ between this process and the one that will run. */
 function kernelTarget(value: string, directory: string): string {
   const [, link, rest] = /^(\/.*?\/(?:cwd|root))(\/.*)?$/s.exec(value) ?? [];
-  // Only up to the link: two dots behind it lead up from where that leads.
+  // Normalise only up to the link: `..` after it is relative to the link's target.
   const kind = link && /^\/proc\/(?:self|thread-self|\d+)(?:\/task\/\d+)?\/(cwd|root)$/.exec(normalize(link))?.[1];
   return kind ? join(kind === "cwd" ? directory : "/", rest ?? "") : value;
 }
 
-/** `$HOME/x`, `$PWD/x`, `$(pwd)/x` and the top of the repository are as good as literal. */
+/** Expands `$HOME/x`, `$PWD/x`, `$(pwd)/x` and the repository's top folder, which are as good as literal. */
 export function expandHome(word: ShellWord, { home }: ShellSituation, cwd: string): string | undefined {
   const known: [RegExp, () => string | undefined][] = [
     [/^\$(HOME\b|\{HOME\})/, () => home],
@@ -212,7 +212,7 @@ export function expandHome(word: ShellWord, { home }: ShellSituation, cwd: strin
   return /[$`{]/.test(replaced) ? undefined : replaced;
 }
 
-/** What the shell would make of a pattern, as the disk is now. */
+/** Expands a glob as the shell would, from what is on disk now. */
 function matchesOf(pattern: string, situation: ShellSituation): ResolvedPath[] {
   const segments = pattern.split("/");
   const first = segments.findIndex((segment) => /[*?[]/.test(segment));
@@ -222,7 +222,7 @@ function matchesOf(pattern: string, situation: ShellSituation): ResolvedPath[] {
     const next: string[] = [];
     for (const folder of folders) {
       for (const name of namesIn(folder)) {
-        if (next.length > mostMatches) break;
+        if (next.length > maxMatches) break;
         if (fits(name) && (segment.startsWith(".") || !name.startsWith("."))) next.push(join(folder, name));
       }
     }
@@ -234,22 +234,22 @@ function matchesOf(pattern: string, situation: ShellSituation): ResolvedPath[] {
   });
 }
 
-/** Folders that a pattern stands for and that are not like their neighbours: hidden ones, and links. */
+/** Returns matching folders that need their own check: hidden ones and links. */
 function oddMatches({ given }: ResolvedPath, situation: ShellSituation): string[] {
   const matches = matchesOf(given, situation);
   const isOdd = (each: ResolvedPath) => each.real !== each.given || /\/\.[^/]*$/.test(each.given);
-  // The shell changes to a pattern only where one folder fits.
+  // The shell changes to a glob only if exactly one folder matches.
   return matches.filter((each) => matches.length === 1 || isOdd(each)).map((each) => each.real);
 }
 
-/** The nearest folder at or above this one that is a repository. */
+/** Returns the nearest folder, at or above this one, that is a repository. */
 function repositoryOf(folder: string): string | undefined {
   if (existsSync(join(folder, ".git"))) return folder;
   const above = dirname(folder);
   return above === folder ? undefined : repositoryOf(above);
 }
 
-/** A repository inside brings settings that run programs; so does a folder that only looks like one from within. */
+/** A nested repository has settings that run programs; so has a folder laid out like a bare one. */
 export function nestedRepository(folder: string, { workspace }: ShellSituation): string | undefined {
   for (let at = folder; at !== workspace && isInside(at, workspace); at = dirname(at)) {
     if (existsSync(join(at, ".git")) || isBareRepository(at)) return at;
@@ -265,7 +265,7 @@ export function isOutside(path: ResolvedPath, situation: ShellSituation): boolea
   return rootOf(path.real, situation) === undefined;
 }
 
-/** Where output goes nowhere, or where it would go anyway. */
+/** Output targets that discard it or pass it through. */
 export function isSink(target: string): boolean {
   return /^\/dev\/(null|stdout|stderr|fd\/\d+)$/.test(target);
 }

@@ -1,4 +1,4 @@
-// The files that a line touches: what it writes and reads by the tables, and what it names in places that no table knows.
+// Collects the files that a line touches: those that the tables know it reads or writes, and names in other places.
 
 import { literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { baseName } from "../programs/command-names.ts";
@@ -19,14 +19,14 @@ export function writtenFiles(runs: StartedPrograms): WrittenWord[] {
   ]);
 }
 
-/** `GIT_TEMPLATE_DIR=folder git init`: the hooks of the folder come to be those of the repository. */
+/** `GIT_TEMPLATE_DIR=folder git init` copies the folder's hooks into the repository. */
 function usesTemplate({ runs, scopes, assigned }: StartedPrograms): boolean {
   const name = "GIT_TEMPLATE_DIR";
   const isSet = scopes.some((scope) => scope.variables.has(name)) || assigned.some((each) => each.name === name);
   return isSet && runs.some((run) => baseName(run.name.value) === "git");
 }
 
-/** Redirects always count; operands only where somebody asks. */
+/** Redirects always count; operands only if `withOperands` is set. */
 export function readFiles(runs: StartedPrograms, { withOperands }: { withOperands: boolean }): ShellWord[] {
   const redirected = redirectTargets(runs, "in");
   if (!withOperands) return distinct(redirected);
@@ -37,10 +37,10 @@ export function readFiles(runs: StartedPrograms, { withOperands }: { withOperand
   ]);
 }
 
-/** `--files0-from=-`, `-T <(…)`: a list of files that comes from elsewhere. */
+/** A list of files that comes from elsewhere: `--files0-from=-`, `-T <(…)`. */
 const listed = /^(--files0?-from|-[a-zA-Z]*T)(?:[= ]|= )?(-$|<\(|\/dev\/)/;
 
-/** Files that are read, where the line itself makes up which. */
+/** Returns reads of files whose names the line itself generates. */
 export function madeUpReads(runs: StartedPrograms): string[] {
   const words = [
     ...redirectTargets(runs, "in"),
@@ -57,7 +57,7 @@ export function madeUpReads(runs: StartedPrograms): string[] {
     .map((word) => word.text);
 }
 
-/** Files that a program which nobody knows may write, because it is told their names; without those that are `written` anyway. */
+/** Returns files that an unknown program may write because it gets their names, without those already `written`. */
 export function namedFiles(runs: StartedPrograms, written: readonly WrittenWord[]): ShellWord[] {
   const known = new Set(written.map((word) => word.value));
   return distinct([
@@ -66,13 +66,13 @@ export function namedFiles(runs: StartedPrograms, written: readonly WrittenWord[
   ]).filter((word) => !known.has(word.value));
 }
 
-/** `OUTPUT=file program` */
+/** Returns the values of variables set for a program: `OUTPUT=file program`. */
 function variablesOf({ name, command }: ProgramStart): ShellWord[] {
   if (baseName(name.value) === "git" || writesAsKnown(name.value)) return [];
   return command.assignments.flatMap((each) => (lookedUpVariable.test(each.name) ? [] : (each.value ?? [])));
 }
 
-/** The targets of redirects, with what the line says about their variables filled in. */
+/** Returns redirect targets, with variables expanded as far as the line sets them. */
 function redirectTargets({ lines, scopes }: StartedPrograms, direction: "in" | "out"): ShellWord[] {
   return lines.flatMap((line, index) =>
     line.redirects

@@ -1,17 +1,16 @@
-// Folders that a line would take as a whole: by removing, moving or emptying them, or with a mode or owner for all that they hold.
-import { lstatSync } from "node:fs";
+// Finds folders that a line removes, moves, empties, or gives another mode or owner with all their contents.
 import { basename, dirname, join } from "node:path";
 import type { ShellWord } from "../parse/shell-word.ts";
-import { type ResolvedPath, realOrSame, withHome } from "../paths.ts";
+import { linkAt, type ResolvedPath, realOrSame, withHome } from "../paths.ts";
 import { quotedTexts } from "../programs/code-files.ts";
 import type { ProgramStart, StartedPrograms } from "../starts/wrappers.ts";
 import { isFoundWhole, mirrored, opened, removed } from "./copies.ts";
 import { type LineDirectories, type ShellSituation, touchOf } from "./shell-paths.ts";
 
-/** `remove`: taken away, moved or emptied. `open`: given another mode or owner, with all that it holds. */
+/** `remove`: removed, moved or emptied. `open`: given another mode or owner, with all its contents. */
 export type WholeChange = "remove" | "open";
 
-/** `isEmptied`: the folder itself stays. */
+/** `isEmptied` means that the folder itself stays. */
 export type WholeFolder = { folder: string; change: WholeChange; isEmptied?: true };
 
 export function wholeFolders(
@@ -34,18 +33,18 @@ export function wholeFolders(
   ];
 }
 
-/** What is only there when a variable is not set, nobody means; nor all of what something was chosen from. */
+/** Drops guesses that apply only if a variable is unset, or that stand for all of a filtered list. */
 function meant(word: ShellWord, run: ProgramStart): ShellWord {
   if (!word.dynamic || word.origin === "made") return word;
   if (word.origin !== "names" || !isFoundWhole(run)) return { ...word, others: [] };
-  // `ls folder | xargs -I{} rm folder/{}`
+  // `ls folder | xargs -I{} rm folder/{}` removes the folder's contents.
   const [lead] = word.pieces ?? [];
   const isInto = lead?.kind === "text" && lead.value.endsWith("/");
   const filled = isInto ? [{ ...word, value: `${lead.value}*`, dynamic: false, glob: true }] : [];
   return { ...word, others: [...(word.others ?? []), ...filled] };
 }
 
-/** The last part of a pattern for all names: `*`, `.*`, `.[!.]*`. */
+/** Matches a last path part that stands for all names: `*`, `.*`, `.[!.]*`. */
 const everything = /^(?=.*\*)(?:[.*?]|\[[!^][^\]]*\])+$/;
 
 function foldersAt({ given, real }: ResolvedPath, { value }: ShellWord, change: WholeChange): WholeFolder[] {
@@ -55,22 +54,19 @@ function foldersAt({ given, real }: ResolvedPath, { value }: ShellWord, change: 
     while (everything.test(basename(folder))) folder = dirname(folder);
     return all(folder, realOrSame(folder)).map((each) => ({ ...each, isEmptied: true }));
   }
-  // A link is removed, not what it leads to.
-  if (isLink(given) && !/\/\.?$/.test(value)) return all(given, join(realOrSame(dirname(given)), basename(given)));
+  // Removing a link does not remove its target.
+  if (linkAt(given) !== undefined && !/\/\.?$/.test(value))
+    return all(given, join(realOrSame(dirname(given)), basename(given)));
   return all(given, real);
 }
 
-function isLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-}
-
-/** Calls that remove a folder with all that it holds. */
+/** Calls that remove a folder with all its contents. */
 const removesTree =
   /\b(rmtree|rm_rf?|remove_(tree|dir_all|all|entry\w*)|RemoveAll|rimraf|rm(dir)?(Sync)?(?=\s*\([^)]{0,200}recursive)|removeSync|emptyDir(Sync)?|removeDirectory|deleteRecursively)\b/;
-/** `rm -rf folder`, in one text or in several, for a shell or a call that starts programs. */
+/** Matches `rm -rf folder`, as one string or as several arguments, for a shell or a call that starts programs. */
 const removingCommand = /\brm(?:["'`,\s]+-[\w-]+)+["'`,\s]+([/~][^\s"'`;|&),]*)/g;
 
-/** Folders that code names where it removes whole ones. */
+/** Returns the folders named by code that removes whole folders. */
 function removedByCode(code: string): string[] {
   const commands = Array.from(code.matchAll(removingCommand), ([, path]) => path!);
   const named = removesTree.test(code) ? quotedTexts(code).filter((text) => /^[/~]/.test(text)) : [];

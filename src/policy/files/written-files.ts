@@ -1,7 +1,8 @@
-// The files that a command makes, changes or removes, as far as its words say.
+// Finds the files that a command creates, changes or removes, as far as its words say.
 
 import { type CommandWords, literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { baseName, each, own, words } from "../programs/command-names.ts";
+import { namePatterns, startingPoints } from "../programs/find-arguments.ts";
 import { optionOutputs } from "../programs/output-options.ts";
 import { isOnlyChecking } from "../programs/program-kinds.ts";
 import { type OptionNames, operands, valuesOf } from "../programs/read-options.ts";
@@ -9,7 +10,7 @@ import { sedFiles, sedInPlace } from "../programs/sed-awk-code.ts";
 import { gitWrites } from "./git-files.ts";
 import { pathsIn } from "./named-files.ts";
 
-/** A file that is written. `isPurpose`: writing it is what the command is for. */
+/** A file that is written. `isPurpose` means that writing it is the command's purpose. */
 export type WrittenWord = ShellWord & { isPurpose: boolean };
 
 type WriterArguments = { args: readonly ShellWord[]; plain: readonly ShellWord[] };
@@ -22,34 +23,34 @@ const second =
     operands(args, values).slice(1, 2);
 const first: Writer = ({ plain }) => plain.slice(0, 1);
 const last: Writer = ({ plain }) => plain.slice(-1);
-/** `chmod MODE file…`, unless the mode comes from another file. */
+/** `chmod MODE file…`: skips the mode, unless it comes from another file. */
 const late: Writer = ({ args, plain }) => (has(args, /^--(reference|restore)/) ? plain : plain.slice(1));
-/** `cp a b folder`: the folder, whose new entries are another matter. Where an option names it, that option's table does. */
+/** `cp a b folder` writes to the folder; its new entries are found elsewhere. If an option names the target, the option table applies. */
 const target: Writer = ({ args, plain }) => (valuesOf(args, targetOptions("cp")).length > 0 ? [] : plain.slice(-1));
-/** Compressors put a file beside the one that they are given, or in its place. */
+/** Compressors write a file beside the given one, or replace it. */
 const compressed: Writer = ({ args, plain }) => (has(args, /^-[a-zA-Z]*[ct]|^--(stdout|test)/) ? [] : plain);
-/** `docker cp a b`: what is copied here comes last; a container's own path has its name before a colon. */
+/** `docker cp a b`: the target is the last word; a container's own path is prefixed with its name and a colon. */
 const containerCopy: Writer = ({ plain }) => {
   const isCopy = plain.some((word) => /^(cp|rsync|mv|sync)$/.test(word.value));
   return isCopy ? plain.slice(-1).filter((word) => !word.value.includes("://")) : [];
 };
 
-/** What each program writes because it is there to write it. */
+/** The files that each program exists to write. */
 const writers: Record<string, Writer> = {
   ...each(
     "tee touch mkdir rm rmdir unlink shred truncate sponge mkfifo mknod mv ln link patch ex ed rimraf trash trash-put",
     all,
   ),
   ...each("script rsync scp ditto sftp", last),
-  // A link leads to what it is made of.
+  // With -l or -s, writing to the new link changes the source.
   cp: (given) => (has(given.args, /^(-[a-zA-Z]*[ls]|--(symbolic-)?link$)/) ? given.plain : target(given)),
   ...each("chmod chown chgrp setfacl chattr", late),
   ...each("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd compress uncompress lz4", compressed),
   ...each("tar gtar bsdtar", ({ args }: WriterArguments) => tarFiles(args)),
   ...each("docker podman nerdctl", (given: WriterArguments) => [
-    ...dockerMounts(given.args),
+    ...mountsOf(given.args).flatMap(({ source, isWritable }) => (isWritable ? source : [])),
     ...containerCopy(given),
-    // `-o type=local,dest=folder`
+    // Matches `-o type=local,dest=folder`.
     ...valuesOf(given.args, { short: "o", values: "vpeuwnlhfmc", long: ["output"] }).flatMap(pathsIn),
   ]),
   ...each("kubectl oc gsutil aws", containerCopy),
@@ -60,7 +61,7 @@ const writers: Record<string, Writer> = {
   ...each("zip flock", first),
   ...each("ffmpeg convert magick montage composite", last),
   ...each("mkfs mke2fs mkswap mkdosfs newfs blkdiscard pvcreate vgcreate", all),
-  // They show as well as change.
+  // These programs can also only show.
   ...each("wipefs fdisk sfdisk sgdisk gdisk cfdisk parted", ({ args, plain }: WriterArguments) =>
     has(args, /^(-[a-zA-Z]*[lpdn]|--(list|print|dump|no-act|info)|print)$/) ? [] : plain,
   ),
@@ -70,24 +71,24 @@ const writers: Record<string, Writer> = {
   install: (given) => (has(given.args, /^(-[a-zA-Z]*d|--directory$)/) ? given.plain : target(given)),
   dd: ({ plain }) =>
     plain.filter((word) => word.value.startsWith("of=")).map((word) => changed(word, (value) => value.slice(3))),
-  // The archive is read; what follows it names what is taken out.
+  // The first operand of unzip is the archive to read; the others name what to extract.
   sqlite3: ({ args }) => (isOnlyChecking("sqlite3", args) ? [] : operands(args, databaseOptions).slice(0, 1)),
   unzip: ({ args }) => operands(args, { short: "dxP" }).slice(1),
-  find: ({ args }) => (has(args, /^-delete$/) ? removedByFind(args) : []),
+  find: ({ args }) => (has(args, /^-delete$/) ? [...startingPoints(args), ...namePatterns(args)] : []),
   curl: ({ args, plain }) => (has(args, /^-[a-zA-Z]*[OJ]|^--remote-(name|header)/) ? remoteNames(plain) : []),
   wget: ({ args, plain }) => (has(args, /^-[a-zA-Z]*O|^--output-document|^--spider/) ? [] : remoteNames(plain)),
 };
 
 const databaseOptions: OptionNames = { exact: /^--?(separator|nullvalue|newline|vfs|maxsize|mmap|cmd|init)$/ };
 
-/** Programs that filter: that they write is the exception. */
+/** Filters, which write files only in special cases. */
 const filters = words("uniq xxd sed gsed curl");
 const splitValues: OptionNames = {
   short: "abClntef",
   long: ["suffix-length", "bytes", "lines", "number", "separator"],
 };
 
-/** `cp -t folder a b`; to other programs that copy, `-t` is something else. */
+/** `cp -t folder a b`; in other programs that copy, `-t` has another meaning. */
 export function targetOptions(base: string): OptionNames {
   return takesTarget.has(base) ? { short: "t", values: "Sgmo", long: ["target-directory"] } : {};
 }
@@ -98,7 +99,7 @@ export function writesOf({ name, args }: CommandWords): WrittenWord[] {
   const base = baseName(name.value).toLowerCase();
   const settings = changedSettings({ name, args }).map((word) => ({ ...word, isPurpose: true }));
   if (base === "git") return [...gitWrites(args), ...settings];
-  // `mkfs.ext4`
+  // Treats `mkfs.ext4` as `mkfs`.
   const writer = own(writers, base.replace(/^(mkfs|newfs)[._].*$/, "$1"));
   const found = writer?.({ args, plain: operands(args) }) ?? [];
   const named = found.map((word) => ({ ...word, isPurpose: !filters.has(base) }));
@@ -109,21 +110,14 @@ function has(args: readonly ShellWord[], option: RegExp): boolean {
   return args.some((arg) => option.test(arg.value));
 }
 
-/** Where it starts, and what it looks for. */
-function removedByFind(args: readonly ShellWord[]): ShellWord[] {
-  const tests = args.findIndex((arg) => /^[-(!]/.test(arg.value));
-  const patterns = args.filter((_, at) => /^-i?(path|wholename|name)$/.test(args[at - 1]?.value ?? ""));
-  return [...args.slice(0, tests), ...patterns];
-}
-
-/** The archive where it is made; what is taken out, where it is read. */
+/** Returns the archive if it is created, or the extracted files if it is read. */
 function tarFiles(args: readonly ShellWord[]): ShellWord[] {
   const isOld = /^[a-zA-Z]+$/.test(args[0]?.value ?? "");
   const modes = args.map((arg, at) => (isOld && at === 0 ? `-${arg.value}` : arg.value));
   const isMode = (letters: RegExp, names: RegExp) => modes.some((mode) => letters.test(mode) || names.test(mode));
   const rest = isOld ? args.slice(1) : args;
   const values = "CbgHKLNTVXIF";
-  // Old options take their values in order, from the words that follow.
+  // Old-style options take their values in order from the following words.
   const valueLetters = isOld ? [...args[0]!.value].filter((letter) => `f${values}`.includes(letter)) : [];
   if (isMode(/^-[a-zA-Z]*[cruA]/, /^--(create|append|update|catenate)/)) {
     const old = valueLetters.includes("f") ? rest.slice(valueLetters.indexOf("f")).slice(0, 1) : [];
@@ -135,22 +129,21 @@ function tarFiles(args: readonly ShellWord[]): ShellWord[] {
   return [...folder, ...members];
 }
 
-/** Folders of this machine that a container gets; a bare name is a volume of its own. */
-function dockerMounts(args: readonly ShellWord[]): ShellWord[] {
-  const found: ShellWord[] = [];
-  for (const word of valuesOf(args, { short: "v", values: "epwunlmhfc", long: ["volume", "mount"] })) {
-    const sourceOf = (value: string) => /(?:^|,)(?:source|src)=([^,]*)/.exec(value)?.[1] ?? value.replace(/:.*$/s, "");
+/** Returns the host folders mounted into a container, and whether they are writable; a bare name is a volume. */
+export function mountsOf(args: readonly ShellWord[]): { source: ShellWord; isWritable: boolean }[] {
+  const sourceOf = (value: string) => /(?:^|,)(?:source|src)=([^,]*)/.exec(value)?.[1] ?? value.replace(/:.*$/s, "");
+  return valuesOf(args, { short: "v", values: "epwunlmhfc", long: ["volume", "mount"] }).map((word) => {
     const source = changed(word, sourceOf);
-    if (/^[./~$`]/.test(source.value) && !/(?:^|:|,)(ro|readonly)\b/.test(word.value)) found.push(source);
-  }
-  return found;
+    const isWritable = /^[./~$`]/.test(source.value) && !/(?:^|:|,)(ro|readonly)\b/.test(word.value);
+    return { source, isWritable };
+  });
 }
 
 function remoteNames(addresses: readonly ShellWord[]): ShellWord[] {
   return addresses.map((word) => changed(word, (value) => lastPart(value.replace(/[?#].*$/s, ""))));
 }
 
-/** The same part of a word and of the other words that it may be. */
+/** Applies `part` to a word and to its alternatives. */
 function changed(word: ShellWord, part: (value: string) => string): ShellWord {
   const others = word.others?.map((other) => ({ ...other, value: part(other.value) }));
   return { ...word, value: part(word.value), ...(others && { others }) };
@@ -160,7 +153,7 @@ function lastPart(path: string): string {
   return path.replace(/\/+$/, "").replace(/^.*\//s, "") || ".";
 }
 
-/** `said`: what the words must say for it, joined with blanks. */
+/** `said` must match the arguments, joined with spaces. */
 type SettingsCommand = { said: RegExp; file: string };
 
 const anything = /^(?!.*--?(help|version)\b)/s;
@@ -171,7 +164,7 @@ const startUp = "~/.bashrc";
 const settings: Record<string, SettingsCommand> = {
   ...each("pre-commit prek captainhook git-secrets", { said: installs, file: hooks }),
   lefthook: { said: /^(.*\s)?(install|uninstall|add)(\s|$)/s, file: hooks },
-  // It names the folder of the hooks.
+  // Husky sets the hooks folder in the git config.
   husky: { said: anything, file: ".git/config" },
   "simple-git-hooks": { said: anything, file: hooks },
   overcommit: { said: /(^|\s)(-i|-u|--(un)?install)(\s|$)/, file: hooks },
@@ -188,14 +181,14 @@ const settings: Record<string, SettingsCommand> = {
   gemini: { said: /^(mcp|extensions) (add|remove|install|link|enable)/, file: ".gemini/settings.json" },
 };
 
-/** Settings that run code later, by the file that holds them: hooks of git, start-up files of shells, other agents' servers. */
+/** Returns the files with settings that run code later: git hooks, shell start-up files, other agents' servers. */
 function changedSettings(run: CommandWords): ShellWord[] {
   const { program, rest } = meant(run);
   const setting = own(settings, program);
   return setting?.said.test(rest.map((arg) => arg.value).join(" ")) ? [literalWord(setting.file)] : [];
 }
 
-/** `python -m pre_commit` and `git lfs` are programs of their own. */
+/** Treats `python -m pre_commit` and `git lfs` as programs of their own. */
 function meant({ name, args }: CommandWords): { program: string; rest: readonly ShellWord[] } {
   const base = baseName(name.value).toLowerCase();
   const at = /^python[\d.]*$/.test(base) ? args.findIndex((arg) => arg.value === "-m") + 1 : 0;

@@ -1,8 +1,8 @@
-// What can be wrong with a single rule.
+// Checks a single rule for mistakes.
 
 import type { Rule } from "../../protocol/permission-rule.ts";
+import { compilePath, hasWildcard, matchesText } from "../../text/glob.ts";
 import { distanceBetween, nearestName } from "../../text/nearest.ts";
-import { compilePath, hasWildcard, matchesText } from "../glob.ts";
 import { hostPattern, judgeUrl } from "../network.ts";
 import { floorOf, isDirectory, realOrSame, rootOf, specialKind } from "../paths.ts";
 import { words } from "../programs/command-names.ts";
@@ -11,7 +11,7 @@ import { absolutePattern, namesPath, shellPattern, splitPattern } from "../rules
 import { baseName, isShell, startedPrograms } from "../starts/wrappers.ts";
 import type { LintContext, LintFinding } from "./index.ts";
 
-/** Names that a misspelt one is compared with. */
+/** Program names to compare a possibly misspelt name with. */
 const knownPrograms = words(`
   ansible apt awk aws az basename bash brew bundle bun bunzip2 bzip2 cargo cat cd chmod chown clang cmake cmp comm composer conda cp
   curl cut date deno df diff dirname docker dotnet du echo egrep env eslint expr false fd fgrep file find firebase flutter fmt fold gcc
@@ -74,20 +74,20 @@ function misspeltProgram({ pattern, text }: Rule, { hasProgram }: LintContext): 
   if (shape.form === "any") return undefined;
   const name = shape.form === "glob" ? shape.name : shape.tokens[0]!;
   if (hasWildcard(name) || name.includes("/") || knownPrograms.has(name) || stateChangers.has(name)) return undefined;
-  // Two letters resemble everything.
+  // Names of two letters resemble too many others.
   if (name.length < 3 || hasProgram?.(name)) return undefined;
   const meant = nearestName(name, [...knownPrograms]);
   if (meant === undefined || !(hasProgram ? isOneSlip(name, meant) : hasSameLetters(name, meant))) return undefined;
   return { kind: "misspelt", message: `Unknown program ${name}.`, advice: `Write ${text.replace(name, meant)}.` };
 }
 
-/** Without knowing what is installed: the same letters in another order, or another case. */
+/** If the installed programs are unknown, only the same letters in another order or case count as a misspelling. */
 function hasSameLetters(name: string, meant: string): boolean {
   const letters = (word: string) => [...word.toLowerCase()].sort().join("");
   return letters(name) === letters(meant);
 }
 
-/** One letter more, less or other, or two exchanged: `eslint_d` is not a misspelt `eslint`. */
+/** One letter added, missing or different, or two swapped: `eslint_d` is not a misspelt `eslint`. */
 function isOneSlip(name: string, meant: string): boolean {
   return distanceBetween(name.toLowerCase(), meant) <= 1;
 }
@@ -121,7 +121,7 @@ function impossible(message: string, advice: string): LintFinding {
   return { kind: "impossible", message: `It can never match: ${message}`, advice };
 }
 
-/** Allow rules that change nothing, by themselves. */
+/** Finds allow rules that have no effect on their own. */
 export function deadRule(rule: Rule, context: LintContext): LintFinding | undefined {
   if (rule.verdict === "deny") return undefined;
   switch (rule.kind) {
@@ -155,7 +155,7 @@ function deadRead({ pattern }: Rule, context: LintContext): LintFinding | undefi
   return special ? dead(`It is never opened: ${special}.`) : undefined;
 }
 
-/** Protected paths are lifted one by one, by name, by the user. */
+/** The user can unlock protected paths only one by one, by name. */
 function deadWrite(rule: Rule, context: LintContext): LintFinding | undefined {
   const path = absolutePattern(rule.pattern, context);
   const both = { given: path, real: path };
@@ -171,7 +171,7 @@ function deadWrite(rule: Rule, context: LintContext): LintFinding | undefined {
   };
 }
 
-/** A host that stays closed to such a rule. */
+/** Finds a host rule that does not open the host, because its address is closed. */
 function deadHost(rule: Rule): LintFinding | undefined {
   if (hasWildcard(rule.pattern)) return undefined;
   const { host, port } = hostPattern(rule.pattern);
@@ -186,7 +186,7 @@ function dead(message: string): LintFinding {
   return { kind: "dead", message, advice: "Remove it." };
 }
 
-/** Allow rules that let more pass than they seem to. */
+/** Finds allow rules that allow more than they seem to. */
 export function wideRule(rule: Rule, context: LintContext): LintFinding | undefined {
   if (rule.verdict === "deny") return undefined;
   switch (rule.kind) {
@@ -195,7 +195,7 @@ export function wideRule(rule: Rule, context: LintContext): LintFinding | undefi
     case "Read":
     case "Write": {
       const covers = compilePath(absolutePattern(rule.pattern, context));
-      // A name that nobody has: only a wildcard covers it.
+      // A made-up name: only a wildcard matches it.
       if (!covers(`${context.home}/any/file`)) return undefined;
       return wide("It covers your whole home directory, so nothing there asks.", "Name the intended directories.");
     }

@@ -1,11 +1,11 @@
-// Does one rule cover everything that another covers? Yes only where it is certain.
+// Checks whether one rule covers everything that another covers. Returns true only if that is certain.
 import type { Rule } from "../../protocol/permission-rule.ts";
-import { compilePath, expandBraces, hasWildcard, matchesText } from "../glob.ts";
+import { compilePath, expandBraces, hasWildcard, matchesText } from "../../text/glob.ts";
 import { coversUrl, hostPattern, judgeUrl } from "../network.ts";
 import type { WorkspacePaths } from "../paths.ts";
 import { absolutePattern, allowsCommand, coversMcp, deniesCommand, shellPattern } from "../rules.ts";
 
-/** `outer` may be of either verdict, and is compared as that verdict is. */
+/** `outer` may have either verdict, and is matched as that verdict is. */
 export function shadows(outer: Rule, inner: Rule, paths: WorkspacePaths): boolean {
   if (outer.kind !== inner.kind) return false;
   switch (inner.kind) {
@@ -21,7 +21,7 @@ export function shadows(outer: Rule, inner: Rule, paths: WorkspacePaths): boolea
   }
 }
 
-/** The shortest command that the inner rule allows is asked about, and whether longer ones are covered as well. */
+/** Tests the shortest command that the inner rule allows, and whether longer ones are covered as well. */
 function coversShell(outer: Rule, inner: Rule): boolean {
   const wide = shellPattern(outer.pattern);
   const narrow = shellPattern(inner.pattern);
@@ -29,7 +29,7 @@ function coversShell(outer: Rule, inner: Rule): boolean {
   if (narrow.form === "any") return false;
   const covers = outer.verdict === "deny" ? deniesCommand : allowsCommand;
   if (narrow.form === "glob") {
-    // A pattern for arguments names options that no plain rule covers.
+    // A pattern for arguments may allow options, which no plain rule covers.
     if (outer.verdict === "allow" && /-/.test(narrow.glob)) return false;
     if (hasWildcard(narrow.name)) return false;
     if (wide.form === "glob")
@@ -41,7 +41,7 @@ function coversShell(outer: Rule, inner: Rule): boolean {
   const [name, ...args] = narrow.tokens;
   if (hasWildcard(narrow.tokens.join(" "))) return false;
   if (outer.verdict === "allow" && args.some((arg) => arg.startsWith("-"))) return false;
-  // Whatever follows the words is covered only where the pattern ends openly.
+  // Further arguments are covered only if the pattern ends in a wildcard.
   if (wide.form === "glob" && !wide.glob.endsWith("*")) return false;
   return covers(outer, { name: name!, args });
 }
@@ -52,7 +52,7 @@ function coversPaths(outer: Rule, inner: Rule, paths: WorkspacePaths): boolean {
   return samplesOf(absolutePattern(inner.pattern, paths)).every(covers);
 }
 
-/** A rule without a port speaks of both usual ones. An address that another rule leaves closed is not covered by it. */
+/** A rule without a port covers both default ports. It does not cover an address that it leaves closed. */
 function coversHosts(outer: Rule, inner: Rule): boolean {
   const { host, port } = hostPattern(inner.pattern);
   const hosts = /^\*+$/.test(host) ? [`${odd}.a`, `${odd}.b`] : samplesOf(host);
@@ -65,13 +65,10 @@ function coversHosts(outer: Rule, inner: Rule): boolean {
     });
 }
 
-/** A letter that nobody has in a pattern: only a wildcard covers it. */
+/** A letter that no pattern contains: only a wildcard matches it. */
 const odd = "\u{a763}";
 
-/**
- * Texts that a pattern covers, of different lengths and depths: a pattern without a wildcard in the same place does not cover
- * them all.
- */
+/** Returns sample texts that a pattern matches. Another pattern matches them all only if it has a wildcard in the same place. */
 function samplesOf(pattern: string): string[] {
   return (expandBraces(pattern) ?? [pattern]).flatMap((each) => {
     const filled = (folders: string, letters: string) =>

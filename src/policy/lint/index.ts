@@ -1,12 +1,12 @@
-// Rules that do not do what their author may think: misspelt, double, shadowed, without effect, or too wide.
+// Lints permission rules: finds those that are misspelt, duplicate, shadowed, without effect, or too wide.
 import { parseRule, type Rule, type RuleOrigin } from "../../protocol/permission-rule.ts";
 import type { WorkspacePaths } from "../paths.ts";
 import { deadRule, impossibleRule, wideRule } from "./checks.ts";
 import { shadows } from "./coverage.ts";
 
 /**
- * `misspelt`: no rule, or a name that nobody has. `impossible`: it can never match. `dead`: it changes nothing. `shadowed`: a deny
- * rule takes all of it. `duplicate`: it is there twice. `wide`: it allows much more than a person sees in it.
+ * `misspelt`: not a rule, or an unknown name. `impossible`: it can never match. `dead`: it changes nothing. `shadowed`: a deny rule covers
+ * all of it. `duplicate`: it is there twice. `wide`: it allows much more than it seems to.
  */
 export type LintKind = "misspelt" | "impossible" | "dead" | "shadowed" | "duplicate" | "wide";
 
@@ -20,11 +20,11 @@ export type LintProblem = {
   advice: string;
 };
 
-/** An entry of a list, whether or not it is a rule. A `Rule` is one as well. */
+/** An entry of a rule list, whether or not it is a valid rule. A `Rule` is also an entry. */
 export type LintEntry = RuleOrigin & { text: string; line?: number };
 
 export type LintContext = WorkspacePaths & {
-  /** Is there a program of this name? Without it, names are compared with well-known ones only. */
+  /** Returns whether a program is installed. Without it, names are compared with well-known ones only. */
   hasProgram?(name: string): boolean;
 };
 
@@ -45,7 +45,7 @@ function misspelt(problem: string): LintFinding {
   return { kind: "misspelt", message: `${what}.`, advice };
 }
 
-/** The first thing that is wrong: what is impossible is also dead, and need not be said twice. */
+/** Returns only the first finding: an impossible rule is also dead, and one message is enough. */
 function findingOf(rule: Rule, rules: readonly Rule[], context: LintContext): LintFinding | undefined {
   return (
     impossibleRule(rule, context) ??
@@ -58,7 +58,7 @@ function findingOf(rule: Rule, rules: readonly Rule[], context: LintContext): Li
   );
 }
 
-/** Of two that say the same, the later. A project's rule may be there for those who do not have it in their own file. */
+/** Reports the later of two equal rules. A project's rule may repeat a user's rule for users who do not have it. */
 function duplicateOf(rule: Rule, rules: readonly Rule[]): LintFinding | undefined {
   const same = rules
     .slice(0, rules.indexOf(rule))
@@ -81,7 +81,7 @@ function shadowOf(rule: Rule, rules: readonly Rule[], context: LintContext): Lin
   );
 }
 
-/** What no rule allows is confined anyway. */
+/** Commands that no rule allows are sandboxed anyway, so an `unconfined` rule without an allow rule is useless. */
 function uselessLifting(rule: Rule, rules: readonly Rule[], context: LintContext): LintFinding | undefined {
   if (rule.verdict !== "unconfined") return undefined;
   const asAllowed: Rule = { ...rule, verdict: "allow" };
@@ -95,7 +95,7 @@ function uselessLifting(rule: Rule, rules: readonly Rule[], context: LintContext
   };
 }
 
-/** A rule that another one makes superfluous. Of two that cover each other, the later. */
+/** Finds a rule that another makes redundant. Of two that cover each other, reports the later. */
 function coveredBy(rule: Rule, rules: readonly Rule[], context: LintContext): LintFinding | undefined {
   const wider = rules.find(
     (other, at) =>

@@ -1,13 +1,13 @@
-// Where each simple command of a line stands: behind `&&`, in a pipe, in a loop, inside `$( )`. For people who ask why.
+// Describes the position of each simple command in a line, such as after `&&`, in a pipe, in a loop or inside `$( )`, for `explain.ts`.
 import type { SyntaxNode } from "unbash";
 import { forEachChild, parse } from "unbash";
 
-/** `within`: the number of the command whose words hold it. */
+/** `within` is the index of the command whose words contain it. */
 export type CommandPosition = { where: string[]; within?: number };
 
 type PositionVisit = { node: SyntaxNode; where: string[]; within?: number };
 
-/** One for each simple command, in the order in which the parser of `shell.ts` lists them. */
+/** Returns a position for each simple command, in the order in which `shell.ts` lists them. */
 export function commandPositions(source: string): CommandPosition[] {
   const found: CommandPosition[] = [];
   const stack: PositionVisit[] = [{ node: parse(source), where: [] }];
@@ -32,7 +32,7 @@ export function commandPositions(source: string): CommandPosition[] {
   return found;
 }
 
-/** What holds for everything inside a node. */
+/** Returns the label that applies to everything inside a node. */
 function labelOf(node: SyntaxNode): string | undefined {
   switch (node.type) {
     case "Statement":

@@ -1,9 +1,9 @@
-// A second look at what the parser found: every substitution that the text holds must be one that was visited, and closed.
+// Verifies the parser's result: every substitution in the text must have been visited and closed.
 import type { SyntaxNode } from "unbash";
 
 type SourceSpan = readonly [from: number, to: number];
 
-/** What was seen in one source: where words and bodies stand, where substitutions begin, what is mere text. */
+/** What was visited in one source: the spans of words and bodies, where substitutions begin, and spans of plain text. */
 type VisitedSpans = { live: SourceSpan[]; inert: SourceSpan[]; starts: Set<number> };
 
 export class ParseCheck {
@@ -45,9 +45,9 @@ export class ParseCheck {
     const { text } = node;
     if (!/^([$<>]\(.*\)|`.*`)$/s.test(text)) this.#problem = "a substitution is cut off";
     const { starts, inert } = this.#in(source);
-    // Backticks end as they begin.
+    // A backtick also ends its substitution.
     starts.add(node.pos).add(node.end - 1);
-    // Inside of them the text is another one once its backslashes are gone; it has a source of its own then.
+    // Removing the backslashes inside backticks changes the text, which then is a source of its own.
     if (node.script?.source !== undefined) inert.push([node.pos, node.end]);
   }
 
@@ -57,7 +57,7 @@ export class ParseCheck {
     return known;
   }
 
-  /** Why the parser's account cannot be true; undefined when nothing speaks against it. */
+  /** Returns why the parser's result cannot be right, or undefined if it is consistent. */
   problem(): string | undefined {
     if (this.#problem) return this.#problem;
     for (const [source, { live, inert, starts }] of this.#seen) {
@@ -78,4 +78,34 @@ function isEscaped(source: string, index: number): boolean {
   let backslashes = 0;
   while (source[index - 1 - backslashes] === "\\") backslashes++;
   return backslashes % 2 === 1;
+}
+
+/** Compiles a pattern in which `~` stands for a line continuation. */
+function continued(pattern: string): RegExp {
+  return new RegExp(pattern.replaceAll("~", "(?:\\\\\\n)+"));
+}
+
+/** Two characters that form an operator or begin an expansion, split by a continuation. */
+const splitOperator = continued("[$]~|[|]~[|&]|&~[&>]|;~[;&]|<~[<>&(-]|>~[>&|(]|[\\w(=?*+@!]~[(]");
+/** Names of variables, used or set, split by a continuation. */
+const splitName = continued("[$]\\w+~\\w|[$][{]\\W?\\w*~|(?:^|[\\s;&|(])\\w+~\\w*[+]?(?:~)?=");
+const word = /(?:[^\s\\]|\\[\s\S])+/g;
+const keyword = /^(if|then|elif|else|fi|for|while|until|do|done|case|esac|in|select|function|coproc|time|\[\[|\]\])$/;
+
+/**
+ * Finds line continuations inside operators, keywords and names, and returns what is split. The shell joins lines before it looks for
+ * these; the parser joins them only inside words. Such a line is written only to be misread.
+ */
+export function splitToken(source: string): string | undefined {
+  if (!source.includes("\\\n")) return undefined;
+  if (splitOperator.test(source)) return "an operator of it is split over two lines";
+  if (splitName.test(source)) return "a name in it is split over two lines";
+  const delimiters = new Set(Array.from(source.matchAll(/<<-?\s*(\S+)/g), ([, text]) => text!.replace(/["'\\]/g, "")));
+  for (const [text] of source.matchAll(word)) {
+    if (!text.includes("\\\n")) continue;
+    const joined = text.replaceAll("\\\n", "");
+    if (delimiters.has(joined) || keyword.test(joined.replace(/^[^a-z[\]]+|[^a-z[\]]+$/g, "")))
+      return "a keyword of it is split over two lines";
+  }
+  return undefined;
 }

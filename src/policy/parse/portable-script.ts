@@ -1,15 +1,15 @@
-// Scripts that every shell reads in the same way. What bash takes for quoted text, another shell may run.
+// Checks that all shells read a script in the same way. Another shell may run what bash treats as quoted text.
 
-/** Bash's own: quotes with a dollar, quotes inside of braces, double brackets, lists of words, other redirects, keywords. */
+/** Syntax of bash only: `$'…'`, quotes inside `${}`, double brackets, arrays, extra redirects, keywords. */
 const bashOnly =
   /\$['"]|\$\{[^}]*['"\\]|\[\[|\(\(|[<>]\(|&>|>&\s*[^\d\s-]|\|&|<<<|=\(|\$\[|;;?&|[?*+@!]\(|(^|[\s;&|(])(function|coproc|select|time)\s/;
 
-/** Zsh, fish and csh have rules of their own even for what looks alike. */
+/** Characters that zsh, fish and csh read alike; they differ even where the syntax looks the same. */
 const plainest = /^[\w\s.,:@%+/;|&"'-]*$/;
 
 export function readsAlike(source: string, shell: string): boolean {
   if (/^(bash|rbash|eval|trap)$/.test(shell)) return true;
-  // An arithmetic expansion is the same everywhere.
+  // Arithmetic expansion is the same in all shells.
   const text = source.replaceAll("$((", "$( ");
   return /^(zsh|fish|csh|tcsh|xonsh|nu)$/.test(shell) ? plainest.test(text) : !bashOnly.test(text);
 }

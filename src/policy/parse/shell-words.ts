@@ -1,4 +1,4 @@
-// Words of a command line: what they are after quote removal, and what the shell still has to fill in.
+// Converts parsed words: removes quotes, and lists what the shell still has to expand.
 import type { CommandArgument, ParsedScript, SyntaxNode, Word, WordPart } from "unbash";
 import { type CommandWords, literalWord, type ShellWord, type WordPiece } from "./shell-word.ts";
 
@@ -9,11 +9,11 @@ export function wordOf(word: Word): ShellWord {
   return found.dynamic ? { ...plain, pieces: piecesOf(word.parts!, { quoted: false }) } : plain;
 }
 
-/** The words that a word stands for once its braces are expanded: the one thing that needs nothing but the text. */
-export function wordsOf(word: Word): ShellWord[] {
+/** Expands the braces of a word, the only expansion that depends on nothing but the text. */
+export function expandedWords(word: Word): ShellWord[] {
   const parts = word.parts ?? [];
   if (!parts.some((part) => part.type === "BraceExpansion")) return [wordOf(word)];
-  // Quotes, escapes and other expansions inside would need the shell's own order of things.
+  // Quotes, escapes and other expansions inside braces depend on the shell's order of expansion.
   const isPlain = parts.every((part) => /^(BraceExpansion|Literal|Glob)$/.test(part.type));
   const expanded = isPlain && !/[\\'"`$]/.test(word.text) ? braceWords(word.text) : undefined;
   if (!expanded) return [wordOf(word)];
@@ -21,8 +21,8 @@ export function wordsOf(word: Word): ShellWord[] {
 }
 
 export function argumentsOf(argument: CommandArgument): ShellWord[] {
-  if (argument.type === "Word") return wordsOf(argument);
-  // `declare x=1`, `env x=1`: a word that looks like an assignment.
+  if (argument.type === "Word") return expandedWords(argument);
+  // `declare x=1` and `env x=1` have an argument that looks like an assignment.
   const value = argument.value.type === "Word" ? wordOf(argument.value) : undefined;
   const prefix = `${argument.name}${argument.append ? "+" : ""}=`;
   return [
@@ -37,7 +37,7 @@ export function argumentsOf(argument: CommandArgument): ShellWord[] {
   ];
 }
 
-/** A word of an arithmetic expression, where the parser names no parts of a mere `$x`. */
+/** Converts a word of an arithmetic expression, where the parser lists no parts for a plain `$x`. */
 export function arithmeticWord(value: string, parts: readonly WordPart[] | undefined): ShellWord {
   const name = /^\$(\w+|[?#$!])$/.exec(value)?.[1];
   const variable: WordPiece = name === undefined ? { kind: "unknown" } : { kind: "variable", name, quoted: true };
@@ -45,7 +45,7 @@ export function arithmeticWord(value: string, parts: readonly WordPart[] | undef
   return { ...literalWord(value), dynamic: parts !== undefined || /[$`]/.test(value), pieces };
 }
 
-/** What a command prints, where a number is computed from it. */
+/** Describes a command's output that is used in arithmetic. */
 export function arithmeticOutput(text: string, script: ParsedScript | undefined): ShellWord {
   const commands = script && outputCommands(script);
   const piece: WordPiece = commands ? { kind: "output", commands, quoted: true } : { kind: "unknown" };
@@ -99,7 +99,7 @@ function pieceOf(part: WordPart, { quoted }: { quoted: boolean }): WordPiece[] {
       return [commands ? { kind: "output", commands, quoted } : { kind: "unknown" }];
     }
     case "ProcessSubstitution":
-      // What runs inside is judged by itself; the word becomes the name of a pipe.
+      // The command inside is judged separately; the word expands to the name of a pipe.
       return [{ kind: "text", value: "/dev/fd/63" }];
     default:
       return [{ kind: "unknown" }];
@@ -119,7 +119,7 @@ function parameterPiece(part: Extract<WordPart, { type: "ParameterExpansion" }>,
       const other: WordPiece[] = operand.parts
         ? piecesOf(operand.parts, { quoted })
         : [{ kind: "text", value: operand.value }];
-      // Outside of quotes the word is split, and its own quotes count.
+      // Outside quotes the word is split, and its own quotes apply.
       if (!quoted && /[\s'"\\*?[~]/.test(operand.text)) return { kind: "unknown" };
       if (operation.operator.endsWith("?")) return variable;
       return { kind: "choice", choices: [operation.operator.endsWith("+") ? [] : [variable], other] };
@@ -132,7 +132,7 @@ function parameterPiece(part: Extract<WordPart, { type: "ParameterExpansion" }>,
   }
 }
 
-/** The commands of `$(a | b)`; undefined when it is anything but one pipeline of simple commands. */
+/** Returns the commands of `$(a | b)`, or undefined if it is not a single pipeline of simple commands. */
 function outputCommands(script: ParsedScript): CommandWords[] | undefined {
   if (script.commands.length !== 1) return undefined;
   const { command, background } = script.commands[0]!;
@@ -140,7 +140,7 @@ function outputCommands(script: ParsedScript): CommandWords[] | undefined {
   return pipelineOf(command.type === "Pipeline" ? command.commands : [command]);
 }
 
-/** Undefined when one of them is not a simple command, or reads from elsewhere. */
+/** Returns undefined if a member is not a simple command or has redirected input. */
 export function pipelineOf(members: readonly SyntaxNode[]): CommandWords[] | undefined {
   const found: CommandWords[] = [];
   for (const member of members) {
@@ -151,11 +151,11 @@ export function pipelineOf(members: readonly SyntaxNode[]): CommandWords[] | und
   return found;
 }
 
-const mostWords = 256;
+const maxWords = 256;
 
-/** The words that a text without quotes stands for; undefined where they would be too many, or where bash may differ. */
+/** Expands the braces of an unquoted text. Returns undefined if there are too many words or bash may differ. */
 function braceWords(text: string): string[] | undefined {
-  // An empty word vanishes, unless something stands beside it.
+  // An empty word is dropped unless it is next to other text.
   return expanded(text)?.filter((word) => word !== "");
 }
 
@@ -168,7 +168,7 @@ function expanded(text: string): string[] | undefined {
   const found: string[] = [];
   for (const choice of group.choices) {
     const inner = expanded(choice);
-    if (!inner || found.length + inner.length * rest.length > mostWords) return undefined;
+    if (!inner || found.length + inner.length * rest.length > maxWords) return undefined;
     for (const middle of inner) for (const end of rest) found.push(text.slice(0, group.start) + middle + end);
   }
   return found;
@@ -192,12 +192,12 @@ function firstGroup(text: string): BraceGroup | "unsure" | undefined {
   return "unsure";
 }
 
-/** What stands between the braces and the commas. */
+/** Returns the texts between the braces and commas. */
 function listed(text: string, edges: readonly number[]): string[] {
   return edges.slice(1).map((edge, index) => text.slice(edges[index]! + 1, edge));
 }
 
-/** `1..5`. Leading zeros are kept by bash, steps and letters are rare, and `{a}` is not a list: none of this is guessed at. */
+/** Expands only `1..5`. Bash keeps leading zeros, steps and letters are rare, and `{a}` is not a list: these stay unknown. */
 function counted(text: string): Iterable<string> | undefined {
   const ends = /^(-?(?:0|[1-9]\d{0,8}))\.\.(-?(?:0|[1-9]\d{0,8}))$/.exec(text);
   return ends ? numbers(Number(ends[1]), Number(ends[2])) : undefined;

@@ -1,82 +1,81 @@
-// The bash grammar, reduced to what permission and the wire need: simple commands, words, redirects.
+// Parses bash and reduces it to what permissions and the stream need: simple commands, words, redirects.
 
 import type { Redirection, SyntaxNode, WordPart } from "unbash";
 import { forEachChild, parse } from "unbash";
 import type { CommandArgType, ExecutableCommand } from "../../protocol/tool-shapes.ts";
-import { ParseCheck } from "./parse-check.ts";
+import { ParseCheck, splitToken } from "./parse-check.ts";
 import type { CommandWords, ShellWord } from "./shell-word.ts";
 import { argumentsOf, pipelineOf, wordOf } from "./shell-words.ts";
 import { noteEvaluation, noteVariables } from "./side-effects.ts";
-import { splitToken } from "./split-tokens.ts";
 
 export type { ShellWord } from "./shell-word.ts";
 
 /**
- * Beyond these a line is not parsed: it counts as unreadable, and unreadable is never allowed. The parser needs
- * quadratic time for piles of substitutions, here-documents and braces, so those are counted before it starts.
+ * A line beyond these limits is not parsed; it counts as unreadable and is never allowed. The parser takes quadratic time for many
+ * substitutions, here-documents and braces, so these are counted first.
  */
 const longestLine = 128 * 1024;
-const mostNested = 300;
+const maxNested = 300;
 const deepestNesting = 150;
-/** Beyond these the rest is not visited: what was found until then still counts for deny rules. */
-const mostNodes = 12_000;
+/** Beyond these limits the rest is not visited; what was found until then still counts for deny rules. */
+const maxNodes = 12_000;
 const longestPipeline = 50;
 const longestArithmetic = 4000;
-const mostCommands = 500;
-const mostWords = 3000;
+const maxCommands = 500;
+const maxWords = 3000;
 
 export type ShellRedirect = {
   operator: string;
-  /** `text`: here-documents and here-strings; `copy`: descriptor copies such as `2>&1`. */
+  /** `text` is a here-document or here-string; `copy` is a descriptor copy such as `2>&1`. */
   direction: "in" | "out" | "text" | "copy";
   descriptors: number[];
   target?: ShellWord;
-  /** What a here-document or here-string feeds, when it is known without running anything. */
+  /** The text of a here-document or here-string, if it is known without running anything. */
   body?: string;
 };
 
 export type ShellCommand = {
-  /** Missing for a line of assignments or redirects only. */
+  /** Missing if there are only assignments or redirects. */
   name?: ShellWord;
   args: ShellWord[];
   assignments: { name: string; value: ShellWord | undefined; text: string }[];
   redirects: ShellRedirect[];
-  /** Reads what another command of the line writes. */
+  /** Set if it reads the output of another command of the line. */
   piped: boolean;
-  /** The commands before it in its pipeline; undefined where not all of them are simple ones. */
+  /** Returns the commands before it in its pipeline, or undefined if not all of them are simple commands. */
   upstream?(): readonly CommandWords[] | undefined;
-  /** Stands inside `$( )`, backticks or a process substitution. */
+  /** Set inside `$( )`, backticks or a process substitution. */
   substituted: boolean;
-  /** Its place among the commands of the line that run one after another: the number of its statement, and its own in that. */
+  /** Its place among commands that run one after another: the index of its statement, and its index in that. */
   chain?: { statement: number; position: number };
-  /** Name and arguments as written, without assignments and redirects. */
+  /** The name and arguments as written, without assignments and redirects. */
   text: string;
 };
 
 export type ShellLine = {
   commands: ShellCommand[];
-  /** All redirects, those of groups and loops included. */
+  /** All redirects, including those of groups and loops. */
   redirects: ShellRedirect[];
   functions: string[];
-  /** What the variables that the line sets may hold. `unknown`: set in a way that cannot be followed. */
+  /** The possible values of variables that the line sets. `unknown` means that they cannot be followed. */
   variables: Map<string, readonly ShellWord[] | "unknown">;
-  /** Assignments inside of expansions: `${x:=y}`. */
+  /** Assignments inside expansions: `${x:=y}`. */
   assigns: string[];
-  /** Constructs that evaluate data once more: `(( ))`, `[[ -v … ]]`, `${x@P}`, `${!x}`. */
+  /** Constructs that evaluate data again: `(( ))`, `[[ -v … ]]`, `${x@P}`, `${!x}`. */
   evaluates: string[];
-  /** Words that are evaluated as arithmetic, which looks up names and runs what their subscripts hold. */
+  /** Words evaluated as arithmetic, which resolves names and runs commands in their subscripts. */
   computed: ShellWord[];
-  /** Where the command's own text stands in quotes or in a here-document. */
+  /** The spans of the command's text that are in quotes or a here-document. */
   quoted: (readonly [from: number, to: number])[];
-  /** Holds a command or process substitution. */
+  /** Contains a command or process substitution. */
   substitutes: boolean;
-  /** Why the line could not be read; what cannot be read is not allowed. */
+  /** Why the line could not be parsed; such a line is not allowed. */
   errors: string[];
-  /** The shell may well read and run it where nobody here did: too much of it, or open to two readings. */
+  /** Set if the shell may run parts that were not parsed: the line is too long, or can be read in two ways. */
   isMisread: boolean;
 };
 
-/** `source`: what positions count in; `whole`: the command itself. `pipeline`: the members that a command stands among. `isLine`: all of it. */
+/** `source`: the text that positions refer to. `whole`: the command itself. `pipeline`: a command's siblings. `isLine`: the whole line. */
 type NodeVisit = {
   node: SyntaxNode;
   source: string;
@@ -111,7 +110,7 @@ export function parseShell(command: string): ShellLine {
   try {
     visitAll(parse(command), command, line);
   } catch (error) {
-    // The parser promises not to throw; a line that breaks the promise is not understood.
+    // The parser should never throw; if it does, the line counts as unreadable.
     giveUp(line, `it could not be parsed (${String(error)})`);
   }
   return line;
@@ -137,14 +136,14 @@ function nestingExcess(command: string): string | undefined {
     else if (/\s/.test(mark)) braces = 0;
     else nested++;
     if (mark.endsWith("(")) depth++;
-    if (nested > mostNested) return `it contains more than ${mostNested} substitutions and here-documents`;
+    if (nested > maxNested) return `it contains more than ${maxNested} substitutions and here-documents`;
     if (depth > deepestNesting) return `its substitutions are nested more than ${deepestNesting} deep`;
-    if (braces > mostNested) return `a word in it contains more than ${mostNested} braces`;
+    if (braces > maxNested) return `a word in it contains more than ${maxNested} braces`;
   }
   return undefined;
 }
 
-/** Too many words or commands, as far as that shows without a parser: outside quotes, and before any here-document. */
+/** Counts words and commands without a parser, outside quotes and before any here-document, and reports too many. */
 function floodExcess(command: string): string | undefined {
   let words = 0;
   let separators = 0;
@@ -154,13 +153,13 @@ function floodExcess(command: string): string | undefined {
     if (text === "<<") return undefined;
     if (/^[ \t]/.test(text)) words++;
     else if (/^[;|&\n]/.test(text)) separators++;
-    if (words > mostWords) return `it contains more than ${mostWords} words`;
-    if (separators > mostCommands) return `it contains more than ${mostCommands} commands`;
+    if (words > maxWords) return `it contains more than ${maxWords} words`;
+    if (separators > maxCommands) return `it contains more than ${maxCommands} commands`;
   }
   return undefined;
 }
 
-/** A stack of our own: a chain of a hundred thousand operators must not overflow the engine's. */
+/** Uses an explicit stack: a chain of a hundred thousand operators must not overflow the call stack. */
 function visitAll(root: SyntaxNode, whole: string, line: ShellLine): void {
   const stack: NodeVisit[] = [{ node: root, source: whole, whole, piped: false, substituted: false, isLine: true }];
   const children: SyntaxNode[] = [];
@@ -168,7 +167,7 @@ function visitAll(root: SyntaxNode, whole: string, line: ShellLine): void {
   let nodes = 0;
   for (let visit = stack.pop(); visit; visit = stack.pop()) {
     const { node } = visit;
-    if (++nodes > mostNodes || line.commands.length > mostCommands) {
+    if (++nodes > maxNodes || line.commands.length > maxCommands) {
       giveUp(line, "it is too long to be read to the end");
       return;
     }
@@ -200,7 +199,7 @@ function visitAll(root: SyntaxNode, whole: string, line: ShellLine): void {
   if (problem) giveUp(line, problem);
 }
 
-/** Statements of the line itself, and in them commands that are joined by && only: these run in order. */
+/** Numbers the line's own statements, and the commands in them that are joined only by &&: these run in order. */
 function chains({ isLine, chain, node }: NodeVisit): (index: number) => Pick<NodeVisit, "chain"> {
   if (isLine) return (index) => ({ chain: { statement: index, position: 0 } });
   if (chain && node.type === "Statement" && !node.background) return () => ({ chain });
@@ -215,8 +214,8 @@ function note(node: SyntaxNode, visit: NodeVisit, line: ShellLine): NodeVisit {
       for (const error of node.errors ?? []) line.errors.push(error.message);
       return node.source === undefined ? visit : { ...visit, source: node.source };
     case "Command": {
-      if (node.args.length > mostWords || node.redirects.length > mostWords)
-        giveUp(line, `it contains more than ${mostWords} words`);
+      if (node.args.length > maxWords || node.redirects.length > maxWords)
+        giveUp(line, `it contains more than ${maxWords} words`);
       const command = simpleCommand(node, visit);
       line.commands.push(command);
       line.redirects.push(...command.redirects);
@@ -232,10 +231,10 @@ function note(node: SyntaxNode, visit: NodeVisit, line: ShellLine): NodeVisit {
     case "ProcessSubstitution":
     case "ArithmeticCommandExpansion":
       line.substitutes = true;
-      // A substitution whose body was not parsed is a command nobody has read.
+      // If the body of a substitution was not parsed, its command is unknown.
       if (node.script === undefined) giveUp(line, "a substitution could not be read");
       noteEvaluation(node, line);
-      // What runs inside reads what the command around it would read; `>( )` reads what that one writes.
+      // A command inside inherits the input of the command around it; `>( )` reads that command's output.
       return {
         ...visit,
         substituted: true,
@@ -257,7 +256,7 @@ function note(node: SyntaxNode, visit: NodeVisit, line: ShellLine): NodeVisit {
 
 function simpleCommand(node: Extract<SyntaxNode, { type: "Command" }>, visit: NodeVisit): ShellCommand {
   const args: ShellWord[] = [];
-  for (const argument of node.args.slice(0, mostWords)) args.push(...argumentsOf(argument));
+  for (const argument of node.args.slice(0, maxWords)) args.push(...argumentsOf(argument));
   const assignments: ShellCommand["assignments"] = [];
   for (const prefix of node.prefix) {
     if (prefix.type !== "Assignment") continue;
@@ -269,18 +268,18 @@ function simpleCommand(node: Extract<SyntaxNode, { type: "Command" }>, visit: No
     ...(node.name ? { name: wordOf(node.name) } : {}),
     args,
     assignments,
-    redirects: node.redirects.slice(0, mostWords).map(redirectOf),
+    redirects: node.redirects.slice(0, maxWords).map(redirectOf),
     piped: visit.piped,
     ...(pipeline &&
       pipeline.length <= longestPipeline && { upstream: () => pipelineOf(pipeline.slice(0, pipeline.indexOf(node))) }),
     substituted: visit.substituted,
     ...(visit.chain && { chain: visit.chain }),
-    text: textOf(node, visit.source),
+    text: commandSource(node, visit.source),
   };
 }
 
-/** The source from the name to the last argument, unless a redirect stands between: then the words, joined. */
-function textOf(node: Extract<SyntaxNode, { type: "Command" }>, source: string): string {
+/** Returns the source from the name to the last argument, or the joined words if a redirect is in between. */
+function commandSource(node: Extract<SyntaxNode, { type: "Command" }>, source: string): string {
   if (!node.name) return "";
   const last = node.args.at(-1) ?? node.name;
   const interrupted = node.redirects.some((redirect) => redirect.pos > node.name!.pos && redirect.pos < last.end);
@@ -316,12 +315,12 @@ function redirectOf(node: Redirection): ShellRedirect {
   };
 }
 
-/** The text of a here-document without quotes: what a backslash protects is known, what is expanded is not. */
+/** Returns the text of an unquoted here-document: backslash escapes are resolved; with expansions it is unknown. */
 function expandedBody({ text, parts }: { text: string; parts?: readonly WordPart[] }): { body?: string } {
   return parts ? {} : { body: text.replace(/\\([$`\\\n])/g, (_, mark) => (mark === "\n" ? "" : mark)) };
 }
 
-/** The parser's account of a command, as the stream spells it. */
+/** The parsed command, in the fields of the stream. */
 export type CommandDescription = {
   simpleCommands: string[];
   hasInputRedirect: boolean;

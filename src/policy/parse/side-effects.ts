@@ -1,22 +1,22 @@
-// What a line does beside running commands: which variables it sets, and what it evaluates as code.
+// Records what a line does besides running commands: variables it sets, and data it evaluates as code.
 import type { SyntaxNode } from "unbash";
 import type { ShellLine } from "./shell.ts";
 import type { ShellWord } from "./shell-word.ts";
-import { arithmeticOutput, arithmeticWord, wordOf, wordsOf } from "./shell-words.ts";
+import { arithmeticOutput, arithmeticWord, expandedWords, wordOf } from "./shell-words.ts";
 
-/** What sets variables: assignments, loops, and expansions that assign. */
+/** Records variables set by assignments, loops and expansions that assign. */
 export function noteVariables(node: SyntaxNode, line: ShellLine): void {
   switch (node.type) {
     case "Assignment": {
       const { value } = node;
       const isPlain = !node.append && !node.index;
-      const words = value.type === "Word" ? [wordOf(value)] : value.elements.flatMap(wordsOf);
+      const words = value.type === "Word" ? [wordOf(value)] : value.elements.flatMap(expandedWords);
       setVariable(line, node.name, isPlain ? words : "unknown");
       return;
     }
     case "For":
     case "Select":
-      setVariable(line, node.name.value, node.wordlist?.flatMap(wordsOf) ?? "unknown");
+      setVariable(line, node.name.value, node.wordlist?.flatMap(expandedWords) ?? "unknown");
       return;
     case "Coproc":
       if (node.name) setVariable(line, node.name.value, "unknown");
@@ -39,7 +39,7 @@ function setVariable(line: ShellLine, name: string, words: readonly ShellWord[] 
   line.variables.set(name, words === "unknown" || before === "unknown" ? "unknown" : [...before, ...words]);
 }
 
-/** What turns data into code. */
+/** Records constructs that evaluate data as code. */
 export function noteEvaluation(node: SyntaxNode, line: ShellLine): void {
   switch (node.type) {
     case "ArithmeticCommand":

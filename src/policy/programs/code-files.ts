@@ -1,20 +1,20 @@
-// Files of code: what they start, as far as their text says, and which others they load.
+// Finds the programs that code files start, as far as their text shows, and the files they load.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 
-/** Calls that start a program. What they are given is looked at. */
+/** Calls that start a program; their arguments are inspected. */
 const startCall =
   /(?:\b(?:os\.(?:system|popen|exec[lv]\w*|spawn\w+|posix_spawn\w*|execute)|subprocess\.(?:run|call|check_call|check_output|Popen|getoutput|getstatusoutput)|Popen|check_output|check_call|create_subprocess_\w+|pty\.spawn|execSync|spawnSync|spawn|execFile(?:Sync)?|execa(?:Sync|Command)?|shell_exec|passthru|proc_open|popen|system|Process\.(?:spawn|start)|Open3\.\w+|exec\.Command|Command::new|ProcessBuilder|Deno\.Command|Bun\.spawn(?:Sync)?)|(?<![.\w])exec)(?:[ \t]*\(\s*|[ \t]+(?=["'`[]))/g;
-/** Names that are made while it runs, where there is something that starts programs. */
+/** Names decoded at run time, which matter if the code can start programs. */
 const madeName =
   /\b(b64decode|unhexlify|fromhex|atob|rot13|decodeURIComponent)\b|['"](base64|hex)['"]|getattr\s*\(\s*(os|subprocess)\b/;
 const starterModule = /\b(os|subprocess|pty|child_process|Process|Kernel)\b/;
-/** Code that is made while it runs. */
+/** Code that is generated or loaded at run time. */
 const evaluator =
   /(?<![.\w])eval\s*\(|new Function\(|__import__\s*\(|importlib\.|\bctypes\b|\bvm\.(run|Script)|_eval\b|from(Base64|CharCode)|\bexec\s*\(\s*(?:compile|base64|codecs|zlib)/;
 const quoted = /(["'`])((?:(?!\1)[^\\]|\\.)*)\1/g;
 
-/** Texts in quotes, in order, and where each is with its quotes. */
+/** Returns quoted texts in order, each with its position including the quotes. */
 export function quotedIn(code: string): { text: string; start: number; end: number }[] {
   return Array.from(code.matchAll(quoted), ({ 0: whole, 2: text, index }) => ({
     text: text!,
@@ -27,7 +27,7 @@ export function quotedTexts(code: string): string[] {
   return quotedIn(code).map(({ text }) => text);
 }
 
-/** The commands that a file of code would start. `isOpaque`: there may be others. `language`: or the name of a usual file. */
+/** Returns the commands that a code file would start; with `isOpaque` there may be more. `language` may be a well-known file name. */
 export function startsInCode(
   text: string,
   language: string,
@@ -51,7 +51,7 @@ export function startsInCode(
   return { commands, isOpaque };
 }
 
-/** Scripts that are named, with those before and after them and those that run with every installation. */
+/** Returns the named scripts, their pre and post scripts, and those that run on every install. */
 function packageScripts(text: string, said: ReadonlySet<string>): string[] {
   try {
     const { scripts = {} } = JSON.parse(text) as { scripts?: Record<string, unknown> };
@@ -59,7 +59,7 @@ function packageScripts(text: string, said: ReadonlySet<string>): string[] {
     const runs = ([name]: [string, unknown]) =>
       isNamed(name.replace(/^(pre|post)/, "")) || isNamed(name) || /install|prepare/.test(name);
     const found = new Map(Object.entries(scripts).filter(runs));
-    // `npm run other`: what is added on the way is looked at as well.
+    // `npm run other`: scripts added during the loop are visited as well.
     for (const [, script] of found)
       for (const name of String(script).split(/[\s;&|]+/))
         if (Object.hasOwn(scripts, name) && !found.has(name)) found.set(name, scripts[name]);
@@ -69,23 +69,23 @@ function packageScripts(text: string, said: ReadonlySet<string>): string[] {
   }
 }
 
-/** The indented lines, with the names of variables in their place. */
+/** Returns the indented lines, with variable references replaced by the variables' names. */
 function recipes(text: string): string[] {
   const lines = Array.from(text.matchAll(/^[\t ]+[@-]*(\S.*)$/gm), ([, line]) => line!);
   return lines.map((line) => line.replace(/\$[({](\w+)[)}]/g, "$1").replaceAll("$$", "$"));
 }
 
-/** `import package.module`, at the beginning of a line or of the code of an option. */
+/** Matches `import package.module`, at the start of a line or of an option's code. */
 const importing = /(?:^|[;"'])[ \t]*(?:from|import)\s+([\w.]+)/gm;
-/** Whatever loads it: `require("./x")`, `runpy.run_path("x.py")`, `do "./x.pl"`. */
+/** Matches a loaded file, whatever loads it: `require("./x")`, `runpy.run_path("x.py")`, `do "./x.pl"`. */
 const codeFile = /^\.{1,2}\/[^\n]+$|^[^\s"'`]+\.(py|[cm]?[jt]s|rb|p[lm]|lua|php|sh)$/;
 const endings = ["", ".py", "/__init__.py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pm", "/index.js", "/index.ts"];
 
-/** The files beside it that a file of code loads, of those that are there. */
+/** Returns the existing files in the folder that a code file loads. */
 export function importedFiles(text: string, folder: string): string[] {
   const names = quotedTexts(text).filter((each) => codeFile.test(each));
   names.push(...Array.from(text.matchAll(importing), (found) => found[1]!));
-  // `from package import module`
+  // Matches `from package import module`.
   for (const [, from, list] of text.matchAll(/(?:^|[;"'])[ \t]*from\s+([\w.]+)\s+import\s+([\w, ]+)/gm))
     names.push(
       ...list!
@@ -96,7 +96,7 @@ export function importedFiles(text: string, folder: string): string[] {
   return [...new Set(names)].slice(0, 100).flatMap((name) => moduleFiles(name, folder));
 }
 
-/** `tools.serve` and `./tools/serve`, as files. */
+/** Resolves `tools.serve` and `./tools/serve` to files. */
 export function moduleFiles(name: string, folder: string): string[] {
   const path = /^[\w.]+$/.test(name) && !name.startsWith(".") ? name.replaceAll(".", "/") : name;
   const found = [name, path].flatMap((each) => endings.map((ending) => resolve(folder, `${each}${ending}`)));

@@ -1,16 +1,16 @@
-// Variables whose value becomes code: a command, options of a program, a file or a folder that a program loads.
+// Finds variables whose value becomes code: a command, options of a program, or a file or folder that it loads.
 import { list } from "./command-names.ts";
 import { programSetting } from "./executing-options.ts";
 
-/** What a variable brings along. `isOpaque`: what it makes a program do cannot be seen. */
+/** What a variable contributes. `isOpaque` means that its effect on a program cannot be determined. */
 export type VariableCode = {
-  /** Texts that may be commands. Each is only a guess. */
+  /** Texts that may be commands; each is only a guess. */
   commands: string[];
-  /** A program, and what it is given in addition. */
+  /** A program, and the options added to it. */
   options?: { program: string; words: string[] };
-  /** Code of another language. */
+  /** Code in another language. */
   code?: string;
-  /** What is loaded: files, folders of modules, folders that stand in for the home. */
+  /** Files, module folders, or folders used as the home, that programs load from. */
   loads: { path: string; kind: LoadKind }[];
   isOpaque: boolean;
 };
@@ -20,12 +20,12 @@ export type LoadKind = "file" | "modules" | "home";
 /** Variables whose value programs run. */
 const programVariable =
   /(COMMAND|EDITOR|VISUAL|PAGER|BROWSER|ASKPASS|DIFF|OPEN|CLOSE|SHELL|PROGRAM|^(BASH_)?ENV|SSH|PROXY_COMMAND|CC|CXX|LD|RUSTC|RUSTDOC|_WRAPPER|_LAUNCHER|_RUNNER|_LINKER|^GIT_CONFIG_VALUE_\d+)$/;
-/** Variables that the shell expands once more when it shows them. */
+/** Variables that the shell expands again when it displays them. */
 const promptVariable = /^(PS[0-4]|PROMPT|RPROMPT|BASH_ENV|ENV)$/;
-/** What names mean, as variables. */
+/** Arrays that redefine what command names mean. */
 export const renamingLists = /^BASH_(ALIASES|CMDS)$/;
 
-/** Variables with options, by the program that takes them. */
+/** Variables that hold options, with the program that reads them. */
 const optionVariables: readonly [RegExp, string][] = [
   [/^NODE_OPTIONS$/, "node"],
   [/^RUBYOPT$/, "ruby"],
@@ -38,20 +38,20 @@ const optionVariables: readonly [RegExp, string][] = [
   [/^LESS$/, "less"],
 ];
 const otherOptions = /(_|^)(OPTIONS|OPTS|ADDOPTS|[A-Z]?FLAGS|ARGS)$/;
-/** Options of programs that nobody here knows, by what their names say. */
+/** Options of unknown programs that load or run something, judged by their names. */
 const loadingOption =
   /(^|[\s=:-])(javaagent|agentlib|agentpath|XX:On\w+|require|import|loader|plugin|preload|exec|toolexec|linker|eval|load|rcfile|command|filter|wrapper|s|run)([\s=:]|$)|(^|\s)-p\s*(?!no:)\S/i;
 
-/** Folders that modules are taken from. */
+/** Folders that modules are loaded from. */
 const moduleVariable = /^(PYTHONPATH|NODE_PATH|PERL5LIB|PERLLIB|RUBYLIB|CLASSPATH|PYTHONUSERBASE)$/;
 /** A file that is loaded first. */
 const fileVariable = /^(PYTHONSTARTUP|MAKEFILES|R_PROFILE(_USER)?|BUNDLE_GEMFILE)$/;
-/** Where programs look for their settings. */
+/** Folders where programs look for their settings. */
 const homeVariable = /^(HOME|ZDOTDIR|XDG_CONFIG_HOME|USERPROFILE)$/;
-/** Libraries that lie where the system has its own are nobody's surprise. */
+/** Library folders, which are harmless where the system has its own. */
 const libraryVariable = /^(LD_LIBRARY_PATH|DYLD_\w+PATH|GCONV_PATH)$/;
 
-/** What these load or run cannot be read, or is settings in a language of its own. */
+/** Variables whose effect cannot be read, or is configuration in another language. */
 const opaqueVariable = new RegExp(
   `^(${list(`
     LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV ENV GIT_CONFIG GIT_CONFIG_(GLOBAL|SYSTEM|PARAMETERS) GIT_EXEC_PATH
@@ -61,7 +61,7 @@ const opaqueVariable = new RegExp(
     npm_config_(script_shell|userconfig|globalconfig|node_options|git|shell|init_module|prefix)`).join("|")})$`,
   "i",
 );
-/** With such a value they say nothing of the kind. */
+/** Values with which these variables have no effect. */
 const harmlessValue = /^(|0|1|\/dev\/null|\.git|\.\/\.git|(error|ignore|default|always|once|module|all)(::\w+)?)$/;
 
 const endOfPrompt = "END_OF_PROMPT";
@@ -70,10 +70,10 @@ export function variableCode(name: string, value: string): VariableCode {
   const found: VariableCode = { commands: [], loads: [], isOpaque: false };
   const paths = value.split(":").filter((path) => path !== "" && !/^\$\{?(?!PWD\b)\w+(:[-+][^}]*)?\}?$/.test(path));
   if (programVariable.test(name) || renamingLists.test(name)) found.commands.push(value.replace(/^[!|]+/, ""));
-  // As in a here-document: what is in quotes there is expanded all the same.
+  // Treated as a here-document, where even quoted text is expanded.
   if (promptVariable.test(name) && /[$`]/.test(value))
     found.commands.push(`: <<${endOfPrompt}\n${value}\n${endOfPrompt}`);
-  // Functions that come with the environment, and settings that git takes from it.
+  // Functions exported through the environment, and settings that git reads from it.
   if (/^BASH_FUNC_/.test(name)) found.commands.push(value.replace(/^\(\)\s*/, ""));
   if (name === "GIT_CONFIG_PARAMETERS") found.commands.push(...value.split(/[='!]+/).filter((part) => /\w/.test(part)));
   if (/^GIT_CONFIG_VALUE_/.test(name)) found.commands.push(`git ${value}`);

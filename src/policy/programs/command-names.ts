@@ -1,4 +1,4 @@
-// How programs are called: base names, shells and interpreters. Small things that every part of the shell's judgement needs.
+// Identifies programs by name: base names, shells and interpreters. Shared by all parts of the shell analysis.
 import { each, words } from "../../text/words.ts";
 
 export { each, list, words } from "../../text/words.ts";
@@ -19,12 +19,12 @@ export function isInterpreter(name: string): boolean {
   return interpreters.test(baseName(name));
 }
 
-/** By each of its other names, the program that they stand for. */
+/** Maps each alias to the program that it stands for. */
 export function otherNames(namesOf: Record<string, string>): Record<string, string> {
   return Object.assign({}, ...Object.entries(namesOf).map(([program, names]) => each(names, program)));
 }
 
-/** The names are the command's: `constructor` is one too. */
+/** Ignores inherited properties: a command may be named `constructor`. */
 export function own<T>(table: Record<string, T>, key: string): T | undefined {
   return Object.hasOwn(table, key) ? table[key] : undefined;
 }

@@ -1,4 +1,4 @@
-// Options that make an everyday command run programs, load code or reach further: a rule for the command does not cover them.
+// Lists options that make an everyday command run programs, load code or reach further; a rule for the command does not cover them.
 
 import type { CommandWords, ShellWord } from "../parse/shell-word.ts";
 import { baseName, each, isInterpreter, list, otherNames, own } from "./command-names.ts";
@@ -8,23 +8,20 @@ import { dangerousAwk, dangerousSed } from "./sed-awk-code.ts";
 import { wrappers } from "./wrapper-table.ts";
 
 type DangerousOptions = OptionNames & {
-  /** What the first operands say, joined with a blank. */
+  /** Matches the first operands, joined with a space. */
   operands?: RegExp;
-  /**
-   * Options without a value that may stand before the script of an interpreter. With only these before it, what follows
-   * the script is the script's own.
-   */
+  /** Options without a value that may precede an interpreter's script. Words after the script are then its own. */
   leads?: RegExp;
-  /** What follows its own options is another command. */
+  /** The words after its own options are another command. */
   wraps?: true;
   /** Options that are dangerous only with such a value. */
   valued?: readonly (OptionNames & { value: RegExp })[];
 };
 
-/** `name`: the option itself, which a rule may name. `text`: as given. `at`: where it stands. */
+/** `name` is the option, which a rule may name; `text` is the argument as given; `at` is its index. */
 export type DangerousArgument = { name: string; text: string; at: number };
 
-/** Settings of ssh that name no program and no file. */
+/** Rejects ssh settings, except those that name no program and no file. */
 const sshSetting =
   /^(?!(StrictHostKeyChecking|ConnectTimeout|ConnectionAttempts|BatchMode|LogLevel|Port|User|HostName|ServerAlive\w+|TCPKeepAlive|IdentitiesOnly|PreferredAuthentications|PasswordAuthentication|PubkeyAuthentication|Compression|RequestTTY|ExitOnForwardFailure|AddressFamily|ForwardAgent)\s*[=\s])/i;
 const stream = /^-$|^\/(dev|proc)\//;
@@ -42,7 +39,7 @@ const dangerous: Record<string, DangerousOptions> = {
     long: list(`
       use-compress-program checkpoint-action to-command rmt-command rsh-command info-script new-volume-script
       listed-incremental absolute-names`),
-    // The flag e of sed, in the names of members.
+    // Allows transformations of member names without the sed flag e, which executes.
     valued: [{ long: ["transform", "xform"], value: /^(?!s(.)(?:(?!\1).)*\1(?:(?!\1).)*\1[gixrSH\d]*$)/s }],
   },
   cpio: { long: ["rsh-command", "absolute-filenames"] },
@@ -140,7 +137,7 @@ const dangerous: Record<string, DangerousOptions> = {
   go: {
     exact: /^--?(exec|toolexec|modfile|overlay|vettool|gccgoflags|compiler)(=|$)|-extld|^-w$/s,
   },
-  // `cargo watch -s command`
+  // `cargo watch -s command` runs a command.
   cargo: { long: ["config"], exact: /^(-s|--shell)(=|$)/s },
   psql: { exact: /\\(!|o |copy |g |w )|\b(to|from)\s+program\b/i },
   mysql: { exact: /\\!|^--(tee|pager|plugin-dir|init-command)|(^|;)\s*(system|tee)\s/s },
@@ -210,7 +207,7 @@ const dangerous: Record<string, DangerousOptions> = {
   xargs: { short: "a", values: "dEILnPs", long: ["arg-file"], wraps: true },
 };
 
-/** Interpreters that have no row: what gives them code. */
+/** For interpreters without a row: options that take code. */
 const otherInterpreter: DangerousOptions = { exact: /^(-[ceg]|--eval)/, leads: /^-q$/ };
 
 const sameTable = otherNames({
@@ -234,7 +231,7 @@ const sameTable = otherNames({
   pytest: "py.test",
 });
 
-/** Every argument that does more than its command is known for. */
+/** Returns every argument that makes a command do more than it is known for. */
 export function dangerousArguments({ name, args }: CommandWords): DangerousArgument[] {
   const base = baseName(name.value);
   if (base === "git") return dangerousGit(args);
@@ -248,7 +245,7 @@ export function dangerousArguments({ name, args }: CommandWords): DangerousArgum
   if (said) found.push({ name: said[0], text: said[0], at: args.indexOf(operands[0]!) });
   const end = table.wraps ? args.length - parseOptions(args, wrappers[base]!).operands.length : scriptAt(args, table);
   for (const [at, arg] of args.slice(0, end).entries()) {
-    // `tar xfI`: the first word is options, without a dash, and their values come later.
+    // `tar xfI`: the first word holds options without a dash, and their values follow later.
     const isOld = at === 0 && /tar$/.test(base) && /^[a-zA-Z]+$/.test(arg.value);
     const option = isOld
       ? shortIn(`-${arg.value}`, { short: table.short! })
@@ -258,12 +255,12 @@ export function dangerousArguments({ name, args }: CommandWords): DangerousArgum
   return found;
 }
 
-/** Where the script of an interpreter stands, and its own arguments begin; the end where that is not sure. */
+/** Returns the index of the interpreter's script, after which its own arguments begin, or the end if that is uncertain. */
 function scriptAt(args: readonly ShellWord[], { leads }: DangerousOptions): number {
   if (!leads) return args.length;
   for (const [at, { value, dynamic }] of args.entries()) {
     if (dynamic) return args.length;
-    // `python -m module`: what follows is the module's.
+    // `python -m module`: the following words are the module's.
     if (/^-[A-Za-z]*m$/.test(value)) return at + 2;
     if (!value.startsWith("-")) return at;
     if (!leads.test(value)) return args.length;
@@ -271,12 +268,12 @@ function scriptAt(args: readonly ShellWord[], { leads }: DangerousOptions): numb
   return args.length;
 }
 
-/** The first of them, as given; undefined for ordinary use. */
+/** Returns the first dangerous argument as given, or undefined. */
 export function dangerousArgument(command: CommandWords): string | undefined {
   return dangerousArguments(command)[0]?.text;
 }
 
-/** Is there an option that makes this program do more? Then words that may become options matter. */
+/** Returns whether any option makes this program do more; words that may become options then matter. */
 export function hasDangerousOptions(name: string): boolean {
   const base = baseName(name);
   if (base === "git" || /^(g?sed|[gmn]?awk)$/.test(base)) return true;
@@ -302,7 +299,7 @@ function valuedIn(value: string, next: ShellWord | undefined, table: DangerousOp
   return undefined;
 }
 
-/** Does the text of a rule name this option, as a word of its own? */
+/** Returns whether a rule's text names this option as a separate word. */
 export function namesOption(pattern: string, { name, text }: DangerousArgument): boolean {
   return hasWord(pattern, name) || hasWord(pattern, text);
 }

@@ -1,32 +1,32 @@
-// What options would run: commands that they name, for deny rules to see, and code of other languages.
+// Finds what options would run: commands that they name, to check against deny rules, and code in other languages.
 
 import type { CommandWords, ShellWord } from "../parse/shell-word.ts";
 import { baseName, isInterpreter, words } from "./command-names.ts";
 import { type DangerousArgument, dangerousArguments } from "./dangerous-options.ts";
 
-/** Programs whose options hold commands for the shell, or names of programs. */
+/** Programs whose options hold shell commands or program names. */
 const hosts = words(`
   git tar gtar bsdtar cpio split ssh scp sftp rsync man zip sort gsort rg ag ack gcc cc g++ c++ clang clang++ ld go wget
   nano npm pnpm strace`);
 
-/** Of more than this not all are looked at. */
-const mostOptions = 40;
+/** Limits how many options are inspected. */
+const maxOptions = 40;
 
-/** Settings of git whose value is run. */
+/** Git settings whose value is run. */
 export const programSetting =
   /^(alias|pager|filter|credential|browser|man|include|includeif|sendemail|difftool|mergetool|guitool|trailer|interactive)\.|\.(pager|editor|sshcommand|fsmonitor|askpass|gitproxy|external|command|cmd|textconv|driver|process|program|helper|uploadpack|receivepack|packobjectshook|hookspath)$/i;
 
-/** Texts that may be commands: the values of options that execute. Each is only a guess. `isCut`: there may be more. */
+/** Returns option values that may be commands; each is only a guess. `isCut` means that there may be more. */
 export function commandsInOptions(command: CommandWords): { texts: string[]; isCut: boolean } {
   const base = baseName(command.name.value);
   if (!hosts.has(base)) return { texts: builtinCallbacks(base, command.args), isCut: false };
   const dangers = dangerousArguments(command);
   const texts: string[] = [];
-  let isCut = dangers.length > mostOptions;
-  for (const danger of dangers.slice(0, mostOptions)) {
+  let isCut = dangers.length > maxOptions;
+  for (const danger of dangers.slice(0, maxOptions)) {
     const rest = command.args.slice(danger.at + 1).map((arg) => arg.value);
-    if (rest.length > mostOptions && !danger.name.startsWith("-")) isCut = true;
-    texts.push(...commandsAt(base, danger, rest.slice(0, mostOptions)));
+    if (rest.length > maxOptions && !danger.name.startsWith("-")) isCut = true;
+    texts.push(...commandsAt(base, danger, rest.slice(0, maxOptions)));
   }
   return { texts: texts.map((text) => text.replace(/^[\s!|:+]+/, "")).filter((text) => text !== ""), isCut };
 }
@@ -40,24 +40,24 @@ function commandsAt(base: string, { name, text }: DangerousArgument, rest: reado
     return [rest.join(" "), ...rest.slice(1), ...rest.flatMap((word) => present(afterEquals(word)))];
   const value = afterEquals(text);
   const texts = value === undefined ? present(next) : [value];
-  // `--checkpoint-action=exec=rm`, `-o ProxyCommand=rm`
+  // Matches `--checkpoint-action=exec=rm` and `-o ProxyCommand=rm`.
   texts.push(...present(afterEquals(texts[0] ?? "")), attached(name, text));
   return [...new Set(texts.flatMap((each) => [each, respelled(base, each)]))];
 }
 
-/** `-Irm`: what stands behind the letter. `-TT` is one option. */
+/** Returns the value attached to a letter, as in `-Irm`. `-TT` is one option. */
 function attached(name: string, text: string): string {
   return text.replace(/^-T(?=T)/, "-").slice(text.indexOf(name[1]!) + 1);
 }
 
-/** `-o 'ProxyCommand rm'`, `-wrapper rm,x` */
+/** Rewrites `-o 'ProxyCommand rm'` and `-wrapper rm,x` as commands. */
 function respelled(base: string, text: string): string {
   return /^s(sh|cp|ftp)$/.test(base) ? text.replace(/^\w+\s+/, "") : text.replaceAll(",", " ");
 }
 
 function settingCommand(setting: string | undefined): string[] {
   const value = setting && programSetting.test(setting.replace(/=.*$/s, "")) ? afterEquals(setting) : undefined;
-  // What an alias stands for is a subcommand, unless it begins with a mark.
+  // An alias stands for a subcommand, unless it begins with an exclamation mark.
   const isSubcommand = value !== undefined && /^alias\./i.test(setting!) && !value.startsWith("!");
   return isSubcommand ? [value, `git ${value}`] : present(value);
 }
@@ -71,7 +71,7 @@ function present(text: string | undefined): string[] {
   return text === undefined ? [] : [text];
 }
 
-/** `mapfile -C`, `compgen -C`, `complete -C`, `fc -e`: commands for later. */
+/** Returns callbacks: `mapfile -C`, `compgen -C`, `complete -C`, `fc -e`. */
 function builtinCallbacks(base: string, args: readonly ShellWord[]): string[] {
   if (!/^(mapfile|readarray|compgen|complete|fc)$/.test(base)) return [];
   return args.map((arg) => arg.value.replace(/^-[CFe]/, ""));
@@ -88,7 +88,7 @@ const codeOption: Record<string, RegExp> = {
   other: /^(?:-e|-c|--eval=?)(.*)$/s,
 };
 
-/** The code that an interpreter is given in its arguments. */
+/** Returns the code in an interpreter's arguments. */
 export function inlineCode({ name, args }: CommandWords): ShellWord[] {
   const base = baseName(name.value);
   if (!isInterpreter(base)) return [];
@@ -100,7 +100,7 @@ export function inlineCode({ name, args }: CommandWords): ShellWord[] {
   });
 }
 
-/** Starting programs, and the ways to say that without saying it. Only the answer no must be right. */
+/** Matches any direct or indirect way to start a program. False positives are fine; a miss is not. */
 const starters =
   /system|popen|spawn|exec|fork|subprocess|child_process|shell|eval|compile|import\s*\(|importlib|__|getattr|globals?\b|globalThis|builtins|ctypes|\bpty\b|chr\s*\(|decode|unhex|fromCharCode|atob|Buffer|Function|constructor|Reflect|\b(?:Process|Command)\b|Kernel|CORE|\bsend\b|const_get|instance_|\\x|\\u|\\[0-7]{2}|`|\bqx\b|%x|\bopen\b[^;]*\||&\s*\{|require\s*\(?\s*[^\s'"(]|require\s*\(\s*(['"])[^'"]*\1\s*[^)\s]|\[\s*(['"])[^'"\]]*\2\s*\+|\\!/i;
 

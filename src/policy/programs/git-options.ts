@@ -1,26 +1,18 @@
-// Options and subcommands of git that run programs or read settings from elsewhere.
+// Finds options and subcommands of git that run programs or read settings from elsewhere.
 
 import type { ShellWord } from "../parse/shell-word.ts";
-import { own, words } from "./command-names.ts";
+import { list, own, words } from "./command-names.ts";
 import type { DangerousArgument } from "./dangerous-options.ts";
 import { longIn, shortIn } from "./read-options.ts";
 
-/** Before the subcommand. */
+/** Options before the subcommand. */
 const globalOption =
   /^(-c|--config-env|--exec-path=.*|--git-dir|--work-tree|--namespace|--super-prefix|--attr-source)(=|$)/s;
 const globalValues = words("-C -c --config-env --git-dir --work-tree --namespace --super-prefix --attr-source");
 
-const longOptions = [
-  "upload-pack",
-  "receive-pack",
-  "exec",
-  "open-files-in-pager",
-  "ext-diff",
-  "template",
-  "config",
-  "separate-git-dir",
-  "unsafe-paths",
-];
+const longOptions = list(
+  "upload-pack receive-pack exec open-files-in-pager ext-diff template config separate-git-dir unsafe-paths",
+);
 const programs = words(`
   difftool mergetool filter-branch daemon hook instaweb send-email credential credential-store credential-cache
   remote-ext remote-fd fast-import fast-export update-git-for-windows web--browse sh-i18n upload-pack receive-pack
@@ -28,10 +20,10 @@ const programs = words(`
 /** The word after which the rest is a command. */
 const commandAfter: Record<string, string> = { bisect: "run", submodule: "foreach", "submodule--helper": "foreach" };
 const shortOptions: Record<string, string> = { clone: "uc", "ls-remote": "u", grep: "O", rebase: "x" };
-/** Harmless where the option means something else. */
+/** Options that are harmless because they mean something else in this subcommand. */
 const harmless: Record<string, RegExp> = { commit: /^--template/ };
 
-/** Where the subcommand stands; -1 where there is none. */
+/** Returns the index of the subcommand, or -1. */
 export function subcommandAt(args: readonly ShellWord[]): number {
   return args.findIndex((arg, index) => !arg.value.startsWith("-") && !globalValues.has(args[index - 1]?.value ?? ""));
 }
@@ -50,7 +42,7 @@ export function dangerousGit(args: readonly ShellWord[]): DangerousArgument[] {
   if (programs.has(sub) || (sub === "config" && !onlyReadsConfig(rest))) add(sub, at);
   const end = rest.findIndex((arg) => arg.value === "--");
   for (const [index, { value }] of rest.entries()) {
-    // A transport that is a command, among operands as well.
+    // The ext and fd transports run a command; they may also be in an operand.
     const transport = /^(?:--[\w-]+=)?(ext|fd)::/.exec(value)?.[1];
     const name = transport ?? (end === -1 || index < end ? dangerousWord(value, sub) : undefined);
     if (name) add(name, at + 1 + index);
@@ -65,14 +57,14 @@ function dangerousWord(value: string, sub: string): string | undefined {
   return longIn(value, longOptions) ?? (short && shortIn(value, { short }));
 }
 
-/** What `git config` may be told without changing a setting. */
+/** Options with which `git config` does not change a setting. */
 const configReaders = /^(--get|--get-all|--get-regexp|--get-urlmatch|--get-color|--get-colorbool|--list|-l)$/;
-/** Where to look and what to show, which alone makes neither a question nor a change. */
+/** Options for where to look and what to show; they decide neither reading nor writing. */
 const configPlaces =
   /^(--(global|system|local|worktree|show-origin|show-scope|null|includes|no-includes|bool|int|path)|--(file|type)=.*|-z)$/s;
 const configValues = words("-f --file --blob --type --default");
 
-/** `git config a.b` asks what a setting is, `git config a.b c` changes it. Options end at the first operand. */
+/** `git config a.b` reads a setting, `git config a.b c` changes it. Options end at the first operand. */
 export function onlyReadsConfig(args: readonly ShellWord[]): boolean {
   const isValue = (at: number) => configValues.has(args[at - 1]?.value ?? "");
   const first = args.findIndex((arg, at) => !arg.value.startsWith("-") && !isValue(at));

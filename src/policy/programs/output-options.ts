@@ -1,10 +1,9 @@
-// Options whose value is a file or folder to write, program by program.
+// Lists options whose value is a file or folder to write, by program.
 
 import type { ShellWord } from "../parse/shell-word.ts";
 import { each, list, otherNames, own, words } from "./command-names.ts";
 import { type OptionNames, valuesOf } from "./read-options.ts";
 
-/** Options whose value is a file or folder to write. */
 const tables: Record<string, OptionNames> = {
   curl: {
     short: "oDc",
@@ -54,15 +53,15 @@ const tables: Record<string, OptionNames> = {
   tsc: { exact: /^--?(outFile|outDir|declarationDir|tsBuildInfoFile)$/i },
 };
 const sameTable = otherNames({ gcc: "cc g++ c++ clang clang++", pip: "pip3", sort: "gsort", tar: "gtar bsdtar" });
-/** Where the command's own purpose is to put something there. */
+/** Programs whose purpose is to write that file or folder. */
 const purposeful = words("csplit cp mv ln install tar unzip gcc ld ghc as go rustc cargo tsc protoc patch");
 
-/** The files that options of a program name to be written. `isPurpose`: writing them is what the program is for. */
+/** Returns the files that a program's options name for writing. `isPurpose` means that writing them is the program's purpose. */
 export function optionOutputs(base: string, args: readonly ShellWord[]): (ShellWord & { isPurpose: boolean })[] {
   const program = own(sameTable, base) ?? base;
   const options = own(tables, program);
   if (!options) return [];
-  // A lone dash is the output of the program itself.
+  // A lone dash means standard output.
   const files = valuesOf(args, options).filter((word) => word.value !== "-");
   return files.map((word) => ({ ...word, isPurpose: purposeful.has(program) }));
 }

@@ -1,13 +1,13 @@
-// What programs do with the words that they are given. A program that stands in none of these lists may do anything with them.
+// Classifies programs by what they do with their arguments. A program in none of these lists may do anything with them.
 import { baseName, each, own, words } from "./command-names.ts";
 
-/** They speak of files, and neither write them nor show what is in them. */
+/** They refer to files, but neither write them nor show their contents. */
 const speakers = words(`
   ls dir vdir exa eza lsd tree stat df du test [ echo printf readlink realpath basename dirname which type whereis command
   getfacl lsattr cd chdir pushd popd dirs pwd kill pkill pgrep sleep seq true false : exit return break continue export
   declare typeset local readonly unset alias unalias set shift wait read hash help umask ulimit trap man tldr`);
 
-/** They make, change and remove files as `written-files.ts` says, and show nothing of what is in them. */
+/** They create, change and remove files as `written-files.ts` says, and show no contents. */
 const makers = words(`
   touch mkdir rm rmdir unlink shred chmod chown chgrp chattr setfacl mkfifo mknod truncate find rimraf trash trash-put`);
 
@@ -16,7 +16,7 @@ const knownWriters = words(`
   cp mv ln install rsync scp tee sponge dd gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd compress uncompress lz4 tar gtar
   bsdtar zip unzip split csplit fd fdfind patch ditto`);
 
-/** They write nothing but their output; where an option of theirs names a file to write, a table says so. */
+/** They write only to their output; options that name a file to write are in `output-options.ts`. */
 const onlyRead = words(`
   cat head tail less more most bat batcat nl tac wc cut paste join diff sdiff diff3 colordiff delta cmp comm od xxd hexdump
   hd strings base64 base32 basenc md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum rev fold fmt
@@ -25,48 +25,48 @@ const onlyRead = words(`
   uptime nproc groups locale tput clear info shellcheck yamllint hadolint actionlint cloc tokei scc eval
   source . ping dig host nslookup ss netstat curl wget`);
 
-/** They take texts and names, and run none of them; options that do run something have tables of their own. */
+/** They take texts and names but run none of them; options that do are in `dangerous-options.ts`. */
 const neverRun = words(`
   git gh glab hub pip pip3 gem brew sed gsed awk gawk mawk nawk http xh aws az systemctl journalctl
   yq pandoc`);
 
-/** Programs with a language of their own: what their options run is not the shell's. */
+/** Programs with their own language: what their options run is not shell code. */
 export const otherLanguages = words(`
   make gmake vim vi nvim ex view emacs nano less more gdb lldb expect osascript sqlite3 psql mysql ed tcpdump hyperfine
   nodemon crontab sed gsed awk gawk mawk nawk dc m4 gnuplot tclsh wish pwsh powershell`);
-/** Programs that are told by what they read which files to write. */
+/** Programs whose input tells them which files to write. */
 export const instructed = words("patch curl sftp ftp lftp cpio at batch aria2c wget");
-/** Shells of data bases: they read statements, and their operands are not scripts. */
+/** Database shells: they read statements, and their operands are not scripts. */
 export const databaseShells = words("sqlite3 psql mysql mariadb");
-/** Interpreters whose operand is not a script, but what they work on. */
+/** Interpreters whose operand is the file they work on, not a script. */
 export const opensOperands = words("sqlite3 ed ex");
 
-/** Is what it is given nothing that it opens and shows? */
+/** Returns whether the program neither opens nor shows the files it is given. */
 export function showsNoContent(name: string): boolean {
   const base = baseName(name);
   return speakers.has(base) || makers.has(base);
 }
 
-/** Is opening the files that it is given what it is for? */
+/** Returns whether the program's purpose is to open the files it is given. */
 export function opensFiles(name: string): boolean {
   const base = baseName(name);
   return (onlyRead.has(base) || knownWriters.has(base)) && !/^(eval|curl|wget)$/.test(base);
 }
 
-/** Does it write nothing beyond what the tables say? */
+/** Returns whether it writes nothing beyond what the tables say. */
 export function writesAsKnown(name: string): boolean {
   const base = baseName(name);
   return onlyRead.has(base) || showsNoContent(base) || knownWriters.has(base);
 }
 
-/** Is what it is given never the name of a program that it would start? */
+/** Returns whether its arguments are never the name of a program to start. */
 export function startsNothing(name: string): boolean {
   const base = baseName(name);
   return writesAsKnown(base) || neverRun.has(base);
 }
 
 const never = /^(?!)/;
-/** Checkers, runners of tests and senders that change files only when they are told to. */
+/** Linters, test runners and uploaders, with the options that make them change files. */
 const changingOptions: Record<string, RegExp> = {
   ...each("serve http-server ansible-playbook ssh-add twine k6 codecov", never),
   ...each("pytest py.test mypy pyright pylint flake8 bandit vulture", /^(--junit|--cov-report|-o|--output)/),
@@ -84,7 +84,7 @@ const changingOptions: Record<string, RegExp> = {
   markdownlint: /^(-f|--fix|-o|--output)/,
 };
 
-/** Subcommands that change nothing that they are given. */
+/** Subcommands that do not change the files they are given. */
 const askingCommands: Record<string, RegExp> = {
   ...each("npm pnpm yarn bun", /^(t|tst|test|view|info|ls|list|why|explain|audit|outdated|search)$/),
   cargo: /^(test|check|clippy|tree|bench|doc)$/,
@@ -96,7 +96,7 @@ const askingCommands: Record<string, RegExp> = {
 const question =
   /^\s*((select|explain)\b(?!.*\b(into|writefile|edit)\b)|\.(schema|tables|indexes|dump|mode|headers?)\b|$)/is;
 
-/** Does it only look at files, the way it is called? */
+/** Returns whether it only inspects files when called this way. */
 export function isOnlyChecking(name: string, args: readonly { value: string; dynamic: boolean }[]): boolean {
   const base = baseName(name);
   if (base === "sqlite3") {
@@ -112,7 +112,7 @@ export function isOnlyChecking(name: string, args: readonly { value: string; dyn
   return !args.some((arg) => arg.dynamic || changingOptions[base]!.test(arg.value));
 }
 
-/** Programs that are for reaching other machines, or what belongs to this one; with the first words by which some of them do. */
+/** Programs that reach other machines or this machine's services, with the first words for which they do. */
 const reaching: Record<string, RegExp> = {
   ...each(
     "curl wget ssh scp sftp ftp rsync nc telnet ping docker podman docker-compose kubectl helm gh glab aws gcloud az",
@@ -131,10 +131,10 @@ const reaching: Record<string, RegExp> = {
   go: /^(get|install)$/,
 };
 
-/** Options before the first word, whose value is a folder or a setting. */
+/** Options before the first word whose value is a folder or a setting. */
 const takesPlace = /^(-[Cc]|--(prefix|cwd|dir|directory|manifest-path))$/;
 
-/** Is it meant to reach beyond this folder, as it is called? */
+/** Returns whether it needs to reach beyond this folder when called this way. */
 export function reachesOut(name: string, args: readonly { value: string }[]): boolean {
   const isFirst = (arg: { value: string }, at: number) =>
     !arg.value.startsWith("-") && !takesPlace.test(args[at - 1]?.value ?? "");

@@ -1,4 +1,4 @@
-// The options of a command, as getopt reads them: clusters, attached values, long names that may be shortened.
+// Parses the options of a command as getopt does: clusters, attached values, abbreviated long names.
 import type { ShellWord } from "../parse/shell-word.ts";
 import type { WrapperSyntax } from "./wrapper-table.ts";
 
@@ -9,13 +9,13 @@ export function isOption(word: ShellWord): boolean {
 export type ParsedOptions = {
   operands: ShellWord[];
   values: Map<string, ShellWord>;
-  /** The values of options that were given again. */
+  /** Values of options that were given again later. */
   replaced: ShellWord[];
-  /** An option stands there that may or may not have a value. */
+  /** Set if an option may or may not take a value. */
   isUnsure: boolean;
 };
 
-/** The words after the options, or between them where they may be mixed. */
+/** Returns the words after the options, or between them where they may be mixed. */
 export function parseOptions(args: readonly ShellWord[], table: WrapperSyntax): ParsedOptions {
   const read: ParsedOptions = { operands: [], values: new Map(), replaced: [], isUnsure: false };
   for (let at = 0; at < args.length; at++) {
@@ -25,7 +25,7 @@ export function parseOptions(args: readonly ShellWord[], table: WrapperSyntax): 
       break;
     }
     if (!isOption(word)) {
-      // A lone dash is an option to some.
+      // Some programs treat a lone dash as an option.
       if (word.value === "-" && read.operands.length === 0) continue;
       if (table.permutes) {
         read.operands.push(word);
@@ -47,32 +47,42 @@ function keepValue(name: string, value: ShellWord, { values, replaced }: ParsedO
   values.set(name, value);
 }
 
-/** The name of the option whose value is the next word. */
+/** Returns the name of an option whose value is the next word. */
 function readLong(word: ShellWord, table: WrapperSyntax, read: ParsedOptions): string | undefined {
   const [, name = "", given, value] = /^--([^=]*)(=(.*))?$/s.exec(word.value) ?? [];
-  const fitting = [...(table.longValues ?? []), ...(table.longFlags ?? [])].filter((each) => each.startsWith(name));
+  const valued = longNames(table.values);
+  const fitting = [...valued, ...longNames(table.flags)].filter((each) => each.startsWith(name));
   const known = fitting.find((each) => each === name) ?? (fitting.length === 1 ? fitting[0] : undefined);
   if (known === undefined) read.isUnsure = true;
   if (given !== undefined) {
     keepValue(known ?? name, { ...word, value: value! }, read);
     return undefined;
   }
-  return table.longValues?.find((each) => each === known);
+  return valued.find((each) => each === known);
+}
+
+/** Returns the long names from a list such as `"uC --unset --chdir"`. */
+function longNames(options = ""): string[] {
+  return options.split(/ ?--/).slice(1);
+}
+
+function hasLetter(letter: string, options = ""): boolean {
+  return /^[^ -]*/.exec(options)![0].includes(letter);
 }
 
 function readCluster(word: ShellWord, table: WrapperSyntax, read: ParsedOptions): string | undefined {
   const letters = [...word.value.slice(1)];
-  // `nice -5`
+  // `nice -5` is a number, not a cluster.
   if (letters.every((letter) => /\d/.test(letter))) return undefined;
   for (const [index, letter] of letters.entries()) {
-    if (table.values?.includes(letter)) {
+    if (hasLetter(letter, table.values)) {
       const rest = letters.slice(index + 1).join("");
       if (rest === "") return letter;
       keepValue(letter, { ...word, value: rest }, read);
       return undefined;
     }
     if (table.attached?.includes(letter)) return undefined;
-    if (!table.flags?.includes(letter)) {
+    if (!hasLetter(letter, table.flags)) {
       read.isUnsure = true;
       return undefined;
     }
@@ -81,12 +91,12 @@ function readCluster(word: ShellWord, table: WrapperSyntax, read: ParsedOptions)
 }
 
 /**
- * Options to look for: short letters, long names, or whole words. `values`: other letters that have a value, which ends
- * a cluster. `alone`: short options are not clustered.
+ * Options to look for: short letters, long names, or whole words. `values` lists other letters that take a value, which ends a cluster.
+ * With `alone`, short options are not clustered.
  */
 export type OptionNames = { short?: string; long?: readonly string[]; exact?: RegExp; values?: string; alone?: true };
 
-/** The letter of a list that a word holds. That it may stand in the value of an unknown option makes no difference. */
+/** Returns the listed letter that a word contains, even if it may be in the value of an unknown option. */
 export function shortIn(value: string, { short, values, alone }: OptionNames): string | undefined {
   if (!short || !/^-[a-zA-Z0-9]/.test(value)) return undefined;
   for (const letter of alone ? value.slice(1, 2) : value.slice(1)) {
@@ -96,14 +106,14 @@ export function shortIn(value: string, { short, values, alone }: OptionNames): s
   return undefined;
 }
 
-/** Programs take long options shortened; so must we. */
+/** Matches abbreviated long options, because programs accept them. */
 export function longIn(value: string, names: readonly string[] | undefined): string | undefined {
   const [, name] = /^--([^=]+)/s.exec(value) ?? [];
   const found = name && names?.find((each) => each.startsWith(name));
   return found && `--${found}`;
 }
 
-/** An option of the list and its value: attached, after an equals sign, or the next word. Undefined for other words. */
+/** Returns a listed option and its value, which is attached, after an equals sign, or the next word. Undefined for other words. */
 export function optionValue(
   value: string,
   next: ShellWord | undefined,
@@ -125,7 +135,7 @@ function attached(text: string): ShellWord {
   return { text, value: text, dynamic: /[$`]/.test(text), glob: /[*?[]/.test(text), tilde: text.startsWith("~") };
 }
 
-/** The values of the options in the list. */
+/** Returns the values of the listed options. */
 export function valuesOf(args: readonly ShellWord[], options: OptionNames): ShellWord[] {
   const found: ShellWord[] = [];
   for (const [index, arg] of args.entries()) {
@@ -133,7 +143,7 @@ export function valuesOf(args: readonly ShellWord[], options: OptionNames): Shel
     const value = optionValue(arg.value, args[index + 1], options)?.word;
     const origin = value?.origin ?? arg.origin;
     if (value) found.push(origin ? { ...value, origin } : value);
-    // `--output=${x:-file}`: the words that it may become.
+    // `--output=${x:-file}`: adds the alternatives it may expand to.
     for (const other of arg.others ?? []) {
       const named = optionValue(other.value, undefined, options)?.word;
       if (named) found.push(named);
@@ -142,7 +152,7 @@ export function valuesOf(args: readonly ShellWord[], options: OptionNames): Shel
   return found;
 }
 
-/** The words that are neither options nor values of these. */
+/** Returns the words that are neither options nor their values. */
 export function operands(args: readonly ShellWord[], options: OptionNames = {}): ShellWord[] {
   const end = args.findIndex((arg) => arg.value === "--");
   const mixed = end === -1 ? args : args.slice(0, end);

@@ -1,4 +1,4 @@
-// Build tools and package managers run what a file of the project says, without being told its name.
+// Finds the project files that build tools and package managers run without being given their name.
 
 import { type CommandWords, literalWord, type ShellWord } from "../parse/shell-word.ts";
 import { baseName, each, own } from "./command-names.ts";
@@ -20,17 +20,17 @@ const scriptFiles: Record<string, readonly string[]> = {
   cargo: ["build.rs", "Cargo.toml"],
 };
 
-/** Is a plain word that it is given the name of a task? */
+/** Returns whether plain arguments of the program are task names. */
 export function isTaskRunner(base: string): boolean {
   return (
     Object.hasOwn(scriptFiles, base) || /^(go|dotnet|bazel|nx|turbo|lerna|rails|deno|terraform|tox|nox)$/.test(base)
   );
 }
 
-/** Subcommands that run nothing of it. */
+/** Subcommands that run no script. */
 const idle = /^(pkg|init|create|view|info|ls|list|outdated|search|--version|-v)$/;
 
-/** The files that a program runs, or takes commands from. */
+/** Returns the files that a program runs or takes commands from. */
 export function scriptsOf({ name, args }: CommandWords): ShellWord[] {
   const base = baseName(name.value);
   if (base === "go" && args[0]?.value === "run") return args.slice(1).filter((arg) => arg.value.endsWith(".go"));

@@ -1,12 +1,10 @@
-// Programs inside arguments: the harmless part of sed and awk is recognised, everything else counts as able to do more.
+// Recognises harmless sed and awk scripts in arguments; everything else counts as able to do more.
 
-import type { ShellWord } from "../parse/shell-word.ts";
+import { literalWord, type ShellWord } from "../parse/shell-word.ts";
 import type { DangerousArgument } from "./dangerous-options.ts";
 import { isOption } from "./read-options.ts";
 
-/**
- * A pattern up to its delimiter. Whether one that stands in brackets ends it, seds see differently: neither reading is taken.
- */
+/** Matches a pattern up to its delimiter. Versions of sed differ on a delimiter inside brackets, so that is not matched. */
 const sedPattern = (delimiter: string) =>
   String.raw`(?:(?!${delimiter})[^\\\n[]|\\.|\[(?:\^|(?!\^))(?:\]|(?!\]))(?:\[:\w+:\]|\[(?![:.=])|\\[^\][\n]|(?!${delimiter})[^\][\\\n])*\])*`;
 const sedAddress = String.raw`(?:\d+(?:~\d+)?|\$|/${sedPattern("/")}/I?)`;
@@ -17,7 +15,7 @@ const sedCommand = new RegExp(
 const sedFlags =
   /^-[nErsuz]*$|^--(quiet|silent|regexp-extended|posix|null-data|unbuffered|separate|debug|line-length=\d+)$/;
 
-/** Editing in place is a write, and judged as one: see `writesOf`. */
+/** Editing in place is judged as a write: see `writesOf`. */
 export const sedInPlace = /^(-[nErsuz]*i|--in-place)/;
 
 export function dangerousSed(args: readonly ShellWord[]): DangerousArgument[] {
@@ -42,12 +40,12 @@ export function dangerousSed(args: readonly ShellWord[]): DangerousArgument[] {
   return found;
 }
 
-/** Without the letters of the commands that run, read and write no reading of a script does so. */
+/** A script without the letters of commands that run, read or write cannot do so, however it is parsed. */
 function isHarmlessSed(script: string): boolean {
   return !/[erRwW]/.test(script) || piecesOf(script).every((piece) => sedCommand.test(piece));
 }
 
-/** Which of the words are files: all operands, or all but the script. */
+/** Returns the words that are files: all operands, or all except the script. */
 export function sedFiles(args: readonly ShellWord[]): ShellWord[] {
   const isExpression = (arg: ShellWord | undefined) => /^(-[nErsuz]*e|--expression)$/.test(arg?.value ?? "");
   const hasExpression = args.some((arg) => /^(-[nErsuz]*e|--expression|-[nErsuz]*f|--file)/.test(arg.value));
@@ -55,30 +53,29 @@ export function sedFiles(args: readonly ShellWord[]): ShellWord[] {
   return hasExpression ? operands : operands.slice(1);
 }
 
-/** Files that a script names after r, R, w and W: of commands, and of substitutions. More may be found than there are. */
+/** Returns the files after r, R, w and W, in commands and in substitutions. It may find more than there are. */
 export function sedFileNames({ value }: ShellWord): ShellWord[] {
   return [...value.matchAll(/(?<![A-Za-z0-9_.-])(?:[gpiImMe0-9]*)([rRwW])[ \t]*([^\s;}]+)/g)].map((match) =>
-    literal(match[2]!),
+    named(match[2]!),
   );
 }
 
-/** The strings of an awk program: files and commands are named by them. */
+/** Returns the strings of an awk program, which may name files and commands. */
 export function awkLiterals({ value }: ShellWord): ShellWord[] {
-  return [...value.matchAll(/"((?:[^"\\]|\\.)*)"/gs)].map((match) => literal(match[1]!));
+  return [...value.matchAll(/"((?:[^"\\]|\\.)*)"/gs)].map((match) => named(match[1]!));
 }
 
-function literal(value: string): ShellWord {
-  return { text: value, value, dynamic: false, glob: false, tilde: false };
-}
+/** These programs do not expand a tilde. */
+const named = (value: string): ShellWord => ({ ...literalWord(value), tilde: false });
 
-/** Semicolons inside a substitution make pieces that match nothing: asked about, never allowed by mistake. */
+/** Splits a script. A semicolon inside a substitution yields pieces that match nothing: asked about, never allowed. */
 function piecesOf(script: string): string[] {
   if (sedCommand.test(script)) return [script];
-  // Text after a, i and c reaches to the end of its line, semicolons and all.
+  // The text after a, i and c extends to the end of its line, including semicolons.
   return /^[^;\n]*[aic]\\?\s/.test(script) ? script.split("\n") : script.split(/[;\n]/);
 }
 
-/** Letters of gawk that have no value may stand before one that has. */
+/** Letters of gawk without a value may precede one that takes a value. */
 const awkFlag =
   /^(-[bcMnNOPrsStk]*([Fv].*)?|--(posix|re-interval|traditional|csv|sandbox|lint.*|version|field-separator=.*|assign=.*))$/s;
 const awkValued = /^(-[bcMnNOPrsStk]*[Fv]|--field-separator|--assign)$/;
@@ -98,7 +95,7 @@ export function dangerousAwk(args: readonly ShellWord[]): DangerousArgument[] {
   return found;
 }
 
-/** No program is run, nothing is loaded, read from or written elsewhere. */
+/** Returns whether the program runs nothing, loads nothing, and neither reads nor writes other files. */
 export function isHarmlessAwk(program: string): boolean {
   const tokens = awkTokens(program);
   if (!tokens) return !/system|getline|close|[@|>]/.test(program);
@@ -110,24 +107,21 @@ export function isHarmlessAwk(program: string): boolean {
     else if (/^[;}\n]$/.test(token)) printing = false;
     else if (token === "(") depth++;
     else if (token === ")") depth--;
-    // Outside of parentheses a `>` after print is a file.
+    // Outside parentheses, a `>` after print writes to a file.
     else if (printing && depth <= 0 && (token === ">" || token === ">>")) return false;
   }
   return true;
 }
 
-/** After these a statement follows what is in parentheses. */
+/** Keywords whose parentheses are followed by a statement. */
 const awkHead = /^(if|while|for|switch)$/;
-/** A slash after a value divides. */
+/** After a value, a slash is a division. */
 const awkValue = /^(\w+\.?|""|\/\/|\)|\])$/;
-/** After these it divides in one awk, and begins a pattern in another. */
+/** After these, a slash divides in one awk and begins a pattern in another. */
 const awkUnsure =
   /^(print|printf|return|exit|in|case|do|else|length|next|nextfile|break|continue|delete|\+\+|--|head\))$/;
 
-/**
- * Words and marks, with strings, patterns and comments reduced to one mark each; undefined where one has no end, or where
- * awks may read it in different ways.
- */
+/** Returns tokens, each string, pattern and comment as one. Undefined if one is unterminated or versions of awk may differ. */
 function awkTokens(program: string): string[] | undefined {
   const tokens: string[] = [];
   const heads: boolean[] = [];
@@ -161,18 +155,18 @@ function patternEnd(program: string, from: number): number | undefined {
     if (character === "\n") return undefined;
     if (character === "\\") at++;
     else if (inBrackets && /^\[[:.=]/.test(program.slice(at, at + 2))) {
-      // `[[:space:]]`: a class, whose bracket closes nothing.
+      // `[[:space:]]` is a class, whose bracket does not close the outer one.
       const end = program.indexOf(`${program[at + 1]}]`, at + 2);
       if (end === -1) return undefined;
       at = end + 1;
     } else if (character === "[" && !inBrackets) {
       inBrackets = true;
-      // A closing bracket that comes first is a member.
+      // A closing bracket in first place is a member.
       if (program[at + 1] === "^") at++;
       if (program[at + 1] === "]") at++;
     } else if (character === "]") inBrackets = false;
     else if (character === "/") {
-      // Awks differ on a slash inside of brackets: neither reading is taken.
+      // Versions of awk differ on a slash inside brackets, so neither reading is chosen.
       return inBrackets ? undefined : at + 1;
     }
   }

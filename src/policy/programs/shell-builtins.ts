@@ -1,22 +1,23 @@
-// What is known about the shell's own commands and variables, and about folders that programs are told to work in.
+// Describes the shell's built-ins and variables, and options that set a program's working folder.
 
 import type { CommandWords, ShellWord } from "../parse/shell-word.ts";
 import { baseName, each, own, words } from "./command-names.ts";
+import { startingPoints } from "./find-arguments.ts";
 import { type OptionNames, operands, valuesOf } from "./read-options.ts";
 
-/** Built-ins that change the shell itself: what later words mean. No rule for another command implies them. */
+/** Built-ins that change the shell itself, and so what later words mean. No rule for another command implies them. */
 export const stateChangers = words(`
   eval source . export declare typeset local readonly alias unalias trap exec set shopt enable hash let
   mapfile readarray read unset getopts builtin complete compgen compopt bind ulimit umask history fc dirs popd
   wait disown suspend caller shift`);
 
-/** Built-ins that give a name another meaning: later words of the line are not what they look like. */
+/** Built-ins that redefine a name, so that later words of the line do not mean what they say. */
 export const renamers = words("alias hash enable");
 
-/** Built-ins that only say where the line goes on. */
+/** Built-ins that only control where the line continues. */
 export const controlFlow = words("break continue exit return");
 
-/** Variables that change only how output looks. */
+/** Variables that only change how output looks. */
 export const harmlessVariables = /^(LANG|LC_[A-Z]+|TZ|NO_COLOR|CI|TERM|COLUMNS)$/;
 
 export const directoryChangers = words("cd pushd chdir");
@@ -43,23 +44,16 @@ const folderOptions: Record<string, OptionNames> = {
   unzip: { short: "d" },
 };
 
-/** Folders that a command is told to work in. */
+/** Returns the folders that options tell a command to work in. */
 export function foldersOf({ name, args }: CommandWords): ShellWord[] {
   const base = baseName(name.value);
-  // What it runs is run where something was found: below where it looks.
-  if (/^g?find$/.test(base) && args.some((arg) => /^-(exec|ok)dir$/.test(arg.value)))
-    return args.slice(
-      0,
-      Math.max(
-        0,
-        args.findIndex((arg) => /^[-(!]/.test(arg.value)),
-      ),
-    );
+  // -execdir and -okdir run the command in the folder of each match, below the starting points.
+  if (/^g?find$/.test(base) && args.some((arg) => /^-(exec|ok)dir$/.test(arg.value))) return [...startingPoints(args)];
   const options = own(folderOptions, base);
   return options ? valuesOf(args, options) : [];
 }
 
-/** They evaluate what they are given as names and numbers, subscripts included: `declare -i n='a[$(x)]'`. */
+/** Built-ins that evaluate arguments as names and numbers, subscripts included: `declare -i n='a[$(x)]'`. */
 const evaluating = words("declare typeset local readonly export unset read printf test [ getopts wait");
 const declaring = words("declare typeset local");
 
@@ -69,17 +63,17 @@ export function isMade(word: ShellWord | undefined): boolean {
 
 export function hidesCode({ name, args }: CommandWords): boolean {
   if (!evaluating.has(name.value)) return false;
-  // A name for an element of a list is evaluated wherever it is used: `declare -n r; r='a[$(x)]'`.
+  // A reference to an array element is evaluated wherever it is used: `declare -n r; r='a[$(x)]'`.
   if (declaring.has(name.value) && args.some((arg) => /^-[a-zA-Z]*n/.test(arg.value))) return true;
   const onlyByOption = name.value === "printf" || name.value === "test" || name.value === "[";
   if (onlyByOption && !args.some((arg) => /^-[vR]/.test(arg.value))) return false;
-  // `export PATH="$x:$PATH"`: what is assigned is not evaluated once more.
+  // `export PATH="$x:$PATH"`: the assigned value is not evaluated again.
   const isPlain = /^(export|readonly)$/.test(name.value) && !args.some((arg) => arg.value.startsWith("-"));
   const evaluated = args.filter((arg) => !(isPlain && arg.dynamic && /^\w+=/.test(arg.value)));
   return evaluated.some((arg) => (arg.dynamic ? isMade(arg) : /[$`]/.test(arg.value)));
 }
 
-/** Words that are evaluated as numbers, and with them what the variables hold that they name. */
+/** Returns words evaluated as arithmetic, which also evaluates the values of the variables they name. */
 export function computedWords({ name, args }: CommandWords): readonly ShellWord[] {
   if (name.value === "let") return args;
   return declaring.has(name.value) && args.some((arg) => /^-[a-zA-Z]*i/.test(arg.value)) ? operands(args) : [];

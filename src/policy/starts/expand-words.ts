@@ -1,4 +1,4 @@
-// What words become, as far as the line says it: loop variables, assignments, defaults, and commands whose output is known.
+// Expands words as far as the line defines them: loop variables, assignments, defaults, and commands with known output.
 
 import type { ShellCommand, ShellLine } from "../parse/shell.ts";
 import type { ShellWord, WordOrigin, WordPiece } from "../parse/shell-word.ts";
@@ -6,24 +6,24 @@ import { words } from "../programs/command-names.ts";
 import { isOption } from "../programs/read-options.ts";
 import { predictOutput } from "./predicted-output.ts";
 
-/** What the variables of a line may hold. `unknown`: set in a way that cannot be followed. */
+/** The possible values of the line's variables. `unknown` means that they cannot be followed. */
 type VariableValues = Map<string, readonly ShellWord[] | "unknown">;
 
-/** `isNested`: where `$1` is what the line says. `isOpen`: something may have set any variable. */
+/** With `isNested`, the line itself sets `$1`. With `isOpen`, any variable may have been set. */
 export type VariableScope = {
   variables: Readonly<VariableValues>;
   isNested: boolean;
   isOpen: boolean;
-  /** How much may still be looked up: variables that hold each other multiply. */
+  /** Limits lookups, because variables that contain each other multiply. */
   budget: { left: number };
-  /** The variables that are being looked up. */
+  /** The variables currently being looked up. */
   open: Set<string>;
 };
 
-const mostTexts = 64;
+const maxTexts = 64;
 const strictness: Record<WordOrigin, number> = { names: 0, environment: 1, derived: 2, made: 3 };
 
-/** Variables that hold digits or nothing, unless the line sets them. */
+/** Variables that are numeric or empty, unless the line sets them. */
 const numbers =
   /^([?$!#]|RANDOM|SECONDS|EPOCHSECONDS|LINENO|UID|EUID|PPID|BASHPID|SHLVL|COLUMNS|LINES|OPTIND|HISTCMD|PIPESTATUS|COPROC(_PID)?)$/;
 /** Variables that are never empty. */
@@ -31,20 +31,20 @@ const alwaysSet = new Map([
   ["PWD", ["."]],
   ["HOME", []],
 ]);
-/** Variables that hold pieces of the line itself. */
+/** Variables that hold parts of the line itself. */
 const ownWords = /^(_|BASH_.*|REPLY|MAPFILE|OPTARG|DIRSTACK|OLDPWD|FUNCNAME|IFS)$/;
 
-/** What a piece may be: texts that are known, and an origin for what is not. */
+/** The known texts that a piece may be, and an origin if there are unknown ones. */
 type ExpandedText = { texts: readonly string[]; glob?: boolean; origin?: WordOrigin };
 
-/** No longer dynamic where the line says what it becomes; otherwise it says where it comes from, and `others` may be it. */
+/** Returns a word that is not dynamic if the line defines it; otherwise sets its origin and possible values in `others`. */
 export function expandWord(word: ShellWord, scope: VariableScope): ShellWord {
   if (!word.dynamic) return word;
   const pieces = word.pieces ?? unknown;
   const { texts, glob = false, origin } = combined(pieces, scope);
   const all = texts.flatMap((text) => splitWords(text, word, glob));
   const words = all.filter((each) => each.value !== "");
-  // An option that only shows when the line runs is not what it looks like.
+  // An option that appears only on expansion counts as generated.
   const hides =
     !beginsUnset(pieces, scope) && leadingText(word) === "" && words.some((each) => each.value.startsWith("-"));
   const bare = ownText(pieces);
@@ -57,12 +57,12 @@ export function expandWord(word: ShellWord, scope: VariableScope): ShellWord {
 
 const unknown: readonly WordPiece[] = [{ kind: "unknown" }];
 
-/** `$VERSION-beta`: an option only where the variable is not set; `unsetReading` is for that. */
+/** `$VERSION-beta` is an option only if the variable is unset; `unsetReading` handles that. */
 function beginsUnset([first]: readonly WordPiece[], { variables }: VariableScope): boolean {
   return (first?.kind === "variable" || first?.kind === "part") && !variables.has(first.name);
 }
 
-/** May it become an option, or several words, when the shell expands it? */
+/** Returns whether the shell may expand it to an option or to several words. */
 export function mayBeOption(word: ShellWord): boolean {
   if (!word.dynamic || (word.origin !== "made" && word.origin !== "derived")) return false;
   const lead = leadingText(word);
@@ -70,7 +70,7 @@ export function mayBeOption(word: ShellWord): boolean {
   return !isFixed || !(word.pieces ?? []).every((piece) => piece.kind === "text" || isQuoted(piece));
 }
 
-/** Evaluated as arithmetic, can it be anything but a number? Names are looked up, and what they hold is evaluated again. */
+/** Returns whether a word evaluated as arithmetic can only be a number. Names are resolved, and their values evaluated again. */
 export function isNumeric(word: ShellWord, scope: VariableScope): boolean {
   const pieces: readonly WordPiece[] = word.dynamic ? (word.pieces ?? unknown) : [{ kind: "text", value: word.value }];
   return pieces.every((piece) => {
@@ -81,7 +81,7 @@ export function isNumeric(word: ShellWord, scope: VariableScope): boolean {
   });
 }
 
-/** Numbers, operators and names; a name stands for what it holds. */
+/** Accepts numbers, operators and names whose values are numbers. */
 function isPlainArithmetic(text: string, scope: VariableScope): boolean {
   if (!/^[\w\s+\-*/%()<>=!&|^~?:,.#@[\]]*$/.test(text)) return false;
   return [...text.matchAll(/[A-Za-z_]\w*/g)].every(([name]) => isNumber(name, scope));
@@ -106,13 +106,13 @@ function combined(pieces: readonly WordPiece[], scope: VariableScope): ExpandedT
     texts = texts.flatMap((start) => value.texts.map((end) => start + end));
     glob ||= value.glob === true;
     if (value.origin) origin = worse(origin, value.origin);
-    if (texts.length > mostTexts) return made;
+    if (texts.length > maxTexts) return made;
   }
   return { texts, glob, ...(origin && { origin }) };
 }
 
 const digits: ExpandedText = { texts: ["0"] };
-/** Of a command that may fail, then it prints nothing; of a variable that only some shells have. */
+/** For a command that prints nothing if it fails, or a variable that only some shells have. */
 const digitsIfAny: ExpandedText = { texts: ["0", ""] };
 const made: ExpandedText = { texts: [], origin: "made" };
 
@@ -139,25 +139,25 @@ function pieceValue(piece: WordPiece, scope: VariableScope): ExpandedText {
   }
 }
 
-/** `$(basename "$f")`: what the commands are given is looked up as well. */
+/** `$(basename "$f")`: expands the arguments of the commands as well. */
 function resolved(commands: Extract<WordPiece, { kind: "output" }>["commands"], scope: VariableScope) {
   return commands.map(({ name, args }) => ({ name, args: args.map((arg) => expandWord(arg, scope)) }));
 }
 
 function variableValue({ name, quoted }: { name: string; quoted: boolean }, scope: VariableScope): ExpandedText {
   const words = scope.variables.get(name);
-  // Where words end is itself a variable.
+  // IFS, a variable itself, decides where words are split.
   if (words === "unknown" || ownWords.test(name) || (!quoted && scope.variables.has("IFS"))) return made;
   if (words) return lookedUp(name, words, quoted, scope);
   if (numbers.test(name)) return digitsIfAny;
   const isOurs = scope.isOpen || (scope.isNested && isPositional(name));
-  // What nobody has set is empty: `.e${x}nv` is then a name like any other.
+  // An unset variable is empty, so `.e${x}nv` is an ordinary name.
   return { texts: alwaysSet.get(name) ?? [""], origin: isOurs ? "made" : "environment" };
 }
 
 function lookedUp(name: string, words: readonly ShellWord[], quoted: boolean, scope: VariableScope): ExpandedText {
   scope.budget.left -= words.length;
-  // `x=$x.y` has as many meanings as there are rounds.
+  // `x=$x.y` has a different value in each iteration.
   if (scope.budget.left < 0 || scope.open.has(name)) return made;
   scope.open.add(name);
   const values = words.map((word) => {
@@ -165,7 +165,7 @@ function lookedUp(name: string, words: readonly ShellWord[], quoted: boolean, sc
     const others = expanded.others ?? [];
     const all = expanded.dynamic ? others : [expanded, ...others];
     const texts = all.map((each) => each.value);
-    // A tilde was expanded when it was assigned; a pattern is, when it is used without quotes.
+    // A tilde was expanded on assignment; a glob is expanded on unquoted use.
     const origin = all.some((each) => each.tilde) ? "made" : expanded.origin;
     const glob = all.some((each) => each.glob) || (!quoted && texts.some((text) => /[*?[]/.test(text)));
     return { texts, glob, ...(origin && { origin }) };
@@ -177,7 +177,7 @@ function lookedUp(name: string, words: readonly ShellWord[], quoted: boolean, sc
 function partValue(name: string, scope: VariableScope): ExpandedText {
   const words = scope.variables.get(name);
   const { origin, ...whole } = variableValue({ name, quoted: true }, scope);
-  // Cut from names that exist, or from what the user has set; of what the line says it could be any part.
+  // A part of an existing name or of a user's variable; of a value that the line sets, it could be any part.
   const isOutside = origin === undefined ? words !== "unknown" && words?.every((word) => word.glob) : origin !== "made";
   return isOutside ? { ...whole, origin: "derived" } : made;
 }
@@ -189,14 +189,14 @@ function united(values: readonly ExpandedText[]): ExpandedText {
   return { texts, glob: values.some((value) => value.glob), ...(origin && { origin }) };
 }
 
-/** Unquoted, what a variable holds or a command prints falls apart at blanks. */
+/** An unquoted variable or command output is split at spaces. */
 function splitWords(text: string, word: ShellWord, glob: boolean): ShellWord[] {
   const isSplit = (word.pieces ?? []).some((piece) => "quoted" in piece && !piece.quoted);
   const parts = isSplit ? text.split(/\s+/).filter(Boolean) : [text];
   return parts.map((value) => ({ text: word.text, value, dynamic: false, glob: glob || word.glob, tilde: word.tilde }));
 }
 
-/** What is left of `$x.txt` where the line has not set x yet, or does not at all. Its beginning and its end must be its own. */
+/** Returns what is left of `$x.txt` if x is unset, unless that begins with `-` or `/`, or ends with `/`. */
 function ownText(pieces: readonly WordPiece[]): string | undefined {
   let text = "";
   for (const piece of pieces) {
@@ -223,27 +223,24 @@ function worse(one: WordOrigin | undefined, other: WordOrigin): WordOrigin {
   return one !== undefined && strictness[one] > strictness[other] ? one : other;
 }
 
-/**
- * The arguments as they are where variables are not set, if that makes options of them: `find . $x-delete`. Undefined where
- * there are none.
- */
+/** Returns the arguments with variables unset, if that makes options of them: `find . $x-delete`. Undefined if there are none. */
 export function unsetReading(args: readonly ShellWord[]): ShellWord[] | undefined {
   if (!args.some((arg) => arg.dynamic && arg.others?.some(isOption))) return undefined;
   return args.map((arg) => (arg.dynamic && arg.others?.find(isOption)) || arg);
 }
 
-/** Built-ins that put what they read or compute into the variables that they are given. */
+/** Built-ins that store what they read or compute in the variables they are given. */
 const setters = words("read mapfile readarray getopts printf unset declare typeset local readonly export");
-/** They leave alone what a variable holds that they only name. */
+/** Built-ins that keep the value of a variable that they only name. */
 const keepers = words("declare typeset local readonly export");
-/** After these any variable that the line does not set may hold anything. */
+/** After these, any variable that the line does not set may hold anything. */
 const openers = words("eval source . trap enable");
-/** Another name for a variable, other letters than those that are given. */
+/** Options that alias a variable or change the case of its value. */
 const changesValues = /^-\w*[nlu]/;
 
-const mostLookUps = 2000;
+const maxLookUps = 2000;
 
-/** The scope of a line: its own variables, and those of the line that it stands in. */
+/** Builds the scope of a line from its own variables and those of the enclosing line. */
 export function scopeOf(line: ShellLine, outer: VariableScope | undefined): VariableScope {
   const variables: VariableValues = new Map(outer?.variables);
   for (const [name, values] of line.variables) {
@@ -261,10 +258,10 @@ export function scopeOf(line: ShellLine, outer: VariableScope | undefined): Vari
     const isOnlyNamed = (arg: ShellWord) => isFollowed && keepers.has(base) && /^\w+$/.test(arg.value);
     if (setters.has(base)) for (const arg of args) if (!isOnlyNamed(arg)) setByWord(arg, variables, isFollowed);
   }
-  return { variables, isNested, isOpen, budget: outer?.budget ?? { left: mostLookUps }, open: new Set() };
+  return { variables, isNested, isOpen, budget: outer?.budget ?? { left: maxLookUps }, open: new Set() };
 }
 
-/** `builtin -- read x` is `read x`; what is not known in advance may be `eval`. */
+/** Reads `builtin -- read x` as `read x`; an unknown name may be `eval`. */
 function builtinOf({ name, args }: ShellCommand): { base: string; args: readonly ShellWord[] } {
   if (name?.dynamic) return { base: "eval", args };
   if (name?.value !== "command" && name?.value !== "builtin") return { base: name?.value ?? "", args };
@@ -274,12 +271,12 @@ function builtinOf({ name, args }: ShellCommand): { base: string; args: readonly
 
 function setByWord(word: ShellWord, variables: VariableValues, isFollowed: boolean): void {
   const name = /^[A-Za-z_]\w*/.exec(word.value)?.[0];
-  // `export x=1` was noted as an assignment; what only looks like one is not followed.
+  // `export x=1` was recorded as an assignment; words that only look like one are not followed.
   const isNoted = name !== undefined && variables.has(name) && word.text.startsWith(`${name}=`);
   if (name && !(isNoted && isFollowed)) variables.set(name, "unknown");
 }
 
-/** What a script names without asking for what it holds. */
+/** Marks every name that a script mentions without reading it as unknown. */
 function setByCode({ value }: ShellWord, variables: VariableValues): void {
   for (const [name] of value.matchAll(/(?<![\w$])(?<!\$\{)[A-Za-z_]\w*/g)) variables.set(name, "unknown");
 }

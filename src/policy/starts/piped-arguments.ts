@@ -1,8 +1,9 @@
-// Words that a command gets from elsewhere: what xargs reads, what find finds.
+// Adds words that a command gets from elsewhere: what xargs reads, what find finds.
 
 import type { ShellCommand } from "../parse/shell.ts";
 import type { ShellWord, WordOrigin } from "../parse/shell-word.ts";
 import { baseName, isInterpreter, isShell, own } from "../programs/command-names.ts";
+import { namePatterns, startingPoints } from "../programs/find-arguments.ts";
 import { isOption, parseOptions } from "../programs/read-options.ts";
 import { wrappers } from "../programs/wrapper-table.ts";
 import { expandWord, type VariableScope } from "./expand-words.ts";
@@ -15,7 +16,7 @@ type XargsInput = {
   scope: VariableScope;
 };
 
-/** The operands of xargs with what it reads added or filled in. `opaque`: where that decides what runs. */
+/** Adds what xargs reads to its operands, or fills it in. `opaque` lists the cases where the input decides what runs. */
 export function withInput(
   operands: ShellWord[],
   { args, values, command, scope }: XargsInput,
@@ -35,18 +36,18 @@ export function withInput(
     upstream && !isElsewhere ? predictOutput(upstream) : ({ gives: "made", mentions: texts } as const);
   const origin = gives === "token" ? "names" : gives;
   const input: MarkReplacement = { origin, others: mentions };
-  // `xargs sed -i`: options behind the command are its own.
+  // `xargs sed -i`: options after the command are the command's own.
   const mark = replacedBy(values, args.slice(0, args.length - operands.length));
   if (mark === undefined) return { words: [...operands, { ...nothingYet, ...input }], opaque };
   return { words: operands.map((word) => (word.value.includes(mark) ? filledIn(word, mark, input) : word)), opaque };
 }
 
-/** What takes the place of a mark. */
+/** The words that replace a mark. */
 type MarkReplacement = { origin: WordOrigin; others: readonly ShellWord[] };
 
 const nothingYet: ShellWord = { text: "(input)", value: "", dynamic: true, glob: false, tilde: false };
 
-/** The wrapper or interpreter that would take what it runs from the words to come; undefined where that is said already. */
+/** Returns the wrapper or interpreter that would take its program from the input, or undefined if it is already given. */
 function undecidedProgram([name, ...args]: readonly ShellWord[]): string | undefined {
   if (!name) return undefined;
   const inner = baseName(name.value).toLowerCase();
@@ -61,20 +62,15 @@ function undecidedProgram([name, ...args]: readonly ShellWord[]): string | undef
   return isUnsure || rest.length === 0 ? inner : undecidedProgram(rest);
 }
 
-/** The mark of `-I`, which stands for what is read. */
+/** Returns the mark of `-I`, which stands for the input. */
 function replacedBy(values: ReadonlyMap<string, ShellWord>, args: readonly ShellWord[]): string | undefined {
   const own = args.find((arg) => /^-i|^--replace/.test(arg.value))?.value.replace(/^-i|^--replace=?/, "");
   return values.get("I")?.value ?? (own === "" ? "{}" : own);
 }
 
-/** The words of `find -exec`, with what may be found in the place of `{}`. */
+/** Returns the words of `find -exec`, with possible matches in place of `{}`. */
 export function withFound(words: readonly ShellWord[], findArgs: readonly ShellWord[]): ShellWord[] {
-  const startingPoints = findArgs.slice(
-    0,
-    findArgs.findIndex((arg) => arg.value.startsWith("-")),
-  );
-  const patterns = findArgs.filter((_, at) => /^-i?(path|wholename|name)$/.test(findArgs[at - 1]?.value ?? ""));
-  const others = [...startingPoints, ...patterns.map((word) => ({ ...word, glob: true }))];
+  const others = [...startingPoints(findArgs), ...namePatterns(findArgs).map((word) => ({ ...word, glob: true }))];
   return words.map((word) => (word.value.includes("{}") ? filledIn(word, "{}", { origin: "names", others }) : word));
 }
 

@@ -1,12 +1,12 @@
-// What commands print, as far as it can be foreseen: a number or a date, names that exist, or anything at all.
+// Predicts what commands print: a number or date, names that exist, or anything.
 
 import type { CommandWords, ShellWord, WordOrigin } from "../parse/shell-word.ts";
-import { own } from "../programs/command-names.ts";
+import { each, own } from "../programs/command-names.ts";
 
-/** `token`: one word that is neither an option nor a path. `mentions`: what names may come from. `isAlways`: there is some. */
+/** `token`: one word that is neither an option nor a path. `mentions`: where names may come from. `isAlways`: never empty. */
 export type PredictedOutput = { gives: "token" | WordOrigin; mentions: readonly ShellWord[]; isAlways?: true };
 
-/** Holds when the first argument is `first`, each other one that begins with a dash fits `flags`, and the rest `operands`. */
+/** Applies if the first argument is `first`, every other one with a dash matches `flags`, and the rest match `operands`. */
 type OutputRule = {
   gives: "token" | "names" | "environment";
   first?: string;
@@ -14,7 +14,7 @@ type OutputRule = {
   operands?: RegExp;
   /** A flag without which it prints something else. */
   needs?: RegExp;
-  /** It never prints nothing. */
+  /** Its output is never empty. */
   isAlways?: true;
 };
 
@@ -23,10 +23,8 @@ const outputRules: Record<string, OutputRule | readonly OutputRule[]> = {
   date: { gives: "token", flags: /^(-u|--utc|-I\w*)$/, operands: /^\+(?!.*%[nt])[A-Za-z0-9%][\w%:.+-]*$/ },
   nproc: { gives: "token", flags: /^--all$/ },
   id: { gives: "token", flags: /^-[ugn]{1,2}$/ },
-  whoami: { gives: "token" },
-  hostname: { gives: "token", flags: /^-s$/ },
-  uname: { gives: "token", flags: /^-[mrsn]$/ },
-  arch: { gives: "token" },
+  ...each("whoami arch", { gives: "token" }),
+  ...each("hostname uname", { gives: "token", flags: /^-[mrsn]$/ }),
   tput: { gives: "token", operands: /^(cols|lines)$/ },
   seq: { gives: "names", operands: /^\d+$/ },
   pgrep: { gives: "names", flags: /^-[fnoxu]+$/, operands: /^[^-]/ },
@@ -119,7 +117,7 @@ const outputRules: Record<string, OutputRule | readonly OutputRule[]> = {
   ],
 };
 
-/** They pass on lines as they are, or fewer of them. Operands would be files of their own. */
+/** Filters that pass lines on unchanged, or fewer of them. Operands would be files of their own. */
 const filters: Record<string, { flags: RegExp; operands: number }> = {
   head: { flags: /^-(n?-?\d*|c\d+)$/, operands: 0 },
   tail: { flags: /^-n?[+-]?\d*$/, operands: 0 },
@@ -129,7 +127,7 @@ const filters: Record<string, { flags: RegExp; operands: number }> = {
   grep: { flags: /^-[viEFwx]+$/, operands: 1 },
 };
 
-/** Of a line they print a field, and nothing of their own. */
+/** Matches scripts that print one field of a line and nothing else. */
 const fieldPrinter = /^[^"'`|>@]*\{\s*print \$(\d+|NF)\s*;?\s*\}\s*$/;
 
 const made: PredictedOutput = { gives: "made", mentions: [] };
@@ -159,7 +157,7 @@ function fits({ first, flags, operands, needs }: OutputRule, args: readonly Shel
   return rest.every(({ value }) => (value.startsWith("-") ? flags : operands)?.test(value) === true);
 }
 
-/** `$(basename "$PWD")` is as good as what it is given; of a literal it could be anything that the line says. */
+/** `$(basename "$PWD")` is as reliable as its argument; of a literal it could be any part. */
 function partOfPath(args: readonly ShellWord[]): PredictedOutput {
   const origin = args[0]?.origin;
   const isFromOutside = (origin !== undefined && origin !== "made") || args[0]?.glob === true;
@@ -191,7 +189,7 @@ function outputThrough({ gives, mentions }: PredictedOutput, { name, args }: Com
   return isField ? { gives: "derived", mentions } : made;
 }
 
-/** The words of a text that a command is made to print. */
+/** Returns the words of a text that a command prints. */
 export function spokenWords({ value, dynamic }: Pick<ShellWord, "value" | "dynamic">): ShellWord[] {
   if (dynamic) return [];
   const texts = value.split(/(?:\s|\\[nt0])+/).filter((text) => text !== "" && !text.startsWith("-"));

@@ -1,4 +1,4 @@
-// Programs that words may name: a program that nobody knows may start what it is told. For deny rules only.
+// Finds programs that arguments may name, because an unknown program may start them. Only for deny rules.
 import type { Rule } from "../../protocol/permission-rule.ts";
 import type { ShellWord } from "../parse/shell-word.ts";
 import { quotedTexts } from "../programs/code-files.ts";
@@ -6,10 +6,10 @@ import { baseName, each, isInterpreter, isShell, own } from "../programs/command
 import { inlineCode } from "../programs/executing-options.ts";
 import { otherLanguages, startsNothing } from "../programs/program-kinds.ts";
 import { runners, wrappers } from "../programs/wrapper-table.ts";
-import { deniesCommand } from "../rules.ts";
+import { deniesCommand, programIn } from "../rules.ts";
 import type { ProgramStart } from "./started-programs.ts";
 
-/** Programs that start a command in a container, on another machine or in another environment; after which subcommand. */
+/** Programs that start a command in a container, on another machine or in another environment, with the subcommands that do. */
 const starters: Record<string, RegExp | undefined> = {
   ...each("docker podman nerdctl", /^(run|exec|create)$/),
   ...each("docker-compose podman-compose", /^(run|exec)$/),
@@ -29,23 +29,23 @@ const starters: Record<string, RegExp | undefined> = {
   ),
 };
 
-/** Where what it starts runs among other files. */
+/** Programs that start commands where the files are others. */
 const elsewhere =
   /^(ssh|rsh|mosh|sshpass|autossh|pssh|parallel-ssh|pdsh|dsh|ansible|salt|fab|kubectl|oc|adb|vagrant|gcloud|machinectl)$/;
 
-/** Is what it is told about files of another machine? */
+/** Returns whether the arguments refer to files of another machine. */
 export function runsElsewhere(name: string, args: readonly ShellWord[]): boolean {
   if (!elsewhere.test(name)) return false;
   const after = own(starters, name);
   return after === undefined || args.some((arg) => after.test(arg.value));
 }
 
-/** Does it take texts as commands for this machine, or for a container that may have folders of it? */
+/** Returns whether it runs texts as commands on this machine, or in a container that may mount its folders. */
 export function takesCommands(name: string): boolean {
   return Object.hasOwn(starters, name) && !elsewhere.test(name);
 }
 
-/** What a rule denies, as a program may be told it. `isSure`: starting it is what the program is for. */
+/** A denied program among the arguments of another. `isSure` means that starting it is that program's purpose. */
 export type NamedProgram = { rule: Rule; name: string; by: string; isSure: boolean };
 
 export function programsInArguments(run: ProgramStart, denying: readonly Rule[]): NamedProgram[] {
@@ -57,10 +57,10 @@ export function programsInArguments(run: ProgramStart, denying: readonly Rule[])
       deniesCommand(rule, script) ? [{ rule, name: script.name, by, isSure: false }] : [],
     );
   if (!isStarter && (startsNothing(by) || own(runners, by) !== undefined)) return [];
-  // What a wrapper starts is followed; a shell and an interpreter have their script, and it gets the rest.
+  // Wrappers are followed elsewhere; a shell or interpreter runs its script, which gets the other arguments.
   if (!isStarter && own(wrappers, by) !== undefined) return [];
   const isScripted = !isStarter && (isShell(by) || isInterpreter(by));
-  // Whether code of another language starts programs is judged where it is read.
+  // Code in another language is judged where it is read.
   const code = isScripted
     ? new Set([...inlineCode(run), ...shellScript(by, run)].map((word) => word.value))
     : undefined;
@@ -75,7 +75,7 @@ export function programsInArguments(run: ProgramStart, denying: readonly Rule[])
   });
 }
 
-/** In a file of code that this run has written: every text in it may be what it starts, however that is done. */
+/** In a code file that this run wrote, any quoted text may be a program that it starts. */
 export function programsInCode({ text, by }: { text: string; by: string }, denying: readonly Rule[]): NamedProgram[] {
   const texts = otherLanguages.has(by) ? [text] : quotedTexts(text);
   return denying.flatMap((rule) => {
@@ -84,7 +84,7 @@ export function programsInCode({ text, by }: { text: string; by: string }, denyi
   });
 }
 
-/** `bun run rm`, `yarn rm`: what is not a script of the package is a program. */
+/** `bun run rm`, `yarn rm`: a name that is not a script of the package is a program. */
 function scriptName(by: string, args: readonly ShellWord[]): { name: string; args: string[] } | undefined {
   if (!/^(npm|pnpm|yarn|bun)$/.test(by)) return undefined;
   const words = args.map((arg) => arg.value);
@@ -94,7 +94,7 @@ function scriptName(by: string, args: readonly ShellWord[]): { name: string; arg
   return { name: words[at]!, args: words.slice(at + 1) };
 }
 
-/** What `-c` gives is parsed as the script that it is. */
+/** Returns the argument of `-c`, which is parsed as a script. */
 function shellScript(by: string, { args }: ProgramStart): ShellWord[] {
   const at = isShell(by) ? args.findIndex((arg) => /^-[a-zA-Z]*c/.test(arg.value)) : -1;
   return at === -1
@@ -109,13 +109,13 @@ function bodiesOf({ command }: ProgramStart): string[] {
   return command.redirects.flatMap(({ direction, body }) => (direction === "text" && body ? [body] : []));
 }
 
-/** Where a command begins inside a text: at its start, after an operator, a quote or a bracket, or after a word that starts one. */
+/** Matches where a command may begin in a text: at its start, after an operator, quote or bracket, or after a word such as `exec`. */
 const begins =
   /(?<=^|[!|;&({"'`:=%<>,[] ?|\b(?:shell|spawn|exec|system|run|sudo|env|command|eval|call|start|then|do|else) )((?:[\w.+-]*\/)*[\w.+-]+)(?=((?:[ \t]+[^\s;|&)}"'`]+){0,20}))/g;
 
-/** The program that the rule denies, if a text names it where a command could begin, or if it is one of the words. */
+/** Returns the program that the rule denies, if a text names it where a command could begin or as a whole word. */
 function deniedNameIn(rule: Rule, texts: readonly string[]): string | undefined {
-  const wanted = /^[^\s:*?{}[\]]+(?=$|[\s:])/.exec(rule.pattern)?.[0].replace(/^.*\//s, "").toLowerCase();
+  const wanted = programIn(rule)?.replace(/^.*\//s, "").toLowerCase();
   for (const [at, text] of texts.entries()) {
     if (wanted !== undefined && !text.toLowerCase().includes(wanted)) continue;
     if (/^[\w.+/-]+$/.test(text)) {
@@ -128,7 +128,7 @@ function deniedNameIn(rule: Rule, texts: readonly string[]): string | undefined 
   return undefined;
 }
 
-/** With one blank where there are many: looking back over them again and again would take for ever. */
+/** Collapses spaces, because the lookbehind over long runs of them would be too slow. */
 function onOneLine(text: string): string {
   return text.replaceAll("\n", ";").replace(/\s+/g, " ").trim();
 }

@@ -1,25 +1,25 @@
-// What a command line would start: every program, however deep it is wrapped, and what could not be seen on the way.
+// Collects every program that a command line would start, however deeply wrapped, and what could not be determined.
 
 import type { ShellCommand, ShellLine, ShellWord } from "../parse/shell.ts";
 import type { LoadKind } from "../programs/code-variables.ts";
 import { show } from "../show.ts";
 import type { VariableScope } from "./expand-words.ts";
 
-/** One program start, however deep it is wrapped. */
+/** One program start, however deeply wrapped. */
 export type ProgramStart = {
   name: ShellWord;
   args: ShellWord[];
-  /** Runs only what it is given, and changes nothing else: needs no rule of its own. */
+  /** Runs only its operands and changes nothing else, so it needs no rule of its own. */
   transparent: boolean;
-  /** False: only a guess, because an option before it is unknown. Good enough to deny, not to allow. */
+  /** False for a guess after an unknown option: enough to deny, not to allow. */
   certain: boolean;
-  /** Stands in the value of an option: only deny rules and the floor look at it, the option is judged by itself. */
+  /** From the value of an option: only deny rules and protected paths apply to it, since the option is judged itself. */
   inOption?: true;
-  /** Another reading of the same command, for where variables are not set: only what it would do counts. */
+  /** Another reading of the same command with unset variables: only its effects count. */
   ifUnset?: true;
   /** The simple command that it belongs to. */
   command: ShellCommand;
-  /** How deep it is wrapped: the last one before it that is less deep starts it. */
+  /** How deeply it is wrapped: the last start before it with a lower depth starts it. */
   depth: number;
 };
 
@@ -28,35 +28,35 @@ export type StartedPrograms = ReturnType<typeof nothingStarted>;
 export function nothingStarted() {
   return {
     runs: [] as ProgramStart[],
-    /** Lines that are parsed: the command itself, and every literal script inside it. */
+    /** The parsed lines: the command itself, and every literal script inside it. */
     lines: [] as ShellLine[],
-    /** The text of each of the lines. */
+    /** The text of each command line. */
     sources: [] as string[],
-    /** What the variables of each of the lines may hold. */
+    /** The variable scope of each line. */
     scopes: [] as VariableScope[],
-    /** Why part of what would run cannot be seen. */
+    /** Why part of what would run is unknown. */
     opaque: [] as string[],
-    /** Code of another language than the shell's, which no rule for a program covers. */
+    /** Code in other languages than shell, which no rule for a program covers. */
     inline: [] as string[],
-    /** Names of programs that change who runs the rest. */
+    /** Names of programs that change the user the rest runs as. */
     privileged: [] as string[],
-    /** Files that are run by a shell or an interpreter, or by their own name. `isUsual`: nobody names them. `loads`: by a variable. */
+    /** Files run by a shell, an interpreter or by name. `isUsual`: found by convention, not named. `loads`: named by a variable. */
     files: [] as { word: ShellWord; by: string; isUsual?: true; loads?: LoadKind }[],
-    /** Files that may say what a program changes. */
+    /** Files that may list what a program changes. */
     patches: [] as ShellWord[],
-    /** Variables that are set for a program by another way than the shell's own. */
+    /** Variables set for a program other than by a shell assignment. */
     assigned: [] as { text: string; name: string; isKnown: boolean; by: string }[],
-    /** Scripts and values of options that cannot be read for sure. */
+    /** Scripts and option values that cannot be parsed with certainty. */
     unreadable: [] as string[],
-    /** One of them is for the plain shell, which may read it differently than bash does. */
+    /** Set if sh may parse one of them differently from bash, or if part of the line was not followed. */
     isMisread: false,
-    /** Texts that programs take as code of their own: the files that they name may be read and written. `isWritten`: a file of this run. */
+    /** Texts that programs run as their own code; files they name may be read or written. `isWritten` marks a file of this run. */
     code: [] as { text: string; by: string; isWritten?: true }[],
-    /** Where commands in the values of options would write. */
+    /** Files that commands in option values would write. */
     guessedTargets: [] as ShellWord[],
     /** Folders that programs are started in. */
     folders: [] as ShellWord[],
-    /** How many starts are only guesses. */
+    /** The number of starts that are only guesses. */
     guesses: 0,
   };
 }
@@ -64,11 +64,11 @@ export function nothingStarted() {
 export function noteMisread(text: string, shell: string, found: StartedPrograms): void {
   found.opaque.push(`${shell} may read ${show(text)} differently than bash`);
   found.unreadable.push(text);
-  // The languages of other shells are no secret to those who use them; the plain shell passes for bash.
+  // Users of other shells know their syntax; sh is easily mistaken for bash.
   if (!/^(zsh|fish|csh|tcsh|xonsh|nu)$/.test(shell)) found.isMisread = true;
 }
 
-/** What is not followed any more may do anything: a long line must not be a way past the floor. */
+/** Parts that are not followed may do anything: a long line must not be a way around protected paths. */
 export function tooMuch(what: string, found: StartedPrograms): void {
   found.opaque.push(what);
   found.isMisread = true;

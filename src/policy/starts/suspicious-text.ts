@@ -1,8 +1,8 @@
-// Characters that make a line look like another one. Inside quotes people may write what they like, escapes excepted.
+// Finds characters that make a line look like another one. Quotes allow invisible ones, but no control or direction characters.
 import { show } from "../show.ts";
 import type { StartedPrograms } from "./wrappers.ts";
 
-/** Joiners, marks of direction, blanks that are not blanks. */
+/** Joiners, direction marks, and spaces other than U+0020. */
 const invisible = /[\p{Cf}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u115f\u1160\u3164\uffa0\u2800]/gu;
 
 export function suspiciousText(command: string, { lines, sources }: StartedPrograms): string[] {

@@ -1,4 +1,4 @@
-// Commands that run other commands: what `env`, `sudo`, `xargs`, `find -exec`, `bash -c` would start.
+// Follows commands that run other commands: what `env`, `sudo`, `xargs`, `find -exec`, `bash -c` would start.
 
 import { readsAlike } from "../parse/portable-script.ts";
 import { parseShell, type ShellCommand, type ShellLine, type ShellWord } from "../parse/shell.ts";
@@ -25,7 +25,7 @@ import {
 } from "../programs/wrapper-table.ts";
 import { show } from "../show.ts";
 import { expandWord, isNumeric, scopeOf, unsetReading, type VariableScope } from "./expand-words.ts";
-import { followDatabase, followFile, followInput, noteCode, noteLoads } from "./given-code.ts";
+import { followDatabase, followFile, followInput, noteCode, noteLoads } from "./inline-code.ts";
 import { withFound, withInput } from "./piped-arguments.ts";
 import { noteMisread, nothingStarted, type ProgramStart, type StartedPrograms, tooMuch } from "./started-programs.ts";
 
@@ -34,9 +34,9 @@ export type { ProgramStart, StartedPrograms } from "./started-programs.ts";
 
 const exporters = words("export declare typeset readonly");
 const deepest = 12;
-/** Beyond these nothing more is followed, and the line counts as not seen through. */
-const mostRuns = 2000;
-const mostGuesses = 60;
+/** Beyond these limits nothing more is followed, and the line counts as not fully analysed. */
+const maxRuns = 2000;
+const maxGuesses = 60;
 
 export function startedPrograms(command: string): StartedPrograms {
   const found = nothingStarted();
@@ -48,7 +48,7 @@ function descend(
   source: string,
   { depth, found, scope }: { depth: number; found: StartedPrograms; scope?: VariableScope },
 ): void {
-  if (depth > deepest || found.runs.length > mostRuns) {
+  if (depth > deepest || found.runs.length > maxRuns) {
     tooMuch("it is nested too deeply", found);
     return;
   }
@@ -76,7 +76,7 @@ function descend(
   }
 }
 
-/** A variable whose value becomes code: for the shell itself, or for what it starts. */
+/** Follows a variable whose value becomes code, for the shell itself or for what it starts. */
 function followVariable(name: string, value: string, trail: Trail): void {
   const { found } = trail;
   const { commands, options, code, loads, isOpaque } = variableCode(name, value);
@@ -112,10 +112,10 @@ function follow(name: ShellWord, args: ShellWord[], trail: Trail): void {
   const kind = { ...(inOption && { inOption }), ...(ifUnset && { ifUnset }) };
   const run: ProgramStart = { name, args, transparent: table?.transparent === true, certain, ...kind, command, depth };
   found.runs.push(run);
-  if (found.runs.length > mostRuns) tooMuch("it starts too many programs", found);
-  if (found.runs.length > mostRuns || name.dynamic || name.glob) return;
+  if (found.runs.length > maxRuns) tooMuch("it starts too many programs", found);
+  if (found.runs.length > maxRuns || name.dynamic || name.glob) return;
   if (name.value.includes("/")) found.files.push({ word: name, by: name.value });
-  // Whoever is given a name with blanks takes it as a line.
+  // A program that is passed a name with spaces may run it as a line.
   if (depth > 0 && /[ \t\n]/.test(name.value)) guessScript(name.value, trail);
   for (const word of scriptsOf(run)) found.files.push({ word, by: base, isUsual: true });
   if (isShell(base)) followShell(base, args, trail);
@@ -131,7 +131,7 @@ function follow(name: ShellWord, args: ShellWord[], trail: Trail): void {
   followOptions(run, trail);
 }
 
-/** `trap -- 'commands' SIGNAL` */
+/** Follows `trap -- 'commands' SIGNAL`. */
 function followTrap(args: readonly ShellWord[], trail: Trail): void {
   const commands = args.find((arg, at) => !isOption(arg) && (at === 0 || args[at - 1]!.value === "--"));
   if (commands) script([commands], trail, "trap");
@@ -143,7 +143,7 @@ function followRenaming(base: string, args: readonly ShellWord[], trail: Trail):
   for (const arg of args) guessScript(arg.value.replace(/^[^=]*=/s, ""), trail);
 }
 
-/** Options that name a program, and programs that are themselves a language. */
+/** Follows options that name a program, and programs with their own language. */
 function followOptions(run: ProgramStart, trail: Trail): void {
   const { found } = trail;
   const base = baseName(run.name.value);
@@ -153,7 +153,7 @@ function followOptions(run: ProgramStart, trail: Trail): void {
     tooMuch("it contains too many commands inside options", found);
     found.unreadable.push(run.args.map((arg) => arg.value).join(" "));
   }
-  // What an interpreter reads from its input is looked at there.
+  // What an interpreter reads from standard input is handled by `followInput`.
   const dangers = dangerousArguments(run).filter(({ text }) => text !== "-" || !isInterpreter(base));
   const code = inlineCode(run);
   noteCode(run, code, trail);
@@ -186,7 +186,7 @@ function followWrapper(base: string, table: WrapperSyntax, args: ShellWord[], tr
     table.insteadOfOperands?.some((name) => values.has(name)) ||
     table.operand?.test(operands[0]?.value ?? "") === false;
   operands = operands.slice(isMissing ? 0 : table.operands);
-  // Some programs take options behind their operands as well.
+  // Some programs accept options after their operands too.
   const late = operands[0] && isOption(operands[0]) ? parseOptions(operands, table) : undefined;
   for (const [name, value] of late?.values ?? []) values.set(name, value);
   operands = late?.operands ?? operands;
@@ -194,12 +194,12 @@ function followWrapper(base: string, table: WrapperSyntax, args: ShellWord[], tr
   const split = base === "env" ? (values.get("S") ?? values.get("split-string")) : undefined;
   if (split) {
     for (const { value } of replaced) guessScript(value, trail);
-    // It has escapes and variables of its own.
+    // `env -S` has its own escapes and variables.
     if (/[\\$]/.test(split.value)) noteMisread(split.value, "env -S", found);
     script([split, ...operands], trail, "env -S");
     return;
   }
-  // Of an option that is given twice, not all programs take the last.
+  // Not all programs use the last value of an option that is given twice.
   if (table.scripts) for (const { value } of replaced) guessScript(value, trail);
   const next = { ...trail, depth: trail.depth + 1 };
   const program = table.programs?.map((name) => values.get(name)).find(Boolean);
@@ -229,7 +229,7 @@ function followWrapper(base: string, table: WrapperSyntax, args: ShellWord[], tr
   else follow(operands[0]!, operands.slice(1), next);
 }
 
-/** Variables decide what a program loads. */
+/** Removes assignments, and follows them, because variables decide what a program loads. */
 function withoutAssignments(operands: readonly ShellWord[], by: string, trail: Trail): ShellWord[] {
   const { found } = trail;
   const first = operands.findIndex((word) => !/^[^=/$`{]+=/s.test(word.value));
@@ -242,10 +242,10 @@ function withoutAssignments(operands: readonly ShellWord[], by: string, trail: T
   return operands.slice(count);
 }
 
-/** An unknown option stands before: any of the words may be the command. */
+/** After an unknown option, any of the words may be the command. */
 function guess(operands: readonly ShellWord[], trail: Trail): void {
   for (let at = 0; at < operands.length; at++) {
-    if (trail.found.guesses++ > mostGuesses) {
+    if (trail.found.guesses++ > maxGuesses) {
       tooMuch("it contains too many unknown options", trail.found);
       return;
     }
@@ -258,7 +258,7 @@ function followRunner(base: string, args: ShellWord[], trail: Trail): void {
   const found = subcommandOf(base, args);
   const isSure = found === at;
   const options = /^(rustup|nvm)$/.test(base) ? { ...runnerOptions, operands: 1 } : runnerOptions;
-  // `mise exec node@20 -- program`
+  // Skips to the program in `mise exec node@20 -- program`.
   const dashes = dashed.has(base) ? args.findIndex((arg) => arg.value === "--") : -1;
   const rest = args.slice(Math.max(found, dashes) + 1);
   followWrapper(base, options, rest, isSure ? trail : { ...trail, certain: false });
@@ -334,16 +334,16 @@ function script(words: readonly ShellWord[], trail: Trail, base: string): void {
   descendIn(base, words.map((word) => word.value).join(" "), trail);
 }
 
-/** A script that a shell is given. Only bash reads as the parser does. */
+/** Follows a script passed to a shell. Only bash reads it as the parser does. */
 function descendIn(shell: string, source: string, trail: Trail): void {
   if (!readsAlike(source, shell)) noteMisread(source, shell, trail.found);
   descend(source, { ...trail, depth: trail.depth + 1 });
 }
 
-/** A text that may be a command: what it would start counts against the line, never for it. */
+/** Follows a text that may be a command: what it would start counts against the line, never for it. */
 function guessScript(text: string, trail: Trail): void {
   const { found } = trail;
-  if (found.guesses++ > mostGuesses) {
+  if (found.guesses++ > maxGuesses) {
     tooMuch("it contains too many commands inside options", found);
     return;
   }
@@ -358,7 +358,7 @@ function guessScript(text: string, trail: Trail): void {
 
 type Inside = Omit<Trail, "command" | "scope">;
 
-/** The commands of a line that counts against the one that holds it, never for it. */
+/** Follows the commands of an inner line that can count only against the outer one. */
 function followCommands(line: ShellLine, scope: VariableScope, inside: Inside): void {
   const { found } = inside;
   for (const { direction, target } of line.redirects)
@@ -371,7 +371,7 @@ function followCommands(line: ShellLine, scope: VariableScope, inside: Inside): 
   }
 }
 
-/** What a file that the line runs would start. */
+/** Follows what a file run by the line would start. */
 export function followScript(text: string, found: StartedPrograms): void {
   const line = parseShell(text);
   const { errors, evaluates } = line;
@@ -387,7 +387,7 @@ export function followScript(text: string, found: StartedPrograms): void {
   });
 }
 
-/** The same command by another name of its program. */
+/** Follows the same command under another name of its program. */
 export function followProgram(
   { name, args, command, depth }: ProgramStart,
   path: string,

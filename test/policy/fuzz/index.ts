@@ -1,4 +1,4 @@
-// `npm run fuzz:policy -- [--rounds N] [--seed S] [--show N]`: attempts to get past the policy, made from a grammar of
+// `npm run long -- fuzz-policy [--rounds N] [--seed S] [--show N]`: attempts to get past the policy, made from a grammar of
 // tricks. What the policy allows is run in real bash; a forbidden effect is a success of the attacker, and must not be.
 import { decide } from "../../../src/policy/decide.ts";
 import { type Random, random } from "../../protocol/random.ts";

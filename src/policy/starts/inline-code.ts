@@ -1,4 +1,4 @@
-// Code that programs are given: texts in a language of their own, files that they run, what other commands write to them.
+// Records code passed to programs: scripts in their own language, files they run, and input from other commands.
 
 import type { ShellCommand } from "../parse/shell.ts";
 import { literalWord, type ShellWord } from "../parse/shell-word.ts";
@@ -9,10 +9,10 @@ import { databaseShells, instructed, otherLanguages } from "../programs/program-
 import { isOption } from "../programs/read-options.ts";
 import type { ProgramStart, StartedPrograms } from "./started-programs.ts";
 
-/** Where the program stands. */
+/** Where the program is in the line. */
 type CodeTrail = { found: StartedPrograms; command: ShellCommand; source: string };
 
-/** Texts that name files in a language of their own: what a program is given to run, and what it is told to do. */
+/** Records texts in another language that may name files: code that a program runs, and its instructions. */
 export function noteCode(
   { name, args }: ProgramStart,
   code: readonly ShellWord[],
@@ -21,7 +21,7 @@ export function noteCode(
   const by = baseName(name.value);
   const isOther = otherLanguages.has(by) && !/^(g?sed|[gmn]?awk)$/.test(by);
   const isPager = by === "less" || by === "more";
-  // What a data base works on is not code, and a file of statements is read.
+  // A database file is not code, and a file of statements is read separately.
   const file = by === "sqlite3" ? args.find((arg) => !isOption(arg)) : undefined;
   const isRead = (at: number) => databaseShells.has(by) && /^(-f|--file)$/.test(args[at - 1]?.value ?? "");
   for (const { value } of isOther ? args.filter((arg, at) => arg !== file && !isRead(at)) : code)
@@ -32,7 +32,7 @@ export function noteCode(
     instructed.has(by) ||
     (by === "git" && args.some(({ value }) => /^(apply|am)$/.test(value)));
   if (!takesText) return;
-  // An editor or a data base takes commands from its input, whatever file it works on.
+  // An editor or a database takes commands from its input, whatever file it works on.
   if (isOther && command.piped) found.code.push({ text: source, by });
   const isPatching = by === "patch" || by === "git";
   if (isPatching) found.patches.push(...args.filter((arg) => !isOption(arg)));
@@ -41,7 +41,7 @@ export function noteCode(
     else if (isPatching && direction === "in" && target) found.patches.push(target);
 }
 
-/** A program that is read from elsewhere: a file, another descriptor, another command. */
+/** Handles a script that is read from a file, another descriptor or another command. */
 export function followInput(base: string, { found, command, source }: CodeTrail, isGiven: boolean): void {
   const from = command.redirects.filter((redirect) => redirect.descriptors.includes(0));
   const isCopied = from.some(({ direction, target }) => direction === "copy" && !/^0?-?$/.test(target?.value ?? ""));
@@ -51,11 +51,11 @@ export function followInput(base: string, { found, command, source }: CodeTrail,
   if (!isGiven && (command.piped || isCopied)) found.code.push({ text: source, by: base });
 }
 
-/** A script file is as good as a program, unless it is not a file at all. */
+/** A script file is judged like a program, unless it is a device. */
 export function followFile(file: ShellWord | undefined, base: string, { found }: CodeTrail): void {
   if (!file) return;
   found.files.push({ word: file, by: base });
-  // A pattern stands for files that are there, unless it may become an option.
+  // A glob stands for existing files, unless it may become an option.
   const isOpen = file.dynamic || (file.glob && /^[*?[]/.test(file.value));
   if (isOpen || /^\/(dev|proc)\//.test(file.value))
     found.opaque.push(`${base} runs something that is not known in advance`);
@@ -64,7 +64,7 @@ export function followFile(file: ShellWord | undefined, base: string, { found }:
 export function followDatabase(base: string, name: ShellWord, trail: CodeTrail): void {
   const { found, command } = trail;
   const texts = command.redirects.filter((redirect) => redirect.direction === "text").map(({ body }) => body);
-  // `echo 'select 1' | sqlite3 file` says what it is given as well.
+  // `echo 'select 1' | sqlite3 file` also shows the statements.
   const [first, ...later] = command.upstream?.() ?? [];
   const isSpoken = first !== undefined && later.length === 0 && /^(echo|printf)$/.test(first.name.value);
   if (isSpoken) texts.push(...first.args.map((arg) => (arg.dynamic ? undefined : arg.value)));
@@ -73,14 +73,14 @@ export function followDatabase(base: string, name: ShellWord, trail: CodeTrail):
       value === undefined ||
       dangerousArguments({ name, args: [{ ...name, value: value.replaceAll("\\n", "\n") }] }).length > 0,
   );
-  // A file of statements is as good as one of its options names.
+  // A redirected file of statements counts like one that an option names.
   for (const { direction, target } of command.redirects) if (direction === "in") followFile(target, base, trail);
   if (!isHarmful && (!command.piped || isSpoken)) return;
   found.inline.push(`${base} runs what it is given to read`);
   found.opaque.push(`${base} is given statements that may start programs`);
 }
 
-/** What a variable makes programs load; its paths are expanded by the shell. */
+/** Records what a variable makes programs load; the shell expands its paths. */
 export function noteLoads(by: string, loads: VariableCode["loads"], { files }: StartedPrograms): void {
   for (const { path, kind } of loads)
     files.push({ word: { ...literalWord(path), dynamic: /[$`]/.test(path) }, by, loads: kind });

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { compileIgnoreList } from "../../src/policy/ignore-patterns.ts";
+import { compileIgnoreList } from "../../src/text/ignore-patterns.ts";
 import { random } from "../protocol/random.ts";
 
 const files = [

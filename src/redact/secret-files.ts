@@ -1,4 +1,4 @@
-// Files that hold secrets, by their names: what is never copied to another machine, whoever asks for it.
+// Recognises files that hold secrets by name; these are never copied to another machine, even on request.
 import { list } from "../text/words.ts";
 
 const names = new Set(
@@ -16,11 +16,11 @@ const patterns: readonly RegExp[] = [
   /\.tfstate(\.backup)?$|\.tfvars$/,
 ];
 
-/** `.env`, `.env.local`, `prod.env`; what shows how one is to be written holds none. */
+/** Matches `.env`, `.env.local`, `prod.env`; templates hold no secrets. */
 const environment = /^\.env($|[.-])|\.env$/;
 const template = /[.-](example|sample|template|dist|defaults?|test)$/;
 
-/** Of a path with `/` between its parts, in any letters. */
+/** Takes a path with `/` separators, in any case. */
 export function holdsSecrets(path: string): boolean {
   const parts = path.toLowerCase().split("/");
   const name = parts.pop()!;

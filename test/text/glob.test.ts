@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compilePath, expandBraces, fold, hasWildcard, matchesText, patternsMeet } from "../../src/policy/glob.ts";
+import { compilePath, expandBraces, fold, hasWildcard, matchesText, patternsMeet } from "../../src/text/glob.ts";
 
 describe("globs", () => {
   it.each([

@@ -1,31 +1,32 @@
-// Code that was put on the disk by the line itself, or by this run before it: it is read where it can be, and else nobody has
-// seen it. Programs that go by another name are followed by their own.
-import { lstatSync, readFileSync, readlinkSync, statSync } from "node:fs";
+// Follows code that the line itself or this run wrote to disk: reads it where possible, and reports it as unknown otherwise. Programs
+// started through a link or a copy are judged under their original name.
+import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import type { Rule } from "../../protocol/permission-rule.ts";
+import { entriesIn } from "../hard-links.ts";
 import { literalWord, type ShellWord } from "../parse/shell-word.ts";
-import { entriesIn, isDirectory, isInside, isThere, longestText, realOrSame, rootOf, textOf } from "../paths.ts";
+import { isDirectory, isInside, isThere, linkAt, longestText, readTextUpTo, realOrSame, rootOf } from "../paths.ts";
 import { importedFiles, moduleFiles, startsInCode } from "../programs/code-files.ts";
-import { isInterpreter, isShell } from "../programs/command-names.ts";
+import { isInterpreter, isShell, list } from "../programs/command-names.ts";
 import { homeFiles } from "../protected-names.ts";
 import { deniesCommand, rulesFor } from "../rules.ts";
 import { show } from "../show.ts";
 import { baseName, followProgram, followScript, type StartedPrograms } from "../starts/wrappers.ts";
 import { type ShellSituation, touchOf } from "./shell-paths.ts";
 
-/** `made`: what the line writes. */
+/** `made` holds the paths that the line writes. */
 type WrittenPaths = { made: readonly string[]; directories: readonly string[] };
 
-/** Why part of what the line runs is not known in advance. */
-export function selfWrittenCode(
+/** Returns why part of what the line runs is not known in advance. */
+export function generatedCode(
   runs: StartedPrograms,
   { made, directories }: WrittenPaths,
   situation: ShellSituation,
 ): string[] {
   if (made.length === 0) return [];
-  const reasons = selfWrittenPrograms(runs, made, situation);
+  const reasons = generatedPrograms(runs, made, situation);
   for (const { word, by, isUsual, loads } of runs.files) {
-    // A new folder holds nothing that is run without being named, unless it is looked into.
+    // A new folder holds no code that runs without being named, unless the program loads files from it.
     const isMade = (path: string) =>
       made.some((each) => (isUsual ? path === each : isInside(path, each) || (loads && isInside(each, path))));
     if (!word.glob && !touchOf(word, directories, situation).paths.some((path) => isMade(path.real))) continue;
@@ -38,8 +39,8 @@ export function selfWrittenCode(
   return reasons;
 }
 
-/** Programs that are found by their name, in a folder where the line puts a file of that name. */
-function selfWrittenPrograms(
+/** Finds programs that resolve by name to a folder where the line writes a file of that name. */
+function generatedPrograms(
   { runs, scopes, assigned }: StartedPrograms,
   made: readonly string[],
   { searchPath }: ShellSituation,
@@ -53,22 +54,22 @@ function selfWrittenPrograms(
   return runs.filter((run) => names.has(run.name.value)).map((run) => `${run.name.value} is written by the same line`);
 }
 
-/** Beyond this nothing more is read. */
-const mostFilesRead = 60;
+/** Limits how many files are read for one line. */
+const maxFilesRead = 60;
 
-/** Adds to what the line starts what the files that it runs start, where this run has written them or a variable names them. */
+/** Adds the programs started by the files that the line runs, if this run wrote them or a variable names them. */
 export function followFiles(runs: StartedPrograms, directories: readonly string[], situation: ShellSituation): void {
   followLinks(runs, directories, situation);
   addLoaded(runs, directories);
   for (const word of runs.patches)
     for (const { real } of touchOf(word, directories, situation).paths)
-      if (isChanged(real, situation)) runs.code.push({ text: textOf(real, longestText), by: "patch" });
+      if (isChanged(real, situation)) runs.code.push({ text: readTextUpTo(real, longestText), by: "patch" });
   const said = new Set(runs.runs.flatMap((run) => run.args.map((arg) => arg.value)));
   const seen = new Set<string>();
-  // The list grows while it is gone through: files load others.
+  // The list grows during the loop because files load others.
   for (const { word, by, isUsual, loads } of runs.files) {
     for (const { real, given } of touchOf(word, directories, situation).paths) {
-      if (seen.has(real) || seen.size > mostFilesRead) continue;
+      if (seen.has(real) || seen.size > maxFilesRead) continue;
       seen.add(real);
       const isNew = loads !== undefined || isChanged(real, situation);
       if (loads === "home") lookedUpIn(real, by, runs, situation);
@@ -79,7 +80,7 @@ export function followFiles(runs: StartedPrograms, directories: readonly string[
   }
 }
 
-/** Modules: those that code names, `-m module`, and files of code that an interpreter is given. */
+/** Adds modules: those that code imports, `-m module`, and code files passed to an interpreter. */
 function addLoaded(runs: StartedPrograms, directories: readonly string[]): void {
   const add = (by: string, files: readonly string[]) => {
     for (const file of files) runs.files.push({ word: literalWord(file), by });
@@ -99,12 +100,12 @@ function isCodeFile(name: string): boolean {
   return /^\.{1,2}\/|\.(py|[cm]?[jt]s|rb|p[lm]|lua|php|sh)$/.test(name);
 }
 
-/** `-Mlib::evil` */
+/** Resolves the Perl option `-Mlib::evil` to a file. */
 function perlModule({ value }: ShellWord): string[] {
   return /^-M\w/.test(value) ? [`${value.slice(2).replaceAll("::", "/")}.pm`] : [];
 }
 
-/** Written, moved or changed in any other way since this run began: the kernel's own time, which nobody sets. */
+/** Returns whether a file was written, moved or changed since this run started, by its ctime, which programs cannot set. */
 function isChanged(path: string, { startedAt }: ShellSituation): boolean {
   if (startedAt === undefined) return false;
   try {
@@ -124,7 +125,7 @@ type RunFile = {
 };
 
 function followFile({ path, by, isNew, isUsual, name, said }: RunFile, runs: StartedPrograms): void {
-  const text = textOf(path, longestText);
+  const text = readTextUpTo(path, longestText);
   const isReadable = text !== "" && !text.slice(0, 4096).includes("\0");
   if (isNew && !isReadable && isThere(path) && statSync(path).size > 0)
     runs.opaque.push(`${show(name)} was written during this run, and cannot be read`);
@@ -143,7 +144,7 @@ function followFile({ path, by, isNew, isUsual, name, said }: RunFile, runs: Sta
     for (const file of importedFiles(text, dirname(path))) runs.files.push({ word: literalWord(file), by });
 }
 
-/** A folder that is run as a program, or that modules are taken from. */
+/** Adds the modules of a folder that is run as a program or used as a module path. */
 function addModules(folder: string, by: string, loads: string | undefined, runs: StartedPrograms): void {
   const names = loads
     ? entriesIn(folder)
@@ -156,29 +157,19 @@ function addModules(folder: string, by: string, loads: string | undefined, runs:
   }
 }
 
-/** Start-up files and settings of programs, where another folder is made their home. */
+/** Reports start-up and settings files that programs would read because their home is set to another folder. */
 function lookedUpIn(folder: string, by: string, runs: StartedPrograms, { home }: ShellSituation): void {
-  const settings = [
-    ...homeFiles,
-    ".npmrc",
-    ".vimrc",
-    ".config",
-    ".curlrc",
-    ".psqlrc",
-    ".gdbinit",
-    "git/config",
-    "fish",
-  ];
+  const settings = [...homeFiles, ...list(".npmrc .vimrc .config .curlrc .psqlrc .gdbinit git/config fish")];
   const found = folder === realOrSame(home) ? undefined : settings.find((name) => isThere(join(folder, name)));
   if (found) runs.opaque.push(`${by} makes programs read ${show(join(folder, found))}`);
 }
 
-/** Folders of the system: what has a second name there has it for everybody. */
+/** System folders, where links between programs are the same for all users. */
 const systemFolder = /^\/(usr|bin|sbin|lib|opt|nix|snap|System|Library)\//;
-/** One program for all: its name says what it does. */
+/** Binaries that choose what to do by the name they are called with. */
 const manyPrograms = /^(busybox|toybox|coreutils|uutils)$/;
 
-/** `./x`, which is a link to rm; `x`, which is found where this line or this run has put it. */
+/** Follows links: `./x` that points to rm, or `x` found in a folder where this line or this run put it. */
 function followLinks(runs: StartedPrograms, directories: readonly string[], situation: ShellSituation): void {
   const folders = [
     ...assignedFolders(runs, directories, situation),
@@ -196,7 +187,7 @@ function followLinks(runs: StartedPrograms, directories: readonly string[], situ
           .slice(0, 1);
     for (const path of paths) {
       if (!value.includes("/")) runs.files.push({ word: literalWord(path), by: path });
-      // Packages link their programs as they like; what matters are programs of the system, and what rules deny.
+      // Packages link their programs freely; only system programs and those that rules deny matter.
       const isKnown = (name: string) =>
         (systemFolder.test(name) && !manyPrograms.test(baseName(name))) ||
         denying.some((rule) => deniesCommand(rule, { name, args: run.args.map((arg) => arg.value) }));
@@ -207,7 +198,7 @@ function followLinks(runs: StartedPrograms, directories: readonly string[], situ
   }
 }
 
-/** The denied programs that a file is a copy of, byte for byte. */
+/** Returns the denied programs that a file is a byte-for-byte copy of. */
 function copiedFrom(path: string, denying: readonly Rule[], { searchPath = "" }: ShellSituation): string[] {
   const folders = searchPath.split(":").filter(isAbsolute);
   const names = denying.flatMap((rule) => /^[\w.+-]+/.exec(rule.pattern)?.[0] ?? []);
@@ -218,32 +209,26 @@ function copiedFrom(path: string, denying: readonly Rule[], { searchPath = "" }:
 function isSameFile(one: string, other: string): boolean {
   try {
     const { size } = statSync(one);
-    return size === statSync(other).size && size < mostCompared && readFileSync(one).equals(readFileSync(other));
+    return size === statSync(other).size && size < maxCompared && readFileSync(one).equals(readFileSync(other));
   } catch {
     return false;
   }
 }
 
-const mostCompared = 2 ** 26;
+const maxCompared = 2 ** 26;
 
-/** The names that a link leads through. */
+/** Returns the paths that a chain of symlinks leads through. */
 function linkedNames(path: string): string[] {
   const names: string[] = [];
-  for (let at = path; names.length < 10; ) {
-    try {
-      if (!lstatSync(at).isSymbolicLink()) break;
-      at = resolve(dirname(at), readlinkSync(at));
-    } catch {
-      break;
-    }
-    names.push(at);
-    // The rest is how the system is made.
-    if (systemFolder.test(at)) break;
+  for (let link = linkAt(path); link !== undefined && names.length < 10; link = linkAt(names.at(-1)!)) {
+    names.push(resolve(dirname(names.at(-1) ?? path), link));
+    // Links between system folders are part of the installation.
+    if (systemFolder.test(names.at(-1)!)) break;
   }
   return names;
 }
 
-/** Folders that the line puts in front of PATH. */
+/** Returns the folders that the line adds to PATH. */
 function assignedFolders(
   { runs, assigned }: StartedPrograms,
   directories: readonly string[],

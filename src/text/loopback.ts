@@ -1,6 +1,6 @@
-// Which host names are this machine. A file of its own, without imports: start-up needs it, and so does the network.
+// Recognises host names of this machine. Has no imports, because both start-up and the network code need it.
 
-/** `hostname`: as a URL gives it, an address of version 6 in brackets or not. */
+/** `hostname` is as a URL gives it; an IPv6 address may have brackets. */
 export function isLoopback(hostname: string): boolean {
   const host = hostname
     .toLowerCase()

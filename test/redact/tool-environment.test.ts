@@ -1,6 +1,6 @@
 // What commands find in their environment.
 import { describe, expect, it } from "vitest";
-import { toolEnvironment } from "../../src/policy/tool-environment.ts";
+import { toolEnvironment } from "../../src/redact/tool-environment.ts";
 
 describe("the environment of commands", () => {
   it("is the user's own, and says that an agent runs them", () => {

@@ -1,0 +1,282 @@
+// Matches patterns with *, ** and ?. The text between two stars is matched at the first place it fits, so no pattern is slow.
+
+/**
+ * `fold` ignores case, look-alikes and invisible characters. With `brackets`, `[a-c]` matches one of a set. With `escapes`, a backslash
+ * makes the next character literal.
+ */
+export type GlobOptions = { fold?: boolean; brackets?: boolean; escapes?: boolean };
+
+const maxAlternatives = 256;
+
+/** Normalises characters that file systems or readers may take for the same. */
+export function fold(text: string): string {
+  // Most paths are ASCII; only the others need the costly steps.
+  const plain = /^[\x20-\x7e]*$/.test(text)
+    ? text
+    : text.normalize("NFKC").replace(/\p{Default_Ignorable_Code_Point}/gu, "");
+  return plain.toLowerCase();
+}
+
+export function hasWildcard(pattern: string): boolean {
+  return /[*?]/.test(pattern) || /\{[^{}]*,[^{}]*\}/.test(pattern);
+}
+
+/** Matches a whole text; `*` stands for any characters, including spaces and slashes. */
+export function matchesText(pattern: string, text: string, options: GlobOptions = {}): boolean {
+  // Most patterns are plain names.
+  if (/^[\w./ -]*$/.test(pattern)) return options.fold ? pattern.toLowerCase() === fold(text) : pattern === text;
+  const wanted = options.fold ? fold(text) : text;
+  return alternativesOf(pattern, options).some((each) => matchesName(piecesOf(tokensOf(each, options)), wanted));
+}
+
+/** Compiles a test for whole path components, for repeated use; `**` stands for any number of components. */
+export function compilePath(pattern: string, options: GlobOptions = {}): (path: string) => boolean {
+  const compiled = alternativesOf(pattern, options).map((alternative) => {
+    const segments = alternative
+      .split("/")
+      .map((segment): Segment => (segment === "**" ? "any" : piecesOf(tokensOf(segment, options))));
+    return { segments, needed: segments.flat().findLast(isNeeded) ?? "" };
+  });
+  return (path) => {
+    const wanted = options.fold ? fold(path) : path;
+    return compiled.some(
+      ({ segments, needed }) => wanted.includes(needed) && matchesNames(segments, wanted.split("/")),
+    );
+  };
+}
+
+/** Selects the text that a path must contain whatever the wildcards match; it rules out most paths of a listing. */
+function isNeeded(piece: Piece): piece is string {
+  return typeof piece === "string" && piece !== "" && piece !== "any";
+}
+
+/** A pattern with too many alternatives is not expanded. */
+function alternativesOf(pattern: string, options: GlobOptions): string[] {
+  const folded = options.fold ? fold(pattern) : pattern;
+  return expandBraces(folded) ?? [folded];
+}
+
+/** Matches one character of a name: itself, or one of a set. */
+type OneCharacter = string | ((character: string) => boolean);
+const star = Symbol("*");
+export type GlobToken = OneCharacter | typeof star;
+/** The part between two stars, before the first or after the last. */
+type Piece = readonly OneCharacter[] | string;
+export type Segment = readonly Piece[] | "any";
+
+export function tokensOf(pattern: string, options: GlobOptions): GlobToken[] {
+  const tokens: GlobToken[] = [];
+  for (let at = 0; at < pattern.length; ) {
+    const set = pattern[at] === "[" && options.brackets ? setAt(pattern, at + 1, options.fold) : undefined;
+    if (set) {
+      tokens.push(set.has);
+      at = set.end;
+      continue;
+    }
+    const isEscaped = options.escapes === true && pattern[at] === "\\" && at + 1 < pattern.length;
+    if (isEscaped) at++;
+    const character = characterAt(pattern, at)!;
+    at += character.length;
+    if (!isEscaped && character === "*") tokens.push(star);
+    else if (!isEscaped && character === "?") tokens.push(() => true);
+    else if (options.fold) tokens.push(...character.toLowerCase());
+    else tokens.push(character);
+  }
+  return tokens;
+}
+
+function characterAt(text: string, at: number): string | undefined {
+  return at < text.length ? String.fromCodePoint(text.codePointAt(at)!) : undefined;
+}
+
+const classes: Record<string, RegExp> = {
+  alnum: /^[a-z0-9]$/i,
+  alpha: /^[a-z]$/i,
+  blank: /^[ \t]$/,
+  cntrl: /^[\0-\x1f\x7f]$/,
+  digit: /^\d$/,
+  graph: /^[\x21-\x7e]$/,
+  lower: /^[a-z]$/,
+  print: /^[\x20-\x7e]$/,
+  punct: /^[!-/:-@[-`{-~]$/,
+  space: /^[ \t-\r]$/,
+  upper: /^[A-Z]$/,
+  xdigit: /^[0-9a-f]$/i,
+};
+
+/**
+ * Parses the set opened before `start`, and returns where it ends. Returns undefined if it is not closed or names an unknown class. The
+ * text must keep its case: a class of capitals has no meaning in lower case.
+ */
+export function setAt(text: string, start: number, ignoreCase = false) {
+  const tests: ((character: string) => boolean)[] = [];
+  const isNegated = text[start] === "!" || text[start] === "^";
+  const first = start + (isNegated ? 1 : 0);
+  let from: string | undefined;
+  for (let at = first; ; ) {
+    let character = characterAt(text, at);
+    if (character === undefined) return undefined;
+    if (character === "]" && at > first) {
+      const isIn = (each: string) => tests.some((test) => test(each));
+      const has = ignoreCase ? (each: string) => isIn(each) || isIn(each.toUpperCase()) : isIn;
+      return { end: at + 1, has: isNegated ? (each: string) => !has(each) : has };
+    }
+    const named = character === "[" && text[at + 1] === ":" ? /\[:([^\]]*):\]/y : undefined;
+    if (named) {
+      named.lastIndex = at;
+      const found = named.exec(text);
+      const known = found && classes[found[1]!];
+      if (found && !known) return undefined;
+      if (known) {
+        tests.push((each) => known.test(each));
+        from = undefined;
+        at += found[0].length;
+        continue;
+      }
+    }
+    const isRange = character === "-" && from !== undefined && (text[at + 1] ?? "]") !== "]";
+    if (isRange) at++;
+    if (text[at] === "\\") at++;
+    character = characterAt(text, at);
+    if (character === undefined) return undefined;
+    at += character.length;
+    const to = character;
+    const low = isRange ? from! : to;
+    tests.push((each) => each >= low && each <= to);
+    from = isRange ? undefined : to;
+  }
+}
+
+export function piecesOf(tokens: readonly GlobToken[]): Piece[] {
+  const pieces: OneCharacter[][] = [[]];
+  for (const token of tokens) {
+    if (token === star) pieces.push([]);
+    else pieces.at(-1)!.push(token);
+  }
+  return pieces.map((piece) => (piece.every((one) => typeof one === "string") ? piece.join("") : piece));
+}
+
+/** Matches path components: "any" stands for any number of them, and the first place where the rest fits is sufficient. */
+export function matchesNames(segments: readonly Segment[], names: readonly string[]): boolean {
+  let at = 0;
+  let index = 0;
+  let again: { at: number; index: number } | undefined;
+  while (index < names.length) {
+    const segment = segments[at];
+    if (segment === "any") again = { at: ++at, index };
+    else if (segment !== undefined && matchesName(segment, names[index]!)) {
+      at++;
+      index++;
+    } else if (again) {
+      again.index++;
+      ({ at, index } = again);
+    } else return false;
+  }
+  while (segments[at] === "any") at++;
+  return at === segments.length;
+}
+
+export function matchesName(pieces: readonly Piece[], name: string): boolean {
+  const [first, ...rest] = pieces;
+  const last = rest.pop();
+  let at = endOf(first!, name, 0);
+  if (last === undefined) return at === name.length;
+  for (const piece of rest) {
+    if (at === -1) return false;
+    at = endOfNext(piece, name, at);
+  }
+  return at !== -1 && fitsAtEnd(last, name, at);
+}
+
+/** Returns where a piece that begins at `from` ends, or -1 if it does not match. */
+function endOf(piece: Piece, name: string, from: number): number {
+  if (typeof piece === "string") return name.startsWith(piece, from) ? from + piece.length : -1;
+  let at = from;
+  for (const one of piece) {
+    const character = characterAt(name, at);
+    if (character === undefined || !isOne(one, character)) return -1;
+    at += character.length;
+  }
+  return at;
+}
+
+function isOne(one: OneCharacter, character: string): boolean {
+  return typeof one === "string" ? one === character : one(character);
+}
+
+function endOfNext(piece: Piece, name: string, from: number): number {
+  if (typeof piece === "string") {
+    const found = name.indexOf(piece, from);
+    return found === -1 ? -1 : found + piece.length;
+  }
+  for (let at = from; at < name.length; at++) {
+    const end = endOf(piece, name, at);
+    if (end !== -1) return end;
+  }
+  return -1;
+}
+
+function fitsAtEnd(piece: Piece, name: string, from: number): boolean {
+  if (typeof piece === "string") return name.length - piece.length >= from && name.endsWith(piece);
+  // A character may have two code units, so the piece has at most twice its length.
+  const least = Math.max(from, name.length - 2 * piece.length);
+  for (let at = name.length - piece.length; at >= least; at--) {
+    if (endOf(piece, name, at) === name.length) return true;
+  }
+  return false;
+}
+
+/** Expands `a{b,c}` to `ab`, `ac`. Returns undefined if there would be too many. */
+export function expandBraces(pattern: string): string[] | undefined {
+  const done: string[] = [];
+  const open = [pattern];
+  while (open.length > 0) {
+    if (done.length + open.length > maxAlternatives) return undefined;
+    const text = open.pop()!;
+    const group = /\{([^{}]*,[^{}]*)\}/.exec(text);
+    if (!group) done.push(text);
+    else
+      for (const choice of group[1]!.split(","))
+        open.push(text.slice(0, group.index) + choice + text.slice(group.index + group[0].length));
+  }
+  return done;
+}
+
+/** Returns whether a path that the shell expands from `operand` could match `pattern`, segment by segment. */
+export function patternsMeet(operand: string, pattern: string): boolean {
+  return meet(fold(operand).split("/"), fold(pattern).split("/"), (segment) => segment === "**", segmentsMeet);
+}
+
+function segmentsMeet(operand: string, pattern: string): boolean {
+  // The shell's wildcards do not match hidden files.
+  if (/^[*?[]/.test(operand) && pattern.startsWith(".")) return false;
+  const options = { brackets: true };
+  const isStar = (token: GlobToken | undefined) => token === star;
+  return meet(tokensOf(operand, options), tokensOf(pattern, options), isStar, (one, other) => {
+    if (typeof one === "string") return isOne(other as OneCharacter, one);
+    // Two sets are assumed to overlap, which is the cautious answer.
+    return typeof other === "string" ? isOne(one as OneCharacter, other) : true;
+  });
+}
+
+/** Returns whether two sequences with stars can match the same text, using a table of their prefixes, row by row. */
+function meet<T>(
+  left: readonly T[],
+  right: readonly T[],
+  isStar: (item: T | undefined) => boolean,
+  same: (one: T, other: T) => boolean,
+): boolean {
+  let above: boolean[] = [];
+  for (let i = 0; i <= left.length; i++) {
+    const row: boolean[] = [];
+    for (let j = 0; j <= right.length; j++) {
+      const one = left[i - 1];
+      const other = right[j - 1];
+      // A star matches nothing, or one more item of the other side.
+      if (isStar(one) || isStar(other)) row.push(row[j - 1] || above[j] || false);
+      else row.push(i === 0 && j === 0 ? true : above[j - 1] === true && same(one!, other!));
+    }
+    above = row;
+  }
+  return above[right.length]!;
+}
