@@ -1,4 +1,4 @@
-// Agent: everything a turn works with. Made once by the composition root, handed to the loop.
+// Defines Agent: everything a turn works with. The composition root creates it once and hands it to the loop.
 import type { Price } from "../model/prices.ts";
 import type { Effort, Provider } from "../model/provider.ts";
 import type { Decision, Need } from "../policy/need.ts";
@@ -15,73 +15,73 @@ import type { UsageBudget } from "./usage-budget.ts";
 
 export type Agent = {
   seams: Seams;
-  /** What whoever watches wants of the turn; absent where nobody can. */
+  /** Requests made while the turn runs (mode, model, steering); absent when nothing can make any. */
   control?: TurnControl;
   session: Session;
   provider: Provider;
   model: AgentModel;
   system: string;
   tools: readonly Tool[];
-  /** Tools that can be called, and that the model is not told of: they would be refused where it runs. */
-  untold?: ReadonlySet<string>;
-  /** The pure verdict on what a call needs. `readOnly`: for whoever may only look. */
+  /** Tools that can be called but are not offered to the model, because they would be refused where it runs. */
+  hiddenTools?: ReadonlySet<string>;
+  /** Returns the verdict on what a call needs, without side effects. `readOnly` judges for an agent that may only read. */
   decide(needs: readonly Need[], options?: { readOnly: boolean }): Promise<Decision>;
-  /** Asks a person; absent where nobody can answer, and then asking means refusing. */
+  /** Asks the user. When absent, a call that would need asking is refused. */
   ask?: Asker;
-  /** A model that is asked before a person is, where the user wants that. */
+  /** A model that reviews a call before the user is asked, if the user turned that on. */
   review?: Reviewer;
-  /** The user's own programs, told of what happens; absent where there are none. */
+  /** The user's hook programs; absent when none are configured. */
   hooks?: AgentHooks;
-  /** What the last words must be, beside words. */
+  /** Checks the final answer, for example against a JSON Schema. */
   answer?: AnswerCheck;
-  /** What the model is told when it ends too early: of commands that still run and would be cut off. Said once. */
+  /** Returns a reminder for a model that ends while its commands still run and would be cut off. It is sent once. */
   unfinished?(signal: AbortSignal): Promise<string | undefined>;
-  /** What language servers found in its edits after their results were out. */
+  /** Language-server findings that arrive after an edit's result was sent. */
   diagnostics?: Pick<Diagnostics, "takeLate">;
   limits: Limits;
-  /** Whoever started this one as a subagent, and what it has spent so far. */
+  /** The agent that started this one as a subagent; `spending` counts what this one has spent. */
   parent?: Agent;
   spending?: UsageBudget;
-  /** For questions that no rule answers; absent where nobody can. */
+  /** Answers questions that no rule decides; absent when no user can be asked. */
   person?: Person;
-  /** Those that it has started. */
+  /** The subagents that this agent has started. */
   subagents?: Subagents;
-  /** What tools are given beside the call itself. */
+  /** What tools receive besides the call itself. */
   toolContext: Omit<ToolContext, "callId" | "signal" | "print" | "turn" | "approved" | "mayRead">;
-  /** Keeps what a permitted call may change, before it runs. */
+  /** Saves the files that a permitted call may change, before it runs. */
   beforeWrite?(needs: readonly Need[], signal: AbortSignal): Promise<void>;
-  /** Is what a call deletes, as it is now, in a snapshot? Makes one. Absent where none are taken. */
+  /** Takes a snapshot and returns whether it holds what the call deletes. Absent when no snapshots are taken. */
   keepsDeleted?(needs: readonly Need[], signal: AbortSignal): Promise<boolean>;
-  /** Instructions that apply once a path is touched; each text comes once. */
+  /** Returns instructions that apply once a path is touched; each text is returned once. */
   instructionsFor?(path: string): string | undefined;
 };
 
-/** Wishes of whoever watches a turn, taken where they do no harm: before a reply of the model. */
+/** Requests from the user or host, applied where it is safe: before a reply of the model. */
 export interface TurnControl {
-  /** Puts a changed mode or model into force, and says so. */
+  /** Applies a changed mode or model and returns the events that report it. */
   settle(): AgentEvent[];
-  /** Prompts that the turn which runs shall hear. */
+  /** Returns prompts that were sent to the running turn. */
   takeSteered(signal: AbortSignal): Promise<TurnPrompt[]>;
-  /** Is the conversation to be made shorter now? */
+  /** Returns whether the conversation should be compacted now. */
   takeCompact(): boolean;
 }
 
 export type AgentModel = {
-  /** The vendor's id, as the provider wants it. */
+  /** The vendor's model id, as the provider expects it. */
   id: string;
   displayName: string;
   contextTokens: number;
   effort?: Effort;
-  /** Where known. */
+  /** The price of tokens, if known. */
   price?: Price;
 };
 
 export type Limits = {
-  /** Replies of the model in the whole run. */
+  /** Most model replies in the whole run. */
   maxTurns?: number;
-  /** Replies of the model to one prompt. */
+  /** Most model replies to one prompt. */
   maxTurnsPerPrompt: number;
-  /** So many identical calls with identical results in a row end the run. */
+  /** The run ends after this many identical calls with identical results in a row. */
   loopLimit: number;
   maxCost?: number;
 };
@@ -89,23 +89,23 @@ export type Limits = {
 export interface Session {
   readonly messages: readonly Message[];
   append(...messages: Message[]): void;
-  /** Puts a shorter conversation in the place of the present one. */
+  /** Replaces the conversation with a shorter one. */
   replace(messages: readonly Message[]): void;
 }
 
-/** `reasons`: why it is not simply allowed. `personOnly`: nobody may answer in the place of a person. */
+/** `reasons` says why the call is not simply allowed. With `personOnly`, no reviewer may answer in place of the user. */
 export type Question = {
   callId: string;
   tool: string;
   args: unknown;
   needs: readonly Need[];
   reasons: readonly string[];
-  /** What an edit would change. */
+  /** The diff of what an edit would change. */
   diff?: string;
   personOnly?: boolean;
 };
 
-/** `inSandbox`: allowed in the sandbox only. */
+/** `inSandbox` means that the call is allowed only in the sandbox. */
 export type Asker = (
   question: Question,
   signal: AbortSignal,
@@ -114,13 +114,13 @@ export type Asker = (
 export type Reviewer = (question: Question, signal: AbortSignal) => Promise<{ allow: boolean; reason: string }>;
 
 export interface AnswerCheck {
-  /** How often an answer that does not fit is asked for again. */
+  /** How often the model is asked again after an answer that does not fit. */
   repairs: number;
-  /** The value that the answer is, or why it is none that was asked for. */
+  /** Returns the parsed value of the answer, or why it does not fit. */
   check(text: string): { value: unknown } | { fault: string };
 }
 
-/** A conversation that nobody keeps. */
+/** Creates a session that lives in memory only. */
 export function createSession(messages: Message[] = []): Session {
   return {
     get messages() {
@@ -135,7 +135,7 @@ export function createSession(messages: Message[] = []): Session {
   };
 }
 
-/** Told wherever a model was asked and another one answers. */
+/** Builds the notice that a different model answers from now on. */
 export function modelChange({ model, reason }: { model: string; reason: string }, at: number): AgentEvent {
   return { type: "notice", kind: "model_change", message: reason, fields: { model }, at };
 }

@@ -1,16 +1,16 @@
-// Auto-review: the user's own model is asked before a person is. Convenient, and no security boundary: a model can be
-// talked into things. It never sees what a deny rule refuses or what only a person may allow.
+// Auto-review: asks the user's own model before asking the user. It is a convenience and not a security boundary, since a model can be
+// persuaded. It never sees what a deny rule refuses or what only the user may allow.
 
 import { isObject } from "../json/object.ts";
 import type { Provider } from "../model/provider.ts";
-import { textOf } from "../protocol/message.ts";
+import { messageText } from "../protocol/message.ts";
 import { shortened } from "../text/one-line.ts";
 import type { Question, Reviewer } from "./agent.ts";
 
 export type ReviewerOptions = {
-  /** Whom to ask. `id` as the provider wants it, the name as people know it. It may change from one question to the next. */
+  /** The model to ask: `id` as the provider expects it, `displayName` for people. It may change from one question to the next. */
   state: { provider: Provider; model: { id: string; displayName: string } };
-  /** Plain sentences of the user (and of a trusted project): what may pass, and what must not. */
+  /** Plain sentences from the user (and from a trusted project) about what to allow and what to block. */
   instructions: ReviewInstructions;
   workspace: string;
   timeoutMs?: number;
@@ -31,7 +31,7 @@ export function createReviewer({ state, timeoutMs = defaultTimeoutMs, ...given }
   return async (question, signal) => {
     const action = describe(question, given.workspace);
     if (action.length > longestAction) return no("the action is too long to be reviewed.");
-    // A model that repeats what it reads would read its own answer here.
+    // A model that echoes its input would otherwise answer with this text.
     if (/decision.{0,40}allow/i.test(action))
       return no("the action contains text that looks like a reviewer's answer.");
     const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
@@ -44,7 +44,7 @@ export function createReviewer({ state, timeoutMs = defaultTimeoutMs, ...given }
         if (chunk.type === "retry") [text, hasCall] = ["", false];
         if (chunk.type !== "part") continue;
         if (chunk.part.type === "tool_call") hasCall = true;
-        text += textOf({ role: "assistant", parts: [chunk.part] });
+        text += messageText({ role: "assistant", parts: [chunk.part] });
       }
     } catch (error) {
       if (signal.aborted) return no("the run was stopped.");
@@ -78,17 +78,17 @@ function listed(title: string, sentences: readonly string[]): string {
   return sentences.length === 0 ? "" : `${title}:\n${sentences.map((each) => `- ${each}`).join("\n")}`;
 }
 
-/** As JSON: whatever the action holds, it stays inside its quotes. */
+/** Describes the action as JSON, so that nothing in it can break out of its quotes. */
 function describe({ tool, needs, reasons }: Question, workspace: string): string {
   const wants = needs.map(({ kind, target, cwd }) => ({ kind, target, ...(cwd !== undefined && { directory: cwd }) }));
   return `The action:\n${JSON.stringify({ tool, workspace, wants, whyItIsNotSimplyAllowed: reasons }, null, 2)}`;
 }
 
-/** Undefined for everything but exactly the object that was asked for. */
+/** Parses the reviewer's answer; returns undefined for anything but exactly the requested object. */
 function readAnswer(text: string): { allow: boolean; reason: string } | undefined {
   if (text.length > longestAnswer) return undefined;
   const bare = text.trim().replace(/^```(?:json)?\s*\n([\s\S]*)\n```$/, "$1");
-  // Of two answers in one object the parser would take the last, also of one whose name is spelt by numbers.
+  // JSON.parse keeps the last of duplicate keys, so a second "decision" is refused, also one spelled with \u escapes.
   if (bare.split('"decision"').length !== 2 || /\\u00[4-7]/.test(bare)) return undefined;
   try {
     const value: unknown = JSON.parse(bare);

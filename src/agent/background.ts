@@ -1,8 +1,8 @@
-// BackgroundShells: commands that run on while the agent does other things.
+// BackgroundShells: runs commands in the background while the agent does other work.
 import { join } from "node:path";
 import { orAborted } from "../net/or-aborted.ts";
 import { BoundedBytes } from "../process/bounded-bytes.ts";
-import { happensWithin } from "../process/clock.ts";
+import { settlesWithin } from "../process/clock.ts";
 import type { PatternTest } from "../text/pattern-in-time.ts";
 import { leaveOutputFolder, outputFolder } from "./output-folder.ts";
 import type { ProcessEnd, ProcessRequest, ProcessRunner, RunningProcess } from "./process.ts";
@@ -14,24 +14,24 @@ type BackgroundTask = {
   pid: number;
   outputFile: string;
   status: "running" | "exited" | "killed";
-  /** Null while it runs, and where a signal ended it. */
+  /** Null while the command runs, and when a signal ended it. */
   exitCode: number | null;
 };
 
-/** What happened since the last look. */
+/** What happened since the last read. */
 type BackgroundReading = BackgroundTask & {
   signal: string;
   newOutput: string;
   runningMs: number;
-  /** A line of the new output matches what was waited for. */
+  /** Whether a line of the new output matches the pattern that was waited for. */
   hasMatch: boolean;
-  /** What it runs in, where it is confined. */
+  /** The sandbox of the command, if it is confined. */
   sandbox: Sandbox | undefined;
 };
 
 type Task = {
   taskId: string;
-  /** As the model gave it. */
+  /** The command as the model wrote it. */
   command: string;
   running: RunningProcess;
   outputFile: string;
@@ -40,13 +40,13 @@ type Task = {
   startedAt: number;
   end: ProcessEnd | undefined;
   wasKilled: boolean;
-  /** Called with each output, and without any at the end. */
+  /** Called with each chunk of output, and without an argument at the end. */
   wake: Set<(chunk?: Buffer) => void>;
 };
 
-const mostRunning = 32;
+const maxRunning = 32;
 const unreadBytes = 40_000;
-/** A line that matches is seldom alone: so long for the rest of its burst. */
+/** How long to wait, after a line matched, for the rest of its burst of output. */
 const quietMs = 100;
 const dayMs = 86_400_000;
 
@@ -62,24 +62,24 @@ export class BackgroundShells {
     this.#temporary = temporary;
   }
 
-  /** Where long outputs lie, once there are any. */
+  /** The folder of long outputs, once one has been created. */
   get folder(): string | undefined {
     return this.#folder;
   }
 
-  /** Where the session's long outputs lie, also those of the foreground. */
+  /** Returns the folder for the session's long outputs, including those of foreground commands; creates it if needed. */
   folderOf(sessionId: string): string {
     this.#folder ??= outputFolder(sessionId, this.#temporary);
     return this.#folder;
   }
 
-  /** At the end of the run: a folder that no output came into is not left behind. */
+  /** Called at the end of the run: removes the folder if it holds no output. */
   leaveFolder(): void {
     if (this.#folder !== undefined) leaveOutputFolder(this.#folder);
     this.#folder = undefined;
   }
 
-  /** Rejects as `ProcessRunner.run` does when the command cannot be started. */
+  /** Starts a command. Rejects as `ProcessRunner.run` does when it cannot be started. */
   async start(
     request: { command: string; argv: readonly string[]; cwd: string; sessionId: string } & Pick<
       ProcessRequest,
@@ -87,14 +87,14 @@ export class BackgroundShells {
     >,
   ): Promise<{ taskId: string; pid: number; outputFile: string; folder: string }> {
     const count = [...this.#tasks.values()].filter((task) => !task.end).length;
-    if (count >= mostRunning) {
+    if (count >= maxRunning) {
       throw new Error(
         `${count} commands are already running in the background. Stop some first: Await with kill: true.`,
       );
     }
     const folder = this.folderOf(request.sessionId);
     const taskId = this.#nextId();
-    // A resumed session has the same folder and counts from 1 again.
+    // A resumed session reuses the folder and counts from 1 again, so the name includes the time.
     const outputFile = join(folder, `${taskId}-${Date.now().toString(36)}.txt`);
     let task: Task | undefined;
     const running = this.#processes.start({
@@ -138,18 +138,18 @@ export class BackgroundShells {
     return task;
   }
 
-  /** A command that runs in the foreground can be asked to go on by itself. Returns how to take that back. */
+  /** Registers a foreground command that can be moved to the background. Returns a function that takes the offer back. */
   offer(callId: string, takeOver: () => Promise<boolean>): () => void {
     this.#offered.set(callId, takeOver);
     return () => this.#offered.delete(callId);
   }
 
-  /** The command of this call goes on by itself. False when there is no such command. */
+  /** Moves the command of this call to the background. Returns false when there is none. */
   async takeOver(callId: string): Promise<boolean> {
     return (await this.#offered.get(callId)?.()) ?? false;
   }
 
-  /** A command that was started elsewhere and goes on by itself. Its output from now on is given to `push`. */
+  /** Adds a running command that was started elsewhere. The caller passes its further output to `push`. */
   adopt(
     command: string,
     running: RunningProcess,
@@ -159,7 +159,7 @@ export class BackgroundShells {
     return { taskId: task.taskId, push: (chunk) => tell(task, chunk) };
   }
 
-  /** Output since the last look. Waits for the end, or for a line that matches `pattern`, at most `blockUntilMs`. */
+  /** Returns the output since the last read. Waits at most `blockUntilMs` for the end or for a line that matches `pattern`. */
   async read(
     taskId: string,
     options: { blockUntilMs?: number; pattern?: PatternTest | undefined; signal?: AbortSignal } = {},
@@ -179,7 +179,7 @@ export class BackgroundShells {
     };
   }
 
-  /** Waits until it is gone. False when there is no such task. */
+  /** Kills a task and waits until it is gone. Returns false when there is no such task. */
   async kill(taskId: string): Promise<boolean> {
     const task = this.#tasks.get(taskId);
     if (!task) return false;
@@ -199,18 +199,18 @@ export class BackgroundShells {
     return [...this.#tasks.values()].some((task) => !task.end);
   }
 
-  /** Waits until nothing runs any more, at most so long. */
+  /** Waits until no command runs, at most `limitMs`. */
   async settle(limitMs: number, signal: AbortSignal): Promise<void> {
     const running = [...this.#tasks.values()].filter((task) => !task.end);
     if (running.length === 0) return;
     const ended = Promise.all(running.map((task) => task.running.ended)).catch(() => {});
-    await happensWithin(
+    await settlesWithin(
       orAborted(ended, signal).catch(() => {}),
       limitMs,
     );
   }
 
-  /** Ends what still runs, and names it. */
+  /** Kills all commands that still run and returns them. */
   async endAll(): Promise<BackgroundTask[]> {
     const running = [...this.#tasks.values()].filter((task) => !task.end);
     await Promise.all(running.map((task) => this.kill(task.taskId)));
@@ -229,7 +229,7 @@ function describeTask(task: Task): BackgroundTask {
   return { taskId, command, pid: task.running.pid, outputFile, status, exitCode: task.end?.exitCode ?? null };
 }
 
-/** True when a line matched. */
+/** Resolves to true when a line matched. */
 async function untilEndOrMatch(
   task: Task,
   {
@@ -264,10 +264,10 @@ async function untilEndOrMatch(
   return hasMatch;
 }
 
-/** A line that grows longer than this without an end is looked at in parts. */
+/** A line that grows longer than this without a line feed is matched in parts. */
 const longestLine = 4096;
 
-/** Takes text in pieces. An expression that takes too long, which a model may well write, matches nothing any more. */
+/** Returns a matcher that takes text in chunks. A pattern that takes too long to evaluate stops matching. */
 function lineMatcher(test: PatternTest): (text: string) => boolean {
   let line = "";
   return (text) => {

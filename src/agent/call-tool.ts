@@ -1,4 +1,4 @@
-// One call of a tool: prepare, hear the hooks, decide, ask, run, tell the hooks. Whatever happens, a started call gets its end.
+// Runs one tool call: prepare, ask hooks, decide, ask the user, run, notify hooks. A call that started always gets its end event.
 
 import { isObject } from "../json/object.ts";
 import { orAborted } from "../net/or-aborted.ts";
@@ -17,11 +17,11 @@ import { findTool } from "./tools/index.ts";
 import { failure, type Tool, ToolFailure, type ToolResult, type TurnContext } from "./tools/tool.ts";
 import { UsageBudget } from "./usage-budget.ts";
 
-/** `context`: what hooks want the model to know beside the result. */
+/** `context` is what hooks want the model to know besides the result. */
 export type CallEnd = {
   result: ToolResultPart;
   denial?: Denial;
-  /** What was refused to those that worked for it. */
+  /** Refusals of calls that subagents made for this call. */
   denialsBelow?: readonly Denial[];
   context: string[];
 };
@@ -42,19 +42,19 @@ export async function* callTool(
   let ranAt = startedAt;
   let end: ToolResult;
   let denial: Denial | undefined;
-  // Hooks may have changed the input: what is run and shown at the end is the last of it.
+  // Hooks may change the input: the last version is what runs and what the end event shows.
   let prepared = given;
   let isHeard = false;
   try {
     if (!given) throw wrong!;
     unlessStopped(context.signal, () => {
-      isHeard = true; // by hooks, who are told its end
+      isHeard = true; // hooks have seen the call and must see its end
     });
     const heard = yield* askHooks(agent, call, given, place);
     prepared = heard.prepared;
     const permission = yield* permit(agent, heard, place);
     if ("refusal" in permission) {
-      // What was cut off has neither allowed nor refused anything.
+      // A call that was stopped was neither allowed nor refused.
       if (context.signal.aborted) throw new NotRun();
       const { refusal: reason, rule } = permission;
       const where = rule && { rule: rule.text, file: rule.source };
@@ -63,7 +63,7 @@ export async function* callTool(
     }
     ranAt = agent.seams.now();
     end = yield* runCall(agent, prepared, permission, place);
-    // A page that leads where nobody may go is found out on the way.
+    // A tool can find out only while it runs that it is refused, for example when a page redirects to a forbidden host.
     if (end.outcome.kind === "rejected")
       denial = { tool: prepared.tool.name, callId: call.id, reason: reasonOf(end.outcome) };
   } catch (error) {
@@ -99,18 +99,18 @@ export async function* callTool(
   return { result, ...denials, context: place.context };
 }
 
-/** A command says what it does beside its arguments as well. */
+/** A shell command carries its description next to its arguments as well. */
 function describedBy(tool: string, { description }: Record<string, unknown>): { description?: string } {
   return tool === "shell" && typeof description === "string" ? { description } : {};
 }
 
-/** Arguments that the tool could not take, as the model sent them; a reader of the stream still learns whose tool it was. */
+/** Returns arguments that the tool could not parse, as the model sent them. For an MCP tool they still name the server and tool. */
 function wrongArgs({ id, args }: ToolCallPart, tool: Tool | undefined): Record<string, unknown> {
   const sent = isObject(args) ? args : { input: args };
   return tool?.mcp ? { ...mcpWireArgs({ ...tool.mcp, args: sent, callId: id }) } : sent;
 }
 
-/** `said`: by the model, before the call. `context`: grows as hooks speak. */
+/** `said` is the model's text before the call. `context` collects what hooks add. */
 type CallContext = {
   callId: string;
   signal: AbortSignal;
@@ -120,12 +120,12 @@ type CallContext = {
   context: string[];
 };
 
-/** A call after the hooks of every tool: `said` is what they want. */
+/** A call after the hooks that match every tool; `said` is their answer. */
 type HookVerdict = { prepared: Prepared; said?: BeforeCall };
 
 /**
- * Input that a hook changed is checked by the tool again, shown to the other hooks, which may refuse it but not change it once
- * more, and then judged by the rules like any other. Throws ToolFailure.
+ * Asks the hooks. Input that a hook changed is parsed by the tool again, shown to the other hooks, which may refuse it but not change it
+ * again, and then judged by the rules like any other. Throws ToolFailure.
  */
 async function* askHooks(
   agent: Agent,
@@ -147,7 +147,7 @@ async function* askHooks(
   return { prepared: last, said: strictest ?? said };
 }
 
-/** What hooks have to say to the person comes as events, what they have for the model is kept. */
+/** Yields the hooks' messages to the user as events, and collects their context for the model. */
 async function* hookAnswer(
   agent: Agent,
   answer: Promise<BeforeCall>,
@@ -163,12 +163,12 @@ function hooked({ tool, args, wireArgs }: Prepared, { callId, said }: CallContex
   return { id: callId, tool, args, wireArgs, ...(said !== undefined && { said }) };
 }
 
-/** `confined`: only inside the sandbox. */
+/** `confined` means that the call may run only inside the sandbox. */
 type Permission = Pick<Decision, "approved" | "mayRead" | "confined" | "withNetwork">;
 
 /**
- * Decides, and asks where that is the answer. The strictest of rules and hooks holds: a hook's yes lifts nothing, its
- * wish that a person be asked is for a person alone.
+ * Decides, and asks where needed. The strictest of rules and hooks wins: a hook's "allow" overrides no rule, and a hook's "ask" can be
+ * answered only by the user, not by the reviewer.
  */
 async function* permit(
   agent: Agent,
@@ -185,7 +185,7 @@ async function* permit(
   const wished = [said, own].flatMap((each) => (each?.verdict === "ask" ? each.reasons : []));
   const unkept = verdict === "allow" && wished.length === 0 ? await unkeptIn(agent, prepared, decision, context) : [];
   if (verdict === "allow" && wished.length === 0 && unkept.length === 0) {
-    // As the original does: what is looked up in the web under --force is reported as asked and approved.
+    // Like `cursor-agent`, report web lookups under --force as asked and approved.
     if (decision.forced && /^web/.test(prepared.tool.wire))
       yield* reportQuery(agent, prepared, context, async () => ({}));
     return decision;
@@ -206,7 +206,7 @@ async function* permit(
   return verdict === "allow" ? decision : { approved, mayRead, ...(inSandbox && { confined: true }) };
 }
 
-/** What cannot be judged is not permitted. */
+/** Refuses the call when the decision throws. */
 async function decideCall(agent: Agent, { needs }: Prepared): Promise<Decision> {
   try {
     return await agent.decide(needs);
@@ -215,7 +215,7 @@ async function decideCall(agent: Agent, { needs }: Prepared): Promise<Decision> 
   }
 }
 
-/** Why what may be deleted only where it can be brought back may not be. */
+/** Returns why a delete that is allowed only with a snapshot is not allowed. */
 async function unkeptIn(
   agent: Agent,
   { needs }: Prepared,
@@ -227,7 +227,7 @@ async function unkeptIn(
   return [`No snapshot holds ${names}, so it could not be brought back: deleting it needs a Write rule, or --force.`];
 }
 
-/** A reviewer that fails has no opinion worth hearing: a person is asked. */
+/** A reviewer that throws counts as "not allowed", so the user is asked. */
 async function reviewCall(
   agent: Agent,
   { tool, wireArgs, needs }: Prepared,
@@ -242,10 +242,10 @@ async function reviewCall(
   }
 }
 
-/** A refusal, or a yes: to the call as it is, or in the sandbox. */
+/** A refusal, or an approval of the call as it is or in the sandbox. */
 type Answered = { refusal?: string; inSandbox?: boolean };
 
-/** Only a clear yes is one; silence, a failure and the end of the run are no. */
+/** Asks the user. Only an explicit yes allows the call; silence, a failure or the end of the run refuses it. */
 async function askPerson(
   agent: Agent,
   prepared: Prepared,
@@ -268,7 +268,7 @@ async function askPerson(
   }
 }
 
-/** Numbers of the questions of a run, from 0; those of its subagents are counted with them. */
+/** Question ids of a run, counted from 0 and shared with its subagents. */
 const asked = new WeakMap<Agent, number>();
 
 function nextQuestion(agent: Agent): number {
@@ -278,7 +278,7 @@ function nextQuestion(agent: Agent): number {
   return id;
 }
 
-/** The question and its answer, for whoever reads the stream. */
+/** Yields the question and its answer for readers of the stream. */
 async function* reportQuery(
   agent: Agent,
   { tool, wireArgs }: Prepared,
@@ -294,7 +294,7 @@ async function* reportQuery(
   return answer;
 }
 
-/** What the call may change is kept first. Live output and questions pass as events while the tool runs. */
+/** Runs the tool after saving what it may change. Live output and questions are yielded as events while it runs. */
 async function* runCall(
   agent: Agent,
   { tool, args, needs }: Prepared,
@@ -364,7 +364,7 @@ async function* runCall(
   return end;
 }
 
-/** The result that the model and the stream get for a call that threw. */
+/** Builds the result that the model and the stream get for a call that threw. */
 function resultOf(name: string, error: unknown): ToolResult {
   const isNotRun = error instanceof NotRun;
   const { kind, value, siblings, message } = isNotRun ? failure(error.message) : unexpected(name, error);

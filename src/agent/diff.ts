@@ -1,4 +1,4 @@
-// What a change did to a file: unified diff, counts, and the value that the stream shows.
+// Computes unified diffs, line counts and the result value of an edit.
 import { shownPath } from "../policy/paths.ts";
 import { changedLines } from "../protocol/profile-shapes.ts";
 import { profileOf } from "../protocol/profiles.ts";
@@ -11,10 +11,10 @@ type Hunk = { oldStart: number; oldLines: number; newStart: number; newLines: nu
 const noNewline = "\\ No newline at end of file";
 const around = 3;
 
-/** The result of an edit. `note` is for the model only. */
+/** Builds the result of an edit. `note` is shown to the model only. */
 export async function changeResult(change: FileChange, context: ToolContext, note = ""): Promise<ToolResult> {
   const { path, before, after, message } = change;
-  // Relative, so that `patch -p1` takes the diff as it is.
+  // A relative path lets `patch -p1` apply the diff as it is.
   const profile = profileOf(context.compat);
   const { text, added, removed } = await unifiedDiff({ ...change, path: shownPath(path, context.workspace) });
   const value = {
@@ -33,14 +33,14 @@ export async function changeResult(change: FileChange, context: ToolContext, not
   return { outcome: { kind: "success", value }, text: errors === "" ? said : `${said}\n${errors}` };
 }
 
-/** What language servers say about it. */
+/** Returns the language servers' findings about the change. */
 async function errorsAfter({ path, before, after }: FileChange, context: ToolContext): Promise<string> {
   const { diagnostics, sessionId, signal, isPreview, approved } = context;
   if (!diagnostics || isPreview || before === after) return "";
   return diagnostics.afterEdit({ path: approved?.get(path) ?? path, before, after, agent: sessionId }, signal);
 }
 
-/** `a/` and `b/` headers, `/dev/null` for a file that was not there. Never takes long: unrelated texts become one block. */
+/** Uses `a/` and `b/` headers, and `/dev/null` for a new file. Time is limited: unrelated texts become a single hunk. */
 export async function unifiedDiff(change: {
   path: string;
   before: string | undefined;
@@ -51,7 +51,7 @@ export async function unifiedDiff(change: {
   let removed = 0;
   const lines = [change.before === undefined ? "--- /dev/null" : `--- a/${change.path}`, `+++ b/${change.path}`];
   for (const hunk of hunks) {
-    // An empty side is numbered by the line before it.
+    // In unified diffs, an empty side is numbered by the line before it.
     const oldStart = hunk.oldLines === 0 ? hunk.oldStart - 1 : hunk.oldStart;
     const newStart = hunk.newLines === 0 ? hunk.newStart - 1 : hunk.newStart;
     lines.push(`@@ -${oldStart},${hunk.oldLines} +${newStart},${hunk.newLines} @@`);
@@ -68,16 +68,16 @@ async function hunksOf(before: string, after: string): Promise<Hunk[]> {
   if (before === after) return [];
   const block = wholeBlock(linesOf(before), linesOf(after));
   const { removed, added } = block;
-  // One of the sides is a single line or none: nothing finer to find. Very large: not worth the wait.
+  // With at most one line on a side there is nothing finer to find, and very large changes are not worth the wait.
   if (Math.min(removed, added) < 2 || removed + added > 40_000) return [block.hunk];
 
   const { structuredPatch } = await import("diff");
-  // Unrelated files of 5,000 lines take seconds.
+  // Unrelated files of 5,000 lines would take seconds.
   const patch = structuredPatch("a", "b", before, after, undefined, undefined, { context: around, timeout: 150 });
   return patch?.hunks ?? [block.hunk];
 }
 
-/** Everything between the common start and the common end, as one hunk. */
+/** Returns everything between the common start and the common end as one hunk. */
 function wholeBlock(before: string[], after: string[]): { hunk: Hunk; removed: number; added: number } {
   const shorter = Math.min(before.length, after.length);
   let start = 0;
@@ -111,7 +111,7 @@ function wholeBlock(before: string[], after: string[]): { hunk: Hunk; removed: n
   };
 }
 
-/** Lines with their line feeds; a text that ends in one has no line after it. */
+/** Splits a text into lines that keep their line feeds; a final line feed starts no further line. */
 function linesOf(text: string): string[] {
   return text === "" ? [] : text.split(/(?<=\n)/);
 }

@@ -1,13 +1,13 @@
-// The file patterns of the search tools: they match at any depth unless they say where they start.
-import { compilePath, expandBraces } from "../policy/glob.ts";
+// Compiles the file patterns of the search tools, which match at any depth unless they start with `/` or `./`.
+import { compilePath, expandBraces } from "../text/glob.ts";
 
-/** Paths are relative, with slashes. Undefined when the pattern has too many alternatives. */
+/** Compiles a test for relative paths with slashes. Returns undefined when the pattern has too many alternatives. */
 export function pathTest(pattern: string): ((path: string) => boolean) | undefined {
   const tests = expandBraces(pattern)?.map((each) => compilePath(placed(each), { brackets: true, escapes: true }));
   return tests && ((path) => tests.some((test) => test(path)));
 }
 
-/** `./` and `/` at the start mean the folder itself. */
+/** Anchors a pattern that starts with `./` or `/` at the folder itself; others match at any depth. */
 function placed(pattern: string): string {
   const parts = pattern
     .replace(/^\.?\//, "")
@@ -16,7 +16,7 @@ function placed(pattern: string): string {
   return (/^\.?\//.test(pattern) ? parts : ["**", ...parts]).join("/");
 }
 
-/** The pattern for the last component alone: what a search can sort out early. */
+/** Returns the pattern of the last path component alone, which lets a search filter early. */
 export function lastPart(pattern: string): string | undefined {
   const last = pattern.slice(pattern.lastIndexOf("/") + 1);
   const isWhole = (last.match(/\{/g)?.length ?? 0) === (last.match(/\}/g)?.length ?? 0);

@@ -1,4 +1,4 @@
-// Files of the workspace: real paths, handles that follow no link, whole writes. Nothing else in the agent writes there.
+// Reads and writes workspace files: real paths, no links followed, whole writes. All of the agent's file writes go through here.
 import { constants, type Stats } from "node:fs";
 import * as fs from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
@@ -10,9 +10,9 @@ import type { OpenBuffers } from "./seams.ts";
 import { failure, ToolFailure } from "./tools/tool.ts";
 
 /**
- * `approved`: where each path led when it was permitted. A path that leads elsewhere when it is used is refused. `buffers`:
- * what somebody has open and has not saved comes before what is on the disk. `sandbox`: is told what comes to be. `signal`: what
- * was stopped changes nothing any more. `isPreview`: nothing is changed at all.
+ * `approved` maps each path to where it led when it was permitted; a path that leads elsewhere on use is refused. `buffers` holds unsaved
+ * editor text, which takes precedence over the disk. `sandbox` is notified of new files. An aborted `signal` prevents any change.
+ * `isPreview` prevents all changes.
  */
 export type FileContext = {
   workspace: string;
@@ -25,7 +25,7 @@ export type FileContext = {
 
 export type OpenFile = { handle: fs.FileHandle; real: string; stat: Stats };
 
-// Windows has no such flags.
+// Windows lacks these flags.
 const noFollow = constants.O_NOFOLLOW ?? 0;
 const onlyFolder = constants.O_DIRECTORY ?? 0;
 const noWait = constants.O_NONBLOCK ?? 0;
@@ -34,11 +34,11 @@ export function absolutePath(path: string, context: { workspace: string }): stri
   return paths.absolutePath(path, { workspace: context.workspace, home: homeDir(process.env) });
 }
 
-/** A regular file, opened for reading where its path really leads. The caller closes the handle. */
+/** Opens a regular file for reading at its real path. The caller closes the handle. */
 export async function openFile(path: string, context: FileContext): Promise<OpenFile> {
   const real = await fs.realpath(path);
   checkApproved(path, context, real);
-  // Before the open, since opening a device can already do something.
+  // Check before opening, since opening a device can have side effects.
   checkRegular(await fs.lstat(real), real, path);
   const handle = await fs.open(real, constants.O_RDONLY | noFollow | noWait);
   try {
@@ -52,7 +52,7 @@ export async function openFile(path: string, context: FileContext): Promise<Open
   }
 }
 
-/** A folder's real path, for searches. */
+/** Resolves the real path of a file or folder to search. */
 export async function realFolder(path: string, context: FileContext): Promise<{ real: string; isFile: boolean }> {
   try {
     const real = await fs.realpath(path);
@@ -66,8 +66,8 @@ export async function realFolder(path: string, context: FileContext): Promise<{ 
 }
 
 /**
- * Reads a file, lets `change` say what its bytes shall be, and writes them. Calls for the same file wait for each
- * other, so that edits which a model sends together are all kept.
+ * Reads a file, lets `change` compute its new bytes, and writes them. Calls for the same file are serialized, so that edits which a model
+ * sends together are all kept.
  */
 export async function changeFile(
   path: string,
@@ -94,14 +94,14 @@ export async function changeFile(
   }
 }
 
-/** To whoever has it open. Bytes that are not text never go that way. */
+/** Writes to the editor that has the file open. Bytes that are not valid UTF-8 always go to the disk. */
 async function writtenElsewhere(target: string, bytes: Buffer, { buffers }: FileContext): Promise<boolean> {
   if (!buffers) return false;
   const text = bytes.toString("utf8");
   return Buffer.from(text, "utf8").equals(bytes) && (await buffers.write(target, text));
 }
 
-/** Removes a file, or a link itself and not what it leads to. What the system refuses is thrown as it is. */
+/** Removes a file, or a link itself rather than its target. File-system errors are thrown unchanged. */
 export async function deleteFile(path: string, context: FileContext): Promise<void> {
   const folderPath = await fs.realpath(dirname(path));
   const real = join(folderPath, basename(path));
@@ -111,7 +111,7 @@ export async function deleteFile(path: string, context: FileContext): Promise<vo
     const entry = join(folder.at, basename(path));
     const stat = await fs.lstat(entry);
     if (stat.isSymbolicLink()) {
-      // It was judged by where it leads: asked of the folder that is held, since the path may lead elsewhere by now.
+      // The link was judged by its target. Resolve it from the folder held open, since the path may lead elsewhere by now.
       checkApproved(path, context, paths.realTarget(resolve(folderPath, await fs.readlink(entry))));
     } else {
       checkApproved(path, context, real);
@@ -123,7 +123,7 @@ export async function deleteFile(path: string, context: FileContext): Promise<vo
   }
 }
 
-/** A file-system error as a sentence that names the path and what could be done. */
+/** Turns a file-system error into a sentence that names the path and suggests what to do. */
 export function describe(error: unknown, path: string, doing: "read" | "write" | "delete" | "search"): ToolFailure {
   if (error instanceof ToolFailure) return error;
   const code = codeOf(error);
@@ -180,7 +180,7 @@ async function replaceFile(target: string, content: Buffer, path: string): Promi
       await fs.rename(temporary, entry);
     } catch (error) {
       await fs.rm(temporary, { force: true });
-      // A folder that takes no new files, or a file that is a mount point of its own, can still hold a writable file.
+      // A folder that takes no new files, or a file that is a mount point, can still hold a writable file.
       if (before && ["EACCES", "EPERM", "EBUSY"].includes(codeOf(error) ?? "")) {
         await writeInPlace(entry, content, { target, path });
         return;
@@ -199,7 +199,7 @@ async function writeNew(temporary: string, content: Buffer, before: Stats | unde
     if (!before) return;
     const mine = await handle.stat();
     if (before.uid !== mine.uid || before.gid !== mine.gid) {
-      // Only root may give files away; others keep the new owner.
+      // Only root may change the owner; other users' files keep the new owner.
       await handle.chown(before.uid, before.gid).catch(() => undefined);
     }
     await handle.chmod(before.mode & 0o7777);
@@ -214,7 +214,7 @@ async function writeInPlace(entry: string, content: Buffer, of: { target: string
   try {
     const stat = await handle.stat();
     checkRegular(stat, target, path);
-    // Its other names may be protected ones.
+    // Its other names may be protected files.
     if (stat.nlink > 1) throw failure(`${path} has other hard links and its directory is not writable.`, { path });
     const before = await handle.readFile();
     try {
@@ -235,10 +235,7 @@ async function overwrite(handle: fs.FileHandle, content: Buffer): Promise<void> 
   await handle.truncate(content.length);
 }
 
-/**
- * A real folder held open. `at` spells it through the handle where the system can (Linux), so that nothing that
- * happens to the names above it leads a write elsewhere.
- */
+/** Opens a real folder and holds it. On Linux `at` addresses it through the handle, so that renames above it cannot redirect a write. */
 async function openFolder(real: string, path: string, options: { create?: boolean } = {}) {
   let handle: fs.FileHandle;
   try {
@@ -264,7 +261,7 @@ async function openFolder(real: string, path: string, options: { create?: boolea
   return { at: seen === undefined ? real : `/proc/self/fd/${handle.fd}`, close: () => handle.close() };
 }
 
-/** What the kernel says a handle is; undefined where it cannot be asked. */
+/** Returns the path that the kernel reports for a handle; undefined where the kernel cannot be asked. */
 async function pathOf(handle: fs.FileHandle): Promise<string | undefined> {
   if (process.platform !== "linux") return undefined;
   return fs.readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined);
@@ -289,7 +286,7 @@ function checkRegular(stat: Stats, real: string, path: string): void {
   throw failure(`${path} is ${kind}, not a regular file; it was not changed.`, { path });
 }
 
-/** Files under /proc call themselves regular, yet show or change running processes. */
+/** Files under /proc report as regular, but show or change running processes. */
 function checkKernelPath(real: string, path: string): void {
   if (/^\/proc(\/|$)/.test(real)) throw failure(`${path} belongs to the kernel; it is not a regular file.`, { path });
 }
@@ -298,7 +295,7 @@ function movedAway(path: string): ToolFailure {
   return failure(`${path} now points elsewhere than when it was checked: nothing was done. Try again.`, { path });
 }
 
-// By real path and for the whole process, since two sessions in it may share a workspace.
+// Keyed by real path for the whole process, since two of its sessions may share a workspace.
 const turns = new Map<string, Promise<unknown>>();
 
 async function inTurn<Result>(key: string, work: () => Promise<Result>): Promise<Result> {

@@ -1,4 +1,4 @@
-// A folder or a file held open: what happens to the names above it leads nobody elsewhere. No link is followed on the way to it.
+// Holds folders and files open, so that renames above them cannot redirect an access. No link is followed on the way.
 import {
   closeSync,
   constants,
@@ -13,33 +13,33 @@ import {
 } from "node:fs";
 import { dirname, relative, sep } from "node:path";
 
-// Windows has no such flags.
+// Windows lacks these flags.
 export const noFollow = constants.O_NOFOLLOW ?? 0;
 const onlyFolder = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | noFollow;
-/** To read a file, and nothing that only looks like one: no link, and no pipe that waits for a writer. */
+/** Flags to open a regular file for reading: follows no link, and does not block on a pipe without a writer. */
 export const readOnly = constants.O_RDONLY | noFollow | (constants.O_NONBLOCK ?? 0);
 
-/** macOS alone can refuse links in all of a path (O_NOFOLLOW_ANY); Linux tells afterwards where a handle lies. */
+/** Only macOS can refuse links anywhere in a path (O_NOFOLLOW_ANY); Linux reports afterwards where a handle lies. */
 const noFollowAnywhere = process.platform === "darwin" ? 0x2000_0000 : 0;
 
 export type FolderHandle = {
-  /** How an entry is spelled to the system: through the handle where that is possible (Linux), else by its path. */
+  /** Returns the path of an entry to pass to the system: through the handle where possible (Linux), else by name. */
   at(name: string): string;
-  /** Throws ELOOP or ENOTDIR where a link or a file stands. */
+  /** Opens a subfolder. Throws ELOOP or ENOTDIR for a link or a file. */
   child(name: string): FolderHandle;
-  /** Does the folder still lie at this path? */
+  /** Returns whether the folder is still at this path. */
   isAt(path: string): boolean;
   close(): void;
 };
 
-/** A real path. Throws when it is not one, or no longer. */
+/** Opens a folder by its real path. Throws when the path is not, or no longer, a real one. */
 export function openFolder(real: string): FolderHandle {
   if (process.platform !== "linux") return heldByPath(real);
   const handle = openSync(real, onlyFolder);
   const seen = pathOf(handle);
   if (seen === real) return heldByHandle(handle);
   closeSync(handle);
-  // Without /proc the path must do.
+  // Without /proc, fall back to the path.
   if (seen === undefined) return heldByPath(real);
   throw leadsElsewhere(real);
 }
@@ -64,7 +64,7 @@ function heldByPath(path: string): FolderHandle {
   };
 }
 
-/** What lies in the folder at a real path. Throws like `openFolder`. */
+/** Lists the folder at a real path. Throws like `openFolder`. */
 export function entriesAt(real: string): Dirent[] {
   const folder = openFolder(real);
   try {
@@ -77,11 +77,11 @@ export function entriesAt(real: string): Dirent[] {
 export type FileHandle = {
   descriptor: number;
   stat: Stats;
-  /** How another program of ours opens this very file, whatever became of its name. Where there is no such way: its path. */
+  /** A path by which a child process opens this very file even if it was renamed; the plain path where that is impossible. */
   at: string;
 };
 
-/** A regular file at a real path. Throws when it is something else, or lies elsewhere: nothing that was opened by a detour is read. */
+/** Opens a regular file at a real path. Throws when it is something else or was reached through a link, so nothing wrong is read. */
 export function openRegularFile(real: string): FileHandle {
   const descriptor = openSync(real, readOnly | noFollowAnywhere);
   try {
@@ -96,18 +96,18 @@ export function openRegularFile(real: string): FileHandle {
   }
 }
 
-/** After another program has opened it by `at`: can it have been led elsewhere? Only where a handle cannot be handed on. */
+/** Call after a child process opened the file by `at`: false if that path may have led elsewhere. Always true for a handle. */
 export function isStillThere({ at, stat }: FileHandle): boolean {
   if (at.startsWith("/proc/")) return true;
   const now = lstatSync(at, { throwIfNoEntry: false });
   return now?.ino === stat.ino && now.dev === stat.dev && realpathSync.native(at) === at;
 }
 
-/** Folders below roots, one after the other: what two paths share is opened once. */
+/** Opens folders below roots one after the other, and opens shared parents only once. */
 export class FolderTrail {
   #open: { name: string; folder: FolderHandle }[] = [];
 
-  /** The folder at a path relative to a root. It is closed by the next call. */
+  /** Returns the folder at a path relative to a root. The next call closes it. */
   to(root: string, path: readonly string[]): FolderHandle {
     const names = [root, ...path];
     let shared = 0;
@@ -129,12 +129,12 @@ export class FolderTrail {
   }
 }
 
-/** The names on the way from a root; of the root itself an empty one. */
+/** Returns the names on the way from a root to a path; for the root itself, one empty name. */
 export function namesFrom(root: string, path: string): string[] {
   return relative(root, path).split(sep);
 }
 
-/** All that the paths lie in. */
+/** Returns all parent folders of the paths. */
 export function foldersAbove(paths: Iterable<string>): Set<string> {
   const folders = new Set<string>();
   for (const path of paths)
@@ -143,7 +143,7 @@ export function foldersAbove(paths: Iterable<string>): Set<string> {
   return folders;
 }
 
-/** As `join` does for one plain name, at a tenth of its price. */
+/** Does what `join` does for one plain name, at a tenth of the cost. */
 export function inFolder(folder: string, name: string): string {
   return folder.endsWith(sep) ? folder + name : folder + sep + name;
 }

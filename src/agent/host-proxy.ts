@@ -1,5 +1,5 @@
-// The only way out for programs whose network is judged: an HTTP proxy that asks about each host and each address. For
-// commands in the sandbox it lies on a socket in there, for the browser on a port of this machine.
+// An HTTP proxy that checks each host and each address. It is the only way out for programs with restricted network: for sandboxed commands
+// it listens on a socket in the sandbox, for the browser on a local port.
 import { lookup } from "node:dns/promises";
 import { type ClientRequest, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { connect as connectTcp, isIP, type Socket } from "node:net";
@@ -9,43 +9,43 @@ import { words } from "../text/words.ts";
 
 export type Target = { host: string; port: number };
 
-/** Why not, as the end of a sentence; undefined where it may be reached. */
+/** Methods return undefined to allow, else the reason for the refusal as the end of a sentence. */
 export type HostJudge = {
   /** Who refuses, as the beginning of a sentence. */
   who: string;
-  /** Before the name is looked up. */
+  /** Called before the name is resolved. */
   name(target: Target): string | undefined;
-  /** All addresses that it leads to. */
+  /** Called with all addresses that the name resolves to. */
   addresses(target: Target, addresses: readonly string[]): string | undefined;
 };
 
 export type HostProxyOptions = {
-  /** Path of the socket; without one it listens on a port of this machine. */
+  /** Path of the socket to listen on; by default the proxy listens on a local port. */
   path?: string;
   judge: HostJudge;
-  /** What is refused gets no answer at all: a page would take it for one of the server. */
+  /** Closes refused requests without a response, which a page would take for the server's. */
   isSilent?: boolean;
-  /** Bytes that one connection may bring; beyond them it is cut. */
-  mostBytes?: number;
-  /** Where the proxy of the user's own network is named. */
+  /** Most bytes that one connection may receive before it is closed. */
+  maxBytes?: number;
+  /** The environment that names the proxy of the user's network. */
   env: NodeJS.ProcessEnv;
-  /** All addresses of a name; default the system's look-up. */
+  /** Resolves all addresses of a name; by default with the system's resolver. */
   resolve?: (host: string) => Promise<readonly string[]>;
-  /** To an address that was judged; default TCP. */
+  /** Connects to a checked address; by default over TCP. */
   connect?: (place: { address: string; port: number }) => Socket;
 };
 
 export interface HostProxy {
-  /** 0 where it listens on a socket. */
+  /** The local port; 0 when listening on a socket. */
   port: number;
-  /** What was refused since the last call, as sentences. */
+  /** Returns what was refused since the last call, as sentences. */
   takeRefusals(): string[];
   close(): Promise<void>;
 }
 
 const connectMs = 30_000;
-/** More would drown what the command itself said. */
-const mostRefusals = 10;
+/** Limits the list so that it does not drown the command's own output. */
+const maxRefusals = 10;
 
 export async function startHostProxy(options: HostProxyOptions): Promise<HostProxy> {
   const refusals = new Set<string>();
@@ -62,7 +62,7 @@ export async function startHostProxy(options: HostProxyOptions): Promise<HostPro
         socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
         if (head.length > 0) remote.write(head);
         join(socket, remote);
-        cutBeyond(options.mostBytes, remote);
+        cutBeyond(options.maxBytes, remote);
       },
       (error: Error) => {
         note(error);
@@ -103,11 +103,11 @@ export async function startHostProxy(options: HostProxyOptions): Promise<HostPro
   };
 
   function note(error: Error): void {
-    if (error instanceof Refusal && refusals.size < mostRefusals) refusals.add(error.message);
+    if (error instanceof Refusal && refusals.size < maxRefusals) refusals.add(error.message);
   }
 }
 
-/** May not be reached; anything else could not. */
+/** Thrown for a target that is not allowed; an unreachable one throws a plain Error. */
 class Refusal extends Error {}
 
 function statusOf(error: Error): string {
@@ -127,7 +127,7 @@ function join(one: Duplex, other: Duplex): void {
   other.once("close", () => one.destroy());
 }
 
-/** For a stream that flows already. */
+/** Destroys an already flowing stream after `most` bytes. */
 function cutBeyond(most: number | undefined, stream: Readable): void {
   if (most === undefined) return;
   let left = most;
@@ -137,7 +137,7 @@ function cutBeyond(most: number | undefined, stream: Readable): void {
   });
 }
 
-/** `host:port`, with brackets around an address of version 6. */
+/** Parses `host:port`, with brackets around an IPv6 address. */
 function targetOf(authority: string): Target {
   const [, host = "", port = ""] = /^(.*):(\d+)$/.exec(authority) ?? [];
   return { host: host.replace(/^\[(.*)\]$/, "$1"), port: Number(port) };
@@ -147,7 +147,7 @@ function authorityOf({ host, port }: Target): string {
   return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 }
 
-/** A connection to one of the addresses that were judged, never to a name that is looked up again. */
+/** Connects to one of the checked addresses, never to a name that would be resolved again. */
 async function reach(target: Target, options: HostProxyOptions): Promise<Socket> {
   const { judge, env, resolve = resolveName, connect = connectAddress } = options;
   const shown = `${target.host}:${target.port}`;
@@ -156,7 +156,7 @@ async function reach(target: Target, options: HostProxyOptions): Promise<Socket>
   if (problem) throw refuse(problem);
   const proxy = proxyFor(new URL(`https://${authorityOf(target)}`), env);
   const addresses = isIP(target.host) !== 0 ? [target.host] : await resolve(target.host).catch(() => []);
-  // Behind a proxy there may be no name server; there the name is what was judged.
+  // Behind a proxy there may be no name server; then only the name is checked.
   if (addresses.length === 0 && !proxy) throw new Error(`${target.host} has no address`);
   const closed = addresses.length > 0 ? judge.addresses(target, addresses) : undefined;
   if (closed) throw refuse(closed);
@@ -219,12 +219,12 @@ function throughProxy(proxy: NonNullable<ReturnType<typeof proxyFor>>, target: T
   });
 }
 
-/** What belongs to one connection only. */
+/** Hop-by-hop headers, which are not forwarded. */
 const ownHeaders = words(
   "connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade",
 );
 
-/** Plain HTTP: the URL that was judged names the host, whatever the headers say. */
+/** Forwards plain HTTP. The host comes from the checked URL, whatever the headers say. */
 async function forward(
   asked: IncomingMessage,
   answer: ServerResponse,
@@ -249,7 +249,7 @@ async function forward(
     answer.writeHead(given.statusCode ?? 502, Object.fromEntries(kept));
     given.pipe(answer);
     given.once("close", () => given.complete || answer.destroy());
-    cutBeyond(options.mostBytes, given);
+    cutBeyond(options.maxBytes, given);
   });
   asked.pipe(passed);
 }

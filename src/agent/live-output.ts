@@ -1,8 +1,8 @@
-// LiveOutput: what a call prints while it runs, for eyes. Nobody reads a gigabyte a second, and nothing queues it up: what comes
-// too fast is skipped, and what nobody has taken yet grows into one piece.
+// LiveOutput: rate-limits what a call prints while it runs, for display only. Output that comes too fast is skipped, and output that was
+// not taken yet is joined into one piece.
 import { milliseconds } from "../process/clock.ts";
 
-/** So many characters in so many milliseconds; and so many may wait to be taken. */
+/** Most characters per `everyMs` milliseconds, and most that may wait to be taken. */
 const most = 64 * 1024;
 const everyMs = 250;
 const skipped = "\n[… live output skipped …]\n";
@@ -31,7 +31,7 @@ export class LiveOutput {
     return this.#waiting !== "";
   }
 
-  /** What came since the last time; empty when nothing did. */
+  /** Returns the output since the last call, or an empty string. */
   take(): string {
     const taken = this.#waiting;
     this.#waiting = "";

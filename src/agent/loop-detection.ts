@@ -1,10 +1,10 @@
-// What a model says again: calls under an id that was used before, and the same calls without end.
+// Detects repetition by the model: call ids that were used before, and the same calls over and over.
 import { isObject } from "../json/object.ts";
 import type { Part, ToolCallPart } from "../protocol/message.ts";
 
 /**
- * The calls of a turn by their ids. `repeated`: said again, letter by letter, in a later reply; not to be run again, unless
- * the model gives one id to different calls, which some servers do, so that an id says nothing.
+ * The calls of a turn by id. `repeated` holds calls that were sent again unchanged in a later reply and must not run again, unless the
+ * model reuses ids for different calls, as some servers do, so that ids mean nothing.
  */
 export type CallIds = { made: Map<string, string>; repeated: Set<string>; areReused: boolean };
 
@@ -12,7 +12,7 @@ export function newCallIds(): CallIds {
   return { made: new Map(), repeated: new Set(), areReused: false };
 }
 
-/** One id, one run: a repeated id would run a call twice and leave a result that answers nothing. */
+/** Makes call ids unique: a repeated id would run a call twice and leave a result that answers no call. */
 export function withUniqueCalls(parts: Part[], ids: CallIds, modelCallId: string): Part[] {
   const seen = new Set<string>();
   const kept: Part[] = [];
@@ -48,12 +48,12 @@ export type RepeatCounter = {
   add(calls: readonly ToolCallPart[], results: readonly string[]): void;
 };
 
-/** A loop may go through several replies: A, B, A, B is not progress either. */
+/** A loop may span several replies: A, B, A, B is no progress either. */
 const longestCycle = 4;
 
 const newId = /\b[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
 
-/** Whoever waits for something looks again and again: a pause that was asked for makes that no loop. */
+/** Repeated calls that include a pause are polling, not a loop. */
 const pause = /(^|[\s;&|(])(sleep|wait|inotifywait)\s/;
 
 function isPause({ name, args }: ToolCallPart): boolean {
@@ -62,12 +62,12 @@ function isPause({ name, args }: ToolCallPart): boolean {
   return typeof command === "string" && pause.test(command);
 }
 
-/** Told once the calls begin to repeat, so that the run need not end for it. */
+/** Sent to the model once calls begin to repeat, so that the run need not end. */
 export function repeatWarning(count: number): string {
   return `You have made the same calls ${count} times in a row, with the same results. They will not change: try something else, or say what blocks you. To wait for something, put a pause (sleep) into the command.`;
 }
 
-/** Several are remembered, and one may be as long as all that a reply has read. */
+/** Hashes long signatures: several are kept, and one may hold everything that a reply has read. */
 function shortened(text: string): string {
   if (text.length < 10_000) return text;
   return process.getBuiltinModule("node:crypto").createHash("sha256").update(text).digest("hex");
@@ -75,7 +75,7 @@ function shortened(text: string): string {
 
 export function countRepeats(): RepeatCounter {
   const latest: string[] = [];
-  /** For each length of a cycle: how many replies in a row were like the one so long before. */
+  /** For each cycle length, how many replies in a row equalled the one that many replies before. */
   const alike = new Array<number>(longestCycle).fill(0);
   return {
     get count() {
@@ -89,7 +89,7 @@ export function countRepeats(): RepeatCounter {
         alike.fill(0);
         return;
       }
-      // What is new at each call, such as the id of a subagent, is not progress.
+      // Values that are new at each call, such as a subagent's id, are not progress.
       const told = results.map((result) => result.replace(newId, ""));
       const signature = shortened(JSON.stringify([calls.map((call) => [call.name, call.args]), told]));
       for (let index = 0; index < longestCycle; index++) {

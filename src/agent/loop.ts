@@ -1,10 +1,10 @@
-// runTurn: from a prompt to an answer, as a stream of events. It always ends in exactly one `done` or `fail`.
+// runTurn: runs a turn from prompt to answer as a stream of events. It always ends in exactly one `done` or `fail`.
 
 import { setMaxListeners } from "node:events";
 import { ModelError } from "../model/provider.ts";
 import { milliseconds } from "../process/clock.ts";
 import type { AgentEvent } from "../protocol/event.ts";
-import { type Message, type Part, type ToolCallPart, textOf } from "../protocol/message.ts";
+import { type Message, messageText, type Part, type ToolCallPart } from "../protocol/message.ts";
 import { contextOf } from "../protocol/usage.ts";
 import { isBlankText } from "../text/blank.ts";
 import { type Agent, modelChange } from "./agent.ts";
@@ -12,7 +12,7 @@ import { type CallEnd, callTool } from "./call-tool.ts";
 import { noteTokens, sizeOf } from "./compact/measure.ts";
 import { shorten, tooLong } from "./compact/shorten.ts";
 import { countRepeats, newCallIds, repeatWarning, withUniqueCalls } from "./loop-detection.ts";
-import { atOnce, eventLoop, firstEvent, merge, mostAtOnce } from "./merge.ts";
+import { atOnce, eventLoop, firstEvent, maxAtOnce, merge } from "./merge.ts";
 import { batches, notRunResult, type PreparedCall, prepareCall, repeatedCall, withinLimit } from "./prepare-call.ts";
 import type { EndedSubagent } from "./subagents/index.ts";
 import { explain, type Turn, TurnError, type TurnPrompt } from "./turn.ts";
@@ -22,7 +22,7 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, outer: AbortSig
   const startedAt = agent.seams.now();
   const spending = new UsageBudget(agent.spending);
   const signal = agent.limits.maxCost === undefined ? outer : AbortSignal.any([outer, spending.whole.overspent.signal]);
-  setMaxListeners(0, signal); // each call of a tool listens, and a reply may hold many
+  setMaxListeners(0, signal); // each tool call adds a listener, and a reply may hold many
   const turn: Turn = {
     agent,
     prompt,
@@ -46,18 +46,18 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, outer: AbortSig
     agent.session.append({ role: "user", parts: [...prompt.parts, ...(await submitted(turn, prompt))] });
     while (true) {
       const { reply, modelCallId } = yield* nextReply(turn);
-      answer += textOf(reply);
+      answer += messageText(reply);
       await agent.hooks?.afterReply(reply, signal);
       const calls = callsOf(reply);
       if (calls.length > 0) {
         checkCost(turn);
-        yield* runCalls(turn, calls, modelCallId, textOf(reply));
+        yield* runCalls(turn, calls, modelCallId, messageText(reply));
       }
       const isSteered = yield* takeSteering(turn);
       turn.isReminded = false;
       if (calls.length === 0 && !isSteered && !(yield* awaitSubagents(turn)) && !(yield* remind(turn))) {
-        // A hook may have more to do: its prompt is one like the user's, within the same limits.
-        const followup = checkAnswer(turn, textOf(reply)) ?? (await agent.hooks?.stop("completed", signal));
+        // A stop hook may return a follow-up prompt, which is treated like the user's, within the same limits.
+        const followup = checkAnswer(turn, messageText(reply)) ?? (await agent.hooks?.stop("completed", signal));
         if (followup === undefined) break;
         yield { type: "user", text: followup };
         agent.session.append({ role: "user", parts: [{ type: "text", text: followup }] });
@@ -65,7 +65,7 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, outer: AbortSig
       checkLimits(turn);
     }
   } catch (error) {
-    // A task that was done before stays so, whatever becomes of the answer to a reminder.
+    // A task that was already done stays done, even if the answer to a reminder fails.
     const isDone = turn.isReminded && !signal.aborted && (error instanceof ModelError || error instanceof TurnError);
     if (!isDone) failure = error;
     await agent.subagents?.end();
@@ -85,18 +85,18 @@ export async function* runTurn(agent: Agent, prompt: TurnPrompt, outer: AbortSig
   else yield { type: "fail", ...explain(failure, signal), ...ending };
 }
 
-/** What hooks add to the prompt. Throws where one stops it. */
+/** Returns what hooks add to the prompt. Throws when a hook blocks it. */
 async function submitted({ agent, signal }: Turn, prompt: TurnPrompt): Promise<Part[]> {
   const heard = await agent.hooks?.beforePrompt({ attachments: [], ...prompt }, signal);
-  if (heard) signal.throwIfAborted(); // a hook that was cut off has let nothing pass
+  if (heard) signal.throwIfAborted(); // a hook that was cut off has approved nothing
   if (heard?.refusal !== undefined) throw new TurnError("PROMPT_BLOCKED", heard.refusal);
   return (heard?.context ?? []).map((text) => ({ type: "text", text }));
 }
 
-/** What was said to the turn while it ran. A prompt that a hook stops is left out, and that is said. */
+/** Appends prompts that were sent while the turn ran. A prompt that a hook blocks is left out with a notice. */
 async function* takeSteering(turn: Turn): AsyncGenerator<AgentEvent, boolean> {
   const { agent, signal } = turn;
-  // A turn that was interrupted answers nothing any more: what waits is for the next one.
+  // An interrupted turn answers nothing more: waiting prompts are left for the next one.
   if (signal.aborted) return false;
   const prompts = (await agent.control?.takeSteered(signal)) ?? [];
   let isHeard = false;
@@ -113,7 +113,7 @@ async function* takeSteering(turn: Turn): AsyncGenerator<AgentEvent, boolean> {
   return isHeard;
 }
 
-/** What to ask of the model when its answer is not the one that was asked for. Throws when that was done already. */
+/** Returns a request to repair an answer that does not fit. Throws when no repairs are left. */
 function checkAnswer(turn: Turn, text: string): string | undefined {
   const checked = turn.agent.answer?.check(text);
   if (!checked) return undefined;
@@ -130,7 +130,7 @@ function checkAnswer(turn: Turn, text: string): string | undefined {
   return `Your answer does not fit the JSON Schema: ${checked.fault}. Give the whole answer again, as JSON alone.`;
 }
 
-/** One answer of the model, already in the session. A conversation that is too long is shortened once. */
+/** Gets one reply of the model and adds it to the session. On a context overflow it compacts the conversation once. */
 async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Message; modelCallId: string }> {
   const { agent, signal } = turn;
   signal.throwIfAborted();
@@ -138,7 +138,7 @@ async function* nextReply(turn: Turn): AsyncGenerator<AgentEvent, { reply: Messa
   const before = agent.model;
   yield* agent.control?.settle() ?? [];
   if (agent.model !== before) turn.facts = agent.model;
-  // Room is left for the answer, the system prompt and the tools.
+  // Leave room for the answer, the system prompt and the tools.
   const room = Math.floor(turn.facts.contextTokens * 0.8);
   const { tokens, estimate, roomIn } = sizeOf(agent.session);
   if (agent.control?.takeCompact()) yield* shorten(turn, Math.floor(estimate / 2), { trigger: "manual" });
@@ -166,14 +166,14 @@ function isOverflow(error: unknown): error is ModelError {
   return error instanceof ModelError && error.code === "MODEL_OVERFLOW";
 }
 
-/** Deltas out, the finished message back, and into the session. */
+/** Yields deltas as they stream, then appends the finished message to the session and returns it. */
 async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<AgentEvent, Message> {
   const { agent } = turn;
   const request = {
     model: agent.model.id,
     system: agent.system,
     messages: agent.session.messages,
-    tools: agent.tools.filter(({ name }) => !agent.untold?.has(name)),
+    tools: agent.tools.filter(({ name }) => !agent.hiddenTools?.has(name)),
     signal: turn.signal,
     agent: agent.toolContext.sessionId,
     ...(agent.model.effort && { effort: agent.model.effort }),
@@ -226,7 +226,7 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
     if (thought !== "") yield endThought();
     turn.signal.throwIfAborted();
   } catch (error) {
-    // What people have seen of it stays.
+    // Text that was already shown stays.
     if (thought !== "") yield { ...endThought(), cut: true } as AgentEvent;
     if (shown !== "") yield { type: "text_end", text: shown, cut: true };
     throw error;
@@ -239,7 +239,7 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
     parts: withUniqueCalls(parts, turn.ids, modelCallId),
     provider: agent.provider.id,
   };
-  const text = textOf(reply);
+  const text = messageText(reply);
   const hasCalls = callsOf(reply).length > 0;
   if (isBlankText(text) && !hasCalls) {
     throw new TurnError(
@@ -247,14 +247,14 @@ async function* streamReply(turn: Turn, modelCallId: string): AsyncGenerator<Age
       `${agent.model.displayName} returned an empty answer. Try again, or choose another model with --model.`,
     );
   }
-  // Before it is shown: what was shown is also told again after a crash.
+  // Append before showing it: after a crash, whatever was shown is also in the session.
   agent.session.append(reply);
   if (counted > 0) noteTokens(agent.session, counted, request);
   if (text !== "") yield { type: "text_end", text, ...(hasCalls && { modelCallId, at: agent.seams.now() }) };
   return reply;
 }
 
-/** Runs the calls of one reply: side by side where they cannot conflict, else in the order they were made. */
+/** Runs the calls of one reply: in parallel where they cannot conflict, else in the order they were made. */
 async function* runCalls(
   turn: Turn,
   calls: ToolCallPart[],
@@ -268,7 +268,7 @@ async function* runCalls(
   for (const call of taken) {
     if (prepared.length % 16 === 15) await eventLoop();
     const ready = await prepareCall(agent, call);
-    // Looking twice does no harm, and waiting for something is looking again and again.
+    // Repeating a read does no harm, and polling needs it.
     const isRepeated = turn.ids.repeated.has(call.id) && changesSomething(ready);
     prepared.push(isRepeated ? repeatedCall(call) : ready);
   }
@@ -280,9 +280,9 @@ async function* runCalls(
     });
     return atOnce(ready);
   });
-  // As the original: all that were called together start together, and each waits for those that it conflicts with. Of a flood
-  // each starts when its turn comes, so that a stop need not write an end for all of them.
-  const isFlood = calls.length > 2 * mostAtOnce;
+  // Like `cursor-agent`, all calls of a reply start together, and each waits for those it conflicts with. In a flood, each starts when its
+  // turn comes, so that a stop need not write an end for all of them.
+  const isFlood = calls.length > 2 * maxAtOnce;
   if (!isFlood) for (const { events } of running.flat()) yield* firstEvent(events);
   for (const [index, group] of running.entries()) {
     if (index > 0) await eventLoop();
@@ -303,7 +303,7 @@ async function* runCalls(
   agent.session.append({ role: "user", parts: [...results, ...told, ...newInstructions(agent, prepared), ...news] });
 }
 
-/** Those that were left to themselves are waited for before the run ends; what they say, the model still hears. */
+/** Waits for background subagents before the run ends. Returns true when the model has their answers to read. */
 async function* awaitSubagents(turn: Turn): AsyncGenerator<AgentEvent, boolean> {
   const { subagents, session } = turn.agent;
   const news = yield* tellEnded(turn, await subagents?.waitForAll(turn.signal));
@@ -311,7 +311,7 @@ async function* awaitSubagents(turn: Turn): AsyncGenerator<AgentEvent, boolean> 
   return news.length > 0;
 }
 
-/** True when the model was told of what it left unfinished: errors in its edits, commands that still run. */
+/** Returns true when the model was reminded of unfinished work: errors in its edits or commands that still run. */
 async function* remind(turn: Turn): AsyncGenerator<AgentEvent, boolean> {
   const late = yield* tellLateErrors(turn, lateErrorsMs);
   const text = late.length > 0 ? undefined : await turn.agent.unfinished?.(turn.signal);
@@ -322,10 +322,10 @@ async function* remind(turn: Turn): AsyncGenerator<AgentEvent, boolean> {
   return true;
 }
 
-/** How long the end of a turn waits for language servers that still look at its edits. */
+/** How long the end of a turn waits for language servers that still check its edits. */
 const lateErrorsMs = 2000;
 
-/** What language servers found after the results of the edits were out. */
+/** Reports language-server findings that came after the results of the edits. */
 async function* tellLateErrors({ agent, signal }: Turn, waitMs = 0): AsyncGenerator<AgentEvent, Part[]> {
   const found = signal.aborted ? "" : await agent.diagnostics?.takeLate(agent.toolContext.sessionId, waitMs);
   if (!found) return [];
@@ -334,7 +334,7 @@ async function* tellLateErrors({ agent, signal }: Turn, waitMs = 0): AsyncGenera
   return [{ type: "text", text }];
 }
 
-/** Those that have ended in the background: what the stream, the list of refusals and the model are told. */
+/** Reports ended background subagents to the stream, the list of refusals and the model. */
 async function* tellEnded({ denials: all }: Turn, ended: EndedSubagent[] = []): AsyncGenerator<AgentEvent, Part[]> {
   for (const { notice, denials } of ended) {
     yield notice;
@@ -347,7 +347,7 @@ function changesSomething({ prepared }: PreparedCall): boolean {
   return prepared?.tool.once ?? prepared?.needs.some((need) => need.kind !== "Read") ?? false;
 }
 
-/** Rules that belong to the files just touched, told once, beside the results. */
+/** Returns rules that apply to the files just touched; each is sent once, next to the results. */
 function newInstructions(agent: Agent, calls: readonly PreparedCall[]): Part[] {
   return calls.flatMap(({ prepared }): Part[] => {
     const path = prepared?.wireArgs["path"];
@@ -366,7 +366,7 @@ function checkReplies({ agent: { limits }, replies, spending }: Turn): void {
   );
 }
 
-/** What may not be paid for stops the whole run: nothing more of any reply begins. */
+/** Aborts the whole run, including its subagents, when the cost limit is reached. */
 function checkCost({ agent: { limits }, spending: { whole } }: Turn): void {
   if (limits.maxCost === undefined || whole.cost < limits.maxCost) return;
   const message = `The run has cost $${whole.cost.toFixed(4)}, its limit is $${limits.maxCost}. Raise it with --max-cost.`;

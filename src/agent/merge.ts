@@ -1,20 +1,20 @@
-// The calls of one reply side by side: their events as they come, a bounded number of them at once.
+// Runs the calls of one reply in parallel: merges their events, with a limit on how many run at once.
 
-export const mostAtOnce = 16;
+export const maxAtOnce = 16;
 
-/** Parts of a list that may be worked on together. */
+/** Splits a list into chunks that may run together. */
 export function atOnce<Item>(items: readonly Item[]): Item[][] {
-  const count = Math.ceil(items.length / mostAtOnce);
-  return Array.from({ length: count }, (_, index) => items.slice(index * mostAtOnce, (index + 1) * mostAtOnce));
+  const count = Math.ceil(items.length / maxAtOnce);
+  return Array.from({ length: count }, (_, index) => items.slice(index * maxAtOnce, (index + 1) * maxAtOnce));
 }
 
-/** Passes on the first event of a stream alone: the start of a call. */
+/** Yields only the first event of a stream: the start of a call. */
 export async function* firstEvent<Event>(events: AsyncGenerator<Event, unknown>): AsyncGenerator<Event> {
   const { done, value } = await events.next();
   if (!done) yield value;
 }
 
-/** Events pass as they come, values come back in order. */
+/** Yields events as they come; returns the values in order. */
 export async function* merge<Event, Value>(
   generators: readonly AsyncGenerator<Event, Value>[],
 ): AsyncGenerator<Event, Value[]> {
@@ -27,7 +27,7 @@ export async function* merge<Event, Value>(
     if (result.done) {
       values[index] = result.value;
     } else {
-      // First the event, then the work behind it: whoever keeps events has kept the start of a call before it runs.
+      // Yield the event before resuming its generator, so that the start of a call is stored before the call runs.
       yield result.value;
       waiting.set(index, step(index));
     }
@@ -35,7 +35,7 @@ export async function* merge<Event, Value>(
   return values;
 }
 
-/** Calls that need not wait for anything would never let timers and signals through. */
+/** Yields to the event loop: calls that never wait would otherwise block timers and signals. */
 export function eventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

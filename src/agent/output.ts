@@ -1,8 +1,8 @@
-// Captured output on its way: whole characters, and a file for what is too long to keep.
+// Handles captured output: splits it at whole characters, and spills what is too long to a file.
 import { closeSync, openSync, writeSync } from "node:fs";
 import { wholeLength } from "../process/bounded-bytes.ts";
 
-/** Passes bytes on in whole characters, so that two streams can be laid into one. */
+/** Passes bytes on in whole characters, so that two streams can be interleaved. */
 export class CharacterStream {
   #held = Buffer.alloc(0);
 
@@ -20,9 +20,9 @@ export class CharacterStream {
   }
 }
 
-const mostSpilledBytes = 64 * 1024 * 1024;
+const maxSpilledBytes = 64 * 1024 * 1024;
 
-/** The whole output, up to a limit, in a file that only its owner can read. */
+/** Stores the whole output, up to a limit, in a file that only its owner can read. */
 export class SpillFile {
   readonly path: string;
   readonly #limit: number;
@@ -32,7 +32,7 @@ export class SpillFile {
   #dropped = 0;
   #failure: string | undefined;
 
-  constructor(path: string, limit = mostSpilledBytes) {
+  constructor(path: string, limit = maxSpilledBytes) {
     this.path = path;
     this.#limit = limit;
     try {
@@ -64,7 +64,7 @@ export class SpillFile {
     this.#descriptor = undefined;
   }
 
-  // Synchronous, so that memory holds nothing that waits for the disk: a chunk is 64 KiB at most.
+  // Writes are synchronous, so that nothing queues in memory for the disk: a chunk is at most 64 KiB.
   #writeWhole(bytes: Buffer): void {
     let done = 0;
     try {

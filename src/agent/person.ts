@@ -1,15 +1,15 @@
-// Person: who sits in front of the terminal, for what no rule can decide. Absent in print mode: then nothing is made up.
+// Defines Person: the user at the terminal, asked what no rule can decide. Absent in print mode, where no answer is invented.
 import type { Question as ChoiceQuestion, QuestionAnswer } from "../protocol/tool-shapes.ts";
 
 export type { ChoiceQuestion };
 
 export interface Person {
-  /** Undefined where the questions were passed over. */
+  /** Resolves to undefined when the user skipped the questions. */
   choose(
     title: string,
     questions: readonly ChoiceQuestion[],
     signal: AbortSignal,
   ): Promise<QuestionAnswer[] | undefined>;
-  /** Undefined: accepted; else why not. */
+  /** Resolves to undefined when the plan is accepted, else to the reason. */
   refusesPlan(plan: { name: string; text: string; file: string }, signal: AbortSignal): Promise<string | undefined>;
 }

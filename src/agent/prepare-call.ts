@@ -1,4 +1,4 @@
-// A call before it is permitted: its tool is found, its arguments are checked, and what it needs is known.
+// Prepares a call before it is permitted: finds its tool, checks its arguments and determines what it needs.
 
 import type { Need } from "../policy/need.ts";
 import { isInside } from "../policy/paths.ts";
@@ -8,8 +8,8 @@ import type { Agent } from "./agent.ts";
 import { findTool } from "./tools/index.ts";
 import { failure, type Tool, ToolFailure } from "./tools/tool.ts";
 
-/** A server may have thousands of tools: whoever misspells one is told of so many. */
-const mostNamed = 100;
+/** Most tool names listed after a misspelled one, since an MCP server may have thousands. */
+const maxNamed = 100;
 
 /** A call that is ready to be permitted: its tool is known and its arguments are valid. */
 export type Prepared = { tool: Tool; args: unknown; wireArgs: Record<string, unknown>; needs: Need[] };
@@ -19,8 +19,8 @@ export type PreparedCall = { call: ToolCallPart; prepared?: Prepared; failure?: 
 export async function prepareCall(agent: Agent, call: ToolCallPart): Promise<PreparedCall> {
   const tool = findTool(agent.tools, call.name);
   if (!tool) {
-    const offered = agent.tools.filter(({ name }) => !agent.untold?.has(name));
-    const names = offered.slice(0, mostNamed).map((each) => each.name);
+    const offered = agent.tools.filter(({ name }) => !agent.hiddenTools?.has(name));
+    const names = offered.slice(0, maxNamed).map((each) => each.name);
     const others = offered.length - names.length;
     const list = `${names.join(", ")}${others > 0 ? `, and ${others} more` : ""}`;
     return { call, failure: failure(`There is no tool named ${call.name}. The tools are: ${list}.`) };
@@ -35,13 +35,13 @@ export async function prepareCall(agent: Agent, call: ToolCallPart): Promise<Pre
   }
 }
 
-/** A call that was made before, under the same id: it has its result, and is not run again. */
+/** Answers a call that was made before under the same id: it already has its result and is not run again. */
 export function repeatedCall(call: ToolCallPart): PreparedCall {
   const message = `This ${call.name} call was already made and answered, and a call id is used only once: it was not run again. Make a new call if you need it again.`;
   return { call, failure: failure(message) };
 }
 
-/** The calls of a reply in groups: those of one run side by side, and each group waits for the one before it. */
+/** Groups the calls of a reply: calls of a group run in parallel, and each group waits for the one before it. */
 export async function batches(calls: readonly PreparedCall[]): Promise<PreparedCall[][]> {
   const done: PreparedCall[][] = [];
   const reading = await readingCommands(calls);
@@ -53,7 +53,7 @@ export async function batches(calls: readonly PreparedCall[]): Promise<PreparedC
   return done;
 }
 
-/** The commands that change nothing; every doubt is a no. */
+/** Returns the commands that certainly change nothing. */
 async function readingCommands(calls: readonly PreparedCall[]): Promise<ReadonlySet<Need>> {
   const commands = calls.flatMap(({ prepared }) => prepared?.needs.filter(({ kind }) => kind === "Shell") ?? []);
   if (commands.length < 2) return new Set();
@@ -63,7 +63,7 @@ async function readingCommands(calls: readonly PreparedCall[]): Promise<Readonly
 
 /** Two calls may run together unless one may change what the other reads or changes. */
 function conflict(a: PreparedCall, b: PreparedCall, reading: ReadonlySet<Need>): boolean {
-  // Whoever waits for a command does so after the starts before it, and what follows a wait was meant to.
+  // An Await runs after the commands before it, and commands after an Await were meant to follow it.
   if (isWait(a) !== isWait(b) && [a, b].some(({ prepared }) => prepared?.tool.wire === "shell")) return true;
   const first = a.prepared?.needs ?? [];
   const second = b.prepared?.needs ?? [];
@@ -77,14 +77,14 @@ function isWait({ prepared }: PreparedCall): boolean {
 function needsConflict(a: Need, b: Need, reading: ReadonlySet<Need>): boolean {
   const writes = (need: Need) => need.kind === "Write" || need.kind === "Delete";
   const inFiles = (need: Need) => writes(need) || need.kind === "Read";
-  // A command may read and change any file: what the next one reads, and git's lock.
+  // A command may read and change any file, for example what the next one reads, or git's lock.
   if (a.kind === "Shell" && b.kind === "Shell") return !reading.has(a) || !reading.has(b);
   if (a.kind === "Shell" || b.kind === "Shell") return inFiles(a) || inFiles(b);
   if (!inFiles(a) || !inFiles(b) || !(writes(a) || writes(b))) return false;
   return isInside(a.target, b.target) || isInside(b.target, a.target);
 }
 
-/** A bug in one tool must not take the run with it: the model is told, the run goes on. */
+/** Reports a bug in a tool to the model, so that the run goes on. */
 export function unexpected(name: string, error: unknown): ToolFailure {
   if (error instanceof ToolFailure) return error;
   return failure(`${name} failed unexpectedly: ${messageOf(error)}`);
@@ -96,7 +96,7 @@ export function messageOf(error: unknown): string {
 
 const maxCallsPerReply = 256;
 
-/** Of the calls of one reply, those that are run; the others are answered with an error, and whoever watches is told. */
+/** Returns the calls of a reply that are run; the others are answered with an error, and `notice` reports them to the user. */
 export function withinLimit(calls: readonly ToolCallPart[]): {
   taken: readonly ToolCallPart[];
   surplus: ToolResultPart[];
@@ -111,7 +111,7 @@ export function withinLimit(calls: readonly ToolCallPart[]): {
   };
 }
 
-/** What the model is told of a call that a stop came before. */
+/** Builds the result of a call that was stopped before it ran. */
 export function notRunResult({ id }: ToolCallPart): ToolResultPart {
   return { type: "tool_result", id, text: notRun, isError: true };
 }

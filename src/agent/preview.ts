@@ -1,10 +1,10 @@
-// What an edit would change, for the person who is asked about it: the tool itself runs, and writes nothing.
+// Previews an edit for the user who is asked about it: runs the tool itself without writing.
 import { isObject } from "../json/object.ts";
 import type { Decision } from "../policy/need.ts";
 import type { Agent } from "./agent.ts";
 import type { Prepared } from "./prepare-call.ts";
 
-/** A unified diff. Undefined for other tools, and where the edit would fail: then there is nothing to show but the call. */
+/** Returns a unified diff; undefined for other tools and for an edit that would fail. */
 export async function previewOf(
   agent: Agent,
   { tool, args }: Prepared,

@@ -1,9 +1,9 @@
-// Runs the tools' processes: in the sandbox where there is one, with as much of their output as anyone can use.
+// Runs the tools' processes, in the sandbox where there is one, and captures a bounded amount of their output.
 
-import { toolEnvironment } from "../policy/tool-environment.ts";
 import { BoundedBytes } from "../process/bounded-bytes.ts";
 import { type Enclosure, type ProcessEnding, Supervisor, type SupervisorRequest } from "../process/supervisor.ts";
 import { UserError } from "../protocol/error-codes.ts";
+import { toolEnvironment } from "../redact/tool-environment.ts";
 import { CharacterStream, SpillFile } from "./output.ts";
 import type { Sandbox } from "./sandbox/index.ts";
 
@@ -13,21 +13,21 @@ export type ProcessRequest = Pick<
   SupervisorRequest,
   "command" | "cwd" | "onChannel" | "signal" | "timeoutMs" | "graceMs" | "leftovers"
 > & {
-  /** The whole environment; else toolEnvironment(). */
+  /** The whole environment; default toolEnvironment(). */
   env?: Record<string, string>;
-  /** Its standard input; else that is empty. A command need not read it. `open`: it is written to while it runs. */
+  /** Standard input, empty by default; the command need not read it. With `open`, it is written to while the command runs. */
   input?: string | { open: true };
-  /** Runs it in there, or not at all. `readable`: folders outside the workspace that it must be able to read. */
+  /** Runs the command in this sandbox or not at all. `readable` lists folders outside the workspace that it must be able to read. */
   sandbox?: Sandbox;
   readable?: readonly string[];
-  /** Streams that can be opened by their names: ours are sockets to the kernel, and those cannot. */
+  /** Gives the command pipes that it can open by path (/dev/stdout); the default streams are sockets, which cannot be opened. */
   realPipes?: boolean;
-  /** Most bytes kept in memory for each stream, half of them from the beginning and half from the end. */
+  /** Most bytes kept in memory per stream, half from the beginning and half from the end. */
   keepBytes?: number;
-  /** File that gets the whole interleaved output once `spillAfterBytes` (else `keepBytes`) is passed. */
+  /** File that gets the whole interleaved output once `spillAfterBytes` (default `keepBytes`) is exceeded. */
   spillTo?: string;
   spillAfterBytes?: number;
-  /** Live, in whole characters. */
+  /** Called with live output in whole characters. */
   onOutput?(stream: "stdout" | "stderr", chunk: Buffer): void;
 };
 
@@ -47,9 +47,9 @@ export type ProcessEnd = Omit<ProcessEnding, "stopped" | "failure" | "notBegun">
 export interface ProcessRunner {
   run(request: ProcessRequest): Promise<ProcessEnd>;
   start(request: ProcessRequest): RunningProcess;
-  /** With our own input and output, and the signals that we get. For a command that the user typed. */
+  /** Runs a command that the user typed, with this process's own input and output, and forwards signals to it. */
   attach(request: Pick<ProcessRequest, "command" | "cwd" | "env" | "sandbox">): Promise<AttachedEnd>;
-  /** Stops whatever still runs, in stages, and waits for it. */
+  /** Stops all running processes, in stages, and waits for them. */
   endAll(): Promise<void>;
 }
 
@@ -59,14 +59,14 @@ export interface RunningProcess {
   /** 0 when it could not be started; `ended` says why. */
   pid: number;
   ended: Promise<ProcessEnd>;
-  /** To an open input, or to the channel. Resolves when it has room for more; rejects when nobody reads it any more. */
+  /** Writes to an open input or to the channel. Resolves when there is room for more; rejects when the reader is gone. */
   write(text: string): Promise<void>;
   stop(): void;
-  /** It goes on without its time limit and its signal, and everything that it says goes to the file for its output. */
+  /** Lets the process run on without its time limit and signal; all of its output goes to the spill file. */
   letGo(): void;
 }
 
-/** `keys`: values in use, which no tool may see under whatever name. */
+/** `keys` lists secret values in use, which are removed from the tools' environment under any name. */
 export function createProcessRunner(
   options: { env?: NodeJS.ProcessEnv; keys?: readonly string[] } = {},
 ): ProcessRunner {
@@ -89,7 +89,7 @@ export function createProcessRunner(
       enter: () => enter(request, env),
       input: isOpen ? "" : input,
       keepOpen: isOpen,
-      // The end of an open input says it; a command has none to hear it from.
+      // Closing an open input tells the program to end; other commands cannot be told this way.
       cancel: () => isOpen && supervisor.stdin?.end() !== undefined,
       ...more,
     });
@@ -116,7 +116,7 @@ export function createProcessRunner(
       const { stopped, ...end } = startedOnly(ending);
       return { ...end, ...output.end(), timedOut: stopped === "timedOut", cancelled: stopped === "cancelled" };
     });
-    ended.catch(() => {}); // whoever only stops it need not look at `ended`
+    ended.catch(() => {}); // a caller that only stops it need not handle `ended`
     return {
       pid: supervisor.pid,
       ended,
@@ -131,7 +131,7 @@ export function createProcessRunner(
   }
 
   async function attach(request: ProcessRequest): Promise<AttachedEnd> {
-    // In a session of its own: a signal from the terminal comes to us alone, and goes on to the command itself.
+    // The command runs in its own session: terminal signals reach only this process, which forwards them.
     const begin = () => supervise(request, { inheritStreams: true, leftovers: "ignore" });
     let supervisor = begin();
     const pass = (name: NodeJS.Signals) => void supervisor.signal(name);
@@ -155,14 +155,14 @@ export function createProcessRunner(
   };
 }
 
-/** Whoever reads the output wants no colours, unless the user does. Both together make programs complain. */
+/** Turns colours off unless the user forces them. Setting both makes programs complain. */
 function withoutColour(env: Record<string, string>): Record<string, string> {
   return "FORCE_COLOR" in env || "CLICOLOR_FORCE" in env ? env : { NO_COLOR: "1", ...env };
 }
 
 const passedSignals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2"];
 
-/** By way of `cat`, outside of a sandbox: there it would be ended before it has passed on the last of it. */
+/** Pipes through `cat` outside the sandbox: inside, it would be killed before it has passed on the last output. */
 const withRealPipes = 'exec > >(exec cat) 2> >(exec cat >&2); exec "$@"';
 
 function enter({ command, cwd, sandbox, readable, realPipes }: ProcessRequest, env: Record<string, string>): Enclosure {
@@ -172,15 +172,15 @@ function enter({ command, cwd, sandbox, readable, realPipes }: ProcessRequest, e
   return { ...inside, command: [entered?.bash ?? "bash", "-c", withRealPipes, "pipes", ...inside.command] };
 }
 
-const mostTries = 8;
+const maxTries = 8;
 
 /**
- * What a sandbox is made of may be gone in the moment in which it is mounted: a socket of another program, a folder. Then the
- * command has not begun, and the next look sees what is there.
+ * Retries when something that a sandbox mounts, such as another program's socket or a folder, vanished while it was being set up. The
+ * command has not begun then, and the next attempt sees what is there.
  */
 async function untilBegun(first: Supervisor, again: () => Supervisor): Promise<ProcessEnding> {
   let ending = await first.ended;
-  for (let tries = 1; tries < mostTries && ending.notBegun !== undefined && !ending.stopped; tries++)
+  for (let tries = 1; tries < maxTries && ending.notBegun !== undefined && !ending.stopped; tries++)
     ending = await again().ended;
   return ending;
 }
@@ -192,7 +192,7 @@ function startedOnly({ failure, notBegun, ...ending }: ProcessEnding): Omit<Proc
   throw failure.code ? new UserError(failure.code, failure.message) : failure.cause;
 }
 
-/** The two streams of a command, and both laid into one. */
+/** Collects the two streams of a command, and both interleaved. */
 class Output {
   readonly #request: ProcessRequest;
   readonly #streams: Record<"stdout" | "stderr", { kept: BoundedBytes; characters: CharacterStream }>;
@@ -208,7 +208,7 @@ class Output {
       stderr: { kept: new BoundedBytes(keepBytes), characters: new CharacterStream() },
     };
     this.#interleaved = new BoundedBytes(keepBytes);
-    // Not more than is kept, or the beginning of the file would be lost.
+    // At most what is kept in memory, or the beginning of the file would be lost.
     this.#spillAfter = Math.min(request.spillAfterBytes ?? keepBytes, keepBytes);
   }
 
@@ -216,13 +216,13 @@ class Output {
     return this.#streams.stdout.kept.total + this.#streams.stderr.kept.total;
   }
 
-  /** A file that is to hold everything is there from the start, for whoever looks. */
+  /** Creates a file that is to hold everything at the start, so that it can be read while the command runs. */
   open(): void {
     const { spillTo } = this.#request;
     if (spillTo !== undefined && this.#spillAfter === 0) this.#spill = new SpillFile(spillTo);
   }
 
-  /** What came so far is there whole: nothing was spilled, so nothing was cut. */
+  /** Starts the spill file with the output so far, which is still complete: nothing is cut before it is spilled. */
   spillNow(): void {
     const { spillTo } = this.#request;
     if (spillTo === undefined || this.#spill) return;

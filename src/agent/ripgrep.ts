@@ -1,4 +1,4 @@
-// Ripgrep: where the binary is, how a search runs, which files it may see.
+// Runs ripgrep: locates the binary, runs searches, and decides which files they may see.
 import { closeSync, existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join, relative } from "node:path";
@@ -20,7 +20,7 @@ import { failure, type ToolContext } from "./tools/tool.ts";
 
 let found: string | undefined;
 
-/** Asks the package, from wherever this code lies: source file or bundled chunk. */
+/** Resolves the binary through its package, whether this code is a source file or a bundled chunk. */
 export function ripgrepPath(): string {
   found ??= locate();
   return found;
@@ -28,9 +28,9 @@ export function ripgrepPath(): string {
 
 function locate(): string {
   try {
-    // A bundle in CommonJS has no import.meta.
+    // A CommonJS bundle has no import.meta.
     const here = createRequire(typeof __filename === "string" ? __filename : import.meta.url);
-    // The binary is in a package of the platform that only the main package can be sure to see.
+    // The binary is in a platform package that only the main package is sure to resolve.
     const there = createRequire(here.resolve("@vscode/ripgrep"));
     const binary = process.platform === "win32" ? "rg.exe" : "rg";
     return there.resolve(`@vscode/ripgrep-${process.platform}-${process.arch}/bin/${binary}`);
@@ -45,11 +45,11 @@ function locate(): string {
 
 type SearchContext = ToolContext & FileContext;
 
-/** Of a context, what a run needs, and what decides on files. */
+/** The part of the context that running needs, and the part that decides which files are visible. */
 type Runs = Pick<ToolContext, "processes" | "signal">;
 type Reads = Pick<ToolContext, "mayRead">;
 
-/** Where a search starts. `folder`: what names in results are relative to. `start`: the argument for ripgrep. */
+/** Where a search starts. Names in results are relative to `folder`; `start` is the path argument for ripgrep. */
 export type Search = { folder: string; start: string; isFile: boolean };
 
 export async function searchAt(path: string | undefined, place: SearchContext): Promise<Search> {
@@ -61,18 +61,18 @@ export async function searchAt(path: string | undefined, place: SearchContext): 
     : { folder: real, start: "./", isFile };
 }
 
-/** A name as ripgrep said it, without "./", and what stands beside it. */
+/** A file name as ripgrep printed it, without "./", and the rest of its record. */
 export type FoundRecord = { file: string; rest: string };
 
 export type SearchReader = {
-  /** The records in what ripgrep said. */
+  /** Parses the records in ripgrep's output. */
   records(text: string): Iterable<FoundRecord>;
   keep(file: string): boolean;
 };
 
 /**
- * What ripgrep finds. It goes by names, and a name may lead elsewhere while it looks: so a file whose way there changed in
- * the meantime is opened here, where its path may not lead astray, and searched once more by that handle. `cut`: there was more.
+ * Runs a search. Ripgrep goes by names, and a name may lead elsewhere while it runs, so a file whose path changed in the meantime is opened
+ * here without following links and searched again through that handle. `cut` means that there was more.
  */
 export async function searchRecords(
   search: Search,
@@ -106,10 +106,10 @@ export async function searchRecords(
   }
 }
 
-/** So many handles at a time: a process may have 1,024. */
-const mostHeld = 200;
+/** Most files held open at a time: a process may have 1,024 handles. */
+const maxHeld = 200;
 
-/** The same search in files that are held open. What is not where its name says is left out. */
+/** Runs the same search on files held open. Files that are not where their name says are left out. */
 async function searchHeld(
   files: readonly string[],
   { folder }: Search,
@@ -118,10 +118,10 @@ async function searchHeld(
 ): Promise<{ found: FoundRecord[]; cut: boolean }> {
   const found: FoundRecord[] = [];
   let cut = false;
-  for (let at = 0; at < files.length; at += mostHeld) {
+  for (let at = 0; at < files.length; at += maxHeld) {
     const held = new Map<string, { file: string; handle: FileHandle }>();
     try {
-      for (const file of files.slice(at, at + mostHeld)) {
+      for (const file of files.slice(at, at + maxHeld)) {
         const handle = openOrNothing(join(folder, file));
         if (handle) held.set(handle.at, { file, handle });
       }
@@ -139,13 +139,13 @@ async function searchHeld(
   return { found, cut };
 }
 
-/** `cut`: there was more, and the last record may be half. `said`: of what could not be read. */
+/** `cut` means that there was more and the last record may be incomplete. `said` is stderr: what could not be read. */
 type SearchOutput = { text: string; cut: boolean; said: string };
 
-const mostBytes = 8 * 1024 * 1024;
-const mostMs = 60_000;
+const maxBytes = 8 * 1024 * 1024;
+const maxMs = 60_000;
 
-/** One run of ripgrep. Ends it when it has said more than anyone can use or takes too long; `cut` tells. */
+/** Runs ripgrep once. Stops it when it prints too much or takes too long, and then sets `cut`. */
 async function runRipgrep(args: readonly string[], cwd: string, context: Runs): Promise<SearchOutput> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -153,28 +153,28 @@ async function runRipgrep(args: readonly string[], cwd: string, context: Runs): 
     command: [ripgrepPath(), "--no-config", "--color=never", "--no-ignore-messages", ...args],
     cwd,
     signal: context.signal,
-    timeoutMs: mostMs,
+    timeoutMs: maxMs,
     keepBytes: 64 * 1024,
     leftovers: "ignore",
     onOutput(stream, chunk) {
-      if (stream !== "stdout" || size >= mostBytes) return;
+      if (stream !== "stdout" || size >= maxBytes) return;
       chunks.push(chunk);
       size += chunk.length;
-      if (size >= mostBytes) running.stop();
+      if (size >= maxBytes) running.stop();
     },
   });
   const end = await running.ended;
-  const cut = size >= mostBytes || end.timedOut;
+  const cut = size >= maxBytes || end.timedOut;
   if (end.cancelled && !cut) throw failure("The search was cancelled.");
-  // 1: nothing found. 2: some files could not be read; or, said before any is looked at, the pattern is at fault.
+  // Exit code 1: nothing found. 2: some files could not be read or, if reported before any file, the pattern is invalid.
   const said = end.stderr.trim();
   if (end.exitCode === 2 && said !== "" && !/^rg: [./]|\(os error \d+\)/.test(said)) throw failure(said);
   return { text: Buffer.concat(chunks).toString("utf8"), cut, said };
 }
 
-/** What this user may not read, without "./". Throws where that is the very place that was to be searched. */
+/** Returns the files that this user may not read, without "./". Throws when the start of the search itself is unreadable. */
 function unreadIn({ said }: SearchOutput, search: Search, place: Reads): string[] {
-  const gone = new Set(["2", "20", "40"]); // ENOENT, ENOTDIR, ELOOP: it went away while ripgrep looked
+  const gone = new Set(["2", "20", "40"]); // ENOENT, ENOTDIR, ELOOP: it went away during the search
   const unread = said.split("\n").flatMap((line) => {
     const [, file, code] = /^rg: (.+?): .*\(os error (\d+)\)$/.exec(line) ?? [];
     return file === undefined || gone.has(code!) ? [] : withoutDot(file);
@@ -184,18 +184,18 @@ function unreadIn({ said }: SearchOutput, search: Search, place: Reads): string[
   return unread.filter((file) => isVisible(file, search, place)).sort();
 }
 
-const mostUnread = 5;
+const maxUnread = 5;
 
-/** For the end of a result: a model that is not told takes what it may not read for empty. */
+/** Returns a note for the end of a result: without it, a model takes unreadable files for empty. */
 export function unreadNote(unread: readonly string[]): string {
   if (unread.length === 0) return "";
-  const more = unread.length > mostUnread ? ` and ${unread.length - mostUnread} more` : "";
-  return `\n[Permission denied, not searched: ${unread.slice(0, mostUnread).join(", ")}${more}]`;
+  const more = unread.length > maxUnread ? ` and ${unread.length - maxUnread} more` : "";
+  return `\n[Permission denied, not searched: ${unread.slice(0, maxUnread).join(", ")}${more}]`;
 }
 
 /**
- * The files below the start that no ignore file hides, in path order, relative to the search's folder, without "./". What is
- * not wanted is left out before anything is asked about it.
+ * Lists the files below the start that no ignore file hides, sorted by path, relative to the search's folder, without "./". `isWanted`
+ * filters before permissions are checked.
  */
 export async function listFiles(
   search: Search,
@@ -205,7 +205,7 @@ export async function listFiles(
   const root = holdFolder(search);
   try {
     const start = moment();
-    // Without "./" in the argument there is none in the names, of which it would have to be taken off one by one.
+    // An argument without "./" makes ripgrep print names without it, which saves stripping each one.
     const below = search.start === "./" ? [] : [withoutDot(search.start)];
     const args = [...visibility(search.folder), "--files", "--null", "--", ...below];
     const output = await runRipgrep(args, root.at(""), context);
@@ -223,7 +223,7 @@ export async function listFiles(
   }
 }
 
-/** The wanted ones among names that end in NUL each; a half one at the end has none. One by one: there may be a million. */
+/** Returns the wanted names of a NUL-terminated list; an incomplete last one is dropped. Scans in place: there may be a million. */
 export function namesIn(text: string, isWanted: (name: string) => boolean = () => true): string[] {
   const names: string[] = [];
   for (let at = 0, end = text.indexOf("\0"); end !== -1; at = end + 1, end = text.indexOf("\0", at)) {
@@ -233,7 +233,7 @@ export function namesIn(text: string, isWanted: (name: string) => boolean = () =
   return names;
 }
 
-/** Tells whether a file is really at its path, by what its folder holds when it is asked first. */
+/** Returns a test of whether a file is really at its path, from a cached listing of its folder. */
 function presenceIn(root: string): (file: string) => boolean {
   const known = new Map<string, ReadonlySet<string>>();
   return (file) => {
@@ -276,12 +276,12 @@ export function withoutDot(file: string): string {
   return file.startsWith("./") ? file.slice(2) : file;
 }
 
-/** Hidden files count, git's own do not. Ignore files count also where there is no repository. */
+/** Includes hidden files but not .git, and applies ignore files also outside a repository. */
 function visibility(folder: string): string[] {
   const args = ["--hidden", "--glob=!.git"];
   const ignoreFiles = [".cursorignore", ".cursorindexingignore"];
   if (!findGit(folder)) {
-    // A .gitignore above the folder then belongs to something else: dotfiles kept in a home directory ignore all.
+    // Outside a repository, a .gitignore above the folder is unrelated: that of dotfiles kept in a home directory ignores everything.
     args.push("--no-require-git", "--no-ignore-parent");
     ignoreFiles.unshift(".gitignore");
   }

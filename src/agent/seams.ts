@@ -1,20 +1,20 @@
-// Seams: what an agent takes from the world beside models and files, handed in so that a recording, a test or an editor can
-// take its place.
+// Seams: what an agent takes from its surroundings besides models and files, injected so that a
+// recording, a test or an editor can replace it.
 import { randomUuid } from "../store/chats/random-uuid.ts";
 import type { Tool, ToolContext, ToolResult } from "./tools/tool.ts";
 
 export type Seams = {
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   now(): number;
-  /** A UUID. */
+  /** Returns a new random UUID. */
   newId(): string;
   /** Runs a permitted call. Throws what the tool throws. */
   runTool(tool: Tool, args: unknown, context: ToolContext): Promise<ToolResult>;
-  /** Files that somebody has open and has not saved. */
+  /** Unsaved files that are open in an editor. */
   buffers?: OpenBuffers;
 };
 
-/** Both answer undefined or false where the file is not open there. */
+/** Resolve to undefined or false when the file is not open in the editor. */
 export type OpenBuffers = {
   read(path: string): Promise<string | undefined>;
   write(path: string, text: string): Promise<boolean>;

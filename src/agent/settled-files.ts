@@ -1,18 +1,18 @@
-// Was a file that a search named the one at this path, all the while that the search ran? A command beside it may have put a
-// link in the place of a folder, and taken it away again.
+// Checks that a file named by a search was at its path for the whole search: a concurrent command may have replaced a
+// folder with a link and removed it again.
 import { lstatSync, type Stats, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { milliseconds } from "../process/clock.ts";
 import type { FolderHandle } from "./folder-handle.ts";
 
-/** A moment before which a search had not begun, by both clocks. */
+/** A time before the search began, by the wall clock and the monotonic clock. */
 export type Moment = { date: number; steady: number };
 
 export function moment(): Moment {
   return { date: Date.now(), steady: milliseconds() };
 }
 
-/** File systems that stamp a folder with this machine's clock whenever a name in it changes. Of others nothing is known. */
+/** File systems that stamp a folder with this machine's clock whenever a name in it changes. Others are not trusted. */
 const stampedHere: ReadonlySet<number> = new Set([
   0xef53, // ext2, ext3, ext4
   0x58465342, // xfs
@@ -23,13 +23,13 @@ const stampedHere: ReadonlySet<number> = new Set([
   0x2fc12fc1, // zfs
 ]);
 
-/** The kernel's stamps lag behind its clock by a tick, which is 10 ms at most. */
+/** The kernel's timestamps lag behind its clock by one tick, at most 10 ms. */
 const stampLagMs = 50;
 
 /**
- * The folders, by their path below the root, of which no name on the way and no name inside has changed since `start`. A
- * change of a name leaves a stamp on its folder that nobody can set back. The deepest are looked at first: that the root
- * has not changed shows that what was looked at before lay below it.
+ * Returns the folders, relative to the root, in which no name and above which no name has changed since `start`. Changing a name leaves a
+ * timestamp on its folder that cannot be set back. The deepest are checked first: an unchanged root then proves that the folders checked
+ * before lay below it.
  */
 export function settledFolders(files: Iterable<string>, root: FolderHandle, start: Moment): ReadonlySet<string> {
   const folders = new Set(["."]);
@@ -45,7 +45,7 @@ export function settledFolders(files: Iterable<string>, root: FolderHandle, star
     }),
   );
   const settled = new Set<string>();
-  // A clock that was set makes stamps say nothing.
+  // If the clock was set meanwhile, timestamps prove nothing.
   const now = moment();
   if (Math.abs(now.date - start.date - (now.steady - start.steady)) > stampLagMs / 2) return settled;
   for (const folder of deepestFirst.reverse())
@@ -61,6 +61,6 @@ function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path);
   } catch {
-    return undefined; // gone, or behind a link that leads nowhere
+    return undefined; // gone, or behind a dangling link
   }
 }

@@ -1,4 +1,4 @@
-// Removes what killed runs left in the folders for temporary files. Only what is ours, old, and of no living run.
+// Removes temporary folders that killed runs left behind: only those that are ours, old, and not used by a live run.
 import { lstatSync, utimesSync, writeFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,32 +9,32 @@ import { isPrivate, outputsOf, sweepNote, temporaryFolder } from "./output-folde
 
 const hourMs = 3_600_000;
 const oldMs = 72 * hourMs;
-/** It takes so long at most. Where something was removed, the next run goes on. */
-const mostMs = 400;
+/** Time limit of one sweep. If it removed something, the next run continues. */
+const maxMs = 400;
 
 export type SweepOptions = {
-  /** Where to look; the first holds the note of when that was done last. */
+  /** Folders to search; the first holds the note of the last sweep. */
   bases?: readonly string[];
   now?: number;
   signal?: AbortSignal | undefined;
 };
 
-/** How many folders went. */
+/** Returns how many folders were removed. */
 export async function sweepTemporary(options: SweepOptions = {}): Promise<number> {
   const { bases = [...new Set([tmpdir(), "/tmp", "/var/tmp", "/dev/shm"])], now = Date.now(), signal } = options;
-  const deadline = milliseconds() + mostMs;
+  const deadline = milliseconds() + maxMs;
   let removed = 0;
   for (const path of fromAnywhere(await foldersIn(bases))) {
     if (signal?.aborted) return removed;
     if (milliseconds() > deadline) {
       if (removed > 0) return removed;
-      break; // everything seen is in use: the rest has time
+      break; // everything seen is in use: the rest can wait
     }
     if (!(await isLeft(path, now))) continue;
-    // Links in it are removed, not followed.
+    // Links inside are removed, not followed.
     await rm(path, { recursive: true, force: true }).then(
       () => removed++,
-      () => {}, // another run is at it, or something in it is not ours
+      () => {}, // another run is removing it, or something in it is not ours
     );
   }
   writeNote(sweepNote(bases[0]!), now);
@@ -44,14 +44,14 @@ export async function sweepTemporary(options: SweepOptions = {}): Promise<number
 async function foldersIn(bases: readonly string[]): Promise<string[]> {
   const folders: string[] = [];
   for (const base of bases) {
-    // In its place somebody else may have put a link, to folders of ours that are anything but temporary.
+    // Another user may have put a link in its place, to folders of this user that are not temporary.
     const sessions = hasOwnOutputs(base) ? await namesIn(outputsOf(base), isSession) : [];
     folders.push(...(await namesIn(base, isOurs)), ...sessions);
   }
   return folders;
 }
 
-/** Where there are more than there is time for, each sweep sees others. */
+/** Starts at a random folder, so that repeated sweeps cover more folders than one has time for. */
 function fromAnywhere(folders: string[]): string[] {
   const start = Math.floor(Math.random() * folders.length);
   return [...folders.slice(start), ...folders.slice(0, start)];
@@ -67,7 +67,7 @@ function writeNote(note: string, now: number): void {
     writeFileSync(note, "", { mode: 0o600 });
     utimesSync(note, now / 1000, now / 1000);
   } catch {
-    // The next run looks again.
+    // The next run tries again.
   }
 }
 
@@ -75,7 +75,7 @@ function isOurs(name: string): boolean {
   return temporaryFolder.test(name);
 }
 
-/** The folder of the sandboxes is shared by all runs, and holds what they reserve. */
+/** The sandbox folder is shared by all runs and holds what they reserve. */
 function isSession(name: string): boolean {
   return name !== "sandbox" && !name.startsWith(".");
 }
@@ -85,7 +85,7 @@ async function namesIn(folder: string, isWanted: (name: string) => boolean): Pro
   return names.filter(isWanted).map((name) => join(folder, name));
 }
 
-/** A folder of this user that nobody has written to for long, and whose process is gone. */
+/** Returns whether a folder is this user's, has not been written to for long, and its process is gone. */
 async function isLeft(path: string, now: number): Promise<boolean> {
   try {
     const isOld = (file: string) => {
@@ -102,6 +102,6 @@ async function isLeft(path: string, now: number): Promise<boolean> {
     if (owners.some((pid) => pid !== undefined && isAlive(Number(pid)))) return false;
     return entries.every((name) => isOld(join(path, name)));
   } catch {
-    return false; // gone meanwhile, or closed to us
+    return false; // gone meanwhile, or not accessible
   }
 }

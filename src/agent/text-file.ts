@@ -1,4 +1,4 @@
-// What the bytes of a text file mean: encoding, byte order mark, line endings; and back to bytes.
+// Decodes and encodes text files: encoding, byte order mark, line endings.
 import { isUtf8 } from "node:buffer";
 import { failure } from "./tools/tool.ts";
 
@@ -8,7 +8,7 @@ type TextFile = { text: string; encoding: Encoding; hasMark: boolean };
 
 const mark = "\uFEFF";
 
-/** Undefined when the bytes are not text. The mark is not part of the text. */
+/** Returns undefined when the bytes are not text. The byte order mark is not part of the text. */
 export function decodeText(bytes: Buffer): TextFile | undefined {
   const encoding = encodingOf(bytes);
   if (encoding === "utf8") {
@@ -24,7 +24,7 @@ export function decodeText(bytes: Buffer): TextFile | undefined {
   return { text, encoding, hasMark: true };
 }
 
-/** The text as bytes, in the way of the file that it came from. Throws what the model should know where that has no way to say it. */
+/** Encodes the text like the file that it came from. Throws a failure for the model when that encoding lacks a character. */
 export function encodeText(text: string, like: { encoding: Encoding; hasMark: boolean }, path: string): Buffer {
   if (like.encoding === "windows1252") return singleBytes(text, path);
   const whole = like.hasMark ? mark + text : text;
@@ -33,12 +33,12 @@ export function encodeText(text: string, like: { encoding: Encoding; hasMark: bo
   return like.encoding === "utf16be" ? bytes.swap16() : bytes;
 }
 
-/** Windows-1252 has letters where Latin-1 has controls; where it has nothing, the control stays, so that every byte comes back. */
+/** Windows-1252 has letters where Latin-1 has controls; where it has none, the control stays, so that every byte round-trips. */
 const highCharacters = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
 
 export const singleByteNote = "[Not UTF-8: read as Windows-1252 (Latin-1), and edits are written back so.]";
 
-/** Letters beyond ASCII, and no controls but those of text: what is compressed or compiled has some. */
+/** Accepts bytes beyond ASCII, but only the controls that text uses: compressed or compiled data has others. */
 function isSingleByteText(bytes: Buffer): boolean {
   return !/[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]/.test(bytes.toString("latin1"));
 }
@@ -60,24 +60,24 @@ function singleBytes(text: string, path: string): Buffer {
   return Buffer.from(latin, "latin1");
 }
 
-/** UTF-16 is known only by its mark; whether the rest is UTF-8 is for whoever reads all of it. */
+/** UTF-16 is detected only by its mark; the caller has to check whether the rest is valid UTF-8. */
 export function encodingOf(bytes: Buffer): Encoding {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf16le";
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf16be";
   return "utf8";
 }
 
-/** Does the start of a file look like text? */
+/** Returns whether the start of a file looks like text. */
 export function startsAsText(start: Buffer, fileSize: number): boolean {
   if (encodingOf(start) !== "utf8") return true;
   if (startsAsUtf8(start, fileSize)) return !start.includes(0);
   return isSingleByteText(start);
 }
 
-/** Where more follows, a character that the cut splits is not a fault. */
+/** A character that is split at the end of `start` is not an error when the file goes on. */
 export function startsAsUtf8(start: Buffer, fileSize: number): boolean {
-  const mostCut = start.length < fileSize ? 3 : 0;
-  for (let cut = 0; cut <= mostCut; cut += 1) {
+  const maxCut = start.length < fileSize ? 3 : 0;
+  for (let cut = 0; cut <= maxCut; cut += 1) {
     if (isUtf8(start.subarray(0, start.length - cut))) return true;
   }
   return false;

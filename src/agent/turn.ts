@@ -1,4 +1,4 @@
-// Turn: what the loop keeps in mind from a prompt to its answer.
+// Turn: the state that the loop keeps from a prompt to its answer.
 import { ModelError, type ModelInfo } from "../model/provider.ts";
 import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
 import type { Denial } from "../protocol/event.ts";
@@ -8,12 +8,12 @@ import type { CallIds, RepeatCounter } from "./loop-detection.ts";
 import type { UsageBudget } from "./usage-budget.ts";
 
 export type TurnPrompt = {
-  /** What the user typed: shown and stored. */
+  /** What the user typed, as shown and stored. */
   text: string;
-  /** What the model is told: the same with mentions expanded, images attached. */
+  /** What the model gets: the text with mentions expanded and images attached. */
   parts: Part[];
   requestId: string;
-  /** What came along with it, for hooks. */
+  /** Attached files and rules, for hooks. */
   attachments?: readonly { type: "file" | "rule"; path: string }[];
 };
 
@@ -24,24 +24,24 @@ export type Turn = {
   replies: number;
   apiMs: number;
   spending: UsageBudget;
-  /** What the conversation took in the last answer, in tokens. */
+  /** The size of the conversation in the last reply, in tokens. */
   context: number;
   denials: Denial[];
   repeats: RepeatCounter;
   ids: CallIds;
-  /** Of the model that answers now. */
+  /** Facts about the model that answers now. */
   facts: ModelInfo;
-  /** The last answer as a value, where one was asked for. */
+  /** The last answer as a value, if structured output was requested. */
   structured?: unknown;
-  /** How often an answer that does not fit may still be asked for again. */
+  /** How often the model may still be asked to repair its answer. */
   repairs: number;
-  /** What the conversation took after it was last shortened, in tokens: until it has grown, that need not be tried again. */
+  /** Tokens after the last compaction: it is not tried again until the conversation has grown. */
   shortest: number;
-  /** The reply that is awaited answers a reminder, after the task was done. */
+  /** Whether the awaited reply answers a reminder sent after the task was done. */
   isReminded: boolean;
 };
 
-/** Thrown inside a turn to end it with a code that says why. */
+/** Thrown inside a turn to end it with an error code. */
 export class TurnError extends Error {
   readonly code: ErrorCode;
 
@@ -51,9 +51,9 @@ export class TurnError extends Error {
   }
 }
 
-/** The message and the code that a failed turn ends with. */
+/** Returns the message and code that a failed turn ends with. */
 export function explain(error: unknown, signal: AbortSignal): { message: string; code: ErrorCode } {
-  // Whatever broke because of the abort, the abort is the reason.
+  // Whatever failed because of the abort, the abort is the reason.
   if (signal.aborted) {
     const reason: unknown = signal.reason;
     if (reason instanceof UserError || reason instanceof TurnError)

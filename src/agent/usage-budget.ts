@@ -1,17 +1,17 @@
-// Spending: replies, tokens and money of a turn. What a subagent spends counts for whoever started it as well.
+// Counts replies, tokens and cost of a turn. What a subagent spends also counts for the agent that started it.
 import { costOf, type Price } from "../model/prices.ts";
 import type { Spending, Usage } from "../protocol/event.ts";
 import { addUsage, noUsage } from "../protocol/usage.ts";
 
 export class UsageBudget {
   usage: Usage = noUsage;
-  /** Dollars, as far as prices are known. */
+  /** US dollars, as far as prices are known. */
   cost = 0;
-  /** Undefined: nothing was spent so far. */
+  /** Undefined while nothing has been spent. */
   #isPriced: boolean | undefined;
-  /** Answers of models. */
+  /** Number of model replies. */
   replies = 0;
-  /** Aborted when the run may spend nothing more. */
+  /** Aborted when the run reached its cost limit. */
   readonly overspent = new AbortController();
   readonly #parent: UsageBudget | undefined;
 
@@ -19,7 +19,7 @@ export class UsageBudget {
     this.#parent = parent;
   }
 
-  /** Of the whole run: limits are about that. */
+  /** The budget of the whole run, which limits apply to. */
   get whole(): UsageBudget {
     return this.#parent?.whole ?? this;
   }
@@ -31,7 +31,7 @@ export class UsageBudget {
     this.#parent?.add(usage, price);
   }
 
-  /** What the end of a run tells. `price`: of the model that is asked, for replies that came without a count. */
+  /** Returns the total for the end of a run. `price` is that of the current model, for replies without token counts. */
   total(price: Price | undefined): Spending {
     const isPriced = this.#isPriced ?? (price !== undefined || this.replies === 0);
     return { ...this.usage, totalCost: isPriced ? Math.round(this.cost * 1e6) / 1e6 : null };

@@ -10,7 +10,7 @@ import { newErrors } from "../../src/agent/diagnostics/new-errors.ts";
 import { createProcessRunner } from "../../src/agent/process.ts";
 import type { Sandbox } from "../../src/agent/sandbox/index.ts";
 import { findProgram } from "../../src/process/find-program.ts";
-import { type Answer, modelServer } from "../../src/testing/kit/model-server.ts";
+import { type ModelAnswer, modelServer } from "../../src/testing/kit/model-server.ts";
 import { createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
 import { orSkipped } from "../support/skipping.ts";
 
@@ -50,7 +50,7 @@ async function runEdits(
   { flags = ["--trust"], settings, env, thinkMs }: Run = {},
 ) {
   let reply = 0;
-  const answer = (): Answer => {
+  const answer = (): ModelAnswer => {
     const next = edits[reply++];
     const pause = thinkMs === undefined ? {} : { delayMs: thinkMs };
     if (!next) return { text: "Done.", ...pause };
@@ -154,6 +154,21 @@ describe("real servers", () => {
       expect(all).toContain("one.py:4:12 Type \"Literal['one']\" is not assignable to return type");
       expect(all).toContain('two.py:1:17 "one" is unknown import symbol');
       expect(all).not.toContain("one.py:1:");
+      expect(leftBehind).toEqual([]);
+    },
+    60_000,
+  );
+
+  const clangd = serverOf("clangd");
+  test.skipIf(clangd === undefined)(
+    orSkipped("clangd", !clangd && "clangd is not in PATH"),
+    async () => {
+      const place = workspaceWith({ "one.c": 'int old = "was there";\n\nint one(void) {\n  return 1;\n}\n' });
+      const edits: Edit[] = [["one.c", "return 1", "return none"]];
+      const { told, run, leftBehind } = await runEdits(place, edits, { thinkMs: 4000 });
+      expect(run.exit).toBe(0);
+      expect(told.join("\n")).toContain("(clangd):\none.c:4:10 Use of undeclared identifier 'none'");
+      expect(told.join("\n")).not.toContain("one.c:1:");
       expect(leftBehind).toEqual([]);
     },
     60_000,

@@ -36,7 +36,9 @@ beforeEach(() => {
   for (const folder of [place.configDir, place.workspace]) mkdirSync(folder, { recursive: true });
   warnings = [];
 });
-afterEach(() => rmSync(base, { recursive: true, force: true }));
+afterEach(() => {
+  for (const folder of [base, `${base}-ws`]) rmSync(folder, { recursive: true, force: true });
+});
 
 function write(file: string, content: unknown): string {
   mkdirSync(dirname(file), { recursive: true });

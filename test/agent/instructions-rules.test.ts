@@ -1,7 +1,7 @@
 // Rules: frontmatter as people write it, patterns, and the moment each rule is given.
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { booleanOf, listOf, parseFrontmatter, textOf } from "../../src/agent/instructions/frontmatter.ts";
+import { booleanOf, fieldText, listOf, parseFrontmatter } from "../../src/agent/instructions/frontmatter.ts";
 import { buildSystemPrompt, createPathInstructions } from "../../src/agent/instructions/index.ts";
 import { pathMatcher } from "../../src/agent/instructions/path-instructions.ts";
 import { parseRule } from "../../src/agent/instructions/rules.ts";
@@ -48,12 +48,12 @@ describe("frontmatter", () => {
     ["description: one\n  two", "one two"],
     ["description:", undefined],
   ])("takes %j", (lines, expected) => {
-    expect(textOf(parseFrontmatter(`---\n${lines}\n---\n`).fields.get("description"))).toBe(expected);
+    expect(fieldText(parseFrontmatter(`---\n${lines}\n---\n`).fields.get("description"))).toBe(expected);
   });
 
   it("takes CRLF, a byte order mark and blank lines before it", () => {
     const parsed = parseFrontmatter("\uFEFF\r\n---\r\ndescription: a\r\n--- \r\n\r\nbody\r\n---\r\nend");
-    expect(textOf(parsed.fields.get("description"))).toBe("a");
+    expect(fieldText(parsed.fields.get("description"))).toBe("a");
     expect(parsed.body).toBe("body\n---\nend");
     expect(parsed.warnings).toEqual([]);
   });

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
+import { atExit } from "../support/at-exit.ts";
 import type { ProbeJob, Seen } from "./process-probe.ts";
 
 export const repository = resolve(import.meta.dirname, "../..");
@@ -19,7 +20,7 @@ export function bundle(source: string): Promise<string> {
 async function build(source: string): Promise<string> {
   const esbuild = await import("esbuild");
   const folder = mkdtempSync(join(tmpdir(), "courser-bundle-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  atExit(() => rmSync(folder, { recursive: true, force: true }));
   const outfile = join(folder, `${basename(source, ".ts")}.mjs`);
   await esbuild.build({
     entryPoints: [join(repository, source)],
@@ -44,7 +45,7 @@ export async function probe(job: ProbeJob, folder: string, onTerminal: boolean):
   const child = spawn(command[0]!, command.slice(1), { stdio: ["ignore", "ignore", "pipe"] });
   let stderr = "";
   child.stderr.on("data", (chunk) => {
-    stderr = mostOf(stderr + chunk);
+    stderr = maxOf(stderr + chunk);
   });
   const timer = setTimeout(() => child.kill("SIGKILL"), 150_000);
   const exit = await new Promise((resolve) => child.on("close", (code, signal) => resolve(code ?? signal)));
@@ -54,6 +55,6 @@ export async function probe(job: ProbeJob, folder: string, onTerminal: boolean):
 }
 
 /** The end of a text, where the cause of a failure usually is. */
-export function mostOf(text: string, most = 2000): string {
+export function maxOf(text: string, most = 2000): string {
   return text.length <= most ? text : `…${text.slice(-most)}`;
 }

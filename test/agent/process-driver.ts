@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { CaseResult } from "../support/case.ts";
 import { codeIn, type Fault, faultsWithWays, listOf, shownFaults } from "../support/ways.ts";
-import { mostOf, probe } from "./process-bundle.ts";
+import { maxOf, probe } from "./process-bundle.ts";
 import type { ProbeJob, Seen } from "./process-probe.ts";
 import { runScenario, type ScenarioSeen } from "./process-scenarios.ts";
 
@@ -231,8 +231,8 @@ function isSo(sentence: string, seen: AllSeen): boolean {
 }
 
 function shown(seen: object): string {
-  return mostOf(
-    JSON.stringify(seen, (_key, value) => (typeof value === "string" ? mostOf(value, 100) : value)),
+  return maxOf(
+    JSON.stringify(seen, (_key, value) => (typeof value === "string" ? maxOf(value, 100) : value)),
     700,
   );
 }

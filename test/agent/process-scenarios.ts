@@ -50,7 +50,7 @@ async function manyCommands(words: string, count: number, { folder, long }: Plac
       ? ["bash", "-c", "echo one; if ((RANDOM % 4 == 0)); then kill -9 $$; fi"]
       : ["bash", "-c", "echo one; true | cat"];
   return probe(
-    { through: "many", command, cwd: folder, mark, count: long ? count : Math.min(count, 200) },
+    { through: "many", command, cwd: folder, mark, count: long ? count : Math.min(count, 120) },
     folder,
     false,
   );
@@ -104,7 +104,8 @@ async function promptUnderstood(prompt: string, folder: string): Promise<string 
 async function slowReader(words: string, { folder, long }: Place): Promise<ScenarioSeen> {
   const [, amount, unit] = /([\d,.]+) ?([KMG])i?B(?! ?\/ ?s| per)/.exec(words) ?? [undefined, "50", "M"];
   const bytes = numberOf(amount!) * { K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 }[unit as "K" | "M" | "G"];
-  const pieces = Math.ceil(bytes / 2 ** 20);
+  // Fewer are enough to see that the CLI waits, which is looked for below.
+  const pieces = Math.ceil(bytes / 2 ** 20 / (long ? 1 : 4));
   const replies = Array.from({ length: pieces }, (_, piece) => ({
     calls: [
       {
@@ -114,7 +115,8 @@ async function slowReader(words: string, { folder, long }: Place): Promise<Scena
     ],
   }));
   const { args, env } = agentWith([...replies, { text: "ok" }], folder, ["--max-turns", String(pieces + 5)]);
-  writeFileSync(join(folder, "work", "file"), `state 0\n${`${"x".repeat(1023)}\n`.repeat(1024)}`);
+  const file = join(folder, "work", "file");
+  writeFileSync(file, `state 0\n${`${"x".repeat(1023)}\n`.repeat(1024)}`);
   const cli = startCli({ command: process.execPath, args, cwd: join(folder, "work"), env, prompt: "go" });
   let maxRssMb = 0;
   const watch = setInterval(() => {
@@ -123,17 +125,31 @@ async function slowReader(words: string, { folder, long }: Place): Promise<Scena
   let completed = 0;
   let results = 0;
   let received = 0;
+  let isHeldUp = true;
   for await (const frame of cli.frames) {
-    // At this pace the whole would take hours; what may pile up does so in the first seconds.
-    if (completed < 2) await new Promise((resolve) => setTimeout(resolve, long ? 10_000 : 1500));
+    // At this pace the whole would take hours: nobody reads until the CLI comes to a halt, which must be before its end.
+    if (completed < 2 && isHeldUp) isHeldUp = (await lastState(file, long ? 10_000 : 700)) < pieces;
     received += JSON.stringify(frame.value).length;
     if (frame.type === "result") results++;
     if (frame.type === "tool_call" && frame.value["subtype"] === "completed") completed++;
   }
   clearInterval(watch);
   const { outcome } = await cli.ended;
-  const isWhole = outcome === "ok" && results === 1 && received >= bytes;
-  return { maxRssMb, lost: pieces - completed + (isWhole ? 0 : 1), results };
+  const isWhole = outcome === "ok" && results === 1 && received >= pieces * 2 ** 20;
+  return { maxRssMb, lost: pieces - completed + (isWhole && isHeldUp ? 0 : 1), results };
+}
+
+/** The number in the first line of the file, once it has not changed for so long. */
+async function lastState(file: string, quietMs: number): Promise<number> {
+  const state = () => Number(/^state (\d+)/.exec(readFileSync(file, "utf8"))?.[1] ?? 0);
+  let last = state();
+  for (let since = performance.now(); performance.now() - since < quietMs; ) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const now = state();
+    if (now !== last) since = performance.now();
+    last = now;
+  }
+  return last;
 }
 
 /** The driver is killed, or ends by itself, while its CLI runs a tool. */

@@ -4,7 +4,7 @@ import { raceRounds } from "./race.ts";
 import { raceSandbox } from "./race-sandbox.ts";
 import { sandboxMissing } from "./sandbox-fixture.ts";
 
-// The long form: npm run race -- --rounds 100
+// The long form: npm run long -- race --rounds 100
 describe("a folder that is exchanged with links while tools look into it", () => {
   const title = orSkipped("no tool tells or changes anything of what the links lead to", notLinux);
   test.skipIf(notLinux)(title, { timeout: 60_000 }, async () => {

@@ -1,4 +1,4 @@
-// `npm run race -- --rounds N`: real runs whose tools look into a folder that another process exchanges with links to saved keys and
+// `npm run long -- race --rounds N`: real runs whose tools look into a folder that another process exchanges with links to saved keys and
 // to files that a rule denies. Whatever comes out of there, or is changed there, is a leak.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
@@ -15,7 +15,7 @@ export type RaceSummary = { calls: number; answered: number; swaps: number; leak
 export async function main(argv: readonly string[]): Promise<number> {
   const rounds = Number(argv[argv.indexOf("--rounds") + 1] ?? Number.NaN);
   if (!argv.includes("--rounds") || !Number.isInteger(rounds) || rounds < 1) {
-    console.error("Usage: npm run race -- --rounds N");
+    console.error("Usage: npm run long -- race --rounds N");
     return 2;
   }
   const { calls, answered, swaps, leaks } = await raceRounds(rounds);

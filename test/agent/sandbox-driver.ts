@@ -4,7 +4,7 @@ import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, symli
 import { join } from "node:path";
 import type { Case, CaseResult } from "../support/case.ts";
 import { codeIn, type Fault, faultsWithWays, listOf, shownFaults } from "../support/ways.ts";
-import { bundle, mostOf, repository } from "./process-bundle.ts";
+import { bundle, maxOf, repository } from "./process-bundle.ts";
 import {
   git,
   type Listener,
@@ -211,7 +211,7 @@ function start(
   return new Promise((resolve) => {
     child.on("close", (code, signal) => {
       clearTimeout(timer);
-      resolve({ exit: code ?? signal, stdout: texts.stdout, stderr: mostOf(texts.stderr) });
+      resolve({ exit: code ?? signal, stdout: texts.stdout, stderr: maxOf(texts.stderr) });
     });
   });
 }
@@ -309,5 +309,5 @@ function resultOf(given: Case, faults: Fault[], extra: { skipped?: string }): Ca
 }
 
 function shown({ calls, warnings, isAlive, connections }: Seen): string {
-  return mostOf(JSON.stringify({ calls, warnings, isAlive, connections }), 700);
+  return maxOf(JSON.stringify({ calls, warnings, isAlive, connections }), 700);
 }

@@ -39,7 +39,7 @@ function plan(settings: Partial<SandboxSettings> = {}, place: { workspace?: stri
 
 describe("plan", () => {
   it("has limits of its own where none are set", () => {
-    expect(plan({ limits: {} }).limits).toEqual({ memoryMb: 6144, processes: 4096 });
+    expect(plan({ limits: {} }).limits).toEqual({ memoryMb: 6144, processes: 4096, temporaryMb: 2048 });
   });
 
   it("keeps rules about paths only", () => {
@@ -127,7 +127,7 @@ describe("bubblewrap", () => {
     { at: "/w/.git/hooks", as: "readOnly" },
     { at: "/home/.cursor", as: "closed" },
   ];
-  const limits = { memoryMb: 512, processes: 256 };
+  const limits = { memoryMb: 512, processes: 256, temporaryMb: 100 };
   const files = { checks: "/private/start.checks", complainTo: "/private/start.txt" };
   const confinement = { layout, cwd: "/w/sub", limits, ...files };
 

@@ -22,7 +22,7 @@ export const plainSettings: SandboxSettings = {
   sharedBuildCache: false,
   network: { default: "deny", allow: [], deny: [] },
   environment: [],
-  limits: { memoryMb: 2048, processes: 512 },
+  limits: { memoryMb: 2048, processes: 512, temporaryMb: 512 },
   warnings: [],
 };
 

@@ -123,6 +123,23 @@ describe.skipIf(missing)(name("the sandbox"), () => {
     }
   });
 
+  it("bounds what lies in /tmp, says so, and empties it", async () => {
+    const small = await makeBox({ settings: { limits: { temporaryMb: 40 } } });
+    try {
+      expect((await small.run("dd if=/dev/zero of=/tmp/some bs=1M count=20 status=none")).exitCode).toBe(0);
+      const many = await small.run(
+        "for n in $(seq 4000); do dd if=/dev/zero of=/tmp/$n bs=1M count=1 status=none; sleep 0.01; done",
+      );
+      expect(many.notes).toEqual([expect.stringContaining("more than 40 MB in /tmp")]);
+      expect(many.exitCode).not.toBe(0);
+      // The folder on the way to the workspace is there, and no file.
+      expect((await small.run("find /tmp -maxdepth 1 -type f | wc -l")).stdout).toBe("0\n");
+      expect(await small.run("echo ok > /tmp/x; cat /tmp/x")).toMatchObject({ exitCode: 0, stdout: "ok\n" });
+    } finally {
+      await small.end();
+    }
+  });
+
   it("lends no way out to the directory argument", async () => {
     expect((await box.run("touch escaped; pwd", { cwd: box.home })).stdout).toBe(`${box.home}\n`);
     expect(existsSync(join(box.home, "escaped"))).toBe(false);

@@ -5,11 +5,12 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { usualLimits } from "../../src/agent/snapshots/scan.ts";
 import { type Random, random } from "../protocol/random.ts";
+import { seedOf } from "../support/chance.ts";
 import { bash, differences, type SnapshotBench, snapshotBench, treeOf } from "./snapshots-support.ts";
 
 const only = process.env["COURSER_REWIND_SEED"];
 const rounds = Number(process.env["COURSER_REWIND_ROUNDS"] ?? 10);
-const first = only === undefined ? Math.floor(Math.random() * 1e9) : Number(only);
+const first = only === undefined ? seedOf("agent/snapshots-property") : Number(only);
 const seeds = only === undefined ? Array.from({ length: rounds }, (_, index) => first + index) : [first];
 const hasGit = bash("git --version", "/").status === 0;
 

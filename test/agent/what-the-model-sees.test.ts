@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Answer, modelServer, type RecordedRequest } from "../../src/testing/kit/model-server.ts";
+import { type ModelAnswer, modelServer, type RecordedRequest } from "../../src/testing/kit/model-server.ts";
 import { createWorkspace, repository } from "../support/run-cli.ts";
 
 type Call = { name: string; args: object };
@@ -230,7 +230,7 @@ describe("bytes sent and calls needed", () => {
   test.each(Object.entries(sessions))("%s", async (_name, session) => {
     let calls = 0;
     let reply = 0;
-    const answer = (request: RecordedRequest): Answer => {
+    const answer = (request: RecordedRequest): ModelAnswer => {
       const next = session.next(lastResults(request), reply++);
       calls += next.length;
       if (next.length === 0) return { text: "Done." };
@@ -263,6 +263,31 @@ describe("bytes sent and calls needed", () => {
       session.check?.(JSON.stringify(asked.at(-1)!.json), { exit: run.exit, text: run.stdout });
       expect(calls).toBe(session.now.calls);
       expect(bytes).toBeLessThan(session.before.bytes * session.now.share);
+    } finally {
+      place.remove();
+    }
+  });
+});
+
+const longFolder = `${"d".repeat(200)}/${"e".repeat(200)}`;
+
+describe("the first request, with every tool, where names are long", () => {
+  test.each(["chat/model", "sonnet-4.5", "opus-5.5", "gpt-5.5", "gemini-3.1-pro"])("%s", async (model) => {
+    await using server = await modelServer(() => ({ text: "Done." }));
+    const place = createWorkspace({ [`${longFolder}/a.txt`]: "one\n" });
+    const git = (...args: string[]) => execFileSync("git", args, { cwd: place.path });
+    try {
+      git("init", "-q", "-b", "feature-".repeat(25));
+      for (const word of ["one", "two", "three"])
+        git("-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", `${word} `.repeat(60));
+      mkdirSync(place.config, { recursive: true });
+      writeFileSync(join(place.config, "courser.json"), JSON.stringify(server.settings));
+      const args = ["-p", "--force", "--trust", "--model", model, "go"];
+      const run = await place.run(args, { env: server.env, cwd: join(place.path, longFolder) });
+      expect(run.exit, run.stderr).toBe(0);
+      const body = server.requests.find(({ method }) => method === "POST")!.body;
+      expect(body.toString()).toContain("last commits: ");
+      expect(body.length).toBeLessThanOrEqual(9500);
     } finally {
       place.remove();
     }

@@ -1,13 +1,13 @@
-// Speaks with a browser over its debugging pipe: one JSON object after the other, a NUL between them.
+// Speaks the DevTools protocol over a browser's debugging pipe: JSON objects separated by NUL.
 import { isObject, type JsonObject } from "../../json/object.ts";
 
 export type DevtoolsEvent = { method: string; params: JsonObject; sessionId: string | undefined };
 
-/** What the browser answers a command with when it cannot do it. */
+/** The browser answered that a command failed. */
 export class DevtoolsError extends Error {}
 
 const answerMs = 30_000;
-/** A screenshot of a long page is some megabytes. */
+/** A screenshot of a long page takes several megabytes. */
 const longestMessage = 64 * 2 ** 20;
 
 type PendingRequest = { resolve(result: JsonObject): void; reject(error: Error): void; timer: NodeJS.Timeout };
@@ -22,13 +22,13 @@ export class Devtools {
   #next = 1;
   #ended: Error | undefined;
 
-  /** `onBroken`: nothing that it says can be understood any more. */
+  /** `onBroken` is called when the browser's output can no longer be parsed. */
   constructor(write: (text: string) => Promise<void>, onBroken: () => void = () => {}) {
     this.#write = write;
     this.#onBroken = onBroken;
   }
 
-  /** Undefined fields of `params` are left out. */
+  /** Omits undefined fields of `params`. */
   send(method: string, params: JsonObject = {}, sessionId?: string): Promise<JsonObject> {
     if (this.#ended) return Promise.reject(this.#ended);
     const id = this.#next++;
@@ -42,7 +42,7 @@ export class Devtools {
     return answer;
   }
 
-  /** The function ends it. */
+  /** Returns a function that removes the listener. */
   listen(listener: (event: DevtoolsEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -62,7 +62,7 @@ export class Devtools {
     if (this.#restLength > longestMessage) this.#break("the browser sent an endless message");
   }
 
-  /** Nothing is answered any more. */
+  /** Rejects all pending and later requests. */
   end(why: Error): void {
     this.#ended ??= why;
     for (const id of [...this.#waiting.keys()]) this.#settle(id)?.reject(this.#ended);

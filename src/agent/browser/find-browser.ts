@@ -1,4 +1,4 @@
-// Which browser there is on this machine: one of the Chromium family, because those speak the protocol that we use.
+// Finds a browser of the Chromium family, which speaks the DevTools protocol.
 import { delimiter, join } from "node:path";
 import { isProgram } from "../../process/find-program.ts";
 import { UserError } from "../../protocol/error-codes.ts";
@@ -29,7 +29,7 @@ const advice: Partial<Record<NodeJS.Platform, string>> = {
   win32: "Install one, for example: winget install Google.Chrome",
 };
 
-/** Throws UserError where there is none, with what to type. */
+/** Throws a UserError with installation advice if there is none. */
 export function findBrowser(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = process.platform): string {
   const named = env["COURSER_BROWSER"];
   if (named) {

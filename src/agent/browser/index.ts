@@ -1,5 +1,5 @@
-// A browser for the agent: an empty profile, every connection through a proxy that judges it, gone with the run. Started
-// when the first page is opened.
+// A browser for the agent: an empty profile, every connection through a proxy
+// that checks it, removed with the run. Started when the first page is opened.
 import { existsSync, lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { Devtools, DevtoolsError } from "./devtools.ts";
 import { Pages } from "./pages.ts";
 
 export type BrowserOptions = NetworkSituation & {
-  /** Found before the run begins. */
+  /** The path of the browser, found before the run begins. */
   program: string;
   processes: ProcessRunner;
   env: NodeJS.ProcessEnv;
@@ -20,14 +20,14 @@ export type BrowserOptions = NetworkSituation & {
 };
 
 export interface Browser {
-  /** Where the page is that is looked at; undefined while there is none. */
+  /** The URL of the current page; undefined if there is none. */
   readonly url: string | undefined;
-  /** Has somebody agreed to this host before, or does a rule? Then acting on its page needs no further question. */
+  /** Whether the user or a rule has approved this host before. Acting on its page then needs no further question. */
   isPermitted(url: string): boolean;
   permit(url: string): void;
-  /** One thing after the other: there is one page. Starts the browser where there is none. */
+  /** Runs one action at a time, since there is one page. Starts the browser if needed. */
   use<Result>(work: (pages: Pages) => Promise<Result>, signal: AbortSignal): Promise<Result>;
-  /** What may not be reached, and what the page did of its own, since the last call. */
+  /** Returns refused connections, and what the page did on its own, since the last call. */
   takeNotes(): { refusals: string[]; notes: string[] };
   end(): Promise<void>;
 }
@@ -36,14 +36,14 @@ type RunningBrowser = {
   proxy: HostProxy;
   pages: Pages;
   hasEnded: boolean;
-  /** The last of what it printed, once it has ended. */
+  /** The last lines it printed, once it has ended. */
   said: string;
-  /** Ends it, if it has not ended, and leaves nothing behind. */
+  /** Ends the browser if it still runs, and removes its profile. */
   remove(): Promise<void>;
 };
 
-/** Bytes of one connection: an endless answer must not fill the memory. */
-const mostBytes = 128 * 2 ** 20;
+/** Limit per connection: an endless response must not fill the memory. */
+const maxBytes = 128 * 2 ** 20;
 
 export function createBrowser(options: BrowserOptions): Browser {
   const permitted = new Set<string>();
@@ -100,7 +100,7 @@ export function hostAndPort(url: URL): string {
 
 async function start(options: BrowserOptions, permitted: ReadonlySet<string>): Promise<RunningBrowser> {
   const { program, processes, env } = options;
-  const proxy = await startHostProxy({ judge: judgeByRules(options, permitted), isSilent: true, mostBytes, env });
+  const proxy = await startHostProxy({ judge: judgeByRules(options, permitted), isSilent: true, maxBytes, env });
   removeLeftProfiles();
   const profile = mkdtempSync(join(profilesFolder(), `${profileName}${process.pid}-`));
   let devtools: Devtools | undefined;
@@ -142,7 +142,7 @@ async function start(options: BrowserOptions, permitted: ReadonlySet<string>): P
 
 const profileName = "courser-browser-";
 
-/** The longest folder whose profiles the browser can put its sockets into: the path of a socket has about a hundred characters. */
+/** The longest folder in which a profile's socket paths still fit: a socket path has about a hundred characters. */
 const maxFolderLength = 30;
 
 function profilesFolder(): string {
@@ -150,7 +150,7 @@ function profilesFolder(): string {
   return usual.length > maxFolderLength && existsSync("/tmp") ? "/tmp" : usual;
 }
 
-/** Of runs that were killed: their browsers are gone, their profiles are not. */
+/** Removes the profiles of runs that were killed; their browsers are gone already. */
 function removeLeftProfiles(): void {
   const folder = profilesFolder();
   for (const name of readdirSync(folder)) {
@@ -161,7 +161,7 @@ function removeLeftProfiles(): void {
       const facts = lstatSync(path);
       if (facts.isDirectory() && facts.uid === process.getuid?.()) rmSync(path, { recursive: true, force: true });
     } catch {
-      // Somebody else is at it.
+      // Another process is removing it.
     }
   }
 }
@@ -179,7 +179,7 @@ function lastLines(text: string): string {
   return redactedStart(text.trim().split("\n").slice(-3).join(" "), 600);
 }
 
-/** As pages of the web are judged: rules first, then every address. The ways that a person has agreed to are open too. */
+/** Checks like web fetches: rules first, then every address. Hosts that the user has approved are open too. */
 function judgeByRules(situation: NetworkSituation, permitted: ReadonlySet<string>): HostJudge {
   const urlOf = ({ host, port }: Target) => {
     const name = host.includes(":") ? `[${host}]` : host;
@@ -200,7 +200,7 @@ function judgeByRules(situation: NetworkSituation, permitted: ReadonlySet<string
   };
 }
 
-/** What the browser itself would like to ask of its makers has no way out, and no names are looked up: pages have a way of their own. */
+/** The browser's own background requests get a dead proxy and no DNS; pages use a proxy of their own. */
 function flagsOf(profile: string): string[] {
   return [
     "--headless=new",
@@ -238,7 +238,7 @@ function flagsOf(profile: string): string[] {
   ];
 }
 
-/** Its home is its profile: what the user's own browser keeps is out of its sight. */
+/** Sets its home to the profile, so that it cannot see the data of the user's own browser. */
 function environmentOf(env: NodeJS.ProcessEnv, profile: string): Record<string, string> {
   const kept = ["PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT", "FONTCONFIG_PATH", "FONTCONFIG_FILE"];
   return {

@@ -1,4 +1,4 @@
-// The pages of a browser: the one that is looked at, what it is doing, and what can be done on it.
+// Manages the pages of a browser: which one is current, whether it is loading, and the actions on it.
 
 import { isObject, type JsonObject } from "../../json/object.ts";
 import { pause } from "../../model/pause.ts";
@@ -10,36 +10,36 @@ type PageSession = {
   id: string;
   targetId: string;
   kind: "page" | "iframe";
-  /** The page that a frame of another site belongs to. */
+  /** The page that a cross-site frame belongs to. */
   page: string;
   url: string;
   isLoading: boolean;
-  /** Everything is as it must be. */
+  /** Set once all preparations are done. */
   isReady: boolean;
 };
 
 const loadMs = 30_000;
-/** Of each side of a picture. */
-const mostPixels = 8000;
+/** Limit for each side of a screenshot. */
+const maxPixels = 8000;
 const settleMs = 15_000;
-/** What a click sets off begins within this time. */
+/** How soon the effects of a click begin. */
 const reactionMs = 150;
 
-/** A page may ask others for its address on ways that no proxy sees: it gets nothing to ask with. */
+/** Removes WebRTC: a page could use it to find out the address without going through the proxy. */
 const withoutPeers =
   "for (const name of ['RTCPeerConnection','webkitRTCPeerConnection','RTCDataChannel']) delete globalThis[name];";
 
 export class Pages {
   readonly #devtools: Devtools;
   readonly #sessions = new Map<string, PageSession>();
-  /** The newest page last. */
+  /** Sessions of pages, the newest last. */
   #pages: string[] = [];
   #elements: ReadonlyMap<string, ElementRef> = new Map();
   #refs = 0;
   #notes: string[] = [];
   #changed: () => void = () => {};
   readonly #proxy: string;
-  /** A profile of its own within the browser: what else the browser does has no way out. */
+  /** A browser context of its own, with the proxy; the rest of the browser has no network access. */
   #context = "";
 
   constructor(devtools: Devtools, proxy: string) {
@@ -48,7 +48,7 @@ export class Pages {
     devtools.listen(({ method, params, sessionId }) => this.#hear(method, params, sessionId));
   }
 
-  /** Before the first page: everything is watched from its beginning. */
+  /** Call this before the first page is opened, so that everything is observed from the start. */
   async begin(): Promise<void> {
     const way = { proxyServer: this.#proxy, proxyBypassList: "<-loopback>" };
     const { browserContextId } = await this.#devtools.send("Target.createBrowserContext", way);
@@ -65,21 +65,21 @@ export class Pages {
     return this.#sessions.get(this.#pages.at(-1) ?? "")?.url ?? "about:blank";
   }
 
-  /** What happened since the last call, as sentences. */
+  /** Returns what happened since the last call, as sentences. */
   takeNotes(): string[] {
     const notes = this.#notes;
     this.#notes = [];
     return [...new Set(notes)].slice(0, 10);
   }
 
-  /** Why the page could not be opened; undefined where it is. */
+  /** Returns why the page could not be opened, or undefined on success. */
   async open(url: string, signal: AbortSignal): Promise<string | undefined> {
     const page = this.#page();
     page.isLoading = true;
     const { errorText } = await this.#send("Page.navigate", { url });
     if (typeof errorText === "string" && errorText !== "") {
       page.isLoading = false;
-      await pause(reactionMs, signal); // that it is a download is told a moment later
+      await pause(reactionMs, signal); // an event reporting a download arrives a moment later
       return errorText;
     }
     await this.#settled(loadMs, signal);
@@ -105,7 +105,7 @@ export class Pages {
 
   async click(ref: string, signal: AbortSignal): Promise<void> {
     const { sessionId, node } = this.#place(ref);
-    // The list of a closed box has no place on the page.
+    // An option of a closed select box has no position on the page.
     if (await this.#call(node, sessionId, chooseOption)) return this.#settled(settleMs, signal);
     await this.#send("DOM.scrollIntoViewIfNeeded", { backendNodeId: node }, sessionId);
     const { quads } = await this.#send("DOM.getContentQuads", { backendNodeId: node }, sessionId);
@@ -115,12 +115,12 @@ export class Pages {
     const at = { x, y, button: "left", clickCount: 1 };
     await this.#send("Input.dispatchMouseEvent", { type: "mouseMoved", x, y }, sessionId);
     await this.#send("Input.dispatchMouseEvent", { ...at, type: "mousePressed", buttons: 1 }, sessionId);
-    // A click may open a dialog, and then this is answered when the dialog is gone.
+    // A click may open a dialog; this is then answered only when the dialog is gone.
     await this.#send("Input.dispatchMouseEvent", { ...at, type: "mouseReleased" }, sessionId);
     await this.#settled(settleMs, signal);
   }
 
-  /** What was in the field is replaced. */
+  /** Replaces the content of the field. */
   async type(ref: string, text: string, submit: boolean, signal: AbortSignal): Promise<void> {
     const { sessionId, node } = this.#place(ref);
     await this.#send("DOM.scrollIntoViewIfNeeded", { backendNodeId: node }, sessionId);
@@ -132,7 +132,7 @@ export class Pages {
     await this.#settled(settleMs, signal);
   }
 
-  /** Base64. What would be too large as PNG is a JPEG. */
+  /** Returns Base64; a JPEG if a PNG would be too large. */
   async screenshot(isWhole: boolean): Promise<{ mime: string; base64: string }> {
     const how = isWhole ? { captureBeyondViewport: true, clip: await this.#wholeArea() } : {};
     for (const format of ["png", "jpeg"]) {
@@ -149,13 +149,13 @@ export class Pages {
     return {
       x: 0,
       y: 0,
-      width: Math.min(Number(width), mostPixels),
-      height: Math.min(Number(height), mostPixels),
+      width: Math.min(Number(width), maxPixels),
+      height: Math.min(Number(height), maxPixels),
       scale: 1,
     };
   }
 
-  /** The function is one of ours; what it says of the thing comes back. */
+  /** Calls a function of this file on a node, and returns its result. */
   async #call(node: number, sessionId: string, functionDeclaration: string): Promise<boolean> {
     const { object } = await this.#send("DOM.resolveNode", { backendNodeId: node }, sessionId);
     const objectId = isObject(object) ? object["objectId"] : undefined;
@@ -191,7 +191,7 @@ export class Pages {
     return this.#devtools.send(method, params, sessionId);
   }
 
-  /** Frames of the same site; those of others have a session of their own. */
+  /** Returns frames of the same site; cross-site frames have their own sessions. */
   async #framesOf({ id, url }: PageSession): Promise<{ id: string; url: string }[]> {
     const { frameTree } = await this.#devtools.send("Page.getFrameTree", {}, id).catch(notThere);
     const frames: { id: string; url: string }[] = [];
@@ -216,7 +216,7 @@ export class Pages {
     await pause(reactionMs, signal);
   }
 
-  /** A page that never comes to rest is shown as it is; with words for why, it is an error. */
+  /** On timeout, throws if `why` is given; otherwise notes that the page is still loading and shows it as it is. */
   async #until(holds: () => boolean, ms: number, why: string, signal?: AbortSignal): Promise<void> {
     const deadline = Date.now() + ms;
     while (!holds()) {
@@ -265,7 +265,7 @@ export class Pages {
         break;
       case "Page.javascriptDialogOpening": {
         const { type, message } = params;
-        // Nobody says yes to a page: only leaving it is not held up.
+        // Dialogs are dismissed; only leaving a page is accepted.
         const accept = type === "beforeunload";
         this.#notes.push(
           `The page showed a dialog (${String(type)}), which was ${accept ? "accepted" : "dismissed"}: ${JSON.stringify(String(message).slice(0, 200))}`,
@@ -288,7 +288,7 @@ export class Pages {
     this.#changed();
   }
 
-  /** It waits until everything is as it must be. What is neither page nor frame goes on at once. */
+  /** The target is paused until it is prepared. Targets other than pages and frames continue at once. */
   #attached(params: JsonObject, parent: string | undefined): void {
     const id = String(params["sessionId"]);
     const target = isObject(params["targetInfo"]) ? params["targetInfo"] : {};
@@ -309,7 +309,7 @@ export class Pages {
       isReady: false,
     };
     this.#sessions.set(id, session);
-    // Told in this order, and not waited for one by one: a page that waits answers some of them only when it goes on.
+    // Sent in this order without waiting: a paused page answers some of these only after it continues.
     const prepared = [
       this.#devtools.send("Page.enable", {}, id),
       this.#devtools.send("Page.addScriptToEvaluateOnNewDocument", { source: withoutPeers }, id),
@@ -323,7 +323,7 @@ export class Pages {
         session.isReady = true;
         this.#changed();
       },
-      () => this.#gone(id), // one that is gone again needs nothing
+      () => this.#gone(id), // a target that is already gone needs nothing
     );
   }
 
@@ -334,7 +334,7 @@ export class Pages {
   }
 }
 
-/** For what may be gone by the time it is asked. */
+/** Ignores errors about a target that may be gone by now. */
 function notThere(error: unknown): JsonObject {
   if (error instanceof DevtoolsError) return {};
   throw error;

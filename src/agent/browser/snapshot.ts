@@ -1,16 +1,16 @@
-// A page as text: its accessibility tree, an outline with a name for each thing that can be clicked or typed into.
+// Renders a page's accessibility tree as an outline, with a reference for each element that can be clicked or typed into.
 import { isObject, type JsonObject } from "../../json/object.ts";
 import { collapsed, oneLine } from "../../text/one-line.ts";
 
-/** A thing on the page: the session that knows it, and its number there. */
+/** An element on the page: its session, and its node id there. */
 export type ElementRef = { sessionId: string; node: number };
 
 export type PageSnapshot = { text: string; elements: ReadonlyMap<string, ElementRef> };
 
-/** One document with its tree, as the browser gives it. */
+/** One document and its accessibility tree, as the browser returns it. */
 export type FrameTree = { sessionId: string; url: string; nodes: readonly JsonObject[] };
 
-/** Said by what is in them, or not worth a line. */
+/** Roles without a line of their own: their children are shown instead. */
 const transparent = new Set([
   "none",
   "generic",
@@ -48,13 +48,13 @@ const actionable = new Set([
   "DisclosureTriangle",
 ]);
 
-/** Told where they are set. */
+/** States shown if they are set. */
 const states = ["checked", "pressed", "selected", "expanded", "disabled", "required", "invalid", "readonly"];
 
 const longestName = 400;
 const deepest = 60;
 
-/** `nextRef` goes on counting, so that an old name never means something new. */
+/** `nextRef` never repeats a reference, so an old one cannot mean a new element. */
 export function renderSnapshot(frames: readonly FrameTree[], nextRef: () => string, limit: number): PageSnapshot {
   const elements = new Map<string, ElementRef>();
   const lines: string[] = [];

@@ -1,5 +1,4 @@
-// What the agent can do in the browser: open, look, click, type, take a picture. On the stream these are calls of the
-// provider `browser`.
+// The browser tools of the agent: open, snapshot, click, type, screenshot. On the stream they are calls of the MCP server `browser`.
 import * as v from "valibot";
 import type { JsonObject } from "../../json/object.ts";
 import { orAborted } from "../../net/or-aborted.ts";
@@ -15,13 +14,13 @@ import type { Pages } from "./pages.ts";
 
 const server = "browser";
 
-/** Characters of a page that the model is told. */
-const mostText = 20_000;
+/** The most characters of a page that the model gets. */
+const maxText = 20_000;
 
 const ref = v.pipe(v.string(), v.description("As the snapshot names it: e12"));
 
 export function createBrowserTools(browser: Browser): readonly Tool[] {
-  /** Whoever may see a page may act on it; where its host was not agreed to, because a link led there, it is judged first. */
+  /** A permitted page may also be acted on; if its host was not approved, because a link led there, it is checked first. */
   const onPage = (): Need[] => {
     const { url } = browser;
     if (url === undefined || !/^https?:/.test(url) || browser.isPermitted(url)) return [];
@@ -57,7 +56,7 @@ export function createBrowserTools(browser: Browser): readonly Tool[] {
           const problem = await pages.open(address, context.signal);
           if (problem !== undefined) throw notOpened(browser, address, problem);
           const { refusals, notes } = browser.takeNotes();
-          // A page that was refused shows the words of the proxy: told as what it is, also after a redirect.
+          // A refused page shows the proxy's message, so report it as a refusal, also after a redirect.
           const own = refusals.find((refusal) => [address, pages.url].some((url) => isAbout(refusal, url)));
           if (own !== undefined) throw refused(own);
           return shownPage(browser, pages, context.resultLimit, [...refusals, ...notes]);
@@ -113,7 +112,7 @@ function isAbout(refusal: string, url: string): boolean {
   return URL.canParse(url) && refusal.includes(` ${hostAndPort(new URL(url))}: `);
 }
 
-/** `example.com` is meant as an address of the web, `localhost:3000` as a server under work, which seldom has a certificate. */
+/** Completes an address: `example.com` gets https, `localhost:3000` gets http, since a development server seldom has a certificate. */
 export function addressOf(url: string): string {
   const text = url.trim();
   const hasScheme = /^[a-z][a-z0-9+.-]*:(?!\d+(?:[/?#]|$))/i.test(text);
@@ -133,7 +132,7 @@ async function carryOut(
     return work(pages);
   };
   try {
-    // A page that never answers must not hold up the end of a run.
+    // A page that never answers must not delay the end of a run.
     return await orAborted(browser.use(begin, signal), signal);
   } catch (error) {
     if (signal.aborted && !hasBegun) throw new NotRun();
@@ -163,7 +162,7 @@ async function shownPage(
   resultLimit: number,
   before: readonly string[] = [],
 ): Promise<ToolResult> {
-  const { title, url, text } = await pages.snapshot(Math.min(resultLimit, mostText));
+  const { title, url, text } = await pages.snapshot(Math.min(resultLimit, maxText));
   const { refusals, notes } = browser.takeNotes();
   const told = [...new Set([...before, ...refusals, ...notes])];
   const page = [

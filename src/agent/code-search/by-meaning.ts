@@ -1,7 +1,7 @@
-// Search by meaning: the chunks of all indexed files as vectors, made once by the user's embedding endpoint and kept in the
-// index, and the files that are nearest to a question.
+// Search by meaning: embeds the chunks of all indexed files with the user's embedding endpoint, stores the vectors in the index, and
+// finds the files nearest to a question.
 import { createHash } from "node:crypto";
-import { holdsSecrets } from "../../policy/secret-files.ts";
+import { holdsSecrets } from "../../redact/secret-files.ts";
 import type { CodeIndex } from "../../store/code-index/code-index.ts";
 import { type Chunk, cutIntoChunks } from "./chunks.ts";
 import { type EmbeddingCall, embed, product } from "./embeddings.ts";
@@ -9,9 +9,9 @@ import { type EmbeddingCall, embed, product } from "./embeddings.ts";
 export type MeaningSearch = EmbeddingCall & {
   index: CodeIndex;
   isWanted(path: string): boolean;
-  /** The bytes of a file as it is now; undefined: it is not to be read. */
+  /** Returns the present bytes of a file; undefined if it may not be read. */
   read(path: string): Promise<Uint8Array | undefined>;
-  /** Says how far the work is, for people who wait. */
+  /** Reports progress to a waiting user. */
   progress?(line: string): void;
 };
 
@@ -19,12 +19,12 @@ export type NearFile = { path: string; chunk: Chunk; nearness: number };
 
 const textsPerRequest = 64;
 const maxCharacters = 4_000;
-/** A larger workspace is searched by words where its vectors end. */
+/** A larger workspace is searched by words beyond its vectors. */
 const maxChunks = 20_000;
-/** A first search of a large workspace answers with what it has by then; the next one goes on. */
+/** The first search of a large workspace answers with what it has by then; the next one continues. */
 const maxEmbeddingMs = 60_000;
 
-/** Brings the vectors up to date. Returns how many files are still without. */
+/** Brings the vectors up to date. Returns how many files still have none. */
 export async function embedFiles(search: MeaningSearch): Promise<number> {
   const { index, endpoint, progress } = search;
   const embedder = createHash("sha256").update(`${endpoint.url}\0${endpoint.model}`).digest("base64");
@@ -42,7 +42,7 @@ export async function embedFiles(search: MeaningSearch): Promise<number> {
 
 type FileChunk = Chunk & { key: string; text: string };
 
-/** As many files as one request takes the new chunks of. Returns how many. */
+/** Embeds the files whose new chunks fit into one request. Returns how many. */
 async function embedSome(
   search: MeaningSearch,
   waiting: readonly { id: number; path: string }[],
@@ -75,7 +75,7 @@ async function embedSome(
   return files.length;
 }
 
-/** With the end of the path: a file's name often says what it is about. */
+/** Includes the end of the path, since a file's name often says what it is about. */
 function chunksOf(bytes: Uint8Array, path: string, embedder: string): FileChunk[] {
   const name = path.split("/").slice(-3).join("/");
   return cutIntoChunks(bytes, path).map((chunk) => {
@@ -85,7 +85,7 @@ function chunksOf(bytes: Uint8Array, path: string, embedder: string): FileChunk[
   });
 }
 
-/** The nearest files with their best chunk, nearest first. */
+/** Returns the nearest files with their best chunk, nearest first. */
 export async function nearestFiles(question: string, most: number, search: MeaningSearch): Promise<NearFile[]> {
   const [wanted] = await embed([question.slice(0, maxCharacters)], search);
   const best = new Map<string, NearFile>();

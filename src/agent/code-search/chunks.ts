@@ -1,13 +1,13 @@
-// A file cut where its structure allows: at definitions with the comments before them, at headings, at blank lines.
+// Cuts a file into chunks where its structure allows: at definitions with the comments before them, at headings, at blank lines.
 
-/** Lines from 1, both ends included. Offsets in bytes. */
+/** Lines count from 1, both ends included. Offsets are in bytes. */
 export type Chunk = { startLine: number; endLine: number; from: number; to: number };
 
 const fewest = 8;
 const enough = 30;
 const most = 70;
 
-/** Begins something: a definition at the edge, or one inside a class. */
+/** These match the start of a definition, at the top level or inside a class. */
 const modifiers =
   /^(?: {0,4}|\t)(?:(?:export|default|declare|pub|public|private|protected|static|abstract|async|override|final|get|set)\s)*/;
 const definition =
@@ -41,7 +41,7 @@ export function cutIntoChunks(bytes: Uint8Array, path: string): Chunk[] {
   return chunks;
 }
 
-/** In steps, not in one expression: what a line holds is anybody's, and must not take long. */
+/** In steps rather than one expression: a line may contain anything, and matching must not take long. */
 function isOpening(text: string): boolean {
   const found = modifiers.exec(text);
   if (!found || control.test(text)) return false;
@@ -49,7 +49,7 @@ function isOpening(text: string): boolean {
   return definition.test(rest) || (method.test(rest) && text.trimEnd().endsWith("{"));
 }
 
-/** The comment that stands right before a definition belongs to it. */
+/** A comment right before a definition belongs to it. */
 function beforeComments(lines: readonly SourceLine[], at: number, start: number): number {
   let first = at;
   while (first - 1 > start && comment.test(lines[first - 1]!.text)) first -= 1;
@@ -75,7 +75,7 @@ function linesOf(bytes: Uint8Array): SourceLine[] {
 const importStart =
   /^(?:import\b|export\b.*\bfrom\b|from\s+\S+\s+import\b|use\s+[\w:]+|using\s+[\w.]+;|#\s*include\b|package\s+[\w.]+;?\s*$|require(?:_relative)?\b|(?:const|let|var)\b.*=\s*require\()/;
 
-/** The chunks without the imports that they begin with, which answer no question; a file of nothing else stays as it is. */
+/** Drops leading imports from the chunks, since they answer no question; a file of nothing else is unchanged. */
 export function withoutImports<Cut extends Chunk>(chunks: readonly Cut[], bytes: Uint8Array): readonly Cut[] {
   const rest = chunks.flatMap((chunk): Cut[] => {
     const lines = linesOf(bytes.subarray(chunk.from, chunk.to));
@@ -87,7 +87,7 @@ export function withoutImports<Cut extends Chunk>(chunks: readonly Cut[], bytes:
   return rest.length > 0 ? rest : chunks;
 }
 
-/** How many lines they take at the beginning, with what stands before and between them. */
+/** Returns how many lines the imports take at the start, including what is before and between them. */
 function endOfImports(lines: readonly SourceLine[]): number {
   let after = 0;
   let open = 0;

@@ -1,8 +1,8 @@
-// Asks an embedding endpoint of the OpenAI kind for the vectors of texts.
+// Requests embedding vectors from an OpenAI-compatible endpoint.
 import { isObject, tryParse } from "../../json/object.ts";
 import { createFetch } from "../../net/fetch.ts";
 
-/** `url` + "/embeddings" is asked. */
+/** Requests go to `url` + "/embeddings". */
 export type EmbeddingEndpoint = { url: string; model: string; key?: string | undefined };
 
 export type EmbeddingCall = {
@@ -14,7 +14,9 @@ export type EmbeddingCall = {
 const maxAnswerBytes = 32 * 2 ** 20;
 const maxRequestMs = 15_000;
 
-/** The vectors, each of length 1, so that a product of two says how near they are. Throws a plain Error that says what the endpoint did. */
+/**
+ * Returns vectors of length 1, so that their dot product is their similarity. Throws a plain Error that says how the endpoint failed.
+ */
 export async function embed(
   texts: readonly string[],
   { endpoint, signal, env }: EmbeddingCall,

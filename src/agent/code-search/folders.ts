@@ -1,4 +1,4 @@
-// Searches one or more folders: opens their indexes, brings them up to date, asks, and puts the answers together.
+// Searches one or more folders: opens their indexes, updates and queries them, and merges the results.
 import { join } from "node:path";
 import { CodeIndex, codeIndexFile } from "../../store/code-index/code-index.ts";
 import { removeDatabase } from "../../store/index-database.ts";
@@ -10,25 +10,25 @@ import { type CodeHit, createSearch } from "./search.ts";
 export type FolderContext = {
   folder: string;
   files: readonly string[];
-  /** Folders in it that this user may not read. */
+  /** Folders in it that the current user may not read. */
   unread: readonly string[];
   isWanted(path: string): boolean;
 };
 
 export type FolderSearch = {
   most: number;
-  /** Where indexes are kept; undefined: nowhere. */
+  /** The folder for indexes; if undefined, they are not saved. */
   indexDir: string | undefined;
   embeddings: EmbeddingEndpoint | undefined;
   env: Readonly<Record<string, string | undefined>> | undefined;
   signal: AbortSignal;
-  /** By absolute path. */
+  /** Takes an absolute path. */
   read(path: string): Promise<Uint8Array | undefined>;
-  /** Says how far a long search is. */
+  /** Reports the progress of a long search. */
   progress?(line: string): void;
 };
 
-/** Paths of hits are absolute. `notices`: what the user should know of how it was searched. `unread`: what could not be. */
+/** Paths of hits are absolute. `notices` tell the user how the search was limited; `unread` lists what could not be read. */
 export type FolderHits = { hits: CodeHit[]; notices: string[]; unread: string[] };
 
 type IndexHits = { hits: CodeHit[]; notice?: string; unread: string[] };
@@ -55,7 +55,7 @@ async function searchFolder(question: string, context: FolderContext, options: F
   try {
     return await searchIndex(question, context, options, file);
   } catch (error) {
-    // A disk that is full or read-only is no reason not to answer. What is not a fault of the store is thrown on.
+    // A full or read-only disk must not prevent an answer. Errors that are not the store's are rethrown.
     if (file === undefined) throw error;
     const { code, message } = storeError(error, file);
     if (code === "STORE_CORRUPT") removeDatabase(file);
@@ -95,11 +95,11 @@ async function searchIndex(
   }
 }
 
-/** Of two lists, so many more are taken than are wanted: what is far down in one may be first in the other. */
-const spare = 3;
+/** How many times more results are taken from each list: one far down in one list may be first in the other. */
+export const spare = 3;
 
-/** Ranks count, scores do not: words and vectors have no measure in common (reciprocal rank fusion). */
-async function fused(
+/** Uses ranks, not scores, since words and vectors have no common measure (reciprocal rank fusion). */
+export async function fused(
   byWords: readonly CodeHit[],
   byMeaning: readonly NearFile[],
   read: (path: string) => Promise<Uint8Array | undefined>,

@@ -1,8 +1,8 @@
-// Several words that mean one thing: verbs with their particles, turns of speech, what acronyms stand for, status numbers.
+// Phrases that mean one thing: phrasal verbs, idioms, expanded acronyms, HTTP status codes.
 import { each } from "../../text/words.ts";
 import { stem } from "./stem.ts";
 
-/** As said → as programs say it. `_`: a word or two in between. `|`: or. */
+/** Maps everyday phrases to programming terms. `_` matches one to four words, `|` separates alternatives. */
 const turns: readonly [said: string, terms: string][] = [
   ["at the same time", "concurrent parallel simultaneous"],
   ["one after the other | one after another", "sequential series chain next"],
@@ -95,7 +95,7 @@ const turns: readonly [said: string, terms: string][] = [
   ["to disk", "fs file disk persist write"],
 ];
 
-/** An acronym is meant where most of what it stands for is said. */
+/** An acronym is meant if two of the words it stands for occur, or its only word. */
 const acronyms: Readonly<Record<string, string>> = {
   acl: "access control list permission",
   api: "application programming interface",
@@ -179,7 +179,7 @@ const statuses: Readonly<Record<string, string>> = {
   "503": "unavailable",
 };
 
-/** Terms that a question means without saying them, and how surely. */
+/** Returns terms that a question implies without naming them, each with a weight. */
 export function meantBy(question: string): Map<string, number> {
   const words = question.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   const meant = new Map<string, number>();
@@ -195,7 +195,7 @@ export function meantBy(question: string): Map<string, number> {
   }
   for (const [index, word] of words.entries()) {
     for (const term of (Object.hasOwn(statuses, word) && statuses[word]?.split(" ")) || []) meant.set(term, turnWeight);
-    // What is done again: connect again, reconnect.
+    // "connect again" means reconnect.
     if (words[index + 1] === "again" && word.length > 2) meant.set(stem(`re${word}`), 1);
   }
   return meant;

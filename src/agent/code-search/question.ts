@@ -1,13 +1,13 @@
-// A question as concepts: each a word with its endings off, and what else it may be called.
+// Turns a question into concepts: each a word stem and its synonyms.
 import { meantBy } from "./phrases.ts";
 import { synonymsOf } from "./synonyms.ts";
 import { isEmptyWord, partsOf, termsOfWord } from "./words.ts";
 
-/** `terms`: what stands for it, and how surely. */
+/** `terms` maps each term for the concept to its weight. */
 export type Concept = { terms: Map<string, number> };
 
 const synonymWeight = 0.35;
-const mostConcepts = 24;
+const maxConcepts = 24;
 
 export function conceptsOf(asked: string): Concept[] {
   const question = asked.slice(0, 2000);
@@ -36,7 +36,7 @@ export function conceptsOf(asked: string): Concept[] {
   }
   const meant = meantBy(question);
   if (meant.size > 0) concepts.unshift({ terms: meant });
-  return concepts.slice(0, mostConcepts);
+  return concepts.slice(0, maxConcepts);
 }
 
 function conceptOf(terms: readonly string[], word: string): Concept {

@@ -1,5 +1,5 @@
-// Which files answer a question: each concept counts once in a file, by its best term; files that know more of the
-// concepts win over files that know one of them well. Then the best chunk of each of the first ones is looked for.
+// Ranks files for a question: each concept counts once per file, by its best
+// term, and files that match more concepts win over files that match one well.
 import type { CodeIndex, FieldWeights } from "../../store/code-index/code-index.ts";
 import type { Concept } from "./question.ts";
 import { pathTerms } from "./words.ts";
@@ -7,20 +7,20 @@ import { pathTerms } from "./words.ts";
 export type RankedFile = { id: number; path: string; score: number };
 
 const weights: FieldWeights = { path: 4, symbols: 2, comments: 1.2, body: 1 };
-/** What a word of a file's name, or of its folder's, is worth beside its place in the index. */
+/** Bonus for a term in the file's name or folder, beside its weight in the index. */
 const nameBonus = 2;
 const folderBonus = 0.3;
-/** How much of a score depends on the share of the concepts that a file knows. */
+/** How much of a score depends on the share of concepts that a file matches. */
 const coverage = 0.4;
 
-/** Rows that a question may look at. The rarest terms come first: the frequent ones tell files apart least. */
+/** The most rows that a question may read. Rare terms come first, since frequent ones distinguish files least. */
 const rowBudget = 3_500;
-/** Files whose names are looked at. */
-const mostCandidates = 60;
+/** The most files whose names are examined. */
+const maxCandidates = 60;
 
 export type Ranking = {
   files: RankedFile[];
-  /** Of each term that was found, how much it tells. */
+  /** The inverse document frequency of each term that was found. */
   worth: ReadonlyMap<string, number>;
 };
 
@@ -61,7 +61,7 @@ export function rankFiles(
   const files: RankedFile[] = [];
   const { averageSize } = totals;
   for (const { id, parts } of ranked) {
-    if (files.length >= mostCandidates) break;
+    if (files.length >= maxCandidates) break;
     const { path, size } = index.file(id);
     if (!isWanted(path)) continue;
     addNames(parts, path, concepts, worth);
@@ -71,7 +71,7 @@ export function rankFiles(
   return { files: files.slice(0, most), worth };
 }
 
-/** Programmers cut words short: config, auth, enum, param. The longest such form that the index knows counts as well. */
+/** Adds abbreviations such as config, auth, enum, param: the longest prefix that the index knows counts as well. */
 function withShortForms({ terms }: Concept, index: CodeIndex): ReadonlyMap<string, number> {
   for (const [term, weight] of [...terms]) {
     if (weight < 1 || term.length < 6) continue;
@@ -90,7 +90,7 @@ const longestShortForm = 7;
 const shortestShortForm = 4;
 const shortFormWeight = 0.5;
 
-/** A name was chosen to say what a file is about: it counts beside what stands in the file. */
+/** Adds a bonus for terms in the path, since a name is chosen to say what a file is about. */
 function addNames(
   parts: Float64Array,
   path: string,
@@ -108,7 +108,7 @@ function addNames(
   }
 }
 
-/** The sum of what a place is worth to each concept; `share` of it depends on how many of them it knows. */
+/** Sums the scores of the concepts; `share` of the sum depends on how many of them match. */
 export function combined(parts: Float64Array, share = coverage): number {
   let sum = 0;
   let known = 0;
@@ -119,7 +119,7 @@ export function combined(parts: Float64Array, share = coverage): number {
   return sum * (1 - share + share * (known / parts.length));
 }
 
-/** A long file knows a little of everything: what a short one says weighs more. */
+/** Favours short files, since a long file matches a little of everything. */
 function focusOf(size: number, average: number): number {
   return average === 0 ? 1 : (Math.max(size, smallest) / average) ** -focus;
 }
@@ -127,7 +127,7 @@ function focusOf(size: number, average: number): number {
 const focus = 0.2;
 const smallest = 200;
 
-/** Who asks how something is done wants the code that does it, before its tests, its declarations and what only hands it on. */
+/** A question about how something is done wants the code, before its tests, its declarations and changelogs. */
 const priors: readonly [pattern: RegExp, factor: number][] = [
   [/(?:^|\/)(?:__tests__|tests?|specs?|fixtures?|__mocks__)\/|[._-](?:test|spec)\.\w+$/i, 0.7],
   [/\.d\.[cm]?ts$/, 0.8],

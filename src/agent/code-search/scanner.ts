@@ -1,12 +1,12 @@
-// One pass over the bytes of a file: how often each term stands in comments, in names of definitions and elsewhere. Words
-// are recognised by a number, so that text is made only of those that were never seen.
+// Scans the bytes of a file once and counts terms in comments, in names of definitions and elsewhere. Words are recognised by a hash,
+// so that strings are created only for new words.
 import { words as listed } from "../../text/words.ts";
 import { isEmptyWord, termsOfWord } from "./words.ts";
 
-/** How often a term stands in the text that was scanned last, by field. One object for each term, used again. */
+/** The counts of a term in the last scanned text, by field. There is one reused object per term. */
 export type Term = {
   readonly text: string;
-  /** Numbers from 0. */
+  /** A number from 0, unique among the terms. */
   readonly id: number;
   symbols: number;
   comments: number;
@@ -17,9 +17,9 @@ type Counts = { symbols: number; comments: number; body: number; stamp: number }
 
 type Word = Counts & {
   terms: readonly (Term & Counts)[];
-  /** After it comes the name of what is defined: `function`, `class`, `def`. `top`: only at the start of a line. */
+  /** The next word is the name of a definition, as after `function`, `class`, `def`. `top`: only at the start of a line. */
   defines: "always" | "top" | "never";
-  /** Stands before a bracket at the start of a line without being a name: `if`, `for`. */
+  /** Can precede a bracket at the start of a line without being a name, such as `if` or `for`. */
   isControl: boolean;
   modifies: boolean;
 };
@@ -27,7 +27,7 @@ type Word = Counts & {
 const definers = listed(
   "function class interface type enum struct trait impl def fn func module namespace record protocol object mod sub macro proc",
 );
-/** Every variable inside of functions is not a name that somebody would look for. */
+/** Local variables inside functions are not names to search for. */
 const topDefiners = listed("const let var exports static val public private protected void int");
 const controls = listed(
   "if for while switch catch return await throw typeof new else do with super assert except elif",
@@ -36,21 +36,21 @@ const modifiers = listed(
   "async static public private protected get set export default override readonly abstract final",
 );
 
-/** Names that the tables of languages use for comments; others have none. */
+/** Files whose comments start with `#` or `--`, and files of prose; all others use slashes. */
 const hashComments =
   /\.(?:py|rb|sh|bash|zsh|pl|pm|r|ya?ml|toml|tf|ps1|mk|cmake|nix|ex|exs|jl|cfg|conf|ini)$|(?:^|\/)(?:Makefile|Dockerfile|Gemfile|Rakefile)[^/]*$/i;
 const dashComments = /\.(?:sql|lua|hs|elm|ada|vhd|vhdl)$/i;
 const plainText = /\.(?:md|mdx|markdown|txt|rst|adoc|org)$/i;
 
-/** A table of words by hash, open addressing: a Map of such numbers is several times slower. */
+/** A hash table of words with open addressing: a Map with such keys is several times slower. */
 const slots = 2 ** 19;
-/** So many distinct words and terms are remembered between texts; then it begins anew. */
-const mostWords = 250_000;
+/** The most distinct words and terms to remember between texts; then the table is cleared. */
+const maxWords = 250_000;
 
 export interface Scanner {
-  /** The terms of a text. `path` decides what comments look like; `from`, `to`: bytes. Good until the next scan. */
+  /** Returns the terms of a text, valid until the next scan. `path` decides the comment style; `from` and `to` are byte offsets. */
   scan(bytes: Uint8Array, path: string, range?: { from: number; to: number }): readonly Term[];
-  /** The object that will stand for a term; the same until `isFull` was true. */
+  /** Returns the object for a term; it stays the same until `isFull` was true. */
   term(text: string): Term;
   readonly isFull: boolean;
 }
@@ -86,7 +86,7 @@ export function createScanner(): Scanner {
     return made;
   };
 
-  const isFull = (): boolean => size >= mostWords || terms.size >= mostWords;
+  const isFull = (): boolean => size >= maxWords || terms.size >= maxWords;
 
   return {
     get isFull() {
@@ -153,7 +153,7 @@ export function createScanner(): Scanner {
           else if (byte === 47 && next === 42 && style === "slash") comment = "block";
           else if (byte === 35 && style === "hash") comment = "line";
           else if (byte === 45 && next === 45 && style === "dash") comment = "line";
-          // `export default {`, `foo = function`: what comes after is not a name of this line.
+          // In `export default {` or `foo = function`, what follows is not a name defined on this line.
           else if (byte !== 42 && byte !== 46 && byte !== 35) {
             previous = undefined;
             if (byte !== 64) isFirst = false;
@@ -184,7 +184,7 @@ const isWordByte = new Uint8Array(256).map((_, byte) =>
   byte >= 128 || /[\w$]/.test(String.fromCharCode(byte)) ? 1 : 0,
 );
 
-/** The line ends in a brace or a colon: what stands before its bracket is the name of a method. */
+/** Reports whether the line ends in a brace or a colon, so that the word before its bracket is a method's name. */
 function opensBlock(bytes: Uint8Array, at: number, to: number): boolean {
   let end = bytes.indexOf(10, at);
   if (end === -1 || end > to) end = to;

@@ -1,4 +1,4 @@
-// Code search: a question in words, and the places in a folder's files that answer it.
+// Code search: finds the places in a folder's files that answer a question in words.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CodeIndex } from "../../store/code-index/code-index.ts";
@@ -6,16 +6,16 @@ import { type Chunk, cutIntoChunks, withoutImports } from "./chunks.ts";
 import { type Concept, conceptsOf } from "./question.ts";
 import { combined, rankFiles } from "./rank.ts";
 import { createScanner, type Scanner } from "./scanner.ts";
-import { mostBytes, type Update, updateIndex } from "./update.ts";
+import { maxBytes, type Update, updateIndex } from "./update.ts";
 
-/** A file, with the chunks of it that answer best, in the order of the file. */
+/** A file with its best matching chunks, in file order. */
 export type CodeHit = { path: string; score: number; chunks: Chunk[]; bytes: Uint8Array };
 
 export type CodeSearchOptions = {
-  /** Files; default 8. */
+  /** The most files; default 8. */
   most?: number;
   isWanted?(path: string): boolean;
-  /** The bytes of a file as it is now; undefined: it is not to be read. */
+  /** Returns the present bytes of a file; undefined if it may not be read. */
   read?(path: string): Promise<Uint8Array | undefined>;
 };
 
@@ -24,11 +24,11 @@ export interface CodeSearch {
   find(question: string, options?: CodeSearchOptions): Promise<CodeHit[]>;
 }
 
-/** So many more files are read than are wanted: their chunks decide about the order. */
+/** How many more files are read than wanted: their chunks affect the order. */
 const spare = 6;
 
 export function createSearch({ index, folder }: { index: CodeIndex; folder: string }): CodeSearch {
-  const readHere = async (path: string) => readFileSync(join(folder, path)).subarray(0, mostBytes);
+  const readHere = async (path: string) => readFileSync(join(folder, path)).subarray(0, maxBytes);
   let scanner: Scanner | undefined;
   return {
     update: (paths, signal) => updateIndex(index, folder, paths, signal),
@@ -56,7 +56,7 @@ export function createSearch({ index, folder }: { index: CodeIndex; folder: stri
 
 const chunkShare = 0.5;
 
-/** What stands together in one chunk counts beside what stands anywhere in the file. */
+/** Combines the score of the file with the score of its best chunk. */
 function ordered(hits: readonly (CodeHit & { local: number })[]): CodeHit[] {
   const highest = Math.max(...hits.map((hit) => hit.score), Number.MIN_VALUE);
   const nearest = Math.max(...hits.map((hit) => hit.local), Number.MIN_VALUE);
@@ -67,10 +67,10 @@ function ordered(hits: readonly (CodeHit & { local: number })[]): CodeHit[] {
 
 type ScoredChunk = Chunk & { score: number };
 
-/** Which concepts a term speaks for, by the term's number, and what it is worth to each. */
+/** By term number: the concepts that a term stands for, and its value for each. */
 type WantedTerms = { concept: number; value: number }[][];
 
-/** Gives the chunks of a file, best first. Scores are what the concepts of the question are worth in each. `worth`: of each term that is in the index, how much it tells. */
+/** Returns a function that scores the chunks of a file by concept, best first. `worth` is the weight of each indexed term. */
 function createChunkScorer(
   scanner: Scanner,
   concepts: readonly Concept[],

@@ -1,16 +1,16 @@
-// English words without their endings, by Porter's rules: "retries", "retried" and "retrying" are one word.
+// Stems English words by Porter's rules: "retries", "retried" and "retrying" become one word.
 import { list } from "../../text/words.ts";
 
 const vowelRun = "(?:[aeiou]|(?<=[^aeiou])y)[aeiouy]*";
 const consonantRun = "[^aeiou][^aeiouy]*";
-/** A vowel, and a consonant after it: short words keep their endings. */
+/** Matches a vowel followed by a consonant: shorter words keep their endings. */
 const hasMeasure = new RegExp(`^(?:${consonantRun})?${vowelRun}${consonantRun}`);
 const hasTwoMeasures = new RegExp(`^(?:${consonantRun})?${vowelRun}${consonantRun}${vowelRun}${consonantRun}`);
 const hasOneMeasure = new RegExp(`^(?:${consonantRun})?${vowelRun}${consonantRun}(?:${vowelRun})?$`);
 const hasVowel = new RegExp(`^(?:${consonantRun})?(?:[aeiou]|(?<=[^aeiou])y)`);
 const endsShort = new RegExp(`^${consonantRun}[aeiouy][^aeiouwxy]$`);
 
-/** Each with what takes its place. */
+/** Each ending with its replacement. */
 const longEndings = endings(`
   ational:ate ization:ize fulness:ful ousness:ous iveness:ive tional:tion biliti:ble entli:ent ousli:ous ation:ate
   alism:al aliti:al iviti:ive enci:ence anci:ance izer:ize alli:al ator:ate logi:log bli:ble eli:e`);
@@ -20,7 +20,7 @@ const middleEndings = endings("icate:ic ative: alize:al iciti:ic ical:ic ness: f
 const lastEndings =
   /^(.+?)(?:(?<=[st])ion|al|ance|ence|er|ic|able|ible|ant|ement|ment|ent|ou|ism|ate|iti|ous|ive|ize)$/;
 
-/** Words whose forms follow no rule: the first stands for the others. */
+/** Irregular forms: the first word stands for the others. */
 const irregular = new Map(
   (
     "arise arose arisen | awake awoke | become became | begin began begun | bend bent | bind bound | bite bit bitten | blow blew blown | " +
@@ -46,7 +46,7 @@ const irregular = new Map(
     }),
 );
 
-/** `word`: lower case. */
+/** `word` must be lower case. */
 export function stem(word: string): string {
   return regularStem(irregular.get(word) ?? word);
 }
@@ -69,7 +69,7 @@ function regularStem(word: string): string {
   return text.toLowerCase();
 }
 
-/** -eed, -ed and -ing, and what their loss leaves behind. */
+/** Removes -eed, -ed and -ing, and restores the base form. */
 function withoutPast(text: string): string {
   if (text.endsWith("eed")) return hasMeasure.test(text.slice(0, -3)) ? text.slice(0, -1) : text;
   const [, base] = /^(.+)(?:ed|ing)$/.exec(text) ?? [];

@@ -1,4 +1,4 @@
-// Words that programmers use for the same thing. Groups, not pairs: whoever asks with one may mean any of the others.
+// Synonyms in programming. In groups, not pairs: a question that uses one word may mean any of the others.
 import { stem } from "./stem.ts";
 
 const groups = [
@@ -256,7 +256,7 @@ const groups = [
 
 let table: Map<string, ReadonlySet<string>> | undefined;
 
-/** Others that may stand for a stem. */
+/** Returns other stems that may stand for a stem. */
 export function synonymsOf(term: string): ReadonlySet<string> {
   table ??= makeTable();
   return table.get(term) ?? new Set();

@@ -1,4 +1,4 @@
-// Brings the index of a folder up to date: files that changed are read again, those that are gone or hidden are taken out.
+// Updates the index of a folder: reads changed files again, and removes those that are gone or hidden.
 import { createHash } from "node:crypto";
 import { closeSync, lstatSync, readSync } from "node:fs";
 import { join } from "node:path";
@@ -7,15 +7,15 @@ import { openRegularFile } from "../folder-handle.ts";
 import { createScanner, type Scanner } from "./scanner.ts";
 import { pathText } from "./words.ts";
 
-/** `unread`: files that this user may not read. */
+/** `unread` lists files that the current user may not read. */
 export type Update = { read: number; removed: number; files: number; unread: string[] };
 
-/** So many files are committed at once: a build that is stopped is gone on with. */
+/** Files per transaction, so that an interrupted build can continue. */
 const batchSize = 400;
-/** Of a file, in bytes. What comes after says little that is new. */
-export const mostBytes = 256 * 1024;
+/** The most bytes read of a file. The rest adds little. */
+export const maxBytes = 256 * 1024;
 
-/** `paths`: relative to the folder, all that may be seen. */
+/** `paths` are relative to the folder: all files that may be seen. */
 export async function updateIndex(
   index: CodeIndex,
   folder: string,
@@ -63,7 +63,7 @@ export async function updateIndex(
 
 const nothing: FileTerms = { path: "", symbols: "", comments: "", body: "" };
 
-/** What nobody asks about in words: pictures, archives, lock files, maps of minified code. */
+/** Files that are not searched by words: images, archives, lock files, source maps, minified code. */
 const otherFiles =
   /\.(?:png|jpe?g|gif|webp|avif|ico|bmp|tiff?|svg|pdf|zip|gz|tgz|bz2|xz|zst|7z|rar|jar|war|class|pyc|pyo|o|a|so|dll|dylib|exe|bin|wasm|node|woff2?|ttf|otf|eot|mp[34]|m4a|ogg|wav|webm|mov|avi|db|sqlite3?|parquet|npy|pkl|map|lock|snap|min\.js|min\.css)$|(?:^|\/)(?:package-lock\.json|pnpm-lock\.yaml|npm-shrinkwrap\.json|go\.sum)$/i;
 
@@ -82,13 +82,13 @@ function isSame(old: FileStamp, { size, mtimeMs, ctimeMs }: FileStamp): boolean 
 
 let buffer: Buffer | undefined;
 
-/** Only of the file that is really there: what an index knows of a file decides whether it is found. */
+/** Reads only regular files, not links: the index of a file decides whether it is found. */
 function headOf(path: string): Buffer | "denied" | undefined {
   let descriptor: number | undefined;
   try {
     ({ descriptor } = openRegularFile(path));
-    buffer ??= Buffer.alloc(mostBytes);
-    return buffer.subarray(0, readSync(descriptor, buffer, 0, mostBytes, 0));
+    buffer ??= Buffer.alloc(maxBytes);
+    return buffer.subarray(0, readSync(descriptor, buffer, 0, maxBytes, 0));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return code === "EACCES" || code === "EPERM" ? "denied" : undefined; // gone by now, or behind a link
@@ -97,7 +97,7 @@ function headOf(path: string): Buffer | "denied" | undefined {
   }
 }
 
-/** No zeros, and lines that a person could have written. */
+/** Reports whether the file is text: no NUL bytes, and lines of ordinary length. */
 function isReadable(bytes: Buffer): boolean {
   const head = bytes.subarray(0, 32_768);
   if (head.includes(0)) return false;
@@ -116,7 +116,7 @@ function termsOf(scanner: Scanner, bytes: Buffer, path: string): FileTerms {
   return made;
 }
 
-/** A term that stands there a hundred times says hardly more than one that stands there ten times. */
+/** Dampens the count: a hundred occurrences say hardly more than ten. */
 function repeated(term: string, count: number): string {
   if (count === 1) return `${term} `;
   if (count < 4) return `${term} ${term} `;

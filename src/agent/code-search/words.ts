@@ -1,8 +1,8 @@
-// Words of code and of questions as the terms of the index: identifiers whole and in parts, endings taken off.
+// Turns words of code and questions into index terms: whole identifiers and their parts, stemmed.
 import { extname } from "node:path";
 import { stem } from "./stem.ts";
 
-/** Words that say nothing about what code does: of English, of questions, of programming languages. */
+/** Words that say nothing about what code does: from English, questions, and programming languages. */
 const emptyWords = new Set(
   (
     "a an the this that these those it its itself i you we they he she him her them us our your their one ones some any each every all both either neither " +
@@ -20,12 +20,12 @@ const emptyWords = new Set(
 
 const longestWord = 40;
 
-/** Is it worth a place in the index? */
+/** Reports whether a word is too common to index. */
 export function isEmptyWord(word: string): boolean {
   return emptyWords.has(word);
 }
 
-/** `word`: a run of letters, digits, _ and $. Its parts, and the whole where it has several. */
+/** `word` is a run of letters, digits, _ and $. Returns its parts, and the whole if it has several. */
 export function termsOfWord(word: string): string[] {
   if (word.length > longestWord) return [];
   if (/[^\x00-\x7f]/.test(word)) return foreignTerms(word);
@@ -35,12 +35,12 @@ export function termsOfWord(word: string): string[] {
     const lower = part.toLowerCase();
     if (lower.length > 1 && !emptyWords.has(lower) && !/^\d+$/.test(lower)) terms.add(stemOf(lower));
   }
-  // camelCase and snake_case of the same name are the same.
+  // camelCase and snake_case of the same name become one term.
   if (parts.length > 1 && parts.length <= 6) terms.add(parts.join("").toLowerCase());
   return [...terms];
 }
 
-/** Most words come again and again. */
+/** A cache, since most words recur. */
 const stems = new Map<string, string>();
 
 function stemOf(word: string): string {
@@ -57,7 +57,7 @@ export function partsOf(word: string): string[] {
   return word.match(/[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+/g) ?? [];
 }
 
-/** Accents go; scripts without blanks are taken two characters at a time. */
+/** Removes accents; scripts without blanks are split into pairs of characters. */
 function foreignTerms(word: string): string[] {
   const plain = word
     .normalize("NFKD")
@@ -74,11 +74,11 @@ function foreignTerms(word: string): string[] {
 
 type PathTerms = { name: Set<string>; folders: Set<string> };
 
-/** They name a place in a package, and nothing about what lies there. */
+/** Conventional names that say nothing about what the file does. */
 const emptyNames =
   /^(?:index|main|src|lib|dist|source|sources|__init__|mod|utils?|helpers?|common|core|shared|internal)$/i;
 
-/** The words of a path: a file's name says most, then the folders it lies in. */
+/** Returns the terms of a path: the file's name says most, then its folders. */
 export function pathTerms(path: string): PathTerms {
   const names = path.slice(0, path.length - extname(path).length).split("/");
   const said = names.filter((name) => !emptyNames.test(name));

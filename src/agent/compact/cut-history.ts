@@ -1,21 +1,21 @@
-// What can go from a conversation, least missed first. Nothing here asks a model, and nothing cuts what the user said.
+// Cuts a conversation, the least useful parts first. Nothing here calls a model, and nothing cuts what the user wrote.
 import { isObject } from "../../json/object.ts";
 import {
   isPrompt,
   type Message,
+  messageText,
   type Part,
   type ToolCallPart,
   type ToolResultPart,
-  textOf,
 } from "../../protocol/message.ts";
 import { oneLine } from "../../text/one-line.ts";
 import { countTokens, estimateTokens } from "./estimate.ts";
 
-/** Of an old result, call or attachment so many characters stay. */
+/** Characters kept of an old result, call or attachment. */
 const shortText = 200;
 const shortAnswer = 400;
 const picturesNote = "[A picture was here; it was removed to save space.]";
-/** How the prompt's attachments begin, which nobody typed. */
+/** Matches the start of a prompt's attachments, which the user did not type. */
 const attachments = /^Attached for the @ mentions above:\n/;
 
 export function turnsOf(messages: readonly Message[]): Message[][] {
@@ -27,7 +27,7 @@ export function turnsOf(messages: readonly Message[]): Message[][] {
   return turns;
 }
 
-/** The same conversation with short results, short calls, no pictures, no thoughts. */
+/** Returns the conversation with shortened results and calls, and without images and thinking. */
 export function shortenOld(messages: readonly Message[]): Message[] {
   return messages
     .map((message) => ({
@@ -37,8 +37,8 @@ export function shortenOld(messages: readonly Message[]): Message[] {
     .filter((message) => message.parts.length > 0);
 }
 
-/** What of a turn was said by the user, or told as a rule that holds on. */
-export function wordsOf(turn: readonly Message[]): Message[] {
+/** Returns what the user wrote in a turn, and the rules that were sent with it. */
+export function userMessages(turn: readonly Message[]): Message[] {
   return turn.flatMap((message) => {
     if (message.role !== "user") return [];
     const parts = message.parts.filter((part) => part.type !== "tool_result");
@@ -46,7 +46,7 @@ export function wordsOf(turn: readonly Message[]): Message[] {
   });
 }
 
-/** Turn by turn from the oldest, until they take no more than `room`: the words stay, and the beginning of the answer. */
+/** Shortens turn by turn, oldest first, until they fit into `room`: keeps the user's words and the beginning of the answer. */
 export function cutOldest(messages: readonly Message[], room: number): Message[] {
   const turns = turnsOf(messages);
   const cut: Message[] = [];
@@ -63,17 +63,17 @@ export function cutOldest(messages: readonly Message[], room: number): Message[]
 function inShort(turn: readonly Message[]): Message[] {
   const calls = turn.flatMap(({ parts }) => parts.filter((part) => part.type === "tool_call")).length;
   const last = turn.findLast((message) => message.role === "assistant");
-  const answer = last ? middleCut(textOf(last), shortAnswer) : "";
+  const answer = last ? middleCut(messageText(last), shortAnswer) : "";
   const note =
     calls > 0 ? `[${calls === 1 ? "A call" : `${calls} calls`} of tools went here, removed to save space.]` : "";
   const text = [answer, note].filter(Boolean).join("\n");
-  const words = wordsOf(turn);
+  const words = userMessages(turn);
   return text === "" ? words : [...words, { role: "assistant", parts: [{ type: "text", text }] }];
 }
 
 /**
- * When the newest turn alone does not fit: what one reply brought takes a share of the room at most, then its older results
- * go, then its older steps but for a line each, then the latest results. The request stays, and so does what is remembered.
+ * Used when the newest turn alone does not fit. Limits what one reply brought to a share of the room, then cuts its older results, then
+ * reduces its older steps to a line each, then cuts the latest results. The request and the memory of removed steps stay.
  */
 export function cutNewest(messages: readonly Message[], room: number): Message[] {
   const start = Math.max(0, messages.findLastIndex(isPrompt));
@@ -91,10 +91,10 @@ export function cutNewest(messages: readonly Message[], room: number): Message[]
   return fits(list) ? list : list.map((message) => cutTo(message, shortAnswer));
 }
 
-/** In characters, for each token of the room: an eighth of it for all that one reply brought. */
+/** Characters per token of the room: about an eighth of the room for the results of one reply. */
 const replyShare = 0.5;
 
-/** Short results stay whole, and what they leave is for the longer ones. */
+/** Short results stay whole, and the room that they leave goes to the longer ones. */
 function boundResults(message: Message, room: number): Message {
   const lengths = message.parts.flatMap((part) => (part.type === "tool_result" ? [part.text.length] : []));
   let left = room * replyShare;
@@ -110,7 +110,7 @@ function boundResults(message: Message, room: number): Message {
   return keep === Number.POSITIVE_INFINITY ? message : cutTo(message, keep);
 }
 
-/** A call and its results go together, the latest of them stay. Rules that were told beside a result go on standing behind the request. */
+/** Removes old calls together with their results and keeps the latest. Rules that came with a result move behind the request. */
 function withoutOldCalls(messages: Message[], start: number, room: number): Message[] {
   const request = messages[start]!;
   const rules: Part[] = [];
@@ -123,7 +123,7 @@ function withoutOldCalls(messages: Message[], start: number, room: number): Mess
   let next = start + 1;
   while (Math.ceil(tokens) > room && next + 2 < messages.length && messages[next]!.role === "assistant") {
     const [said, results] = messages.slice(next, next + 2) as [Message, Message];
-    const told = wordsOf([results]);
+    const told = userMessages([results]);
     const lines = said.parts.flatMap((part) => (part.type === "tool_call" ? [stepLine(part, results)] : []));
     tokens += countTokens(told) - countTokens([said, results]) + lines.join("\n").length / 4;
     rules.push(...told.flatMap(({ parts }) => parts));
@@ -139,7 +139,7 @@ function withoutOldCalls(messages: Message[], start: number, room: number): Mess
   return [...messages.slice(0, start), { ...request, parts }, ...messages.slice(next)];
 }
 
-/** What is remembered of the steps that went, in the place of what was remembered before. */
+/** Puts the memory of removed steps into the request, in place of the previous one. */
 export function withMemory(messages: readonly Message[], text: string): Message[] {
   const start = Math.max(0, messages.findLastIndex(isPrompt));
   const request = messages[start]!;
@@ -148,7 +148,7 @@ export function withMemory(messages: readonly Message[], text: string): Message[
   return messages.map((message, index) => (index === start ? { ...request, parts: [...parts, memory] } : message));
 }
 
-/** The steps of the newest turn that are no longer in a shorter one, after what was remembered of those before them. */
+/** Returns the steps of the newest turn that `shorter` lacks, after the memory of the steps removed before. */
 export function stepsGone(messages: readonly Message[], shorter: readonly Message[]): Message[] {
   const start = Math.max(0, messages.findLastIndex(isPrompt));
   const gone = messages.length - start - (shorter.length - Math.max(0, shorter.findLastIndex(isPrompt)));
@@ -160,12 +160,12 @@ export function stepsGone(messages: readonly Message[], shorter: readonly Messag
 const memoryNote = "[What these steps showed:]";
 const stepsNote = "[The first steps of this turn, whose details were removed to save space:]";
 const todosNote = "[The todo list after them:]";
-/** Its lines, and the list. */
+/** Splits the note into its lines and the to-do list. */
 const partsOfNote = new RegExp(
   `\\n?${stepsNote.replace(/[[\]]/g, "\\$&")}\\n|\\n${todosNote.replace(/[[\]]/g, "\\$&")}\\n`,
 );
 
-/** A quarter of the room at most: of older steps the outcome goes first, and only then the step. */
+/** Limits the lines to a quarter of the room: older steps lose their outcome first, and only then go entirely. */
 function fittingLines(lines: readonly string[], room: number): string[] {
   const short = lines.map((line) => oneLine(line.split(" → ")[0]!, 60));
   let left = room;
@@ -175,7 +175,7 @@ function fittingLines(lines: readonly string[], room: number): string[] {
   return [...short.slice(0, whole), ...lines.slice(whole)];
 }
 
-/** What was called, with what, and how it ended. */
+/** Summarises a call in one line: tool, target and outcome. */
 function stepLine(call: ToolCallPart, results: Message): string {
   const target = isObject(call.args) ? Object.values(call.args).find((value) => typeof value === "string") : undefined;
   const result = resultOf(call, results);
@@ -194,7 +194,7 @@ function resultOf({ id }: ToolCallPart, { parts }: Message) {
   return parts.find((part) => part.type === "tool_result" && part.id === id) as ToolResultPart | undefined;
 }
 
-/** The older turns as a text for whoever sums them up: a share of the room for each part, so that none is passed over. */
+/** Renders older turns as text to be summarised. Each part gets a share of the room, so that none is skipped. */
 export function materialOf(messages: readonly Message[], longest: number): string {
   const lines = messages.flatMap(({ role, parts }) => parts.map((part) => lineOf(role, part)));
   const share = Math.max(shortText, Math.floor(longest / Math.max(1, lines.length)) - 80);
@@ -237,7 +237,7 @@ function shortened(part: Part, keep: number): Part {
   }
 }
 
-/** Long texts in a call are contents of files, mostly. */
+/** Shortens long strings in a call's arguments, which are mostly file contents. */
 function shortValue(value: unknown, keep: number): unknown {
   if (typeof value === "string") return middleCut(value, keep);
   if (Array.isArray(value)) return value.map((each) => shortValue(each, keep));

@@ -1,17 +1,17 @@
-// How many tokens a conversation takes, roughly: good enough to decide when to shorten.
+// Estimates how many tokens a conversation takes, well enough to decide when to compact it.
 import type { Message, Part } from "../../protocol/message.ts";
 
-/** What a picture is taken to cost. */
+/** Estimated cost of an image. */
 const imageTokens = 1500;
 
-/** Parts never change: each is counted once. */
+/** Parts never change, so each is counted once. */
 const counted = new WeakMap<Part, number>();
 
 export function estimateTokens(messages: readonly Message[]): number {
   return Math.ceil(countTokens(messages));
 }
 
-/** In quarters: sums of it are exact. */
+/** Counts in quarters of a token, so that sums are exact. */
 export function countTokens(messages: readonly Message[]): number {
   let tokens = 0;
   for (const { parts } of messages) for (const part of parts) tokens += tokensOf(part);
@@ -40,7 +40,7 @@ function count(part: Part): number {
   }
 }
 
-/** Four letters of English or code are about one token; of other alphabets two, of Chinese and its kin one. */
+/** About four characters of English or code make one token; two of other alphabets; one of Chinese, Japanese or Korean. */
 function tokensIn(text: string): number {
   let quarters = 0;
   for (let index = 0; index < text.length; index++) {

@@ -1,5 +1,5 @@
-// A conversation that no longer fits, made shorter: first what tools said long ago, then the older turns, by a summary.
-// What the user said stays word for word, the newest turn stays as it is while it can, every call keeps its result.
+// Compacts a conversation that no longer fits: first old tool results, then older turns, by a summary. The user's words stay verbatim, the
+// newest turn stays unchanged while it fits, and every call keeps its result.
 import type { ModelInfo } from "../../model/provider.ts";
 import type { AgentEvent, Usage } from "../../protocol/event.ts";
 import { isPrompt, type Message } from "../../protocol/message.ts";
@@ -10,55 +10,55 @@ import {
   shortenOld,
   stepsGone,
   turnsOf,
+  userMessages,
   withMemory,
-  wordsOf,
 } from "./cut-history.ts";
 import { countTokens, estimateTokens } from "./estimate.ts";
 
 export { estimateTokens } from "./estimate.ts";
 
-/** What whoever wants to know is told before anything is changed: the hook `preCompact`. */
+/** Passed to the `preCompact` hook before anything is changed. */
 export type CompactionSize = {
   trigger: "auto" | "manual";
   tokens: number;
   windowTokens: number;
   messages: number;
-  /** Those before the newest turn. */
+  /** Messages before the newest turn. */
   messagesToCompact: number;
 };
 
-/** What asking the model cost, and what happened meanwhile. `facts`: of the model that answers from then on, where it changed. */
+/** Cost and events of the summary request. `facts` describes the model that answers from then on, if it changed. */
 type SummaryReport = { usage?: Usage; events?: AgentEvent[]; facts?: ModelInfo };
 
-/** `text`: at most so many characters as were asked for. */
+/** `text` has at most the requested number of characters. */
 export type Summary = SummaryReport & { text: string };
 
 export type CompactOptions = {
-  /** What the conversation may take, in tokens. */
+  /** Tokens that the conversation may take. */
   room: number;
-  /** Who wants it: default the agent itself. */
+  /** Who requested it; default "auto", the agent itself. */
   trigger?: CompactionSize["trigger"];
-  /** The newest turn is over: it may be shortened like the others. */
+  /** The newest turn is over, so it may be shortened like the others. */
   isIdle?: boolean;
-  /** All that the model takes. */
+  /** The model's whole context window. */
   windowTokens: number;
-  /** Asks the user's own model; absent where it cannot be asked. What goes wrong is no reason to stop. */
+  /** Asks the user's model for a summary; absent when it cannot be asked. Failures are ignored. */
   summarise?(transcript: string, longest: number): Promise<Summary>;
   beforeCompact?(facts: CompactionSize): Promise<void> | void;
 };
 
 export type Compacted = SummaryReport & {
-  /** The same messages when nothing could be gained. */
+  /** The same messages when nothing could be saved. */
   messages: readonly Message[];
   how: "unchanged" | "shortened" | "summarised";
-  /** In tokens. */
+  /** Estimated tokens, as is `after`. */
   before: number;
   after: number;
 };
 
-/** Less than fits, so that the next reply does not need this again. */
+/** Aims below what fits, so that the next reply does not need compaction again. */
 const goalShare = 0.6;
-/** A summary that may not be longer than this says nothing. */
+/** A summary limited to less than this would be useless. */
 const shortestSummary = 400;
 const longestSummary = 8000;
 
@@ -84,7 +84,7 @@ export async function makeRoom(messages: readonly Message[], options: CompactOpt
   let isSummarised = asked.older !== undefined;
   if (estimateTokens(shorter) > options.room) {
     const cut = cutNewest(shorter, goal);
-    // One summary at a time: whoever was just asked about older turns is not asked again.
+    // Request only one summary: skip this one if the older turns were just summarised.
     const memory = isSummarised ? { told } : await remembered(stepsGone(shorter, cut), { kept: cut, options });
     ({ told } = memory);
     isSummarised ||= memory.text !== undefined;
@@ -96,7 +96,7 @@ export async function makeRoom(messages: readonly Message[], options: CompactOpt
   return { ...told, messages: shorter, how: isSummarised ? "summarised" : "shortened", before, after };
 }
 
-/** What the steps of this turn that went have shown; nothing where none did, or nobody can be asked. */
+/** Summarises the removed steps of this turn; returns no text when there are none or the model cannot be asked. */
 async function remembered(
   gone: readonly Message[],
   { kept, options }: { kept: readonly Message[]; options: CompactOptions },
@@ -106,7 +106,7 @@ async function remembered(
   return gone.length === 0 || longest < shortestSummary ? { told: {} } : ask(gone, longest, options);
 }
 
-/** A text that is no longer than it may be. What goes wrong is no reason to stop. */
+/** Requests a summary and drops one that is too long. Failures are ignored. */
 async function ask(
   messages: readonly Message[],
   longest: number,
@@ -123,13 +123,13 @@ async function ask(
 
 type SummaryAttempt = { older?: Message[]; told: SummaryReport };
 
-/** The older turns as the user's words and a summary; nothing where that is not needed, or not to be had. */
+/** Replaces older turns with the user's words and a summary; returns nothing when that is not needed or not possible. */
 async function summarised(
   older: readonly Message[],
   { latest, goal, options }: { latest: readonly Message[]; goal: number; options: CompactOptions },
 ): Promise<SummaryAttempt> {
   if (estimateTokens([...older, ...latest]) <= goal) return { told: {} };
-  const words = turnsOf(older).flatMap(wordsOf);
+  const words = turnsOf(older).flatMap(userMessages);
   const replaced = estimateTokens(older) - estimateTokens(words);
   const room = Math.min(goal - estimateTokens([...words, ...latest]), Math.floor(replaced / 2));
   const longest = Math.min(room * 3, longestSummary);

@@ -1,19 +1,19 @@
-// What a conversation takes: what the vendor counted for the last answer, and an estimate of what was added since.
+// Measures a conversation: the vendor's token count for the last reply plus an estimate of what was added since.
 import type { ModelRequest } from "../../model/provider.ts";
 import type { Message } from "../../protocol/message.ts";
 import { estimateTokens } from "./estimate.ts";
 
 type Conversation = { readonly messages: readonly Message[] };
 
-/** `last`: the answer that was counted. `scale`: tokens for each that is estimated. `beside`: estimate of system prompt and tools. */
+/** `last` is the counted reply, `scale` the real tokens per estimated token, `beside` the estimate for system prompt and tools. */
 type Measured = { last: Message; tokens: number; scale: number; beside: number };
 
 const measured = new WeakMap<Conversation, Measured>();
 
-/** Less than this share of an estimate is no count of what was sent: the server cut it, or does not count. */
+/** A count below this share of the estimate is not trusted: the server truncated the request or does not count. */
 const leastShare = 0.4;
 
-/** Notes what was counted for the conversation up to its last message. */
+/** Records the token count for the conversation up to its last message. */
 export function noteTokens(conversation: Conversation, tokens: number, asked: ModelRequest): void {
   const { messages } = conversation;
   const tools = asked.tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
@@ -23,7 +23,7 @@ export function noteTokens(conversation: Conversation, tokens: number, asked: Mo
   else measured.set(conversation, { last: messages.at(-1)!, tokens, scale, beside });
 }
 
-/** `estimate`: of the messages alone. `roomIn`: what of so many tokens is left for them, as an estimate. */
+/** `estimate` covers the messages alone. `roomIn` returns how much of a token budget is left for them, as an estimate. */
 type Size = { tokens: number; estimate: number; roomIn(tokens: number): number };
 
 export function sizeOf(conversation: Conversation): Size {
@@ -34,7 +34,7 @@ export function sizeOf(conversation: Conversation): Size {
   const { last, tokens, scale, beside } = known;
   const roomIn = (all: number) => Math.floor(Math.max(all / scale - beside, all / scale / 10));
   const at = messages.lastIndexOf(last);
-  // What is left of a conversation that was shortened is counted with the next answer.
+  // After compaction there is no count until the next reply.
   if (at < 0) return { tokens: Math.ceil((estimate + beside) * scale), estimate, roomIn };
   return { tokens: tokens + Math.ceil(estimateTokens(messages.slice(at + 1)) * scale), estimate, roomIn };
 }

@@ -1,10 +1,10 @@
-// A conversation that no longer fits is shortened for the model, and told so. What is stored stays whole.
+// Shortens a conversation that no longer fits the model, and reports it. The stored conversation stays whole.
 import { milliseconds } from "../../process/clock.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { Agent } from "../agent.ts";
 import { type Turn, TurnError } from "../turn.ts";
 
-/** What shortening works with and leaves behind: a turn, or a run between two turns. */
+/** The state that compaction uses and updates, of a turn or of a run between two turns. */
 export type Shortening = Pick<Turn, "agent" | "signal" | "spending" | "facts" | "apiMs" | "shortest">;
 
 const messages = {
@@ -19,10 +19,10 @@ const wishedMessages = {
   summarised: "The conversation was compacted: a summary replaces its older parts.",
 };
 
-/** `trigger`: who wants it. `isIdle`: between two turns. */
+/** `trigger` says who requested it. `isIdle` means between two turns. */
 type Why = { trigger: "auto" | "manual"; isIdle?: boolean };
 
-/** Makes the conversation for the model fit into `room`. */
+/** Makes the conversation that is sent to the model fit into `room`. */
 export async function* shorten(
   turn: Shortening,
   room: number,

@@ -1,11 +1,11 @@
-// Asks the user's own model what an agent must remember of older turns. One request, no tools, a short answer.
+// Asks the user's own model to summarise older turns: one request, no tools, a short answer.
 import type { ModelInfo, Provider } from "../../model/provider.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import { addUsage, noUsage } from "../../protocol/usage.ts";
 import { type Agent, modelChange } from "../agent.ts";
 import type { Summary } from "./index.ts";
 
-/** Absent where the model cannot be asked: the offline one, and scripts without a summary. */
+/** Returns undefined when the model cannot be asked: the offline model, and scripts without a summary. */
 export function summariser(
   { provider, model, seams }: Pick<Agent, "provider" | "model" | "seams">,
   signal: AbortSignal,
@@ -38,7 +38,7 @@ async function ask(
     switch (chunk.type) {
       case "text":
         streamed += chunk.text.length;
-        // Nobody waits for the end of what will not be used.
+        // Stop early: a summary that is too long is not used.
         if (streamed > longest * 2) throw new Error("the summary is too long");
         break;
       case "part":

@@ -1,12 +1,12 @@
-// JSON-RPC as language servers speak it: a header that says how long a message is, then the message.
+// JSON-RPC as in the language server protocol: a header with the length of a message, then the message.
 import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
 
 export interface ConnectionHandlers {
   write(text: string): Promise<void>;
-  /** What a request of the server is answered with. */
+  /** Returns the answer to a request of the server. */
   answer(method: string, params: JsonObject): unknown;
   notified(method: string, params: JsonObject): void;
-  /** The server says what cannot be understood: nothing more is read from it. */
+  /** Called when the server's output cannot be parsed; nothing more is read from it. */
   broken(problem: string): void;
 }
 
@@ -14,15 +14,15 @@ type PendingRequest = { resolve(result: unknown): void; reject(error: Error): vo
 
 const longestHeader = 4096;
 const longestMessage = 16 * 2 ** 20;
-/** A server that says so much without having been told anything has run wild. */
-const mostUnasked = 32 * 2 ** 20;
+/** A server that sends this much without a new message to it is out of control. */
+const maxUnasked = 32 * 2 ** 20;
 
 export class Connection {
   readonly #handlers: ConnectionHandlers;
   readonly #pending = new Map<number, PendingRequest>();
   #chunks: Buffer[] = [];
   #length = 0;
-  /** Bytes of the message whose header was read. */
+  /** Where the message ends whose header was read. */
   #expected: number | undefined;
   #received = 0;
   #lastId = 0;
@@ -32,7 +32,7 @@ export class Connection {
     this.#handlers = handlers;
   }
 
-  /** Rejects when the server refuses, and when it is gone. */
+  /** Rejects if the server returns an error, or is gone. */
   request(method: string, params: object | null): Promise<unknown> {
     if (this.#ended) return Promise.reject(this.#ended);
     const id = ++this.#lastId;
@@ -50,13 +50,13 @@ export class Connection {
   receive(chunk: Buffer): void {
     if (this.#ended) return;
     this.#received += chunk.length;
-    if (this.#received > mostUnasked) {
+    if (this.#received > maxUnasked) {
       this.#break("its output does not end");
       return;
     }
     this.#chunks.push(chunk);
     this.#length += chunk.length;
-    // A message that comes in many pieces is put together once.
+    // A message that arrives in many chunks is joined only once.
     if (this.#expected !== undefined && this.#length < this.#expected) return;
     let rest = Buffer.concat(this.#chunks);
     while (!this.#ended) {
@@ -78,7 +78,7 @@ export class Connection {
     this.#pending.clear();
   }
 
-  /** Where the message ends that begins with this header; undefined while the header is not whole. */
+  /** Returns where the message with this header ends; undefined while the header is incomplete. */
   #headerOf(bytes: Buffer): number | undefined {
     const end = bytes.indexOf("\r\n\r\n");
     if (end === -1 || end > longestHeader) {
@@ -118,7 +118,7 @@ export class Connection {
 
   #send(message: object): void {
     const text = JSON.stringify({ jsonrpc: "2.0", ...message });
-    // Who does not read any more is about to end, and that is told.
+    // A server that no longer reads is about to end, which is reported elsewhere.
     this.#handlers.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`).catch(() => {});
   }
 }

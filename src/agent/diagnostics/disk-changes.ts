@@ -1,18 +1,18 @@
-// What else has changed in the project since the last look: by commands, or by people. Servers are told, since most do not look.
+// Finds files that commands or the user changed since the last check. Language servers are notified, since most do not watch files.
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ProcessRunner } from "../process.ts";
 import { ripgrepPath } from "../ripgrep.ts";
 
-/** As the protocol counts them. */
+/** The numbers of the language server protocol. */
 export type FileChangeType = 1 | 2 | 3;
 const [created, changed, deleted] = [1, 2, 3] as const;
 
 export type FileEvent = { uri: string; type: FileChangeType };
 
-/** Above this, looking takes longer than it is worth. */
-const mostFiles = 20_000;
+/** With more files, checking takes longer than it is worth. */
+const maxFiles = 20_000;
 
 export class DiskChanges {
   readonly #root: string;
@@ -20,14 +20,14 @@ export class DiskChanges {
   readonly #processes: Pick<ProcessRunner, "run">;
   #times: Map<string, number> | undefined;
 
-  /** `endings`: of the files that matter. */
+  /** `endings` are the extensions of the files that matter. */
   constructor(root: string, endings: readonly string[], processes: Pick<ProcessRunner, "run">) {
     this.#root = root;
     this.#command = [ripgrepPath(), "--files", "--no-config", "--null", ...endings.flatMap((end) => ["-g", `*${end}`])];
     this.#processes = processes;
   }
 
-  /** Nothing the first time. */
+  /** Returns nothing the first time. */
   async take(): Promise<FileEvent[]> {
     const before = this.#times;
     const times = await this.#look();
@@ -54,7 +54,7 @@ export class DiskChanges {
       leftovers: "ignore",
     });
     const paths = stdout.split("\0").filter((path) => path !== "");
-    if (truncated || paths.length > mostFiles) return undefined;
+    if (truncated || paths.length > maxFiles) return undefined;
     const stat = (path: string) => lstatSync(join(this.#root, path), { throwIfNoEntry: false })?.mtimeMs;
     return new Map(paths.map((path) => [path, stat(path) ?? 0]));
   }

@@ -1,9 +1,9 @@
-// Diagnostics: what language servers say about the files that were edited. A server is looked for and started with the first
-// edit of a file that it knows, and ends with the run.
+// Diagnostics: reports what language servers find in edited files. A server
+// starts with the first edit of a file that it supports, and ends with the run.
 import { dirname } from "node:path";
 import { orAborted } from "../../net/or-aborted.ts";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
-import { happensWithin } from "../../process/clock.ts";
+import { settlesWithin } from "../../process/clock.ts";
 import type { ProcessRunner } from "../process.ts";
 import type { Sandbox } from "../sandbox/index.ts";
 import { DiskChanges } from "./disk-changes.ts";
@@ -12,9 +12,9 @@ import { errorLines, type FileErrors } from "./new-errors.ts";
 import { serverFor } from "./server-table.ts";
 
 export interface Diagnostics {
-  /** The errors that this edit brought, in words; empty where there are none, or none are known in time. */
+  /** Returns the errors that this edit caused, as text; empty if there are none, or none are known in time. */
   afterEdit(edit: FileEdit, signal: AbortSignal): Promise<string>;
-  /** Those that were found since. `waitMs`: how long to wait for checks that still run. */
+  /** Returns errors found since. `waitMs` is how long to wait for checks that still run. */
   takeLate(agent: string, waitMs?: number): Promise<string>;
   end(): Promise<void>;
 }
@@ -23,17 +23,17 @@ export type DiagnosticsOptions = {
   workspace: string;
   env: NodeJS.ProcessEnv;
   processes: ProcessRunner;
-  /** Where servers run, if it works here. */
+  /** The sandbox that servers run in, if it works here. */
   sandbox: Sandbox;
   warn(message: string): void;
 };
 
-/** Of the projects in a workspace. Each of them takes much memory. */
-const mostServers = 4;
+/** Limit for the projects in a workspace, since each server takes much memory. */
+const maxServers = 4;
 
 export function createDiagnostics({ workspace, env, processes, sandbox, warn }: DiagnosticsOptions): Diagnostics {
   const servers = new Map<string, LanguageServer>();
-  /** Files whose edits wait for their errors. */
+  /** Files with an edit that waits for its errors. */
   const waiting: string[] = [];
   let hasEnded = false;
 
@@ -45,7 +45,7 @@ export function createDiagnostics({ workspace, env, processes, sandbox, warn }: 
     const { row, program, root } = found;
     const key = `${program}\0${root}`;
     const known = servers.get(key);
-    if (known || servers.size === mostServers) return known;
+    if (known || servers.size === maxServers) return known;
     const server = new LanguageServer({
       ...found,
       isConfined,
@@ -78,14 +78,14 @@ export function createDiagnostics({ workspace, env, processes, sandbox, warn }: 
     async afterEdit(edit, signal) {
       const { path, agent } = edit;
       const checking = serverOf(path).then(async (server) => {
-        // One that is behind already is not waited for again.
+        // A server that is already behind is not waited for again.
         const isBehind = server?.isBehind === true;
         const done = server?.check(edit);
         if (!isBehind) await done;
         return isBehind ? undefined : server;
       });
       waiting.push(path);
-      const isInTime = await happensWithin(orAborted(checking, signal), patienceMs).catch(() => false);
+      const isInTime = await settlesWithin(orAborted(checking, signal), patienceMs).catch(() => false);
       waiting.splice(waiting.indexOf(path), 1);
       if (!isInTime) return "";
       const server = await checking;
@@ -93,7 +93,7 @@ export function createDiagnostics({ workspace, env, processes, sandbox, warn }: 
     },
     async takeLate(agent, waitMs = 0) {
       const all = [...servers.values()];
-      if (waitMs > 0) await happensWithin(Promise.all(all.map(({ working }) => working)), waitMs);
+      if (waitMs > 0) await settlesWithin(Promise.all(all.map(({ working }) => working)), waitMs);
       return all.flatMap((server) => told(server.takeErrors(agent, waiting), server)).join("\n\n");
     },
     async end() {
@@ -104,7 +104,7 @@ export function createDiagnostics({ workspace, env, processes, sandbox, warn }: 
   };
 }
 
-/** The program, and whatever it was installed with. */
+/** Returns the folder of the program and the packages it was installed with. */
 function packagesOf(program: string): string[] {
   const real = realOrSame(program);
   const [above] = /^.*\/node_modules(?=\/)/.exec(real) ?? [dirname(real)];

@@ -1,10 +1,10 @@
-// One language server: what it was told of the files, and what it found in them. It is told of an edit twice, as the file was
-// and as it is, so that the errors which the edit brought can be told from those that were there.
+// Runs one language server and tracks the files sent to it and the errors found in them. Each edit is sent twice, as the file was and
+// as it is, so that errors caused by the edit can be told from earlier ones.
 import { readFileSync, statSync } from "node:fs";
 import { basename, extname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isObject, type JsonObject } from "../../json/object.ts";
-import { happensWithin, milliseconds } from "../../process/clock.ts";
+import { milliseconds, settlesWithin } from "../../process/clock.ts";
 import { redactedEnd } from "../../redact/shorten.ts";
 import type { ProcessEnd, RunningProcess } from "../process.ts";
 import { Connection } from "./connection.ts";
@@ -13,44 +13,44 @@ import { type CheckedText, type FileErrors, type FoundError, newErrors } from ".
 import { errorsIn, tsserverError } from "./read-errors.ts";
 import type { FoundServer } from "./server-table.ts";
 
-/** `before` is undefined for a new file. `agent`: who is told of the errors. */
+/** `before` is undefined for a new file. `agent` is the one to report errors to. */
 export type FileEdit = { path: string; before: string | undefined; after: string; agent: string };
 
 export type LanguageServerOptions = FoundServer & {
   isConfined: boolean;
   disk: DiskChanges;
   start(onOutput: (stream: "stdout" | "stderr", chunk: Buffer) => void): RunningProcess;
-  /** It does not work, or not any more. */
+  /** Called when the server does not work, or stops working. */
   failed(problem: string): void;
 };
 
-/** A file that the server was told of, or speaks of by itself. */
+/** A file that was sent to the server, or that it reported on by itself. */
 type KnownFile = {
   path: string;
   uri: string;
-  /** As the server knows it; undefined while it is not open there. */
+  /** The text that the server has; undefined while the file is not open there. */
   text: string | undefined;
   version: number;
-  /** Of the file on the disk when it was last looked at. */
+  /** When the file on disk had changed last, as of the last check. */
   changedAt: number;
   pushed: readonly FoundError[];
   pulled: readonly FoundError[];
-  /** What somebody was told of, or was there before. */
+  /** The errors already reported, or present before. */
   told: CheckedText;
-  /** It was edited, and nobody was told yet what that brought. */
+  /** The file was edited, and the resulting errors were not reported yet. */
   isDue: boolean;
   agent?: string;
 };
 
 const startMs = 30_000;
-/** Who waits longer for a check has given up. */
+/** How long an edit waits for its check. */
 export const patienceMs = 2000;
-/** A large project takes its time; what is not known by then is not waited for. */
+/** A large project takes its time; after this, the check is not waited for. */
 const checkMs = 120_000;
-/** A server that has published errors, and then nothing for so long, has said what there is to say. */
+/** A server that has published errors and then nothing for this long is taken to be done. */
 const quietMs = 150;
-const mostOpen = 16;
-const mostKnown = 2000;
+const maxOpen = 16;
+const maxKnown = 2000;
 const largestFile = 2 * 2 ** 20;
 
 export class LanguageServer {
@@ -91,7 +91,7 @@ export class LanguageServer {
     return this.#options.row.name;
   }
 
-  /** Resolves when the errors after this edit are known, or will not be. Edits that wait together are checked together. */
+  /** Resolves when the errors after this edit are known, or will not be. Pending edits are checked together. */
   check(edit: FileEdit): Promise<void> {
     this.#edits.push(edit);
     if (!this.#working) this.#workingSince = milliseconds();
@@ -101,17 +101,20 @@ export class LanguageServer {
     return this.#working;
   }
 
-  /** The check that runs, if one does. */
+  /** The running check, if there is one. */
   get working(): Promise<void> | undefined {
     return this.#working;
   }
 
-  /** Somebody waited for the check that runs, in vain. */
+  /** Whether the running check already takes longer than an edit waits. */
   get isBehind(): boolean {
     return this.#working !== undefined && milliseconds() > this.#workingSince + patienceMs;
   }
 
-  /** What came since the last time, in files that this agent edited and in those that nobody did. `except`: others ask for those. */
+  /**
+   * Returns new errors since the last call, in files that this agent edited
+   * or that no agent did. `except` lists files that other edits wait for.
+   */
   takeErrors(agent: string, except: readonly string[]): FileErrors[] {
     if (this.#working) return [];
     return [...this.#files.values()].flatMap((file) => {
@@ -136,7 +139,7 @@ export class LanguageServer {
     const { row, root, isConfined } = this.#options;
     const rootUri = pathToFileURL(root).href;
     const asked = this.#connection.request("initialize", {
-      // In a sandbox there is no process of ours to watch.
+      // In a sandbox the server cannot see this process to watch it.
       processId: null,
       clientInfo: { name: "courser" },
       rootPath: root,
@@ -156,14 +159,14 @@ export class LanguageServer {
       },
       initializationOptions: row.options?.(isConfined) ?? {},
     });
-    if (!(await happensWithin(asked, startMs))) throw new Error(`it did not answer within ${startMs / 1000} s`);
+    if (!(await settlesWithin(asked, startMs))) throw new Error(`it did not answer within ${startMs / 1000} s`);
     const result = await asked;
     const capabilities = isObject(result) && isObject(result["capabilities"]) ? result["capabilities"] : {};
     this.#pulls = row.asks !== undefined || isObject(capabilities["diagnosticProvider"]);
     this.#connection.notify("initialized", {});
   }
 
-  /** One check after the other, each of all that was edited meanwhile. */
+  /** Runs one check at a time, each for everything edited meanwhile. */
   async #work(): Promise<void> {
     try {
       await this.#ready;
@@ -183,7 +186,7 @@ export class LanguageServer {
     const old = edited.filter(({ edit }) => edit.before !== undefined);
     const anew = old.filter(({ edit, file }) => file.text !== edit.before).map(({ file }) => file);
     const moved = this.#rereadOthers(new Set(edited.map(({ file }) => file)));
-    // What changes elsewhere mean for the file was there before the edit: a server that publishes by itself is made to say it.
+    // Errors caused by changes elsewhere existed before the edit: resend the file so that a server that only publishes reports them.
     const told = old.filter(({ file }) => anew.includes(file) || (isElsewhere && !this.#pulls));
     for (const { edit, file } of told) this.#tell(file, edit.before!);
     await this.#find([...told.map(({ file }) => file), ...moved]);
@@ -200,11 +203,11 @@ export class LanguageServer {
     this.#closeOldest();
   }
 
-  /** The text of a file as it is now. */
+  /** Sends the present text of a file. */
   #tell(file: KnownFile, text: string): void {
     const { uri } = file;
     const version = ++file.version;
-    // The one that was told of last is the last one.
+    // Keeps the map ordered by when files were last sent.
     this.#files.delete(uri);
     this.#files.set(uri, file);
     if (file.text === undefined) {
@@ -219,7 +222,7 @@ export class LanguageServer {
     file.text = text;
   }
 
-  /** Files that something else has changed since: commands, people. */
+  /** Resends open files that commands or the user changed since. */
   #rereadOthers(edited: ReadonlySet<KnownFile>): KnownFile[] {
     return [...this.#files.values()].filter((file) => {
       if (file.text === undefined || edited.has(file)) return false;
@@ -234,11 +237,11 @@ export class LanguageServer {
     });
   }
 
-  /** Waits until the errors of these files are known as they are now. */
+  /** Waits until the errors in the present text of these files are known. */
   async #find(files: readonly KnownFile[]): Promise<void> {
     if (this.#pulls) {
       const open = [...this.#files.values()].filter(({ text }) => text !== undefined);
-      await happensWithin(Promise.all(open.map((file) => this.#pull(file))), checkMs);
+      await settlesWithin(Promise.all(open.map((file) => this.#pull(file))), checkMs);
       return;
     }
     const awaited = new Map(files.map(({ uri, version }) => [uri, version]));
@@ -248,11 +251,11 @@ export class LanguageServer {
       this.#heard = (uri, version) => {
         if (version === undefined || version >= (awaited.get(uri) ?? 0)) awaited.delete(uri);
         clearTimeout(quiet);
-        // What it means for other files comes after it.
+        // Errors in other files follow afterwards.
         if (awaited.size === 0) quiet = setTimeout(resolve, quietMs);
       };
     });
-    await happensWithin(Promise.race([all, this.#gone]), checkMs);
+    await settlesWithin(Promise.race([all, this.#gone]), checkMs);
     this.#heard = () => {};
   }
 
@@ -271,7 +274,7 @@ export class LanguageServer {
       return;
     }
     const report = await this.#connection.request("textDocument/diagnostic", { textDocument: { uri } });
-    // An `unchanged` report has no items: none was asked for.
+    // An `unchanged` report has no items, but comes only if a previous result was named.
     if (isObject(report) && Array.isArray(report["items"])) file.pulled = errorsIn(report["items"]);
   }
 
@@ -293,7 +296,7 @@ export class LanguageServer {
     return this.#fileOf(pathToFileURL(path).href)!;
   }
 
-  /** By its address, however the server spells that. Undefined for what is not a file, and where too many are known. */
+  /** Finds a file by its URI, however the server spells it. Returns undefined if it is not a file, or if too many are known. */
   #fileOf(given: string): KnownFile | undefined {
     const known = this.#files.get(given);
     if (known) return known;
@@ -305,7 +308,7 @@ export class LanguageServer {
     }
     const uri = pathToFileURL(path).href;
     const same = this.#files.get(uri);
-    if (same || this.#files.size >= mostKnown) return same;
+    if (same || this.#files.size >= maxKnown) return same;
     const nothing: CheckedText = { text: undefined, errors: [] };
     const file: KnownFile = {
       ...{ path, uri, text: undefined, version: 0, changedAt: 0, pushed: [], pulled: [], told: nothing, isDue: false },
@@ -316,7 +319,7 @@ export class LanguageServer {
 
   #closeOldest(): void {
     const open = [...this.#files.values()].filter(({ text, isDue }) => text !== undefined && !isDue);
-    for (const file of open.slice(0, Math.max(0, open.length - mostOpen))) this.#close(file);
+    for (const file of open.slice(0, Math.max(0, open.length - maxOpen))) this.#close(file);
   }
 
   #close(file: KnownFile): void {
@@ -333,7 +336,7 @@ export class LanguageServer {
   }
 }
 
-/** Several edits of a file are one: from what it was before the first to what it is after the last. */
+/** Merges several edits of a file into one, from the text before the first to the text after the last. */
 function merged(edits: readonly FileEdit[]): FileEdit[] {
   const byPath = new Map<string, FileEdit>();
   for (const edit of edits) byPath.set(edit.path, { ...edit, before: (byPath.get(edit.path) ?? edit).before });
@@ -349,7 +352,7 @@ function checked({ text, pushed, pulled }: KnownFile): CheckedText {
   return { text, errors };
 }
 
-/** 0 where there is no such file. */
+/** Returns 0 if the file does not exist. */
 function changedAt(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -1,10 +1,10 @@
-// The errors that a change brought: those that were not there before, wherever the lines have moved to.
+// Finds the errors that a change caused: those that were not there before, even if lines have moved.
 import { collapsed, shortened } from "../../text/one-line.ts";
 
-/** Line and column count from 0, as servers count them. */
+/** Line and column count from 0, as in the protocol. */
 export type FoundError = { line: number; column: number; message: string; code: string };
 
-/** What was found in a text. */
+/** A text and the errors found in it. */
 export type CheckedText = { text: string | undefined; errors: readonly FoundError[] };
 
 export type FileErrors = { path: string; errors: readonly FoundError[] };
@@ -13,7 +13,7 @@ export function newErrors(before: CheckedText, after: CheckedText): FoundError[]
   const lineAfter = lineMapping(before.text ?? "", after.text ?? "");
   const open = new Map<string, FoundError[]>();
   for (const error of before.errors) open.set(keyOf(error), [...(open.get(keyOf(error)) ?? []), error]);
-  // First those that stand where they stood; then each that went away accounts for one that came: it was moved.
+  // First match errors on the same line; then each one that disappeared accounts for a new one, which was moved.
   const unmatched = after.errors.filter((error) => {
     const old = open.get(keyOf(error)) ?? [];
     const same = old.findIndex(({ line }) => lineAfter(line) === error.line);
@@ -27,7 +27,7 @@ function keyOf({ code, message }: FoundError): string {
   return `${code} ${message}`;
 }
 
-/** Where a line of the old text is in the new one; undefined for those in the part that was changed. */
+/** Returns where a line of the old text is in the new one; undefined within the changed part. */
 function lineMapping(before: string, after: string): (line: number) => number | undefined {
   if (before === after) return (line) => line;
   const [old, now] = [before.split("\n"), after.split("\n")];
@@ -42,10 +42,10 @@ function lineMapping(before: string, after: string): (line: number) => number | 
   };
 }
 
-const mostShown = 10;
+const maxShown = 10;
 const longestMessage = 300;
 
-/** One line for each, in the order of the file, the first ones only. */
+/** Formats one line per error, in file order, up to a limit. */
 export function errorLines(files: readonly FileErrors[], server: string): string {
   const lines = files.flatMap(({ path, errors }) =>
     [...errors]
@@ -55,7 +55,7 @@ export function errorLines(files: readonly FileErrors[], server: string): string
         return `${path}:${line + 1}:${column + 1} ${told}${code === "" ? "" : ` [${code}]`}`;
       }),
   );
-  const rest = lines.length > mostShown ? [`… and ${lines.length - mostShown} more`] : [];
+  const rest = lines.length > maxShown ? [`… and ${lines.length - maxShown} more`] : [];
   const heading = lines.length === 1 ? "1 new error" : `${lines.length} new errors`;
-  return [`${heading} (${server}):`, ...lines.slice(0, mostShown), ...rest].join("\n");
+  return [`${heading} (${server}):`, ...lines.slice(0, maxShown), ...rest].join("\n");
 }

@@ -1,10 +1,10 @@
-// Errors as servers say them.
+// Parses errors as language servers report them.
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { FoundError } from "./new-errors.ts";
 
 const errorSeverity = 1;
 
-/** Of what a server publishes or answers: the errors, without warnings and hints. */
+/** Returns the errors among the diagnostics, without warnings and hints. */
 export function errorsIn(diagnostics: readonly unknown[]): FoundError[] {
   return diagnostics.filter(isObject).flatMap(({ severity = errorSeverity, range, message, code }) => {
     const start = isObject(range) && isObject(range["start"]) ? range["start"] : {};
@@ -13,7 +13,7 @@ export function errorsIn(diagnostics: readonly unknown[]): FoundError[] {
   });
 }
 
-/** As the TypeScript server itself says it: lines and columns from 1. */
+/** Parses the TypeScript server's own format, with lines and columns from 1. */
 export function tsserverError({ start, text, code, category }: JsonObject): FoundError[] {
   if (category !== "error" || typeof text !== "string" || !isObject(start)) return [];
   return [

@@ -1,4 +1,4 @@
-// Which language servers are known, for which files, and where they are looked for.
+// The table of supported language servers: for which files, and where to look for them.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { isObject, tryParse } from "../../json/object.ts";
@@ -7,18 +7,18 @@ import { findProgram, isProgram } from "../../process/find-program.ts";
 
 export type ServerRow = {
   name: string;
-  /** Below the project, where it keeps its programs. */
+  /** Folders in the project to look for the program in. */
   folders?: readonly string[];
   arguments: readonly string[];
-  /** The name of the language, by the ending of the file. */
+  /** The language id by file extension. */
   languages: Readonly<Record<string, string>>;
-  /** The nearest folder with such a file is the root of the project; else that is the workspace. */
+  /** The nearest folder with one of these files is the root of the project; by default the workspace is. */
   rootFiles?: readonly string[];
-  /** `isConfined`: what the project brings along may run, since it runs in the sandbox. */
+  /** `isConfined`: code of the project may run, since it runs in the sandbox. */
   options?(isConfined: boolean): object;
-  /** Asked in its own way for the errors of a file, since it does not say when it has found none. */
+  /** The errors of a file must be requested in this way, since the server does not report when it has found none. */
   asks?: "tsserver";
-  /** Is the program that was found one that this row describes? */
+  /** Reports whether the program that was found is the one described by this row. */
   fits?(program: string): boolean;
 };
 
@@ -35,7 +35,7 @@ const typescript = {
 const modules = ["node_modules/.bin"];
 
 export const servers: readonly ServerRow[] = [
-  // From version 7 on TypeScript is a language server itself, and the other one has nothing to work with.
+  // From version 7 on, TypeScript is a language server itself, and the other server does not work with it.
   {
     name: "tsc",
     folders: modules,
@@ -81,11 +81,11 @@ export type FoundServer = { row: ServerRow; program: string; root: string };
 export type ServerPlaces = {
   workspace: string;
   env: NodeJS.ProcessEnv;
-  /** Without a sandbox, nothing that the workspace contains is run. */
+  /** Without a sandbox, no program inside the workspace is run. */
   isConfined: boolean;
 };
 
-/** The one that checks this file: one of the project, else one in PATH. */
+/** Finds the server for a file: in the project, otherwise in PATH. */
 export function serverFor(path: string, { workspace, env, isConfined }: ServerPlaces): FoundServer | undefined {
   const rows = servers.filter(({ languages }) => Object.hasOwn(languages, extname(path).toLowerCase()));
   if (rows.length === 0) return undefined;
@@ -116,7 +116,7 @@ function foldersAbove(path: string, workspace: string): string[] {
   return folders;
 }
 
-/** Of the package that a program belongs to; 0 where that cannot be told. */
+/** Returns the major version of the package that contains a program; 0 if unknown. */
 function majorVersionOf(program: string): number {
   try {
     const manifest = tryParse(readFileSync(join(dirname(realOrSame(program)), "..", "package.json"), "utf8"));

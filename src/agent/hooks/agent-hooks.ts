@@ -1,5 +1,5 @@
-// Where the agent fires hooks: what each moment of a run tells them, and what their answers do there.
-import { type Message, textOf } from "../../protocol/message.ts";
+// Fires hooks at each stage of a run: builds their payloads and applies their answers.
+import { type Message, messageText } from "../../protocol/message.ts";
 import type { CompactionSize } from "../compact/index.ts";
 import { type CallHooks, createCallHooks, lastMs } from "./call-hooks.ts";
 import { contextBlock } from "./context.ts";
@@ -9,14 +9,14 @@ import { createSubagentHooks, type SubagentHooks } from "./subagent-hooks.ts";
 export type TurnStatus = "completed" | "aborted" | "error";
 
 export interface AgentHooks extends CallHooks, SubagentHooks {
-  /** Once, before the first prompt: what the model shall know from the beginning. */
+  /** Called once, before the first prompt. Returns context for the model. */
   begin(signal: AbortSignal): Promise<string[]>;
   beforePrompt(prompt: SubmittedPrompt, signal: AbortSignal): Promise<{ refusal?: string; context: string[] }>;
   afterReply(reply: Message, signal: AbortSignal): Promise<void>;
   beforeCompact(facts: CompactionSize, signal: AbortSignal): Promise<void>;
-  /** The end of a turn; the prompt to go on with, if a hook has one. */
+  /** Called at the end of a turn. Returns a follow-up prompt if a hook has one. */
   stop(status: TurnStatus, signal: AbortSignal): Promise<string | undefined>;
-  /** The end of the session. */
+  /** Called at the end of the session. */
   end(end: { status: TurnStatus; reason: string; error?: string }, signal: AbortSignal): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ export function createAgentHooks(options: AgentHooksOptions): AgentHooks {
           if (part.type === "thinking" && part.text !== "")
             await hooks.fire("afterAgentThought", { text: part.text }, { signal });
       }
-      const text = textOf(reply);
+      const text = messageText(reply);
       if (text !== "") await hooks.fire("afterAgentResponse", { text }, { signal });
     },
     async beforeCompact({ trigger, tokens, windowTokens, messages, messagesToCompact }, signal) {
@@ -96,7 +96,7 @@ export function createAgentHooks(options: AgentHooksOptions): AgentHooks {
         final_status: status,
         ...(error !== undefined && { error_message: error }),
       };
-      // A run that is being cut off waits less.
+      // A run that is being stopped waits only briefly.
       const still = signal.aborted ? AbortSignal.timeout(lastMs) : signal;
       await hooks.fire("sessionEnd", fields, { signal: still });
     },

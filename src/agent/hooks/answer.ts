@@ -1,4 +1,4 @@
-// What a hook printed -> what it said. Exact: on an event that permits or refuses, what cannot be understood refuses.
+// Parses what a hook printed. Parsing is strict: on an event that can refuse, output that cannot be understood refuses.
 
 import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
 import type { Verdict } from "../../policy/need.ts";
@@ -6,37 +6,37 @@ import { type HookEventName, hookEvents } from "../../protocol/hook-events.ts";
 import type { HookFormat } from "../../store/hook-entries.ts";
 import { JsonTextError, parseJsonc } from "../../store/jsonc.ts";
 
-/** One hook's answer. Nothing set: it has no opinion. */
+/** One hook's answer. With nothing set, the hook has no opinion. */
 export type HookReply = {
-  /** On a prompt, whatever is not an `allow` stops it. */
+  /** On a prompt, anything but `allow` blocks it. */
   permission?: Verdict;
-  /** What the model is told about the decision. */
+  /** The reason for the decision, for the model. */
   reason?: string;
-  /** For the person. */
+  /** A message for the user. */
   message?: string;
   updatedInput?: JsonObject;
   context?: string;
   followup?: string;
   env?: Record<string, string>;
   mcpOutput?: JsonObject;
-  /** It did not do its work: what went wrong. */
+  /** What went wrong, if the hook failed. */
   failure?: string;
-  /** It did not come to an end of its own, and so has allowed nothing. `stopped`: with the turn; `broken`: timed out or killed. */
+  /** The hook did not finish by itself, so it allowed nothing. `stopped`: ended with the turn; `broken`: timed out or killed. */
   cutOff?: "stopped" | "broken";
-  /** What it printed is not an answer at all. */
+  /** The output is not an answer at all. */
   isMalformed?: true;
   warnings: string[];
 };
 
 export type HookKind = { event: HookEventName; format: HookFormat };
 
-/** May its answer refuse something? */
+/** Returns whether a hook on this event can refuse something. */
 export function isGate(event: HookEventName): boolean {
   const { effect } = hookEvents[event];
   return effect === "permit" || effect === "prompt";
 }
 
-/** `output`: all of it; undefined when it was more than is read. */
+/** `output` is the whole output; undefined when it exceeded the limit. */
 export function readReply(output: string | undefined, kind: HookKind): HookReply {
   if (output === undefined) return malformed(kind, "it is longer than 1 MiB");
   const text = output.replace(/^\ufeff/, "").trim();
@@ -55,13 +55,13 @@ function malformed(kind: HookKind, why: string): HookReply {
   return { permission: "deny", reason: sentence, isMalformed: true, warnings: [sentence] };
 }
 
-/** Claude's hooks may print what they like; at two events the model reads it. */
+/** Claude Code hooks may print plain text; on two events the model gets it as context. */
 function plainText(text: string, { event }: HookKind): HookReply {
   const isContext = event === "sessionStart" || event === "beforeSubmitPrompt";
   return { ...(isContext && { context: text }), warnings: [] };
 }
 
-/** JSON.parse takes the last of two equal keys; which one is meant cannot be known. */
+/** JSON.parse keeps the last of duplicate keys, but which one is meant cannot be known. */
 function repeatedKey(text: string): string | undefined {
   try {
     parseJsonc(text);
@@ -76,7 +76,7 @@ const permissions: Record<string, Verdict> = { allow: "allow", deny: "deny", ask
 const decisions: Record<string, Verdict> = { ...permissions, approve: "allow", block: "deny" };
 export const strictness: Record<Verdict, number> = { allow: 1, ask: 2, deny: 3 };
 
-/** Fields of answers; one that an event does not take is reported. */
+/** All answer fields; a field that an event does not accept is reported. */
 const fields = [
   "permission",
   "continue",
@@ -123,7 +123,7 @@ class Reader {
     return { ...refused, warnings: [...refused.warnings, ...this.#warnings] };
   }
 
-  /** Of all forms in which a decision may be given, the strictest. */
+  /** Returns the strictest of all forms in which a decision may be given. */
   #permission(): Verdict | undefined {
     const found = [
       this.#word(this.#value, "permission", permissions),
@@ -152,7 +152,7 @@ class Reader {
     );
   }
 
-  /** A block of what has happened already is something to tell the model. */
+  /** Reads context for the model, which includes the reason of a block after the call has already run. */
   #context(): string | undefined {
     const { event, format } = this.#kind;
     const own = this.#takes("additional_context") ? this.#text(["additional_context"]) : undefined;

@@ -1,4 +1,4 @@
-// The hooks around one call of a tool: first the event of every tool, then its own; afterwards the other way round.
+// Fires the hooks around one tool call: before it, first the generic event, then the tool's own; afterwards the reverse.
 
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { Outcome } from "../../protocol/event.ts";
@@ -11,41 +11,41 @@ import type { Tool, ToolResult } from "../tools/tool.ts";
 import { contextBlock } from "./context.ts";
 import { type HookAnswer, type Hooks, toolNames } from "./index.ts";
 
-/** What hooks are told of a call. `args` are as the tool takes them, `wireArgs` as the stream spells them. */
+/** What hooks get about a call. `args` are as the tool takes them, `wireArgs` as the stream shows them. */
 export type HookedCall = {
   id: string;
   tool: Pick<Tool, "name" | "wire" | "mcp">;
   args: unknown;
   wireArgs: Record<string, unknown>;
-  /** What the model said before it. */
+  /** The model's text before the call. */
   said?: string;
 };
 
 export type BeforeCall = {
-  /** A hook can only make it stricter. */
+  /** A hook can only make the verdict stricter. */
   verdict?: "deny" | "ask";
   reasons: string[];
-  /** For the person. */
+  /** Messages to show to the user. */
   messages: string[];
   updatedInput?: JsonObject;
-  /** Other hooks have not seen that input. */
+  /** Other hooks have not seen the updated input. */
   isUnseen?: boolean;
-  /** For the model, beside the result. */
+  /** Context for the model, next to the result. */
   context: string[];
 };
 
-/** How a call ended. `refused`: it never ran. `durationMs`: of the tool alone. */
+/** How a call ended. `refused` means that it never ran. `durationMs` covers the tool alone. */
 export type CallOutcome = { result: ToolResult; refused: boolean; durationMs: number };
 
-/** `confined`: it would run in the sandbox. `approved`: where its paths led when they were judged. */
+/** `confined` means that the call would run in the sandbox. `approved` maps its paths to where they led when they were judged. */
 export type JudgedCall = { confined: boolean } & Pick<FileContext, "approved">;
 
 export interface CallHooks {
-  /** `preToolUse`: before anything is decided. */
+  /** Fires `preToolUse`, before anything is decided. */
   beforeCall(call: HookedCall, signal: AbortSignal): Promise<BeforeCall>;
-  /** The tool's own event, for a call that no rule denies. */
+  /** Fires the tool's own event, for a call that no rule denies. */
   beforeRun(call: HookedCall, place: JudgedCall & { signal: AbortSignal }): Promise<BeforeCall>;
-  /** What the model shall know beside the result, and another result where a hook may give one. */
+  /** Returns context for the model and, where a hook may replace it, another result. */
   afterCall(
     call: HookedCall,
     end: CallOutcome,
@@ -55,9 +55,9 @@ export interface CallHooks {
 
 type CallHooksOptions = { hooks: Hooks; workspace: string };
 
-/** What a run that is being ended still waits for. */
+/** How long a run that is being stopped still waits for hooks. */
 export const lastMs = 500;
-const mostContentBytes = 1024 * 1024;
+const maxContentBytes = 1024 * 1024;
 
 export function createCallHooks({ hooks, workspace }: CallHooksOptions): CallHooks {
   const cwdOf = ({ wireArgs }: HookedCall) => {
@@ -70,7 +70,7 @@ export function createCallHooks({ hooks, workspace }: CallHooksOptions): CallHoo
     return hooks.fire(event, fields, { signal, tool, names });
   };
 
-  /** The events of one kind of tool, before and after. */
+  /** The events of one kind of tool, before and after the call. */
   const specific: Record<string, { before?: SpecificHook; after?: SpecificEndHook }> = {
     shell: {
       before: {
@@ -160,7 +160,7 @@ export function createCallHooks({ hooks, workspace }: CallHooksOptions): CallHoo
 }
 
 type SpecificHook = { event: HookEventName; fields(call: HookedCall, judged: JudgedCall): Promise<JsonObject> };
-/** `onSuccess`: only then. */
+/** With `onSuccess`, the event fires only for successful calls. */
 type SpecificEndHook = {
   event: HookEventName;
   onSuccess?: true;
@@ -188,7 +188,7 @@ function sentence(text: string): string {
   return /[.!?…]$/.test(plain) ? plain : `${plain}.`;
 }
 
-/** As the original and Claude spell it, so that scripts written for either find what they look for. Our tools take it back. */
+/** Names the input fields as `cursor-agent` and Claude Code do, so that scripts for either work. Our tools accept these names. */
 function inputOf({ tool, args, wireArgs }: HookedCall): JsonObject {
   if (!isObject(args)) return { input: args };
   if (tool.wire === "shell") {
@@ -212,18 +212,18 @@ function commandOf({ args }: HookedCall): string {
   return isObject(args) ? String(args["command"] ?? "") : "";
 }
 
-/** The whole text of what is about to be read. What is not text, or too much of it, is not shown. */
+/** Returns the whole text of the file to be read; empty when it is not text or too large. */
 async function contentOf(path: string, context: FileContext): Promise<string> {
   try {
     const file = await openFile(path, context);
     try {
-      if (file.stat.size > mostContentBytes) return "";
+      if (file.stat.size > maxContentBytes) return "";
       return decodeText(await file.handle.readFile())?.text ?? "";
     } finally {
       await file.handle.close();
     }
   } catch {
-    return ""; // the tool itself says what is wrong
+    return ""; // the tool itself reports what is wrong
   }
 }
 
@@ -241,7 +241,7 @@ function isConfined({ siblings }: Outcome): boolean {
   return siblings?.["sandboxPolicy"] !== undefined;
 }
 
-/** What was replaced by what; for a whole new content, all of it. */
+/** Returns the replacements of an edit; for Write, the whole old and new content. */
 function editsOf(call: HookedCall, outcome: Outcome): JsonObject[] {
   const { edits } = isObject(call.args) ? call.args : {};
   if (Array.isArray(edits))
@@ -262,7 +262,7 @@ function mcpFields({ tool, args }: HookedCall): JsonObject {
   return { tool_name: tool.mcp?.tool ?? tool.name, tool_input: JSON.stringify(args ?? {}) };
 }
 
-/** How its server is reached. */
+/** Returns how the tool's server is reached. */
 function mcpServer({ tool: { mcp } }: HookedCall): JsonObject {
   return {
     ...(mcp?.url !== undefined && { url: mcp.url }),
@@ -270,7 +270,7 @@ function mcpServer({ tool: { mcp } }: HookedCall): JsonObject {
   };
 }
 
-/** The hook gives it in the shape that MCP itself gives results. */
+/** Converts a hook's output, which has the shape of an MCP result. */
 function withOutput(output: JsonObject): ToolResult {
   const content = Array.isArray(output["content"])
     ? output["content"]

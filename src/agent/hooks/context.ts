@@ -1,7 +1,7 @@
-// What a hook wants the model to know, in a fence that says where it comes from.
+// Wraps a hook's context for the model in a tag that names its event.
 import { block } from "../instructions/block.ts";
 
-/** More of a hook's text would push out what the model works with. */
+/** Longer hook output would crowd out the model's working context. */
 const longest = 30_000;
 
 export function contextBlock(event: string, text: string): string {

@@ -1,4 +1,4 @@
-// Hooks: tells the user's programs what happens, all of one event at once, and makes one answer of theirs. The strictest wins.
+// Runs hooks: fires all hooks of an event in parallel and merges their answers. The strictest wins.
 import { setMaxListeners } from "node:events";
 import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
 import type { Verdict } from "../../policy/need.ts";
@@ -15,57 +15,57 @@ import { type AskModel, type HookRun, runHook } from "./run-hook.ts";
 
 export type { AskModel } from "./run-hook.ts";
 
-/** What all hooks of an event said together. Texts of a higher level come first. */
+/** The merged answer of all hooks of an event. Texts of a higher level come first. */
 export type HookAnswer = {
   permission?: Verdict;
-  /** Why, for the model: of those who said what holds. */
+  /** Reasons for the model, from the hooks whose verdict won. */
   reasons: string[];
-  /** For the person. */
+  /** Messages to show to the user. */
   messages: string[];
   updatedInput?: JsonObject;
-  /** The event has other hooks than the one that gave this input. */
+  /** The event has other hooks than the one that gave `updatedInput`. */
   hasOthers?: boolean;
   context: string[];
   followup?: string;
   mcpOutput?: JsonObject;
 };
 
-/** What every payload says of the run. */
+/** Facts about the run that every payload contains. */
 export type HookSession = {
   sessionId: string;
   model: string;
-  /** Of this program. */
+  /** The version of this program. */
   version: string;
   workspace: string;
   roots: readonly string[];
   transcriptPath: string | null;
   userEmail: string | null;
-  /** default, force, plan or ask. */
+  /** One of default, force, plan or ask. */
   mode: string;
 };
 
 export type HooksOptions = {
-  /** The highest level first. */
+  /** Hooks ordered by level, the highest first. */
   hooks: readonly Hook[];
   session: HookSession;
   processes: ProcessRunner;
   env?: NodeJS.ProcessEnv;
-  /** Values in use as keys, which no hook is given under whatever name. */
+  /** Secret values in use, which are removed from the hooks' environment under any name. */
   keys?: readonly string[];
   askModel?: AskModel;
   warn(message: string): void;
   trace?: HookTrace;
 };
 
-/** `tool`: our name of the tool that a call is about; `names`: all that a matcher may call it. */
+/** `tool` is our name of the tool that a call is about; `names` are all names that a matcher may use for it. */
 export type FireOptions = { signal: AbortSignal; tool?: string; names?: readonly string[] };
 
 export interface Hooks {
-  /** Does anybody want to know? */
+  /** Returns whether the event has any hooks. */
   has(event: HookEventName): boolean;
-  /** Never throws: what goes wrong with a hook is part of its answer. */
+  /** Never throws: a failing hook is part of the answer. */
   fire(event: HookEventName, fields: JsonObject, options: FireOptions): Promise<HookAnswer>;
-  /** The prompt that is being answered: `generation_id`. */
+  /** The request id of the current prompt, sent as `generation_id`. */
   generationId: string;
 }
 
@@ -73,7 +73,7 @@ type PreparedHook = { hook: Hook; matches: Matcher };
 
 export function createHooks({ hooks, session, processes, env, keys, askModel, warn, trace }: HooksOptions): Hooks {
   const told = new Set<string>();
-  // A hook that fails fails at every call: once is enough to know.
+  // A broken hook fails at every call: warn only once.
   const warnOnce = (message: string) => {
     if (!told.has(message)) warn(message);
     told.add(message);
@@ -83,7 +83,10 @@ export function createHooks({ hooks, session, processes, env, keys, askModel, wa
     const list = byEvent.get(hook.event) ?? [];
     byEvent.set(hook.event, [...list, { hook, matches: createMatcher(hook, warnOnce) }]);
   }
-  const context = { processes, env: environmentOf(session, env, keys), ...(askModel && { askModel }) };
+  const given = env ?? process.env;
+  const asked = ({ variables = [] }: Hook) =>
+    Object.fromEntries(variables.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])));
+  const context = { processes, env: environmentOf(session, given, keys), asked, ...(askModel && { askModel }) };
   let generationId = "";
 
   async function fire(event: HookEventName, fields: JsonObject, options: FireOptions): Promise<HookAnswer> {
@@ -94,7 +97,7 @@ export function createHooks({ hooks, session, processes, env, keys, askModel, wa
       const compared = subjectsOf(hook, payloads[hook.format].value, options.names);
       return !compared || matches(compared.subjects, compared.isName);
     });
-    // One signal for all of them, with room for as many as there are.
+    // All hooks share one signal without a limit on listeners.
     const signal = AbortSignal.any([options.signal]);
     setMaxListeners(0, signal);
     const loopCount = Number(fields["loop_count"] ?? 0);
@@ -145,13 +148,13 @@ export function createHooks({ hooks, session, processes, env, keys, askModel, wa
 
 const noAnswer: HookAnswer = { reasons: [], messages: [], context: [] };
 
-/** Large payloads are written once, and only if somebody reads them. */
+/** Serializes a payload lazily and only once, since it may be large. */
 function written(value: JsonObject): { value: JsonObject; text(): string } {
   let text: string | undefined;
   return { value, text: () => (text ??= JSON.stringify(value)) };
 }
 
-/** What a failure means, and what a limit leaves. */
+/** Applies the loop limit, and turns a failure into a verdict or a warning. */
 function settled(hook: Hook, reply: HookReply, loopCount: number): HookReply {
   if (reply.followup !== undefined && hook.loopLimit !== null && loopCount >= hook.loopLimit) {
     const { followup: _dropped, ...rest } = reply;
@@ -161,7 +164,7 @@ function settled(hook: Hook, reply: HookReply, loopCount: number): HookReply {
   const { failure, cutOff } = reply;
   if (failure === undefined) return reply;
   const told = (what: string) => ({ ...reply, warnings: [...reply.warnings, `${what}: ${failure}`] });
-  // Nothing went wrong with it, and nothing follows that it could allow.
+  // It was stopped together with the run, so it did not fail, and a gate must not allow anything.
   if (cutOff === "stopped") return isGate(hook.event) ? { ...reply, permission: "deny", reason: failure } : reply;
   if (!isGate(hook.event)) return told("it failed");
   if (hook.failClosed) {
@@ -194,22 +197,22 @@ function merged(replies: readonly HookReply[]): HookAnswer {
 
 function environmentOf(
   session: HookSession,
-  env: NodeJS.ProcessEnv | undefined,
+  env: NodeJS.ProcessEnv,
   keys: readonly string[] | undefined,
 ): Record<string, string> {
   return {
-    ...toolEnvironment(env ?? process.env, keys),
+    ...toolEnvironment(env, keys),
     CURSOR_PROJECT_DIR: session.workspace,
     CLAUDE_PROJECT_DIR: session.workspace,
     CURSOR_VERSION: session.version,
-    // So that a script can tell where it runs: the version alone looks like the original's.
+    // Lets a script detect Courser: CURSOR_VERSION alone looks like that of `cursor-agent`.
     COURSER_VERSION: session.version,
     ...(session.userEmail !== null && { CURSOR_USER_EMAIL: session.userEmail }),
     ...(session.transcriptPath !== null && { CURSOR_TRANSCRIPT_PATH: session.transcriptPath }),
   };
 }
 
-/** In a word what it said; the empty word stands for its permission. */
+/** Words for the trace; the empty word stands for the permission itself. */
 const answers: [word: string, holds: (reply: HookReply) => boolean][] = [
   ["", ({ permission }) => permission !== undefined],
   ["failed", ({ failure }) => failure !== undefined],
@@ -234,17 +237,17 @@ export function nameOf({ command, prompt, file }: Hook): string {
   return `${redactedStart(collapsed(command ?? prompt ?? ""), 60)} (${file})`;
 }
 
-/** `told`: to hooks. `tool`: what payloads in Claude's form are made from. `names`: all that a matcher may give it. */
+/** `told` is the name in payloads, `tool` the base for Claude's payloads, `names` all names that a matcher may use. */
 export function toolNames({ name, mcp }: Pick<Tool, "name" | "mcp">): { told: string; tool: string; names: string[] } {
   const told = mcp ? `MCP:${mcp.tool}` : name === "Edit" ? "Write" : name;
   const tool = mcp ? `mcp__${mcp.server}__${mcp.tool}` : name;
   return { told, tool, names: [...new Set([told, name, claudeToolNames[tool] ?? tool])] };
 }
 
-/** Our names of tools -> Claude's. */
+/** Maps our tool names to Claude's. */
 const claudeToolNames: Record<string, string> = { Shell: "Bash", Edit: "Edit", Await: "BashOutput" };
 
-/** What Claude tells beside the same fields. */
+/** Fields that Claude Code's payloads have in addition. */
 const extras: Partial<Record<HookEventName, (payload: JsonObject) => JsonObject>> = {
   sessionStart: ({ is_resumed }) => ({ source: is_resumed === true ? "resume" : "startup" }),
   postToolUse: ({ tool_output }) => ({ tool_response: responseOf(tool_output) }),
@@ -254,7 +257,7 @@ const extras: Partial<Record<HookEventName, (payload: JsonObject) => JsonObject>
   preCompact: () => ({ custom_instructions: "" }),
 };
 
-/** Claude tells it as an object, and the output of a command under the name of its stream. */
+/** Claude Code passes the output as an object, and a command's output as `stdout`. */
 function responseOf(output: unknown): unknown {
   const value = typeof output === "string" ? tryParse(output) : undefined;
   if (!isObject(value)) return output;
@@ -265,7 +268,7 @@ function responseOf(output: unknown): unknown {
 
 const permissionModes: Record<string, string> = { force: "bypassPermissions", plan: "plan", ask: "plan" };
 
-/** `tool`: our own name of the tool that it is about. */
+/** Builds a payload in Claude Code's format. `tool` is our name of the tool. */
 function claudePayload(
   event: HookEventName,
   payload: JsonObject,
@@ -286,7 +289,7 @@ function claudePayload(
     ...extras[event]?.(payload),
     hook_event_name: hookEvents[event].claude ?? event,
     cwd,
-    // Claude's own has none at the start of a session.
+    // Claude Code omits it at the start of a session.
     ...(event !== "sessionStart" && { permission_mode: permissionModes[place.mode] ?? "default" }),
     ...(place.tool !== undefined && { tool_name: claudeToolNames[place.tool] ?? place.tool }),
   };

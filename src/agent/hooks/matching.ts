@@ -1,15 +1,15 @@
-// Does a hook's matcher speak of this event? In doubt yes: a guard that runs once too often does no harm.
+// Decides whether a hook's matcher applies to an event. In doubt it does: running a guard once too often does no harm.
 import type { JsonObject } from "../../json/object.ts";
 import { hookEvents } from "../../protocol/hook-events.ts";
 import type { Hook } from "../../store/hook-files.ts";
 import { type PatternTest, patternTest } from "../../text/pattern-in-time.ts";
 
-/** Longer texts are not searched: the hook runs. */
+/** Longer texts are not matched: the hook runs. */
 const longestSubject = 20_000;
 
 export type Matcher = (subjects: readonly string[], isName: boolean) => boolean;
 
-/** What matchers are compared with; undefined where they do not apply. `isName`: names are compared as a whole. */
+/** Returns what a matcher is compared with; undefined where matchers do not apply. With `isName`, whole names are compared. */
 export function subjectsOf(
   { event, format }: Pick<Hook, "event" | "format">,
   payload: JsonObject,
@@ -22,7 +22,7 @@ export function subjectsOf(
   return subject && "word" in subject ? { subjects: [subject.word], isName: true } : undefined;
 }
 
-/** Claude's matchers apply to more. */
+/** Fields that only Claude Code's matchers apply to. */
 const claudeFields: Partial<Record<Hook["event"], string>> = {
   sessionStart: "source",
   sessionEnd: "reason",

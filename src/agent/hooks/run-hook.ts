@@ -11,7 +11,7 @@ import type { Hook } from "../../store/hook-files.ts";
 import type { ProcessEnd, ProcessRunner } from "../process.ts";
 import { type HookReply, isGate, readReply } from "./answer.ts";
 
-/** Asks a model of the user's, without tools; undefined as model: the one of the run. */
+/** Asks one of the user's models, without tools; by default the model of the run. */
 export type AskModel = (
   question: { system: string; text: string; model?: string },
   signal: AbortSignal,
@@ -20,19 +20,21 @@ export type AskModel = (
 type HookRunContext = {
   processes: ProcessRunner;
   env: Record<string, string>;
+  /** Returns the variables that a hook requests by name, which may be secrets. */
+  asked(hook: Hook): Record<string, string>;
   askModel?: AskModel;
 };
 
-/** `exit`: null where no command ended by itself. */
+/** `exit` is null when no command exited by itself. */
 export type HookRun = { reply: HookReply; exit: number | null; ms: number };
 
-/** By its place where it has one: a hook may have set another PATH for those that come after it. */
+/** An absolute path where it is known, since an earlier hook may have changed PATH. */
 const shell = ["linux", "darwin"].includes(process.platform) ? "/bin/sh" : "sh";
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 const graceMs = 500;
-const mostSignals = 64;
+const maxSignals = 64;
 const defaultTimeoutMs = 60_000;
-/** Nobody waits long for what can change nothing any more. */
+/** Shorter, since a hook at the end of the session can no longer change anything. */
 const defaultEndTimeoutMs = 10_000;
 
 export async function runHook(hook: Hook, call: HookCall): Promise<HookRun> {
@@ -49,7 +51,7 @@ type HookCall = { payload: string; context: HookRunContext; signal: AbortSignal 
 
 async function runCommand(hook: Hook, { payload, context, signal }: HookCall): Promise<Omit<HookRun, "ms">> {
   const { cwd, command } = hook;
-  // The agent may have written it since.
+  // The agent may have changed the script since it was approved.
   if (hook.behind !== undefined && hook.behind !== behindDigest([command!], cwd))
     return {
       reply: cutOff("a file that it runs has changed since it was approved (approve it with --trust)"),
@@ -62,16 +64,16 @@ async function runCommand(hook: Hook, { payload, context, signal }: HookCall): P
     const running = context.processes.start({
       command: [shell, "-c", command!],
       cwd,
-      env: { ...context.env, ...hook.env },
+      env: { ...context.env, ...context.asked(hook), ...hook.env },
       input: payload,
       signal,
       timeoutMs: timeoutOf(hook),
       graceMs,
-      keepBytes: mostBytes,
+      keepBytes: maxBytes,
       leftovers: "group",
       onOutput: (_stream, chunk) => {
         printed += chunk.length;
-        if (printed <= mostBytes || floods) return;
+        if (printed <= maxBytes || floods) return;
         floods = true;
         running.stop();
       },
@@ -92,12 +94,12 @@ function replyOf(hook: Hook, end: ProcessEnd, floods: boolean): HookReply {
   if (end.exitCode === 2) return blocked(hook, end.stdout, said);
   const how = end.exitCode === null ? `it was killed by ${end.signal}` : `it exited with code ${end.exitCode}`;
   const what = said === "" ? how : `${how}: ${lastLines(said)}`;
-  // A shell says it this way that its command was killed.
-  const isKilled = end.exitCode === null || (end.exitCode > 128 && end.exitCode <= 128 + mostSignals);
+  // A shell reports this way that its command was killed by a signal.
+  const isKilled = end.exitCode === null || (end.exitCode > 128 && end.exitCode <= 128 + maxSignals);
   return isKilled ? cutOff(what) : failed(what);
 }
 
-/** Exit code 2 refuses, whatever was printed; what was printed may say why. */
+/** Exit code 2 refuses, whatever was printed; the output may say why. */
 function blocked(hook: Hook, stdout: string, said: string): HookReply {
   const { event, format } = hook;
   const printed = readReply(stdout, hook);
@@ -110,7 +112,7 @@ function blocked(hook: Hook, stdout: string, said: string): HookReply {
       ...(printed.message !== undefined && { message: printed.message }),
       warnings: [],
     };
-  // Elsewhere there is nothing to refuse. Claude's hooks speak to the model this way.
+  // Other events have nothing to refuse. Claude Code hooks use this to talk to the model.
   if (format === "claude" && said !== "") {
     if (hookEvents[event].effect === "followup") return { followup: said, warnings: [] };
     if (event === "postToolUse") return { context: said, warnings: [] };

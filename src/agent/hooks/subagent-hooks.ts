@@ -1,4 +1,4 @@
-// The hooks around a subagent: one before it starts, which may refuse it, and one when it has ended, which may have more to do.
+// Fires the hooks around a subagent: before it starts, which may refuse it, and after it ended, which may send a follow-up.
 
 import type { TurnStatus } from "./agent-hooks.ts";
 import { lastMs } from "./call-hooks.ts";
@@ -18,12 +18,12 @@ export type SubagentStartInfo = {
 
 export type SubagentEndInfo = {
   status: TurnStatus;
-  /** What it said last. */
+  /** The subagent's last message. */
   summary: string;
   durationMs: number;
   messages: number;
   calls: number;
-  /** How often a hook has sent it on. */
+  /** How many follow-ups hooks have sent it. */
   rounds: number;
   changed: readonly string[];
   transcriptPath: string | undefined;
@@ -31,7 +31,7 @@ export type SubagentEndInfo = {
 
 export interface SubagentHooks {
   subagentStart(facts: SubagentStartInfo, signal: AbortSignal): Promise<{ refusal?: string }>;
-  /** The prompt to go on with, if a hook has one. */
+  /** Returns a follow-up prompt if a hook has one. */
   subagentStop(facts: SubagentStartInfo, end: SubagentEndInfo, signal: AbortSignal): Promise<string | undefined>;
 }
 
@@ -49,7 +49,7 @@ export function createSubagentHooks(hooks: Hooks): SubagentHooks {
         ...(facts.branch !== undefined && { git_branch: facts.branch }),
       };
       const { permission, messages, reasons } = await hooks.fire("subagentStart", fields, { signal });
-      // Nobody is asked about a subagent: where a hook wants that, it does not start.
+      // The user is not asked about subagents, so "ask" refuses too.
       if (permission !== "deny" && permission !== "ask") return {};
       const why = [...new Set([...messages, ...reasons])].join(" ");
       return { refusal: `A hook refused the subagent${why === "" ? "." : `: ${why}`}` };

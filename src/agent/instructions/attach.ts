@@ -1,4 +1,4 @@
-// What a mention brings along: the text of a file, the names in a folder, an image.
+// Attaches what a mention names: the text of a file, the names in a folder, or an image.
 import { isAbsolute, join, resolve } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import { imageKind, largestImage } from "../../protocol/image.ts";
@@ -9,16 +9,16 @@ import { block } from "./block.ts";
 import { type LineRange, splitLines } from "./mentions.ts";
 import { hiddenReason, problemOf, readBytes, readText, statOrNothing } from "./read-text.ts";
 
-/** Bytes of one attached file that reach the model. */
+/** Most bytes of one attached file sent to the model. */
 const largestAttachment = 20 * 1024;
-/** How far into a file lines are looked for. */
+/** How many bytes of a file are searched for the mentioned lines. */
 const furthestLine = 8 * 1024 * 1024;
-const mostNames = 300;
+const maxNames = 300;
 
 export type AttachContext = {
   workspace: string;
   roots: readonly string[];
-  /** True for what ignore files or deny rules keep from the agent. */
+  /** Returns true for paths that ignore files or deny rules hide from the agent. */
   isIgnored?(path: string): boolean;
 };
 
@@ -32,13 +32,13 @@ export type Attachment = {
   warnings: string[];
 };
 
-/** `bases`: folders that a relative target may start from, the first that has it wins. */
+/** Finds the file or folder of a mention. Relative targets are resolved against `bases` in order; the first match wins. */
 export function findTarget(target: string, bases: readonly string[]): MentionTarget | undefined {
   const ranged = splitLines(target);
   return lookUp(target, bases) ?? (ranged && withLines(lookUp(ranged.path, bases), ranged.lines));
 }
 
-/** A sentence why it stays out, or undefined. */
+/** Returns why the target may not be attached, or undefined. */
 export function refusalOf(found: MentionTarget, context: AttachContext): string | undefined {
   const roots = [context.workspace, ...context.roots];
   if (![...roots, ...roots.map(realOrSame)].some((root) => isInside(found.real, root))) {
@@ -57,7 +57,7 @@ export function attach(found: MentionTarget, context: AttachContext): Attachment
   return { type, path, parts: [], bytes: 0, warnings: [`${shown} was not attached: ${made}.`] };
 }
 
-/** What comes along, or why nothing does. */
+/** The attached parts; a string instead says why there are none. */
 type Made = Pick<Attachment, "parts" | "bytes"> & { warnings?: string[] };
 
 const makers: Record<
@@ -109,7 +109,7 @@ function pickLines(text: string, lines: LineRange): { text: string; range: strin
     bytes += Buffer.byteLength(all[end]!) + 1;
     if (bytes > largestAttachment && end >= lines.first) break;
   }
-  // One line may be longer than all that fits.
+  // A single line may be longer than the limit.
   const picked = all
     .slice(lines.first - 1, end)
     .join("\n")
@@ -127,9 +127,9 @@ function attachFolder(found: MentionTarget, shown: string, context: AttachContex
   } catch (error) {
     return reasonOf(problemOf(error));
   }
-  const left = names.length - mostNames;
+  const left = names.length - maxNames;
   const more = left > 0 ? `\n[${left} more; use LS or Glob.]` : "";
-  return textPart(block("folder", { path: shown }, names.slice(0, mostNames).join("\n") + more));
+  return textPart(block("folder", { path: shown }, names.slice(0, maxNames).join("\n") + more));
 }
 
 function attachImage(found: MentionTarget, shown: string): Made | string {

@@ -1,8 +1,8 @@
-// A piece of text in a fence that it cannot leave, so that a reader sees where it starts, ends and comes from.
+// Wraps text in a tag that it cannot close, so that the model sees where it starts, ends and comes from.
 import { oneLine } from "../../text/one-line.ts";
 
 export function block(tag: string, attributes: Record<string, string | undefined>, text: string): string {
-  // The text stays as it is; the fence gives way instead.
+  // The text stays unchanged; the tag name changes if the text contains it.
   let fence = tag;
   const lower = text.toLowerCase();
   for (let number = 2; lower.includes(`</${fence}`); number++) fence = `${tag}-${number}`;

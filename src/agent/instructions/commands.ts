@@ -1,11 +1,11 @@
-// Commands: `/name arguments` at the start of a prompt stands for the text of a Markdown file.
+// Expands commands: `/name arguments` at the start of a prompt stands for the text of a Markdown file.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { realOrSame, shownPath } from "../../policy/paths.ts";
 import type { Plugin } from "../../store/plugins/read-plugin.ts";
 import { nearestName } from "../../text/nearest.ts";
 import { oneLine } from "../../text/one-line.ts";
-import { parseFrontmatter, textOf } from "./frontmatter.ts";
+import { fieldText, parseFrontmatter } from "./frontmatter.ts";
 import { readText } from "./read-text.ts";
 import { cutWarning, largestInstruction } from "./rules.ts";
 
@@ -13,19 +13,19 @@ type CommandContext = {
   workspace: string;
   roots: readonly string[];
   configDir: string;
-  /** True for what ignore files or deny rules keep from the agent. */
+  /** Returns true for paths that ignore files or deny rules hide from the agent. */
   isIgnored?(path: string): boolean;
   plugins?: readonly Plugin[];
-  /** What else a `/name` may mean; files of commands come first. */
+  /** Other things that `/name` may mean; command files come first. */
   callable?: readonly CommandSource[];
 };
 
 type ExpandedCommand = { text: string; path?: string; warnings: string[] };
 
-/** Things that are called by `/name rest`: skills, subagents. */
+/** Things that can be called as `/name rest`, such as skills and subagents. */
 export type CommandSource = { names(): string[]; call(name: string, rest: string): ExpandedCommand | undefined };
 
-/** The prompt itself where it names no command. */
+/** Expands the prompt's command; returns the prompt unchanged when it names none. */
 export function expandCommand(prompt: string, context: CommandContext): ExpandedCommand {
   const match = /^\s*\/([A-Za-z0-9][\w.:-]*(?:\/[A-Za-z0-9][\w.:-]*)*)(?=\s|$)/.exec(prompt);
   if (!match) return { text: prompt, warnings: [] };
@@ -57,9 +57,9 @@ export function expandCommand(prompt: string, context: CommandContext): Expanded
   return { text: prompt, warnings };
 }
 
-/** `$ARGUMENTS`, `$1`, `$2`, … in the text of a command or a skill. One pass, so that an argument that looks like a variable stays what it is. */
+/** Replaces `$ARGUMENTS`, `$1`, `$2`, … in a command or skill. One pass, so that an argument that looks like a variable is not expanded. */
 export function withArguments(body: string, rest: string): string {
-  const words = wordsOf(rest);
+  const words = splitArguments(rest);
   // Without a $1, a "$5" in the text is a price.
   const isNumbered = /\$1(?!\w)/.test(body);
   const variable = /\$(ARGUMENTS|[1-9])(?!\w)/g;
@@ -72,12 +72,12 @@ export function withArguments(body: string, rest: string): string {
   return rest === "" ? body : `${body}\n\n${rest}`;
 }
 
-/** Split at blanks; quotes hold words together. */
-function wordsOf(text: string): string[] {
+/** Splits at blanks; quotes hold words together. */
+function splitArguments(text: string): string[] {
   return (text.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^(["'])(.*)\1$/s, "$2"));
 }
 
-/** All commands, the project's first, with what they say of themselves: their `description`, or their first line. */
+/** Lists all commands, the project's first, with their `description` or else their first line. */
 export function listCommands(context: CommandContext): { name: string; description?: string }[] {
   const found = new Map<string, { name: string; description?: string }>();
   for (const { folder, within, plugin } of commandFolders(context)) {
@@ -97,10 +97,10 @@ export function listCommands(context: CommandContext): { name: string; descripti
 function describedBy(text: string): string {
   const { fields, body } = parseFrontmatter(text);
   const first = body.split("\n").find((line) => /\w/.test(line)) ?? "";
-  return oneLine(textOf(fields.get("description")) ?? first.replace(/^[#\s]+/, ""), 200);
+  return oneLine(fieldText(fields.get("description")) ?? first.replace(/^[#\s]+/, ""), 200);
 }
 
-/** Project commands may not be links out of the project; the user's own may be links to anywhere. */
+/** Project commands may not link out of the project; the user's own may link anywhere. */
 function commandFolders(context: CommandContext): CommandFolder[] {
   const roots = [context.workspace, ...context.roots];
   const within = roots.map(realOrSame);
@@ -113,7 +113,7 @@ function commandFolders(context: CommandContext): CommandFolder[] {
 
 type CommandFolder = { folder: string; within?: string[]; plugin?: string };
 
-/** Plugins may use other endings; `/plugin:name` says which of two is meant. */
+/** Plugin commands may have other extensions, and `/plugin:name` names the plugin explicitly. */
 function filesOf({ folder, within, plugin }: CommandFolder, name: string): { path: string; within?: string[] }[] {
   if (plugin === undefined) return [{ path: join(folder, `${name}.md`), ...(within && { within }) }];
   const own = name.startsWith(`${plugin}:`) ? name.slice(plugin.length + 1) : name;

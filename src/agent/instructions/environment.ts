@@ -1,6 +1,6 @@
-// The environment block: where the agent works, said once at the start, and the same for the whole run.
-import { dirname, join, resolve } from "node:path";
-import { oneLine } from "../../text/one-line.ts";
+// Builds the environment block of the system prompt, which stays the same for the whole run.
+import { dirname, join, relative, resolve } from "node:path";
+import { oneLine, withoutMiddle } from "../../text/one-line.ts";
 import { readText, statOrNothing } from "./read-text.ts";
 
 export type PromptMode = "default" | "force" | "plan" | "ask";
@@ -13,9 +13,9 @@ export type RunEnvironment = {
   osRelease: string;
   shell: string;
   today: Date;
-  /** What the repository is in the middle of, where that is known. */
+  /** Uncommitted changes and recent commits, if known. */
   work?: { changedFiles: number; commits: readonly string[] } | undefined;
-  /** What commands may do in this mode, where not everything. */
+  /** Says what commands may do in this mode, if they are restricted. */
   commands?: (mode: PromptMode) => string | undefined;
 };
 
@@ -24,7 +24,7 @@ export function environmentBlock(surroundings: RunEnvironment, git = findGit(sur
   const roots = surroundings.roots.filter((root) => root !== workspace);
   const commands = surroundings.commands?.(surroundings.mode);
   const lines = [
-    `Workspace: ${oneLine(workspace)} (relative paths start here)`,
+    `Workspace: ${shownPath(workspace)} (relative paths start here)`,
     ...(roots.length > 0 ? [`Also open: ${roots.map((root) => oneLine(root)).join(", ")}`] : []),
     `Git: ${gitLine(workspace, git)}${git && surroundings.work ? workWords(surroundings.work) : ""}`,
     `Platform: ${oneLine(`${surroundings.platform} ${surroundings.osRelease}`)}; shell: ${oneLine(surroundings.shell) || "unknown"}`,
@@ -42,14 +42,14 @@ export type GitCheckout = {
   branch: string | undefined;
 };
 
-/** Undefined outside of a repository. Worktrees and submodules have a `.git` file that points to their folder. */
+/** Returns undefined outside a repository. Worktrees and submodules have a `.git` file that points to their folder. */
 export function findGit(folder: string): GitCheckout | undefined {
   for (let root = folder; ; root = dirname(root)) {
     const dotGit = join(root, ".git");
     const stat = statOrNothing(dotGit);
     if (stat?.isDirectory()) {
       const branch = branchIn(dotGit);
-      // An empty folder of that name is not a repository.
+      // An empty `.git` folder is not a repository.
       if (branch !== "missing") return { root, branch };
     }
     if (stat?.isFile()) {
@@ -71,24 +71,29 @@ const modeWords: Record<PromptMode, string> = {
 
 function gitLine(workspace: string, git: GitCheckout | undefined): string {
   if (!git) return "not a repository";
-  const branch = git.branch ?? "unknown branch";
-  return git.root === workspace ? branch : `${branch} (root ${oneLine(git.root)})`;
+  const branch = withoutMiddle(git.branch ?? "unknown branch", 50);
+  return git.root === workspace ? branch : `${branch} (root ${shownPath(relative(workspace, git.root))})`;
 }
 
-/** Subjects are what somebody wrote: quoted, and short. */
+/** Every request carries it. Tools take relative paths, so a long path can lose its middle. */
+function shownPath(path: string): string {
+  return withoutMiddle(oneLine(path), 100);
+}
+
+/** Commit subjects are untrusted text: quote and shorten them. */
 function workWords({ changedFiles, commits }: NonNullable<RunEnvironment["work"]>): string {
   const changed = changedFiles === 0 ? "clean" : `${changedFiles} changed ${changedFiles === 1 ? "file" : "files"}`;
-  const subjects = commits.map((subject) => JSON.stringify(oneLine(subject, 50)));
+  const subjects = commits.map((subject) => JSON.stringify(oneLine(subject, 40)));
   return `, ${changed}${subjects.length > 0 ? `; last commits: ${subjects.join(", ")}` : ""}`;
 }
 
-/** Only what has the shape of a HEAD is passed on: the file is as untrusted as the rest of the workspace. */
+/** Returns only what has the form of a HEAD: the file is as untrusted as the rest of the workspace. */
 function branchIn(folder: string): string | undefined | "missing" {
   const head = readText(join(folder, "HEAD"), { limit: 1024 });
   if (head.type !== "text") return head.type === "missing" ? "missing" : undefined;
   const line = head.text.split("\n", 1)[0]!.trim();
-  const reference = /^ref: *refs\/heads\/(\S{1,200})$/.exec(line)?.[1];
-  // Repositories with another format of references keep this name in HEAD.
+  const reference = /^ref: *refs\/heads\/(\S+)$/.exec(line)?.[1];
+  // Repositories with the reftable format have this name in HEAD.
   if (reference !== undefined) return reference === ".invalid" ? undefined : oneLine(reference);
   return /^[0-9a-f]{40,64}$/.test(line) ? `detached at ${line.slice(0, 12)}` : undefined;
 }

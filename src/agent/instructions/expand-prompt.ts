@@ -1,4 +1,4 @@
-// From what the user typed to what the model is told: commands and mentions are carried out, the typed words stay.
+// Expands what the user typed into what the model gets: resolves commands and mentions, and keeps the typed words.
 import { shownPath } from "../../policy/paths.ts";
 import type { Part } from "../../protocol/message.ts";
 import { type AttachContext, type Attachment, attach, findTarget, type MentionTarget, refusalOf } from "./attach.ts";
@@ -8,22 +8,22 @@ import type { PathInstructions } from "./path-instructions.ts";
 
 export type ExpandInput = AttachContext & {
   configDir: string;
-  /** What `/name` may mean beside commands. */
+  /** What `/name` may mean besides commands. */
   callable?: readonly CommandSource[];
-  /** Shared with the loop, so that a rule that a mention brought is not given again. */
+  /** Shared with the loop, so that a rule attached by a mention is not sent again. */
   instructions?: PathInstructions;
 };
 
 export type ExpandedPrompt = {
   parts: Part[];
   warnings: string[];
-  /** What came along, for hooks and displays. */
+  /** What was attached, for hooks and displays. */
   attachments: { type: Attachment["type"] | "rule" | "command"; path: string }[];
 };
 
-/** Bytes of text that all mentions of one prompt may bring along. */
-const mostAttachedBytes = 200 * 1024;
-const mostImages = 20;
+/** Most bytes of text that all mentions of one prompt may attach. */
+const maxAttachedBytes = 200 * 1024;
+const maxImages = 20;
 
 export function expandPrompt(prompt: string, input: ExpandInput): ExpandedPrompt {
   const command = expandCommand(prompt, input);
@@ -39,7 +39,7 @@ export function expandPrompt(prompt: string, input: ExpandInput): ExpandedPrompt
   let bytes = 0;
   let reached = 0;
   for (const mention of findMentions(command.text)) {
-    // The inside of a mention that was understood is not a further mention.
+    // Text inside a resolved mention is not another mention.
     if (mention.start < reached) continue;
     const understood = understand(mention, input);
     if (!understood) continue;
@@ -61,9 +61,9 @@ export function expandPrompt(prompt: string, input: ExpandInput): ExpandedPrompt
     const attached = attach(found, input);
     result.warnings.push(...attached.warnings);
     if (attached.parts.length === 0) continue;
-    if (bytes + attached.bytes > mostAttachedBytes || (attached.type === "image" && images.length >= 2 * mostImages)) {
+    if (bytes + attached.bytes > maxAttachedBytes || (attached.type === "image" && images.length >= 2 * maxImages)) {
       result.warnings.push(
-        `${shown} was not attached: the mentions in one prompt may attach at most ${mostAttachedBytes} bytes and ${mostImages} images.`,
+        `${shown} was not attached: the mentions in one prompt may attach at most ${maxAttachedBytes} bytes and ${maxImages} images.`,
       );
       continue;
     }
@@ -83,7 +83,7 @@ export function expandPrompt(prompt: string, input: ExpandInput): ExpandedPrompt
 
 type UnderstoodMention = { found: MentionTarget | undefined; rule: ReturnType<PathInstructions["rule"]>; end: number };
 
-/** The longest reading that is a file, a folder or a rule. */
+/** Returns the longest reading that names a file, a folder or a rule. */
 function understand(mention: Mention, input: ExpandInput): UnderstoodMention | undefined {
   for (const { target, end } of mention.readings) {
     const found = findTarget(target, [input.workspace, ...input.roots]);

@@ -1,11 +1,11 @@
-// The few lines of settings on top of a Markdown file. Real files are only roughly YAML, so the parser is forgiving.
+// Parses the frontmatter of a Markdown file. Real files are only roughly YAML, so the parser is lenient.
 import { nearestName } from "../../text/nearest.ts";
 
-/** A value as it was written; items of a `- ` list stand apart. */
+/** A raw value, or the items of a `- ` list. */
 type FieldValue = string | string[];
 
 type Frontmatter = {
-  /** By lower-case name. */
+  /** Fields by lower-case name. */
   fields: ReadonlyMap<string, FieldValue>;
   body: string;
   warnings: string[];
@@ -33,14 +33,14 @@ export function parseFrontmatter(source: string): Frontmatter {
   return { fields, body, warnings };
 }
 
-/** One line of plain words. */
-export function textOf(value: FieldValue | undefined): string | undefined {
+/** Returns the value as one line of text. */
+export function fieldText(value: FieldValue | undefined): string | undefined {
   if (value === undefined) return undefined;
   const text = typeof value === "string" ? unquoted(value) : value.map(unquoted).join(", ");
   return text.trim() === "" ? undefined : text.trim();
 }
 
-/** A comma list, a `[bracket]` list or a `- ` list, with or without quotes. Commas inside braces do not separate. */
+/** Parses a comma list, a `[bracket]` list or a `- ` list, with or without quotes. Commas inside braces do not separate. */
 export function listOf(value: FieldValue | undefined): string[] {
   if (value === undefined) return [];
   if (typeof value !== "string") return value.flatMap(listOf);
@@ -51,7 +51,7 @@ export function listOf(value: FieldValue | undefined): string[] {
     .filter((item) => item !== "");
 }
 
-/** Undefined when it is not a yes or no. */
+/** Returns undefined when the value is not a boolean. */
 export function booleanOf(value: FieldValue | undefined): boolean | undefined {
   if (typeof value !== "string") return undefined;
   const word = unquoted(withoutComment(value).trim()).toLowerCase();
@@ -59,7 +59,7 @@ export function booleanOf(value: FieldValue | undefined): boolean | undefined {
   return word === "false" || word === "no" || word === "off" || word === "" ? false : undefined;
 }
 
-/** Complains about fields that look like a known one misspelt; others belong to other programs. */
+/** Warns about fields that look like a misspelt known one; others belong to other programs. */
 export function misspelt(fields: ReadonlyMap<string, FieldValue>, known: readonly string[]): string[] {
   const warnings: string[] = [];
   for (const name of fields.keys()) {
@@ -99,7 +99,7 @@ function parseFields(lines: readonly string[], warnings: string[]): Map<string, 
   return fields;
 }
 
-/** A value that goes on in the next line; `>` and `|` only announce it. */
+/** Appends the next line to a value; `>` and `|` only announce a multi-line value. */
 function continued(value: string, more: string): string {
   if (/^[>|][+-]?$/.test(value) || value === "") return more;
   return value.startsWith("[") ? `${value} ${withoutComment(more).trim()}` : `${value} ${more}`;
@@ -117,7 +117,7 @@ function unquoted(text: string): string {
   const bare = text.trim();
   const quote = bare[0];
   const isQuoted = bare.length >= 2 && (quote === '"' || quote === "'") && bare.endsWith(quote);
-  // "a", "b" is a list of quoted things, not one quoted thing.
+  // "a", "b" is a list of quoted strings, not one quoted string.
   return isQuoted && !bare.slice(1, -1).includes(quote) ? bare.slice(1, -1) : bare;
 }
 

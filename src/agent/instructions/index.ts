@@ -1,4 +1,4 @@
-// What the agent is told before and beside the prompt: the system prompt, project instructions, expanded prompts.
+// Builds the system prompt from the base prompt, project instructions and environment; re-exports the rest of the folder.
 import { environmentBlock, type RunEnvironment } from "./environment.ts";
 import {
   type InstructionContext,
@@ -11,15 +11,15 @@ import { basePrompt } from "./system-prompt.ts";
 export { type CommandSource, listCommands } from "./commands.ts";
 export { type ExpandedPrompt, expandPrompt } from "./expand-prompt.ts";
 export { createPathInstructions } from "./path-instructions.ts";
-export { createSkillBook, withSkills } from "./skill-book.ts";
+export { createSkillBook, withSkills } from "./skill-registry.ts";
 
 export type SystemPromptInput = InstructionContext &
   RunEnvironment & {
     headless: boolean;
-    /** Takes the place of our own text; environment and project instructions stay. */
+    /** Replaces the built-in text; environment and project instructions stay. */
     systemPrompt?: string;
     appendSystemPrompt?: string;
-    /** What the model may reach for: skills, subagents. */
+    /** Further sections, about skills and subagents. */
     sections?: readonly string[];
   };
 
@@ -27,12 +27,12 @@ type SystemPrompt = {
   system: string;
   warnings: string[];
   sources: InstructionSource[];
-  /** For createPathInstructions, so that nothing is read or given twice. */
+  /** For createPathInstructions, so that nothing is read or sent twice. */
   loaded: LoadedInstructions;
 };
 
 export function buildSystemPrompt(input: SystemPromptInput, loaded = loadInstructions(input)): SystemPrompt {
-  // What changes least comes first: vendors cache the start of a request.
+  // Put what changes least first: vendors cache the start of a request.
   const system = [
     input.systemPrompt ?? basePrompt(input),
     loaded.text,

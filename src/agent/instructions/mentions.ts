@@ -1,24 +1,24 @@
-// Mentions: `@path`, `@"path with spaces"`, `@path:10-20` in a text, as candidates that the disk then decides on.
+// Finds mentions in a text: `@path`, `@"path with spaces"`, `@path:10-20`. They are candidates until looked up on disk.
 
 export type Mention = {
-  /** Where the @ stands. */
+  /** The position of the @ in the text. */
   start: number;
-  /** What may have been meant, the longest reading first. `end`: where that reading stops in the text. */
+  /** Possible targets, the longest first. `end` is where that reading ends in the text. */
   readings: { target: string; end: number }[];
 };
 
 export type LineRange = { first: number; last: number };
 
-// Without \p{…}: the first use of such a class costs more than all the rest.
+// Avoids \p{…}: the first use of such a class costs more than all the rest.
 const hasLetter = /[A-Za-z0-9\u0080-\uffff]/;
 const punctuation = /[^\w.\-/\\@+#$~: \u0080-\uffff]|[\u2000-\u206f\u3000-\u303f\uff00-\uff0f\uff1a-\uff20]/;
 const longestTarget = 1024;
-const mostMentions = 1000;
+const maxMentions = 1000;
 
-/** An @ inside a word is an address, not a mention. */
+/** Finds all mentions. An @ inside a word is an e-mail address, not a mention. */
 export function findMentions(text: string): Mention[] {
   const mentions: Mention[] = [];
-  for (let at = text.indexOf("@"); at !== -1 && mentions.length < mostMentions; at = text.indexOf("@", at + 1)) {
+  for (let at = text.indexOf("@"); at !== -1 && mentions.length < maxMentions; at = text.indexOf("@", at + 1)) {
     if (at > 0 && !/[\s([{<>"'`,;:=|*_]/.test(text[at - 1]!)) continue;
     const readings = text[at + 1] === '"' ? quotedReadings(text, at) : plainReadings(text, at);
     if (readings.length > 0) mentions.push({ start: at, readings });
@@ -26,7 +26,7 @@ export function findMentions(text: string): Mention[] {
   return mentions;
 }
 
-/** `src/a.ts:10-20` -> the path and its lines; also `#L10-L20`, as code hosts write it. */
+/** Splits `src/a.ts:10-20` into path and lines; also accepts `#L10-L20`, as code hosts write it. */
 export function splitLines(target: string): { path: string; lines: LineRange } | undefined {
   const match = /^(.+?)(?::(\d{1,9})(?:-(\d{1,9}))?|#L(\d{1,9})(?:-L?(\d{1,9}))?)$/.exec(target);
   if (!match) return undefined;
@@ -53,7 +53,7 @@ function plainReadings(text: string, at: number): Mention["readings"] {
       readings.push({ target, end: at + 1 + raw.length });
     }
   };
-  // Punctuation at the end usually belongs to the sentence, punctuation inside to a list or a possessive.
+  // Trailing punctuation usually belongs to the sentence, inner punctuation to a list or a possessive.
   const trimmed = (raw: string): void => {
     add(raw);
     let shorter = raw;

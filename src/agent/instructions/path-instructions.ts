@@ -1,7 +1,7 @@
-// Instructions that wait for a path: nested AGENTS.md, nested rules, rules with patterns. Each is given once in a session.
+// Loads instructions that apply once a path is touched: nested AGENTS.md, nested rules, rules with globs. Each is sent once per session.
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { compilePath, expandBraces } from "../../policy/glob.ts";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
+import { compilePath, expandBraces } from "../../text/glob.ts";
 import { words } from "../../text/words.ts";
 import {
   describedRules,
@@ -10,32 +10,32 @@ import {
   instructionBlock,
   type LoadedInstructions,
   loadInstructions,
-  mostInstructionBytes,
+  maxInstructionBytes,
   readInstruction,
 } from "./project.ts";
 import { isClosed, statOrNothing } from "./read-text.ts";
 import { listRules, type ProjectRule } from "./rules.ts";
 
 export type PathInstructions = {
-  /** What applies to a touched file or folder and was not given yet. Relative paths start at the workspace. */
+  /** Returns what applies to a touched file or folder and was not sent yet. Relative paths start at the workspace. */
   forPath(path: string): string | undefined;
-  /** A rule by its name. `text` is missing when the model has it already. */
+  /** Finds a rule by name. `text` is absent when the model already has it. */
   rule(name: string): { path: string; text?: string } | undefined;
-  /** What went wrong since the last time this was called. */
+  /** Returns the warnings since the last call. */
   takeWarnings(): string[];
 };
 
-/** Text of others that lies in a project: what its authors tell agents is not what the user tells this one. */
+/** Third-party code inside a project: instructions that its authors wrote for agents do not come from the user. */
 const foreignFolders = words(".git node_modules bower_components vendor third_party site-packages .venv venv");
 
-/** `loaded`: what the system prompt already holds; without it, it is read at the first question. */
+/** `loaded` is what the system prompt already holds; without it, instructions are read on first use. */
 export function createPathInstructions(context: InstructionContext, loaded?: LoadedInstructions): PathInstructions {
   const rules: { rule: ProjectRule; matches: PathMatcher }[] = [];
   const given = new Set<string>();
   const visited = new Set<string>();
   let start: LoadedInstructions | undefined;
   let warnings: string[] = [];
-  let bytesLeft = mostInstructionBytes;
+  let bytesLeft = maxInstructionBytes;
 
   const begin = (): LoadedInstructions => {
     if (start) return start;
@@ -59,11 +59,11 @@ export function createPathInstructions(context: InstructionContext, loaded?: Loa
       return [text];
     }
     const shown = shownPath(instruction.path, context.workspace);
-    warnings.push(`${shown} was skipped: all instructions together are limited to ${mostInstructionBytes} bytes.`);
+    warnings.push(`${shown} was skipped: all instructions together are limited to ${maxInstructionBytes} bytes.`);
     return [`Instructions that apply here but are too long to include, Read when needed: ${shown}`];
   };
 
-  /** Looks into a folder on the way to a touched file, the first time it is on the way. */
+  /** Reads the instructions of a folder above a touched file, the first time it is visited. */
   const visit = (folder: string, state: LoadedInstructions): string[] => {
     if (visited.has(folder)) return [];
     visited.add(folder);
@@ -90,7 +90,7 @@ export function createPathInstructions(context: InstructionContext, loaded?: Loa
       for (const folder of foldersTo(target, state.git !== undefined)) texts.push(...visit(folder, state));
       for (const { rule, matches } of rules) {
         if (rule.how !== "files" || given.has(rule.real) || !isInside(target.path, rule.owner)) continue;
-        // Authors of nested rules count from their folder or from the root.
+        // Patterns of nested rules may be relative to their folder or to the root.
         if (matches(slashed(rule.owner, target.path)) || matches(slashed(target.root, target.path)))
           texts.push(...give(rule));
       }
@@ -115,7 +115,7 @@ export function createPathInstructions(context: InstructionContext, loaded?: Loa
 
 type RootedPath = { path: string; root: string; isFolder: boolean };
 
-/** Undefined outside of all roots. The nearest root counts. */
+/** Returns undefined outside all roots. The innermost root counts. */
 export function rootedPath(
   path: string,
   context: Pick<InstructionContext, "workspace" | "roots">,
@@ -129,7 +129,7 @@ export function rootedPath(
   return undefined;
 }
 
-/** From the root down to the folder of the file; nothing below a folder that holds the work of others. */
+/** Returns the folders from the root down to the file's, stopping at third-party code. */
 export function foldersTo(target: RootedPath, isInRepository: boolean): string[] {
   const last = target.isFolder ? target.path : dirname(target.path);
   const folders = [target.root];
@@ -137,8 +137,8 @@ export function foldersTo(target: RootedPath, isInRepository: boolean): string[]
   for (const name of relative(target.root, last).split(sep)) {
     if (name === "") continue;
     folder = join(folder, name);
-    // A repository inside a repository was cloned there; a submodule has a .git file and belongs to the project.
-    // Into one that is closed to this user nobody gets: the tool says so, once.
+    // A nested repository was cloned there; a submodule has a .git file and belongs to the project. Unreadable folders are skipped: the
+    // tool reports those itself.
     if (foreignFolders.has(name) || isClosed(folder) || (isInRepository && isFolder(join(folder, ".git")))) break;
     folders.push(folder);
   }
@@ -156,7 +156,7 @@ export function slashed(from: string, to: string): string {
 
 type PathMatcher = (path: string) => boolean;
 
-/** Patterns of rules: the name of a folder means all below it, one with `!` takes away. Paths are relative, with slashes. */
+/** Compiles the patterns of rules: a folder's name matches everything below it, and `!` excludes. Paths are relative, with slashes. */
 export function pathMatcher(patterns: readonly string[]): PathMatcher {
   const wanted = patterns.filter((pattern) => !pattern.startsWith("!")).flatMap(testsOf);
   const unwanted = patterns.flatMap((pattern) => (pattern.startsWith("!") ? testsOf(pattern.slice(1)) : []));
@@ -165,7 +165,7 @@ export function pathMatcher(patterns: readonly string[]): PathMatcher {
 
 /** A pattern with too many alternatives matches nothing. */
 function testsOf(pattern: string): PathMatcher[] {
-  // One choice is a choice too: `*.{ts}`.
+  // Braces with a single choice are valid too: `*.{ts}`.
   const alternatives = expandBraces(pattern.replace(/\{([^{},]*)\}/g, "$1")) ?? [];
   return alternatives.map((each) => compilePath(whole(each), { brackets: true }));
 }

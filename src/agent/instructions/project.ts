@@ -1,4 +1,4 @@
-// Project instructions that hold from the start: AGENTS.md and what other agents call theirs, .cursorrules, the rules of the workspace.
+// Loads project instructions that apply from the start: AGENTS.md and other agents' equivalents, .cursorrules, and the workspace's rules.
 import { dirname, join } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import type { Plugin } from "../../store/plugins/read-plugin.ts";
@@ -9,10 +9,10 @@ import { findMentions } from "./mentions.ts";
 import { type ReadLimits, readText, statOrNothing } from "./read-text.ts";
 import { cutNote, cutWarning, largestInstruction, listRules, listRulesIn, type ProjectRule } from "./rules.ts";
 
-/** Bytes of all instructions of a session together. */
-export const mostInstructionBytes = 64 * 1024;
-const mostListedRules = 100;
-/** In the workspace and above it; the last one wins. */
+/** Most bytes of all instructions of a session together. */
+export const maxInstructionBytes = 64 * 1024;
+const maxListedRules = 100;
+/** Read in the workspace and its parents; the last one wins. */
 const folderFiles = ["GEMINI.md", "CLAUDE.md", "AGENTS.md"];
 
 export type InstructionContext = AttachContext & {
@@ -24,16 +24,16 @@ export type InstructionContext = AttachContext & {
 export type InstructionSource = { path: string; how: "user" | "parent" | "workspace" | "legacy" | ProjectRule["how"] };
 
 export type LoadedInstructions = {
-  /** The section of the system prompt, empty when there is nothing to say. */
+  /** The section of the system prompt; empty when there are no instructions. */
   text: string;
   bytes: number;
-  /** Every rule of plugins and of the workspace's own .cursor/rules, also those that wait for a file or a mention. */
+  /** All rules of plugins and of the workspace's .cursor/rules, including those that wait for a file or a mention. */
   rules: readonly ProjectRule[];
-  /** Real paths of files whose text is given already. */
+  /** Real paths of files whose text was already sent. */
   given: ReadonlySet<string>;
-  /** The repository that the workspace is in. */
+  /** The repository that contains the workspace. */
   git: GitCheckout | undefined;
-  /** Real folders that links of the project may lead to. */
+  /** Real folders that links in the project may lead to. */
   within: readonly string[];
   sources: InstructionSource[];
   warnings: string[];
@@ -50,13 +50,13 @@ export function loadInstructions(context: InstructionContext): LoadedInstruction
 
   const limits = { within, isIgnored: context.isIgnored };
 
-  // From the general to the specific: what comes later wins.
+  // Ordered from general to specific: later ones win.
   const found: Instruction[] = [];
   const add = (path: string, how: InstructionSource["how"], limits: ReadLimits = {}): void => {
     const instruction = readInstruction(path, { how, workspace, warnings, ...limits });
     if (instruction) found.push(instruction);
   };
-  // The user's own files may be links into a folder of dotfiles.
+  // The user's own files may be links into a dotfiles folder.
   add(join(context.home, ".claude", "CLAUDE.md"), "user");
   add(join(context.configDir, "AGENTS.md"), "user");
   for (const folder of parents) for (const name of folderFiles) add(join(folder, name), "parent", limits);
@@ -92,7 +92,7 @@ export function loadInstructions(context: InstructionContext): LoadedInstruction
   };
 }
 
-/** Undefined when there is no such file, or nothing in it. */
+/** Returns undefined when the file is missing or empty. */
 export function readInstruction(
   path: string,
   options: ReadLimits & { how: InstructionSource["how"]; workspace: string; warnings: string[] },
@@ -109,7 +109,7 @@ export function readInstruction(
   return text === "" ? undefined : { path, real: read.real, text, how: options.how };
 }
 
-/** The instruction in its fence, with the files that it includes by mention. */
+/** Renders the instruction in its tag, with the files that it includes by mention. */
 export function instructionBlock(
   instruction: Instruction,
   context: AttachContext,
@@ -120,7 +120,7 @@ export function instructionBlock(
   return [own, ...includedFiles(instruction, context, given ?? new Set())].join("\n");
 }
 
-/** AGENTS.md is plain Markdown; rules and CLAUDE.md may bring files along. One level deep. */
+/** Rules and CLAUDE.md may include files, one level deep; AGENTS.md is plain Markdown. */
 function includedFiles(instruction: Instruction, context: AttachContext, given: ReadonlySet<string>): string[] {
   if (!/(?:\.mdc|CLAUDE(?:\.local)?\.md)$/.test(instruction.path)) return [];
   const folder = dirname(instruction.path);
@@ -140,10 +140,10 @@ function includedFiles(instruction: Instruction, context: AttachContext, given: 
   return included;
 }
 
-/** Folders above the workspace, up to the root of its repository, outermost first. */
+/** Returns the folders above the workspace up to the root of its repository, outermost first. */
 function parentsOf(workspace: string, gitRoot: string | undefined, home: string): string[] {
   if (gitRoot === undefined || gitRoot === workspace) return [];
-  // A home folder under version control says nothing about the projects in it; a stranger's folder says nothing at all.
+  // Skip a home folder under version control, which says nothing about the projects in it, and folders of another owner.
   if (gitRoot === home || !isInside(workspace, gitRoot) || ownerOf(gitRoot) !== ownerOf(workspace)) return [];
   const parents: string[] = [];
   for (let folder = dirname(workspace); isInside(folder, gitRoot); folder = dirname(folder)) {
@@ -157,7 +157,7 @@ function ownerOf(folder: string): number | undefined {
   return statOrNothing(folder)?.uid;
 }
 
-/** The same file by two names, or the same text in two files, is said once: where it is most specific. */
+/** Drops duplicates by real path or by text, and keeps the most specific. */
 function onlyOnce(found: readonly Instruction[]): Instruction[] {
   const seen = new Set<string>();
   const once: Instruction[] = [];
@@ -171,18 +171,18 @@ function onlyOnce(found: readonly Instruction[]): Instruction[] {
 
 type FittingInstructions = { instructions: Instruction[]; blocks: string[]; leftOut: string[]; bytes: number };
 
-/** The most specific ones are kept first; they still stand in the order from general to specific. */
+/** Keeps the most specific ones first when space runs out; the order stays from general to specific. */
 function keepWhatFits(all: readonly Instruction[], context: AttachContext, warnings: string[]): FittingInstructions {
   const kept: FittingInstructions = { instructions: [], blocks: [], leftOut: [], bytes: 0 };
   const given = new Set(all.map((instruction) => instruction.real));
   for (const instruction of all.toReversed()) {
     const text = instructionBlock(instruction, context, given);
     const bytes = Buffer.byteLength(text);
-    if (kept.bytes + bytes > mostInstructionBytes) {
+    if (kept.bytes + bytes > maxInstructionBytes) {
       const shown = shownPath(instruction.path, context.workspace);
       kept.leftOut.unshift(shown);
       warnings.push(
-        `${shown} was skipped: all instructions together are limited to ${mostInstructionBytes} bytes. Shorten them, or let rules apply by globs.`,
+        `${shown} was skipped: all instructions together are limited to ${maxInstructionBytes} bytes. Shorten them, or let rules apply by globs.`,
       );
       continue;
     }
@@ -208,8 +208,8 @@ function sectionOf(kept: FittingInstructions, described: readonly ProjectRule[],
 export function describedRules(rules: readonly ProjectRule[], workspace: string): string[] {
   if (rules.length === 0) return [];
   const lines = rules
-    .slice(0, mostListedRules)
+    .slice(0, maxListedRules)
     .map((rule) => `- ${shownPath(rule.path, workspace)}: ${rule.description}`);
-  if (rules.length > mostListedRules) lines.push(`- ${rules.length - mostListedRules} more in the same folders`);
+  if (rules.length > maxListedRules) lines.push(`- ${rules.length - maxListedRules} more in the same folders`);
   return ["Read a rule below before work that its description covers, and follow it:", ...lines];
 }

@@ -1,4 +1,4 @@
-// Small text files read once, safely: bounded, regular, and only where their links may lead.
+// Reads small text files safely: size-limited, regular files only, and only where their links may lead.
 import {
   accessSync,
   closeSync,
@@ -21,13 +21,13 @@ type NotRead = { type: "missing" } | { type: "problem"; reason: string };
 type TextRead = NotRead | { type: "text"; text: string; real: string; size: number; isCut: boolean };
 type BytesRead = NotRead | { type: "bytes"; bytes: Buffer; real: string; size: number };
 
-/** `within`: real folders that must hold the real file; without it, it may lie anywhere. `isIgnored`: what the agent may not read. */
+/** `within` lists real folders that must contain the real file; by default it may be anywhere. `isIgnored` hides files. */
 export type ReadLimits = {
   within?: readonly string[] | undefined;
   isIgnored?: ((path: string) => boolean) | undefined;
 };
 
-/** At most `limit` bytes. */
+/** Reads at most `limit` bytes. */
 export function readBytes(path: string, options: ReadLimits & { limit: number }): BytesRead {
   try {
     const stat = statSync(path, { throwIfNoEntry: false });
@@ -40,7 +40,7 @@ export function readBytes(path: string, options: ReadLimits & { limit: number })
         reason: "it links outside the workspace; add that directory with --add-dir",
       };
     }
-    // A link may be anybody's, and would tell what it leads to.
+    // Check both paths: a link anyone could create would reveal a hidden target.
     if (options.isIgnored?.(path) || options.isIgnored?.(real)) return { type: "problem", reason: hiddenReason };
     const { descriptor, stat: opened } = openRegularFile(real);
     try {
@@ -60,7 +60,7 @@ export function readBytes(path: string, options: ReadLimits & { limit: number })
   }
 }
 
-/** The text with LF line ends and without a byte order mark, cut after a whole line where it is too long. */
+/** Returns the text with LF line endings and without a byte order mark, cut after a whole line if it is too long. */
 export function readText(path: string, options: ReadLimits & { limit: number }): TextRead {
   const read = readBytes(path, options);
   if (read.type !== "bytes") return read;
@@ -71,7 +71,7 @@ export function readText(path: string, options: ReadLimits & { limit: number }):
   return { type: "text", text: isCut ? wholeLines(text) : text, real: read.real, size: read.size, isCut };
 }
 
-/** What lies in a folder, in the order of the names, so that every run says the same. `what`: for the warning. */
+/** Lists a folder sorted by name, so that every run gives the same result. `what` names the entries in the warning. */
 export function entriesIn(folder: string, options: { what: string; workspace: string; warnings: string[] }): Dirent[] {
   try {
     const entries = readdirSync(folder, { withFileTypes: true });
@@ -86,7 +86,7 @@ export function entriesIn(folder: string, options: { what: string; workspace: st
   }
 }
 
-/** Undefined where there is nothing, and where nobody may look. */
+/** Returns undefined when the path does not exist or is not accessible. */
 export function statOrNothing(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -95,7 +95,7 @@ export function statOrNothing(path: string): Stats | undefined {
   }
 }
 
-/** Nothing below it can be reached by this user. */
+/** Returns whether this user cannot reach anything below the folder. */
 export function isClosed(folder: string): boolean {
   try {
     accessSync(folder, constants.X_OK);

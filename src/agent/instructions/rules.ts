@@ -1,20 +1,20 @@
-// Rules: the .mdc files of one .cursor/rules folder, and when each of them applies.
+// Reads rules: the .mdc files of one .cursor/rules folder, and when each of them applies.
 import { join } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import { oneLine } from "../../text/one-line.ts";
-import { booleanOf, listOf, misspelt, parseFrontmatter, textOf } from "./frontmatter.ts";
+import { booleanOf, fieldText, listOf, misspelt, parseFrontmatter } from "./frontmatter.ts";
 import { entriesIn, type ReadLimits, readText } from "./read-text.ts";
 
-/** Bytes of one rule or instruction file that reach the model. */
+/** Most bytes of one rule or instruction file sent to the model. */
 export const largestInstruction = 32 * 1024;
 
 export type ProjectRule = {
   /** `frontend/components` for `.cursor/rules/frontend/components.mdc`. */
   name: string;
   path: string;
-  /** The real file, to tell copies by link. */
+  /** The real path, to detect copies by link. */
   real: string;
-  /** The folder that holds `.cursor`: patterns are relative to it, and the rule is about what lies below it. */
+  /** The folder that holds `.cursor`: patterns are relative to it, and the rule applies below it. */
   owner: string;
   /** always: in every request. files: when a matching file is touched. described: when the model reads it. manual: when it is mentioned. */
   how: "always" | "files" | "described" | "manual";
@@ -26,16 +26,16 @@ export type ProjectRule = {
 type RuleList = { rules: ProjectRule[]; warnings: string[] };
 
 const deepest = 8;
-const mostRules = 500;
+const maxRules = 500;
 
-/** `within`: real folders that a linked rule may lead to. */
+/** `within` lists real folders that a linked rule may lead to. */
 type RuleLimits = ReadLimits & { workspace: string; within: readonly string[] };
 
 export function listRules(owner: string, options: RuleLimits): RuleList {
   return listRulesIn(join(owner, ".cursor", "rules"), owner, options);
 }
 
-/** Of a folder that lies anywhere; `owner`: the folder that its rules are about. */
+/** Lists the rules of any folder; `owner` is the folder that they apply to. */
 export function listRulesIn(folder: string, owner: string, options: RuleLimits): RuleList {
   const rules: ProjectRule[] = [];
   const warnings: string[] = [];
@@ -62,7 +62,7 @@ export function parseRule(source: string): {
   problems.push(...misspelt(fields, ["description", "globs", "alwaysApply"]));
   const always = fields.has("alwaysapply") ? booleanOf(fields.get("alwaysapply")) : false;
   if (always === undefined) problems.push("alwaysApply must be true or false; it is treated as false");
-  const written = textOf(fields.get("description"));
+  const written = fieldText(fields.get("description"));
   const description = written === undefined ? undefined : oneLine(written, 300);
   const globs = listOf(fields.get("globs"));
   return { rule: { how: howOf({ always, globs, description }), description, globs, text: body.trim() }, problems };
@@ -86,7 +86,7 @@ function howOf(rule: {
   return rule.description === undefined ? "manual" : "described";
 }
 
-/** In the order of their names, folders included, so that every run says the same. */
+/** Lists rule files sorted by name, including subfolders, so that every run gives the same result. */
 function ruleFiles(folder: string, options: RuleLimits, warnings: string[]) {
   const files: { path: string; name: string }[] = [];
   const seen = new Set<string>();
@@ -94,13 +94,13 @@ function ruleFiles(folder: string, options: RuleLimits, warnings: string[]) {
     for (const entry of entriesIn(current, { what: "Rules", workspace: options.workspace, warnings })) {
       const path = join(current, entry.name);
       if (entry.name.endsWith(".mdc")) {
-        if (files.length < mostRules) files.push({ path, name: prefix + entry.name.slice(0, -".mdc".length) });
+        if (files.length < maxRules) files.push({ path, name: prefix + entry.name.slice(0, -".mdc".length) });
         continue;
       }
       if (depth >= deepest || !(entry.isDirectory() || entry.isSymbolicLink())) continue;
       if (entry.isSymbolicLink()) {
         const real = realOrSame(path);
-        // A link back up would go round for ever.
+        // A link to a parent folder would recurse forever.
         if (seen.has(real) || !options.within.some((each) => isInside(real, each))) continue;
         seen.add(real);
       }

@@ -1,27 +1,27 @@
-// Skills: folders with a SKILL.md. The model is told their names and descriptions, and reads one when its work needs it.
+// Finds skills: folders with a SKILL.md. The model gets their names and descriptions, and reads one when its work needs it.
 import { basename, join } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import type { Plugin } from "../../store/plugins/read-plugin.ts";
 import { oneLine } from "../../text/one-line.ts";
 import { list } from "../../text/words.ts";
-import { booleanOf, listOf, misspelt, parseFrontmatter, textOf } from "./frontmatter.ts";
+import { booleanOf, fieldText, listOf, misspelt, parseFrontmatter } from "./frontmatter.ts";
 import { entriesIn, readText } from "./read-text.ts";
 import { largestInstruction } from "./rules.ts";
 
 export type Skill = {
   name: string;
   description: string | undefined;
-  /** Its SKILL.md as it was found, and the real file. */
+  /** The SKILL.md as it was found; `real` is its real path. */
   path: string;
   real: string;
   /** The real folder of the skill. */
   folder: string;
-  /** The folder whose files it is about; undefined: all files. */
+  /** The folder whose files the skill is about; undefined means all files. */
   owner: string | undefined;
   scope: "project" | "user";
-  /** Told to the model only when a matching file is touched. */
+  /** If set, the model sees the skill only when a matching file is touched. */
   globs: string[];
-  /** May the model be told of it, may the user call it by `/name`? */
+  /** Whether the model may see the skill; `isInvocable` says whether the user may call it by `/name`. */
   isListed: boolean;
   isInvocable: boolean;
 };
@@ -31,7 +31,7 @@ export type SkillContext = {
   roots: readonly string[];
   configDir: string;
   home: string;
-  /** Skills of a project that nobody trusts are not looked at. */
+  /** Skills of an untrusted project are ignored. */
   trusted: boolean;
   isIgnored?(path: string): boolean;
   plugins?: readonly Plugin[];
@@ -39,7 +39,7 @@ export type SkillContext = {
 
 type SkillList = { skills: Skill[]; warnings: string[] };
 
-/** The more specific folder comes first: of two skills with one name, the first counts. */
+/** More specific folders come first: of two skills with the same name, the first wins. */
 const folderNames = [".cursor", ".agents", ".claude", ".codex"];
 
 const fieldNames = list(`
@@ -47,9 +47,9 @@ const fieldNames = list(`
   compatibility`);
 
 const deepest = 6;
-const mostSkills = 300;
+const maxSkills = 300;
 
-/** Those that hold everywhere: of the workspace and its further roots, then the user's own. */
+/** Finds skills that apply everywhere: those of the workspace and its further roots, then the user's own. */
 export function findSkills(context: SkillContext): SkillList {
   const list: SkillList = { skills: [], warnings: [] };
   for (const root of context.trusted ? [context.workspace, ...context.roots] : [])
@@ -58,7 +58,7 @@ export function findSkills(context: SkillContext): SkillList {
   return { skills: onlyFirst(list.skills), warnings: list.warnings };
 }
 
-/** Those of a subproject, which are about its files alone. */
+/** Finds the skills of a subproject, which apply to its files only. */
 export function findNestedSkills(owner: string, context: SkillContext): SkillList {
   const list: SkillList = { skills: [], warnings: [] };
   if (context.trusted) addProjectSkills(owner, context, list, owner);
@@ -85,14 +85,14 @@ function addSkills(top: string, origin: SkillOrigin, list: SkillList): void {
   const seen = new Set<string>();
   const visit = (folder: string, depth: number): void => {
     const real = realOrSame(folder);
-    // A link back up would go round for ever.
+    // A link to a parent folder would recurse forever.
     if (seen.has(real) || (within && !within.some((each) => isInside(real, each)))) return;
     seen.add(real);
     const entries = entriesIn(folder, { what: "Skills", workspace: context.workspace, warnings: list.warnings });
     if (depth > 0 && entries.some((entry) => entry.name === "SKILL.md")) {
       const skill = readSkill(folder, origin, list.warnings);
-      if (skill && list.skills.length < mostSkills) list.skills.push(skill);
-      return; // what lies below belongs to the skill
+      if (skill && list.skills.length < maxSkills) list.skills.push(skill);
+      return; // everything below belongs to the skill
     }
     if (depth >= deepest) return;
     for (const entry of entries) {
@@ -116,7 +116,7 @@ function readSkill(
   if (read.type !== "text") return undefined;
   const { fields, warnings: problems } = parseFrontmatter(read.text);
   problems.push(...misspelt(fields, fieldNames));
-  const given = textOf(fields.get("name"));
+  const given = fieldText(fields.get("name"));
   const name = given !== undefined && /^[\w.:-]{1,64}$/.test(given) ? given : basename(folder);
   if (given === undefined) problems.push(`it has no name; its directory's name ${name} is used`);
   else if (given !== name)
@@ -125,7 +125,7 @@ function readSkill(
     problems.push(
       `its name is ${name}, but its directory is called ${basename(folder)}: other programs require them to match`,
     );
-  const description = textOf(fields.get("description"));
+  const description = fieldText(fields.get("description"));
   if (description === undefined) problems.push("it has no description, so the model does not see it");
   const isManual = booleanOf(fields.get("disable-model-invocation")) ?? false;
   for (const problem of problems) warnings.push(`Skill ${shown}: ${problem}.`);
@@ -148,11 +148,11 @@ function onlyFirst(skills: readonly Skill[]): Skill[] {
   return skills.filter(({ name }) => !names.has(name) && names.add(name));
 }
 
-/** Characters of one description, and of the whole list. */
+/** Most characters of one description; `longestList` limits the whole list. */
 const longestDescription = 300;
 const longestList = 6000;
 
-/** One line each, as far as there is room; of the rest the names, so that they can be looked up. */
+/** Lists one skill per line while there is room, then only names, so that the rest can be looked up. */
 export function skillLines(skills: readonly Skill[], workspace: string): string[] {
   const lines: string[] = [];
   const left: string[] = [];

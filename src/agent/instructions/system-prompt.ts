@@ -1,4 +1,4 @@
-// What every request starts with. Each sentence has its reason in docs/decisions/system-prompt.md, and a test keeps it so.
+// The base system prompt. Each sentence has its reason in docs/decisions/system-prompt.md, and a test enforces that.
 import type { PromptMode } from "./environment.ts";
 
 export function basePrompt(options: { mode: PromptMode; headless: boolean }): string {

@@ -1,6 +1,6 @@
-// Speaks with a server that we started: one JSON-RPC message on each line of its input and output.
+// MCP transport for a server started as a child process: one JSON-RPC message per line on stdin and stdout.
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
-import { happensWithin } from "../../process/clock.ts";
+import { settlesWithin } from "../../process/clock.ts";
 import { redactedEnd, redactedStart } from "../../redact/shorten.ts";
 import type { ProcessEnd, ProcessRunner, RunningProcess } from "../process.ts";
 
@@ -8,13 +8,13 @@ export type ChildCommand = { command: readonly string[]; cwd: string; env: Recor
 
 export type ChildOptions = {
   processes: ProcessRunner;
-  /** Lines that are not messages: what a program prints by mistake. */
+  /** Called with lines that are not messages, which a program prints by mistake. */
   onNoise?(line: string): void;
 };
 
 const longestLine = 16 * 1024 * 1024;
-/** So much that is not a message, and it is not a server. */
-const mostNoise = 16 * 1024 * 1024;
+/** A program that prints more than this that is not messages is not an MCP server. */
+const maxNoise = 16 * 1024 * 1024;
 
 const notMessage = new Error("not a message");
 
@@ -30,7 +30,7 @@ export class ChildTransport implements Transport {
   #noise = 0;
   #isOver = false;
   #said = "";
-  /** Why it is over, in words; undefined while it runs, and when we ended it. */
+  /** Why the connection ended; undefined while it runs, and when this side closed it. */
   problem: string | undefined;
 
   constructor(command: ChildCommand, options: ChildOptions) {
@@ -38,7 +38,7 @@ export class ChildTransport implements Transport {
     this.#options = options;
   }
 
-  /** The last line of what it said on stderr. */
+  /** The last line that the server printed on stderr. */
   get lastWords(): string {
     return redactedStart(this.#said.trim().split("\n").at(-1)!, 200);
   }
@@ -61,7 +61,7 @@ export class ChildTransport implements Transport {
       (end) => this.#over(endingOf(end, command[0]!)),
       (error: Error) => this.#over(error.message.replace(/\.$/, "")),
     );
-    if (this.#child.pid === 0) await this.#child.ended; // says why not
+    if (this.#child.pid === 0) await this.#child.ended; // rejects with the reason
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -70,8 +70,8 @@ export class ChildTransport implements Transport {
     try {
       await this.#child.write(`${JSON.stringify(message)}\n`);
     } catch (error) {
-      // It reads no more, and is probably about to say why.
-      await happensWithin(this.#child.ended, 1000).catch(() => {});
+      // The server no longer reads; wait briefly for it to exit with a reason.
+      await settlesWithin(this.#child.ended, 1000).catch(() => {});
       throw new Error(this.problem ?? (error as Error).message);
     }
   }
@@ -90,7 +90,7 @@ export class ChildTransport implements Transport {
     this.onclose?.();
   }
 
-  /** It speaks, but not what was agreed on: nothing more is read from it. */
+  /** Ends the connection with a server that violates the protocol; nothing more is read from it. */
   #refuse(problem: string): void {
     this.#over(problem);
     this.#child?.stop();
@@ -118,13 +118,13 @@ export class ChildTransport implements Transport {
     if (line.trim() === "") return;
     let message: JSONRPCMessage;
     try {
-      // Without the price of an error for each line of a program that only chatters.
+      // Avoids the cost of a parse error for each line of a program that prints plain text.
       if (!/^\s*[{[]/.test(line)) throw notMessage;
       message = parseJSONRPCMessage(JSON.parse(line));
     } catch {
       this.#noise += line.length + 1;
       this.#options.onNoise?.(line);
-      if (this.#noise > mostNoise) this.#refuse("its output is not MCP messages");
+      if (this.#noise > maxNoise) this.#refuse("its output is not MCP messages");
       return;
     }
     this.onmessage?.(message);

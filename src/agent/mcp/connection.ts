@@ -1,4 +1,4 @@
-// One server of a run: connected to, asked, started again a few times when it dies. Whatever it does harms only itself.
+// Connects to one MCP server, sends requests, and restarts it a few times when it dies. Its failures do not affect the run.
 import {
   type CallToolResult,
   Client,
@@ -15,7 +15,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { NetError } from "../../net/net-error.ts";
 import { orAborted } from "../../net/or-aborted.ts";
-import { happensWithin } from "../../process/clock.ts";
+import { settlesWithin } from "../../process/clock.ts";
 import { unlessStopped } from "../../protocol/unless-stopped.ts";
 import { redactedStart } from "../../redact/shorten.ts";
 import { answerRequests, capabilities, type ServerRequests } from "./requests.ts";
@@ -25,38 +25,38 @@ export type ConnectionStatus = "connecting" | "connected" | "failed" | "needs-lo
 export type ConnectionOptions = {
   name: string;
   version: string;
-  /** A new way to it, each time it is started. */
+  /** Opens a new transport, each time the server is started. */
   open(): Promise<ServerTransport>;
   requests: ServerRequests;
   limits: ConnectionLimits;
-  /** Its tools are there, or are others than before. */
+  /** Called when the tools become known, and when they change. */
   onTools(tools: readonly Tool[]): void;
 };
 
-/** `problem`: why it is over. `lastWords`: what a server that says nothing to us said elsewhere. */
+/** `problem` says why the connection ended. `lastWords` is the last line on stderr, for a server that does not answer. */
 export type ServerTransport = Transport & {
   readonly problem?: string | undefined;
   readonly lastWords?: string;
   terminateSession?(): Promise<void>;
 };
 
-/** In milliseconds. `callMs` begins anew with every sign of progress; `longestCallMs` does not. */
+/** Limits in milliseconds. Progress notifications restart `callMs`, but not `longestCallMs`. */
 export type ConnectionLimits = { startMs: number; callMs: number; longestCallMs: number };
 
 export type CallOptions = { signal: AbortSignal; onProgress?(message: string): void };
 
-/** Why a call had no result, in words for the model. */
+/** Why a call has no result, in a message for the model. */
 export class ServerProblem extends Error {}
 
-const mostRestarts = 3;
+const maxRestarts = 3;
 const leaveMs = 500;
-const mostPages = 50;
-const mostTools = 500;
+const maxPages = 50;
+const maxTools = 500;
 
 export class Connection {
   readonly name: string;
   status: ConnectionStatus = "connecting";
-  /** Why it failed: a sentence without its end. */
+  /** Why it failed, as a sentence without the final period. */
   problem: string | undefined;
   tools: readonly Tool[] = [];
   prompts: readonly Prompt[] = [];
@@ -72,7 +72,7 @@ export class Connection {
     this.name = options.name;
   }
 
-  /** Never throws: `status` and `problem` say how it went. */
+  /** Never throws: `status` and `problem` report the outcome. */
   connect(): Promise<void> {
     this.#connecting ??= this.#connect().finally(() => {
       this.#connecting = undefined;
@@ -102,9 +102,9 @@ export class Connection {
   async end(): Promise<void> {
     this.#isEnded = true;
     const { transport } = this.#client ?? {};
-    // Only one over HTTP keeps something for us; it is told, and not waited for long.
+    // Only an HTTP server keeps a session for us; end it, but do not wait long.
     const leave = (transport as ServerTransport | undefined)?.terminateSession?.();
-    if (leave) await happensWithin(leave, leaveMs).catch(() => {});
+    if (leave) await settlesWithin(leave, leaveMs).catch(() => {});
     await this.#client?.close().catch(() => {});
   }
 
@@ -115,10 +115,10 @@ export class Connection {
       { name: "courser", version },
       {
         capabilities,
-        listMaxPages: mostPages,
-        // What a server says of its own results binds nobody, and its patterns are not run here.
+        listMaxPages: maxPages,
+        // A server's output schemas are not enforced, and its regular expressions are not run here.
         jsonSchemaValidator: {
-          getValidator: () => (data) => ({ valid: true, data: data as any, errorMessage: undefined }),
+          getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
         },
         listChanged: {
           tools: whenChanged(async () => this.#takeTools((await client.listTools(undefined, refreshed)).tools)),
@@ -126,7 +126,7 @@ export class Connection {
         },
       },
     );
-    client.onerror = () => {}; // what matters fails a request
+    client.onerror = () => {}; // errors that matter also fail a request
     answerRequests(client, this.name, requests);
     let transport: ServerTransport | undefined;
     const late = setTimeout(() => void client.close(), limits.startMs);
@@ -159,12 +159,12 @@ export class Connection {
   }
 
   #takeTools(tools: readonly Tool[]): void {
-    this.tools = tools.slice(0, mostTools);
+    this.tools = tools.slice(0, maxTools);
     this.#options.onTools(this.tools);
   }
 
   #takePrompts(prompts: readonly Prompt[]): void {
-    this.prompts = prompts.slice(0, mostTools);
+    this.prompts = prompts.slice(0, maxTools);
   }
 
   #fail(problem: string): void {
@@ -173,14 +173,14 @@ export class Connection {
     this.problem = problem;
   }
 
-  /** A server that died after it had worked is started again, but not for ever. */
+  /** Sends a request. A server that died after it had worked is restarted, at most `maxRestarts` times. */
   async #ask<Result>(
     { signal, onProgress }: CallOptions,
     ask: (client: Client, limits: RequestLimits) => Promise<Result>,
   ): Promise<Result> {
     const { callMs, longestCallMs } = this.#options.limits;
     if (this.#connecting) await orAborted(this.#connecting, signal).catch(() => {});
-    if (this.status === "failed" && this.#client && this.#restarts < mostRestarts && !this.#isEnded) {
+    if (this.status === "failed" && this.#client && this.#restarts < maxRestarts && !this.#isEnded) {
       const starting = unlessStopped(signal, () => this.connect());
       this.#restarts++;
       await orAborted(starting, signal).catch(() => {});
@@ -238,7 +238,7 @@ function problemOf(error: unknown, limitMs: number): { status: "failed" | "needs
 
 const refreshed = { cacheMode: "refresh" } as const;
 
-/** A list is read again after it changed; a server that changes it without end is asked less and less often. */
+/** Re-reads a list after it changed, with exponential back-off for a server that changes it constantly. */
 function whenChanged(read: () => Promise<void>) {
   let changes = 0;
   let isWaiting = false;

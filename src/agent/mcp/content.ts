@@ -1,4 +1,4 @@
-// What a server answers, for its two audiences: the stream, and the model.
+// Converts an MCP server's results for the stream and for the model.
 import type { CallToolResult, ContentBlock, ReadResourceResult } from "@modelcontextprotocol/client";
 import { imageKind, largestImage } from "../../protocol/image.ts";
 import type { McpContent } from "../../protocol/tool-calls.ts";
@@ -9,7 +9,7 @@ type McpImage = { mime: string; base64: string };
 /** `wire` goes to the stream, `text` and `images` to the model. */
 export type RenderedContent = { wire: McpContent[]; text: string; images: McpImage[] };
 
-const mostImages = 20;
+const maxImages = 20;
 
 export function shownResult({ content, structuredContent }: CallToolResult, limit: number): RenderedContent {
   const blocks: readonly ContentBlock[] =
@@ -32,7 +32,7 @@ export function shownResource({ contents }: ReadResourceResult, limit: number): 
 type RenderedBlock = { wire: McpContent; text?: string; image?: McpImage };
 
 function shown(blocks: readonly RenderedBlock[], limit: number): RenderedContent {
-  const images = blocks.flatMap((block) => (block.image ? [block.image] : [])).slice(0, mostImages);
+  const images = blocks.flatMap((block) => (block.image ? [block.image] : [])).slice(0, maxImages);
   const text = blocks.flatMap((block) => block.text ?? []).join("\n");
   return { wire: blocks.map((block) => block.wire), text: cut(text, limit), images };
 }
@@ -62,7 +62,7 @@ function shownBlock(block: ContentBlock): RenderedBlock {
   }
 }
 
-/** Judged by its bytes: what a server calls a picture may be anything. */
+/** Detects the image type from its bytes, since a server's MIME type cannot be trusted. */
 function shownImage(data: string, mimeType: string): RenderedBlock {
   const image = imageOf(data);
   if (!image) return note(`[image (${mimeType}), which cannot be shown: it is too large or not an image]`);
@@ -79,7 +79,7 @@ function note(text: string): RenderedBlock {
   return { wire: { text: { text } }, text };
 }
 
-/** Beginning and end are what says most. */
+/** Keeps the beginning and the end, which are the most informative. */
 function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const half = Math.floor(limit / 2);

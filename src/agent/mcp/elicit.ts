@@ -1,4 +1,4 @@
-// Questions of servers, put to the person: a form field by field, or an address to open.
+// Asks the user the questions of MCP servers: a form field by field, or a URL to open.
 import type { ElicitRequest, ElicitRequestFormParams, ElicitResult } from "@modelcontextprotocol/client";
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { QuestionAnswer } from "../../protocol/tool-shapes.ts";
@@ -8,7 +8,7 @@ import type { ServerRequests } from "./requests.ts";
 
 type FormValue = string | number | boolean | string[];
 
-/** Nothing is made up: what the person passes over is left out, and a form that lacks what it needs is not sent. */
+/** No answer is invented: skipped fields are left out, and a form that lacks required fields is not sent. */
 export function elicitFrom(person: Person): NonNullable<ServerRequests["elicit"]> {
   return async (server, asked, signal) => {
     const title = `The MCP server ${server} asks you`;
@@ -33,7 +33,7 @@ async function fillForm(
   if (fields.length === 0) return agree(title, message, person, signal);
   const content: Record<string, FormValue> = {};
   let open = fields;
-  // What is not as it should be is asked again, twice.
+  // Invalid answers are asked again, at most twice.
   for (let round = 0; open.length > 0 && round < 3; round++) {
     const questions = open.map(({ question }, index) => ({
       ...question,
@@ -78,7 +78,7 @@ export const yesOrNo = [
 
 type FormField = { name: string; question: ChoiceQuestion; read(answer: QuestionAnswer): FormValue | undefined };
 
-/** The few kinds of fields that the protocol knows. */
+/** Converts a form field; the protocol has only a few kinds. */
 function fieldOf(name: string, schema: JsonObject): FormField {
   const { type, title, description } = schema;
   const prompt = [title ?? name, description].filter((part) => typeof part === "string").join(": ");

@@ -1,4 +1,4 @@
-// Logs in to a server: asked for a token it has none of, it says where to agree; what comes back becomes tokens.
+// Logs in to an MCP server with OAuth: opens the authorization page and exchanges the answer for tokens.
 import { Client, SSEClientTransport, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createServerFetch } from "../../net/server-fetch.ts";
 import type { McpServer } from "../../store/mcp-servers.ts";
@@ -9,11 +9,11 @@ import type { RemoteContext } from "./remote.ts";
 export type LoginOptions = RemoteContext & {
   version: string;
   way: LoginInteraction;
-  /** What the browser brings back. */
+  /** Resolves to the parameters that the browser brings back. */
   answer(): Promise<URLSearchParams>;
 };
 
-/** `known`: it let us in as we are. */
+/** Returns "known" when the server accepted the existing credentials. */
 export async function logIn(
   { transport }: McpServer,
   { url, headers, auth }: Extract<ResolvedServer, { kind: "url" }>,

@@ -1,4 +1,4 @@
-// Who we are at a server that wants a login: tokens that are kept and renewed, and the way to get the first ones.
+// OAuth client for MCP servers: stores and refreshes tokens, and obtains the first ones.
 import { type OAuthClientProvider, UnauthorizedError } from "@modelcontextprotocol/client";
 import type { JsonObject } from "../../json/object.ts";
 import { isLoopback } from "../../net/server-fetch.ts";
@@ -8,19 +8,19 @@ import type { McpDefinition } from "../../store/mcp-servers.ts";
 export type LoginContext = {
   configDir: string;
   url: URL;
-  /** An application that was registered by hand; else we register ourselves. */
+  /** A client that was registered by hand; otherwise one is registered dynamically. */
   auth?: McpDefinition["auth"];
 };
 
 export type LoginInteraction = {
   redirectUrl: string;
-  /** Comes back with the answer, so that nobody else's answer is taken for ours. */
+  /** Returned with the answer, so that no other party's answer is accepted. */
   state: string;
-  /** Shows the person where to agree. */
+  /** Shows the user the authorization page. */
   open(url: URL): void | Promise<void>;
 };
 
-/** For a run: saved tokens, renewed when they are old. Undefined where there are none, and then there is nothing to try. */
+/** Returns a provider with saved tokens for a run, refreshed when they expire; undefined when none are saved. */
 export function savedLogin(context: LoginContext): OAuthClientProvider | undefined {
   const { tokens, redirectUrl } = readLogin(context.configDir, context.url);
   if (!tokens) return undefined;
@@ -58,7 +58,7 @@ export function loginProvider({ configDir, url, auth }: LoginContext, way: Login
           ...(auth.CLIENT_SECRET !== undefined && { client_secret: auth.CLIENT_SECRET }),
         };
       const saved = read();
-      // It was registered to answer at another port.
+      // The saved client was registered for another redirect port.
       if (saved.redirectUrl !== redirectUrl) return undefined;
       return saved.client as ReturnType<OAuthClientProvider["clientInformation"]>;
     },
@@ -87,7 +87,7 @@ export function loginProvider({ configDir, url, auth }: LoginContext, way: Login
       if (scope === "verifier" || scope === "discovery") return;
       save((login) => {
         const { tokens, client, redirectUrl: registered, ...rest } = login;
-        // Another run may have renewed them meanwhile: those are good.
+        // Another run may have refreshed the tokens meanwhile: keep those.
         const isRenewed = JSON.stringify(tokens) !== JSON.stringify(used);
         return {
           ...rest,
@@ -100,7 +100,7 @@ export function loginProvider({ configDir, url, auth }: LoginContext, way: Login
   };
 }
 
-/** What a browser is sent to; never anything that another program would open, nor a name that hides the host behind it. */
+/** Returns whether a URL is safe to open in a browser: no other protocols, and no user name that could disguise the host. */
 export function isSafeToOpen(url: URL): boolean {
   if (url.username || url.password) return false;
   return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url));

@@ -1,11 +1,11 @@
-// Prompts of servers as commands: `/server:prompt words` stands for what the server makes of it.
+// Expands MCP prompts as commands: `/server:prompt words` stands for the messages that the server returns.
 import type { PromptMessage } from "@modelcontextprotocol/client";
 import type { Part } from "../../protocol/message.ts";
 import { oneLine } from "../../text/one-line.ts";
 import type { CallOptions, Connection } from "./connection.ts";
 import { shownResult } from "./content.ts";
 
-/** Undefined where the text names no prompt. Throws ServerProblem where the server cannot say it. */
+/** Returns undefined when the text names no prompt. Throws ServerProblem when the server fails. */
 export async function expandServerPrompt(
   text: string,
   connections: readonly Connection[],
@@ -22,7 +22,7 @@ export async function expandServerPrompt(
   return messages.flatMap(partsOf);
 }
 
-/** As they are called: `server:prompt`. */
+/** Lists the prompts as they are called: `server:prompt`. */
 export function serverPrompts(connections: readonly Connection[]): { name: string; description?: string }[] {
   return connections.flatMap(({ name: server, prompts }) =>
     prompts.map(({ name, description }) => ({
@@ -32,12 +32,12 @@ export function serverPrompts(connections: readonly Connection[]): { name: strin
   );
 }
 
-/** As one types it: names may hold blanks. */
+/** Converts a name to the form that the user types, since names may contain blanks. */
 export function wordOf(name: string): string {
   return name.replace(/[^\w.-]+/g, "_");
 }
 
-/** `name=value` anywhere; other words in the order of the arguments, the last of which takes all that is left. */
+/** Parses `name=value` anywhere; other words fill the remaining arguments in order, and the last one takes the rest. */
 function argumentsOf(text: string, names: readonly string[]): Record<string, string> {
   const args: Record<string, string> = {};
   const plain: string[] = [];
@@ -58,7 +58,7 @@ function unquoted(word: string): string {
   return word.replace(/^(["'])(.*)\1$/s, "$2");
 }
 
-/** What the assistant is to have said stands there as its words: a conversation is not begun by the model. */
+/** Quotes assistant messages as text, since the model does not start a conversation. */
 function partsOf({ role, content }: PromptMessage): Part[] {
   const { text, images } = shownResult({ content: [content] }, 100_000);
   const said = role === "assistant" ? `You said before: ${text}` : text;

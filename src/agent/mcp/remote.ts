@@ -1,4 +1,4 @@
-// Speaks with a server over HTTP: the present way, and the older one with a stream of events.
+// MCP transports over HTTP: streamable HTTP, and the older server-sent events.
 import {
   SdkHttpError,
   SSEClientTransport,
@@ -18,7 +18,7 @@ export function openRemote({ transport }: McpServer, remote: Remote, { env, conf
   const { url, headers, auth } = remote;
   const options = {
     fetch: createServerFetch(url, { env, headers }),
-    // Without a saved login nothing is tried: a run opens no browser, and registers nobody.
+    // Without a saved login, none is attempted: a run opens no browser and registers no client.
     authProvider: savedLogin({ configDir, url, ...(auth && { auth }) }) ?? { token: async () => undefined },
   };
   if (transport === "sse") return new SSEClientTransport(url, options);
@@ -28,7 +28,7 @@ export function openRemote({ transport }: McpServer, remote: Remote, { env, conf
     : new EitherTransport(streamable, () => new SSEClientTransport(url, options));
 }
 
-/** Servers that know only the older way refuse the first message of the present one. */
+/** Falls back to server-sent events when the server refuses the first message over streamable HTTP. */
 class EitherTransport implements Transport {
   #way: Transport;
   readonly #older: () => Transport;

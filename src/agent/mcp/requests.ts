@@ -1,4 +1,4 @@
-// What servers ask of us: which folders are worked in, questions for the person, questions for the model.
+// Answers requests of MCP servers: workspace roots, questions for the user, and questions for the model.
 
 import { pathToFileURL } from "node:url";
 import {
@@ -13,17 +13,17 @@ import {
 import { redactedStart } from "../../redact/shorten.ts";
 
 export type ServerRequests = {
-  /** Folders. */
+  /** The workspace folders that servers may ask for. */
   roots: readonly string[];
-  /** Asks the person; absent where nobody can answer. */
+  /** Asks the user; absent when no user can answer. */
   elicit?(server: string, asked: ElicitRequest["params"], signal: AbortSignal): Promise<ElicitResult>;
-  /** Asks the model, after the person has agreed; absent where nobody can. */
+  /** Asks the model after the user has agreed; absent when no user can. */
   sample?(server: string, asked: CreateMessageRequest["params"], signal: AbortSignal): Promise<CreateMessageResult>;
-  /** What was refused, for the person. */
+  /** Reports a refused request to the user. */
   refused(message: string): void;
 };
 
-/** Told to every server: one that asks gets an answer, which may be no. */
+/** Announced to every server: each request gets an answer, which may be a refusal. */
 export const capabilities: ClientCapabilities = { roots: {}, elicitation: { form: {}, url: {} }, sampling: {} };
 
 export function answerRequests(client: Client, server: string, requests: ServerRequests): void {
@@ -43,5 +43,5 @@ export function answerRequests(client: Client, server: string, requests: ServerR
   });
 }
 
-/** The code that the protocol gives to a person's no. */
+/** The protocol's error code for a refusal by the user. */
 export const userRejected = -1;

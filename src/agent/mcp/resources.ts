@@ -1,4 +1,4 @@
-// The resources of all servers: a list of them, and one of them.
+// Tools that list the resources of all MCP servers and read one of them.
 import * as v from "valibot";
 import { tool } from "../tools/define.ts";
 import { listMcpResources } from "../tools/list-mcp-resources.ts";
@@ -7,9 +7,9 @@ import type { Connection } from "./connection.ts";
 import { shownResource, toolResult } from "./content.ts";
 import { serverFailure } from "./server-tool.ts";
 
-const mostListed = 1000;
+const maxListed = 1000;
 
-/** Offered where a server has resources; `connections` are those that have, `consents` names those that may be read from. */
+/** `connections` returns the servers that have resources; `consents` says whether a server's may be read without asking. */
 export function resourceTools(connections: () => readonly Connection[], consents: (server: string) => boolean): Tool[] {
   const named = (server: string | undefined) => {
     if (server === undefined) return connections();
@@ -32,7 +32,7 @@ export function resourceTools(connections: () => readonly Connection[], consents
     );
     const failed = lists.find((each) => each.status === "rejected");
     if (failed && lists.every((each) => each.status === "rejected")) throw serverFailure(failed.reason);
-    return lists.flatMap((each) => (each.status === "fulfilled" ? each.value : [])).slice(0, mostListed);
+    return lists.flatMap((each) => (each.status === "fulfilled" ? each.value : [])).slice(0, maxListed);
   });
   const read = tool({
     name: "ReadMcpResource",

@@ -1,7 +1,7 @@
-// Questions of servers for the model: shown to the person first, asked without tools, and answered as text.
+// Lets MCP servers ask the model: shows the request to the user first, sends it without tools, and returns text.
 import { type CreateMessageRequest, ProtocolError } from "@modelcontextprotocol/client";
 import type { Provider } from "../../model/provider.ts";
-import { type Message, type Part, textOf } from "../../protocol/message.ts";
+import { type Message, messageText, type Part } from "../../protocol/message.ts";
 import type { Person } from "../person.ts";
 import { shownResult } from "./content.ts";
 import { yesOrNo } from "./elicit.ts";
@@ -9,7 +9,7 @@ import { type ServerRequests, userRejected } from "./requests.ts";
 
 export type SamplerParts = {
   person: Person;
-  /** Made while servers start. */
+  /** Resolves while the servers start. */
   model: Promise<{ provider: Provider; model: { id: string; displayName: string } }>;
 };
 
@@ -17,7 +17,7 @@ export function sampleWith({ person, model: opened }: SamplerParts): NonNullable
   return async (server, asked, signal) => {
     const { provider, model } = await opened;
     const messages = messagesOf(asked);
-    const shown = [asked.systemPrompt, ...messages.map(textOf)].filter(Boolean).join("\n\n").slice(0, 2000);
+    const shown = [asked.systemPrompt, ...messages.map(messageText)].filter(Boolean).join("\n\n").slice(0, 2000);
     const question = {
       id: "ask",
       prompt: `May it ask ${model.displayName} this, at your expense?\n\n${shown}`,
@@ -30,7 +30,7 @@ export function sampleWith({ person, model: opened }: SamplerParts): NonNullable
     const request = { model: model.id, system: asked.systemPrompt ?? "", messages, tools: [], signal };
     for await (const chunk of provider.stream(request)) {
       if (chunk.type === "retry") text = "";
-      if (chunk.type === "part") text += textOf({ role: "assistant", parts: [chunk.part] });
+      if (chunk.type === "part") text += messageText({ role: "assistant", parts: [chunk.part] });
     }
     return { role: "assistant", content: { type: "text", text }, model: model.id, stopReason: "endTurn" };
   };

@@ -1,4 +1,4 @@
-// A tool of a server, as the agent knows tools.
+// Wraps a tool of an MCP server as a Tool of the agent.
 import type { Tool as Offered } from "@modelcontextprotocol/client";
 import { isObject, type JsonObject } from "../../json/object.ts";
 import { valueFault } from "../../json/schema.ts";
@@ -11,19 +11,19 @@ import { shownResult, toolResult } from "./content.ts";
 
 export type ServerToolContext = {
   connection: Pick<Connection, "callTool">;
-  /** As the configuration names it. */
+  /** The server's name in the configuration. */
   server: string;
   /** How the server is reached, for hooks. */
   reached: { url?: string; command?: string };
-  /** Absent where the run was given the server as it is. */
+  /** Absent for a server that was passed to this run directly. */
   pins?: ToolPins;
-  /** Its tools may be called without a further question. */
+  /** The server's tools may be called without asking. */
   consented: boolean;
 };
 
 const longestDescription = 4000;
 
-/** `name`: what the model calls. It stands apart from every built-in tool, and no rule for those speaks of it. */
+/** `name` is what the model calls. It differs from every built-in tool, and rules for those do not apply to it. */
 export function serverTool(offered: Offered, name: string, context: ServerToolContext): Tool<JsonObject> {
   const { connection, server, reached, pins, consented } = context;
   const facts = factsOf(offered);
@@ -34,7 +34,7 @@ export function serverTool(offered: Offered, name: string, context: ServerToolCo
     mcp: { server, tool: offered.name, ...reached },
     description: (offered.description ?? offered.title ?? "").slice(0, longestDescription),
     parameters: parametersOf(offered.inputSchema),
-    // What a server says of its tools is a promise that nobody checks.
+    // A server's own claims about its tools cannot be verified.
     readOnly: false,
     parse: (input) => checkedArguments(input, name, offered.inputSchema),
     wireArgs: (args, { callId }) => ({ ...mcpWireArgs({ server, tool: offered.name, args, callId }) }),
@@ -47,7 +47,7 @@ export function serverTool(offered: Offered, name: string, context: ServerToolCo
       },
     ],
     async run(args, { signal, print, resultLimit }) {
-      // Whoever permitted a tool that had changed has seen it as it is now.
+      // The user who permitted the changed tool has seen its current version.
       if (pins?.status(facts) === "changed") approveNow(pins, facts);
       try {
         const onProgress = (message: string) => print(`${message}\n`);
@@ -63,7 +63,7 @@ export function serverTool(offered: Offered, name: string, context: ServerToolCo
   };
 }
 
-/** Where it cannot be kept, it holds for this run. */
+/** An approval that cannot be saved is valid for this run. */
 function approveNow(pins: ToolPins, facts: ReturnType<typeof factsOf>): void {
   try {
     pins.approve(facts);
@@ -72,12 +72,12 @@ function approveNow(pins: ToolPins, facts: ReturnType<typeof factsOf>): void {
   }
 }
 
-/** What an approval of a tool is bound to. */
+/** Returns the facts that an approval of a tool is bound to. */
 export function factsOf({ name, description, inputSchema }: Offered) {
   return { name, description, schema: inputSchema };
 }
 
-/** In the stream's shape for these calls: the sentence, and nothing else. */
+/** Converts an error to the stream's shape for MCP calls: the message alone. */
 export function serverFailure(error: unknown): ToolFailure {
   if (error instanceof ToolFailure) return error;
   if (!(error instanceof ServerProblem)) throw error;
@@ -91,7 +91,7 @@ function argumentsOf(input: unknown, name: string): JsonObject {
   throw new ToolFailure("error", { error: message }, message);
 }
 
-/** Before anybody is asked and anything is sent: the model is told what does not fit. Keywords unknown here do not restrict. */
+/** Validates the arguments before asking or sending, and tells the model what does not fit. Unknown keywords do not restrict. */
 function checkedArguments(input: unknown, name: string, schema: Offered["inputSchema"]): JsonObject {
   const args = argumentsOf(input, name);
   const fault = valueFault(args, { ...schema, type: "object" }, { place: "arguments" });
@@ -107,7 +107,7 @@ function parametersOf(schema: Offered["inputSchema"]): object {
 
 const longestName = 64;
 
-/** Vendors take letters, digits, `_` and `-`, at most 64 of them; no two tools share a name. */
+/** Builds a unique name of at most 64 letters, digits, `_` and `-`, as vendors require. */
 export function callableName(server: string, tool: string, taken: Set<string>): string {
   const plain = `${server}-${tool}`.replace(/[^a-zA-Z0-9_-]/g, "_").replace(/^(?![a-zA-Z_])/, "_");
   for (let number = 1; ; number++) {

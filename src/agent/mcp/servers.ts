@@ -1,4 +1,4 @@
-// The MCP servers of a run: started side by side, waited for up to a limit, ended with it.
+// Runs the MCP servers of a run: starts them in parallel, waits up to a limit, and ends them with the run.
 import { orAborted } from "../../net/or-aborted.ts";
 import type { Part } from "../../protocol/message.ts";
 import { ToolPins } from "../../store/mcp-approvals.ts";
@@ -19,7 +19,7 @@ export type McpOptions = VariableContext & {
   processes: ProcessRunner;
   requests: ServerRequests;
   limits?: Partial<ConnectionLimits>;
-  /** Is what this server's tools do permitted along with the server? */
+  /** Returns whether permitting this server also permits its tools. */
   consents?(server: McpServer): boolean;
   warn(message: string): void;
 };
@@ -27,20 +27,20 @@ export type McpOptions = VariableContext & {
 export type ServerStatus = { name: string; status: ConnectionStatus; problem?: string };
 
 export interface McpServers {
-  /** Resolves when each has answered, failed or used up its time, or the run is called off. */
+  /** Resolves when each server has connected, failed or timed out, or the run is aborted. */
   ready(signal?: AbortSignal): Promise<void>;
-  /** As they are now: servers may change them. */
+  /** The current tools; servers may change them. */
   readonly tools: readonly Tool[];
   readonly connections: readonly Connection[];
   status(): ServerStatus[];
-  /** What a `/server:prompt` stands for; undefined where the text names none. */
+  /** Expands `/server:prompt`; resolves to undefined when the text names none. */
   prompt(text: string, signal: AbortSignal): Promise<Part[] | undefined>;
   end(): Promise<void>;
 }
 
 const usualLimits: ConnectionLimits = { startMs: 30_000, callMs: 120_000, longestCallMs: 60 * 60_000 };
 
-/** `servers`: those that may be started. They are, at once. */
+/** Starts `servers` at once; the caller passes only those that may be started. */
 export function startServers(servers: readonly McpServer[], options: McpOptions): McpServers {
   const limits = { ...usualLimits, ...options.limits };
   const running = servers.map((server) => startServer(server, limits, options));
@@ -57,10 +57,10 @@ export function startServers(servers: readonly McpServer[], options: McpOptions)
     },
     get tools() {
       const lists = connections.map(({ tools }) => tools);
-      // The same objects for as long as no server has others: whoever compares tools may.
+      // Return the same objects until a server's tools change, so that callers can compare them.
       if (lists.every((list, index) => list === made.lists[index])) return made.tools;
       const taken = new Set<string>();
-      // A server that died keeps its tools: a call starts it again, or says why not.
+      // A server that died keeps its tools: a call restarts it or reports why not.
       const own = running.flatMap((each) => each.tools(taken));
       made = { lists, tools: withResources().length > 0 ? [...own, ...resources] : own };
       return made.tools;
@@ -82,7 +82,7 @@ export function startServers(servers: readonly McpServer[], options: McpOptions)
 type RunningServer = { connection: Connection; connected: Promise<void>; tools(taken: Set<string>): Tool[] };
 
 function startServer(server: McpServer, limits: ConnectionLimits, options: McpOptions): RunningServer {
-  // What one run was given by hand is as its giver wants it.
+  // Servers passed by flag are not pinned.
   const pins = server.scope === "flag" ? undefined : new ToolPins(server, options);
   const connection = new Connection({
     name: server.name,

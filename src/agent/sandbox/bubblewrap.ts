@@ -1,4 +1,4 @@
-// Bubblewrap: the command line that lays a layout around a command on Linux.
+// Builds the bubblewrap command line that gives a command its layout on Linux.
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { isInside } from "../../policy/paths.ts";
@@ -11,14 +11,14 @@ export type BubblewrapParts = {
   bwrap: string;
   bash: string;
   stat: string;
-  /** Parts of /proc that change the whole machine. The files in them obey their owner, root, who needs no rights for that. */
+  /** Parts of /proc that change the whole machine. Their files obey their owner, root, who needs no capabilities for that. */
   kernelPaths: readonly string[];
-  /** Nothing at all, to be laid over what is hidden. */
+  /** An empty file and an empty folder, mounted over what is hidden. */
   emptyFile: string;
   emptyFolder: string;
-  /** The filter of system calls, where there is one for this machine. */
+  /** The seccomp filter, if there is one for this machine. */
   filter?: string;
-  /** Folders of control groups that the command joins. */
+  /** Control group folders that the command joins. */
   groups: readonly string[];
 };
 
@@ -26,36 +26,36 @@ export type BubblewrapRequest = {
   layout: Layout;
   cwd: string;
   limits: { memoryMb: number; processes: number };
-  /** A file that says what must be mounted where, or nothing is started: see `checkText`. */
+  /** A file that lists what must be mounted where; otherwise nothing is started. See `checkText`. */
   checks?: string;
-  /** A file for what goes wrong before the command is started; else that is said on its standard error. */
+  /** A file for errors before the command starts; by default they go to its standard error. */
   complainTo?: string;
-  /** The way to listed hosts, where there are any. */
+  /** The relay to permitted hosts, if there are any. */
   relay?: { node: string; socket: string };
 };
 
-/** Bubblewrap closes some of them, and those only where it takes the folder itself for writable. */
+/** Bubblewrap makes only some of these read-only, and only where it considers the folder itself writable. */
 export const kernelPaths = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "mtrr", "driver", "asound"].map(
   (name) => `/proc/${name}`,
 );
 
-/** Its own user, processes, names, messages and network; no terminal, no rights, and an end with its parent. */
+/** New user, PID, IPC, UTS and network namespaces; no terminal and no capabilities; dies with its parent. */
 const isolation = list(`
   --unshare-user --unshare-ipc --unshare-pid --unshare-net --unshare-uts --unshare-cgroup-try --new-session
   --die-with-parent --cap-drop ALL`);
 
-/** Pure: the same words for the same question. */
+/** A pure function of its arguments. */
 export function bubblewrapCommand(
   parts: BubblewrapParts,
   { layout, cwd, limits, checks, complainTo, relay }: BubblewrapRequest,
   command: readonly string[],
 ): string[] {
   const mounts = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"];
-  // Bubblewrap itself, as commands see it, which no filter of calls binds: they could write into its memory.
+  // As commands see it, process 1 is bubblewrap itself, which has no seccomp filter: they could write into its memory.
   mounts.push("--ro-bind", parts.emptyFolder, "/proc/1");
   for (const path of parts.kernelPaths) mounts.push("--ro-bind", path, path);
   for (const mount of layout) mounts.push(...mountWords(mount, parts));
-  // Last: until then bubblewrap makes the folders in them on which others are laid.
+  // Last, because until then bubblewrap creates mount points in these folders.
   for (const { at, as } of layout) if (as === "covered" || as === "closed") mounts.push("--remount-ro", at);
   const filter = parts.filter === undefined ? [] : ["--seccomp", "9"];
   const stage = (lines: readonly string[]) => [parts.bash, "-c", lines.join("\n"), "sandbox"];
@@ -88,7 +88,10 @@ function mountWords(mount: Mount, { emptyFile, emptyFolder }: BubblewrapParts): 
   }
 }
 
-/** Outside: joins the control groups and opens the filter, which bubblewrap wants as a descriptor. The command's standard error is put by. */
+/**
+ * The stage outside: joins the control groups and opens the filter, which bubblewrap takes as a descriptor. Saves the command's
+ * standard error as descriptor 8.
+ */
 function outerStage(
   { groups }: BubblewrapParts,
   { checks, complainTo }: Pick<BubblewrapRequest, "checks" | "complainTo">,
@@ -106,15 +109,15 @@ function quoted(path: string): string {
   return `'${path.replaceAll("'", "'\\''")}'`;
 }
 
-/** Paths, and what `stat` must say of them. A file, since bubblewrap takes only some thousand words. */
+/** Lists paths and what `stat` must print for them. Passed as a file, since bubblewrap takes only a few thousand arguments. */
 export function checkText(checks: readonly MountCheck[]): string {
   return [...checks.map(({ at }) => at), checks.map(({ identity }) => identity).join("\n"), ""].join("\0");
 }
 
-/** Inside, first: is everything mounted that was meant to be? The command's own standard error comes back then. */
+/** The first stage inside: checks that everything is mounted as planned, then restores the command's own standard error. */
 function checkStage({ stat }: BubblewrapParts, { hasChecks }: { hasChecks: boolean }): string[] {
   if (!hasChecks) return ["exec 2>&8"];
-  // Some systems have many programs in one file.
+  // Some systems have many programs in one binary, such as busybox.
   const says = basename(stat) === "stat" ? stat : `${stat} stat`;
   return [
     'mapfile -d "" -t paths <&7; wanted=${paths[-1]}; unset "paths[-1]"',
@@ -125,25 +128,25 @@ function checkStage({ stat }: BubblewrapParts, { hasChecks }: { hasChecks: boole
   ];
 }
 
-/** Inside, before the command: no descriptor but the three, and limits that cannot be raised again. */
+/** The last stage inside: closes all descriptors but the first three, and sets limits that cannot be raised again. */
 function limitStage({ memoryMb, processes }: BubblewrapRequest["limits"]): string[] {
   return [
     'for d in /proc/self/fd/*; do d=${d##*/}; if [ "$d" -gt 2 ]; then eval "exec $d>&-"; fi; done',
     "ulimit -c 0",
-    // Where the user's own limit is lower already, that one holds.
+    // A lower limit that the user already has stays in force.
     `ulimit -d ${memoryMb * 1024} 2>/dev/null`,
     `ulimit -u ${processes} 2>/dev/null`,
     'exec "$@"',
   ];
 }
 
-/** The least that shows whether it works here. */
+/** The smallest command that shows whether bubblewrap works here. */
 export function trialCommand(parts: BubblewrapParts): string[] {
   const limits = { memoryMb: 256, processes: 64 };
   return bubblewrapCommand(parts, { layout: [{ at: "/run", as: "covered" }], cwd: "/", limits }, ["true"]);
 }
 
-/** A program by its name, from folders that nobody but the system's owner can write: never from a project. */
+/** Finds a program in folders that only root can write, never in a project. */
 export function systemProgram(name: string, env: NodeJS.ProcessEnv, folders: readonly string[]): string | undefined {
   const listed = (env["PATH"] ?? "").split(":").filter(isAbsolute);
   for (const folder of ["/usr/bin", "/bin", "/usr/local/bin", ...listed]) {
@@ -154,7 +157,7 @@ export function systemProgram(name: string, env: NodeJS.ProcessEnv, folders: rea
       const isOurs = folders.some((each) => isInside(real, each) || isInside(realpathSync(folder), each));
       if (!isOurs && [real, dirname(real), realpathSync(folder)].every(isTheSystems)) return real;
     } catch {
-      // Not there, or not ours to look at.
+      // Missing, or not accessible.
     }
   }
   return undefined;
@@ -165,7 +168,7 @@ function isTheSystems(path: string): boolean {
   return uid === 0 && (mode & 0o022) === 0;
 }
 
-/** What a failed trial said, as a sentence with what to do about it. */
+/** Turns the error of a failed trial into a sentence with advice. */
 export function bubblewrapProblem(stderr: string): string {
   const said = /bwrap: (.+)/.exec(stderr)?.[1]?.trim() ?? stderr.trim().split("\n")[0] ?? "";
   const advice =

@@ -1,11 +1,11 @@
-// Control groups: limits for all processes of a command together, where the system lets us make a group.
+// Control groups: limits for all processes of a command together, where the system permits creating a group.
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 export interface ControlGroup {
-  /** A process joins by writing to `cgroup.procs` in each. */
+  /** A process joins by writing to `cgroup.procs` in each folder. */
   folders: readonly string[];
-  /** When its processes are dead. */
+  /** Call this when the group's processes are dead. */
   remove(): Promise<void>;
 }
 
@@ -13,7 +13,7 @@ type GroupLimits = { memoryMb: number; processes: number };
 
 const base = "/sys/fs/cgroup";
 
-/** Undefined where groups cannot be made: in most sessions of an ordinary user, and in most containers. */
+/** Returns undefined where groups cannot be created: in most sessions of an ordinary user, and in most containers. */
 export function makeControlGroup(limits: GroupLimits): ControlGroup | undefined {
   const name = `courser-${process.pid}-${Math.random().toString(36).slice(2, 8)}`;
   for (const parents of candidates()) {
@@ -34,10 +34,10 @@ export function makeControlGroup(limits: GroupLimits): ControlGroup | undefined 
   return undefined;
 }
 
-/** `files`: which hold the limits. */
+/** `files` are the names of the files that set the limits. */
 type ParentGroup = { folder: string; files: { memory?: string; processes?: string } };
 
-/** Each a set of folders to make a group in, the best first. */
+/** Each candidate is a set of folders to create a group in, best first. */
 function candidates(): ParentGroup[][] {
   let text: string;
   try {
@@ -61,11 +61,11 @@ function candidates(): ParentGroup[][] {
   }
   if (unified === undefined) return [];
   const files = { memory: "memory.max", processes: "pids.max" };
-  // A group that holds processes hands nothing on; its parent may.
+  // In cgroup v2 a group with processes cannot delegate controllers to children; its parent may.
   return [join(base, unified), join(base, dirname(unified))].map((folder) => [{ folder, files }]);
 }
 
-/** Its processes are dead, but the kernel may take a moment to see that. */
+/** Retries, since the kernel may take a moment to notice that the processes are dead. */
 async function removeSoon(folders: readonly string[]): Promise<void> {
   let left = folders;
   for (let tries = 0; tries < 20; tries++) {
@@ -75,10 +75,10 @@ async function removeSoon(folders: readonly string[]): Promise<void> {
   }
 }
 
-/** One that is younger may be about to be joined. */
+/** A younger group may be about to be joined. */
 const leftMs = 60_000;
 
-/** Groups of runs that were killed. The kernel removes none that holds a process. */
+/** Removes the groups of runs that were killed. The kernel keeps any group that still has a process. */
 export function removeLeftGroups(): void {
   for (const { folder } of candidates().flat()) {
     try {
@@ -87,7 +87,7 @@ export function removeLeftGroups(): void {
         if (/^courser-\d+-/.test(name) && Date.now() - statSync(path).ctimeMs > leftMs) tryToRemove(path);
       }
     } catch {
-      // Not there, or not ours to look at.
+      // Missing, or not accessible.
     }
   }
 }

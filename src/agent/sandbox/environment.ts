@@ -1,7 +1,7 @@
-// The variables that commands in the sandbox are given: a list of what may pass, nothing else.
+// Filters the environment of commands in the sandbox by a list of permitted variables.
 import { words } from "../../text/words.ts";
 
-/** Who and where one is, the language, and how programs find themselves. */
+/** Variables for the user, the language, the terminal, compilers and tools. */
 const names = words(`
   PATH PWD HOME USER LOGNAME SHELL LANG LANGUAGE TZ TERM COLORTERM COLUMNS LINES NO_COLOR FORCE_COLOR CLICOLOR CI EDITOR
   VISUAL PAGER CURSOR_AGENT HOSTNAME MAKEFLAGS CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS PKG_CONFIG_PATH RUSTFLAGS
@@ -9,17 +9,17 @@ const names = words(`
   ASDF_DIR ASDF_DATA_DIR SDKMAN_DIR DOTNET_ROOT ANDROID_HOME ANDROID_SDK_ROOT NIX_PROFILES NIX_SSL_CERT_FILE
   SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_DATA_DIRS
   XDG_CONFIG_DIRS`);
-/** `_VERSION`, `_ROOT`, `_HOME` and the like of tool managers, the parts of the language, and git's names of people. */
+/** Locale variables, paths and versions of tool managers (`_VERSION`, `_ROOT`, `_HOME`), and git's author names. */
 const patterns = [
   /^LC_[A-Z]+$/,
   /^(PYENV|RBENV|NODENV|GOENV|JENV|NVM|NODE|PYTHON|GO|GOPATH|CARGO|RUSTUP|JAVA|MAVEN|M2|GRADLE|CONDA|GEM|RUBY)(_[A-Z]+)*_?(ROOT|HOME|DIR|BIN|PATH|VERSION|ENV|PREFIX|EXE)$/,
   /^(GOPATH|GOROOT|GOFLAGS|GOBIN|PYTHONPATH|NODE_PATH|NODE_ENV|NODE_OPTIONS)$/,
   /^GIT_(AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)$/,
-  // The mark by which the runner finds the processes of a call.
+  // The mark by which the process runner finds the processes of a call.
   /^COURSER_CALL_/,
 ];
 
-/** `env` has lost its secrets already; `more` are names that the user lets pass. */
+/** `env` has no secrets any more; `more` are names that the user permits as well. */
 export function confinedEnvironment(
   env: Readonly<Record<string, string>>,
   more: readonly string[],
@@ -32,8 +32,8 @@ export function confinedEnvironment(
 }
 
 /**
- * Where the folders below the home folder that a program would fill cannot be written, it gets private ones. Those that hold what
- * was downloaded only where it can be downloaded again: without a network, the user's own are better than none.
+ * Gives programs private cache folders where those in the home folder cannot be written. Caches of downloads are replaced only if there
+ * is a network to download them again: without one, the user's own are better than none.
  */
 export function privateCaches(temporary: string, { hasNetwork }: { hasNetwork: boolean }): Record<string, string> {
   const cache = `${temporary}/.cache`;

@@ -1,30 +1,30 @@
-// Guarded names: what must not come to be, or must stay a certain link, while a command runs. Nothing is put in the workspace
-// to hold such a name: what appears under it is moved aside at once, and named in the result.
+// Guards paths that must not be created, or must stay a certain link, while a command runs. Puts no placeholder in the workspace: what
+// appears under such a name is moved aside at once, and named in the result.
 import { type FSWatcher, lstatSync, readdirSync, readlinkSync, renameSync, symlinkSync, watch } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type HeldFolder, holdFolder } from "./held-folder.ts";
 
 export type GuardRequest = {
-  /** Paths as they are: where a link leads, or undefined where nothing is. */
+  /** Paths in their present state: the target of a link, or undefined where nothing exists. */
   watched: ReadonlyMap<string, string | undefined>;
-  /** Folders in which any name may turn out to be guarded. */
+  /** Folders in which any new name may turn out to be guarded. */
   folders: readonly string[];
-  /** Of a path in one of those that was not there before. */
+  /** Called for a new path in one of those folders. */
   isGuarded(path: string): boolean;
-  /** The command cannot be kept from making them over and over. */
+  /** Called when the command keeps creating guarded names. */
   onFlood(): void;
 };
 
-/** A program that makes one of these over and over would fill the folder with what is moved aside. */
-const mostMoved = 10;
+/** Limit, since a program that keeps creating guarded names would fill the folder with moved files. */
+const maxMoved = 10;
 
 export class GuardedNames {
   readonly #request: GuardRequest;
   readonly #watched: Map<string, string | undefined>;
   readonly #folders: Set<string>;
-  /** Made by the agent itself, with permission. */
+  /** Paths that the agent itself creates, with permission. */
   readonly #expected = new Set<string>();
-  /** Names by folder. */
+  /** Guarded names by folder. */
   readonly #names = new Map<string, Set<string>>();
   readonly #held = new Map<string, HeldFolder>();
   readonly #watchers: FSWatcher[] = [];
@@ -39,7 +39,7 @@ export class GuardedNames {
     for (const folder of new Set([...this.#names.keys(), ...this.#folders])) this.#follow(folder);
   }
 
-  /** The agent itself is about to write this file. What else comes to be in the folders on its way is guarded like before. */
+  /** The agent itself is about to write this file. Other new names in the folders on its path stay guarded. */
   expect(path: string): void {
     const way: string[] = [];
     for (let at = path; at !== dirname(at); at = dirname(at)) {
@@ -50,7 +50,7 @@ export class GuardedNames {
     }
   }
 
-  /** Looks a last time. `more`: what was found to have come to be elsewhere. Sentences about what was undone. */
+  /** Checks a last time and returns sentences about what was undone. `more` lists new paths that were found elsewhere. */
   end(more: readonly string[]): string[] {
     for (const path of more) {
       if (this.#watched.has(path)) continue;
@@ -61,8 +61,8 @@ export class GuardedNames {
     for (const [folder, names] of this.#names) for (const name of [...names]) this.#look(folder, name);
     for (const watcher of this.#watchers) watcher.close();
     for (const held of this.#held.values()) held.close();
-    const rest = this.#notes.length - mostNotes;
-    return rest <= 0 ? this.#notes : [...this.#notes.slice(0, mostNotes), `and so were ${rest} more`];
+    const rest = this.#notes.length - maxNotes;
+    return rest <= 0 ? this.#notes : [...this.#notes.slice(0, maxNotes), `and so were ${rest} more`];
   }
 
   #addName(path: string): void {
@@ -72,21 +72,21 @@ export class GuardedNames {
 
   #follow(folder: string): void {
     const held = holdFolder(folder);
-    if (!held) return; // not there, so that nothing can be in it: looked at when the command has ended
+    if (!held) return; // the folder does not exist; it is checked when the command has ended
     this.#held.set(folder, held);
     try {
       const watcher = watch(held.at, { persistent: false }, (_, name) => this.#see(folder, name));
       watcher.on("error", () => {});
       this.#watchers.push(watcher);
     } catch {
-      // The system watches no more folders: what is made here stays until the command has ended.
+      // The system can watch no more folders; what is created here stays until the command has ended.
     }
   }
 
   #see(folder: string, name: string | null): void {
-    if (this.#aside.size > mostMoved) return;
+    if (this.#aside.size > maxMoved) return;
     for (const each of name === null ? [...(this.#names.get(folder) ?? [])] : [name]) this.#look(folder, each);
-    if (this.#aside.size > mostMoved) this.#request.onFlood();
+    if (this.#aside.size > maxMoved) this.#request.onFlood();
   }
 
   #look(folder: string, name: string): void {
@@ -108,21 +108,21 @@ export class GuardedNames {
     return this.#watched.has(path) || (this.#folders.has(dirname(path)) && this.#request.isGuarded(path));
   }
 
-  /** A folder that the agent has just made: what the command puts in it is looked at from now on. */
+  /** Starts watching a folder that the agent has just created, and checks what is already in it. */
   #enter(folder: string): void {
     this.#follow(folder);
     const held = this.#held.get(folder);
-    if (!held) return; // a file
+    if (!held) return; // the path is a file, not a folder
     this.#folders.add(folder);
     for (const name of readdirSync(held.at)) this.#look(folder, name);
   }
 
-  /** Puts back what was there; what stands there instead is moved aside. */
+  /** Restores the previous state; what is there instead is moved aside. */
   #restore(folder: string, name: string): void {
     const path = join(folder, name);
     const before = this.#watched.get(path);
     const held = this.#held.get(folder) ?? holdFolder(folder);
-    if (!held) return; // never came to be
+    if (!held) return; // the folder was never created
     try {
       const entry = join(held.at, name);
       const now = stateOf(entry);
@@ -148,9 +148,9 @@ export class GuardedNames {
   }
 }
 
-const mostNotes = 20;
+const maxNotes = 20;
 
-/** Where a link leads; undefined: nothing there. Anything else is not a link that was there before. */
+/** Returns the target of a link, or undefined if nothing exists. Anything else returns a value that no link has. */
 function stateOf(path: string): string | undefined {
   try {
     return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : "\0";

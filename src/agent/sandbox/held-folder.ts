@@ -1,13 +1,13 @@
-// A folder that is held open: names in it are reached through the handle, so that nobody can put a link in its way meanwhile.
+// Holds a folder open, so that names in it are reached through the handle and no link can be put in the path meanwhile.
 import { closeSync, constants, openSync, readlinkSync } from "node:fs";
 
 export type HeldFolder = {
-  /** Where it is now called so, whatever becomes of its path. */
+  /** The path of the folder through its handle, valid whatever becomes of its original path. */
   at: string;
   close(): void;
 };
 
-/** Undefined where the path leads anywhere but to this very folder. */
+/** Returns undefined unless the path leads to this very folder without links. */
 export function holdFolder(path: string): HeldFolder | undefined {
   let handle: number;
   try {

@@ -1,4 +1,4 @@
-// Which hosts commands in the sandbox may reach: by name, by port, and by every address that the name leads to.
+// Decides which hosts commands in the sandbox may reach: by name, by port, and by every address that the name resolves to.
 import { BlockList, isIP } from "node:net";
 import { judgeAddress, plainAddress } from "../../policy/addresses.ts";
 import type { NetworkSettings } from "../../store/sandbox-settings.ts";
@@ -12,7 +12,7 @@ export function judgeByPolicy(network: NetworkSettings): HostJudge {
   };
 }
 
-/** Why not, as the end of a sentence; undefined when it may be reached. Before the name is looked up. */
+/** Checks the name before it is looked up. Returns why it is refused, as the end of a sentence, or undefined. */
 export function nameProblem({ host, port }: Target, network: NetworkSettings): string | undefined {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) return "it has no port";
   if (!/^[a-z0-9._:-]+$/i.test(host) || host.length > 253) return "it is not a host name";
@@ -25,7 +25,7 @@ export function nameProblem({ host, port }: Target, network: NetworkSettings): s
 
 const notListed = "networkPolicy.allow does not name it";
 
-/** All addresses are judged: one that is closed closes the whole. */
+/** Checks all addresses: one that is refused refuses the host. */
 export function addressProblem(
   target: Target,
   addresses: readonly string[],
@@ -48,7 +48,10 @@ export function addressProblem(
 
 const usualPorts = new Set([80, 443]);
 
-/** `host`, `*.host` with the host itself, `*`; with `:port` only that port, else the usual ones where that is asked. */
+/**
+ * Matches `host`, `*.host` (including the host itself) and `*`. With
+ * `:port` only that port matches; otherwise any, or only the usual ones.
+ */
 function covers(pattern: string, host: string, port: number, ports: "usual" | "any"): boolean {
   if (isBlock(pattern)) return false;
   const [, name = "", wantedPort] = /^(.*?)(?::(\d+))?$/.exec(isIP(pattern) === 6 ? `[${pattern}]` : pattern)!;

@@ -1,4 +1,4 @@
-// The sandbox that shell commands run in. Whether it works here is tried once, before the first command that needs it.
+// The sandbox that shell commands run in. Whether it works here is tested once, before the first command that needs it.
 
 import type { HostProxyOptions } from "../host-proxy.ts";
 import type { ProcessRunner } from "../process.ts";
@@ -9,13 +9,13 @@ export { planSandbox, withNetwork } from "./plan.ts";
 
 export interface Sandbox {
   plan: SandboxPlan;
-  /** Why it cannot be used here, and what to do about it; undefined when it can. */
+  /** Returns why the sandbox cannot be used here and what to do about it, or undefined if it can. */
   problem(): Promise<string | undefined>;
-  /** Lays one command into it. Throws unless `problem` has answered that there is none. */
+  /** Wraps one command. Throws unless `problem` has returned undefined before. */
   enter(request: EnterRequest): SandboxedCommand;
-  /** The agent itself is about to write this file, with permission: no command that runs meanwhile made it. */
+  /** The agent itself is about to write this file, with permission: do not blame a running command for it. */
   expect(path: string): void;
-  /** Takes away what it made. */
+  /** Removes everything that the sandbox created. */
   end(): Promise<void>;
 }
 
@@ -29,14 +29,14 @@ export type EnterRequest = {
 
 export interface SandboxedCommand {
   command: readonly string[];
-  /** A shell of the system's own, for what must be done outside. */
+  /** The system's own shell, for work outside the sandbox. */
   bash: string;
   env: Record<string, string>;
-  /** To be called when `command` was started. */
+  /** Call this once `command` was started. */
   started(pid: number): void;
-  /** Sends a signal to what runs inside; false when it cannot. */
+  /** Sends a signal to the processes inside; returns false if it cannot. */
   signal(name: NodeJS.Signals): boolean;
-  /** To be called when the command has ended, however it did. */
+  /** Call this when the command has ended for any reason. */
   leave(): { notes: string[]; notBegun?: string };
 }
 
@@ -45,11 +45,11 @@ export type SandboxOptions = {
   processes: Pick<ProcessRunner, "run">;
   platform?: NodeJS.Platform;
   env?: NodeJS.ProcessEnv;
-  /** How listed hosts are found and reached, where that is not the system's own way. */
+  /** Replaces the system's lookup and connection to permitted hosts. */
   network?: Pick<HostProxyOptions, "resolve" | "connect">;
 };
 
-/** The sandbox of one kind of system, open. */
+/** An open sandbox of one platform. */
 export type SandboxBackend = Pick<Sandbox, "enter" | "expect" | "end">;
 
 export function createSandbox(options: SandboxOptions): Sandbox {

@@ -1,7 +1,7 @@
-// The processes of a command in the sandbox, seen from outside: bubblewrap itself would die of a signal without passing it on.
+// Finds and signals the processes of a sandboxed command from outside: bubblewrap itself would die of a signal without passing it on.
 import { readFileSync } from "node:fs";
 
-/** Sends a signal to everything inside; false when nothing there can hear it. `pid`: the bubblewrap that was started. */
+/** Sends a signal to everything inside; returns false if nothing is alive there. `pid` is the bubblewrap that was started. */
 export function signalInside(pid: number, name: NodeJS.Signals): boolean {
   const inside = processesInside(pid, Number.POSITIVE_INFINITY).filter(isAlive);
   for (const each of inside) kill(each, name);
@@ -10,7 +10,7 @@ export function signalInside(pid: number, name: NodeJS.Signals): boolean {
 
 const everyMs = 50;
 
-/** Ends everything once there are more processes inside than `most`. For root, whom the system's own limit does not hold. */
+/** Kills everything once there are more than `most` processes inside. For root, whom the system's own limit does not bind. */
 export function watchInside(pid: number, most: number): { stop(): void; readonly hasEnded: boolean } {
   let hasEnded = false;
   const timer = setInterval(() => {
@@ -28,9 +28,9 @@ export function watchInside(pid: number, most: number): { stop(): void; readonly
   };
 }
 
-/** At most one more than `most`, which is all that anybody wants to know. */
+/** Stops counting once there are more than `most`. */
 function processesInside(pid: number, most: number): number[] {
-  // Its child is the first process of the namespace, bubblewrap again; the command is a child of that.
+  // The child of bubblewrap is the namespace's first process, bubblewrap again; the command is a child of that.
   const inside = childrenOf(pid).flatMap(childrenOf);
   for (let next = 0; next < inside.length && inside.length <= most; next++) inside.push(...childrenOf(inside[next]!));
   return inside;
@@ -44,7 +44,7 @@ function childrenOf(pid: number): number[] {
   }
 }
 
-/** The dead are listed until their parent has noticed, which may itself be stopped. */
+/** Zombies stay listed until their parent reaps them, and the parent may be stopped. */
 function isAlive(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
@@ -58,6 +58,6 @@ function kill(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // Gone already.
+    // The process is already gone.
   }
 }

@@ -1,11 +1,11 @@
-// Layout: the file system as a command in the sandbox is to see it, a list of mounts from the root down.
+// Layout: the file system as a sandboxed command sees it, a list of mounts from the root down.
 import { isInside } from "../../policy/paths.ts";
 import { list } from "../../text/words.ts";
 
 /**
- * `covered`: an empty folder that what lies deeper may show through. `private`: a folder or a file of the run's own. `visible`: read-only,
- * through a cover. `writable`. `pinned`: in something writable, and fixed to its place. `readOnly`: in something writable.
- * `closed`: as covered, whatever else is said of the folder itself. `hidden`: neither it nor what is below it.
+ * `covered`: an empty folder in which deeper mounts may show. `private`: a folder or file of the run's own. `visible`: read-only, shown
+ * through a cover. `pinned`: inside something writable, and fixed in its place. `readOnly`: inside something writable. `closed`: like
+ * covered, and overrides other mounts of the same folder. `hidden`: neither it nor anything below it is visible.
  */
 export type Mount = { at: string } & (
   | { as: "covered" | "visible" | "pinned" | "writable" | "readOnly" | "closed" }
@@ -15,10 +15,10 @@ export type Mount = { at: string } & (
 
 export type Layout = readonly Mount[];
 
-/** Two words about one path: the later in this list holds. */
+/** If two mounts name one path, the later kind in this list wins. */
 const order = list("covered private visible pinned writable readOnly closed hidden") as readonly Mount["as"][];
 
-/** Puts mounts in the order in which they must be laid, and leaves out what changes nothing. */
+/** Sorts mounts into the order in which they must be applied, and drops those that change nothing. */
 export function arrange(mounts: readonly Mount[]): Layout {
   const strictest = new Map<string, Mount>();
   for (const mount of mounts) {
@@ -37,7 +37,7 @@ export function arrange(mounts: readonly Mount[]): Layout {
   return laid;
 }
 
-/** The slash sorts before every other character, so that a folder comes right before what is in it. */
+/** Makes the slash sort before every other character, so that a folder comes right before its contents. */
 function keyOf(path: string): string {
   return path.replaceAll("/", "\0");
 }

@@ -1,4 +1,4 @@
-// The sandbox on Linux: bubblewrap, a private folder, and for each command a look at the disk.
+// The sandbox on Linux: bubblewrap, a private folder, and a scan of the disk before each command.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -29,6 +29,7 @@ import { type HiddenFiles, loadHiding, newRuledPaths } from "./ruled-paths.ts";
 import { type ScanLayoutRequest, type ScannedLayout, scanLayout } from "./scan-layout.ts";
 import { seccompFilter } from "./seccomp.ts";
 import { SpecialFiles } from "./special-files.ts";
+import { TemporarySpace } from "./temporary-space.ts";
 
 export async function openLinux(options: SandboxOptions): Promise<SandboxBackend | { unavailable: string }> {
   const { plan, processes, env = process.env } = options;
@@ -86,7 +87,8 @@ export async function openLinux(options: SandboxOptions): Promise<SandboxBackend
     const special = new SpecialFiles();
     const guards = new Set<GuardedNames>();
     const [temporary, kept] = [temporaryMounts(folder, plan), keptFolders(plan)];
-    const made = { folder, hiding, special, temporary, kept, canGroup, guards, removals };
+    const space = new TemporarySpace([...temporary.values()], plan.limits.temporaryMb);
+    const made = { folder, hiding, special, temporary, space, kept, canGroup, guards, removals };
     const sandbox: LinuxSandbox = { plan, parts, way, ...made };
     const expect = (path: string) => {
       for (const guard of guards) guard.expect(path);
@@ -100,23 +102,24 @@ export async function openLinux(options: SandboxOptions): Promise<SandboxBackend
   }
 }
 
-/** What is made once for a run. */
+/** What is created once per run. */
 type LinuxSandbox = {
   plan: SandboxPlan;
   parts: Omit<BubblewrapParts, "groups">;
   folder: string;
   hiding: HiddenFiles;
   special: SpecialFiles;
-  /** Private folders, by the one of the system that each stands in for. */
+  /** Maps each temporary folder of the system to the private folder that replaces it. */
   temporary: ReadonlyMap<string, string>;
-  /** Where the agent keeps what is not for commands. */
+  space: TemporarySpace;
+  /** Folders of the agent that commands must not see. */
   kept: readonly string[];
   canGroup: boolean;
-  /** Of commands that run. */
+  /** The guards of running commands. */
   guards: Set<GuardedNames>;
-  /** Of control groups whose processes are just ending. */
+  /** Pending removals of control groups whose processes are ending. */
   removals: Promise<void>[];
-  /** To listed hosts. */
+  /** The proxy to permitted hosts. */
   way: { socket: string; proxy: HostProxy } | undefined;
 };
 
@@ -138,6 +141,7 @@ function enter(sandbox: LinuxSandbox, { command, cwd, env, readable = [] }: Ente
   if (sandbox.canGroup && !group)
     throw new Error("A control group for the limits of the sandbox could not be created.");
   let watch: ReturnType<typeof watchInside> | undefined;
+  let spaceWatch: { stop(): void } | undefined;
   let pid = 0;
   const notes: string[] = [];
   const guard = new GuardedNames({
@@ -163,17 +167,26 @@ function enter(sandbox: LinuxSandbox, { command, cwd, env, readable = [] }: Ente
     bash: parts.bash,
     started(started) {
       pid = started;
-      // A limit of the user's own does not hold root.
+      spaceWatch = sandbox.space.watch(() => {
+        const { temporaryMb } = plan.limits;
+        notes.push(
+          `it was killed: there was more than ${temporaryMb} MB in /tmp, which is empty now; "limits": {"temporaryMb": …} in sandbox.json allows more`,
+        );
+        signalInside(pid, "SIGKILL");
+      });
+      // The limit set by ulimit does not bind root.
       if (!group && process.getuid?.() === 0) watch = watchInside(pid, plan.limits.processes);
     },
     signal: (name) => signalInside(pid, name),
     leave() {
       watch?.stop();
+      spaceWatch?.stop();
       if (group) sandbox.removals.push(group.remove());
-      // Where not all was seen before, what is seen now need not be new.
+      // If the scan before was incomplete, a path found now need not be new.
       const ruled = scanned.notes.length > 0 ? [] : newRuledPaths(plan, layout);
       if (watch?.hasEnded) notes.push(`it was killed: it had more than ${plan.limits.processes} processes`);
       sandbox.guards.delete(guard);
+      if (sandbox.guards.size === 0) sandbox.space.emptyIfFull();
       const undone = guard.end([...newTopLevelPaths(plan, scanned.topLevel), ...ruled]);
       notes.push(...scanned.notes, ...undone, ...(way?.proxy.takeRefusals() ?? []));
       rmSync(checksFile, { force: true });
@@ -184,9 +197,9 @@ function enter(sandbox: LinuxSandbox, { command, cwd, env, readable = [] }: Ente
   };
 }
 
-const mostScans = 5;
+const maxScans = 5;
 
-/** What another program removes in this very moment is not there when it is looked at again. */
+/** Scans again if a path disappears between the scan and the check, since another program may just have removed it. */
 function scanAndCheck(
   request: ScanLayoutRequest,
   parts: LinuxSandbox["parts"],
@@ -196,7 +209,7 @@ function scanAndCheck(
   try {
     return { scanned, checks: mountChecks(scanned.layout, request.plan.writable, parts) };
   } catch (error) {
-    if (scans === mostScans) throw error;
+    if (scans === maxScans) throw error;
     return scanAndCheck(request, parts, scans + 1);
   }
 }
@@ -207,11 +220,13 @@ function takeText(file: string): string {
     rmSync(file);
     return text;
   } catch {
-    return ""; // it was not even opened
+    return ""; // the file was never opened
   }
 }
 
-/** What the agent keeps is not for commands: its configuration, chats, snapshots, logs and keys, and the long outputs of all runs. */
+/**
+ * Folders of the agent that commands must not see: its configuration, chats, snapshots, logs and keys, and the long outputs of all runs.
+ */
 function keptFolders({ configDir, home }: SandboxPlan): string[] {
   const outputs = [tmpdir(), "/tmp"].map((folder) => outputsOf(realOrSame(folder)));
   return [...new Set([configDir, realOrSame(join(home, ".cursor")), ...outputs])];
@@ -222,7 +237,7 @@ function skillFolders({ configDir, home }: SandboxPlan): string[] {
   return folders.flatMap((folder) => skillNames.map((name) => join(folder, name)));
 }
 
-/** The shell that we add ourselves is the system's, whatever PATH names first. */
+/** Replaces the bash that the agent itself adds by the system's, whatever PATH names first. */
 function systemShell([program, ...args]: readonly string[], bash: string): string[] {
   return [program === "bash" ? bash : program!, ...args];
 }
@@ -241,19 +256,19 @@ function environmentOf(plan: SandboxPlan, env: Readonly<Record<string, string>>)
   };
 }
 
-/** A folder that only the user enters and that no command can write. */
+/** Creates a folder that only the user can enter and no command can write. */
 function privateFolder(plan: SandboxPlan): string | undefined {
   for (const base of temporaryBases(plan)) {
     try {
       return makeTemporaryFolder(base, "sandbox");
     } catch {
-      // Full, or not ours to write.
+      // This folder is full or not writable, so try the next one.
     }
   }
   return undefined;
 }
 
-/** Folders for temporary files that no command can write. */
+/** Temporary folders that no command can write. */
 function temporaryBases({ writable }: SandboxPlan): string[] {
   const bases = ["/tmp", "/var/tmp", "/dev/shm", tmpdir()].filter((path) => existsSync(path)).map(realOrSame);
   return [...new Set(bases)].filter((path) => !writable.some((root) => isInside(path, root)));
@@ -272,7 +287,10 @@ function furnish(folder: string): Pick<BubblewrapParts, "emptyFile" | "emptyFold
   return { emptyFile, emptyFolder, filter };
 }
 
-/** For those of the system and for ours; not where the files of a command would be lost in it, nor where more lies than is temporary. */
+/**
+ * Creates private folders for the system's temporary folders and for TMPDIR; the latter only if it holds no place of the plan, which
+ * would disappear, and is not writable anyway.
+ */
 function temporaryMounts(folder: string, plan: SandboxPlan): Map<string, string> {
   if (!plan.temporary) return new Map();
   const own = realOrSame(tmpdir());
@@ -288,12 +306,12 @@ function mkdirAt(path: string): string {
   return path;
 }
 
-/** Programs that lie in folders which are out of sight otherwise. */
+/** Folders of programs in PATH that would otherwise be invisible. */
 function programFolders({ readBoundary, home }: SandboxPlan, path: string, node: string): string[] {
   const listed = path.split(":").filter(isAbsolute).map(realOrSame);
   const folders = [...listed, dirname(node)];
   if (readBoundary === "system") return folders;
-  // Tool managers keep beside `bin` what the programs in it need.
+  // Tool managers keep what the programs need beside `bin`.
   return folders
     .flatMap((folder) => [folder, dirname(folder)])
     .filter((each) => each !== home && !isInside(home, each));

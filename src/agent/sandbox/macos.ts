@@ -1,4 +1,4 @@
-// The sandbox on macOS: sandbox-exec with a profile made for each command.
+// The sandbox on macOS: sandbox-exec with a profile built for each command.
 import { existsSync, mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { proxyVariables } from "./relay.ts";
 import { loadHiding, ruledPaths } from "./ruled-paths.ts";
 import { seatbeltProfile } from "./seatbelt.ts";
 
-/** Part of the system, and never looked for elsewhere. */
+/** Part of the system, and never searched for elsewhere. */
 const sandboxExec = "/usr/bin/sandbox-exec";
 
 export async function openMacos({
@@ -81,7 +81,7 @@ export async function openMacos({
         leave: () => ({ notes: [...notes, ...(proxy?.takeRefusals() ?? [])] }),
       };
     },
-    expect() {}, // the system itself keeps commands from making protected names
+    expect() {}, // the profile itself stops commands from creating protected names
     async end() {
       await proxy?.close();
       await rm(folder, { recursive: true, force: true });
@@ -89,7 +89,7 @@ export async function openMacos({
   };
 }
 
-/** No descriptor but the three. There is no limit on memory that the system keeps. */
+/** Closes all descriptors but the first three. macOS has no memory limit that it enforces. */
 function innerStage(processes: number): string {
   return [
     'for d in /dev/fd/*; do d=${d##*/}; if [ "$d" -gt 2 ]; then eval "exec $d>&-"; fi; done 2>/dev/null',

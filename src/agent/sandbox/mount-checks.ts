@@ -1,14 +1,14 @@
-// What bubblewrap mounts by its path must be what was looked at: another command that runs in the same folders could put a link
-// there in between, and a link leads anywhere.
+// Verifies that bubblewrap mounts the very files that were scanned: another command running in the same folders could put a link there
+// in between, and a link may lead anywhere.
 import { closeSync, constants, lstatSync, openSync } from "node:fs";
 import { sep } from "node:path";
 import { isInside } from "../../policy/paths.ts";
 import type { Layout, Mount } from "./layout.ts";
 
-/** `identity`: device and number of the file, as `stat -c %d:%i` says them. */
+/** `identity` is device and inode as printed by `stat -c %d:%i`. */
 export type MountCheck = { at: string; identity: string };
 
-/** Of every mount inside a folder that commands can write. Throws where one is no longer what it was. */
+/** Returns a check for every mount inside a folder that commands can write. Throws if one has changed. */
 export function mountChecks(
   layout: Layout,
   writable: readonly string[],
@@ -32,7 +32,7 @@ function isOfPath({ as }: Mount): boolean {
   return as === "pinned" || as === "writable" || as === "readOnly" || as === "hidden";
 }
 
-/** Goes from folder to folder by handles, and never through a link. Quick for paths that come in order. */
+/** Walks from folder to folder by handles, never through a link. Fast for paths in sorted order. */
 class FolderWalk {
   readonly #open: { path: string; handle: number }[] = [];
 

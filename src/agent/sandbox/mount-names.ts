@@ -1,12 +1,11 @@
-// Other names that mounts of the system give to a path: a folder may be bound to several places, and what a rule says of it
-// holds at each.
+// Finds the other paths of a file through the system's mounts: a folder may be bound to several places, and a rule about it holds at each.
 import { readFileSync } from "node:fs";
 import { isInside } from "../../policy/paths.ts";
 
-/** `root`: the folder of the file system that is seen at `at`. */
+/** `root` is the folder of the file system that is mounted at `at`. */
 type SystemMount = { device: string; root: string; at: string };
 
-/** Of a path, without that path itself. */
+/** Returns the other names of a path, without the path itself. */
 export type OtherNames = (path: string) => string[];
 
 export function readMountNames(table = "/proc/self/mountinfo"): OtherNames {
@@ -20,7 +19,7 @@ export function readMountNames(table = "/proc/self/mountinfo"): OtherNames {
   if (new Set(mounts.map(({ device }) => device)).size === mounts.length) return () => [];
   const holderOf = (path: string) =>
     mounts.reduce<SystemMount | undefined>(
-      // Of two at one place, the later lies on top.
+      // Of two mounts at one place, the later is on top.
       (best, mount) => (isInside(path, mount.at) && mount.at.length >= (best?.at.length ?? 0) ? mount : best),
       undefined,
     );
@@ -42,12 +41,12 @@ function mountOf(line: string): SystemMount[] {
   return device !== undefined && root !== undefined && at !== undefined ? [{ device, root, at }] : [];
 }
 
-/** Blanks and the like are written as octal numbers. */
+/** Decodes blanks and the like, which are written as octal numbers. */
 function unescaped(word: string): string {
   return word.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }
 
-/** With its slash in front; empty for the folder itself. */
+/** Returns the rest of the path with its leading slash; empty for the folder itself. */
 function below(path: string, folder: string): string {
   return folder === "/" ? (path === "/" ? "" : path) : path.slice(folder.length);
 }

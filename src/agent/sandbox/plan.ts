@@ -1,4 +1,4 @@
-// SandboxPlan: what commands may touch, as plain data. Made from settings and rules; nothing on disk is looked at but links.
+// SandboxPlan: what commands may access, as plain data. Built from settings and rules; reads nothing from disk except links.
 import { dirname, join } from "node:path";
 import { absolutePath, isInside, realOrSame, type WorkspacePaths } from "../../policy/paths.ts";
 import type { Rule } from "../../protocol/permission-rule.ts";
@@ -6,21 +6,21 @@ import type { NetworkSettings, SandboxSettings } from "../../store/sandbox-setti
 import { list } from "../../text/words.ts";
 
 export type SandboxPlan = WorkspacePaths & {
-  /** Real paths, the workspace among them; none where everything is read-only. */
+  /** Real paths, including the workspace; none if everything is read-only. */
   writable: readonly string[];
-  /** Parts of them that are not. */
+  /** Read-only paths inside the writable ones. */
   readOnly: readonly string[];
-  /** `workspace`: homes and other people's places are out of sight. */
+  /** `workspace` hides home folders and other places of users. */
   readBoundary: "system" | "workspace";
-  /** What stays in sight all the same. */
+  /** Paths that stay visible within that boundary. */
   readable: readonly string[];
   /** Whether there is a private temporary folder to write to. */
   temporary: boolean;
   network: NetworkPlan;
-  limits: { memoryMb: number; processes: number };
-  /** Names of variables that pass beside the usual ones. */
+  limits: { memoryMb: number; processes: number; temporaryMb: number };
+  /** Names of further variables to pass on. */
   environment: readonly string[];
-  /** Deny rules for Read and Write, and the literal Write rules of the user that lift a protected path. */
+  /** Deny rules for Read and Write, and the user's literal Write rules that lift a protected path. */
   rules: readonly Rule[];
 };
 
@@ -28,12 +28,13 @@ export type NetworkPlan = { type: "none" } | ({ type: "proxy" } & NetworkSetting
 
 export type PlanContext = WorkspacePaths & {
   rules: readonly Rule[];
-  /** Of the machine, for the default limit. */
+  /** The machine's memory, for the default limit. */
   totalMemoryMb: number;
 };
 
-/** Much for a build, little for a machine: what runs away is stopped, what works is not. */
+/** Plenty for a build, little for a machine: stops a runaway command without disturbing others. */
 const defaultProcesses = 4096;
+const defaultTemporaryMb = 2048;
 const leastMemoryMb = 1024;
 
 export function planSandbox(settings: SandboxSettings, context: PlanContext): SandboxPlan {
@@ -56,18 +57,19 @@ export function planSandbox(settings: SandboxSettings, context: PlanContext): Sa
     limits: {
       memoryMb: settings.limits.memoryMb ?? Math.max(leastMemoryMb, Math.floor(totalMemoryMb * 0.75)),
       processes: settings.limits.processes ?? defaultProcesses,
+      temporaryMb: settings.limits.temporaryMb ?? defaultTemporaryMb,
     },
     environment: settings.environment,
     rules: context.rules.filter(isAboutPaths),
   };
 }
 
-/** Where people keep keys, below their home folder. */
+/** Where users keep keys, below their home folder. */
 const keyPlaces = list(`
   .ssh .gnupg .aws .azure .kube .docker .config/gcloud .config/gh .config/hub .netrc .npmrc .pypirc .git-credentials
   .config/git/credentials .vault-token .cargo/credentials .cargo/credentials.toml .gem/credentials .m2/settings.xml`);
 
-/** The same places with the public network open, and without the keys that could be sent there. */
+/** The same plan with the public network open, and with keys hidden, since they could be sent there. */
 export function withNetwork(plan: SandboxPlan, denied: readonly string[]): SandboxPlan {
   const rules = keyPlaces.map((place): Rule => {
     const pattern = join(plan.home, place);
@@ -91,10 +93,10 @@ const buildCaches = list(`
   .npm .cache/go-build .cache/pip .cache/uv .cache/yarn .cache/pnpm .local/share/pnpm/store .cargo/registry .cargo/git
   go/pkg/mod .m2/repository .gradle/caches .nuget/packages`);
 
-/** Of all that the agent keeps in its configuration, commands run only what skills bring along. */
+/** The only parts of the agent's configuration that commands may run: skills and plugins. */
 export const skillNames = ["skills", "skills-cursor", "plugins/installed", "plugins/local"];
 
-/** Nothing could be kept from a command that may write the folder that holds the system. */
+/** Refuses a writable folder that contains the system: nothing could be protected from a command then. */
 export function planProblem({ writable }: SandboxPlan): string | undefined {
   const system = ["/usr", "/etc", "/bin", "/System"];
   const wide = writable.find((path) => system.some((folder) => isInside(folder, path) || path === dirname(path)));

@@ -1,7 +1,6 @@
-// Protected paths of a folder that commands may write: read-only where they are, guarded where they are not.
+// Protects paths in a folder that commands may write: existing ones are read-only, missing ones are guarded.
 import { type Dirent, lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
-import { hasWildcard } from "../../policy/glob.ts";
 import { floorOf, isInside, realOrSame } from "../../policy/paths.ts";
 import {
   gitFolders,
@@ -12,18 +11,21 @@ import {
   protectedFolders,
 } from "../../policy/protected-names.ts";
 import { absolutePattern, namesPath } from "../../policy/rules.ts";
+import { hasWildcard } from "../../text/glob.ts";
 import type { Mount } from "./layout.ts";
 import type { SandboxPlan } from "./plan.ts";
 
 export type GuardedPaths = {
   mounts: Mount[];
-  /** What no mount can hold, as it is now: where a link leads, or undefined where nothing is. A change is undone. */
+  /**
+   * Paths that no mount can protect, in their present state: the target of a link, or undefined where nothing exists. Changes are undone.
+   */
   watched: Map<string, string | undefined>;
 };
 
-/** Names in the folder itself. The floor of the policy knows them at any depth; these alone are kept from appearing. */
+/** Names at the top of the folder. The policy protects them at any depth, but only these are kept from being created. */
 const names = [".cursor", ".git", ...protectedFolders, ...protectedFiles];
-/** Git reads these wherever they are. */
+/** Files that git reads wherever they are. */
 const readByGit = ["config", "commondir", "config.worktree"];
 
 export function guardFolder(root: string, plan: SandboxPlan): GuardedPaths {
@@ -38,7 +40,7 @@ export function guardFolder(root: string, plan: SandboxPlan): GuardedPaths {
   return guarded;
 }
 
-/** Those there are, in whatever spelling. */
+/** Existing protected names, in any spelling. */
 function protectedAtTop(root: string, plan: SandboxPlan): string[] {
   const paths = entriesOf(root).flatMap(({ name }) => (mayBeProtected(name) ? [join(root, name)] : []));
   return paths.filter((path) => isGuarded(path, plan));
@@ -48,7 +50,7 @@ function isGuarded(path: string, plan: SandboxPlan): boolean {
   return floorOf({ given: path, real: path }, plan) !== undefined && !isLifted(path, plan);
 }
 
-/** Cheaper than to ask the policy about each of thousands of files: only such names can be on its list. */
+/** A cheap filter, so that the policy is not asked about thousands of files: only names like these can be on its list. */
 function mayBeProtected(name: string): boolean {
   return /^\.|[^ -~]|~|\.code-workspace/i.test(name);
 }
@@ -65,7 +67,7 @@ function openPaths(root: string, plan: SandboxPlan): string[] {
   return [...made, ...named].filter((at) => !plan.readOnly.some((closed) => isInside(at, closed)));
 }
 
-/** One that was found below the folder. */
+/** Guards a protected path that was found below the top of the folder. */
 export function guardNested(path: string, plan: SandboxPlan): GuardedPaths {
   const guarded: GuardedPaths = { mounts: [], watched: new Map() };
   guardPath(path, plan, guarded);
@@ -84,7 +86,7 @@ function guardPath(path: string, plan: SandboxPlan, guarded: GuardedPaths): void
   }
 }
 
-/** A link cannot be a mount point: what it leads to is read-only or must not come to be, and links that were changed are put back. */
+/** A link cannot be a mount point, so its target is read-only or must not be created, and changed links are restored. */
 function guardLink(path: string, plan: SandboxPlan, guarded: GuardedPaths): void {
   for (const [link, value] of linksOnTheWay(path))
     if (plan.writable.some((folder) => isInside(link, folder))) guarded.watched.set(link, value);
@@ -95,9 +97,9 @@ function guardLink(path: string, plan: SandboxPlan, guarded: GuardedPaths): void
   else guarded.watched.set(target, undefined);
 }
 
-const mostLinks = 40;
+const maxLinks = 40;
 
-/** The links that a path leads through: where each is, by its real folder, and what it says. */
+/** Returns the links that a path leads through: the real path of each, and its target. */
 function linksOnTheWay(path: string): Map<string, string> {
   const links = new Map<string, string>();
   let at: string = sep;
@@ -115,7 +117,7 @@ function linksOnTheWay(path: string): Map<string, string> {
       at = next;
       continue;
     }
-    if (++followed > mostLinks) return links; // round in circles
+    if (++followed > maxLinks) return links; // the links form a loop
     links.set(next, value);
     names.unshift(...resolve(at, value).split(sep).filter(Boolean));
     at = sep;
@@ -127,19 +129,19 @@ function linkAt(path: string): string | undefined {
   try {
     return readlinkSync(path);
   } catch {
-    return undefined; // no link, or a folder that may not be searched
+    return undefined; // not a link, or in a folder that may not be searched
   }
 }
 
-/** A file in the place of `.git` names the folder that stands for it, and that another one; either may be one that commands can write. */
+/** A `.git` file names the folder that replaces it, and that may name another; commands may be able to write either. */
 function guardPointer(pointer: string, plan: SandboxPlan, guarded: GuardedPaths): void {
   const own = pointedTo(pointer);
   if (own === undefined) return;
-  const up = textOf(join(own, "commondir")).trim();
+  const up = readOrEmpty(join(own, "commondir")).trim();
   for (const git of new Set([own, up === "" ? own : realOrSame(resolve(own, up))])) {
     const root = plan.writable.find((folder) => git !== folder && isInside(git, folder));
     if (root === undefined) continue;
-    // What git keeps for worktrees is closed otherwise.
+    // Git's folder for worktrees is otherwise closed.
     if (git === own && worktreeOf(pointer)) guarded.mounts.push({ at: own, as: "writable" });
     if (statOf(git)?.isDirectory()) guardGit(git, plan, guarded);
     else if (!statOf(git)) guarded.watched.set(git, undefined);
@@ -147,11 +149,13 @@ function guardPointer(pointer: string, plan: SandboxPlan, guarded: GuardedPaths)
 }
 
 function pointedTo(pointer: string): string | undefined {
-  const [, target] = /^gitdir: (.+?)\s*$/.exec(statOf(pointer)?.isFile() ? textOf(pointer) : "") ?? [];
+  const [, target] = /^gitdir: (.+?)\s*$/.exec(statOf(pointer)?.isFile() ? readOrEmpty(pointer) : "") ?? [];
   return target === undefined ? undefined : realOrSame(resolve(dirname(pointer), target));
 }
 
-/** Commits must go on: all of it may be written but hooks, configuration, and what points to such elsewhere. */
+/**
+ * Commits must keep working: everything in `.git` may be written except hooks, configuration, and files that point to such elsewhere.
+ */
 function guardGit(git: string, plan: SandboxPlan, guarded: GuardedPaths): void {
   guarded.mounts.push({ at: git, as: "pinned" });
   const there = entriesOf(git).map((entry) => entry.name);
@@ -159,14 +163,14 @@ function guardGit(git: string, plan: SandboxPlan, guarded: GuardedPaths): void {
     if (isGitSetting(name)) guardPath(join(git, name), plan, guarded);
   guardPath(join(git, "objects/info/alternates"), plan, guarded);
   watchAbsent(git, guarded);
-  // Commits in submodules go there. Others than those that there are cannot be made.
+  // Commits in submodules are written there. New submodules cannot be created.
   for (const module of repositoriesIn(join(git, "modules"))) {
     guarded.mounts.push({ at: module, as: "writable" });
     guardGit(module, plan, guarded);
   }
 }
 
-/** Folders that git keeps as repositories; their names may hold slashes. */
+/** Folders that git keeps as repositories; their names may contain slashes. */
 function repositoriesIn(folder: string, depth = 4): string[] {
   const folders = entriesOf(folder).filter((entry) => entry.isDirectory());
   return folders.flatMap(({ name }) => {
@@ -180,7 +184,7 @@ function watchAbsent(git: string, guarded: GuardedPaths): void {
   for (const path of readByGit.map((name) => join(git, name))) if (!statOf(path)) guarded.watched.set(path, undefined);
 }
 
-function textOf(file: string): string {
+function readOrEmpty(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch {
@@ -188,7 +192,7 @@ function textOf(file: string): string {
   }
 }
 
-/** A literal rule of the user lifts one path of the project, but nothing of the agent's own configuration. */
+/** A literal rule of the user lifts one path of the project, but nothing in the agent's own configuration. */
 function isLifted(path: string, plan: SandboxPlan): boolean {
   const { level } = floorOf({ given: path, real: path }, plan) ?? {};
   return (
@@ -198,8 +202,8 @@ function isLifted(path: string, plan: SandboxPlan): boolean {
 }
 
 /**
- * A linked worktree commits into the repository that it belongs to. The parts of that which a commit writes are opened,
- * if the repository knows this worktree: the file in the workspace alone could name any.
+ * A linked worktree commits into its main repository. The parts that a commit writes are opened if that repository lists this worktree:
+ * the file in the workspace alone could name any repository.
  */
 export function linkedGit(workspace: string): GuardedPaths {
   const guarded: GuardedPaths = { mounts: [], watched: new Map() };
@@ -214,26 +218,26 @@ export function linkedGit(workspace: string): GuardedPaths {
   return guarded;
 }
 
-/** `own`: what git keeps for this worktree. `common`: the repository. Undefined where that does not know of it. */
+/** `own` is git's folder for this worktree, `common` the repository. Returns undefined if the repository does not list the worktree. */
 function worktreeOf(pointer: string): { own: string; common: string } | undefined {
   const own = pointedTo(pointer);
   if (own === undefined) return undefined;
-  const [back, up] = [textOf(join(own, "gitdir")).trim(), textOf(join(own, "commondir")).trim()];
+  const [back, up] = [readOrEmpty(join(own, "gitdir")).trim(), readOrEmpty(join(own, "commondir")).trim()];
   const common = realOrSame(resolve(own, up));
   const isKnown = back !== "" && realOrSame(resolve(own, back)) === realOrSame(pointer);
   return isKnown && up !== "" && dirname(own) === join(common, "worktrees") ? { own, common } : undefined;
 }
 
 /**
- * Where there is no `.git`, git looks for its own files in the folder itself, and obeys a configuration that lies beside
- * them, with the programs it names.
+ * Reports whether git takes the folder itself for a repository: without a `.git`, git looks for its files there, and obeys a
+ * configuration beside them, including the programs it names.
  */
 function isRepository(folder: string): boolean {
   const has = (name: string) => statOf(join(folder, name)) !== undefined;
   return has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
 }
 
-/** By folder: the protected names that there are, and whether git takes the folder itself for a repository. */
+/** By folder: the existing protected names, and whether git takes the folder itself for a repository. */
 export type TopLevelNames = ReadonlyMap<string, { names: ReadonlySet<string>; isRepository: boolean }>;
 
 export function topLevelNames(plan: SandboxPlan): TopLevelNames {
@@ -245,13 +249,13 @@ export function topLevelNames(plan: SandboxPlan): TopLevelNames {
   );
 }
 
-/** Of a path that has just come to be, in whatever spelling. */
+/** Reports whether a path that was just created is protected, in any spelling. */
 export function isNewProtectedPath(path: string, plan: SandboxPlan, before: TopLevelNames): boolean {
   const atTop = before.get(dirname(path));
   return !(atTop && (atTop.names.has(path) || !mayBeProtected(basename(path)))) && isGuarded(path, plan);
 }
 
-/** Names that cannot be known before, such as `x.code-workspace`, or other spellings of those that are held. */
+/** Finds new names that cannot be listed in advance, such as `x.code-workspace` or other spellings of protected names. */
 export function newTopLevelPaths(plan: SandboxPlan, before: TopLevelNames): string[] {
   return [...before].flatMap(([root, { names, isRepository: was }]) => {
     const fresh = protectedAtTop(root, plan).filter((path) => !names.has(path));
@@ -259,17 +263,17 @@ export function newTopLevelPaths(plan: SandboxPlan, before: TopLevelNames): stri
   });
 }
 
-/** So many folders are looked into. */
-const mostFolders = 2000;
-/** Large, made by machines, and full of other people's settings that nobody reads. */
+/** The most folders to search. */
+const maxFolders = 2000;
+/** Large generated folders, full of other people's settings that no program reads. */
 const skipped = new Set(["node_modules", "__pycache__", ".venv", "venv", ".git"]);
 
-/** Protected paths below the top of a folder, from the top down; and sockets and pipes in it. */
+/** Finds protected paths below the top of a folder, from the top down, and its sockets and pipes. */
 export function nestedIn(root: string, plan: SandboxPlan): { guarded: string[]; special: string[] } {
   const guarded: string[] = [];
   const special: string[] = [];
   const open = [root];
-  for (let next = 0; next < Math.min(open.length, mostFolders); next++) {
+  for (let next = 0; next < Math.min(open.length, maxFolders); next++) {
     const folder = open[next]!;
     for (const entry of entriesOf(folder)) {
       const path = join(folder, entry.name);
@@ -286,7 +290,7 @@ export function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    return undefined; // a file on the way, or a folder that may not be searched: nothing can be made there either
+    return undefined; // a file on the path, or a folder that may not be searched: nothing can be created there either
   }
 }
 

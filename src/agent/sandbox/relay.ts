@@ -1,9 +1,9 @@
-// The other end of the proxy: a small program that runs inside the sandbox, listens where programs expect a proxy, and starts
-// the command. A network namespace of its own has every port free.
+// The inner end of the proxy: a small program inside the sandbox that listens where programs expect a proxy, and starts the command. In
+// a network namespace of its own every port is free.
 
 export const relayPort = 3128;
 
-/** Node runs it with the path of the socket and the command. Signals reach the command by themselves. */
+/** Run by Node with the path of the socket and the command. Signals reach the command directly. */
 const program = `
 const net = require("node:net"), os = require("node:os"), { spawn } = require("node:child_process");
 const [path, name, ...args] = process.argv.slice(1);
@@ -30,7 +30,7 @@ export function relayCommand(node: string, socket: string, command: readonly str
   return [node, "-e", program, "--", socket, ...command];
 }
 
-/** How programs are told of a proxy. */
+/** The variables that tell programs about a proxy. */
 export function proxyVariables(port: number): Record<string, string> {
   const proxy = `http://127.0.0.1:${port}`;
   const none = "localhost,127.0.0.1,::1";

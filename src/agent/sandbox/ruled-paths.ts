@@ -1,17 +1,17 @@
-// What deny rules and ignore files name, for what exists: hidden where reading is denied, read-only where writing is.
+// Finds the existing files that deny rules and ignore files name: hidden if reading is denied, read-only if writing is.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { hasWildcard } from "../../policy/glob.ts";
 import { ignoreFiles, loadHidden } from "../../policy/hidden.ts";
 import { isInside, realOrSame } from "../../policy/paths.ts";
 import { absolutePattern, coversPath } from "../../policy/rules.ts";
 import type { Rule } from "../../protocol/permission-rule.ts";
+import { hasWildcard } from "../../text/glob.ts";
 import type { Layout, Mount } from "./layout.ts";
 import type { SandboxPlan } from "./plan.ts";
 import { entriesOf, statOf } from "./protected-paths.ts";
 
 export type HiddenFiles = {
-  /** By deny rules and ignore files together. */
+  /** Considers deny rules and ignore files together. */
   isHidden(path: string): boolean;
   hasIgnoreFile: boolean;
 };
@@ -21,38 +21,38 @@ export async function loadHiding(plan: SandboxPlan): Promise<HiddenFiles> {
   return { isHidden: await loadHidden(plan), hasIgnoreFile };
 }
 
-const mostMounts = 2000;
-const mostFiles = { inside: 100_000, outside: 5_000 };
+const maxMounts = 2000;
+const maxFiles = { inside: 100_000, outside: 5_000 };
 
-/** How far below a folder a pattern can reach. */
+/** `depth` is how far below the folder a pattern can reach. */
 type PatternWalk = { from: string; depth: number };
 
-/** `named`: what rules speak of, links as such. `absent`: not there, and closed by a rule without wildcards. */
+/** `named`: paths that rules name, links not followed. `absent`: missing paths that a rule without wildcards closes. */
 export type RuledPaths = { mounts: Mount[]; named: string[]; absent: string[]; notes: string[] };
 
 export function ruledPaths(plan: SandboxPlan, hiding: HiddenFiles): RuledPaths {
   const ruled = ruledNow(plan, hiding);
-  if (ruled.mounts.length > mostMounts) throw tooMany();
+  if (ruled.mounts.length > maxMounts) throw tooMany();
   return ruled;
 }
 
-/** Bubblewrap takes no more words than that. */
-const mostOfAll = 2700;
+/** Bubblewrap takes no more arguments than that. */
+const maxOfAll = 2700;
 
 export function checkLength(layout: Layout): Layout {
-  if (layout.length > mostOfAll) throw tooMany();
+  if (layout.length > maxOfAll) throw tooMany();
   return layout;
 }
 
 function tooMany(): Error {
   return new Error(
-    `Deny rules and ignore files name more than ${mostMounts} files, or files in too many folders, which is more than the sandbox can hide: name their directory instead.`,
+    `Deny rules and ignore files name more than ${maxMounts} files, or files in too many folders, which is more than the sandbox can hide: name their directory instead.`,
   );
 }
 
 /**
- * What has come to be since the layout was made, although a Write rule denies it: a pattern cannot be held before there is
- * something to hold. Of a folder and what is in it, the folder.
+ * Finds what was created since the layout was made although a Write rule denies it: a pattern cannot protect what does not exist yet.
+ * Returns a folder without its contents.
  */
 export function newRuledPaths(plan: SandboxPlan, layout: Layout): string[] {
   const rules = closingRules(plan);
@@ -88,7 +88,7 @@ function ruledNow(plan: SandboxPlan, { isHidden, hasIgnoreFile }: HiddenFiles): 
   for (const walk of widest(walks)) look(walk);
   return { mounts, named, absent, notes };
 
-  /** True: there is nothing more to be found below it. */
+  /** Returns true if nothing below the path needs checking. */
   function judge(path: string): boolean {
     const stat = statOf(path);
     if (!stat) return true;
@@ -96,7 +96,7 @@ function ruledNow(plan: SandboxPlan, { isHidden, hasIgnoreFile }: HiddenFiles): 
     if (isClosed) named.push(path);
     const isUnread = isHidden(path);
     if (isClosed || isUnread) {
-      // A link cannot be a mount point: what is said of it holds for what it leads to.
+      // A link cannot be a mount point, so the rule is applied to its target.
       const at = stat.isSymbolicLink() ? realOrSame(path) : path;
       const target = statOf(at);
       if (!target || holders.some((folder) => isInside(folder, at))) return true;
@@ -107,7 +107,7 @@ function ruledNow(plan: SandboxPlan, { isHidden, hasIgnoreFile }: HiddenFiles): 
   }
 
   function look({ from, depth }: PatternWalk): void {
-    let left = [...roots, ...plan.writable].some((root) => isInside(from, root)) ? mostFiles.inside : mostFiles.outside;
+    let left = [...roots, ...plan.writable].some((root) => isInside(from, root)) ? maxFiles.inside : maxFiles.outside;
     let folders = judge(from) ? [] : [from];
     for (let level = 0; level < depth && folders.length > 0; level++) {
       const deeper: string[] = [];
@@ -128,7 +128,7 @@ function ruledNow(plan: SandboxPlan, { isHidden, hasIgnoreFile }: HiddenFiles): 
   }
 }
 
-/** A rule covers a folder and all below it, so that what follows the last wildcard need not be walked. */
+/** A rule covers a folder and everything below it, so what follows the last wildcard need not be walked. */
 function walkOf(pattern: string): PatternWalk {
   const whole = pattern.replace(/(\/\*\*)+$/, "") || "/";
   let from = whole;
@@ -140,7 +140,7 @@ function walkOf(pattern: string): PatternWalk {
   return { from, depth: whole.slice(from.length).includes("**") ? Number.POSITIVE_INFINITY : depth };
 }
 
-/** Without those that another one covers. */
+/** Drops walks that another one covers. */
 function widest(walks: readonly PatternWalk[]): PatternWalk[] {
   const deepest = new Map<string, number>();
   for (const { from, depth } of walks) deepest.set(from, Math.max(deepest.get(from) ?? 0, depth));

@@ -1,4 +1,4 @@
-// Scans what of a plan is on disk at the moment, as a layout for one command.
+// Scans the disk for what a plan names, and builds the layout for one command.
 import { dirname, join } from "node:path";
 import { floorOf, isInside } from "../../policy/paths.ts";
 import { arrange, type Layout, type Mount } from "./layout.ts";
@@ -22,17 +22,17 @@ export type ScanLayoutRequest = {
   plan: SandboxPlan;
   hiding: HiddenFiles;
   special: SpecialFiles;
-  /** Folders of the run's own, by the temporary folder of the system that each stands in for. */
+  /** Maps each temporary folder of the system to the run's own folder that replaces it. */
   temporary: ReadonlyMap<string, string>;
   /** Folders and files that the command cannot do without: programs, the outputs of the session. */
   needed: readonly string[];
-  /** Where the agent keeps what is not for commands. */
+  /** Folders of the agent that commands must not see. */
   kept: readonly string[];
-  /** Our own, which stays in reach. */
+  /** The agent's own socket, which stays reachable. */
   socket?: string;
 };
 
-/** `watched`: what no mount can hold, and how it is now. `topLevel`: the folders that can be written, as they are now. */
+/** `watched`: paths that no mount can protect, and their present state. `topLevel`: protected names at the top of writable folders. */
 export type ScannedLayout = {
   layout: Layout;
   watched: GuardedPaths["watched"];
@@ -55,9 +55,9 @@ export function scanLayout(request: ScanLayoutRequest): ScannedLayout {
   const closed = kept.filter((path) => statOf(path)?.isDirectory());
   for (const at of closed) mounts.push({ at, as: "closed" });
   const roots = [plan.workspace, ...plan.roots];
-  // A setting does not open what the agent keeps.
+  // Settings cannot open the agent's own folders.
   const readable = plan.readable.filter((path) => roots.includes(path) || !kept.some((each) => isInside(path, each)));
-  // Never a veil itself, or what holds one: a PATH that names /tmp does not open it.
+  // Never a covered folder itself, nor a parent of one: a PATH that names /tmp does not open it.
   const shown = [...needed, ...readable, ...homeInSight(plan)].filter(
     (path) => statOf(path) && !veils.some((veil) => isInside(veil, path)),
   );
@@ -89,15 +89,15 @@ export function scanLayout(request: ScanLayoutRequest): ScannedLayout {
   return { layout: checkLength(arrange(mounts)), watched, topLevel: topLevelNames(plan), notes: ruled.notes };
 }
 
-/** Where programs that many use keep their sockets and pipes. */
+/** Where system services keep their sockets and pipes. */
 const sharedFolders = ["/var/lib", "/var/spool", "/srv", "/opt"];
 
-/** What must stay what it is, under its name. */
+/** Reports whether the path must keep its contents under its name. */
 function isFixed({ as }: Mount): boolean {
   return as === "readOnly" || as === "hidden" || as === "closed" || as === "pinned";
 }
 
-/** A folder that is a mount point can be neither renamed nor replaced: so every one on the way to such a path is one. */
+/** A mount point can be neither renamed nor replaced, so every folder on the path to a protected one becomes a mount point. */
 function waysTo(paths: readonly string[], writable: readonly string[]): Mount[] {
   const folders = new Set<string>();
   for (const path of paths) {
@@ -109,18 +109,18 @@ function waysTo(paths: readonly string[], writable: readonly string[]): Mount[] 
   return [...folders].map((at) => ({ at, as: "pinned" }));
 }
 
-/** A rule holds wherever the system has mounted what it speaks of. */
+/** A rule holds wherever the system has mounted the file it names. */
 function otherNamesOf(mounts: readonly Mount[]): Mount[] {
   const namesOf = readMountNames();
   return mounts.filter(isFixed).flatMap((mount) => namesOf(mount.at).map((at) => ({ ...mount, at })));
 }
 
-const mostEntries = 20_000;
-const mostHeld = 5000;
+const maxEntries = 20_000;
+const maxHeld = 5000;
 
 /**
- * Other names of files that are closed: a file with two names is one file, by whichever it is read or written. `mounts`: what is
- * closed so far. Nearly always nothing in there has a second name, and nothing is searched.
+ * Finds other hard links of closed files, which would give access to the same file. `mounts` is what is closed so far. Nearly always
+ * nothing there has a second name, and nothing is searched.
  */
 function hardLinksTo(mounts: readonly Mount[], writable: readonly string[]): Mount[] {
   const closed = mounts.filter(({ as }) => as === "readOnly" || as === "hidden");
@@ -134,7 +134,7 @@ function hardLinksTo(mounts: readonly Mount[], writable: readonly string[]): Mou
   const isClosed = new Set(closed.map(({ at }) => at));
   const found: Mount[] = [];
   const open = [...writable];
-  let left = mostEntries;
+  let left = maxEntries;
   for (let next = 0; next < open.length; next++) {
     for (const entry of entriesOf(open[next]!)) {
       if (left-- <= 0) return found;
@@ -150,16 +150,16 @@ function hardLinksTo(mounts: readonly Mount[], writable: readonly string[]): Mou
   return found;
 }
 
-/** A file, or those below a folder, nearest first. */
+/** The path itself and what is below it, nearest first. */
 function filesOf(path: string): string[] {
   const found = [path];
-  for (let next = 0; next < Math.min(found.length, mostHeld); next++)
+  for (let next = 0; next < Math.min(found.length, maxHeld); next++)
     if (statOf(found[next]!)?.isDirectory())
       for (const { name } of entriesOf(found[next]!)) found.push(join(found[next]!, name));
   return found;
 }
 
-/** What tells a file that has several names from all others. */
+/** Identifies a file that has several names; undefined for all others. */
 function linkedFile(path: string): string | undefined {
   const stat = statOf(path);
   return stat?.isFile() && stat.nlink > 1 ? `${stat.dev}:${stat.ino}` : undefined;
@@ -167,7 +167,7 @@ function linkedFile(path: string): string | undefined {
 
 /** Sockets and secrets of running programs. */
 const runFolders = ["/run", "/var/run"];
-/** Where people keep their own things. */
+/** Where users keep their own files. */
 const homeFolders = ["/home", "/root", "/mnt", "/media", "/srv"];
 
 function covers({ readBoundary, home, temporary }: SandboxPlan): string[] {
@@ -180,7 +180,7 @@ function homeInSight({ readBoundary, home }: SandboxPlan): string[] {
   return readBoundary === "workspace" ? [join(home, ".ssh", "known_hosts")] : [home];
 }
 
-/** A folder on the user's list that is itself protected stays closed. */
+/** A folder that the user made writable stays closed if it is itself protected. */
 function isProtected(path: string, plan: SandboxPlan): boolean {
   return floorOf({ given: path, real: path }, plan) !== undefined;
 }

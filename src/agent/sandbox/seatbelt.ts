@@ -1,4 +1,4 @@
-// Seatbelt: the profile that macOS keeps a command to, as text. Of rules that match, the last holds.
+// Builds the Seatbelt profile for a command on macOS. If several rules match, the last one wins.
 import { join } from "node:path";
 import { isInside } from "../../policy/paths.ts";
 import {
@@ -14,15 +14,15 @@ import { type SandboxPlan, skillNames } from "./plan.ts";
 export type SeatbeltParts = {
   /** The private temporary folder. */
   temporary: string;
-  /** What rules hide or close. */
+  /** Paths that rules hide or make read-only. */
   ruled: readonly Mount[];
-  /** What must be readable where the boundary is the workspace. */
+  /** Paths that must be readable even if the boundary is the workspace. */
   needed: readonly string[];
-  /** The port of the way to listed hosts, where there are any. */
+  /** The port of the proxy to permitted hosts, if there are any. */
   proxyPort?: number;
 };
 
-/** Pure: the same text for the same question. */
+/** A pure function of its arguments. */
 export function seatbeltProfile(plan: SandboxPlan, { temporary, ruled, needed, proxyPort }: SeatbeltParts): string {
   const writable = [...plan.writable, ...(plan.temporary ? [temporary] : [])];
   const lines = [
@@ -55,7 +55,7 @@ export function seatbeltProfile(plan: SandboxPlan, { temporary, ruled, needed, p
   return `${lines.filter(Boolean).join("\n")}\n`;
 }
 
-/** Users and groups by name, notices, the certificates that the system trusts, time zones. */
+/** User and group names, notifications, logging, trusted certificates, and per-user folders. */
 const services = [
   "com.apple.system.opendirectoryd.libinfo",
   "com.apple.system.opendirectoryd.membership",
@@ -65,7 +65,7 @@ const services = [
   "com.apple.bsd.dirhelper",
 ];
 const devices = ["/dev/null", "/dev/zero", "/dev/tty", "/dev/dtracehelper", "/dev/stdout", "/dev/stderr"];
-/** Where people keep their own things. */
+/** Where users keep their own files. */
 const homeFolders = ["/Users", "/Volumes", "/Network"];
 
 function readRules({ readBoundary, readable, writable, home }: SandboxPlan, needed: readonly string[]): string[] {
@@ -75,12 +75,12 @@ function readRules({ readBoundary, readable, writable, home }: SandboxPlan, need
     "(allow file-read*)",
     rule("deny", "file-read*", [...homeFolders, home].map(subpath)),
     rule("allow", "file-read*", shown.map(subpath)),
-    // The way there may be walked, not looked at.
+    // Folders on the path may be traversed, not listed.
     rule("allow", "file-read-metadata", [...homeFolders, home].map(subpath)),
   ];
 }
 
-/** What the agent keeps is not for commands: only what they run, and the workspace where that lies in it. */
+/** Hides the agent's own folders, except what commands run from them and a workspace that lies inside. */
 function keptRules({ configDir, home, workspace, roots }: SandboxPlan, needed: readonly string[]): string[] {
   const kept = [...new Set([configDir, join(home, ".cursor")])];
   const skills = kept.flatMap((folder) => skillNames.map((name) => join(folder, name)));
@@ -92,7 +92,7 @@ function keptRules({ configDir, home, workspace, roots }: SandboxPlan, needed: r
   ];
 }
 
-/** Protected names at any depth, whether they are there or not; what package managers unpack is left alone. */
+/** Protects these names at any depth, whether they exist or not; what package managers unpack may be written. */
 function protectedRules(root: string): string[] {
   const below = `^${pattern(root)}/(.*/)?`;
   const regex = (end: string) => `(regex #"${below}${end}")`;
@@ -106,12 +106,12 @@ function protectedRules(root: string): string[] {
       regex(`[^/]*${name(".code-workspace")}$`),
     ]),
     rule("allow", "file-write*", [regex("node_modules/.*$")]),
-    // Hooks count wherever they are. The folder itself can be neither moved away nor made anew.
+    // Hooks are protected at any depth. The `.git` folder itself can be neither moved nor created.
     rule("deny", "file-write*", [regex(`${name(".git")}$`), regex(`${git}(/.*)?$`)]),
   ];
 }
 
-/** The user's own start-up files and settings, where the workspace holds them. */
+/** The user's start-up files and settings, if they lie in a writable folder. */
 function ownPaths({ writable, workspace, home, configDir }: SandboxPlan): string[] {
   const own = [configDir, ...[...homeSettings, "Library/LaunchAgents"].map((each) => join(home, each))];
   return own.filter((path) => !isInside(workspace, path) && writable.some((root) => isInside(path, root)));
@@ -121,7 +121,7 @@ function pathsOf(ruled: readonly Mount[], kind: Mount["as"]): string[] {
   return ruled.filter(({ as }) => as === kind).map(({ at }) => at);
 }
 
-/** Nothing to name: no rule, since a rule without a filter would hold for everything. */
+/** Returns no rule without filters, since such a rule would match everything. */
 function rule(verdict: "allow" | "deny", operations: string, filters: readonly string[]): string {
   return filters.length === 0 ? "" : `(${verdict} ${operations}\n  ${filters.join("\n  ")})`;
 }
@@ -138,12 +138,12 @@ function quote(text: string): string {
   return `"${text.replace(/["\\]/g, "\\$&")}"`;
 }
 
-/** A path in a raw pattern, which cannot hold a quotation mark: any character stands for one. */
+/** Escapes a path for a raw pattern, which cannot contain a quotation mark: any character matches it. */
 function pattern(path: string): string {
   return path.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&").replaceAll('"', ".");
 }
 
-/** The file system takes either case for the same name. */
+/** Matches either case, as the file system does. */
 function name(text: string): string {
   return pattern(text).replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
 }

@@ -1,19 +1,19 @@
-// The filter of system calls that commands in the sandbox run under, as the bytes that the kernel reads.
+// Builds the seccomp filter for commands in the sandbox, as the bytes that the kernel reads.
 
 const EPERM = 1;
 const ENOSYS = 38;
 const EAFNOSUPPORT = 97;
 
 const newUserNamespace = 0x10000000;
-/** Typing into the terminal that the user's shell reads. */
+/** TIOCSTI and TIOCLINUX, which can type into the terminal that the user's shell reads. */
 const terminalInput = [0x5412, 0x541c];
-/** Unix, IPv4, IPv6, netlink. Others, such as that between a virtual machine and its host, know no network namespace. */
+/** Unix, IPv4, IPv6, netlink. Others, such as vsock between a virtual machine and its host, ignore network namespaces. */
 const families = [1, 2, 10, 16];
 
-/** Bubblewrap itself, as commands see it: it ends them with their parent and collects what they leave. */
+/** The pid of bubblewrap as commands see it: it ends them with their parent and reaps their zombies. */
 const keeper = [1];
 
-/** `x64`, `arm64`: its number there. With an `argument`, only some values of that give the error. */
+/** `x64` and `arm64` are the call's numbers there. With an `argument`, only some of its values are refused. */
 type RefusedCall = {
   x64: number;
   arm64: number;
@@ -24,7 +24,7 @@ type RefusedCall = {
   notAmong?: number[];
 };
 
-/** Calls that no build needs and that reach past namespaces or into the kernel's own machinery. */
+/** Calls that no build needs, and that reach beyond namespaces or into kernel internals. */
 const calls: Record<string, RefusedCall> = {
   add_key: { x64: 248, arm64: 217, error: EPERM },
   request_key: { x64: 249, arm64: 218, error: EPERM },
@@ -33,11 +33,11 @@ const calls: Record<string, RefusedCall> = {
   perf_event_open: { x64: 298, arm64: 241, error: EPERM },
   userfaultfd: { x64: 323, arm64: 282, error: EPERM },
   setns: { x64: 308, arm64: 268, error: EPERM },
-  // A ring carries calls past every filter; programs that know it can do without.
+  // io_uring carries calls past every filter; programs that use it can do without.
   io_uring_setup: { x64: 425, arm64: 425, error: ENOSYS },
   io_uring_enter: { x64: 426, arm64: 426, error: ENOSYS },
   io_uring_register: { x64: 427, arm64: 427, error: ENOSYS },
-  // Its flags lie in memory, where a filter cannot look; libraries fall back to clone.
+  // Its flags are in memory, which a filter cannot read; libraries fall back to clone.
   clone3: { x64: 435, arm64: 435, error: ENOSYS },
   unshare: { x64: 272, arm64: 97, error: EPERM, argument: 0, bits: newUserNamespace },
   clone: { x64: 56, arm64: 220, error: EPERM, argument: 0, bits: newUserNamespace },
@@ -46,11 +46,11 @@ const calls: Record<string, RefusedCall> = {
   ptrace: { x64: 101, arm64: 117, error: EPERM, argument: 1, among: keeper },
   process_vm_readv: { x64: 310, arm64: 270, error: EPERM, argument: 0, among: keeper },
   process_vm_writev: { x64: 311, arm64: 271, error: EPERM, argument: 0, among: keeper },
-  // A handle on it would lend out its descriptors.
+  // A handle on bubblewrap would give access to its descriptors.
   pidfd_open: { x64: 434, arm64: 434, error: EPERM, argument: 0, among: keeper },
 };
 
-/** What the kernel calls a kind of machine. Only these two are known; others go without a filter. */
+/** AUDIT_ARCH values. Only these two machines are supported; others run without a filter. */
 const machines = { x64: 0xc000003e, arm64: 0xc00000b7 };
 
 // Classic BPF: load a word, jump if equal, jump if any bit is set, jump if greater or equal, return.
@@ -67,17 +67,17 @@ const fail = (error: number) => 0x00050000 | error;
 const numberOffset = 0;
 const machineOffset = 4;
 const argumentOffset = (index: number) => 16 + 8 * index;
-/** Numbers from here on belong to a second table of calls on x64. */
+/** On x64, numbers from here on belong to a second table of calls (x32). */
 const secondTable = 0x40000000;
 
 type FilterInstruction = { code: number; value: number; ifTrue?: number; ifFalse?: number };
 
-/** Undefined for machines that are not known. */
+/** Returns undefined for other machines. */
 export function seccompFilter(machine: string): Buffer | undefined {
   if (machine !== "x64" && machine !== "arm64") return undefined;
   const instructions: FilterInstruction[] = [
     { code: LOAD, value: machineOffset },
-    // Programs of another kind (32 bits) number their calls otherwise.
+    // 32-bit programs use other call numbers.
     { code: EQUAL, value: machines[machine], ifTrue: 1 },
     { code: RETURN, value: kill },
     { code: LOAD, value: numberOffset },
@@ -92,7 +92,7 @@ export function seccompFilter(machine: string): Buffer | undefined {
   return bytesOf(instructions);
 }
 
-/** Ends in an answer, whatever the argument is. */
+/** The instructions always end in a return, whatever the argument is. */
 function judgement(rule: RefusedCall): FilterInstruction[] {
   const refuse: FilterInstruction = { code: RETURN, value: fail(rule.error) };
   const pass: FilterInstruction = { code: RETURN, value: allow };
@@ -101,7 +101,7 @@ function judgement(rule: RefusedCall): FilterInstruction[] {
   if (rule.bits !== undefined) return [load, { code: ANY, value: rule.bits, ifFalse: 1 }, refuse, pass];
   const values = rule.among ?? rule.notAmong ?? [];
   const [hit, miss] = rule.among ? [refuse, pass] : [pass, refuse];
-  // Each comparison jumps over the ones that follow and over the answer for a miss.
+  // Each comparison jumps over the following ones and over the result for a miss.
   const tests = values.map(
     (value, index): FilterInstruction => ({ code: EQUAL, value, ifTrue: values.length - index }),
   );

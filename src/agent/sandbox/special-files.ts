@@ -1,14 +1,14 @@
-// Sockets and pipes that have a name in the file system. A read-only mount does not close them, so each that is found is hidden.
+// Finds sockets and named pipes in the file system. A read-only mount does not close them, so each one found is hidden.
 import { type Dirent, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { isInside, realOrSame } from "../../policy/paths.ts";
 import type { Layout, Mount } from "./layout.ts";
 import { entriesOf, statOf } from "./protected-paths.ts";
 
-/** So many folders are looked into, the nearest first. */
-const mostFolders = 600;
-const mostNear = 20;
-/** Large, and made by machines. */
+/** The most folders to search, nearest first. */
+const maxFolders = 600;
+const maxNear = 20;
+/** Large generated folders. */
 const skipped = new Set(["node_modules", "__pycache__", ".venv", "venv", ".git"]);
 
 type Listing = { changedAt: number; special: string[]; folders: string[] };
@@ -19,16 +19,16 @@ export type SpecialFilesRequest = {
   isInSight(path: string): boolean;
 };
 
-/** Kept for a run: a folder that has not changed since it was listed need not be listed again. */
+/** Kept for a whole run, so that unchanged folders need not be listed again. */
 export class SpecialFiles {
   readonly #listings = new Map<string, Listing>();
-  /** Folders in which files came and went while they were to be hidden, so that a command could not begin. */
+  /** Folders in which files to be hidden came and went, so that a command could not start. */
   readonly #restless = new Set<string>();
   #foreign: ReadonlySet<string> | undefined;
 
   /**
-   * Told how it went with a layout. What is gone by now may have been what a command failed at: the folder it was in is hidden
-   * as a whole, then, until one has begun.
+   * Records whether a command started with this layout. If not, a hidden file that is gone by now may have been the cause: its folder
+   * is then hidden as a whole until a command has started.
    */
   learn(layout: Layout, { hasBegun }: { hasBegun: boolean }): void {
     if (hasBegun) this.#restless.clear();
@@ -37,7 +37,7 @@ export class SpecialFiles {
         if (as === "hidden" && !statOf(at)) this.#restless.add(existingFolder(dirname(at)));
   }
 
-  /** `needed`: what must stay in sight. `own`: folders of the command's. */
+  /** `needed` must stay visible; `own` are the folders that the command may write. */
   hidden(found: readonly string[], { needed, own }: { needed: readonly string[]; own: readonly string[] }): Mount[] {
     const folders = [...this.#restless].filter(
       (folder) => !needed.some((path) => isInside(path, folder)) && !own.some((root) => isInside(folder, root)),
@@ -49,17 +49,17 @@ export class SpecialFiles {
     ];
   }
 
-  /** Of those in the folders that commands write: what was there before the first command. Later ones are taken for theirs. */
+  /** Filters those in writable folders that existed before the first command. Later ones are assumed to belong to commands. */
   foreign(inside: readonly string[]): string[] {
     this.#foreign ??= new Set(inside.map(identityOf));
     return inside.filter((path) => this.#foreign!.has(identityOf(path)));
   }
 
   /**
-   * The kernel's table has sockets by the names that they were bound to. A relative one is looked for where processes stand;
-   * where there is nothing under a name, the socket may have been renamed, and what lies near is looked through. Pipes
-   * are in no table, and sockets of other network namespaces are in none of ours: for those, the folders below `around` are
-   * listed, but for `except`: what needs to be hidden there is known.
+   * The kernel's table lists sockets by the names that they were bound to. A relative name is looked for in the working folders of
+   * processes; if nothing has that name, the socket may have been renamed, and nearby folders are searched. Pipes are in no table, and
+   * sockets of other network namespaces are not in this one: for those, the folders below `around` are listed, except those in
+   * `except`, where it is already known what to hide.
    */
   find({ around, except, isInSight }: SpecialFilesRequest): string[] {
     const bound = boundNames();
@@ -77,10 +77,7 @@ export class SpecialFiles {
       if (found.length === 0) near.push(...paths.map((path) => existingFolder(dirname(path))));
     }
     const renamed = [...new Set(near)].filter((folder) => folder !== "/" && isInSight(folder));
-    const listed = [
-      ...this.#below(renamed, renamed.length + mostNear, []),
-      ...this.#below(around, mostFolders, except),
-    ];
+    const listed = [...this.#below(renamed, renamed.length + maxNear, []), ...this.#below(around, maxFolders, except)];
     return [...new Set([...sockets.map(realOrSame), ...listed])];
   }
 
@@ -89,7 +86,7 @@ export class SpecialFiles {
     const closed = new Set(except);
     const found: string[] = [];
     let looked = 0;
-    // What is added on the way is visited as well.
+    // The loop also visits folders added on the way.
     for (const folder of open) {
       if (closed.has(folder)) continue;
       if (looked++ === most) break;
@@ -103,7 +100,7 @@ export class SpecialFiles {
   #list(folder: string): Listing {
     const changedAt = statOf(folder)?.mtimeMs ?? 0;
     const known = this.#listings.get(folder);
-    // A change within the same tick of the clock would not be seen.
+    // A change within the same clock tick would not be noticed.
     if (known && known.changedAt === changedAt && Date.now() - changedAt > 50) return known;
     const entries = entriesOf(folder);
     const paths = (which: (entry: Dirent) => boolean) => entries.filter(which).map(({ name }) => join(folder, name));
@@ -122,7 +119,7 @@ function identityOf(path: string): string {
   return `${path}:${stat?.dev}:${stat?.ino}`;
 }
 
-/** As they were given to the kernel; abstract ones, which stay behind in their namespace, begin with an @. */
+/** Names as they were bound; skips abstract ones, which start with an @ and cannot leave their namespace. */
 function boundNames(): string[] {
   try {
     const lines = readFileSync("/proc/net/unix", "utf8").split("\n");
@@ -140,13 +137,13 @@ function workingFolders(): string[] {
     try {
       folders.add(readlinkSync(`/proc/${name}/cwd`));
     } catch {
-      // Gone, or somebody else's.
+      // Gone, or owned by another user.
     }
   }
   return [...folders];
 }
 
-/** The folder, or the nearest above it that is there. */
+/** Returns the folder, or its nearest existing parent. */
 function existingFolder(folder: string): string {
   return folder === "/" || statOf(folder)?.isDirectory() ? folder : existingFolder(dirname(folder));
 }

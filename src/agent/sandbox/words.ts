@@ -1,4 +1,4 @@
-// What the sandbox forbids, in words for the model: said before it begins, and again when something looks refused.
+// Describes the sandbox's restrictions to the model: before it starts, and again when something looks refused.
 import type { SandboxPlan } from "./plan.ts";
 
 type Limits = Pick<SandboxPlan, "writable" | "temporary" | "network">;
@@ -16,11 +16,11 @@ export function sandboxLimits({ writable, temporary, network }: Limits): string 
   return `${writing}, protected paths cannot, and ${hosts}`;
 }
 
-/** A pipe ends well although its first command was refused, so the exit code alone does not tell. */
+/** Checked even on success, since a pipeline can succeed although its first command was refused. */
 const refused =
   /\b(EAI_AGAIN|ENOTFOUND|ENETUNREACH|EROFS|EPERM|EACCES|Could(?: not|n't) resolve|(?:Temporary )?failure in name resolution|Name or service not known|No address associated|Network is unreachable|no such host|dns error|Read-only file system|Operation not permitted|Permission denied)\b/i;
 
-/** So that a refusal is not taken for a fault of the command. `rules`: those that allow it, where it is confined all the same. */
+/** Explains a refusal, so that the model does not blame the command. `rules` are those that allow it, if it was confined anyway. */
 export function refusalNote(plan: Limits, output: string, succeeded: boolean, rules: readonly string[] = []): string[] {
   if (succeeded && !refused.test(output)) return [];
   const limits = sandboxLimits(plan);

@@ -1,8 +1,8 @@
-// What is different from one snapshot of the whole tree to the next, and from the last one to now: what commands did to files
-// stands nowhere else. Nothing is written.
+// Compares consecutive tree snapshots, and the last one with the present
+// files: the only record of what commands did to files. Writes nothing.
 import { closeSync, openSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { holdsSecrets } from "../../policy/secret-files.ts";
+import { holdsSecrets } from "../../redact/secret-files.ts";
 import { FolderTrail, inFolder, namesFrom, readOnly } from "../folder-handle.ts";
 import { ownFolders } from "./chat-snapshots.ts";
 import { decodeFolder, decodeSnapshot, type Snapshot, type SnapshotEntry } from "./manifest.ts";
@@ -11,23 +11,23 @@ import { readRecords } from "./records.ts";
 import type { RewindContext } from "./rewind.ts";
 import { Pauses } from "./scan.ts";
 import { SnapshotStore } from "./store.ts";
-import { composeTarget } from "./target.ts";
+import { composeTarget, type RestoreTarget, speaksOf } from "./target.ts";
 
-/** Null: nothing was there. Without text: it is too large, no text, or its name suggests a secret. */
+/** Null: no file was there. Without text: the file is too large, binary, or its name suggests a secret. */
 export type FileState = { text?: string } | null;
 
-/** Of a file, from the turn of the one snapshot on. `now`: `after` is what is there today, changed last at that time. */
+/** A change to a file since the snapshot of `turn`. With `now`, `after` is the present state, last changed at that time. */
 export type TreeChange = { turn: number; path: string; before: FileState; after: FileState; now?: number };
 
-const mostText = 500_000;
-const mostTogether = 8_000_000;
+const maxText = 500_000;
+const maxTogether = 8_000_000;
 
 type Reading = Pick<RewindContext, "configDir" | "workspace"> & { chat: Pick<RewindContext["chat"], "state" | "turn"> };
 
 export async function treeChanges({ configDir, workspace, chat }: Reading): Promise<TreeChange[]> {
   const store = new SnapshotStore({ configDir, workspace });
   if (!store.exists) return [];
-  const reader: Reader = { store, left: mostTogether };
+  const reader: Reader = { store, left: maxTogether };
   const trees = treesOf(store, chat);
   const changes: TreeChange[] = [];
   for (const [index, { turn, entries }] of trees.entries()) {
@@ -39,30 +39,52 @@ export async function treeChanges({ configDir, workspace, chat }: Reading): Prom
   return last ? [...changes, ...(await changesSince(reader, last, configDir))] : changes;
 }
 
-/** `left`: how much text may still be read. */
+/** Returns a function that tells whether the snapshots from a turn on hold a file as it was before that turn. */
+export function heldFiles({ configDir, workspace, chat }: Reading): (path: string, turn: number) => boolean {
+  const store = new SnapshotStore({ configDir, workspace });
+  const targets = new Map<number, RestoreTarget>();
+  const targetOf = (turn: number) => {
+    const known = targets.get(turn) ?? composeTarget(snapshotsOf(store, chat, turn), store.objects);
+    targets.set(turn, known);
+    return known;
+  };
+  return (path, turn) => {
+    try {
+      return store.exists && speaksOf(targetOf(turn), path);
+    } catch {
+      return false; // the list of a folder is gone
+    }
+  };
+}
+
+/** `left` is how much text may still be read. */
 type Reader = { store: SnapshotStore; left: number };
 
 type Tree = Snapshot & { turn: number };
 
-/** At most one for each turn. One that is gone tells nothing. */
+/** Returns at most one tree snapshot per turn. */
 function treesOf(store: SnapshotStore, chat: Reading["chat"]): Tree[] {
+  return snapshotsOf(store, chat, 1).filter(({ kind }) => kind === "tree");
+}
+
+/** Returns the snapshots from a turn on, in the order they were taken. Skips those that are gone. */
+function snapshotsOf(store: SnapshotStore, chat: Reading["chat"], from: number): Tree[] {
   const state = { ...chat, saveState: () => {} };
-  const trees: Tree[] = [];
-  for (let turn = 1; turn <= chat.turn; turn++)
+  const found: Tree[] = [];
+  for (let turn = from; turn <= chat.turn; turn++)
     for (const record of readRecords(state, turn)) {
       if (!("object" in record)) continue;
       try {
-        const snapshot = decodeSnapshot(store.objects.get(record.object));
-        if (snapshot.kind === "tree") trees.push({ ...snapshot, turn });
+        found.push({ ...decodeSnapshot(store.objects.get(record.object)), turn });
       } catch {}
     }
-  return trees;
+  return found;
 }
 
 type Entries = ReadonlyMap<string, SnapshotEntry>;
 type Tell = (path: string, before: FileState, after: FileState) => void;
 
-/** A folder with the same object is the same all the way down. */
+/** Skips folders with equal object ids, since their whole contents are equal. */
 function compare(reader: Reader, before: Entries, after: Entries, tell: Tell, above?: string): void {
   for (const name of new Set([...before.keys(), ...after.keys()])) {
     const [was, is] = [before.get(name), after.get(name)];
@@ -86,11 +108,11 @@ function childrenOf(store: SnapshotStore, entry: SnapshotEntry | undefined): Ent
 
 function stateOf(reader: Reader, path: string, entry: SnapshotEntry | undefined): FileState {
   if (entry?.kind !== "file") return null;
-  return entry.size > mostText ? {} : textState(reader, path, reader.store.objects.get(entry.object));
+  return entry.size > maxText ? {} : textState(reader, path, reader.store.objects.get(entry.object));
 }
 
 function textState(reader: Reader, path: string, content: Buffer): FileState {
-  if (content.length > Math.min(mostText, reader.left) || content.includes(0) || holdsSecrets(path)) return {};
+  if (content.length > Math.min(maxText, reader.left) || content.includes(0) || holdsSecrets(path)) return {};
   reader.left -= content.length;
   return { text: content.toString("utf8") };
 }
@@ -104,18 +126,18 @@ async function changesSince(reader: Reader, tree: Tree, configDir: string): Prom
     return steps.flatMap(({ root, path, change, node, entry }): TreeChange[] => {
       if (change === "mode" || (node?.kind !== "file" && entry.kind !== "file")) return [];
       const after =
-        node?.kind === "file" ? (node.size > mostText ? {} : presentState(reader, trail, { root, path })) : null;
+        node?.kind === "file" ? (node.size > maxText ? {} : presentState(reader, trail, { root, path })) : null;
       const now = node?.kind === "file" ? Math.max(node.mtimeMs, node.ctimeMs) : removedBy(path);
       return [{ turn: tree.turn, path, before: stateOf(reader, path, entry), after, now }];
     });
   } catch {
-    return []; // the workspace is gone, or cannot be read
+    return []; // the workspace is gone or cannot be read
   } finally {
     trail.close();
   }
 }
 
-/** When something that is gone was there at the latest: its folder has changed with it. */
+/** Returns the latest time at which a removed path can have existed: its folder changed when it was removed. */
 function removedBy(path: string): number {
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     const stat = statSync(folder, { throwIfNoEntry: false });

@@ -1,4 +1,4 @@
-// Takes the snapshots of one chat, and sees to it that they are kept as long as the chat.
+// Takes the snapshots of one chat, and keeps them as long as the chat exists.
 import { realOrSame } from "../../policy/paths.ts";
 import { homeDir } from "../../store/config-dir.ts";
 import { gitRepositoryOf } from "./git-index.ts";
@@ -9,17 +9,17 @@ import { SnapshotStore } from "./store.ts";
 import { type PathInRoot, type TakenSnapshot, takePaths, takeTrees } from "./take-snapshot.ts";
 
 export type ChatSnapshots = {
-  /** Everything below the roots. A tree that is too large is not tried again. */
+  /** Saves everything below the roots. A tree that is too large is not tried again. */
   tree(options: TreeOptions): Promise<TakenSnapshot | { missing: string }>;
-  /** The same before anybody needs it. Undefined where much would have to be read and written, perhaps for nothing. */
+  /** Takes the same snapshot ahead of time. Returns undefined if much would have to be read and written, perhaps in vain. */
   early(signal: AbortSignal): Promise<TakenSnapshot | undefined>;
   paths(paths: readonly PathInRoot[], signal?: AbortSignal): Promise<TakenSnapshot>;
 };
 
-/** `borrow`: what a repository holds need not be saved. `early`: taken a moment ago. */
+/** `borrow`: do not save what a repository holds. `early` is a snapshot taken a moment ago. */
 type TreeOptions = { borrow: boolean; early?: TakenSnapshot | undefined; signal?: AbortSignal | undefined };
 
-/** `roots`: none inside another. */
+/** No root may lie inside another. */
 export function openChatSnapshots({
   configDir,
   workspace,
@@ -36,7 +36,7 @@ export function openChatSnapshots({
   const keeping = (take: (pauses: Pauses) => Promise<TakenSnapshot>, signal?: AbortSignal): Promise<TakenSnapshot> =>
     store.use(async () => {
       const taken = await take(new Pauses(signal));
-      // A chat that was copied from another one refers to snapshots that only the other one has kept so far.
+      // A chat copied from another one refers to snapshots that only the other one has kept so far.
       const earlier = begun || store.keptBy(sessionId).length > 0 ? [] : objectsOf(chat);
       begun = true;
       store.keep(sessionId, [...earlier, taken.object]);
@@ -65,10 +65,10 @@ export function openChatSnapshots({
   };
 }
 
-/** In seconds: so long others wait at most while a snapshot is taken that nobody waits for. */
+/** In seconds: the longest that an early snapshot, which no call waits for yet, may block other work. */
 const shortSlice = 0.004;
 
-/** They hold the snapshots themselves, and nothing that a call may change. */
+/** The agent's own folders: they hold the snapshots themselves, and nothing that a call may change. */
 export function ownFolders(configDir: string): ReadonlySet<string> {
   const folders = [configDir, `${homeDir(process.env)}/.cursor`];
   return new Set(folders.flatMap((folder) => [folder, realOrSame(folder)]));

@@ -1,23 +1,23 @@
-// The index of a git repository: which content every tracked file had when git last looked, by the stat data it had then. Read
-// without git, and never written. Format: git-scm.com/docs/index-format
+// Reads the index of a git repository: the content id of every tracked file, with the stat data it had when git last read it. Parses
+// the file without git, and never writes it. Format: git-scm.com/docs/index-format
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { homeDir } from "../../store/config-dir.ts";
 import type { FileStat } from "./scan.ts";
 
-/** A repository whose objects have ids like ours, and where they lie. */
+/** A repository that uses SHA-1 ids as the snapshots do, and where its objects are. */
 export type GitRepository = {
   /** The folder that its paths are relative to. */
   top: string;
-  /** The folder that it was looked up for, and those on the way to the top. */
+  /** The folder that the search started from, and those above it up to the top. */
   above: string[];
-  /** The folder of this checkout, and the one that all checkouts share. */
+  /** The git folder of this checkout, and the one that all checkouts share. */
   folder: string;
   common: string;
   objects: string;
 };
 
-/** The repository that a folder lies in. */
+/** Finds the repository that contains a folder. */
 export function gitRepositoryOf(root: string): GitRepository | undefined {
   const above: string[] = [];
   for (let top = root; ; top = dirname(top)) {
@@ -28,7 +28,7 @@ export function gitRepositoryOf(root: string): GitRepository | undefined {
   }
 }
 
-/** `.git` is a folder; in a worktree and in a submodule, a file that names one. */
+/** `.git` is a folder, or in a worktree or submodule a file that names one. */
 function repositoryAt(above: string[], found: string): GitRepository | undefined {
   const top = dirname(found);
   try {
@@ -45,15 +45,15 @@ function repositoryAt(above: string[], found: string): GitRepository | undefined
   }
 }
 
-/** What the stat data of files tell of their contents. */
+/** Finds the content id of a file by its path and stat data. */
 export class GitIndex {
   readonly #top: string;
   readonly #bytes: Buffer;
   readonly #entries: IndexEntries;
   readonly #writtenAt: number;
-  /** Where the entries of files begin, by name, of the folders that were asked for last. */
+  /** Where the entries of files start, by name, for the folders requested last. */
   readonly #folders = new Map<string, Map<string, number>>();
-  /** A file was seen by which git converts contents: what it holds may differ from the files. */
+  /** Set if an attributes file makes git convert contents: the stored content may differ from the file. */
   isDoubtful = false;
 
   constructor(top: string, bytes: Buffer, writtenAt: number) {
@@ -64,7 +64,7 @@ export class GitIndex {
     for (const path of this.#entries.named(attributesName)) this.#lookAt(join(top, path));
   }
 
-  /** The content of a file that nobody touched since git read it. A file as young as the index may have changed unseen. */
+  /** Returns the content id of a file that is unchanged since git read it. A file as new as the index may have changed unnoticed. */
   find(path: string, { size, mtimeMs, ctimeMs, ino }: FileStat): string | undefined {
     if (!path.startsWith(this.#top)) return undefined;
     const split = path.lastIndexOf(sep) + 1;
@@ -84,13 +84,13 @@ export class GitIndex {
     return isSame ? bytes.toString("hex", at + 40, at + 60) : undefined;
   }
 
-  /** The folders above are asked for again on the way back, so some are kept. */
+  /** Caches some folders, since parents are requested again on the way back up. */
   #filesIn(folder: string): Map<string, number> {
     const known = this.#folders.get(folder);
     if (known) return known;
     const files = this.#entries.filesIn(folder);
     const [oldest] = this.#folders.keys();
-    if (oldest !== undefined && this.#folders.size >= mostFolders) this.#folders.delete(oldest);
+    if (oldest !== undefined && this.#folders.size >= maxFolders) this.#folders.delete(oldest);
     this.#folders.set(folder, files);
     return files;
   }
@@ -100,11 +100,11 @@ export class GitIndex {
   }
 }
 
-const mostFolders = 32;
+const maxFolders = 32;
 
 export const attributesName = ".gitattributes";
 
-/** Undefined where there is none, or none that can be relied on: then contents are read. */
+/** Returns undefined if there is no reliable index; contents are then read. */
 export function gitIndexOf(repository: GitRepository): GitIndex | undefined {
   try {
     if (mayConvert(repository)) return undefined;
@@ -118,7 +118,7 @@ export function gitIndexOf(repository: GitRepository): GitIndex | undefined {
   }
 }
 
-/** As Node computes it, so that equal times are equal numbers. */
+/** Computed as Node does, so that equal times are equal numbers. */
 function timeAt(bytes: Buffer, at: number): number {
   return bytes.readUInt32BE(at) * 1000 + bytes.readUInt32BE(at + 4) / 1_000_000;
 }
@@ -128,16 +128,16 @@ const statSize = 62;
 const regular = 0o100000;
 
 /**
- * The entries in the order of their paths. As bytes: fifty thousand strings would take much of the memory that a run has.
- * Throws where an index is of a later version, or refers to another one.
+ * The entries in the order of their paths. Kept as bytes: fifty thousand strings would take too much memory. Throws if the index is of
+ * a later version, or is split over two files.
  */
 class IndexEntries {
   readonly #index: Buffer;
-  /** Where each entry begins in the index, and where its path lies among the paths. */
+  /** Where each entry starts in the index, and where its path lies in `#paths`. */
   readonly #starts: Uint32Array;
   readonly #pathStarts: Uint32Array;
   readonly #pathEnds: Uint32Array;
-  /** The index itself; where it holds only how each path differs from the one before, the whole paths. */
+  /** The index itself; in version 4, which stores only how each path differs from the previous one, the expanded paths. */
   #paths: Buffer;
 
   constructor(index: Buffer) {
@@ -167,7 +167,7 @@ class IndexEntries {
     if (hasExtension(index, at, "link")) throw new Error("a part of another index");
   }
 
-  /** Where the entries of the files in a folder begin, by name. The folder ends with a slash, the top is empty. */
+  /** Returns where the entries of a folder's files start, by name. The folder ends with a slash; the top is empty. */
   filesIn(folder: string): Map<string, number> {
     const files = new Map<string, number>();
     const prefix = Buffer.from(folder);
@@ -176,7 +176,7 @@ class IndexEntries {
       if (this.#paths.compare(prefix, 0, prefix.length, start, Math.min(end, start + prefix.length)) !== 0) break;
       const slash = this.#paths.indexOf(slashCode, start + prefix.length);
       if (slash !== -1 && slash < end) {
-        // Past everything in a folder below: the sign after the slash is larger than all of it.
+        // Skip a subfolder: this path sorts after everything in it.
         const below = Buffer.from(this.#paths.subarray(start, slash + 1));
         below[below.length - 1] = slashCode + 1;
         number = this.#firstFrom(below);
@@ -189,7 +189,7 @@ class IndexEntries {
     return files;
   }
 
-  /** The paths of files with this name. */
+  /** Returns the paths of files with this name. */
   named(name: string): string[] {
     const found: string[] = [];
     for (let at = this.#paths.indexOf(name); at !== -1; at = this.#paths.indexOf(name, at + 1)) {
@@ -203,7 +203,9 @@ class IndexEntries {
     return { start: this.#pathStarts[number] ?? 0, end: this.#pathEnds[number] ?? 0 };
   }
 
-  /** How many bytes of the path before are dropped, and what follows the rest of it. Where the next entry begins. */
+  /**
+   * Reads a version 4 path: how many bytes to drop from the previous path, and the suffix to add. Returns where the next entry starts.
+   */
   #addPath(number: number, at: number): number {
     const before = this.#pathAt(number - 1);
     const dropped = readOffset(this.#index, at);
@@ -234,7 +236,7 @@ class IndexEntries {
     return (this.#index.readUInt16BE(start + 60) & 0x4000) !== 0;
   }
 
-  /** A regular file that is merged, and of which a content was added. */
+  /** Reports whether the entry is a regular file without a merge conflict whose content was added. */
   #isFile(start: number): boolean {
     const isPlanned = this.#isExtended(start) && (this.#index.readUInt16BE(start + statSize) & 0x2000) !== 0;
     const isMerged = (this.#index.readUInt16BE(start + 60) & 0x3000) === 0;
@@ -244,7 +246,7 @@ class IndexEntries {
 
 const slashCode = "/".charCodeAt(0);
 
-/** A number in groups of seven bits, the highest first, each group but the last one more than it says. */
+/** Reads git's offset encoding: groups of seven bits, highest first, where each group but the last adds one. */
 export function readOffset(bytes: Buffer, start: number): { value: number; end: number } {
   let at = start;
   let value = bytes[at]! & 0x7f;
@@ -259,8 +261,8 @@ function hasExtension(bytes: Buffer, start: number, name: string): boolean {
 }
 
 /**
- * Git may hold another content than the file: with other line ends, or what a filter makes of it. Any setting that could do so
- * counts.
+ * Reports whether git may store other contents than the file has: with other
+ * line ends, or changed by a filter. Any setting that could do so counts.
  */
 function mayConvert({ above, folder, common }: GitRepository): boolean {
   if (process.platform === "win32" || process.env["GIT_CONFIG_COUNT"] !== undefined) return true;
@@ -284,7 +286,7 @@ function mayConvert({ above, folder, common }: GitRepository): boolean {
 }
 
 const systemFolders = ["/etc", "/usr/local/etc", "/opt/homebrew/etc"];
-/** An attribute behind a pattern that makes git convert the content. */
+/** Matches an attribute after a pattern that makes git convert the content. */
 const converting = /^[^#\n]*\s(text|crlf|eol|ident|filter|working-tree-encoding)(=|\s|$)/m;
 
 function read(file: string): string | undefined {

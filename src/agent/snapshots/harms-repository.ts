@@ -1,4 +1,4 @@
-// May a command take contents away from a repository? Before such a command nothing is borrowed: everything is saved here.
+// Decides whether a command may remove contents from a repository. Before such a command nothing is borrowed: everything is saved.
 import { resolve } from "node:path";
 import { removed } from "../../policy/files/copies.ts";
 import type { ShellWord } from "../../policy/parse/shell.ts";
@@ -6,12 +6,12 @@ import { isInside } from "../../policy/paths.ts";
 import { type ProgramStart, startedPrograms } from "../../policy/starts/wrappers.ts";
 import { words } from "../../text/words.ts";
 
-/** They remove what no branch leads to, or put it elsewhere. */
+/** Git commands that remove or move objects that no branch reaches. */
 const cleaners = words("gc prune prune-packed repack maintenance filter-branch filter-repo reflog unpack-objects");
 
-/** Every doubt is a yes: then saving takes longer, and that is all. `cwd`: where the command starts. */
+/** Returns true in any doubt, which only makes saving slower. `cwd` is where the command starts. */
 export function harmsRepository(command: string, cwd: string, roots: readonly string[]): boolean {
-  // The folder itself, not `.gitignore` and the like.
+  // Match the folder itself, not `.gitignore` and the like.
   if (/\.git(?![\w-])/.test(command)) return true;
   const { runs, opaque } = startedPrograms(command);
   if (opaque.length > 0) return true;

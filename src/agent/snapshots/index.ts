@@ -1,4 +1,4 @@
-// Snapshots of the workspace, taken before a call that may write, so that a turn can be taken back. docs/rewind.md tells users.
+// Takes snapshots of the workspace before a call that may write, so that a turn can be undone. For users: docs/rewind.md.
 import { basename, dirname, join } from "node:path";
 import { type Need, onlyLooks } from "../../policy/need.ts";
 import { absolutePath, isInside, realTarget, shownPath } from "../../policy/paths.ts";
@@ -11,45 +11,42 @@ import type { PathInRoot } from "./take-snapshot.ts";
 
 export type SnapshotContext = {
   configDir: string;
-  /** Real paths. */
+  /** A real path, as are the roots. */
   workspace: string;
   roots: readonly string[];
   sessionId: string;
-  /** Which snapshots a turn has is kept with the chat. */
+  /** The list of snapshots of each turn is stored with the chat. */
   chat: Pick<ChatWriter, "state" | "saveState" | "turn">;
   limits?: SnapshotLimits;
 };
 
-/** What a rewind would not bring back. Each thing is told once. */
+/** What a rewind would not restore. Each item is reported once. */
 export type SnapshotNote = { message: string; unsaved: readonly UnsavedPath[] };
 
 export interface Snapshots {
   /**
-   * To be called before every permitted call. Takes what a rewind will need: nothing for a call that only reads, the file
-   * for one that names it, the whole tree, once a turn, for all others. What cannot be saved makes a note, and the call may
-   * go on; only what the chat cannot keep is thrown.
+   * Call this before every permitted call. Saves what a rewind will need: nothing for a call that only reads, the file for one that
+   * names it, the whole tree, once a turn, for all others. What cannot be saved is reported in a note, and the call may go on; throws
+   * only if the chat cannot be written.
    */
   before(turn: number, needs: readonly Need[], signal?: AbortSignal): Promise<SnapshotNote | undefined>;
-  /**
-   * Before a call that deletes where nobody is asked: is each file that it deletes in a snapshot, as it is now? One is taken, whatever was
-   * saved before.
-   */
+  /** Before a deletion without confirmation: takes a new snapshot and reports whether it holds every file to be deleted. */
   holdsDeleted(turn: number, needs: readonly Need[], signal?: AbortSignal): Promise<boolean>;
   /**
-   * While the model answers: takes a snapshot of the tree for the first call of the turn that may change anything, which then
-   * waits for no more than the rest of it. To be called when a turn begins; what comes back ends it, with the turn.
+   * Call this when a turn begins. While the model answers, takes a snapshot of the tree for the first call that may change anything,
+   * which then waits only for the rest of it. Returns a function that ends this with the turn.
    */
   prepare(): () => void;
-  /** At the end of a run: at most once a day, contents that no chat refers to are removed. */
+  /** At the end of a run, at most once a day: removes contents that no chat refers to. */
   tidy(): Promise<void>;
 }
 
-/** What is saved in the turn that runs. */
+/** What was saved in the current turn. */
 type SavedInTurn = {
   turn: number;
   records: SnapshotRecord[];
   paths: Set<string>;
-  /** There is a snapshot of everything but these, and what is in them. */
+  /** Set once the tree was saved: everything except these paths and their contents. */
   allBut?: readonly string[];
 };
 
@@ -65,13 +62,13 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
     return loading;
   };
 
-  /** A chat that was taken back begins a turn of the same number anew. */
+  /** Starts over if a rewound chat reuses a turn number. */
   function enter(turn: number): void {
     const isSame = saved.turn === turn && readRecords(context.chat, turn).length === saved.records.length;
     if (!isSame) saved = { turn, records: [], paths: new Set() };
   }
 
-  /** One after the other: calls that run together must not start before what they may change is saved. */
+  /** Runs snapshots one at a time: concurrent calls must not start before what they may change is saved. */
   function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const done = queue.then(work);
     queue = done.catch(() => undefined);
@@ -83,7 +80,7 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
       const taken = await (await open()).early(signal);
       return taken && { ...taken, at: Date.now() };
     } catch {
-      return undefined; // the call that needs one will say why there is none
+      return undefined; // the call that needs one reports why there is none
     }
   }
 
@@ -120,7 +117,7 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
         const taken = await (await open()).tree({ borrow, early: borrow ? await earlyFor(turn) : undefined, signal });
         records.push("missing" in taken ? { missing: taken.missing } : { object: taken.object });
         if (!("missing" in taken)) unsaved.push(...taken.unsaved);
-        // Where nothing could be saved, nothing else is tried in this turn.
+        // If nothing could be saved, nothing else is tried in this turn.
         saved.allBut = "missing" in taken ? roots : taken.unsaved.map(({ path }) => path);
       }
       const single = inside.filter(({ path }) => !isSaved(saved, path));
@@ -151,7 +148,7 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
       const begin = setTimeout(() => {
         const { turn } = context.chat;
         const isSaved = () => saved.turn === turn && saved.allBut !== undefined;
-        // In the same line as the calls: two cannot be taken at once.
+        // In the same queue as the calls, since two snapshots cannot be taken at once.
         if (!isSaved()) early = { turn, taken: inTurn(async () => (isSaved() ? undefined : takeEarly(ending.signal))) };
       }, patienceMs).unref();
       return () => {
@@ -168,18 +165,18 @@ export function createSnapshots(context: SnapshotContext): Snapshots {
   };
 }
 
-/** A model that answers sooner is not held up by a snapshot that it may not need. */
+/** A model that answers sooner is not delayed by a snapshot that it may not need. */
 const patienceMs = 250;
-/** What is older than this is taken anew: somebody may have worked on the files meanwhile. */
+/** An older early snapshot is taken anew, since the user may have changed files meanwhile. */
 const longestEarlyMs = 30_000;
 
-/** A folder inside another one is covered by it. */
+/** Drops folders that lie inside another one. */
 function outermost(folders: readonly string[]): string[] {
   const distinct = [...new Set(folders)];
   return distinct.filter((path) => !distinct.some((other) => other !== path && isInside(path, other)));
 }
 
-/** Commands and servers may change any file, unless it can be seen that a command only reads. */
+/** Commands and MCP servers may change any file, unless a command provably only reads. */
 async function mayWriteAnything(needs: readonly Need[]): Promise<boolean> {
   for (const need of needs) {
     if (need.kind === "Mcp") return true;
@@ -190,7 +187,7 @@ async function mayWriteAnything(needs: readonly Need[]): Promise<boolean> {
   return false;
 }
 
-/** What a repository holds cannot be borrowed before a call that may take it away. */
+/** Contents of a repository cannot be borrowed before a call that may remove them. */
 async function mayHarmRepository(
   needs: readonly Need[],
   workspace: string,
@@ -206,8 +203,8 @@ async function mayHarmRepository(
 }
 
 /**
- * Where the named paths really lead: an edit follows a link to the file, deleting takes the link itself. `whole`: one of
- * them holds a root.
+ * Resolves the named paths: an edit follows a link to the file, deleting
+ * removes the link itself. `whole` is set if one of them contains a root.
  */
 function pathsOf(needs: readonly Need[], workspace: string, roots: readonly string[]) {
   const inside: PathInRoot[] = [];
@@ -220,7 +217,7 @@ function pathsOf(needs: readonly Need[], workspace: string, roots: readonly stri
     try {
       path = kind === "Write" ? realTarget(given) : join(realTarget(dirname(given)), basename(given));
     } catch {
-      continue; // Links in a circle: the call itself will fail.
+      continue; // The links form a loop: the call itself will fail.
     }
     const root = roots.find((each) => isInside(path, each) && path !== each);
     if (root !== undefined) inside.push({ root, path });
@@ -234,7 +231,7 @@ function isSaved({ paths, allBut }: SavedInTurn, path: string): boolean {
   return paths.has(path) || (allBut !== undefined && !allBut.some((open) => isInside(path, open)));
 }
 
-const mostShown = 5;
+const maxShown = 5;
 
 function noteOf(
   records: readonly SnapshotRecord[],
@@ -248,8 +245,8 @@ function noteOf(
     (why) => `The files were not saved before this call: ${why}. A rewind cannot restore them.`,
   );
   if (unsaved.length > 0) {
-    const shown = unsaved.slice(0, mostShown).map(({ path, why }) => `${shownPath(path, workspace)} (${reasons[why]})`);
-    const more = unsaved.length > mostShown ? ` and ${unsaved.length - mostShown} more` : "";
+    const shown = unsaved.slice(0, maxShown).map(({ path, why }) => `${shownPath(path, workspace)} (${reasons[why]})`);
+    const more = unsaved.length > maxShown ? ` and ${unsaved.length - maxShown} more` : "";
     sentences.push(`Not saved, so a rewind will not change it: ${shown.join(", ")}${more}.`);
   }
   return sentences.length > 0 ? { message: sentences.join(" "), unsaved } : undefined;

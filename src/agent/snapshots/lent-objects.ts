@@ -1,15 +1,15 @@
-// Contents that need not be saved, because a git repository holds them: read from its own files, which are never written.
+// Reads contents that need not be saved because a git repository holds them. Never writes to the repository.
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { inflateSync } from "node:zlib";
 import { Packs } from "./packs.ts";
 
-/** Where a folder of objects says which others it borrows from. */
+/** The file that lists which other object folders this one borrows from. */
 export function alternatesFile(objects: string): string {
   return join(objects, "info", "alternates");
 }
 
-/** Those that a folder of objects borrows from, and those that they borrow from. */
+/** Returns the object folders that this one borrows from, directly or indirectly. */
 export function alternatesOf(objects: string, depth = 0): string[] {
   try {
     const lines = readFileSync(alternatesFile(objects), "utf8").split("\n");
@@ -22,7 +22,7 @@ export function alternatesOf(objects: string, depth = 0): string[] {
 
 export class LentObjects {
   readonly #folders: { path: string; packs: Packs }[];
-  /** The names of single objects, by folder: a repository that was never packed has one for each file. */
+  /** The names of loose objects by folder: a repository that was never packed has one for each file. */
   readonly #single = new Map<string, Set<string>>();
 
   constructor(folders: readonly string[]) {
@@ -34,7 +34,7 @@ export class LentObjects {
     return this.#folders.some(({ packs }) => packs.has(id)) || this.#singleFile(id) !== undefined;
   }
 
-  /** Undefined when nobody holds it. Whether it is what its name says is for the caller to see. */
+  /** Returns undefined if no folder holds it. The caller checks that the content matches its id. */
   get(id: string): Buffer | undefined {
     for (const { packs } of this.#folders) {
       const packed = packs.get(id);

@@ -1,7 +1,7 @@
-// How a snapshot is written down: one blob for each folder, so that a folder that did not change is written once.
+// Encodes and decodes snapshots: one blob per folder, so that an unchanged folder is stored once.
 import type { UnsavedReason } from "./reasons.ts";
 
-/** What is known of a path. `absent`: nothing was there. `unmade`: no folder was there; one goes when nothing is left in it. */
+/** What is known of a path. `absent`: nothing was there. `unmade`: the folder did not exist; it is removed when it is empty. */
 export type SnapshotEntry =
   | { kind: "file"; mode: number; size: number; object: string }
   | { kind: "link"; object: string }
@@ -10,14 +10,14 @@ export type SnapshotEntry =
   | { kind: "absent" }
   | { kind: "unmade" };
 
-/** `tree`: the roots, each with everything in it. `paths`: single entries below the roots, by their absolute paths. */
+/** `tree`: the roots, each with everything in it. `paths`: single entries below the roots, by absolute path. */
 export type Snapshot = { kind: "tree" | "paths"; roots: readonly string[]; entries: Map<string, SnapshotEntry> };
 
 export function decodeFolder(content: Buffer): Map<string, SnapshotEntry> {
   return decode(content.toString("utf8"));
 }
 
-/** The first line says the kind, the version of this form, and the roots. */
+/** The first line holds the kind, the format version, and the roots. */
 export function encodeSnapshot({ kind, roots, entries }: Snapshot): string {
   return `${kind} 1 ${JSON.stringify(roots)}\n${encodeFolder(entries)}`;
 }
@@ -30,7 +30,7 @@ export function decodeSnapshot(content: Buffer): Snapshot {
   return { kind, roots: JSON.parse(roots) as string[], entries: decode(text.slice(head.length)) };
 }
 
-/** The objects that a manifest names, and which of them are manifests themselves. */
+/** Yields the objects that a manifest names, and which of them are manifests themselves. */
 export function* objectsIn(
   entries: ReadonlyMap<string, SnapshotEntry>,
 ): Generator<{ object: string; isFolder: boolean }> {
@@ -40,7 +40,7 @@ export function* objectsIn(
   }
 }
 
-/** `kind mode size object "name"`, a line each; of the unsaved `kind why - stamp "name"`. */
+/** One line per entry: `kind mode size object "name"`; for unsaved ones `kind why - stamp "name"`. */
 export function encodeFolder(entries: ReadonlyMap<string, SnapshotEntry>): string {
   let text = "";
   for (const [name, entry] of entries) text += `${entry.kind} ${fieldsOf(entry)} ${JSON.stringify(name)}\n`;

@@ -1,4 +1,4 @@
-// Contents by their hash, in git's own formats, so that `git --git-dir` can read them. Written without git.
+// Stores contents by their hash in git's own formats, so that `git --git-dir` can read them. Written without git.
 import { createHash } from "node:crypto";
 import {
   createReadStream,
@@ -21,31 +21,31 @@ import { alternatesFile, alternatesOf, LentObjects } from "./lent-objects.ts";
 import { Batch, Packs } from "./packs.ts";
 
 const largestAtOnce = 16 * 1024 * 1024;
-/** By then a system has written everything to the disk, asked or not. */
+/** After this time the system has written everything to disk, with or without a sync. */
 const surelyWrittenMs = 2 * 60 * 1000;
 
 type SavedContent = { object: string; size: number };
 
 export type ObjectStore = {
-  /** The id of a content. It is on the disk after the next `settle`, and may be named then. */
+  /** Returns the id of a content. It is on disk, and may be referred to, after the next `settle`. */
   put(content: Buffer | string): string;
-  /** The same for an open file of any size, from its beginning. `borrow`: not saved where a repository holds it. */
+  /** The same for an open file of any size, from its start. `borrow`: do not save what a repository holds. */
   putFile(handle: number, size: number, options?: { borrow?: boolean }): Promise<SavedContent>;
-  /** Is there such a content, as far as can be told without reading it? `borrow`: one that a repository holds counts. */
+  /** Reports whether a content exists, without reading it. `borrow`: contents of a repository count. */
   has(id: string, options: { borrow: boolean }): boolean;
-  /** From now on what lies in this folder of a repository's objects counts as saved. */
+  /** From now on, contents in this object folder of a repository count as saved. */
   borrowFrom(objects: string): void;
-  /** Forces everything that was put to the disk. */
+  /** Syncs everything that was put to disk. */
   settle(): Promise<void>;
-  /** Throws when there is none, or when it is not what its name says. */
+  /** Throws if the content is missing or does not match its id. */
   get(id: string): Buffer;
-  /** Reads it to its end, and throws as `get` does. */
+  /** Reads the content to its end, and throws as `get` does. */
   check(id: string): Promise<void>;
-  /** The same in pieces, for contents of any size. */
+  /** Reads a content of any size in chunks. */
   pieces(id: string): AsyncGenerator<Buffer>;
-  /** What others made or swept away since is noticed. To be called while nothing is swept. */
+  /** Notices what other processes have added or removed. Call this only while no sweep runs. */
   refresh(): void;
-  /** What `work` puts is there when it ends: more than `most` contents in one file, fewer each in its own. */
+  /** Everything `work` puts is stored when it ends: in one pack if there are more than `most`, otherwise as single files. */
   together<Result>(most: number, work: () => Promise<Result>): Promise<Result>;
   readonly packs: Packs;
 };
@@ -55,11 +55,11 @@ export function openObjects(folder: string): ObjectStore {
   let lent = new LentObjects(alternatesOf(folder));
   let together: Batch | undefined;
   const pathOf = (id: string) => join(folder, id.slice(0, 2), id.slice(2));
-  /** One that is empty was lost when the machine went down. */
+  /** An empty file was lost in a crash of the machine. */
   const sizeOf = (id: string) => statSync(pathOf(id), { throwIfNoEntry: false })?.size ?? 0;
-  /** Files and folders that may not be on the disk yet. */
+  /** Files and folders that may not be on disk yet. */
   const unsettled = new Set<string>();
-  /** Single contents that were read, or written, by this process. */
+  /** Loose contents that this process has read or written. */
   const sound = new Set<string>();
   const newFile = () => join(folder, `new-${process.pid}-${Math.random().toString(36).slice(2)}`);
 
@@ -96,7 +96,7 @@ export function openObjects(folder: string): ObjectStore {
     for (const path of [pathOf(id), join(folder, id.slice(0, 2)), folder]) unsettled.add(path);
   }
 
-  /** A single content that is already there: read once. One that was made a moment ago may be of a process that died since. */
+  /** Checks an existing loose content once by reading it. A very recent one may be from a process that died before syncing it. */
   function isWhole(id: string): boolean {
     if (sound.has(id)) return true;
     const stat = statSync(pathOf(id), { throwIfNoEntry: false });
@@ -153,12 +153,12 @@ export function openObjects(folder: string): ObjectStore {
     }
     const hash = createHash("sha1");
     const inflated = createInflate();
-    // What goes wrong in either of them, or here, ends both.
+    // An error in either stream, or here, destroys both.
     pipeline(createReadStream(pathOf(id)), inflated, () => {});
     let begun = false;
     for await (const piece of inflated as AsyncIterable<Buffer>) {
       hash.update(piece);
-      // The header is far shorter than a piece.
+      // The header is far shorter than a chunk.
       yield begun ? piece : withoutHeader(piece);
       begun = true;
     }
@@ -211,7 +211,7 @@ export function openObjects(folder: string): ObjectStore {
   };
 }
 
-/** What the id of an open file would be, without keeping it. */
+/** Returns the id that an open file would have, without storing it. */
 export function hashFile(handle: number, size: number): string {
   if (size <= largestAtOnce) return idOf(readFileSync(handle));
   const hash = createHash("sha1");
@@ -219,7 +219,7 @@ export function hashFile(handle: number, size: number): string {
   return hash.digest("hex");
 }
 
-/** The id that a content has, or would have. */
+/** Returns the id that a content has, or would have. */
 export function idOf(content: Buffer | string): string {
   return createHash("sha1")
     .update(headerOf(Buffer.byteLength(content)))
@@ -227,7 +227,7 @@ export function idOf(content: Buffer | string): string {
     .digest("hex");
 }
 
-/** The header, then the content. The header says the size, so the file must keep it. */
+/** Yields the header, then the content. The header states the size, so the file must not change its size. */
 function* wholePieces(handle: number, size: number): Generator<Buffer> {
   yield headerOf(size);
   for (let at = 0; at < size; ) {

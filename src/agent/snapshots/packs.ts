@@ -1,4 +1,4 @@
-// Many contents in one file, in git's pack format: making thousands of small files is what costs the most.
+// Stores many contents in one file, in git's pack format: creating thousands of small files would cost the most time.
 import { createHash } from "node:crypto";
 import {
   closeSync,
@@ -19,10 +19,10 @@ import { crc32, deflateSync, inflateSync } from "node:zlib";
 import { syncFolder } from "../../store/sync.ts";
 import { readOffset } from "./git-index.ts";
 
-/** An index holds 31 bits of an offset. */
+/** An index stores 31 bits of an offset. */
 const largestPack = 2 ** 31 - 64 * 1024 * 1024;
 
-/** The packs of a folder, as far as they were there when it was last looked. */
+/** The packs of a folder, as of the last refresh. */
 export class Packs {
   readonly #folder: string;
   #packs: PackIndex[] = [];
@@ -32,7 +32,7 @@ export class Packs {
     this.#folder = folder;
   }
 
-  /** Another process may have made packs, or swept some away. */
+  /** Notices packs that another process has added or removed. */
   refresh(): void {
     const stat = statSync(this.#folder, { throwIfNoEntry: false });
     const seen = stat ? `${stat.ino} ${stat.mtimeMs}` : "";
@@ -50,7 +50,7 @@ export class Packs {
     return this.#packs.some((pack) => pack.find(id) !== undefined);
   }
 
-  /** Undefined when no pack holds it. */
+  /** Returns undefined if no pack holds it. */
   get(id: string): Buffer | undefined {
     for (const pack of this.#packs) {
       const index = pack.find(id);
@@ -60,7 +60,7 @@ export class Packs {
   }
 }
 
-/** How many contents a pack has, and what lies where in its index. */
+/** The number of contents in a pack, and access to its index. */
 type IndexFile = {
   count: number;
   at(start: number, length: number): Buffer;
@@ -68,9 +68,9 @@ type IndexFile = {
   nameAt(index: number): string;
 };
 
-/** A pack and its index, of ours or of a repository. Looked at when it is first needed. */
+/** A pack and its index, of a snapshot store or a repository. Loaded when first needed. */
 export class PackIndex {
-  /** Without its ending. */
+  /** The path without its extension. */
   readonly path: string;
   #loaded: IndexFile | undefined;
 
@@ -83,7 +83,7 @@ export class PackIndex {
     return Array.from({ length: count }, (_, index) => nameAt(index));
   }
 
-  /** The place of a name among the names, which are sorted. */
+  /** Returns the position of an id among the sorted ids. */
   find(id: string): number | undefined {
     const { number, nameAt, count } = this.#load();
     if (count === 0) return undefined;
@@ -100,7 +100,7 @@ export class PackIndex {
     return undefined;
   }
 
-  /** `others`: finds what a content is a difference to, should it not be in this pack. */
+  /** `others` finds the base of a delta if it is not in this pack. */
   read(index: number, others: (id: string) => Buffer | undefined = () => undefined): Buffer {
     const handle = openSync(`${this.path}.pack`, "r");
     try {
@@ -114,11 +114,11 @@ export class PackIndex {
   }
 
   remove(): void {
-    // The index first: without it the rest is not seen.
+    // The index first: without it the pack is not found.
     for (const ending of ["idx", "pack"]) rmSync(`${this.path}.${ending}`, { force: true });
   }
 
-  /** Offsets of more than 31 bits lie in a table of their own, behind the others. */
+  /** Offsets of more than 31 bits are in a table of their own, after the others. */
   #offsetOf(index: number): number {
     const { at, number, count } = this.#load();
     const short = number(namesAt + count * 24 + index * 4);
@@ -131,7 +131,7 @@ export class PackIndex {
     return this.#loaded;
   }
 
-  /** Where one of the two was lost in part when the machine went down, nothing is found in it. */
+  /** Returns undefined if either file was partly lost in a crash of the machine; nothing is then found in it. */
   #open(): IndexFile | undefined {
     const size = statSync(`${this.path}.idx`).size;
     const whole = size <= largestInMemory ? readFileSync(`${this.path}.idx`) : undefined;
@@ -148,7 +148,7 @@ export class PackIndex {
     return rest >= 0 && rest % 8 === 0 && this.#endsWith(at(size - 40, 20)) ? { count, at, number, nameAt } : undefined;
   }
 
-  /** A pack ends with its sum, which the index also holds. */
+  /** A pack ends with its checksum, which the index also holds. */
   #endsWith(sum: Buffer): boolean {
     try {
       const file = `${this.path}.pack`;
@@ -159,7 +159,7 @@ export class PackIndex {
   }
 }
 
-/** The index of a larger repository is read where it lies. */
+/** A larger index is read from disk as needed. */
 const largestInMemory = 16 * 1024 * 1024;
 
 function partOf(file: string, start: number, length: number): Buffer {
@@ -176,13 +176,13 @@ function partOf(file: string, start: number, length: number): Buffer {
 const offsetDelta = 6;
 const namedDelta = 7;
 
-/** `find`: the offset of another content in this pack, or that content itself. */
+/** `find` returns the offset of another content in this pack, or that content itself. */
 function contentAt(handle: number, start: number, find: (id: string) => number | Buffer | undefined): Buffer {
   const head = Buffer.alloc(48);
   readSync(handle, head, 0, head.length, start);
   const { kind, size, length } = readEntryHeader(head);
   const inflated = (from: number) => {
-    // What does not get smaller gets little larger. Unpacking ends where the content ends, whatever follows.
+    // Data that does not compress grows only a little. Inflating stops at the end of the content, whatever follows.
     const packed = Buffer.alloc(size + Math.ceil(size / 100) + 100);
     return inflateSync(packed.subarray(0, readSync(handle, packed, 0, packed.length, from)));
   };
@@ -197,7 +197,7 @@ function contentAt(handle: number, start: number, find: (id: string) => number |
   return applyDelta(base, inflated(start + length + 20));
 }
 
-/** Git's own form of a difference: how long both are, then pieces to copy and pieces that are new. */
+/** Applies git's delta format: both lengths, then ranges to copy and new bytes to insert. */
 function applyDelta(base: Buffer, delta: Buffer): Buffer {
   let at = 0;
   const number = () => {
@@ -218,7 +218,7 @@ function applyDelta(base: Buffer, delta: Buffer): Buffer {
       at += command;
       continue;
     }
-    // A bit for each byte of the offset and of the length that is not zero.
+    // One bit for each byte of the offset and the length that is not zero.
     const field = (bits: readonly number[]) =>
       bits.reduce((value, bit, index) => (command & bit ? value + delta[at++]! * 256 ** index : value), 0);
     const offset = field([1, 2, 4, 8]);
@@ -228,15 +228,15 @@ function applyDelta(base: Buffer, delta: Buffer): Buffer {
   return content;
 }
 
-/** Behind the magic, the version, and the counts by first byte. */
+/** After the magic number, the version, and the counts by first byte. */
 const namesAt = 8 + 256 * 4;
 
 type PackedObject = { id: string; offset: number; crc: number };
 
-/** So much waits in memory until it is known whether a pack is worth its while. */
-const mostWaiting = 4 * 1024 * 1024;
+/** The most bytes that wait in memory until it is clear whether a pack is worth creating. */
+const maxWaiting = 4 * 1024 * 1024;
 
-/** Contents that are put together: few of them wait for the caller to write each, more go into packs. */
+/** A batch of contents: a few wait for the caller to write each to its own file, more go into packs. */
 export class Batch {
   readonly waiting = new Map<string, Buffer>();
   readonly #folder: string;
@@ -256,7 +256,7 @@ export class Batch {
   add(id: string, content: Buffer): void {
     this.#bytes += content.length;
     this.waiting.set(id, content);
-    if (!this.#pack && this.waiting.size <= this.#most && this.#bytes <= mostWaiting) return;
+    if (!this.#pack && this.waiting.size <= this.#most && this.#bytes <= maxWaiting) return;
     if (this.#pack?.isFull) {
       this.#pack.finish();
       this.#pack = undefined;
@@ -266,7 +266,7 @@ export class Batch {
     this.waiting.clear();
   }
 
-  /** Whether there is a new pack. */
+  /** Returns whether there is a new pack. */
   finish(): boolean {
     this.#pack?.finish();
     return this.#pack !== undefined;
@@ -277,7 +277,7 @@ export class Batch {
   }
 }
 
-/** Nothing of it can be seen before it is finished. */
+/** Writes a pack, which becomes visible only when it is finished. */
 export class PackWriter {
   readonly #folder: string;
   readonly #file: string;
@@ -327,7 +327,7 @@ export class PackWriter {
     }
   }
 
-  /** What is not finished by then is gone. */
+  /** Deletes what is not finished. */
   abandon(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -340,7 +340,7 @@ export class PackWriter {
     this.#offset += bytes.length;
   }
 
-  /** Of the whole file, whose beginning is written last. */
+  /** Hashes the whole file, whose header is written last. */
   #sum(): Buffer {
     const hash = createHash("sha1");
     const piece = Buffer.allocUnsafe(1024 * 1024);
@@ -360,7 +360,7 @@ function packHeader(count: number): Buffer {
   return header;
 }
 
-/** Kind 3 is a blob; the size in groups of bits, the lowest first: four, then seven at a time. */
+/** Kind 3 is a blob; the size follows in groups of bits, lowest first: four, then seven at a time. */
 function entryHeader(size: number): Buffer {
   const bytes = [(3 << 4) | (size & 15)];
   for (let rest = Math.floor(size / 16); rest > 0; rest = Math.floor(rest / 128)) {
@@ -377,7 +377,7 @@ function readEntryHeader(bytes: Buffer): { kind: number; size: number; length: n
   return { kind: (bytes[0]! >> 4) & 7, size, length };
 }
 
-/** Version 2: how many names begin with which byte, the names, checksums and offsets in their order. */
+/** Version 2: counts by first byte, then sorted ids, checksums and offsets in that order. */
 function indexOf(sorted: readonly PackedObject[], packSum: Buffer): Buffer {
   const bytes = Buffer.alloc(namesAt + sorted.length * 28);
   bytes.writeUInt32BE(0xff744f63, 0);

@@ -1,4 +1,4 @@
-// What must change so that the files are again as they were: the present compared with the state to go back to.
+// Plans a restore: compares the present files with the target state, and lists what must change.
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { isInside } from "../../policy/paths.ts";
@@ -11,20 +11,20 @@ import { type FileNode, nodeAt, type ScanOptions, scanTree, stampOf, type TreeNo
 import type { SnapshotStore } from "./store.ts";
 import type { RestoreTarget } from "./target.ts";
 
-/** `make`: a folder. `write`: a file or a link. `mode`: only the mode bits. */
+/** `make` creates a folder, `write` writes a file or a link, `mode` changes only the mode bits. */
 export type RestoreChange = "write" | "remove" | "make" | "mode";
 
 export type RestoreStep = {
   root: string;
   path: string;
   change: RestoreChange;
-  /** What is there now. */
+  /** What is at the path now. */
   node: TreeNode | undefined;
-  /** What shall be there. */
+  /** What the path should be after the restore. */
   entry: SnapshotEntry;
 };
 
-/** Something that stays as it is, and why. */
+/** A path that is not changed, and why. */
 export type LeftPath = { path: string; why: string };
 
 export type RestorePlan = { steps: RestoreStep[]; left: LeftPath[] };
@@ -33,7 +33,7 @@ type Planning = {
   store: SnapshotStore;
   trail: FolderTrail;
   plan: RestorePlan;
-  /** What is there and stays, though it may not have been there. */
+  /** Existing paths that are not removed, though they may be new. */
   kept: string[];
 };
 
@@ -64,13 +64,13 @@ function findKnown(store: SnapshotStore, path: string, node: TreeNode): string |
   return node.kind === "file" ? store.cache.find(path, node) : undefined;
 }
 
-/** A folder that holds something which stays, stays as well. */
+/** Keeps a folder if something in it is kept. */
 function withoutKept({ steps, left }: RestorePlan, kept: readonly string[]): RestorePlan {
   const folders = foldersAbove(kept);
   return { steps: steps.filter(({ change, path }) => change !== "remove" || !folders.has(path)), left };
 }
 
-/** Everything below the trees, and the single paths beside them. */
+/** Returns everything below the trees, and the single paths beside them. */
 async function presentNodes(
   planning: Planning,
   target: RestoreTarget,
@@ -92,7 +92,7 @@ async function presentNodes(
   return found;
 }
 
-/** The scan came by and saw that nothing is there. */
+/** Reports whether the scan covered this path, so that it is known not to exist. */
 function isSeen(path: string, { trees }: RestoreTarget, found: ReadonlyMap<string, TreeNode>): boolean {
   const tree = trees.find((root) => isInside(path, root));
   if (tree === undefined) return false;
@@ -113,7 +113,7 @@ function nodeOfPath(planning: Planning, path: string, target: RestoreTarget): Tr
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
-    // Something else stands above it, and goes: then there is nothing here.
+    // If a parent is now a file or link that will be replaced by a folder, nothing exists here.
     const becomesFolder = names.some(
       (_, index) => target.entries.get(join(root, ...names.slice(0, index)))?.kind === "folder",
     );
@@ -158,7 +158,7 @@ function changeOf(
   }
 }
 
-/** A file that cannot be read is different: it is written anew, or that fails with a word. */
+/** A file that cannot be read counts as different: it is rewritten, or that fails with a message. */
 function objectOf(planning: Planning, { root, path, node }: { root: string; path: string; node: FileNode }) {
   const known = planning.store.cache.find(path, node);
   if (known !== undefined) return known;
@@ -175,7 +175,7 @@ function objectOf(planning: Planning, { root, path, node }: { root: string; path
   }
 }
 
-/** Undefined where there is nothing to say: it is as it was, or nobody expects it to be touched. */
+/** Returns undefined if there is nothing to report: it is unchanged, or the user does not expect a change. */
 function whyLeft(node: TreeNode | undefined, entry: SnapshotEntry): string | undefined {
   if (entry.kind !== "unsaved") {
     if (node?.kind !== "unsaved" || node.why === "own") return undefined;

@@ -1,4 +1,4 @@
-// Why something is not saved, by a name and in words.
+// The reasons why a path is not saved, and their descriptions.
 export type UnsavedReason = "large" | "many" | "repository" | "special" | "name" | "unreadable" | "own" | "outside";
 
 export type UnsavedPath = { path: string; why: UnsavedReason };

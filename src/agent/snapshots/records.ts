@@ -1,7 +1,7 @@
-// Which snapshots each turn of a chat has: kept with the chat, one value a turn.
+// Records which snapshots each turn of a chat has; stored with the chat, one value per turn.
 import type { ChatWriter } from "../../store/chats/chat.ts";
 
-/** A snapshot by its object, in the order they were taken; or why there is none. */
+/** A snapshot by its object, or why there is none; in the order they were taken. */
 export type SnapshotRecord = { object: string } | { missing: string };
 
 type ChatState = Pick<ChatWriter, "state" | "saveState">;
@@ -14,23 +14,26 @@ export function readRecords(chat: ChatState, turn: number): SnapshotRecord[] {
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
-/** On the disk before the call runs that they were taken for. */
+/** Written to disk before the call that the snapshots were taken for. */
 export function saveRecords(chat: ChatState, turn: number, records: readonly SnapshotRecord[]): void {
   chat.saveState(keyOf(turn), records, { durable: true });
 }
 
-/** What takes the last restore back. */
+/** Returns the snapshot that undoes the last restore. */
 export function readUndo(chat: ChatState): string | undefined {
   const value = chat.state(undoKey);
   return typeof value === "string" ? value : undefined;
 }
 
-/** On the disk before the first file is changed. */
+/** Written to disk before the first file is changed. */
 export function saveUndo(chat: ChatState, object: string): void {
   chat.saveState(undoKey, object, { durable: true });
 }
 
-/** What a chat must keep when it goes back to before `turn`: how to undo that, and `records`, which belong to the turn before. */
+/**
+ * Returns the state that a chat keeps when it goes back to before `turn`:
+ * the undo snapshot, and `records`, which now belong to the previous turn.
+ */
 export function keptState(chat: ChatState, turn: number, records: readonly SnapshotRecord[]): Map<string, unknown> {
   const state = new Map<string, unknown>();
   if (records.length > 0) state.set(keyOf(turn - 1), [...readRecords(chat, turn - 1), ...records]);
@@ -39,7 +42,7 @@ export function keptState(chat: ChatState, turn: number, records: readonly Snaps
   return state;
 }
 
-/** Everything that a chat refers to. */
+/** Returns every snapshot that a chat refers to. */
 export function objectsOf(chat: ChatState & Pick<ChatWriter, "turn">): string[] {
   const undo = readUndo(chat);
   const objects = new Set<string>(undo === undefined ? [] : [undo]);

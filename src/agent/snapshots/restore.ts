@@ -1,4 +1,4 @@
-// Carries out a plan: removes, makes, writes. By a new file that takes the old one's name, never through a link.
+// Carries out a restore plan: removes, creates and writes. Files are replaced by renaming a new one, never through a link.
 import {
   chmodSync,
   closeSync,
@@ -27,11 +27,11 @@ type Restoring = {
   pauses: Pauses;
   trail: FolderTrail;
   failed: Map<string, string>;
-  /** Folders that are not empty after all. */
+  /** Folders that turned out not to be empty. */
   kept: Set<string>;
 };
 
-/** Goes on where one path fails: each of those is named. */
+/** Continues if one path fails, and returns every failure. */
 export async function carryOutPlan(
   steps: readonly RestoreStep[],
   { objects, pauses }: { objects: ObjectStore; pauses: Pauses },
@@ -78,7 +78,7 @@ function remove(restoring: Restoring, { node, entry, path: shown }: RestoreStep,
     rmdirSync(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // It goes when it is empty; what others put into it, or a repository in it, keeps it.
+    // An unmade folder is removed only if it is empty; new files of others, or a repository, keep it.
     if (entry.kind !== "unmade" || (code !== "ENOTEMPTY" && code !== "EEXIST")) throw error;
     restoring.kept.add(shown);
   }
@@ -95,7 +95,7 @@ async function write(restoring: Restoring, entry: SnapshotEntry, folder: FolderH
     renameSync(temporary, folder.at(name));
   } catch (error) {
     rmSync(temporary, { force: true });
-    // A file that is a mount point of its own cannot be replaced, but it can be written.
+    // A file that is a mount point cannot be replaced, but it can be overwritten.
     if (entry.kind !== "file" || (error as NodeJS.ErrnoException).code !== "EBUSY") throw error;
     const handle = openSync(folder.at(name), constants.O_WRONLY | constants.O_TRUNC | noFollow);
     await fill(restoring, entry, handle);
@@ -104,7 +104,7 @@ async function write(restoring: Restoring, entry: SnapshotEntry, folder: FolderH
 
 type FileEntry = Extract<SnapshotEntry, { kind: "file" }>;
 
-/** `old`: the file whose place it takes. */
+/** `old` is the file that is being replaced. */
 async function fill({ objects }: Restoring, entry: FileEntry, handle: number, old?: string): Promise<void> {
   try {
     for await (const piece of objects.pieces(entry.object)) writeFileSync(handle, piece);
@@ -115,7 +115,7 @@ async function fill({ objects }: Restoring, entry: FileEntry, handle: number, ol
   }
 }
 
-/** Only root may give files away; for others it is the same owner, or it cannot be helped. */
+/** Only root may change the owner; for others it is the same owner, or the error is ignored. */
 function keepOwner(handle: number, old: string): void {
   const before = lstatSync(old, { throwIfNoEntry: false });
   if (!before?.isFile() || (before.uid === process.getuid?.() && before.gid === process.getgid?.())) return;
@@ -134,7 +134,7 @@ function setMode(path: string, { entry }: RestoreStep): void {
 
 type LockedFolder = { root: string; names: string[]; mode: number };
 
-/** Folders that forbid changes are opened for the time of the work. Those that change their own mode get it at the end anyway. */
+/** Makes read-only folders writable during the restore. Those with a new mode of their own get it at the end anyway. */
 function unlock(restoring: Restoring, steps: readonly RestoreStep[]): LockedFolder[] {
   const locked: LockedFolder[] = [];
   const seen = new Set<string>();
@@ -150,7 +150,7 @@ function unlock(restoring: Restoring, steps: readonly RestoreStep[]): LockedFold
       chmodSync(path, mode | 0o700);
       locked.push({ root: step.root, names, mode });
     } catch {
-      // Not there yet, or not ours: the step itself will tell.
+      // Missing or not permitted: the step itself reports it.
     }
   }
   const own = new Set(steps.filter((step) => step.change !== "write").map((step) => step.path));
@@ -162,7 +162,7 @@ function lock(restoring: Restoring, locked: readonly LockedFolder[]): void {
     try {
       chmodSync(folderOf(restoring, root, names).at("."), mode);
     } catch {
-      // It went with what was removed.
+      // The folder was removed meanwhile.
     }
   }
 }
@@ -173,7 +173,7 @@ function folderOf({ trail }: Restoring, root: string, names: readonly string[]):
       trail.to(root, names.slice(0, depth + 1));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-      // A folder above a single path went since, by a hand that left no record.
+      // A parent folder was removed since the snapshot by something that left no record.
       mkdirSync(trail.to(root, names.slice(0, depth)).at(names[depth]!));
     }
   }

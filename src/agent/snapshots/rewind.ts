@@ -1,10 +1,11 @@
-// Takes the files of a workspace back to the state before a turn, and that back again.
+// Restores the files of a workspace to the state before a turn, and undoes that again.
+import { isInside } from "../../policy/paths.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { ChatWriter } from "../../store/chats/chat.ts";
 import { openFolder } from "../folder-handle.ts";
 import { ownFolders } from "./chat-snapshots.ts";
 import { decodeSnapshot, type Snapshot } from "./manifest.ts";
-import { type LeftPath, planRestore, type RestoreStep } from "./plan.ts";
+import { type LeftPath, planRestore, type RestorePlan, type RestoreStep } from "./plan.ts";
 import { keptState, objectsOf, readRecords, readUndo, saveUndo } from "./records.ts";
 import { carryOutPlan } from "./restore.ts";
 import { Pauses } from "./scan.ts";
@@ -18,19 +19,19 @@ export type RewindContext = {
   chat: Pick<ChatWriter, "metadata" | "state" | "saveState" | "turn">;
 };
 
-/** What a restore did, or would do. `left`: stays as it is, and why. `failed`: should have changed, and did not. */
+/** What a restore did, or would do. `left`: not changed, and why. `failed`: should have changed, but did not. */
 export type RestoreResult = { steps: readonly RestoreStep[]; left: readonly LeftPath[]; failed: readonly LeftPath[] };
 
 export type Rewind = {
-  /** Brings the files back to the state before a turn. What is there now is saved first. */
-  restore(turn: number, options?: { dryRun?: boolean }): Promise<RestoreResult>;
-  /** Takes the last restore back; undefined when there is none. Twice is as if nothing had been done. */
+  /** Restores the files to the state before a turn, or only `file`. Saves the present state first. */
+  restore(turn: number, options?: { dryRun?: boolean; file?: string }): Promise<RestoreResult>;
+  /** Undoes the last restore; returns undefined if there is none. Calling it twice changes nothing in the end. */
   undo(options?: { dryRun?: boolean }): Promise<RestoreResult | undefined>;
-  /** Why files were not saved in this turn and those after it. */
+  /** Returns why files were not saved in this turn and later ones. */
   gaps(turn: number): { turn: number; why: string }[];
   /**
-   * Takes the conversation back by `rewindTo`, which saves `state` in the same step. With the files or alone: alone, what was saved since then belongs to the turn
-   * before: a later rewind to that one still knows it.
+   * Rewinds the conversation by `rewindTo`, which saves `state` in the same step. Without the files, the snapshots since then are
+   * assigned to the previous turn, so that a later rewind to that one still has them.
    */
   takeBack(turn: number, options: { files: boolean }, rewindTo: (state: ReadonlyMap<string, unknown>) => void): void;
 };
@@ -39,11 +40,15 @@ export function openRewind({ configDir, workspace, chat }: RewindContext): Rewin
   const store = new SnapshotStore({ configDir, workspace });
   const closed = ownFolders(configDir);
 
-  async function bringBack(snapshots: readonly Snapshot[], { dryRun = false } = {}): Promise<RestoreResult> {
+  async function bringBack(
+    snapshots: readonly Snapshot[],
+    { dryRun = false, file }: { dryRun?: boolean; file?: string } = {},
+  ): Promise<RestoreResult> {
     const target = composed(snapshots);
     checkRoots(target.roots);
     const pauses = new Pauses();
-    const { steps, left } = await planRestore(store, target, { closed, pauses });
+    const plan = await planRestore(store, target, { closed, pauses });
+    const { steps, left } = file === undefined ? plan : planOf(plan, file);
     await checkContents(steps);
     if (dryRun || steps.length === 0) return { steps, left, failed: [] };
     await store.use(async () => {
@@ -73,7 +78,7 @@ export function openRewind({ configDir, workspace, chat }: RewindContext): Rewin
     }
   }
 
-  /** Everything that will be written is read to its end before the first file is touched. */
+  /** Reads everything that will be written to its end before the first file is changed. */
   async function checkContents(steps: readonly RestoreStep[]): Promise<void> {
     const missing: string[] = [];
     for (const { change, entry, path } of steps) {
@@ -106,11 +111,19 @@ export function openRewind({ configDir, workspace, chat }: RewindContext): Rewin
         readRecords(chat, each).flatMap((record) => ("missing" in record ? [{ turn: each, why: record.missing }] : [])),
       ),
     takeBack(turn, { files }, rewindTo) {
-      // The chat forgets what it kept of the turns that go; what is still needed is given to it again.
+      // The chat drops the state of the removed turns, so pass on what is still needed.
       const since = turnsFrom(turn).flatMap((each) => readRecords(chat, each));
       rewindTo(keptState(chat, turn, files || turn === 1 ? [] : since));
       if (store.exists) store.keepOnly(chat.metadata.id, objectsOf(chat));
     },
+  };
+}
+
+/** Filters a plan for one file: the file itself, and the folders that it needs. */
+function planOf({ steps, left }: RestorePlan, file: string): RestorePlan {
+  return {
+    steps: steps.filter(({ path, change }) => path === file || (change === "make" && isInside(file, path))),
+    left: left.filter(({ path }) => path === file),
   };
 }
 
@@ -121,7 +134,7 @@ function lost(what: string): UserError {
   );
 }
 
-/** Nothing is touched when one of the folders is not what it was. */
+/** Throws before any change if one of the folders is gone or has been replaced. */
 function checkRoots(roots: readonly string[]): void {
   for (const root of roots) {
     try {

@@ -1,4 +1,4 @@
-// A tree as it is: what every entry is, without reading a single content. Limits say what is left out, by name.
+// Scans a tree without reading file contents. Limits decide what is left out; each omission is recorded by path.
 
 import {
   accessSync,
@@ -12,17 +12,17 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
-import { compileIgnoreList } from "../../policy/ignore-patterns.ts";
+import { compileIgnoreList } from "../../text/ignore-patterns.ts";
 import { words } from "../../text/words.ts";
 import { type FolderHandle, inFolder, openFolder } from "../folder-handle.ts";
 import type { UnsavedReason } from "./reasons.ts";
 
-/** Equal as long as nobody touched the file. */
+/** Stat data that stays equal as long as the file is not changed. */
 export type FileStat = { size: number; mtimeMs: number; ctimeMs: number; ino: number };
-/** `object`: its content, where that is known without reading it. */
+/** `object` is the content's id, if known without reading it. */
 export type FileNode = FileStat & { kind: "file"; mode: number; object?: string | undefined };
 export type LinkNode = { kind: "link"; target: Buffer };
-/** `object`: its list, where that is written already; then the children are forgotten. */
+/** `object` is the id of the folder's manifest, if already written; the children are then dropped. */
 export type FolderNode = { kind: "folder"; mode: number; children: Map<string, TreeNode>; object?: string | undefined };
 export type UnsavedNode = { kind: "unsaved"; why: UnsavedReason; stamp: string };
 export type TreeNode = FileNode | LinkNode | FolderNode | UnsavedNode;
@@ -30,13 +30,13 @@ export type TreeNode = FileNode | LinkNode | FolderNode | UnsavedNode;
 export type SnapshotLimits = {
   /** The largest file that is saved. */
   fileBytes: number;
-  /** So much is saved of a folder that the repository ignores; of a larger one nothing. */
+  /** The most files and bytes saved of an ignored folder; nothing is saved of a larger one. */
   ignoredFiles: number;
   ignoredBytes: number;
-  /** A tree beyond these is not saved at all. */
+  /** A tree beyond these limits is not saved at all. */
   files: number;
   bytes: number;
-  /** Where more files than this must be read, their contents are written together. */
+  /** If more files than this must be read, their contents are written into one pack. */
   loose: number;
 };
 
@@ -50,27 +50,26 @@ export const usualLimits: SnapshotLimits = {
 };
 
 export type ScanOptions = {
-  /** None: everything counts, whatever its size. */
+  /** Without limits everything counts, whatever its size. */
   limits?: SnapshotLimits;
-  /** Folders that are not entered: our own configuration, and what was not saved either. */
+  /** Folders that are not entered: the agent's own configuration, and what was not saved either. */
   closed: ReadonlySet<string>;
   pauses: Pauses;
-  /** Of large trees little need be held in memory: what is known without reading it is written down folder by folder. */
+  /** Saves memory with large trees: what is known without reading is written folder by folder. */
   known?: {
     file(path: string, stat: FileStat): string | undefined;
-    /** Undefined: something in it must be read first. */
+    /** Returns undefined if something in the folder must be read first. */
     folder(children: ReadonlyMap<string, TreeNode>): string | undefined;
   };
 };
 
-/** Thrown when a tree is beyond the limits. */
 export class TreeTooLarge extends Error {}
 
-/** Lets others have their turn now and then, and ends when it is called off. */
+/** Yields to other work now and then, and throws when the signal aborts. */
 export class Pauses {
   readonly #signal: AbortSignal | undefined;
   readonly #slice: number;
-  /** In seconds. The first use of `performance` loads a module that nothing else here needs. */
+  /** In seconds. The first use of `performance` would load a module that is not otherwise needed. */
   #last = process.uptime();
 
   constructor(signal?: AbortSignal, slice = 0.015) {
@@ -93,7 +92,7 @@ type FolderCount = { path: string; files: number; bytes: number; judged: boolean
 
 type TreeScan = ScanOptions & { counts: FolderCount[]; dropped?: FolderCount };
 
-/** `root`: a real path. */
+/** `root` is a path without symbolic links. */
 export async function scanTree(root: string, options: ScanOptions): Promise<FolderNode> {
   const held = openFolder(root);
   try {
@@ -104,7 +103,7 @@ export async function scanTree(root: string, options: ScanOptions): Promise<Fold
   }
 }
 
-/** One entry; undefined when there is none. Folders without what is in them. */
+/** Returns one entry, or undefined if there is none. Folders come without their contents. */
 export function nodeAt(folder: FolderHandle, name: string): TreeNode | undefined {
   try {
     const stat = lstatSync(folder.at(name), { throwIfNoEntry: false });
@@ -115,12 +114,12 @@ export function nodeAt(folder: FolderHandle, name: string): TreeNode | undefined
   }
 }
 
-/** The same as a text. Fractions of milliseconds are kept as far as a number can hold them. */
+/** Formats stat data as text. Fractions of milliseconds are kept as far as a number can hold them. */
 export function stampOf({ size, mtimeMs, ctimeMs, ino }: FileStat): string {
   return `${size} ${mtimeMs} ${ctimeMs} ${ino}`;
 }
 
-/** Undefined: the folder is beyond the limits of one that is ignored, or lies in such a one. */
+/** Returns undefined if the folder is an ignored one beyond the limits, or lies in one. */
 async function scanFolder(
   scan: TreeScan,
   held: FolderHandle,
@@ -151,13 +150,13 @@ async function scanFolder(
 
 const statsAtOnce = 256;
 
-/** By their paths, which takes half the time that it takes through the handle, unless those lead elsewhere by now. */
+/** Uses paths, which takes half the time of going through the handle, unless the path leads elsewhere by now. */
 function statsOf(held: FolderHandle, path: string, names: readonly string[]): (Stats | undefined)[] {
   const stats = names.map((name) => statAt(inFolder(path, name)));
   return held.isAt(path) ? stats : names.map((name) => statAt(held.at(name)));
 }
 
-/** Undefined where there is nothing, or where that cannot be seen. */
+/** Returns undefined if nothing is there, or if it cannot be read. */
 function statAt(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
@@ -168,7 +167,7 @@ function statAt(path: string): Stats | undefined {
 
 type ScannedEntry = { node: TreeNode; folder?: { path: string; stat: Stats } };
 
-/** `folder`: it must be entered to know more. */
+/** `folder` is set if it must be entered to know more. */
 function lookAt(
   scan: TreeScan,
   held: FolderHandle,
@@ -186,7 +185,7 @@ function lookAt(
   return { node };
 }
 
-/** A folder may be listed, and yet nothing can be known of what is in it. */
+/** A folder may be listable although its entries cannot be read. */
 function isReadable(held: FolderHandle): boolean {
   try {
     accessSync(held.at("."), constants.X_OK);
@@ -211,7 +210,7 @@ async function scanBelow(
     return unsaved("many");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Gone by now, or something else.
+    // It is gone, or no longer a folder.
     if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP") return undefined;
     if (code !== "EACCES" && code !== "EPERM" && code !== "EMFILE") throw error;
     return unsaved("unreadable", stampOf(stat));
@@ -224,7 +223,7 @@ function isDropped({ dropped }: TreeScan, path: string): boolean {
   return dropped?.path === path;
 }
 
-/** Counts an entry for every folder it lies in. Returns one that grew large, if nobody has asked about it yet. */
+/** Counts an entry for every folder above it. Returns a folder that exceeded the limits and was not checked yet. */
 function countIn(counts: readonly FolderCount[], limits: SnapshotLimits, bytes: number): FolderCount | undefined {
   let over: FolderCount | undefined;
   for (const each of counts) {
@@ -238,7 +237,7 @@ function countIn(counts: readonly FolderCount[], limits: SnapshotLimits, bytes: 
   return over;
 }
 
-/** A folder that is ignored is dropped as a whole, and no longer counts. */
+/** Drops an ignored folder as a whole, and stops counting it. */
 function judge(scan: TreeScan, large: FolderCount): void {
   const { counts } = scan;
   large.judged = true;
@@ -263,7 +262,7 @@ function nodeOf(path: string, stat: Stats): TreeNode | undefined {
   }
 }
 
-/** In one order, always. Names that are not UTF-8 cannot be written down here: they are noted as they look. */
+/** Returns the names sorted. A name that is not UTF-8 cannot be stored, and is recorded as unsaved. */
 function namesIn(held: FolderHandle, children: Map<string, TreeNode>): string[] {
   const names = readdirSync(held.at("."));
   if (!names.some((name) => name.includes("\ufffd"))) return names.sort();
@@ -281,13 +280,13 @@ function unsaved(why: UnsavedReason, stamp = ""): UnsavedNode {
   return { kind: "unsaved", why, stamp };
 }
 
-/** They hold what a command brings back, whether or not a list says so. */
+/** Generated folders that a command can restore, whether or not an ignore file lists them. */
 const usual = words(`
   node_modules bower_components .venv venv .tox .nox __pycache__ .gradle .next .nuxt .turbo .parcel-cache .pnpm-store
   .cache`);
 const longestList = 1024 * 1024;
 
-/** By the lists of every folder above it, from the top of its repository on; the nearest one decides. */
+/** Checks the ignore files of every folder above, from the top of the repository down; the nearest match decides. */
 function isIgnoredFolder(path: string, root: string): boolean {
   const top = repositoryOf(root) ?? root;
   const names = relative(top, path).split(sep);
@@ -308,7 +307,7 @@ function judged(list: string, names: readonly string[], before: boolean): boolea
   return compileIgnoreList(read(list) ?? "")(names.join("/"), () => true) ?? before;
 }
 
-/** The folder, here or above, that holds `.git`. */
+/** The folder, here or above, that contains `.git`. */
 function repositoryOf(root: string): string | undefined {
   for (let folder = root; ; folder = dirname(folder)) {
     if (existsSync(join(folder, ".git"))) return folder;

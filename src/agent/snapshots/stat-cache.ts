@@ -1,16 +1,16 @@
-// What every file of a workspace held when it was last read: one that nobody touched since is not read again.
+// Remembers the content of every file with its stat data, so that unchanged files are not read again.
 import { readFileSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from "node:fs";
 import type { GitIndex } from "./git-index.ts";
 import { type FileStat, stampOf } from "./scan.ts";
 
 /**
- * A file that changed so shortly before it was read may change again without its times showing it: the clocks of
- * file systems tick in steps, the coarsest of them every two seconds.
+ * A file that changed this shortly before it was read may change again without its
+ * times showing it: file systems have coarse clocks, the coarsest of two seconds.
  */
 const tickMs = 2500;
 const heading = "courser stat cache 1";
 
-/** `text`: the object's id and the file's stamp. `round`: when it was last seen. */
+/** `text` is the object's id and the file's stat data; `round` is when it was last seen. */
 type CachedFile = { text: string; round: number };
 
 export class StatCache {
@@ -22,13 +22,13 @@ export class StatCache {
   #indexes: readonly GitIndex[] = [];
   #changed = false;
 
-  /** `isThere`: an object that is lost, however that came about, is not spoken of: its file is read and saved again. */
+  /** `isThere` reports whether an object still exists; the file of a lost one is read and saved again. */
   constructor(file: string, isThere: (object: string) => boolean) {
     this.#file = file;
     this.#isThere = isThere;
   }
 
-  /** Begins a round. Another process may have written the file since the last one. `indexes`: what git knows of files. */
+  /** Begins a round, reloading the file if another process has written it. `indexes` are the git indexes to consult. */
   begin(indexes: readonly GitIndex[] = []): void {
     this.#round++;
     this.#indexes = indexes;
@@ -39,7 +39,7 @@ export class StatCache {
     this.#loaded = identity;
   }
 
-  /** The object of a file that nobody touched since it was read. */
+  /** Returns the object of a file that is unchanged since it was read. */
   find(path: string, stat: FileStat): string | undefined {
     for (const index of this.#indexes) {
       const object = index.find(path, stat);
@@ -55,7 +55,7 @@ export class StatCache {
     return object;
   }
 
-  /** Whether an index was relied on that may not tell what files hold: then everything found in this round is in doubt. */
+  /** Drops unreliable git indexes. Returns true if there were any: then everything found in this round is in doubt. */
   forgetDoubtful(): boolean {
     const reliable = this.#indexes.filter((index) => !index.isDoubtful);
     const isDoubtful = reliable.length < this.#indexes.length;
@@ -63,19 +63,19 @@ export class StatCache {
     return isDoubtful;
   }
 
-  /** `readAt`: when the reading began. */
+  /** `readAt` is when reading began. */
   note(path: string, stat: FileStat, { object, readAt }: { object: string; readAt: number }): void {
     if (Math.max(stat.mtimeMs, stat.ctimeMs) >= readAt - tickMs) return;
     this.#known.set(path, { text: `${object} ${stampOf(stat)}`, round: this.#round });
     this.#changed = true;
   }
 
-  /** Ends a round over the whole tree: what was neither found nor noted in it is gone. */
+  /** Ends a round over the whole tree: drops files that were neither found nor noted in it. */
   save(): void {
     this.#keep(({ round }) => round === this.#round);
   }
 
-  /** After these objects were removed. */
+  /** Call this after these objects were removed. */
   drop(objects: ReadonlySet<string>): void {
     this.#keep(({ text }) => !objects.has(text.slice(0, 40)));
   }
@@ -93,7 +93,7 @@ export class StatCache {
       writeFileSync(temporary, text, { mode: 0o600, flag: "wx" });
       renameSync(temporary, this.#file);
     } catch {
-      // It only saves time: without it everything is read again.
+      // The cache only saves time: without it everything is read again.
       rmSync(temporary, { force: true });
       this.#known = new Map();
     }
@@ -110,7 +110,7 @@ export class StatCache {
     }
     const [first, ...lines] = text.split("\0");
     if (first !== heading) return known;
-    // Object, four numbers, and the path, which may hold blanks.
+    // Object id, four numbers, and the path, which may contain blanks.
     const form = /^([0-9a-f]{40} \d+ [\d.]+ [\d.]+ \d+) (.*)$/s;
     for (const line of lines) {
       const match = form.exec(line);

@@ -1,4 +1,4 @@
-// Where the snapshots of a workspace lie, and who may use them when: many who write, or one who sweeps.
+// Locates the snapshots of a workspace and coordinates access: many writers, or one sweep.
 import {
   appendFileSync,
   existsSync,
@@ -19,9 +19,9 @@ import { StatCache } from "./stat-cache.ts";
 
 export type SnapshotPaths = { configDir: string; workspace: string };
 
-/** A mark that is older belongs to a process that died: no snapshot takes so long. */
+/** An older mark is from a process that died: no snapshot takes that long. */
 const oldMarkMs = 60 * 60 * 1000;
-/** A sweep gives up before. */
+/** A sweep stops before this time. */
 export const oldSweepMs = 60 * 1000;
 
 export class SnapshotStore {
@@ -42,12 +42,12 @@ export class SnapshotStore {
     this.cache = new StatCache(join(this.folder, "cache"), (object) => this.objects.has(object, this.#lending));
   }
 
-  /** Was there ever a snapshot? */
+  /** Whether a snapshot was ever taken. */
   get exists(): boolean {
     return existsSync(join(this.folder, "HEAD"));
   }
 
-  /** Runs `work` while nothing is swept away. What it makes must be kept by `keep` before it ends. */
+  /** Runs `work` while no sweep runs. New objects must be passed to `keep` before it ends. */
   async use<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#make();
     const mark = join(this.folder, "busy", `${process.pid}-${Math.random().toString(36).slice(2)}`);
@@ -65,7 +65,7 @@ export class SnapshotStore {
     }
   }
 
-  /** Begins a comparison with what is known of files. `borrow`: what the repositories of the roots hold counts as saved. */
+  /** Begins a comparison with cached stat data. `borrow`: contents of the roots' repositories count as saved. */
   beginRound(roots: readonly string[], { borrow }: { borrow: boolean }): void {
     this.#lending = { borrow };
     const repositories = borrow ? roots.flatMap((root) => gitRepositoryOf(root) ?? []) : [];
@@ -73,11 +73,11 @@ export class SnapshotStore {
     this.cache.begin(repositories.flatMap((repository) => gitIndexOf(repository) ?? []));
   }
 
-  /** What a chat refers to stays as long as the chat. On the disk before the chat may name it. */
+  /** Keeps objects as long as the chat exists. Written to disk before the chat may refer to them. */
   keep(chatId: string, objects: readonly string[]): void {
     const file = this.#keptBy(chatId);
     const isNew = !existsSync(file);
-    // Begins with a new line: the one before may have been cut off.
+    // Starts with a line break, since the previous line may have been cut off.
     appendFileSync(
       file,
       objects
@@ -107,7 +107,7 @@ export class SnapshotStore {
     }
   }
 
-  /** Does anybody write at present? */
+  /** Whether a process is taking a snapshot. */
   isBusy(): boolean {
     const busy = join(this.folder, "busy");
     const old = readdirSync(busy).filter((name) => ageOf(join(busy, name)) > oldMarkMs);
@@ -129,7 +129,7 @@ export class SnapshotStore {
     return age >= 0 && age <= oldSweepMs;
   }
 
-  /** As git lays out a bare repository, so that it can be looked at with git. */
+  /** Creates the layout of a bare git repository, so that git can inspect it. */
   #make(): void {
     if (this.exists) return;
     for (const name of ["objects", "refs", "busy", "chats"])
@@ -139,7 +139,7 @@ export class SnapshotStore {
   }
 }
 
-/** In milliseconds; -1 when there is none. A clock that went back counts as no time. */
+/** Returns the age in milliseconds, or -1 if the file is missing. If the clock was set back, the age is 0. */
 export function ageOf(path: string): number {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat ? Math.max(0, Date.now() - stat.mtimeMs) : -1;

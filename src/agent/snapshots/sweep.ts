@@ -1,4 +1,4 @@
-// Removes contents that no chat refers to any more. Never while somebody takes a snapshot: that one could need them.
+// Removes contents that no chat refers to any more. Never runs while a snapshot is being taken, which could need them.
 import { closeSync, openSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { decodeFolder, decodeSnapshot, objectsIn } from "./manifest.ts";
@@ -6,13 +6,13 @@ import { PackWriter } from "./packs.ts";
 import { ageOf, oldSweepMs, type SnapshotPaths, SnapshotStore } from "./store.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** The folder of a chat comes before its first snapshot; a little patience costs nothing. */
+/** The folder of a chat is created before its first snapshot, but recent records are kept to be safe. */
 const newChatMs = 60 * 60 * 1000;
 
-/** `daily`: not twice a day. `deleted`: ids of chats that were just deleted. */
+/** `daily`: at most once a day. `deleted` are the ids of chats that were just deleted. */
 type SweepOptions = { daily?: boolean; deleted?: readonly string[] };
 
-/** How many contents went; undefined when there was nothing to do, or when somebody else is at work. */
+/** Returns how many contents were removed; undefined if there was nothing to do or another process is busy. */
 export async function sweepSnapshots(paths: SnapshotPaths, options: SweepOptions = {}): Promise<number | undefined> {
   const { daily = false, deleted = [] } = options;
   const store = new SnapshotStore(paths);
@@ -39,7 +39,7 @@ export async function sweepSnapshots(paths: SnapshotPaths, options: SweepOptions
   }
 }
 
-/** The first time it is only noted that the day began. */
+/** The first time, only records the start of the day. */
 function isFresh(stamp: string): boolean {
   const age = ageOf(stamp);
   if (age === -1) writeFileSync(stamp, "", { mode: 0o600 });
@@ -56,7 +56,7 @@ function takeMark(store: SnapshotStore): boolean {
   }
 }
 
-/** Undefined when it takes too long. What cannot be read refers to nothing. */
+/** Returns undefined if it takes too long. A manifest that cannot be read refers to nothing. */
 function neededObjects(store: SnapshotStore, until: number): Set<string> | undefined {
   const needed = new Set<string>();
   const folders: string[] = [];
@@ -102,7 +102,7 @@ function removeOthers(store: SnapshotStore, needed: ReadonlySet<string>, until: 
   return removed;
 }
 
-/** What a process that died left of a pack. */
+/** Removes partial packs of a process that died. */
 function removeHalves(folder: string): void {
   const names = new Set(readdirSync(folder));
   for (const name of names) {
@@ -111,7 +111,7 @@ function removeHalves(folder: string): void {
   }
 }
 
-/** A pack goes when nothing in it is needed; of one with little that is, that little is written anew. */
+/** Removes packs with no needed contents; rewrites those of which at most half is needed. */
 function thinPacks({ folder, objects }: SnapshotStore, needed: ReadonlySet<string>, until: number): string[] {
   const removed: string[] = [];
   for (const pack of objects.packs.list) {

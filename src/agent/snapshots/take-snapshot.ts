@@ -1,4 +1,4 @@
-// Takes snapshots: of whole trees before anything may happen, of single paths before one of them is changed.
+// Takes snapshots: of whole trees before a call that may change anything, of single paths before one of them is changed.
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { type FolderHandle, FolderTrail, inFolder, namesFrom, openFolder, readOnly } from "../folder-handle.ts";
@@ -16,19 +16,19 @@ import {
 } from "./scan.ts";
 import type { SnapshotStore } from "./store.ts";
 
-/** `unsaved`: what the snapshot does not hold, and why. */
+/** `unsaved` lists what the snapshot does not contain, and why. */
 export type TakenSnapshot = { object: string; unsaved: UnsavedPath[] };
 
 type Saving = {
   store: SnapshotStore;
   options: ScanOptions;
   unsaved: UnsavedPath[];
-  /** Only for whole trees: single files are simply read. */
+  /** Used only for whole trees: single files are always read. */
   cache?: SnapshotStore["cache"];
   borrow: boolean;
 };
 
-/** Roots: real paths, none inside another. `borrow`: what a repository of theirs holds is not saved once more. */
+/** Roots are real paths, none inside another. `borrow`: do not save what a repository of theirs holds. */
 export async function takeTrees(
   store: SnapshotStore,
   roots: readonly string[],
@@ -65,7 +65,7 @@ export async function takeTrees(
   return taken;
 }
 
-/** The entries of a folder of which everything is known. What is left out and must be told of is not. */
+/** Returns the entries of a folder if all are known. Not if something is left out that must be reported. */
 function knownEntries(
   store: SnapshotStore,
   children: ReadonlyMap<string, TreeNode>,
@@ -83,10 +83,10 @@ function knownEntries(
   return entries;
 }
 
-/** `path` is real but for its last part, which is not followed. */
+/** `path` is real except for its last part, which is not followed. */
 export type PathInRoot = { root: string; path: string };
 
-/** Files of any size; of folders everything in them. What is not there is noted as absent, with the folders missing above it. */
+/** Saves files of any size, and folders with all their contents. A missing path is recorded as absent, with its missing parents. */
 export async function takePaths(
   store: SnapshotStore,
   paths: readonly PathInRoot[],
@@ -104,10 +104,10 @@ async function finish({ store, unsaved }: Saving, snapshot: Snapshot): Promise<T
   return { object, unsaved };
 }
 
-/** What is about to be brought back to an earlier state: `node` is what is there, and what it lies in stays where it is. */
+/** A path that is about to be restored: `node` is what is there now, and the folder it lies in stays. */
 export type PresentPath = PathInRoot & { node: TreeNode | undefined; becomes: SnapshotEntry["kind"] };
 
-/** Just these entries, whatever their size; of folders only that they are there. */
+/** Saves exactly these entries, whatever their size; of folders only their existence. */
 export async function takePresentPaths(
   store: SnapshotStore,
   list: readonly PresentPath[],
@@ -139,7 +139,7 @@ function rootsOf(paths: readonly PathInRoot[]): string[] {
 
 type NodeAt<Kind extends TreeNode = TreeNode> = { node: Kind; path: string; folder: () => FolderHandle };
 
-/** One blob for the folder; below it those of its folders. */
+/** Writes one blob for the folder, after those of its subfolders. */
 async function saveFolder(saving: Saving, { node, path, folder }: NodeAt<FolderNode>): Promise<SnapshotEntry> {
   if (node.object !== undefined) return { kind: "folder", mode: node.mode, object: node.object };
   const { pauses } = saving.options;
@@ -152,7 +152,7 @@ async function saveFolder(saving: Saving, { node, path, folder }: NodeAt<FolderN
   return { kind: "folder", mode: node.mode, object: saving.store.objects.put(encodeFolder(entries)) };
 }
 
-/** `folder`: the one that holds the entry. */
+/** `folder` is the one that contains the entry. */
 async function saveChild(
   saving: Saving,
   name: string,
@@ -187,7 +187,7 @@ async function saveFile(saving: Saving, name: string, { node, path, folder }: No
     const stat = fstatSync(handle);
     if (!stat.isFile()) return leaveOut(saving, path, { why: "special", stamp: stampOf(stat) });
     const { object, size } = await saving.store.objects.putFile(handle, stat.size, saving);
-    // A file that changed while it was read is saved as it was read, and read again the next time.
+    // A file that changed during reading is saved as it was read, and read again next time.
     if (stampOf(fstatSync(handle)) === stampOf(node)) saving.cache?.note(path, node, { object, readAt });
     const entry: SnapshotEntry = { kind: "file", mode: stat.mode & 0o7777, size, object };
     return entry;
@@ -206,7 +206,7 @@ function leaveOut(saving: Saving, path: string, { why, stamp }: { why: UnsavedRe
   return { kind: "unsaved", why, stamp };
 }
 
-/** That the others are left alone goes without saying. */
+/** The other reasons are expected and not reported. */
 function isTold(why: UnsavedReason): boolean {
   return why !== "repository" && why !== "own";
 }
@@ -250,7 +250,7 @@ async function savePath(
   }
 }
 
-/** Everything in a folder, entry by entry. */
+/** Saves everything in a folder, entry by entry. */
 async function saveAll(
   saving: Saving,
   { node, path, folder }: NodeAt<FolderNode>,
@@ -274,7 +274,7 @@ async function saveAll(
   }
 }
 
-/** Opened when it is first needed: most folders hold nothing that must be read. */
+/** Opens the folder when first needed: most folders contain nothing that must be read. */
 function lazily(open: () => FolderHandle): { get: () => FolderHandle; close: () => void } {
   let held: FolderHandle | undefined;
   return {

@@ -1,4 +1,4 @@
-// The state to go back to: several snapshots laid on each other. For each path the earliest one that speaks of it counts.
+// Combines several snapshots into the state to restore. For each path the earliest snapshot that covers it counts.
 import { dirname } from "node:path";
 import { isInside } from "../../policy/paths.ts";
 import { foldersAbove, inFolder } from "../folder-handle.ts";
@@ -6,14 +6,14 @@ import { decodeFolder, type Snapshot, type SnapshotEntry } from "./manifest.ts";
 import type { ObjectStore } from "./objects.ts";
 
 export type RestoreTarget = {
-  /** Everything below them is known: what is not among the entries was not there. */
+  /** Roots that are completely known: a path below them without an entry did not exist. */
   trees: string[];
-  /** Every folder that one of the paths lies in. */
+  /** Every root that contains one of the paths. */
   roots: string[];
   entries: Map<string, SnapshotEntry>;
 };
 
-/** `snapshots` in the order they were taken. */
+/** `snapshots` must be in the order they were taken. */
 export function composeTarget(snapshots: readonly Snapshot[], objects: ObjectStore): RestoreTarget {
   const target: RestoreTarget = { trees: [], roots: [], entries: new Map() };
   const folders = new Map<string, SnapshotEntry>();
@@ -29,8 +29,8 @@ export function composeTarget(snapshots: readonly Snapshot[], objects: ObjectSto
   return target;
 }
 
-/** Is it known what was at a path? What a tree left out is not. */
-function speaksOf({ trees, entries }: RestoreTarget, path: string): boolean {
+/** Reports whether it is known what was at a path. What a tree left out is not known. */
+export function speaksOf({ trees, entries }: RestoreTarget, path: string): boolean {
   const own = entries.get(path);
   if (own) return own.kind !== "unsaved";
   if (!trees.some((root) => isInside(path, root))) return false;
@@ -60,7 +60,7 @@ function addTree(target: RestoreTarget, path: string, entry: SnapshotEntry, know
     addTree(target, inFolder(path, name), child, known);
 }
 
-/** A folder that was not there stays away, unless something in it was there after all. */
+/** A folder that did not exist is not created, unless something in it did exist. */
 function settleUnmade({ entries }: RestoreTarget, folders: ReadonlyMap<string, SnapshotEntry>): void {
   const there = [...entries].filter(([, { kind }]) => kind !== "absent" && kind !== "unmade");
   const needed = foldersAbove(there.map(([path]) => path));

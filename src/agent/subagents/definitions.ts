@@ -1,9 +1,9 @@
-// Subagents that can be started: those that are built in, and the Markdown files of projects and users.
+// Loads the subagents that can be started: the built-in ones, and the Markdown files of projects and users.
 import { basename, join } from "node:path";
 import { realOrSame, shownPath } from "../../policy/paths.ts";
 import { oneLine } from "../../text/one-line.ts";
 import type { CommandSource } from "../instructions/commands.ts";
-import { booleanOf, listOf, misspelt, parseFrontmatter, textOf } from "../instructions/frontmatter.ts";
+import { booleanOf, fieldText, listOf, misspelt, parseFrontmatter } from "../instructions/frontmatter.ts";
 import { entriesIn, readText } from "../instructions/read-text.ts";
 import { cutWarning, largestInstruction } from "../instructions/rules.ts";
 import type { SkillContext } from "../instructions/skills.ts";
@@ -11,15 +11,15 @@ import type { SkillContext } from "../instructions/skills.ts";
 export type Subagent = {
   name: string;
   description: string | undefined;
-  /** What it is told beside the usual. */
+  /** Added to the usual system prompt. */
   prompt: string;
-  /** Another model than its parent's. */
+  /** A model other than the parent's. */
   model?: string;
   readOnly: boolean;
   isBackground: boolean;
-  /** Only these of the parent's tools. */
+  /** If set, only these of the parent's tools are available. */
   tools?: readonly string[];
-  /** Undefined: built in. */
+  /** Undefined for a built-in subagent. */
   path?: string;
 };
 
@@ -42,7 +42,7 @@ export const builtInSubagents: readonly Subagent[] = [
   },
 ].map((given) => ({ readOnly: false, isBackground: false, ...given }));
 
-/** Names that others have for them. */
+/** Names that other agents use for the built-in ones. */
 const otherNames: Record<string, string> = {
   bash: "shell",
   "general-purpose": "generalPurpose",
@@ -57,9 +57,9 @@ export function findSubagent(all: readonly Subagent[], name: string): Subagent |
 
 const fieldNames = ["name", "description", "model", "readonly", "is_background", "tools", "color"];
 const folderNames = [".cursor", ".claude", ".codex"];
-const mostFiles = 200;
+const maxFiles = 200;
 
-/** The project's before the user's, `.cursor` first; what is built in last, so that a file can take its place. */
+/** Lists the project's before the user's, `.cursor` first; built-in ones last, so that a file can replace them. */
 export function findSubagents(place: SkillContext): { subagents: Subagent[]; warnings: string[] } {
   const { workspace, roots, configDir, home, trusted, plugins = [] } = place;
   const within = [workspace, ...roots].map(realOrSame);
@@ -101,18 +101,18 @@ function readSubagent(
   const { fields, body, warnings: problems } = parseFrontmatter(read.text);
   problems.push(...misspelt(fields, fieldNames));
   const file = basename(path, ".md");
-  const given = textOf(fields.get("name")) ?? file;
+  const given = fieldText(fields.get("name")) ?? file;
   const name = /^[\w.:-]{1,64}$/.test(given) ? given : file;
   if (name !== given)
     problems.push(`${JSON.stringify(given.slice(0, 80))} is not a valid subagent name; it is called ${name}`);
   const yes = (field: string) => {
     const value = booleanOf(fields.get(field) ?? "false");
     if (value === undefined) problems.push(`${field} must be true or false; it is treated as true`);
-    // Who writes `readonly: yes please` does not want it to write.
+    // An unclear value such as `readonly: yes please` is taken as true, the safer reading.
     return value ?? true;
   };
-  const description = textOf(fields.get("description"));
-  const model = textOf(fields.get("model"));
+  const description = fieldText(fields.get("description"));
+  const model = fieldText(fields.get("model"));
   const tools = listOf(fields.get("tools"));
   const subagent: Subagent = {
     name,
@@ -130,12 +130,12 @@ function readSubagent(
 
 function filesIn(folder: string, { workspace }: SkillContext, warnings: string[]): string[] {
   const names = entriesIn(folder, { what: "Subagents", workspace, warnings }).map(({ name }) => name);
-  return names.filter((name) => name.endsWith(".md") && !name.startsWith(".")).slice(0, mostFiles);
+  return names.filter((name) => name.endsWith(".md") && !name.startsWith(".")).slice(0, maxFiles);
 }
 
 const longestList = 4000;
 
-/** For the system prompt: those that the description of the tool does not name. */
+/** Lists for the system prompt those subagents that the tool's description does not name. */
 export function subagentSection(subagents: readonly Subagent[]): string {
   const lines: string[] = [];
   let room = longestList;
@@ -148,7 +148,7 @@ export function subagentSection(subagents: readonly Subagent[]): string {
   return lines.length === 0 ? "" : ["# Subagents", "Task can also start:", ...lines].join("\n");
 }
 
-/** `/name rest`: the model is told to hand the rest on. */
+/** Handles `/name rest`: tells the model to hand the rest to the subagent. */
 export function callableSubagents(subagents: readonly Subagent[]): CommandSource {
   return {
     names: () => subagents.map(({ name }) => name),

@@ -1,7 +1,7 @@
-// Subagents: agents that an agent starts for a part of its work, with a conversation of their own. They may do what their
-// parent may, never more; what they spend is spent by the run; they end with it.
+// Subagents: agents that an agent starts for a part of its work, each with its own conversation. They have at most their parent's
+// permissions, spend the run's budget, and end with the run.
 import { orAborted } from "../../net/or-aborted.ts";
-import { happensWithin } from "../../process/clock.ts";
+import { settlesWithin } from "../../process/clock.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent, Denial } from "../../protocol/event.ts";
 import { taskNotice } from "../../protocol/task-call.ts";
@@ -14,25 +14,25 @@ import { findSubagent, type Subagent } from "./definitions.ts";
 import { runSubagent, type SubagentContext } from "./run.ts";
 
 export type SubagentRequest = {
-  /** Of the subagent: a new one, or the one to resume. */
+  /** The id of the subagent: new, or of the one to resume. */
   id: string;
   callId: string;
-  /** As the model named it. */
+  /** The type as the model named it. */
   type: string | undefined;
   description: string;
   prompt: string;
   model: string | undefined;
-  /** The id of one that ended, to go on with. */
+  /** The id of an ended subagent to continue. */
   resume: string | undefined;
   isBackground: boolean;
   isParallel: boolean;
   signal: AbortSignal;
   spending: UsageBudget;
-  /** What the parent's watchers shall see. */
+  /** Emits an event that those watching the parent should see. */
   emit(event: AgentEvent): void;
 };
 
-/** How one ended. `failure`: instead of an answer. */
+/** How a subagent ended. `failure` is set instead of an answer. */
 export type SubagentEnd = {
   id: string;
   answer: string;
@@ -45,21 +45,21 @@ export type SubagentEnd = {
 
 export type StartedSubagent = { id: string; outputFile: string };
 
-/** One that was left to itself has ended: what the stream and the model are told. */
+/** A background subagent that has ended: the notice for the stream, and the text for the model. */
 export type EndedSubagent = { notice: AgentEvent; text: string; denials: readonly Denial[] };
 
 export interface Subagents {
-  /** Which one would it be? Throws UserError with words that the model can act on. */
+  /** Picks the subagent to use. Throws a UserError that the model can act on. */
   choose(type: string | undefined, resume: string | undefined): Subagent;
   run(request: SubagentRequest): Promise<SubagentEnd>;
   start(request: SubagentRequest): StartedSubagent;
-  /** Of those that work in the background: what was said since the last look, after a wait; undefined where there is no such one. */
+  /** Returns the state of a background subagent after a wait; undefined if there is none with this id. */
   look(id: string, wait: { ms: number; stop: boolean; signal: AbortSignal }): Promise<BackgroundLook | undefined>;
-  /** Those in the background that have ended since the last time this was called. */
+  /** Returns the background subagents that have ended since the last call. */
   takeEnded(): EndedSubagent[];
-  /** The same, after all have ended. */
+  /** Waits until all have ended, then returns the same. */
   waitForAll(signal: AbortSignal): Promise<EndedSubagent[]>;
-  /** Stops whatever still works, and waits until it has stopped. */
+  /** Stops all running subagents, and waits until they have stopped. */
   end(): Promise<void>;
 }
 
@@ -82,13 +82,13 @@ type Background = {
   isTold: boolean;
 };
 
-/** More wait for their turn: models are asked side by side, and each of them costs. */
-const mostAtOnce = 8;
+/** Further ones wait: concurrent model requests cost money. */
+const maxAtOnce = 8;
 
 export function createSubagents(agent: Agent, place: SubagentContext): Subagents {
   const background = new Map<string, Background>();
   const running = new Set<AbortController>();
-  const turns = createTurns(mostAtOnce);
+  const turns = createTurns(maxAtOnce);
 
   const choose: Subagents["choose"] = (type, resume) => {
     const before = resume === undefined ? undefined : place.chats.typeOf(resume);
@@ -143,7 +143,7 @@ export function createSubagents(agent: Agent, place: SubagentContext): Subagents
       const emit = (event: AgentEvent) => {
         if (event.type === "tool_output") output.write(event.chunk);
       };
-      // Questions of one that works in the background are not part of the call, which has ended.
+      // Questions of a background subagent are not part of the call, which has already ended.
       const task: Background = {
         id,
         title: request.description,
@@ -191,24 +191,24 @@ export function createSubagents(agent: Agent, place: SubagentContext): Subagents
   };
 }
 
-/** One that was stopped before it began; and a bug in one must not take the run with it. */
+/** Turns an error into a result: the subagent was stopped before it began, or has a bug, which must not end the run. */
 function ended(id: string, error: Error): SubagentEnd {
   const message = error instanceof NotRun ? error.message : `Unexpected failure, please report it: ${error.message}`;
   const failure = { message, isRefused: false };
   return { id, answer: "", failure, steps: [], durationMs: 0, denials: [] };
 }
 
-/** A run that is stopped waits so long for what it said last. */
+/** How long a stopped subagent may take to finish. */
 const stopMs = 5000;
 
-/** Without a time: until it has ended, or nobody waits any more. */
+/** Without a time, waits until the work has ended or the signal aborts. */
 async function settled(work: Promise<unknown>, ms: number | undefined, signal: AbortSignal): Promise<void> {
   const over = orAborted(work, signal).catch(() => {});
   if (ms === undefined) await over;
-  else await happensWithin(over, ms);
+  else await settlesWithin(over, ms);
 }
 
-/** So many at once; the others wait in the order in which they came. */
+/** Limits concurrency to `most`; the others wait in order. */
 function createTurns(most: number): { next(): Promise<() => void> } {
   let taken = 0;
   const waiting: (() => void)[] = [];
@@ -225,7 +225,7 @@ function createTurns(most: number): { next(): Promise<() => void> } {
   };
 }
 
-/** The tools by which one changes things, where it names some and has none of them here. */
+/** Returns the writing tools that a subagent names if none of them is available here. */
 function missingTools({ readOnly, tools = [] }: Subagent, { tools: offered }: Agent): string[] | undefined {
   const changing = readOnly ? [] : tools.filter((name) => findTool(builtInTools, name)?.readOnly === false);
   return changing.length > 0 && !changing.some((name) => findTool(offered, name)) ? changing : undefined;

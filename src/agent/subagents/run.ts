@@ -1,4 +1,4 @@
-// One subagent from its prompt to its answer: an agent like its parent, with less.
+// Runs one subagent from its prompt to its answer: an agent like its parent, with fewer tools and permissions.
 
 import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent, Denial } from "../../protocol/event.ts";
@@ -16,26 +16,26 @@ import { TodoList } from "../tools/todos.ts";
 import type { Subagent } from "./definitions.ts";
 import type { SubagentEnd, SubagentRequest } from "./index.ts";
 
-/** What is the same for all subagents of an agent. */
+/** What all subagents of an agent share. */
 export type SubagentContext = {
   subagents: readonly Subagent[];
-  /** How many may still be started below each other. */
+  /** How many levels of subagents may still be nested. */
   levels: number;
   chats: SubagentChats;
   branch?: string | undefined;
-  /** Throws where there is no such model, or no key for it. */
+  /** Throws if the model is unknown or has no key. */
   openModel(name: string): Promise<Pick<Agent, "provider" | "model">>;
   systemFor(subagent: Subagent): string;
   instructionsFor(): (path: string) => string | undefined;
-  /** Shows an event of a subagent to whoever watches the run; waits while that one cannot follow. */
+  /** Shows an event of a subagent to those watching the run; waits while they cannot keep up. */
   watch?(agentId: string, event: AgentEvent, number: number | undefined): Promise<void> | undefined;
-  /** Subagents of subagents. */
+  /** Creates the subagents of a subagent. */
   nested(agent: Agent, place: SubagentContext): NonNullable<Agent["subagents"]>;
 };
 
-/** Where conversations of subagents are kept. */
+/** Where conversations of subagents are stored. */
 export type SubagentChats = {
-  /** The name of the subagent with this id; undefined where there is none. */
+  /** Returns the type of the subagent with this id; undefined if there is none. */
   typeOf(id: string): string | undefined;
   open(id: string, facts: { type: string; model: AgentModel; title: string; parentId: string }): SubagentChat;
   openOutput(id: string): SubagentOutput;
@@ -43,7 +43,7 @@ export type SubagentChats = {
 
 export type SubagentChat = {
   session: Session;
-  /** Its number, where it is kept. */
+  /** Returns the event's number, if it is stored. */
   record(event: AgentEvent): number | undefined;
   transcriptPath?: string | undefined;
   close(): void;
@@ -102,7 +102,7 @@ export async function runSubagent(request: SubagentRequest, work: Work): Promise
   };
 }
 
-/** A chat that cannot be written any more stops the subagent, whose calls then come to their ends. */
+/** Stops the subagent if its chat can no longer be written; its running calls then end. */
 function keeping(chat: SubagentChat, outer: AbortSignal): { signal: AbortSignal; record: SubagentChat["record"] } {
   const broken = new AbortController();
   return {
@@ -118,13 +118,13 @@ function keeping(chat: SubagentChat, outer: AbortSignal): { signal: AbortSignal;
   };
 }
 
-/** Another model where one is named and can be had; a file that names a vendor nobody has a key for must not stop the work. */
+/** Uses another model if one is named and available; a definition that names a vendor without a key must not stop the work. */
 async function chooseModel(
   { model, emit }: SubagentRequest,
   { subagent, parent, place }: Work,
 ): Promise<Pick<Agent, "provider" | "model">> {
   const own = { provider: parent.provider, model: parent.model };
-  // Files of replies are for whoever writes the definition: a model has no business with them.
+  // Scripted replies are only for the author of a definition: a model may not choose them.
   const name = model !== undefined && !/^(script|replay):/i.test(model) ? model : subagent.model;
   if (name === undefined || name.toLowerCase() === "inherit") return own;
   try {
@@ -147,7 +147,7 @@ function createChild(
   const child: Agent = {
     ...same,
     parent,
-    // A changed mode holds for it too; what people say is for the agent that they talk to.
+    // A changed mode applies to the subagent too; messages of the user go only to the main agent.
     ...(control && {
       control: { settle: () => control.settle(), takeSteered: async () => [], takeCompact: () => false },
     }),
@@ -160,8 +160,8 @@ function createChild(
     get system() {
       return place.systemFor(subagent);
     },
-    // It works for an agent, and bothers nobody else.
-    untold: new Set([...(parent.untold ?? []), "AskQuestion"]),
+    // A subagent works for an agent and cannot ask the user.
+    hiddenTools: new Set([...(parent.hiddenTools ?? []), "AskQuestion"]),
     get tools() {
       return toolsOf(subagent, parent, place.levels);
     },
@@ -169,7 +169,7 @@ function createChild(
     spending,
     toolContext: {
       ...parent.toolContext,
-      // Made when the first command needs it, perhaps after this.
+      // Read when needed, since the sandbox may be created later.
       get sandbox() {
         return parent.toolContext.sandbox;
       },
@@ -186,7 +186,7 @@ function createChild(
   return child;
 }
 
-/** Of its parent's tools those that are meant for it. */
+/** Filters the parent's tools for the subagent. */
 function toolsOf({ readOnly, tools }: Subagent, parent: Agent, levels: number): Agent["tools"] {
   const named = tools?.flatMap((name) => findTool(parent.tools, name) ?? []);
   return parent.tools.filter((tool) => {
@@ -213,7 +213,7 @@ function startOf(
   };
 }
 
-/** Its calls are heard like all others; its beginning and its end have events of their own. */
+/** Its calls trigger the usual hooks; its start and end have hooks of their own. */
 function hooksOf(
   hooks: AgentHooks,
   facts: SubagentStartInfo,
@@ -243,7 +243,7 @@ function hooksOf(
   };
 }
 
-/** What the parent's watchers see of it: questions and notices as they are, its steps in a line each. */
+/** Passes events on to those watching the parent: questions and notices unchanged, each step as one line. */
 function passOn(event: AgentEvent, { emit, callId, description }: SubagentRequest): void {
   switch (event.type) {
     case "ask":

@@ -1,12 +1,12 @@
-// AskQuestion: what only the user can say. Where nobody can be asked it is passed over, and never answered for them.
+// AskQuestion: asks the user. Where no user can be asked, the questions are skipped and never answered for them.
 import * as v from "valibot";
 import type { AskQuestionToolCallResult, Question } from "../../protocol/tool-shapes.ts";
 import { tool } from "./define.ts";
 import { failure, type ToolResult } from "./tool.ts";
 
 const skipped = "Questions skipped by the user, continue with the information you already have";
-const mostQuestions = 10;
-const mostOptions = 20;
+const maxQuestions = 10;
+const maxOptions = 20;
 
 export const askQuestion = tool({
   name: "AskQuestion",
@@ -38,10 +38,10 @@ export const askQuestion = tool({
   }),
   needs: () => [],
   async run({ title = "", questions }, { turn, signal }): Promise<ToolResult> {
-    if (questions.length === 0 || questions.length > mostQuestions)
-      throw failure(`Ask between 1 and ${mostQuestions} questions at once.`);
-    if (questions.some(({ options }) => options.length > mostOptions))
-      throw failure(`A question may have at most ${mostOptions} options.`);
+    if (questions.length === 0 || questions.length > maxQuestions)
+      throw failure(`Ask between 1 and ${maxQuestions} questions at once.`);
+    if (questions.some(({ options }) => options.length > maxOptions))
+      throw failure(`A question may have at most ${maxOptions} options.`);
     const asked = onWire(questions);
     const respond = async (): Promise<{ result: AskQuestionToolCallResult }> => {
       const answers = await turn?.person?.choose(title, asked, signal);
@@ -61,7 +61,7 @@ export const askQuestion = tool({
   },
 });
 
-/** Models that were taught by other agents say `question` and `multiSelect`, and give options as words. */
+/** Accepts what other agents' models send: `question`, `multiSelect`, and options as plain strings. */
 function reshaped(value: unknown): unknown {
   if (typeof value === "string") return { prompt: value, options: [] };
   if (typeof value !== "object" || value === null) return value;

@@ -1,4 +1,4 @@
-// Await: look at a command or a subagent that works in the background, wait for it, or end it.
+// Await: reads, waits for or kills a background command or subagent.
 import * as v from "valibot";
 import { type PatternTest, patternTest } from "../../text/pattern-in-time.ts";
 import { plainOutput } from "../../text/plain-output.ts";
@@ -8,7 +8,7 @@ import { tool } from "./define.ts";
 import { failure, type ToolResult } from "./tool.ts";
 
 const longestWaitMs = 600_000;
-/** Of what is new, the model is shown so much: the last whole lines, which hold the outcome. */
+/** Most characters of new output shown to the model: the last whole lines, which hold the outcome. */
 const shownCharacters = 4000;
 
 export const awaitShell = tool({
@@ -23,7 +23,7 @@ export const awaitShell = tool({
       v.pipe(v.number(), v.minValue(0), v.description(`Milliseconds to wait, default 0, at most ${longestWaitMs}`)),
     ),
     pattern: v.optional(v.pipe(v.string(), v.description("Regex"))),
-    kill: v.optional(v.pipe(v.boolean(), v.description("Stop the command"))),
+    kill: v.optional(v.boolean()),
   }),
   spellings: {
     task_id: "taskId",
@@ -99,7 +99,7 @@ function lookResult(taskId: string, { isRunning, said, outputFile, runningMs, fa
   };
 }
 
-/** Each line is looked at by itself. */
+/** Compiles the pattern so that `^` and `$` match at each line. */
 function expressionOf(pattern: string): PatternTest {
   try {
     return patternTest(pattern, "m");

@@ -1,4 +1,4 @@
-// CreatePlan: what plan mode ends with. The plan is shown, accepted or not, and kept as a file.
+// CreatePlan: submits the plan at the end of plan mode. The user accepts or rejects it, and an accepted plan is saved to a file.
 import { pathToFileURL } from "node:url";
 import * as v from "valibot";
 import type { CreatePlanToolCallResult } from "../../protocol/tool-shapes.ts";
@@ -68,7 +68,7 @@ function todosOf(todos: PlanArguments["todos"]): PlanTodo[] {
   return (todos ?? []).map(({ id, content }, index) => ({ id: id ?? String(index + 1), content }));
 }
 
-/** Its first line, for a plan without a name. */
+/** Returns the first line of a plan that has no name. */
 function titleOf(plan: unknown): string {
   const line = typeof plan === "string" ? /[^\s#][^\n]*/.exec(plan)?.[0].trim() : undefined;
   return (line ?? "Plan").slice(0, 60);

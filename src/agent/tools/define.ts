@@ -1,4 +1,4 @@
-// tool(): how a built-in tool is written down: its arguments as one schema, from which come JSON Schema and `parse`.
+// tool(): defines a built-in tool by one argument schema, from which its JSON Schema and `parse` are derived.
 import * as v from "valibot";
 import { isObject, tryParse } from "../../json/object.ts";
 import { shownValue } from "../../text/one-line.ts";
@@ -9,9 +9,9 @@ type ArgumentTable = v.ObjectSchema<v.ObjectEntries, undefined>;
 
 type Definition<Table extends ArgumentTable> = Omit<Tool<v.InferOutput<Table>>, "parameters" | "parse"> & {
   args: Table;
-  /** Spellings that other agents taught the models: `{ file_path: "path" }`. */
+  /** Argument names that models know from other agents: `{ file_path: "path" }`. */
   spellings?: Record<string, string>;
-  /** Rewrites an input of another shape into the one that `args` describes. */
+  /** Converts input of another shape into the one that `args` describes. */
   reshape?(input: Record<string, unknown>): Record<string, unknown>;
 };
 
@@ -32,7 +32,7 @@ export function tool<Table extends ArgumentTable>(definition: Definition<Table>)
   };
 }
 
-/** A path argument. What is not a path is refused here, before anything is resolved or permitted. */
+/** Schema of a path argument. Refuses anything that is not a path before it is resolved or permitted. */
 export function pathArgument(description?: string) {
   const path = v.pipe(
     v.string(),
@@ -51,7 +51,7 @@ export const pathSpellings = {
   target_directory: "path",
 };
 
-/** As many lines as fit, and how many were left out. */
+/** Returns as many lines as fit, and how many were left out. */
 export function fittingLines(lines: readonly string[], limit: number): { text: string; left: number } {
   let length = 0;
   for (let shown = 0; shown < lines.length; shown += 1) {
@@ -62,9 +62,10 @@ export function fittingLines(lines: readonly string[], limit: number): { text: s
 }
 
 /**
- * JSON Schema of the few schema kinds that tools use. By hand, because the full converter would be loaded at every
- * start; what a schema checks beyond this is left to `parse`, whose sentence the model reads.
+ * Converts the few schema kinds that tools use to JSON Schema. Written by hand, because the full converter would be loaded at every start.
+ * Checks beyond this are left to `parse`, whose error message the model reads.
  */
+// biome-ignore lint/suspicious/noExplicitAny: Valibot's schemas are read by their shape, which has no common type
 export function jsonSchemaOf(schema: any): Record<string, unknown> {
   const facts: Record<string, unknown> = {};
   for (const action of schema.pipe?.slice(1) ?? []) {
@@ -87,6 +88,7 @@ export function jsonSchemaOf(schema: any): Record<string, unknown> {
     case "optional":
       return jsonSchemaOf(schema.wrapped);
     case "object": {
+      // biome-ignore lint/suspicious/noExplicitAny: Valibot's schemas are read by their shape, which has no common type
       const entries = Object.entries<any>(schema.entries);
       const required = entries.filter(([, entry]) => entry.type !== "optional").map(([key]) => key);
       return {
@@ -118,7 +120,7 @@ function respell(input: Record<string, unknown>, spellings: Record<string, strin
   return named;
 }
 
-/** Models also send null for what they leave out. */
+/** Drops nulls, which some models send for omitted arguments. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (typeof value !== "object" || value === null) return value;

@@ -1,4 +1,4 @@
-// Delete: one file, or a link itself.
+// Delete: removes one file, or a link itself rather than its target.
 import * as v from "valibot";
 import { absolutePath, codeOf, deleteFile, describe } from "../files.ts";
 import { pathArgument, pathSpellings, tool } from "./define.ts";

@@ -1,4 +1,4 @@
-// Edit: parts of a file, each found by its text. All edits of a call are made, or none.
+// Edit: replaces parts of a file, each found by its text. Either all edits of a call are made, or none.
 import * as v from "valibot";
 import { changeResult } from "../diff.ts";
 import { absolutePath, changeFile } from "../files.ts";
@@ -61,9 +61,9 @@ export const edit = tool({
   },
 });
 
-/** The text after all edits. Throws what the model should know about the first that cannot be made. */
+/** Returns the text after all edits. Throws a failure for the model about the first edit that cannot be made. */
 function applyEdits(text: string, edits: readonly Replacement[], path: string): { text: string; notes: string[] } {
-  // Line endings of one kind are put aside; where they are mixed, each place keeps its own.
+  // Uniform CRLF line endings are normalized and restored; in a mixed file, each line keeps its own.
   const carriages = lineEndingOf(text) === "\r\n";
   let current = carriages ? withNewlines(text) : text;
   const notes: string[] = [];
@@ -98,7 +98,7 @@ function applyEdits(text: string, edits: readonly Replacement[], path: string): 
 type TextRange = { start: number; end: number };
 type FoundText = { ranges: TextRange[]; newText: string; note?: string };
 
-/** As given; with the file's line endings; and, if that leaves no doubt, with other blanks at line ends, indentation or quotes. */
+/** Matches exactly, then with the file's line endings and, if unambiguous, with other trailing spaces, indentation or quotes. */
 function find(text: string, each: Replacement): FoundText | undefined {
   for (const spell of [(part: string) => part, withNewlines, withCarriages]) {
     const ranges = occurrences(text, spell(each.oldText));
@@ -124,7 +124,7 @@ function looseOccurrences(text: string, part: string): TextRange[] {
   if (lines.every((line) => line.trim() === "")) return [];
   const wanted = lines.map((line) => line.trimEnd().replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
   const endsBlank = lines.at(-1) !== "" && /\s$/.test(lines.at(-1)!);
-  // A match that begins with blanks begins with the first of them: a long row of blanks is then looked at once.
+  // Anchor a match that begins with blanks at the first of them, so that a long run of blanks is scanned once.
   const start = wanted[0] === "" ? "(?<![ \\t])" : "";
   const pattern = new RegExp(start + wanted.join("[ \\t]*\\r?\\n") + (endsBlank ? "(?=[ \\t]*\\r?$)" : ""), "gm");
   return [...text.matchAll(pattern)].map((match) => ({ start: match.index, end: match.index + match[0].length }));
@@ -160,7 +160,7 @@ function onWire(each: Replacement) {
   return { oldText: each.oldText, newText: each.newText, replaceAll: each.replaceAll ?? false };
 }
 
-/** One replacement without a list around it, and the names that other agents use. */
+/** Accepts a single replacement without a list, and the argument names of other agents. */
 function reshape(input: Record<string, unknown>): Record<string, unknown> {
   const { path, edits, ...flat } = input;
   if (Array.isArray(edits)) return { path, edits: edits.map(renamed) };

@@ -1,4 +1,4 @@
-// Glob: files by name.
+// Glob: finds files by name.
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
@@ -9,12 +9,12 @@ import { listFiles, searchAt, unreadNote } from "../ripgrep.ts";
 import { fittingLines, pathArgument, pathSpellings, tool } from "./define.ts";
 import { failure } from "./tool.ts";
 
-/** How many files the stream lists at most. */
-const mostFiles = 1000;
-/** How many files the model is shown at most; it is told the total. */
-const mostShown = 200;
-/** Above this many files, modification times are not looked up: that would take longer than the search. */
-const mostTimed = 5000;
+/** Most files listed in the stream. */
+const maxFiles = 1000;
+/** Most files shown to the model, together with the total. */
+const maxShown = 200;
+/** Above this many files, modification times are not read: that would take longer than the search. */
+const maxTimed = 5000;
 
 export const glob = tool({
   name: "Glob",
@@ -40,7 +40,7 @@ export const glob = tool({
   }),
   needs: (args, context) => [
     { kind: "Read", target: absolutePath(args.path ?? ".", context) },
-    // Up to the first wildcard, where the pattern is a whole path.
+    // For an absolute pattern, the part before the first wildcard.
     ...(args.pattern.startsWith("/")
       ? [{ kind: "Read" as const, target: args.pattern.replace(/\/[^/]*[*?[{].*$/s, "") || "/" }]
       : []),
@@ -55,7 +55,7 @@ export const glob = tool({
     const above = search.start === "./" ? 0 : search.start.length - 1;
     const listed = await listFiles(search, context, (file) => test(file.slice(above)));
     const matching = above === 0 ? listed.files : listed.files.map((file) => file.slice(above));
-    const files = matching.slice(0, mostFiles);
+    const files = matching.slice(0, maxFiles);
     const value = {
       pattern: args.pattern,
       path,
@@ -64,8 +64,8 @@ export const glob = tool({
       clientTruncated: files.length < matching.length,
       ripgrepTruncated: listed.cut,
     };
-    // For the model relative to where its other tools start from.
-    const shown = newestFirst(matching, path).slice(0, mostShown);
+    // The model gets paths relative to the workspace, as its other tools take them.
+    const shown = newestFirst(matching, path).slice(0, maxShown);
     const spelled = shown.map((file) =>
       search.folder === context.workspace ? join(search.start, file) : join(path, file),
     );
@@ -82,17 +82,18 @@ export const glob = tool({
 });
 
 function newestFirst(files: readonly string[], folder: string): readonly string[] {
-  if (files.length > mostTimed) return files;
+  if (files.length > maxTimed) return files;
   const times = new Map(
     files.map((file) => [file, lstatSync(join(folder, file), { throwIfNoEntry: false })?.mtimeMs ?? 0]),
   );
   return [...files].sort((one, other) => times.get(other)! - times.get(one)!);
 }
 
-/** Models also give the whole path as the pattern. */
+/** Makes an absolute pattern relative to the folder, since models also send the whole path. */
 function inside(pattern: string, folder: string): string {
   if (!pattern.startsWith("/")) return pattern;
-  if (pattern.startsWith(`${folder}/`)) return `.${pattern.slice(folder.length)}`;
+  const start = folder.endsWith("/") ? folder : `${folder}/`;
+  if (pattern.startsWith(start)) return `./${pattern.slice(start.length)}`;
   throw failure(`The pattern ${pattern} is outside ${folder}. Give the directory as "path" and a relative pattern.`, {
     path: folder,
   });

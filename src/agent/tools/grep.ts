@@ -1,4 +1,4 @@
-// Grep: lines that match a regular expression, the files that have them, or how many.
+// Grep: finds lines that match a regular expression, the files that contain them, or their counts.
 import { join } from "node:path";
 import * as v from "valibot";
 import { profileOf } from "../../protocol/profiles.ts";
@@ -10,12 +10,12 @@ import { failure, ToolFailure } from "./tool.ts";
 
 const modes = ["content", "files_with_matches", "count"] as const;
 type OutputMode = (typeof modes)[number];
-/** For whoever reads the stream. */
-const mostResults = 2000;
-/** For the model, unless headLimit asks for more. */
-const mostShown = 250;
-const mostCharacters = 20_000;
-const mostLineCharacters = 500;
+/** Most results in the stream. */
+const maxResults = 2000;
+/** Most lines shown to the model, unless headLimit asks for more. */
+const maxShown = 250;
+const maxCharacters = 20_000;
+const maxLineCharacters = 500;
 
 const args = v.object({
   pattern: v.pipe(v.string(), v.description("Regex")),
@@ -28,7 +28,7 @@ const args = v.object({
   before: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
   after: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
   headLimit: v.optional(
-    v.pipe(v.number(), v.integer(), v.minValue(1), v.description(`Maximum number of results, default ${mostShown}`)),
+    v.pipe(v.number(), v.integer(), v.minValue(1), v.description(`Maximum number of results, default ${maxShown}`)),
   ),
 });
 
@@ -77,8 +77,8 @@ export const grep = tool({
       throw error instanceof ToolFailure && error.message.includes("regex") ? wrongPattern(error.message, path) : error;
     });
     const { key, result, lines, total } = views[mode](output.records, {
-      most: Math.min(args.headLimit ?? mostResults, mostResults),
-      // For the model as its other tools take it.
+      most: Math.min(args.headLimit ?? maxResults, maxResults),
+      // Spell paths for the model as its other tools take them.
       spell: (file) => (search.folder === context.workspace ? file : join(search.folder, file)),
     });
     const value = {
@@ -87,10 +87,10 @@ export const grep = tool({
       outputMode: mode,
       workspaceResults: { [search.folder]: { [key]: { ...result, ripgrepTruncated: output.cut } } },
     };
-    const wanted = args.headLimit ?? mostShown;
-    const limit = Math.min(context.resultLimit, wanted > mostShown ? context.resultLimit : mostCharacters);
-    // Lines around a match are wanted with it, so that only the match itself counts against a limit that was given.
-    const offered = args.headLimit === undefined ? lines.slice(0, mostShown) : lines;
+    const wanted = args.headLimit ?? maxShown;
+    const limit = Math.min(context.resultLimit, wanted > maxShown ? context.resultLimit : maxCharacters);
+    // headLimit counts only matches: the context lines around a match come with it.
+    const offered = args.headLimit === undefined ? lines.slice(0, maxShown) : lines;
     const { text, left } = fittingLines(offered, limit);
     const shown = offered.length - left;
     const isCut = shown < lines.length || output.cut || result.clientTruncated;
@@ -101,17 +101,17 @@ export const grep = tool({
 });
 
 function options(args: GrepArguments, mode: OutputMode): string[] {
-  // The second engine knows look-around; it is taken only for patterns that the first cannot read.
+  // The second engine (PCRE2) supports look-around; it is used only for patterns that the default engine rejects.
   const chosen = [`--regexp=${args.pattern}`, "--engine=auto", "--null", "--with-filename", "--crlf"];
   if (args.caseInsensitive) chosen.push("--ignore-case");
-  // A pattern with a line feed in it would else find nothing, without a word.
+  // Without this, a pattern that contains a line feed would silently find nothing.
   if (args.multiline || /\\n|\n/.test(args.pattern)) chosen.push("--multiline");
   if (args.multiline) chosen.push("--multiline-dotall");
   if (mode === "files_with_matches") return [...chosen, "--files-with-matches"];
   if (mode === "count") return [...chosen, "--count-matches"];
-  // Not --json, which takes longer to write and to read. Cut far behind our own limit, so that its mark never shows.
+  // --json is slower to write and to parse. The column limit is far above our own, so that ripgrep's marker never shows.
   chosen.push("--no-heading", "--line-number", "--no-context-separator");
-  chosen.push(`--max-columns=${mostLineCharacters * 4}`, "--max-columns-preview");
+  chosen.push(`--max-columns=${maxLineCharacters * 4}`, "--max-columns-preview");
   if (args.context) chosen.push(`--context=${args.context}`);
   if (args.before) chosen.push(`--before-context=${args.before}`);
   if (args.after) chosen.push(`--after-context=${args.after}`);
@@ -119,8 +119,8 @@ function options(args: GrepArguments, mode: OutputMode): string[] {
 }
 
 /**
- * Ripgrep's own --glob would also bring back what ignore files hide; a file type does not, but knows last components
- * only. So the type sorts out most, and the test the rest.
+ * Ripgrep's --glob would also include files that ignore files hide. A file type does not, but matches only the last path component: it
+ * filters most files, and the test the rest.
  */
 function fileFilter(glob: string | undefined): { options: string[]; test(file: string): boolean } {
   if (glob === undefined || glob === "") return { options: [], test: () => true };
@@ -137,9 +137,9 @@ type ViewOptions = { most: number; spell(file: string): string };
 type GrepView = {
   key: string;
   result: { clientTruncated: boolean } & Record<string, unknown>;
-  /** The name of a file stands with the first of its lines. */
+  /** The first line of each file starts with the file's name. */
   lines: string[];
-  /** In words, when so many lines of them are shown. `isMore`: there are others that were not counted. */
+  /** Describes the total when `shown` lines are shown. `isMore` means that there are others that were not counted. */
   total(shown: number, isMore: boolean): string;
 };
 
@@ -218,10 +218,10 @@ function linesByFile(found: Iterable<FoundRecord>): Map<string, FoundLine[]> {
     const number = Number.parseInt(rest, 10);
     const digits = String(number).length;
     const end = rest.endsWith("\r") ? rest.length - 1 : rest.length;
-    const contentTruncated = end - digits - 1 > mostLineCharacters;
+    const contentTruncated = end - digits - 1 > maxLineCharacters;
     lines.push({
       lineNumber: number,
-      content: rest.slice(digits + 1, contentTruncated ? digits + 1 + mostLineCharacters : end),
+      content: rest.slice(digits + 1, contentTruncated ? digits + 1 + maxLineCharacters : end),
       contentTruncated,
       isContextLine: rest[digits] === "-",
     });
@@ -229,7 +229,7 @@ function linesByFile(found: Iterable<FoundRecord>): Map<string, FoundLine[]> {
   return groups;
 }
 
-/** `name NUL rest LF`, where a name may hold line feeds. A half record at the end is dropped. */
+/** Parses `name NUL rest LF`, where a name may contain line feeds. An incomplete record at the end is dropped. */
 function* records(text: string): Generator<FoundRecord> {
   for (let start = 0; ; ) {
     const nul = text.indexOf("\0", start);
@@ -246,10 +246,10 @@ function namesOnly(text: string): FoundRecord[] {
   return namesIn(text).map((file) => ({ file, rest: "" }));
 }
 
-/** Said between the records when a match was found before it showed that the file is not text. */
+/** Printed between records when a match came before ripgrep detected that the file is binary. */
 const binaryNotice = /^(?:.*: (?:binary file matches|WARNING: stopped searching binary file after match) \(.*\)\n)+/;
 
-/** Two engines were asked; what the first says is enough. */
+/** Keeps only the error of the first of the two engines. */
 function wrongPattern(said: string, path: string): ToolFailure {
   const first = /~{3,}\n([\s\S]*?)\n~{3,}/.exec(said)?.[1] ?? said.replace(/^rg: /, "");
   const hint = "Escape ( ) [ ] { } . * + ? | ^ $ with a backslash to match them literally.";

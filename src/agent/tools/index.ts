@@ -1,4 +1,4 @@
-// The built-in tools, in the order in which a model is told of them, and how a call finds its tool.
+// Lists the built-in tools in the order in which the model sees them, and finds the tool of a call.
 import { askQuestion } from "./ask-question.ts";
 import { awaitShell } from "./await.ts";
 import { createPlan } from "./create-plan.ts";
@@ -36,7 +36,7 @@ export const builtInTools: readonly Tool[] = [
   createPlan,
 ];
 
-/** By exact name, then without regard to case among names, wire names and aliases, in this order. */
+/** Finds a tool by exact name, then ignoring case by name, wire name and alias, in this order. */
 export function findTool(tools: readonly Tool[], name: string): Tool | undefined {
   const wanted = name.toLowerCase();
   return (

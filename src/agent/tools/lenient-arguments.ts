@@ -1,9 +1,10 @@
-// What models put into arguments beside what they mean: fillers for what they leave out, and values in quotes. One rule for
-// every tool, read from its schema.
+// Cleans up tool arguments from models: drops filler values of optional fields and unquotes values. One
+// rule for every tool, driven by its schema.
 import * as v from "valibot";
 import { isObject } from "../../json/object.ts";
 
-/** The input as the schema wants it, where that is plain. Everything else stays as it is, and is refused by the schema. */
+/** Converts the input to what the schema expects where that is unambiguous; the schema refuses the rest. */
+// biome-ignore lint/suspicious/noExplicitAny: Valibot's schemas are read by their shape, which has no common type
 export function asMeant(value: unknown, schema: any): unknown {
   const type: string = (schema.pipe?.[0] ?? schema).type;
   if (type === "optional") return asMeant(value, schema.wrapped);
@@ -23,7 +24,7 @@ export function asMeant(value: unknown, schema: any): unknown {
   return Object.fromEntries(fields.filter(([, field]) => field !== undefined));
 }
 
-/** A number, a boolean, a list or an object that came as its text. */
+/** Parses a number, boolean, list or object that was sent as a string. */
 function unquoted(text: string, type: string): unknown {
   const trimmed = text.trim();
   switch (type) {
@@ -48,7 +49,8 @@ function parsed(text: string, type: "array" | "object"): unknown {
   }
 }
 
-/** Stands in an optional field and says nothing: an empty text always, zero and an empty list where the schema refuses them. */
+/** Detects a filler in an optional field: always null or empty text, and zero or an empty list if the schema refuses them. */
+// biome-ignore lint/suspicious/noExplicitAny: Valibot's schemas are read by their shape, which has no common type
 function isFiller(value: unknown, schema: any): boolean {
   if (value === null || value === undefined || value === "") return true;
   const isEmpty = value === 0 || (Array.isArray(value) && value.length === 0);

@@ -1,11 +1,11 @@
-// ListMcpResources: what MCP servers have to be read. It is there without servers too, and then lists nothing.
+// ListMcpResources: lists the resources of MCP servers. It is also offered without servers, and then lists none.
 import * as v from "valibot";
 import { tool } from "./define.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
 export type ListedResource = { server: string; uri: string; name: string; description?: string; mimeType?: string };
 
-/** `list`: of one server, or of all. */
+/** `list` returns the resources of one server, or of all. */
 export function listMcpResources(
   list: (server: string | undefined, signal: AbortSignal) => Promise<readonly ListedResource[]>,
 ): Tool<{ server?: string | undefined }> {

@@ -1,4 +1,4 @@
-// LS: a directory as a tree, as deep as a budget of entries allows.
+// LS: shows a directory as a tree, as deep as a budget of entries allows.
 import type { Dirent } from "node:fs";
 import { extname, join, resolve } from "node:path";
 import * as v from "valibot";
@@ -9,8 +9,8 @@ import { isVisible, listFiles, searchAt, unreadNote } from "../ripgrep.ts";
 import { fittingLines, pathArgument, pathSpellings, tool } from "./define.ts";
 import { failure } from "./tool.ts";
 
-const mostEntries = 500;
-const mostDepth = 6;
+const maxEntries = 500;
+const maxDepth = 6;
 
 export const ls = tool({
   name: "LS",
@@ -50,7 +50,7 @@ export const ls = tool({
   },
 });
 
-/** `shown`: what of its entries is in the listing; undefined when it is only counted. */
+/** `shown` holds the entries that are listed; undefined when the folder is only counted. */
 type FolderTree = {
   folders: Map<string, FolderTree>;
   files: string[];
@@ -59,7 +59,7 @@ type FolderTree = {
   shown?: { folders: string[]; files: string[]; left: number };
 };
 
-/** Files as ripgrep lists them, which knows neither empty folders nor links: those come from the disk. */
+/** Builds the tree from ripgrep's list of files, and adds empty folders and links, which it omits, from the disk. */
 class Tree {
   readonly #root = newFolder();
   readonly #at: string;
@@ -90,11 +90,11 @@ class Tree {
     folder.files.push(name);
   }
 
-  /** Level by level, so that what is near the root is shown first. */
+  /** Expands level by level, so that entries near the root are shown first. */
   open(): void {
     let level: { folder: FolderTree; path: string }[] = [{ folder: this.#root, path: "" }];
-    let budget = mostEntries;
-    for (let depth = 0; depth < mostDepth && level.length > 0; depth += 1) {
+    let budget = maxEntries;
+    for (let depth = 0; depth < maxDepth && level.length > 0; depth += 1) {
       const next: typeof level = [];
       for (const { folder, path } of level) {
         if (budget <= 0) return;
@@ -173,7 +173,7 @@ function summaryOf(folder: FolderTree): string {
   return `(${folder.fileCount} files${kinds === "" ? "" : `: ${kinds}`})`;
 }
 
-/** A pattern hides what it names and everything below. */
+/** Compiles the ignore patterns: each hides what it names and everything below. */
 function ignoreTest(patterns: readonly string[]): (path: string) => boolean {
   const tests = patterns.flatMap((pattern) => pathTest(pattern.replace(/\/(\*\*)?$/, "")) ?? []);
   if (tests.length === 0) return () => false;
@@ -189,14 +189,14 @@ function ignoreTest(patterns: readonly string[]): (path: string) => boolean {
   return isIgnored;
 }
 
-/** No file at any depth. Folders whose files are all ignored are not hollow, and a file is soon met. */
+/** Returns whether a folder holds no file at any depth, ignored files included; stops at the first file. */
 function isHollow(path: string, depth = 0): boolean {
   const entries = entriesOf(path);
   if (depth > 8 || entries.some((entry) => !entry.isDirectory())) return false;
   return entries.every((entry) => isHollow(join(path, entry.name), depth + 1));
 }
 
-/** A folder that may not be read has nothing to show, nor has one whose place a link has taken. */
+/** Returns no entries for a folder that is unreadable or was replaced by a link. */
 function entriesOf(path: string): Dirent[] {
   try {
     return entriesAt(path);

@@ -1,25 +1,25 @@
-// The lines of a file that most resemble a text which is not in it: what a model needs to see after a failed edit.
+// Finds the lines of a file that most resemble a text that is not in it, to show the model after a failed edit.
 
-/** `line`: from 1. `lines`: as they stand in the file, at most six. */
+/** `line` counts from 1. `lines` are as they are in the file, at most six. */
 type Nearest = { line: number; lines: string[]; differs: "indentation" | "text" };
 
-const mostLinesCompared = 20_000;
-const mostLinesShown = 6;
+const maxLinesCompared = 20_000;
+const maxLinesShown = 6;
 
 export function nearest(file: readonly string[], wanted: readonly string[]): Nearest | undefined {
-  const trimmed = file.slice(0, mostLinesCompared).map((line) => line.trim());
+  const trimmed = file.slice(0, maxLinesCompared).map((line) => line.trim());
   const parts = withoutBlankEnds(wanted.map((line) => line.trim()));
   if (parts.length === 0) return undefined;
 
-  const shown = (at: number) => file.slice(at, at + Math.min(parts.length, mostLinesShown));
+  const shown = (at: number) => file.slice(at, at + Math.min(parts.length, maxLinesShown));
   const exact = trimmed.findIndex((_, at) => parts.every((part, index) => trimmed[at + index] === part));
   if (exact !== -1) return { line: exact + 1, lines: shown(exact), differs: "indentation" };
 
-  const anchored = bestWindow(trimmed, parts) ?? mostSimilar(trimmed, parts);
+  const anchored = bestWindow(trimmed, parts) ?? maxSimilar(trimmed, parts);
   return anchored === undefined ? undefined : { line: anchored + 1, lines: shown(anchored), differs: "text" };
 }
 
-/** The window in which most lines are the same ones; undefined when less than a third are. */
+/** Returns the start of the window with the most equal lines; undefined when less than a third are equal. */
 function bestWindow(file: readonly string[], parts: readonly string[]): number | undefined {
   const hits = new Map<number, number>();
   for (const [index, part] of parts.entries()) {
@@ -34,7 +34,7 @@ function bestWindow(file: readonly string[], parts: readonly string[]): number |
   return best !== undefined && hits.get(best)! * 3 >= parts.length ? best : undefined;
 }
 
-function mostSimilar(file: readonly string[], parts: readonly string[]): number | undefined {
+function maxSimilar(file: readonly string[], parts: readonly string[]): number | undefined {
   const index = parts.findIndex((part) => part.length >= 3);
   if (index === -1) return undefined;
   const pairs = pairsOf(parts[index]!);
@@ -47,7 +47,7 @@ function mostSimilar(file: readonly string[], parts: readonly string[]): number 
   return best === undefined ? undefined : Math.max(0, best - index);
 }
 
-/** Dice's coefficient of the pairs of neighbouring characters. */
+/** Computes Dice's coefficient of the pairs of neighbouring characters. */
 function likeness(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   let common = 0;
   for (const pair of one) if (other.has(pair)) common += 1;

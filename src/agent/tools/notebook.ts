@@ -1,11 +1,11 @@
-// A notebook as text: its cells and what they printed, without the pictures that make up most of the file.
+// Renders a Jupyter notebook as text: its cells and their output, without the images that make up most of the file.
 import { isObject, tryParse } from "../../json/object.ts";
 import { plainOutput } from "../../text/plain-output.ts";
 
-/** Of what one cell printed. */
+/** Most characters of one cell's output. */
 const longestOutput = 2000;
 
-/** Undefined where the text is not a notebook. */
+/** Returns undefined when the text is not a notebook. */
 export function notebookText(json: string): string | undefined {
   const notebook = tryParse(json);
   const cells = isObject(notebook) ? notebook["cells"] : undefined;
@@ -31,7 +31,7 @@ function outputText(output: unknown): string {
   return [cut, ...kinds.map((kind) => `[${kind}]`)].filter(Boolean).join("\n");
 }
 
-/** Texts are kept as they are, or as lists of lines. */
+/** Notebooks store text as a string or as a list of lines. */
 function joined(text: unknown): string {
   return (Array.isArray(text) ? text.join("") : typeof text === "string" ? text : "").trimEnd();
 }

@@ -1,4 +1,4 @@
-// Read: a text file or a part of it, an image, or the text of a PDF or notebook.
+// Read: returns a text file or a part of it, an image, or the text of a PDF or notebook.
 import type { FileHandle } from "node:fs/promises";
 import * as v from "valibot";
 import { imageKind, largestImage } from "../../protocol/image.ts";
@@ -9,7 +9,7 @@ import { pathArgument, pathSpellings, tool } from "./define.ts";
 import { failure, type ToolContext, ToolFailure, type ToolResult } from "./tool.ts";
 
 const defaultLines = 2000;
-const mostDecodedBytes = 32 * 1024 * 1024;
+const maxDecodedBytes = 32 * 1024 * 1024;
 
 const positive = v.pipe(v.number(), v.integer(), v.minValue(1));
 
@@ -30,7 +30,7 @@ export const read = tool({
   async run(args, context) {
     const result = await readFile(args, context);
     if (!profileOf(context.compat).readRules) return result;
-    // Rules of the file are told to the model with all the others: these lists are there for readers that expect them.
+    // The model gets a file's rules with all others; these empty lists are for stream readers that expect the fields.
     const value = { ...(result.outcome.value as object), relatedCursorRulePaths: [], relatedCursorRules: [] };
     return { ...result, outcome: { kind: "success", value } };
   },
@@ -74,7 +74,7 @@ async function readFile(args: ReadArgs, context: ToolContext): Promise<ToolResul
 
 type LineWindow = { first: number; most: number; characters: number };
 
-/** `text`: the wanted lines, or their beginning where `isCut`. */
+/** `text` holds the wanted lines, or only their beginning when `isCut`. */
 type FilePart = { text: string; totalLines: number; isCut: boolean; note?: string };
 
 function notFound(path: string): ToolFailure {
@@ -105,7 +105,7 @@ function textResult(of: ReadPart, { numbersLines }: ToolContext): ToolResult {
     path,
     readRange: { startLine: wanted.first, endLine },
   };
-  // Not numbered where there are edits: the text can be copied into one as it stands, and costs less.
+  // Without line numbers the text can be copied into an edit as it is, and costs fewer tokens.
   const shown = numbersLines
     ? content
         .split("\n")
@@ -127,17 +127,17 @@ function textResult(of: ReadPart, { numbersLines }: ToolContext): ToolResult {
   }
 }
 
-/** Drops the half line at the end, unless it is the only one. */
+/** Drops an incomplete last line, unless it is the only one. */
 function wholeLines(text: string): { text: string; isLineCut: boolean } {
   const end = text.lastIndexOf("\n");
   return end === -1 ? { text, isLineCut: true } : { text: text.slice(0, end), isLineCut: false };
 }
 
-/** Goes through the file once, keeps only what is wanted, counts every line. */
+/** Scans the file once: keeps only the wanted lines, and counts all of them. */
 async function readLines(file: OpenFile, wanted: LineWindow, context: ToolContext): Promise<FilePart> {
   const last = wanted.first + wanted.most - 1;
-  // A UTF-16 unit, which is what the limit counts, has at most three bytes.
-  const mostBytes = wanted.characters * 3 + 4;
+  // The limit counts UTF-16 units, each of which takes at most three bytes of UTF-8.
+  const maxBytes = wanted.characters * 3 + 4;
   const buffer = Buffer.allocUnsafe(256 * 1024);
   const kept: Buffer[] = [];
   let keptBytes = 0;
@@ -151,33 +151,33 @@ async function readLines(file: OpenFile, wanted: LineWindow, context: ToolContex
     for (let from = 0; from < bytesRead; ) {
       const feed = chunk.indexOf(10, from);
       const end = feed === -1 ? bytesRead : feed + 1;
-      if (line >= wanted.first && line <= last && keptBytes <= mostBytes) {
-        const piece = Buffer.from(chunk.subarray(from, Math.min(end, from + mostBytes + 1)));
+      if (line >= wanted.first && line <= last && keptBytes <= maxBytes) {
+        const piece = Buffer.from(chunk.subarray(from, Math.min(end, from + maxBytes + 1)));
         kept.push(piece);
         keptBytes += piece.length;
       }
       if (feed !== -1) line += 1;
       from = end;
     }
-    // A file that grows while it is read has the length it had.
+    // For a file that grows while it is read, stop at the size that it had when opened.
     if (file.stat.size > 0 && position >= file.stat.size) break;
   }
-  // The feed after the last wanted line separates it from the next one.
+  // The line feed after the last wanted line separates it from the next one.
   const bytes = Buffer.concat(kept);
-  const isSeparator = line > last && keptBytes <= mostBytes && bytes.at(-1) === 10;
-  const { text, note } = textOf(isSeparator ? bytes.subarray(0, -1) : bytes, keptBytes > mostBytes);
-  return { ...fitted(text, wanted.characters, keptBytes > mostBytes), totalLines: line, ...(note && { note }) };
+  const isSeparator = line > last && keptBytes <= maxBytes && bytes.at(-1) === 10;
+  const { text, note } = decodeFile(isSeparator ? bytes.subarray(0, -1) : bytes, keptBytes > maxBytes);
+  return { ...fitted(text, wanted.characters, keptBytes > maxBytes), totalLines: line, ...(note && { note }) };
 }
 
-/** Where more follows, a character at the end may be cut. */
-function textOf(bytes: Buffer, isCut: boolean): { text: string; note?: string } {
+/** Decodes the bytes. If `isCut`, the last character may be incomplete. */
+function decodeFile(bytes: Buffer, isCut: boolean): { text: string; note?: string } {
   const size = isCut ? bytes.length + 1 : bytes.length;
   const isOther = !startsAsUtf8(bytes, size) && startsAsText(bytes, size);
   if (isOther) return { text: singleByteText(bytes).text, note: singleByteNote };
   return { text: new TextDecoder().decode(bytes, { stream: isCut }) };
 }
 
-/** What is no text, and has one. Undefined for all other files. */
+/** Extracts the text of a PDF or notebook. Returns undefined for all other files. */
 async function documentText(
   file: OpenFile,
   start: Buffer,
@@ -185,7 +185,7 @@ async function documentText(
   { signal, resultLimit }: ToolContext,
 ): Promise<{ text: string; note: string } | undefined> {
   const isPdf = start.subarray(0, 5).toString("latin1") === "%PDF-";
-  if ((!isPdf && !/\.ipynb$/i.test(path)) || file.stat.size > mostDecodedBytes) return undefined;
+  if ((!isPdf && !/\.ipynb$/i.test(path)) || file.stat.size > maxDecodedBytes) return undefined;
   const bytes = await file.handle.readFile();
   if (!isPdf) {
     const text = (await import("./notebook.ts")).notebookText(bytes.toString("utf8"));
@@ -193,7 +193,7 @@ async function documentText(
   }
   try {
     const { pdfToText } = await import("../../web/pdf.ts");
-    const { text, isCut } = await pdfToText(bytes, { signal, mostCharacters: Math.max(resultLimit, 1_000_000) });
+    const { text, isCut } = await pdfToText(bytes, { signal, maxCharacters: Math.max(resultLimit, 1_000_000) });
     return {
       text: text || "(It has no text: its pages are pictures.)",
       note: `[The text of a PDF${isCut ? ", its first pages" : ""}.]`,
@@ -205,9 +205,9 @@ async function documentText(
 
 const notebookNote = "[The cells of a notebook. Its file is JSON: Edit and Grep work on that, not on this text.]";
 
-/** UTF-16: lines can be counted only after decoding. */
+/** Reads UTF-16 text, whose lines can be counted only after decoding. */
 async function decodeLines(file: OpenFile, wanted: LineWindow, path: string): Promise<FilePart> {
-  if (file.stat.size > mostDecodedBytes) {
+  if (file.stat.size > maxDecodedBytes) {
     throw failure(`${path} is UTF-16 text of ${file.stat.size} bytes: too large. Convert it with Shell: iconv.`, {
       path,
     });
@@ -223,7 +223,7 @@ function linesOf(whole: string, wanted: LineWindow): FilePart {
 
 function fitted(text: string, characters: number, isCut: boolean): { text: string; isCut: boolean } {
   if (text.length <= characters) return { text, isCut };
-  // Half a surrogate pair is not a character.
+  // Do not split a surrogate pair.
   const end = /[\uD800-\uDBFF]/.test(text[characters - 1]!) ? characters - 1 : characters;
   return { text: text.slice(0, end), isCut: true };
 }

@@ -1,4 +1,4 @@
-// SemanticSearch: code by what it does, asked in words.
+// SemanticSearch: finds code by what it does, from a question in words.
 import { relative, resolve } from "node:path";
 import * as v from "valibot";
 import { isInside } from "../../policy/paths.ts";
@@ -9,7 +9,7 @@ import { type Search as FileSearch, listFiles, searchAt, unreadNote } from "../r
 import { fittingLines, pathArgument, tool } from "./define.ts";
 import { failure, type ToolContext } from "./tool.ts";
 
-const mostResults = 8;
+const maxResults = 8;
 
 export const semSearch = tool({
   name: "SemanticSearch",
@@ -39,7 +39,7 @@ export const semSearch = tool({
   async run({ query, targetDirectories = [] }, context) {
     const { searchFolders } = await import("../code-search/folders.ts");
     const { hits, notices, unread } = await searchFolders(query, await searchFoldersOf(targetDirectories, context), {
-      most: mostResults,
+      most: maxResults,
       indexDir: context.codeSearch?.configDir,
       embeddings: context.codeSearch?.embeddings,
       env: context.web?.env,
@@ -56,7 +56,7 @@ export const semSearch = tool({
 const foundNothing =
   "Nothing was found. The search is by words: search for identifiers in the language of the code, or use Grep.";
 
-/** Folders of the workspace share its index; one outside, or one that ignore files hide, has its own. */
+/** Folders in the workspace share its index; a folder outside, or one that ignore files hide, gets its own. */
 async function searchFoldersOf(targets: readonly string[], context: ToolContext): Promise<FolderContext[]> {
   const whole = await searchAt(undefined, context);
   const { files, unread } = await listFiles(whole, context);
@@ -86,7 +86,7 @@ function isBelow(path: string, folder: string): boolean {
   return folder === "" || path === folder || path.startsWith(`${folder}/`);
 }
 
-/** As the file is now, and only while it lies where it was listed: that place may be read. */
+/** Reads the file as it is now, but only if it is still at the listed path, which is known to be readable. */
 async function bytesOf(path: string, context: ToolContext): Promise<Uint8Array | undefined> {
   try {
     const { handle, real } = await openFile(path, context);
@@ -109,13 +109,13 @@ type ShownFile = {
   bytes: Uint8Array;
 };
 
-const mostCharacters = 6000;
-/** The first hits may take more of the room than the later ones. */
+const maxCharacters = 6000;
+/** One result may take at most a quarter of the remaining room, or more when fewer results are left. */
 const shares = 4;
 
 function resultText(hits: readonly ShownFile[], { workspace, resultLimit }: ToolContext): string {
   const results: string[] = [];
-  let left = Math.min(resultLimit, mostCharacters);
+  let left = Math.min(resultLimit, maxCharacters);
   const places = hits.flatMap(({ path, chunks, bytes }) => chunks.map((chunk) => ({ path, bytes, ...chunk })));
   for (const [index, { path, bytes, startLine, from, to }] of places.entries()) {
     const name = isInside(path, workspace) ? relative(workspace, path) : path;
@@ -138,7 +138,7 @@ function attribute(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 }
 
-/** Code as it is, but for what would end the element early. Lines are cut that nobody wrote by hand. */
+/** Escapes the closing tag in code and shortens very long, probably generated, lines. */
 function content(text: string): string {
   return text
     .split("\n")

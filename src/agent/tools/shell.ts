@@ -1,4 +1,4 @@
-// Shell: one command in bash, in the foreground or in the background.
+// Shell: runs one bash command in the foreground or in the background.
 import { writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
@@ -15,9 +15,9 @@ import { type CallIdentity, type ToolContext, ToolFailure, type ToolResult } fro
 
 const defaultTimeoutMs = 120_000;
 const longestTimeoutMs = 600_000;
-/** Of more output than this, the stream gets the beginning and the end. */
+/** Above this size, the stream gets only the beginning and the end of the output. */
 const thresholdBytes = 40_000;
-/** The model gets less: more of it seldom helps, and every later request carries it again. The whole is in a file. */
+/** The model gets less: more rarely helps, and every later request repeats it. The whole output is in a file. */
 const shownCharacters = 16_000;
 
 type ShellArgs = {
@@ -34,8 +34,7 @@ export const shell = tool({
   aliases: ["Bash", "run_terminal_cmd"],
   description:
     "Run a command with bash, in the workspace unless workingDirectory says otherwise. Each call is a new shell: cd and " +
-    "variables do not last. Commands have no terminal and no input, so nothing may ask questions. Processes that a command " +
-    "leaves behind are killed with it: start servers and watchers with isBackground, look at them with Await, and stop them before you end.",
+    "variables do not last. Processes that a command leaves behind are killed with it: start servers and watchers with isBackground, look at them with Await, and stop them before you end.",
   readOnly: false,
   args: v.object({
     command: v.pipe(
@@ -47,7 +46,6 @@ export const shell = tool({
       v.pipe(
         v.string(),
         v.check((text) => !text.includes("\0"), "must not contain a NUL character"),
-        v.description("Relative to the workspace"),
       ),
     ),
     timeout: v.optional(
@@ -57,7 +55,7 @@ export const shell = tool({
         v.description(`Milliseconds, below 1000 seconds; default ${defaultTimeoutMs}, at most ${longestTimeoutMs}`),
       ),
     ),
-    isBackground: v.optional(v.pipe(v.boolean(), v.description("Start it and continue; Await reads its output"))),
+    isBackground: v.optional(v.boolean()),
     description: v.optional(v.pipe(v.string(), v.description("What it does, in a few words"))),
   }),
   spellings: {
@@ -80,12 +78,12 @@ function directoryOf(args: ShellArgs, place: CallIdentity): string {
   return absolutePath(args.workingDirectory || ".", place);
 }
 
-/** As the stream spells it: absolute, or nothing when none was given. */
+/** Returns the directory as the stream shows it: absolute, or empty when none was given. */
 function shownDirectory(args: ShellArgs, place: CallIdentity): string {
   return args.workingDirectory ? directoryOf(args, place) : "";
 }
 
-/** Other agents count in seconds, and nobody means a command to have less than one. */
+/** Values below 1000 are taken as seconds, as other agents count: no command is meant to have less than one second. */
 function timeoutOf({ timeout = 0 }: ShellArgs): number {
   return Math.min((timeout < 1000 ? timeout * 1000 : timeout) || defaultTimeoutMs, longestTimeoutMs);
 }
@@ -164,7 +162,7 @@ async function runInForeground(args: ShellArgs, context: ToolContext): Promise<T
   const whole = wireRun(args, end, context);
   const profile = profileOf(context.compat);
   const run = profile.commandFields === "first" ? firstFields(whole) : whole;
-  const text = textOf(args, end, context);
+  const text = resultText(args, end, context);
   if (end.cancelled) {
     return { outcome: { kind: "error", value: { errorMessage: "Cancelled", error: "Cancelled", ...run } }, text };
   }
@@ -174,7 +172,7 @@ async function runInForeground(args: ShellArgs, context: ToolContext): Promise<T
   return { outcome: { kind: succeeded ? "success" : "failure", value: run, ...siblings }, text };
 }
 
-/** Where the sandbox is asked for and cannot be had, nothing runs. The session's outputs stay readable in it. */
+/** Throws when a sandbox is required but unavailable. The session's output folder stays readable in it. */
 async function confinementOf(
   { confined, sandbox }: ToolContext,
   folder: string,
@@ -192,7 +190,7 @@ function policyOf({ confined, sandbox }: ToolContext): { sandboxPolicy?: object 
   return { sandboxPolicy: { type, networkAccess: network.type !== "none", readBoundary } };
 }
 
-/** A command that goes on by itself. */
+/** A command that runs in the background. */
 type TakenOver = { taskId: string; pid: number; outputFile: string; folder: string };
 
 async function startInBackground(args: ShellArgs, context: ToolContext): Promise<ToolResult> {
@@ -266,7 +264,7 @@ function wireRun(args: ShellArgs, end: ProcessEnd, place: CallIdentity) {
   };
 }
 
-/** Without what later versions added. */
+/** Drops the fields that later versions of the stream added. */
 function firstFields({
   command,
   workingDirectory,
@@ -279,13 +277,13 @@ function firstFields({
   return { command, workingDirectory, exitCode, signal, stdout, stderr, executionTime };
 }
 
-/** As a shell would put it: 128 and the number of the signal. */
+/** Returns the exit code as a shell reports it: 128 plus the signal number after a signal. */
 function exitCodeOf(end: ProcessEnd): number {
   if (end.exitCode !== null) return end.exitCode;
   return 128 + (constants.signals[end.signal as NodeJS.Signals] ?? 0);
 }
 
-function textOf(args: ShellArgs, end: ProcessEnd, { confined, sandbox, confinedRules }: ToolContext): string {
+function resultText(args: ShellArgs, end: ProcessEnd, { confined, sandbox, confinedRules }: ToolContext): string {
   const notes: string[] = [];
   const timeoutMs = timeoutOf(args);
   if (end.cancelled) notes.push("cancelled by the user");
@@ -334,13 +332,13 @@ function startFailure(error: unknown, args: ShellArgs, place: CallIdentity): Too
   return new ToolFailure("spawnError", value, `The command could not be started. ${message}${next}`);
 }
 
-/** The longest single argument that Linux takes is 131,071 bytes. */
+/** Linux limits a single argument to 131,071 bytes. */
 const longestArgument = 100_000;
 
-/** Names of streams that only real pipes have. */
+/** Matches stream paths that only work with real pipes. */
 const namesStream = /\/dev\/(stdout|stderr|fd\/[12])\b|\/proc\/(self|\$\$)\/fd\b/;
 
-/** Never a login shell: its start-up files cost more than most commands. */
+/** Builds the command line. Never a login shell: its start-up files cost more than most commands. */
 function argvOf(command: string, folder: string, { mergeOutput }: ToolContext): string[] {
   const merged = mergeOutput ? ["bash", "-c", 'exec "$@" 2>&1', "bash"] : [];
   if (Buffer.byteLength(command) <= longestArgument) return [...merged, "bash", "-c", command];

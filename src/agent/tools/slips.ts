@@ -1,16 +1,16 @@
-// Text that is in a file but for one slip of whoever quoted it: all of it indented too far or too little, or other quotes.
+// Finds text that a model quoted with one mistake: all of it indented too far or too little, or with other quotation marks.
 
 export type Slip = { start: number; end: number; newText: string; note: string };
 
 type Quoted = { oldText: string; newText: string };
 
-/** Undefined unless exactly one place fits. */
+/** Returns undefined unless exactly one place fits. */
 export function findSlip(text: string, quoted: Quoted): Slip | undefined {
   const found = [...shifted(text, quoted), ...otherQuotes(text, quoted)];
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Whole lines that differ by the same blanks at the beginning of each. */
+/** Finds whole lines that all differ by the same leading blanks. */
 function shifted(text: string, { oldText, newText }: Quoted): Slip[] {
   const lines = text.split("\n");
   const wanted = oldText.split("\n");
@@ -47,7 +47,7 @@ function shiftBetween(quoted: string, line: string): Shift | undefined {
   return less.endsWith(more) ? { remove: less.slice(0, less.length - more.length) } : undefined;
 }
 
-/** Blank lines stay. Undefined where there is less than is to be taken away. */
+/** Shifts a line; blank lines stay. Returns undefined when the line lacks the indentation to remove. */
 function moved(line: string, shift: Shift): string | undefined {
   if (line.trim() === "") return line;
   if ("add" in shift) return shift.add + line;
@@ -60,7 +60,7 @@ function straight(text: string): string {
   return text.replace(/[“”„‘’‚]/g, (quote) => typographic[quote]!);
 }
 
-/** One character for one: places in the one text are places in the other. */
+/** Replaces quotes one character for one, so that positions in both texts are the same. */
 function otherQuotes(text: string, { oldText, newText }: Quoted): Slip[] {
   const wanted = straight(oldText);
   const plain = straight(text);

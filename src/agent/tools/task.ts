@@ -1,4 +1,4 @@
-// Task: hands a part of the work to a subagent, which has a conversation of its own.
+// Task: hands part of the work to a subagent, which has its own conversation.
 import * as v from "valibot";
 import { UserError } from "../../protocol/error-codes.ts";
 import { taskArgs, taskSuccess } from "../../protocol/task-call.ts";
@@ -7,7 +7,7 @@ import type { SubagentEnd, SubagentRequest, Subagents } from "../subagents/index
 import { tool } from "./define.ts";
 import { type CallIdentity, failure, ToolFailure, type ToolResult } from "./tool.ts";
 
-/** Told when the call begins, so that its end and what happens between can be told from those of others. */
+/** Subagent ids by call arguments. The id is in the start event, so that a reader can match the subagent's later events to it. */
 const ids = new WeakMap<object, string>();
 
 function idOf(args: { resume?: string | undefined }, { newId = randomUuid }: Pick<CallIdentity, "newId">): string {
@@ -56,7 +56,7 @@ export const task = tool({
       resume: args.resume,
       isBackground: args.run_in_background,
     }),
-  // To begin needs no permission: each of its calls does.
+  // Starting a subagent needs no permission: each of its calls does.
   needs: () => [],
   async run(args, context) {
     const { turn, callId, signal, resultLimit } = context;

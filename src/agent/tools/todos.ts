@@ -1,4 +1,4 @@
-// TodoWrite: the list of what is to be done in a session, and the tool that changes it.
+// TodoWrite: the session's to-do list, and the tool that changes it.
 import * as v from "valibot";
 import { tool } from "./define.ts";
 import { failure } from "./tool.ts";
@@ -9,20 +9,20 @@ export type Todo = {
   id: string;
   content: string;
   status: (typeof statuses)[number];
-  /** Milliseconds. */
+  /** Milliseconds since 1970, as is `updatedAt`. */
   createdAt: number;
   updatedAt: number;
-  /** The ids of items that are to be done before. */
+  /** Ids of the items to do first. */
   dependencies: readonly string[];
 };
 
-/** What a model says of an item. What it leaves out when it merges stays as it was. */
+/** An item as the model sends it. When merging, omitted fields keep their values. */
 export type TodoItem = Pick<Todo, "id" | "status"> & {
   content?: string | undefined;
   dependencies?: readonly string[] | undefined;
 };
 
-/** In memory; `all()` is plain data, from which a later session can start again. */
+/** Keeps the list in memory; `all()` returns plain data that a later session can start from. */
 export class TodoList {
   #todos: Todo[];
 
@@ -38,7 +38,7 @@ export class TodoList {
     this.#todos = [...todos];
   }
 
-  /** The list becomes these items; with `merge`, items with known ids change and others are added at the end. */
+  /** Replaces the list; with `merge`, updates items with known ids and appends the others. */
   update(items: readonly TodoItem[], { merge = false, at }: { merge?: boolean | undefined; at: number }): void {
     const before = this.#todos;
     if (!merge) this.#todos = [];
@@ -51,7 +51,7 @@ export class TodoList {
   }
 }
 
-/** An item that was there keeps the time of its making, and that of its last change if nothing about it is new. */
+/** A known item keeps its creation time, and its update time if nothing about it changed. */
 function changed(known: Todo | undefined, item: TodoItem, { merge, at }: { merge: boolean; at: number }): Todo {
   const left = merge ? known : undefined;
   const { id, status, content = left?.content ?? "", dependencies = left?.dependencies ?? [] } = item;
@@ -73,8 +73,7 @@ export const todoWrite = tool({
   name: "TodoWrite",
   wire: "updateTodos",
   aliases: ["update_todos", "todo_write"],
-  description:
-    "Keep a task list for work of several steps. Have one item in_progress; complete items as you finish them.",
+  description: "The task list: have one item in_progress; complete items as you finish them.",
   readOnly: true,
   args: v.object({
     todos: v.array(
@@ -125,7 +124,7 @@ export const todoWrite = tool({
 
 const times = new WeakMap<object, number>();
 
-/** When a call was made: its arguments and its result show the same time. */
+/** Returns when a call was made, so that its arguments and its result show the same time. */
 function timeOf(args: object): number {
   const at = times.get(args) ?? Date.now();
   times.set(args, at);

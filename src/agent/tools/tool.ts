@@ -1,4 +1,4 @@
-// Tool: one thing the agent can do. Built-in and MCP tools are the same type.
+// Defines Tool: one action that the agent can take. Built-in and MCP tools share this type.
 
 import type { Decision, Need } from "../../policy/need.ts";
 import type { NetworkSituation } from "../../policy/network.ts";
@@ -17,54 +17,55 @@ import type { Subagents } from "../subagents/index.ts";
 import type { UsageBudget } from "../usage-budget.ts";
 import type { TodoList } from "./todos.ts";
 
+// biome-ignore lint/suspicious/noExplicitAny: tools of different arguments stand in one list
 export interface Tool<Args = any> {
-  /** What the model calls: "Read". */
+  /** The name that the model calls: "Read". */
   name: string;
-  /** What the stream says: "read" → readToolCall. */
+  /** The name in the stream: "read" → readToolCall. */
   wire: string;
-  /** Other names that models use for the same thing. */
+  /** Other names that models use for this tool. */
   aliases?: readonly string[];
   description: string;
   /** JSON Schema, as sent to the model. */
   parameters: object;
-  /** Of a tool that a server offers: whose it is, what it is called there, and how the server is reached. */
+  /** For an MCP tool: its server, its name there, and how the server is reached. */
   mcp?: { server: string; tool: string; url?: string; command?: string };
-  /** May it run in plan and ask mode? */
+  /** Whether the tool may run in plan and ask mode. */
   readOnly: boolean;
-  /** It needs no permission, and must all the same not be carried out again when a model repeats a call. */
+  /** Set for a tool that needs no permission but must not run again when a model repeats a call. */
   once?: true;
-  /** Throws ToolFailure with words the model can act on. */
+  /** Throws a ToolFailure with a message that the model can act on. */
   parse(input: unknown): Args;
-  /** The arguments as the stream spells them. Some take a grammar to spell, which is loaded when it is needed. */
+  /** Returns the arguments as the stream shows them. Asynchronous because some need a parser that is loaded on demand. */
   wireArgs(args: Args, context: CallIdentity): Record<string, unknown> | Promise<Record<string, unknown>>;
-  /** What must be permitted first. */
+  /** Returns what must be permitted before the call runs. */
   needs(args: Args, context: CallIdentity): Need[];
   run(args: Args, context: ToolContext): Promise<ToolResult>;
 }
 
-/** Where a call stands: known before it is permitted. */
+/** What is known about a call before it is permitted. */
 export type CallIdentity = {
   callId: string;
   sessionId: string;
   /** The real path of the workspace. */
   workspace: string;
-  /** Further roots given by --add-dir. */
+  /** Further roots, from --add-dir. */
   roots: readonly string[];
-  /** Shapes of an older version. */
+  /** The older stream format to produce, if any. */
   compat?: ProfileName | undefined;
-  /** Absent: the web is not to be reached from here. */
+  /** Absent when the call has no web access. */
   web?: WebAccess;
-  /** Makes ids; absent: they are random. */
+  /** Creates ids; random by default. */
   newId?(): string;
   todos?: TodoList;
-  /** Nobody is asked before calls, as with --force. */
+  /** Calls run without asking, as with --force. */
   skipsApproval?: boolean;
 };
 
-/** Where indexes are kept, and who else may put hits in order. */
+/** Where indexes are stored, and the embedding service that may rank hits. */
 export type CodeSearchAccess = { configDir?: string | undefined; embeddings?: EmbeddingEndpoint | undefined };
 
-/** What may be fetched, and what was in this run; `engine`: who is asked when the web is searched. */
+/** What may be fetched, and the pages fetched in this run. `engine` is the search engine to query. */
 export type WebAccess = NetworkSituation & {
   pages: PageCache;
   engine: SearchEngine | undefined;
@@ -74,65 +75,65 @@ export type WebAccess = NetworkSituation & {
 export type ToolContext = CallIdentity &
   Pick<Decision, "approved" | "mayRead"> & {
     signal: AbortSignal;
-    /** Live output, for eyes. */
+    /** Prints live output, for display only. */
     print(chunk: string): void;
-    /** Absent where a tool is called by itself. */
+    /** Absent when a tool is called outside a turn. */
     turn?: TurnContext;
     processes: ProcessRunner;
-    /** The call is permitted in the sandbox only: without one it must fail. */
+    /** The call is permitted only in the sandbox: without one it must fail. */
     confined?: boolean;
     sandbox?: Sandbox;
-    /** The one with the network open, for calls that rules allow. */
+    /** The sandbox with network access, for calls that rules allow. */
     openSandbox?: Sandbox;
-    /** It is confined although these rules allow it: what to list as unconfined, if that is not wanted. */
+    /** Rules that allow the call although it is confined; listing them as unconfined would lift that. */
     confinedRules?: readonly string[];
     background: BackgroundShells;
-    /** Both streams of a command come as one, in the order in which they were written. */
+    /** Merges stdout and stderr of a command in the order in which they were written. */
     mergeOutput?: boolean | undefined;
-    /** Lines that are read come with their numbers: for whoever cites them, and edits nothing. */
+    /** Numbers the lines that Read returns, for agents that cite lines and edit nothing. */
     numbersLines?: boolean;
     todos: TodoList;
-    /** Where plans are kept. */
+    /** The folder where plans are saved. */
     configDir?: string;
     codeSearch?: CodeSearchAccess;
-    /** Files that somebody has open and has not saved. */
+    /** Unsaved files that are open in an editor. */
     buffers?: OpenBuffers;
-    /** What an edit would change is wanted, not the change. */
+    /** Computes what an edit would change without making the change. */
     isPreview?: boolean;
-    /** Says what language servers found after an edit; absent where none may run. */
+    /** Reports language-server findings after an edit; absent when none may run. */
     diagnostics?: Pick<Diagnostics, "afterEdit">;
-    /** Most characters a result may put before the model. */
+    /** Most characters of a result sent to the model. */
     resultLimit: number;
   };
 
-/** What a call has to do with the turn that it is a part of. */
+/** Connects a call to the turn that it is part of. */
 export type TurnContext = {
-  /** Passed on to whoever watches the run. */
+  /** Emits an event to the readers of the stream. */
   emit(event: AgentEvent): void;
-  /** Reports what is asked, waits for the answer, and reports that. `kind`: as the stream calls it. */
+  /** Emits the question, waits for the answer, and emits that. `kind` is its name in the stream. */
   query<Response>(kind: string, query: object, respond: () => Promise<Response>): Promise<Response>;
-  /** Other calls of the same tool run beside this one. */
+  /** Whether other calls of the same tool run in parallel. */
   isParallel: boolean;
-  /** What the call, and all that it starts, costs. */
+  /** Counts the cost of the call and of everything that it starts. */
   spending: UsageBudget;
-  /** Absent where no further ones may be started. */
+  /** Absent when no further subagents may be started. */
   subagents?: Subagents;
-  /** Absent where nobody can answer. */
+  /** Absent when no user can answer. */
   person?: Person;
 };
 
-/** The two audiences of a result: `outcome` for the stream, `text` and `images` for the model. */
+/** A result for two readers: `outcome` for the stream, `text` and `images` for the model. */
 export type ToolResult = {
   outcome: Outcome;
   text: string;
   images?: { mime: string; base64: string }[];
-  /** What was refused to those that worked for it. */
+  /** Refusals of calls that subagents made for this call. */
   denials?: readonly Denial[];
-  /** The turn was stopped before any of it began. */
+  /** The turn was stopped before the call began. */
   isNotRun?: boolean;
 };
 
-/** Any ending but success; `kind` and `value` go to the stream, `message` to the model. */
+/** Any outcome but success; `kind` and `value` go to the stream, `message` to the model. */
 export class ToolFailure extends Error {
   readonly kind: string;
   readonly value: object;
@@ -147,7 +148,7 @@ export class ToolFailure extends Error {
   }
 }
 
-/** An `error` outcome: both fields that readers of the stream look for, and the sentence for the model. */
+/** Builds an `error` outcome with both fields that stream readers look for, and the message for the model. */
 export function failure(message: string, fields: Record<string, unknown> = {}): ToolFailure {
   return new ToolFailure("error", { ...fields, errorMessage: message, error: message, message }, message);
 }

@@ -1,4 +1,4 @@
-// WebFetch: a page of the web as Markdown.
+// WebFetch: fetches a web page as Markdown.
 import { join } from "node:path";
 import * as v from "valibot";
 import type { Page } from "../../web/page.ts";
@@ -33,7 +33,7 @@ async function fetchFor(url: string, { web, signal }: ToolContext): Promise<Page
   if (!web) throw failed(url, "There is no web access here.");
   const { mode, rules, env, pages } = web;
   try {
-    // The call was permitted, so its own origin is. Where that redirects to is judged again.
+    // The call was permitted, so its origin is too. Redirect targets are checked again.
     return await fetchPage(url, { mode, rules, env, signal, cache: pages, permitted: [new URL(url).origin] });
   } catch (error) {
     if (error instanceof GuardRefusal) {
@@ -62,7 +62,7 @@ function withoutPart(url: string): string {
   return new URL(url).href.replace(/#.*$/s, "");
 }
 
-/** Long pages lie beside long outputs of commands, where Read finds them. */
+/** Saves a long page next to the long outputs of commands, where Read can open it. */
 function rest(markdown: string, { background, sessionId, callId }: ToolContext): string {
   const name = `page-${Date.now().toString(36)}-${callId.replace(/\W+/g, "").slice(-12)}.md`;
   const file = new SpillFile(join(background.folderOf(sessionId), name));

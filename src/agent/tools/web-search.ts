@@ -1,4 +1,4 @@
-// WebSearch: asks the search engine that the user has configured.
+// WebSearch: queries the search engine that the user has configured.
 import * as v from "valibot";
 import { tool } from "./define.ts";
 import { ToolFailure } from "./tool.ts";
@@ -18,7 +18,7 @@ export const webSearch = tool({
   }),
   spellings: { search_term: "query", searchTerm: "query", q: "query", search_query: "query" },
   wireArgs: ({ query }, { callId }) => ({ searchTerm: query, toolCallId: callId }),
-  // Without an engine nothing is sent, so there is nothing to permit: the call fails with what to configure.
+  // Without an engine nothing is sent, so nothing needs permission: the call fails and says what to configure.
   needs: (_, { web }) => (web?.engine ? [{ kind: "WebSearch", target: web.engine.url }] : []),
   async run({ query }, { web, signal }) {
     const { howToConfigureSearch } = await import("../../web/search-engines.ts");

@@ -1,4 +1,4 @@
-// Write: a whole new file, or new content for an old one.
+// Write: creates a file or replaces its whole content.
 import * as v from "valibot";
 import { changeResult } from "../diff.ts";
 import { absolutePath, changeFile } from "../files.ts";
@@ -22,7 +22,7 @@ export const write = tool({
   needs: (args, context) => [{ kind: "Write", target: absolutePath(args.path, context) }],
   async run(args, context) {
     const path = absolutePath(args.path, context);
-    // What may be replaced but not read leaves no trace in the result, not even in its line endings.
+    // A file that may be replaced but not read must not leak into the result, not even through its line endings.
     const mayRead = [path, context.approved?.get(path) ?? path].every((each) => context.mayRead?.(each) ?? true);
     let before: string | undefined;
     let after = args.content;
@@ -32,7 +32,7 @@ export const write = tool({
       const old = decodeText(bytes);
       before = old?.text ?? bytes.toString("utf8");
       if (!old) return Buffer.from(after, "utf8");
-      // Models write line feeds; the file keeps the endings, the mark and the encoding it has.
+      // Models write LF; the file keeps its line endings, byte order mark and encoding.
       if (lineEndingOf(old.text) === "\r\n") after = withCarriages(after);
       return encodeText(after, { ...old, hasMark: old.hasMark && !after.startsWith("\uFEFF") }, path);
     });

@@ -1,7 +1,15 @@
-// `npm run eval:search`: in how many questions the right file is among the first five, for our search and for plain FTS5.
-//   npm run eval:search -- [--misses]
+// `npm run long -- eval-search`: in how many questions the right file is among the first five, for our search and for plain FTS5.
+//   npm run long -- eval-search [--misses] [--embeddings URL --model NAME | --stand-in]
+// With an embedding endpoint files are found by meaning as well; `--stand-in` starts one that knows how words are spelled and no more.
 import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { embedFiles, nearestFiles } from "../../../src/agent/code-search/by-meaning.ts";
+import type { EmbeddingEndpoint } from "../../../src/agent/code-search/embeddings.ts";
+import { fused, spare } from "../../../src/agent/code-search/folders.ts";
 import { createSearch } from "../../../src/agent/code-search/search.ts";
 import { CodeIndex } from "../../../src/store/code-index/code-index.ts";
 import { openDatabase } from "../../../src/store/sqlite.ts";
@@ -28,7 +36,7 @@ export function sourcesOf(name: string): string[] {
     .sort();
 }
 
-export async function evaluate(list: readonly Asked[] = questions): Promise<Found[]> {
+export async function evaluate(list: readonly Asked[] = questions, endpoint?: EmbeddingEndpoint): Promise<Found[]> {
   const found: Found[] = [];
   for (const name of new Set(list.map((each) => each.package))) {
     const folder = join(packages, name);
@@ -37,9 +45,15 @@ export async function evaluate(list: readonly Asked[] = questions): Promise<Foun
     const search = createSearch({ index, folder });
     await search.update(paths, new AbortController().signal);
     const plain = plainIndex(folder, paths);
+    const read = (path: string) => readFile(join(folder, path));
+    const signal = new AbortController().signal;
+    const meaning = endpoint && { endpoint, index, signal, isWanted: () => true, read };
+    while (meaning && (await embedFiles(meaning)) > 0);
     for (const each of list.filter((question) => question.package === name)) {
       const started = performance.now();
-      const hits = await search.find(each.question, { most: 5 });
+      const byWords = await search.find(each.question, { most: meaning ? 5 * spare : 5 });
+      const near = meaning && (await nearestFiles(each.question, 5 * spare, meaning));
+      const hits = near ? (await fused(byWords, near, read)).slice(0, 5) : byWords;
       const ms = performance.now() - started;
       found.push({ ...each, ours: hits.map((hit) => hit.path), plain: plain(each.question), ms });
     }
@@ -54,8 +68,8 @@ function plainIndex(folder: string, paths: readonly string[]): (question: string
   database.exec("CREATE VIRTUAL TABLE texts USING fts5(path, body)");
   const insert = database.prepare("INSERT INTO texts VALUES (?, ?)");
   for (const path of paths) insert.run(path, readFileSync(join(folder, path), "utf8"));
-  const select = database.prepare("SELECT path FROM texts WHERE texts MATCH ? ORDER BY bm25(texts) LIMIT 5");
   return (question) => {
+    const select = database.prepare("SELECT path FROM texts WHERE texts MATCH ? ORDER BY bm25(texts) LIMIT 5");
     const words = question.match(/[\p{L}\p{N}]+/gu) ?? [];
     return select.all(words.map((word) => `"${word}"`).join(" OR ")).map((row) => String(row["path"]));
   };
@@ -83,8 +97,40 @@ export function namesIn({ package: name, files }: Asked): Set<string> {
   return names;
 }
 
+/** Texts as the trigrams of their words, hashed into 512 numbers: alike where they are spelled alike. */
+function spelling(text: string): number[] {
+  const vector = new Array<number>(512).fill(0);
+  for (const word of text.toLowerCase().match(/[\p{L}]{3,}/gu) ?? [])
+    for (let at = 0; at + 3 <= word.length + 1; at++) {
+      let hash = 7;
+      for (const letter of ` ${word}`.slice(at, at + 3)) hash = (hash * 31 + letter.codePointAt(0)!) % 4093;
+      vector[hash % 512]! += 1;
+    }
+  return vector.map((count) => Math.log1p(count));
+}
+
+async function standIn(): Promise<EmbeddingEndpoint & { close(): void }> {
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    const { input } = JSON.parse(body) as { input: string[] };
+    response.end(JSON.stringify({ data: input.map((text, index) => ({ index, embedding: spelling(text) })) }));
+  });
+  await new Promise<void>((settle) => server.listen(0, "127.0.0.1", settle));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/v1`, model: "spelling", close: () => server.close() };
+}
+
 export async function main(argv: readonly string[]): Promise<number> {
-  const found = await evaluate();
+  const options = { misses: "boolean", "stand-in": "boolean", embeddings: "string", model: "string" } as const;
+  const { values } = parseArgs({
+    args: [...argv],
+    options: Object.fromEntries(Object.entries(options).map(([name, type]) => [name, { type }])),
+  });
+  const own = values["stand-in"] ? await standIn() : undefined;
+  const url = values["embeddings"] as string | undefined;
+  const found = await evaluate(questions, own ?? (url ? { url, model: String(values["model"]) } : undefined));
+  own?.close();
   const sets = [...new Set(found.map((each) => each.set)), "all"];
   for (const name of sets) {
     const list = found.filter((each) => name === "all" || each.set === name);
@@ -97,9 +143,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   console.log(
     `median of a question: ${times[times.length >> 1]!.toFixed(1)} ms, the slowest ${times.at(-1)!.toFixed(1)} ms`,
   );
-  const shown = argv.includes("--misses")
-    ? found.filter((each) => each.set === "made with" && !isRight(each, each.ours))
-    : [];
+  const shown = values["misses"] ? found.filter((each) => each.set === "made with" && !isRight(each, each.ours)) : [];
   for (const each of shown)
     console.log(`\n${each.question}\n  wanted ${each.files.join(", ")}\n  got ${each.ours.join(", ")}`);
   return share(found, "ours") >= 0.8 && share(found, "ours") - share(found, "plain") >= 0.1 ? 0 : 1;

@@ -1,4 +1,4 @@
-// The skills of a session: told at the start, told when a file is touched, called by name, readable wherever they lie.
+// Manages the skills of a session: lists them at the start or when a file is touched, calls them by name, and allows reading them.
 import { resolve } from "node:path";
 import { isInside, realOrSame, shownPath } from "../../policy/paths.ts";
 import type { Rule } from "../../protocol/permission-rule.ts";
@@ -11,17 +11,17 @@ import { readText } from "./read-text.ts";
 import { cutNote, cutWarning, largestInstruction } from "./rules.ts";
 import { findNestedSkills, findSkills, type Skill, type SkillContext, skillLines } from "./skills.ts";
 
-/** `names`, `call`: what the user may say as `/name rest`. */
+/** `names` and `call` serve what the user types as `/name rest`. */
 export type SkillBook = CommandSource & {
-  /** Those that can be called, with what they are for. */
+  /** Returns the skills that can be called, with their descriptions. */
   list(): { name: string; description?: string }[];
-  /** For the system prompt; empty where there is nothing to tell. */
+  /** The section of the system prompt; empty when there are no skills to list. */
   section: string;
-  /** Skills that wait for a touched file or folder, told once. Relative paths start at the workspace. */
+  /** Lists skills that apply to a touched file or folder, each once. Relative paths start at the workspace. */
   forPath(path: string): string | undefined;
-  /** The user's own skills lie outside the workspace: what the model is told of, it may read. */
+  /** Returns rules that let the model read the user's own skills, which lie outside the workspace. */
   readRules(): Rule[];
-  /** What was wrong since the last time this was called. */
+  /** Returns the warnings since the last call. */
   takeWarnings(): string[];
 };
 
@@ -96,10 +96,10 @@ export function createSkillBook(context: SkillContext): SkillBook {
   };
 }
 
-/** The file, and what lies beside it. A link to a folder that holds more than a skill opens only the file. */
+/** Allows the skill's file and folder. If a link leads to a folder that also holds the home or workspace, only the file. */
 function readRulesOf({ folder, real, path }: Skill, { home, workspace }: SkillContext): Rule[] {
   const holdsMore = [home, workspace].some((context) => isInside(realOrSame(context), folder));
-  // A name that is a pattern would open more than was meant: there somebody is asked.
+  // A path with glob characters would allow more than was meant: it gets no rule, so reading it is asked about.
   const patterns = [real, ...(holdsMore ? [] : [`${folder}/**`])].filter(
     (pattern) => !/[*?[\]{}!]/.test(pattern.replace(/\/\*\*$/, "")),
   );
@@ -113,7 +113,7 @@ function readRulesOf({ folder, real, path }: Skill, { home, workspace }: SkillCo
   }));
 }
 
-/** What a touched path brings: rules, and with them skills. */
+/** Adds skills to the instructions that a touched path triggers. */
 export function withSkills(instructions: PathInstructions, skills: SkillBook): PathInstructions {
   return {
     ...instructions,
