@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { relative } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
@@ -19,11 +21,20 @@ const longest = [
   "cli/adapter-doctor.test",
   "eval/eval.test",
   "stress/stress.test",
+  "studio/many-runs.test",
+  "doors/matrix.test",
+  "serve/ends-in-time.test",
+  "serve/worker-loss.test",
+  "agent/diagnostics.test",
+  "cli/watchdog.test",
+  "agent/race.test",
   "cases-cli.test",
 ];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { sequence, root } = this.ctx.config;
+    if (sequence.shuffle) return shuffled(files, (file) => `${sequence.seed} ${relative(root, file.moduleId)}`);
     const sorted = await super.sort(files);
     const rank = ({ moduleId }: TestSpecification) => {
       const isNamed = (name: string) => moduleId.endsWith(`/test/${name}.ts`);
@@ -32,6 +43,12 @@ class LongestFirst extends BaseSequencer {
     };
     return sorted.sort((one, other) => rank(one) - rank(other));
   }
+}
+
+/** The same order for the same seed, wherever the checkout is. */
+function shuffled<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
+  const keyed = items.map((item) => ({ item, key: createHash("sha256").update(keyOf(item)).digest("hex") }));
+  return keyed.sort((one, other) => (one.key < other.key ? -1 : 1)).map(({ item }) => item);
 }
 
 export default defineConfig({

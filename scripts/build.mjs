@@ -22,14 +22,20 @@ const dist = join(root, "dist");
 const target = "node20";
 /** Loaded by those alone who have installed them: what fleets on NATS need. */
 const optionalPackages = ["@nats-io/*"];
-/** What is built together shares chunks. Hook scripts start often and pay for each file, so the bridge stands alone. */
+/**
+ * What is built together shares chunks, so that a class is one class in all of it. Hook scripts start often and pay for each
+ * file, so the bridge stands alone.
+ */
 const libraries = [
-  { protocol: "src/protocol/index.ts", policy: "src/policy/index.ts" },
+  {
+    protocol: "src/protocol/index.ts",
+    policy: "src/policy/index.ts",
+    index: "src/sdk/index.ts",
+    adapter: "src/adapter/index.ts",
+    testing: "src/testing/kit/index.ts",
+    fleet: "src/serve/client/index.ts",
+  },
   { hooks: "src/bridge/index.ts" },
-  { index: "src/sdk/index.ts" },
-  { adapter: "src/adapter/index.ts" },
-  { testing: "src/testing/kit/index.ts" },
-  { fleet: "src/serve/client/index.ts" },
 ];
 
 const background = ["src/cli/background.ts"];

@@ -1,4 +1,4 @@
-// `npm run cast`: runs the built CLI on a terminal, records what it prints and when, and draws it as docs/cast.svg.
+// `npm run long -- cast`: runs the built CLI on a terminal, records what it prints and when, and draws it as docs/cast.svg.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// `npm run check:package`: packs what would be published and looks at it as a stranger would: publint, attw, a typed program.
+// `npm run long -- check-package`: packs what would be published and looks at it as a stranger would: publint, attw, a typed program.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { isBuilt } from "./build-stamp.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const bin = (path) => join(root, "node_modules", path);
@@ -63,7 +64,7 @@ export async function checkPackage() {
   const run = (args, cwd = root) =>
     execFileSync(process.execPath, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
   try {
-    run([tsc, "-p", "tsconfig.types.json"]);
+    if (!isBuilt(root)) run([tsc, "-p", "tsconfig.types.json"]);
     execFileSync("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder], {
       cwd: root,
       stdio: ["ignore", "pipe", "pipe"],

@@ -1,6 +1,6 @@
 // Writes src/model/price-table.ts from the data of @pydantic/genai-prices, which people keep who compare it with the vendors' lists.
 //
-//   npm run prices
+//   npm run long -- prices
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findProvider } from "@pydantic/genai-prices";
@@ -19,7 +19,7 @@ export function priceTableSource(): string {
   const data = [...providers.values()].flatMap((providerId) => findProvider({ providerId }) ?? []);
   const { asOf, vendors } = reducePrices(JSON.parse(JSON.stringify(data)), day);
   const lines = Object.entries(vendors).map(([vendor, rows]) => `    ${vendor}: ${JSON.stringify(rows)},`);
-  return `// Written by \`npm run prices\` from ${name} ${version}. Not edited by hand.
+  return `// Written by \`npm run long -- prices\` from ${name} ${version}. Not edited by hand.
 import type { PriceTable } from "./price-list.ts";
 
 export const priceTable: PriceTable = {

@@ -1,4 +1,4 @@
-// Writes docs/sdk/reference.md from the types of the SDK and from what its drivers make of each option. `npm run reference`.
+// Writes docs/sdk/reference.md from the types of the SDK and from what its drivers make of each option. `npm run long -- reference`.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CliInfo, DriverRequest } from "../src/sdk/drivers/driver.ts";
@@ -16,7 +16,7 @@ export function reference(): string {
   const options = members("sdk/start-options.ts", "StartOptions");
   return [
     "# Reference",
-    "Every option, result and event of the SDK. Generated from its types by `npm run reference`; a test keeps it current. For usage, see [running](running.md) and [live sessions](live.md).",
+    "Every option, result and event of the SDK. Generated from its types by `npm run long -- reference`; a test keeps it current. For usage, see [running](running.md) and [live sessions](live.md).",
     "An unknown option, or a value of the wrong type, is a `UserError` with the code `USAGE`: thrown by `start`, `session.send` and `session.fork`; functions that return a promise reject with it.",
     "## Options of `start`",
     table(["option", "type", "meaning"], options.map(row)),
@@ -69,7 +69,7 @@ export function reference(): string {
 
 const types: [file: string, name: string][] = [
   ["sdk/unified.ts", "UnifiedTool"],
-  ["sdk/drivers/driver.ts", "SdkPermissionMode"],
+  ["sdk/drivers/driver.ts", "PermissionMode"],
   ["sdk/drivers/driver.ts", "WorkMode"],
   ["sdk/drivers/driver.ts", "PermissionRules"],
   ["sdk/drivers/driver.ts", "McpServer"],

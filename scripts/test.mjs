@@ -1,6 +1,7 @@
-// `npm test`: builds what is out of date, installs what tests need from the system where it may, runs the tests, ends with the skips and why.
+// `npm test [-- PATH…] [--shuffle SEED]`: builds what is out of date, installs what tests need from the system where it may, runs the tests, ends
+// with the skips and why. With a seed, files and their tests run in another order, the same one for the same seed.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -26,26 +27,59 @@ if (!existsSync(join(root, "node_modules/vitest"))) {
 }
 installSystemPackages();
 run(process.execPath, [join(root, "scripts/prepare.mjs")]);
-const folder = mkdtempSync(join(tmpdir(), "courser-test-"));
-const report = join(folder, "report.json");
+const reports = mkdtempSync(join(tmpdir(), "courser-report-"));
+const report = join(reports, "report.json");
+// Temporary files of the tests have a folder of their own, so that what is left there is known. Its path is short: sockets have room for few characters.
+const temporary = mkdtempSync(join(tmpdir(), "t-"));
+// As root, some tests run the program as another user, who may write there as in /tmp.
+chmodSync(temporary, 0o1777);
 const arguments_ = [
   "run",
   "--reporter=default",
   "--reporter=json",
   `--outputFile.json=${report}`,
-  ...process.argv.slice(2),
+  ...withShuffle(process.argv.slice(2)),
 ];
+const seed = process.env.TEST_SEED ?? String(Math.floor(Math.random() * 1e9));
+console.log(`TEST_SEED=${seed} npm test makes the same random choices again.`);
 const status =
   spawnSync(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), ...arguments_], {
     cwd: root,
     stdio: "inherit",
-    env: testEnvironment(),
+    env: { ...testEnvironment(), TMPDIR: temporary, TEST_SEED: seed },
   }).status ?? 1;
+const left = leftBehind();
+if (left.length > 0) console.error(`\nLeft in TMPDIR by tests, which must remove what they make:\n${left.join("\n")}`);
 const unlisted = existsSync(report) ? summarize(JSON.parse(readFileSync(report, "utf8"))) : [];
-rmSync(folder, { recursive: true, force: true });
-// In CI nothing may be skipped but what test/allowed-skips.json lists for such a machine.
+for (const folder of [reports, temporary]) rmSync(folder, { recursive: true, force: true });
+// In CI nothing may be skipped but what test/allowed-skips.json lists for such a machine. A file that a worker left when it was
+// cut off at the end is named and fails nothing.
 if (isCi && unlisted.length > 0) console.error(`\nNot in test/allowed-skips.json:\n${unlisted.join("\n")}`);
 process.exit(status !== 0 ? status : isCi && unlisted.length > 0 ? 1 : 0);
+
+/** `--shuffle SEED` in vitest's own words; vitest.config.ts shuffles the files. */
+function withShuffle(words) {
+  const at = words.indexOf("--shuffle");
+  if (at < 0) return words;
+  const seed = words[at + 1] ?? "";
+  if (!/^\d+$/.test(seed)) {
+    console.error("--shuffle takes a number: the seed of the order. Type: npm test -- --shuffle 1");
+    process.exit(2);
+  }
+  return [...words.slice(0, at), "--sequence.shuffle.tests", `--sequence.seed=${seed}`, ...words.slice(at + 2)];
+}
+
+/** What tests have left among the temporary files, by how the names begin: "12 × courser-bundle-". */
+function leftBehind() {
+  // The folder for sockets is the program's own, one for each user, and stays.
+  const names = readdirSync(temporary).filter((name) => !/^courser-\d+$/.test(name));
+  const counts = new Map();
+  for (const name of names) {
+    const start = name.replace(/[A-Za-z0-9]{6}$/, "");
+    counts.set(start, (counts.get(start) ?? 0) + 1);
+  }
+  return [...counts].map(([start, count]) => `${count} × ${start}`);
+}
 
 /** Where nothing may be installed, the tests that lack a package say so at the end. */
 function installSystemPackages() {

@@ -1,4 +1,4 @@
-// `npm run try:nodes -- [VERSION …] [PATH …]`: what CI does with this commit (.ci/run), with other versions of Node and the npm
+// `npm run long -- try-nodes [VERSION …] [PATH …]`: what CI does with this commit (.ci/run), with other versions of Node and the npm
 // that comes with each; 20.19, 22 and 24 unless told, and of the tests those at the paths. Every way to install has a clone of
 // its own. By hand, because Node and npm are installed from the registry, into a folder that is removed.
 import { spawnSync } from "node:child_process";

@@ -1,4 +1,5 @@
-// The small changes that can be made to a source file, and the same file with probes that tell which of them a test can feel.
+// The small changes that can be made to a source file. All that are wanted are written into one text, each behind a condition, so
+// that one build holds them all and a number chooses which of them is there.
 import { parseAst } from "rolldown/parseAst";
 
 const swapped = {
@@ -12,77 +13,109 @@ const swapped = {
   "||": "&&",
   "+": "-",
   "-": "+",
+  "*": "/",
 };
+const otherCall = new Map([
+  ["some", "every"],
+  ["every", "some"],
+  ["min", "max"],
+  ["max", "min"],
+  ["startsWith", "endsWith"],
+  ["endsWith", "startsWith"],
+]);
+/** Calls that are left out: what they are called on stays. */
+const dropped = new Set(["filter", "trim", "trimEnd", "trimStart", "sort", "reverse", "toLowerCase"]);
 
 /** What is changed in each kind of node. Sentences for people are left alone: no test should hang on their words. */
 const changes = {
   BinaryExpression: operator,
-  LogicalExpression: operator,
+  LogicalExpression(node, tools) {
+    operator(node, tools);
+    if (node.operator === "??") tools.add(node, "default", tools.text(node.left));
+  },
   UnaryExpression(node, { add, text }) {
-    if (node.operator === "!") add(node, "negation", `(${text(node.argument)})`);
+    if (node.operator === "!") add(node, "negation", text(node.argument));
   },
   IfStatement: condition,
   ConditionalExpression: condition,
   Literal(node, { add, above }) {
-    if (above.some((each) => /^(Import|Export(All|Named))|^TS.*(Type|Keyword|Declaration|Signature)/.test(each.type)))
-      return;
+    if (above.some((each) => /^(Import|Export(All|Named))|^JSXAttribute/.test(each.type))) return;
     const holder = above.at(-1);
-    const isKey = holder?.type === "Property" && holder.key === node;
-    if (isKey) return;
+    if (holder?.key === node && !holder.computed) return;
     if (typeof node.value === "boolean") add(node, "constant", String(!node.value));
     if (typeof node.value === "number") add(node, "constant", String(node.value + 1));
     if (node.regex)
-      for (const pattern of fewerAlternatives(node.regex.pattern))
+      for (const pattern of fewerAlternatives(node.regex.pattern).filter((each) => isPattern(each, node.regex.flags)))
         add(node, "pattern", `/${pattern}/${node.regex.flags}`);
   },
-  CallExpression(node, { add, text }) {
-    const name = node.callee.property?.name;
-    if (name === "some" || name === "every") {
-      const other = name === "some" ? "every" : "some";
-      add(node.callee.property, "call", other, { watched: node });
-    }
-    // A list of words: each of them is a row.
-    const list = node.arguments[0];
-    if (node.callee.name === "words" && list) {
-      const names = text(list).slice(1, -1).trim().split(/\s+/);
-      for (const index of names.keys()) add(list, "row", `"${names.filter((_, at) => at !== index).join(" ")}"`);
-    }
+  CallExpression(node, { add, text, above, source }) {
+    // Inside a chain of ?. the rest of the chain would no longer be skipped.
+    if (["MemberExpression", "CallExpression"].includes(above.at(-1)?.type) && above.some(isChain)) return;
+    const { callee } = node;
+    if (callee.type !== "MemberExpression" || callee.optional || callee.computed) return;
+    const { name } = callee.property;
+    const other = otherCall.get(name);
+    if (other)
+      add(
+        node,
+        "call",
+        source.slice(node.start, callee.property.start) + other + source.slice(callee.property.end, node.end),
+      );
+    if (dropped.has(name)) add(node, "call", text(callee.object));
   },
   ExpressionStatement(node, { add }) {
-    if (node.expression.type === "CallExpression" || node.expression.type === "AssignmentExpression")
-      add(node, "statement", ";", { isStatement: true });
+    const { expression } = node;
+    const inner = expression.type === "AwaitExpression" ? expression.argument : expression;
+    if (inner.type === "CallExpression" && inner.callee.type !== "Super") add(node, "statement", "", "statement");
+    if (inner.type === "AssignmentExpression") add(node, "statement", "", "statement");
   },
-  ObjectExpression(node, { add, above, source }) {
-    if (!isTable(above)) return;
-    for (const property of node.properties) remove(property, { add, source });
+  // What is handed on only sometimes is a spread; what is always there, types ask for, but for the rows of tables.
+  ObjectExpression(node, { add, above }) {
+    const isTable = isOutside(above);
+    for (const property of node.properties)
+      if (isTable || property.type === "SpreadElement") add(property, "row", "", "property");
   },
-  ArrayExpression(node, { add, above, source }) {
-    if (!isTable(above)) return;
-    for (const element of node.elements) if (element) remove(element, { add, source });
+  ArrayExpression(node, { add, above }) {
+    const isTable = isOutside(above);
+    for (const element of node.elements)
+      if (element && (isTable || element.type === "SpreadElement")) add(element, "row", "", "element");
   },
 };
 
-function operator(node, { add, source }) {
-  const after = swapped[node.operator];
-  if (!after) return;
-  const at = source.indexOf(node.operator, node.left.end);
-  add({ start: at, end: at + node.operator.length }, "operator", after, { watched: node });
+function isChain(node) {
+  return node.type === "ChainExpression";
 }
 
-/** A test that is always answered alike by itself cannot be felt where it was answered so anyway. */
+function operator(node, { add, source }) {
+  const after = swapped[node.operator];
+  // Texts that are put together do not subtract.
+  if (!after || (node.operator === "+" && [node.left, node.right].some(isText))) return;
+  const at = source.indexOf(node.operator, node.left.end);
+  const changed = source.slice(node.start, at) + after + source.slice(at + node.operator.length, node.end);
+  add(node, "operator", mixed(node, changed));
+}
+
+/** `a && b || c` with one of its operators changed may stand beside `??`, or bind otherwise: it keeps its parts together. */
+function mixed(node, changed) {
+  return node.type === "LogicalExpression" ? changed : `(${changed})`;
+}
+
+function isText(node) {
+  return node.type === "TemplateLiteral" || (node.type === "Literal" && typeof node.value === "string");
+}
+
 function condition(node, { add }) {
-  add(node.test, "condition", "true", { feltWhen: false });
-  add(node.test, "condition", "false", { feltWhen: true });
+  add(node.test, "condition", "true");
+  add(node.test, "condition", "false");
 }
 
 /** Constants of a module are tables; what functions return is not. */
-function isTable(above) {
-  return !above.some((each) => /Function/.test(each.type)) && above.some((each) => each.type === "VariableDeclaration");
+function isOutside(above) {
+  return !above.some(isFunction) && above.some((each) => each.type === "VariableDeclaration");
 }
 
-function remove(node, { add, source }) {
-  const comma = /^\s*,/.exec(source.slice(node.end));
-  add({ start: node.start, end: node.end + (comma?.[0].length ?? 0) }, "row", "");
+function isFunction(node) {
+  return /Function/.test(node.type);
 }
 
 /** The pattern with one of its alternatives left out, for each group that has some. */
@@ -100,6 +133,14 @@ function fewerAlternatives(pattern) {
   return found;
 }
 
+function isPattern(pattern, flags) {
+  try {
+    return new RegExp(pattern, flags) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
 /** Types hold nothing that runs; `x as T`, `x satisfies T` and `x!` hold x. */
 const aroundValues = new Set(["TSAsExpression", "TSSatisfiesExpression", "TSNonNullExpression"]);
 
@@ -112,30 +153,44 @@ function visit(node, above, each) {
       if (child && typeof child === "object") visit(child, [...above, node], each);
 }
 
-/**
- * All changes of a file. `probe` names the place that must be reached for a change to be felt, `feltWhen` what must have
- * come out there; without a probe the change is made when the module loads, and everything may feel it.
- */
-export function mutantsOf(file, source) {
+function parsed(file, source) {
+  return parseAst(source, { lang: file.endsWith("x") ? "tsx" : "ts" });
+}
+
+/** The functions of a file in the order of their text; number 0 is the module around them. */
+function functionsIn(tree) {
   const found = [];
-  visit(parseAst(source, { lang: "ts" }), [], (node, above) => {
-    const isInFunction = above.some((each) => /Function/.test(each.type));
-    const add = (place, kind, after, { watched = place, isStatement = false, feltWhen } = {}) => {
+  visit(tree, [], (node) => {
+    if (isFunction(node) && node.body) found.push(node);
+  });
+  return found.sort((a, b) => a.start - b.start);
+}
+
+/** All changes of a file, each with the number of the innermost function around it. */
+export function mutantsOf(file, source) {
+  const tree = parsed(file, source);
+  const functions = functionsIn(tree);
+  const found = [];
+  visit(tree, [], (node, above) => {
+    const around = above.findLast((each) => isFunction(each) && each.body);
+    const add = (place, kind, after, form = "expression") => {
       const before = source.slice(place.start, place.end);
       if (before === after) return;
+      const { line, column } = positionOf(source, place.start);
       found.push({
-        id: `${file}:${place.start}:${after}`,
+        id: `${file}:${place.start}:${place.end}:${after}`,
         file,
-        line: source.slice(0, place.start).split("\n").length,
+        line,
+        column,
         kind,
+        form,
         before: oneLine(before),
         after: oneLine(after),
-        words: wordsOf(before).filter((word) => !wordsOf(after).includes(word)),
-        source: source.slice(0, place.start) + after + source.slice(place.end),
-        feltWhen,
-        ...(isInFunction && {
-          probe: { key: `${file}:${watched.start}:${watched.end}`, ...range(watched), isStatement },
-        }),
+        code: oneLine(source.split("\n")[line - 1].trim()),
+        start: place.start,
+        end: place.end,
+        text: after,
+        function: around ? functions.indexOf(around) + 1 : 0,
       });
     };
     changes[node.type]?.(node, { add, text: (each) => source.slice(each.start, each.end), above, source });
@@ -143,17 +198,53 @@ export function mutantsOf(file, source) {
   return found;
 }
 
-/** The file with every probed place telling that it was reached, and what came out there. */
-export function withProbes(source, mutants) {
-  const probes = [...new Map(mutants.flatMap(({ probe }) => (probe ? [[probe.key, probe]] : [])))].map(([, it]) => it);
-  const marks = probes.flatMap(({ key, start, end, isStatement }) => {
-    const call = `globalThis.felt(${JSON.stringify(key)}`;
-    const size = end - start;
-    return [
-      { at: start, order: -size, text: isStatement ? `{${call});` : `${call},` },
-      { at: end, order: size - 1e9, text: isStatement ? "}" : ")" },
-    ];
-  });
+/** What may be the same place: the outer one first. */
+const formOrder = ["property", "element", "statement", "expression"];
+
+/** The text with all of these changes in it: the one whose `number` is in `chosen`, an expression, takes effect. */
+export function withMutants(source, mutants, chosen) {
+  const groups = new Map();
+  for (const mutant of mutants) {
+    const key = `${mutant.start}:${mutant.end}:${mutant.form}`;
+    groups.set(key, [...(groups.get(key) ?? []), mutant]);
+  }
+  const sorted = [...groups.values()].sort(
+    ([a], [b]) => a.start - b.start || b.end - a.end || formOrder.indexOf(a.form) - formOrder.indexOf(b.form),
+  );
+  let next = 0;
+  const render = (start, end) => {
+    let text = "";
+    let at = start;
+    while (next < sorted.length && sorted[next][0].start < end) {
+      const group = sorted[next++];
+      const [first] = group;
+      text += source.slice(at, first.start) + wrapped(group, render(first.start, first.end), chosen);
+      at = first.end;
+    }
+    return text + source.slice(at, end);
+  };
+  return render(0, source.length);
+}
+
+function wrapped(group, original, chosen) {
+  const { form } = group[0];
+  const isChosen = group.map(({ number }) => `${chosen}===${number}`).join("||");
+  if (form === "statement") return `{if(!(${isChosen})){${original}}}`;
+  if (form === "property") return `...(${isChosen}?{}:{${original}})`;
+  if (form === "element") return `...(${isChosen}?[]:[${original}])`;
+  return `(${group.map(({ number, text }) => `${chosen}===${number}?(${text}):`).join("")}(${original}))`;
+}
+
+/** The text with a call of `hit(number)` where each function begins. */
+export function withProbes(file, source, hit) {
+  const marks = functionsIn(parsed(file, source)).flatMap(({ body }, index) =>
+    body.type === "BlockStatement" || body.type === "FunctionBody"
+      ? [{ at: body.start + 1, order: 0, text: `${hit}(${index + 1});` }]
+      : [
+          { at: body.start, order: 1e9 - (body.end - body.start), text: `(${hit}(${index + 1}),(` },
+          { at: body.end, order: body.end - body.start - 1e9, text: "))" },
+        ],
+  );
   // What closes at a place comes before what opens there; the inner closes first, the outer opens first.
   marks.sort((a, b) => a.at - b.at || a.order - b.order);
   let text = "";
@@ -165,15 +256,12 @@ export function withProbes(source, mutants) {
   return text + source.slice(at);
 }
 
-function range({ start, end }) {
-  return { start, end };
-}
-
-function wordsOf(text) {
-  return text.match(/[\w.-]{2,}/g) ?? [];
+function positionOf(source, at) {
+  const lines = source.slice(0, at).split("\n");
+  return { line: lines.length, column: lines.at(-1).length + 1 };
 }
 
 function oneLine(text) {
   const plain = text.replace(/\s+/g, " ");
-  return plain.length > 60 ? `${plain.slice(0, 57)}…` : plain;
+  return plain.length > 100 ? `${plain.slice(0, 97)}…` : plain;
 }
