@@ -2,113 +2,13 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import { mayImport } from "./support/may-import.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const source = join(root, "src");
 
-/** A folder may import itself and these. */
-const mayImport: Record<string, readonly string[]> = {
-  text: [],
-  json: ["text"],
-  protocol: ["text", "json"],
-  redact: ["text"],
-  view: ["text", "json", "protocol"],
-  "studio/components": ["text", "json", "protocol", "view"],
-  process: [],
-  store: ["text", "json", "protocol", "redact"],
-  policy: ["text", "json", "protocol", "redact"],
-  bridge: ["text", "json", "protocol", "redact"],
-  net: ["json", "protocol", "redact", "policy"],
-  web: ["text", "json", "protocol", "redact", "policy", "net"],
-  model: ["text", "json", "protocol", "redact", "policy", "store", "net"],
-  agent: ["text", "json", "protocol", "redact", "process", "policy", "store", "net", "web", "model"],
-  sdk: ["text", "json", "protocol", "redact", "process", "store"],
-  // Of `serve` the types of its answers, and nothing that runs.
-  "studio/client": ["text", "json", "protocol", "view", "studio/components", "serve"],
-  export: ["text", "json", "protocol", "redact", "view", "studio/components", "store", "sdk"],
-  serve: ["text", "json", "protocol", "redact", "view", "process", "policy", "store", "worktrees", "sdk", "export"],
-  adapter: ["text", "json", "protocol", "redact", "process", "policy", "net", "web", "sdk"],
-  worktrees: ["text", "json", "protocol", "process", "policy", "store"],
-  observe: ["text", "json", "protocol", "net", "model"],
-  run: [
-    "text",
-    "json",
-    "protocol",
-    "redact",
-    "process",
-    "policy",
-    "store",
-    "worktrees",
-    "net",
-    "web",
-    "model",
-    "agent",
-    "observe",
-  ],
-  // A recorded run is put together like any other, and a replayed one makes the requests that it would make today: from run/ down.
-  testing: ["text", "json", "protocol", "redact", "process", "store", "model", "agent", "run", "sdk"],
-  // Agents are run as anybody runs them, through sdk/; the sandbox of agent/ holds the scripts of tasks.
-  eval: ["text", "json", "protocol", "process", "store", "agent", "sdk", "export"],
-  terminal: [
-    "text",
-    "json",
-    "protocol",
-    "redact",
-    "view",
-    "process",
-    "policy",
-    "store",
-    "net",
-    "model",
-    "agent",
-    "run",
-    "export",
-  ],
-  acp: [
-    "text",
-    "json",
-    "protocol",
-    "redact",
-    "process",
-    "policy",
-    "store",
-    "net",
-    "model",
-    "agent",
-    "run",
-    "view",
-    "sdk",
-    "export",
-  ],
-  cli: [
-    "text",
-    "json",
-    "protocol",
-    "redact",
-    "view",
-    "process",
-    "policy",
-    "store",
-    "worktrees",
-    "net",
-    "web",
-    "model",
-    "agent",
-    "run",
-    "sdk",
-    "export",
-    "adapter",
-    "bridge",
-    "serve",
-    "terminal",
-    "acp",
-    "testing",
-    "eval",
-  ],
-};
-
 /** What every stage of the shell's judgement may use: paths, patterns, rules, and how parts are shown. */
-const common = ["glob.ts", "hard-links.ts", "paths.ts", "protected-names.ts", "rules.ts", "show.ts"];
+const common = ["hard-links.ts", "paths.ts", "protected-names.ts", "rules.ts", "show.ts"];
 
 /** What is loaded before the first line of output. Each name here is paid for by every start. */
 const startUp = ["cli", "json", "model", "policy", "protocol", "redact", "run", "store", "text"];

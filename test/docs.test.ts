@@ -221,7 +221,9 @@ describe("pages", () => {
 
   it("name error codes and variables that exist", () => {
     const source = sourceText(join(repository, "src"));
-    const testScript = readFileSync(join(repository, "scripts/test.mjs"), "utf8");
+    const scripts = ["scripts/test.mjs", ".ci/run"]
+      .map((name) => readFileSync(join(repository, name), "utf8"))
+      .join("");
     for (const [file, page] of pages) {
       for (const { text, line } of codeSpans(page)) {
         for (const [word] of text.matchAll(/\b[A-Z]+(_[A-Z]+)+\b/g)) {
@@ -229,7 +231,7 @@ describe("pages", () => {
             Object.hasOwn(errorCodes, word) ||
             source.includes(word) ||
             source.includes(word.toLowerCase()) ||
-            testScript.includes(word) ||
+            scripts.includes(word) ||
             isExampleVariable(word);
           expect(known, `${file}:${line}: ${word}`).toBe(true);
         }

@@ -9,7 +9,7 @@ import { readBlocks } from "./support/doc-examples.ts";
 import { repository } from "./support/run-cli.ts";
 
 /**
- * `npm run try:nodes` gives each way to install a clone of its own; otherwise they share one, the first has it bare, and the
+ * `npm run long -- try-nodes` gives each way to install a clone of its own; otherwise they share one, the first has it bare, and the
  * longest, from a repository, which builds everything again, is left out.
  */
 const isLong = process.env["INSTALL_EACH_BARE"] === "1";

@@ -1,11 +1,11 @@
-// `npm run record:peers`: streams of real agent CLIs, from npm, on a model on loopback, kept in
+// `npm run long -- record-peers`: streams of real agent CLIs, from npm, on a model on loopback, kept in
 // test/recordings/peers. By hand, because it installs from the network:
-//   npm run record:peers -- [--only NAME] [--into FOLDER]
+//   npm run long -- record-peers [--only NAME] [--into FOLDER]
 // `--into` keeps the packages for the next time.
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
-import { type Answer, modelServer } from "../src/testing/kit/model-server.ts";
+import { type ModelAnswer, modelServer } from "../src/testing/kit/model-server.ts";
 import { type Peer, type Place, peers } from "./agents/peers.ts";
 import { installed, newerNode, plainEnv, started } from "./support/peer-cli.ts";
 
@@ -23,7 +23,7 @@ function callsOf(peer: Peer, workspace: string) {
   ];
 }
 
-type Scenario = { careful?: true; answer(peer: Peer, place: Place, turn: number): Answer };
+type Scenario = { careful?: true; answer(peer: Peer, place: Place, turn: number): ModelAnswer };
 
 const usage = { input: 1200, output: 34, cacheRead: 800, cacheWrite: 0 };
 

@@ -1,9 +1,10 @@
-// `npm run try:agents -- DIR`: real agent CLIs, from npm, driven through the SDK on a model on loopback. DIR holds them: what is
+// `npm run long -- try-agents DIR`: real agent CLIs, from npm, driven through the SDK on a model on loopback. DIR holds them: what is
 // missing there is installed, which needs the network.
-//   npm run try:agents -- DIR [--only claude,codex] [--scenario text,tool] [--write]
+//   npm run long -- try-agents DIR [--only claude,codex] [--scenario text,tool] [--write]
 // `--write` puts the table into docs/sdk/agents.md.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { documentedTest } from "./agents/documented-test.ts";
 import { type Peer, peers } from "./agents/peers.ts";
 import { scenarios } from "./agents/scenarios.ts";
 import { type PeerCli, Trial } from "./agents/trial.ts";
@@ -17,7 +18,7 @@ type Column = { tool: string; version: string; cells: Map<string, Cell> };
 export async function main(argv: readonly string[]): Promise<number> {
   const [folder] = argv;
   if (folder === undefined || folder.startsWith("-")) {
-    console.error("Which folder holds the CLIs? npm run try:agents -- DIR");
+    console.error("Which folder holds the CLIs? npm run long -- try-agents DIR");
     return 2;
   }
   const value = (name: string) => (argv.includes(name) ? argv[argv.indexOf(name) + 1]!.split(",") : undefined);
@@ -27,12 +28,15 @@ export async function main(argv: readonly string[]): Promise<number> {
   for (const [tool, peer] of Object.entries(peers) as [PeerCli["tool"], Peer][])
     if (!only || only.includes(tool)) columns.push(await tried({ tool, peer, folder: resolve(folder), wanted }));
   if (argv.includes("--write")) writeTable(columns);
+  const isDocumented = (!only || only.includes("claude")) && (!wanted || wanted.includes("docs/testing.md"));
+  const problem = isDocumented ? await documentedTest(join(resolve(folder), "claude/node_modules/.bin")) : undefined;
+  if (isDocumented) console.log(`docs/testing.md, claude.test.ts: ${problem ?? "right"}`);
   const all = columns.flatMap(({ cells }) => [...cells.values()]);
   const wrong = all.filter(({ problem, limit }) => (problem === undefined) !== (limit === undefined));
   console.log(
     `${all.length} trials, ${all.filter(({ limit }) => limit).length} documented limits, ${wrong.length} wrong`,
   );
-  return wrong.length > 0 ? 1 : 0;
+  return wrong.length > 0 || problem !== undefined ? 1 : 0;
 }
 
 type Wanted = { tool: PeerCli["tool"]; peer: Peer; folder: string; wanted: readonly string[] | undefined };

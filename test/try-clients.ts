@@ -1,7 +1,8 @@
-// `npm run try:clients`: programs from the registry that drive `cursor-agent`, each as it is, with ours in that place and a model on
-// loopback. By hand, because it installs from the network:
-//   npm run try:clients -- [--only NAME] [--into FOLDER] [--write]
-// `--into` keeps the packages for the next time; `--write` puts the table into docs/compatibility.md.
+// `npm run long -- try-clients`: programs from the registry and from GitHub that drive `cursor-agent`, each as it is, with ours in that place
+// and a model on loopback. By hand, because it installs from the network:
+//   npm run long -- try-clients [--only NAME] [--into FOLDER] [--mirror FOLDER] [--write]
+// `--into` keeps what was installed for the next time; `--mirror` has copies of repositories, as OWNER+NAME/repo;
+// `--write` puts the table into docs/compatibility.md.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -12,7 +13,9 @@ import { plainEnv, started } from "./support/peer-cli.ts";
 const repository = resolve(import.meta.dirname, "..");
 
 type ClientRow = {
+  /** Of the registry; with a commit, of GitHub. */
   package: string;
+  commit?: string;
   /** Where the newest one is not for the Node that installs it. */
   version?: string;
   kind: string;
@@ -44,6 +47,47 @@ const clients: readonly ClientRow[] = [
   { package: "@ai-hero/sandcastle", kind: "orchestrator", script: "sandcastle.mjs" },
   { package: "ralphy-cli", kind: "ralph loop", script: "ralphy.mjs" },
   { package: "ralph-tui", kind: "ralph loop", script: "ralph-tui.mjs", beside: ["@oven/bun-linux-x64"] },
+  { package: "agent-execution-engine", kind: "orchestrator", script: "agent-execution-engine.mjs" },
+  {
+    package: "opencode-cursor-auth",
+    kind: "plugin of another agent",
+    script: "opencode-cursor-auth.mjs",
+    beside: ["@oven/bun-linux-x64"],
+  },
+  {
+    package: "rgodha24/cursor-cli-acp",
+    commit: "04e479e480112654ca4587de7e559a639c29c2de",
+    kind: "ACP bridge",
+    script: "cursor-cli-acp.mjs",
+    beside: ["@agentclientprotocol/sdk@0.13", "@oven/bun-linux-x64"],
+  },
+  {
+    package: "Kinolian1107/bridge-cursor-cli",
+    commit: "8cb49323e365778c96435b2d8c2d654516706673",
+    kind: "OpenAI bridge",
+    script: "bridge-cursor-cli.mjs",
+    beside: ["@oven/bun-linux-x64"],
+  },
+  {
+    package: "xwartz/cursor-agent-bridge",
+    commit: "12262b387ccde05de314a5072f37dffab8e9edcc",
+    kind: "OpenAI bridge",
+    script: "cursor-agent-bridge.mjs",
+    beside: ["@oven/bun-linux-x64"],
+  },
+  {
+    package: "higedamc/cursor-cli-api-proxy",
+    commit: "b79894d9f244b7864160b9992dc1b975dce93c99",
+    kind: "OpenAI bridge",
+    script: "cursor-cli-api-proxy.mjs",
+    beside: ["express@4.22.1", "uuid@11.0.5", "@oven/bun-linux-x64"],
+  },
+  {
+    package: "aetheronhq/agent-cube",
+    commit: "b8adad7a71e9ad092a5c7fa1006ed66f110715c3",
+    kind: "orchestrator, Python",
+    script: "agent-cube.mjs",
+  },
 ];
 
 const installMs = 420_000;
@@ -52,19 +96,24 @@ const driveMs = 240_000;
 type Checked = { check: string; ok: boolean; seen?: string };
 type Tried = { row: ClientRow; version: string; checks: Checked[]; skipped?: string };
 
-type Options = { only?: string; into?: string; write?: boolean };
+type Options = { only?: string; into?: string; mirror?: string; write?: boolean };
 
 export async function main(argv: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...argv],
-    options: { only: { type: "string" }, into: { type: "string" }, write: { type: "boolean" } },
+    options: {
+      only: { type: "string" },
+      into: { type: "string" },
+      mirror: { type: "string" },
+      write: { type: "boolean" },
+    },
   });
-  const { only = "", into, write }: Options = values;
+  const { only = "", into, mirror, write }: Options = values;
   const folder = into ? resolve(into) : mkdtempSync(join(tmpdir(), "courser-clients-"));
   const tried: Tried[] = [];
   try {
     for (const row of clients.filter((each) => each.package.includes(only))) {
-      const result = await tryClient(row, join(folder, row.package.replace(/\W+/g, "-")));
+      const result = await tryClient(row, join(folder, row.package.replace(/\W+/g, "-")), mirror);
       tried.push(result);
       report(result);
     }
@@ -87,13 +136,12 @@ function passed({ checks }: Tried): boolean {
   return checks.length > 0 && checks.every(({ ok }) => ok);
 }
 
-async function tryClient(row: ClientRow, folder: string): Promise<Tried> {
+async function tryClient(row: ClientRow, folder: string, mirror: string | undefined): Promise<Tried> {
   const nothing = { row, version: "", checks: [] };
-  const problem = await install(row, folder);
+  const problem = (await clone(row, folder, mirror)) ?? (await install(row, folder));
   if (problem !== undefined) return { ...nothing, skipped: problem };
-  const version = String(
-    JSON.parse(readFileSync(join(folder, "node_modules", row.package, "package.json"), "utf8")).version,
-  );
+  const manifest = join(folder, "node_modules", row.package, "package.json");
+  const version = row.commit?.slice(0, 7) ?? String(JSON.parse(readFileSync(manifest, "utf8")).version);
   const place = await clientPlace();
   try {
     const script = join(repository, "test/clients/public", row.script);
@@ -116,16 +164,41 @@ async function tryClient(row: ClientRow, folder: string): Promise<Tried> {
   }
 }
 
+/** The commit of the repository, without its history. Why not; undefined: it is there, or there is none. */
+async function clone(
+  { package: name, commit }: ClientRow,
+  folder: string,
+  mirror?: string,
+): Promise<string | undefined> {
+  const into = join(folder, "repository");
+  if (commit === undefined || existsSync(join(into, ".git/HEAD"))) return undefined;
+  mkdirSync(into, { recursive: true });
+  const copy = mirror && join(resolve(mirror), name.replace("/", "+"), "repo");
+  const from = copy && existsSync(copy) ? copy : `https://github.com/${name}`;
+  for (const args of [
+    ["init", "-q"],
+    ["fetch", "-q", "--depth=1", from, commit],
+    ["checkout", "-q", commit],
+  ]) {
+    const { exit, output } = await started("git", args, { cwd: into, env: plainEnv() }, installMs);
+    if (exit === 0) continue;
+    rmSync(into, { recursive: true, force: true });
+    return `git ${args[0]} failed: ${output.trim().split("\n").at(-1)}`;
+  }
+  return undefined;
+}
+
 /** Why it could not be installed; undefined: it is there. */
 async function install(row: ClientRow, folder: string): Promise<string | undefined> {
-  const { package: name, version, beside = [], compiles = [] } = row;
-  if (existsSync(join(folder, "node_modules", name, "package.json"))) return undefined;
+  const { package: name, version, commit, beside = [], compiles = [] } = row;
+  const needed = commit === undefined ? name : beside[0]?.replace(/(?<=.)@.*/, "");
+  if (needed === undefined || existsSync(join(folder, "node_modules", needed, "package.json"))) return undefined;
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
   console.error(`installing ${name} …`);
   // Nothing of theirs is run while it is installed.
-  const wanted = version === undefined ? name : `${name}@${version}`;
-  const args = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", wanted, ...beside];
+  const wanted = commit === undefined ? [version === undefined ? name : `${name}@${version}`] : [];
+  const args = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", ...wanted, ...beside];
   const steps = [args, ...(compiles.length > 0 ? [["rebuild", ...compiles]] : [])];
   for (const step of steps) {
     const { exit, output } = await started("npm", step, { cwd: folder, env: plainEnv() }, installMs);
@@ -139,24 +212,30 @@ async function install(row: ClientRow, folder: string): Promise<string | undefin
   return undefined;
 }
 
-/** The rows between the two marks of the page are ours to write. */
+const marks = /(<!-- clients -->\n)([\s\S]*?)(\n<!-- \/clients -->)/;
+
+/** The rows between the two marks of the page are ours to write; those of programs that were not tried now stay. */
 function writeTable(tried: readonly Tried[]): void {
   const page = join(repository, "docs/compatibility.md");
   const text = readFileSync(page, "utf8");
-  const rows = tried.map(({ row, version, checks, skipped }) => {
-    const failed = checks.filter(({ ok }) => !ok);
-    const result =
-      skipped ??
-      (failed.length === 0
-        ? `${checks.length} of ${checks.length}`
-        : `${checks.length - failed.length} of ${checks.length}: not “${failed.map(({ check }) => check).join("”, “")}”`);
-    return `| \`${row.package}\` ${version} | ${row.kind} | ${result} |`;
+  const written = marks.exec(text)?.[2]?.split("\n");
+  if (!written) throw new Error(`${page} has no marks for the table`);
+  const rows = clients.flatMap((row) => {
+    const result = tried.find((each) => each.row === row);
+    return result ? [tableRow(result)] : written.filter((line) => line.startsWith(`| \`${row.package}\` `));
   });
-  const marks = /(<!-- clients -->\n)[\s\S]*?(\n<!-- \/clients -->)/;
-  if (!marks.test(text)) throw new Error(`${page} has no marks for the table`);
-  const table = ["| package | kind | checks passed |", "| --- | --- | --- |", ...rows].join("\n");
+  const heading = ["| program | kind | checks passed: what was driven and seen |", "| --- | --- | --- |"];
+  const table = [...heading, ...rows].join("\n");
   writeFileSync(
     page,
-    text.replace(marks, (_, start: string, end: string) => `${start}\n${table}\n${end}`),
+    text.replace(marks, (_, start: string, _old, end: string) => `${start}\n${table}\n${end}`),
   );
+}
+
+function tableRow({ row, version, checks, skipped }: Tried): string {
+  const seen = checks.filter(({ ok }) => ok).map(({ check }) => check);
+  const failed = checks.filter(({ ok }) => !ok).map(({ check }) => check);
+  const missed = failed.length === 0 ? "" : `; not: ${failed.join("; ")}`;
+  const result = skipped ?? `${seen.length} of ${checks.length}: ${seen.join("; ")}${missed}`;
+  return `| \`${row.package}\` ${version} | ${row.kind} | ${result} |`;
 }

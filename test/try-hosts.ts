@@ -1,7 +1,7 @@
-// `npm run try:hosts`: the real Claude Code and the real Codex, from npm, on a model on loopback. A script that `hooks init`
+// `npm run long -- try-hosts`: the real Claude Code and the real Codex, from npm, on a model on loopback. A script that `hooks init`
 // wrote and `hooks install` put in must block `rm -rf` in both, and without it the command must get through. By hand, because
 // it installs from the network:
-//   npm run try:hosts -- [--only claude|codex] [--into FOLDER] [--record]
+//   npm run long -- try-hosts [--only claude|codex] [--into FOLDER] [--record]
 // `--into` keeps the packages for the next time; `--record` writes the payloads to test/recordings/hooks.
 import {
   chmodSync,

@@ -155,7 +155,7 @@ test("misspelt options are refused, with the name that was meant", async () => {
     [() => createExecTool({ allows: [] } as never), "createExecTool: unknown option 'allows'. Did you mean allow?"],
     [
       () => createWebFetchTool({ timeout: 1 } as never),
-      "createWebFetchTool: unknown option 'timeout'. The options are allow, deny, ask, mostCharacters, limits, env.",
+      "createWebFetchTool: unknown option 'timeout'. The options are allow, deny, ask, maxCharacters, limits, env.",
     ],
     [
       () => createWebSearchTool({ counts: 1 } as never),

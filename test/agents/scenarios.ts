@@ -1,6 +1,6 @@
 // What is tried on every CLI. A scenario returns what is wrong, or nothing.
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { z } from "zod";
 import {
   detectCli,
@@ -10,13 +10,15 @@ import {
   start,
   type ToolEndEvent,
 } from "../../src/sdk/index.ts";
-import type { Answer } from "../../src/testing/kit/model-server.ts";
-import type { Trial } from "./trial.ts";
+import type { ModelAnswer } from "../../src/testing/kit/model-server.ts";
+import { violationsIn } from "../model/strict/server.ts";
+import { started } from "../support/peer-cli.ts";
+import { isTurn, type Trial } from "./trial.ts";
 
 export type Scenario = (trial: Trial) => Promise<string | undefined>;
 
-const calling = (...toolCalls: NonNullable<Answer["toolCalls"]>): Answer => ({ toolCalls });
-const done: Answer = { text: "Done." };
+const calling = (...toolCalls: NonNullable<ModelAnswer["toolCalls"]>): ModelAnswer => ({ toolCalls });
+const done: ModelAnswer = { text: "Done." };
 const server = resolve(import.meta.dirname, "../../scripts/tiny-mcp-server.mjs");
 
 function differs(checks: Record<string, [actual: unknown, expected: unknown]>): string | undefined {
@@ -294,9 +296,73 @@ export const scenarios: Record<string, Scenario> = {
       command: [(end?.args as { command?: string } | undefined)?.command, "echo two"],
     });
   },
+
+  async record(trial) {
+    const { exit, stdout, stderr, lines } = await recorded(trial);
+    const requests = lines.filter((line) => "request" in line);
+    const replies = lines.filter((line) => "reply" in line);
+    return differs({
+      exit: [exit, 0],
+      answer: [stdout, /Done\./],
+      stderr: [/Error:/.test(stderr), false],
+      "requests of the conversation": [requests.length >= 2, true],
+      "a reply to each": [replies.length, requests.length],
+      "keys in the file": [JSON.stringify(lines).includes("on-loopback"), false],
+    });
+  },
+
+  async replay(trial) {
+    const { exit, stderr, file } = await recorded(trial);
+    if (exit !== 0) return `it could not be recorded: ${stderr}`;
+    const asked = trial.asked;
+    rmSync(trial.file("made.txt"), { force: true });
+    const again = await courser(trial, ["replay", file], prompted(trial, "Say hello."));
+    const made = existsSync(trial.file("made.txt")) ? readFileSync(trial.file("made.txt"), "utf8") : "nothing";
+    // Some tell the model which files are there.
+    rmSync(trial.file("made.txt"), { force: true });
+    const other = await courser(trial, ["replay", file], prompted(trial, "Say goodbye."));
+    return differs({
+      exit: [again.exit === 0 ? 0 : again.stderr.slice(-300), 0],
+      answer: [again.stdout, /Done\./],
+      "what ran again": [made, "hello\n"],
+      "what the vendor was asked": [trial.asked, asked],
+      "exit of a run that differs": [other.exit, 1],
+      "what differs": [other.stderr, /differs from this run in request \d+: messages\[\d+\].*hello.*goodbye/],
+    });
+  },
 };
 
-async function failing(trial: Trial, answer: Answer, code: string): Promise<string | undefined> {
+/** One call and an answer, recorded from a vendor that refuses what the real ones refuse. */
+async function recorded(trial: Trial) {
+  const call = calling(trial.cli.peer.shell("echo hello | tee made.txt"));
+  const script = [{ thinking: "They greet.", ...call }, done];
+  trial.says((request) => {
+    // Servers that are like OpenAI's older API are more lenient than it is, and CLIs that ask them rely on that.
+    const [violation] = request.wire === "openai-chat" ? [] : violationsIn(request);
+    if (violation !== undefined) return { status: 400, body: { error: { message: violation } } };
+    return isTurn(request) ? (script.shift() ?? done) : { text: "ok" };
+  });
+  const file = join(trial.place.home, "run.jsonl");
+  const ran = await courser(trial, ["record", "-o", file], prompted(trial, "Say hello."));
+  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const lines = text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Record<string, unknown>]));
+  return { ...ran, file, lines };
+}
+
+/** The command line of the CLI itself. */
+function prompted({ cli: { peer, program } }: Trial, prompt: string): string[] {
+  const model = peer.args.includes("--model") || peer.program === "codex" ? [] : ["--model", peer.model];
+  return [program, ...peer.args, ...model, ...(peer.promptFlag ? [peer.promptFlag] : []), prompt];
+}
+
+async function courser(trial: Trial, words: readonly string[], command: readonly string[]) {
+  const cli = resolve(import.meta.dirname, "../../dist/courser.cjs");
+  const env = Object.fromEntries(Object.entries(trial.env).flatMap(([name, value]) => (value ? [[name, value]] : [])));
+  const place = { cwd: trial.place.workspace, env };
+  return started(process.execPath, [cli, ...words, "--", ...command], place, 120_000);
+}
+
+async function failing(trial: Trial, answer: ModelAnswer, code: string): Promise<string | undefined> {
   trial.says(() => answer);
   const { result } = await trial.run({ timeoutMs: 60_000 });
   if (result.outcome === "success") return "it did not fail";

@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from "node:path";
 import { type RunEvent, type RunResult, type StartOptions, start } from "../../src/sdk/index.ts";
 import type { UnifiedTool } from "../../src/sdk/unified.ts";
 import {
-  type Answer,
+  type ModelAnswer,
   type ModelServer,
   modelServer,
   type RecordedRequest,
@@ -25,7 +25,7 @@ export class Trial implements AsyncDisposable {
   readonly cli: PeerCli;
   readonly #folder: string;
   readonly #server: ModelServer;
-  #answers: readonly Answer[] | ((request: RecordedRequest) => Answer) = [];
+  #answers: readonly ModelAnswer[] | ((request: RecordedRequest) => ModelAnswer) = [];
   #asked = 0;
 
   static async begin(cli: PeerCli): Promise<Trial> {
@@ -54,7 +54,7 @@ export class Trial implements AsyncDisposable {
   }
 
   /** What the model says from now on, one answer after the other; the last one stays. */
-  says(answers: readonly Answer[] | ((request: RecordedRequest) => Answer)): void {
+  says(answers: readonly ModelAnswer[] | ((request: RecordedRequest) => ModelAnswer)): void {
     this.#answers = answers;
     this.#asked = 0;
   }
@@ -102,7 +102,7 @@ export class Trial implements AsyncDisposable {
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  #answer(request: RecordedRequest): Answer {
+  #answer(request: RecordedRequest): ModelAnswer {
     const answers = this.#answers;
     // Side questions (a title, a warm-up) have no tools.
     if (!isTurn(request)) return typeof answers === "function" ? answers(request) : { text: "ok" };

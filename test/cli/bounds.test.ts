@@ -10,7 +10,7 @@ import { type CliOptions, createWorkspace } from "../support/run-cli.ts";
 const piece = Buffer.alloc(2 ** 20, "x");
 const pieces = 120;
 /** An idle run has some 60; today's answers could fill gigabytes. */
-const mostMb = 260;
+const maxMb = 260;
 
 /** As fast as it is taken, until nobody takes it. */
 async function pump(stream: NodeJS.WritableStream, bytes: Uint8Array = piece): Promise<void> {
@@ -111,7 +111,7 @@ describe.concurrent("a model's answer", () => {
       const { code, exit, peakMb, stderr } = await play(["--endpoint", endpoint, "--model", "m", "go"], {});
       expect({ code, exit }).toEqual({ code: expected, exit: 1 });
       expect(stderr).toContain(`[${expected}]`);
-      expect(peakMb).toBeLessThan(mostMb);
+      expect(peakMb).toBeLessThan(maxMb);
     } finally {
       server.closeAllConnections();
       server.close();

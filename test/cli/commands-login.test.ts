@@ -24,6 +24,12 @@ describe("login", () => {
     });
     expect(saved()["anthropic"]!.key).toBe("sk-ant-secret-1");
     expect(statSync(authFile()).mode & 0o777).toBe(0o600);
+    // Others look for it; one that is there stays as it is.
+    const settings = join(workspace.config, "cli-config.json");
+    expect(JSON.parse(readFileSync(settings, "utf8"))).toEqual({ version: 1 });
+    writeFileSync(settings, "// mine\n{}\n");
+    await workspace.run(["login", "anthropic"], { stdin: "sk-ant-secret-1\n" });
+    expect(readFileSync(settings, "utf8")).toBe("// mine\n{}\n");
     expect((await workspace.run(["status"])).stdout).toBe("✓ Logged in as anthropic (key saved by login)\n");
   });
 

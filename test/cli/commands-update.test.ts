@@ -131,6 +131,19 @@ describe("update", () => {
     expect(calls()).toHaveLength(1);
   });
 
+  it("an older version is no update, and an answer that is a command is only an answer", async () => {
+    manager("npm", { newest: "0.0.9" });
+    const program = copyTo("node/lib/node_modules/courser-agent");
+    const older = await run(program);
+    expect(older.stdout).toContain("is newer than 0.0.9");
+    expect(calls().filter((call) => call.includes("install"))).toEqual([]);
+    manager("npm", { newest: "1.0.0; touch pwned --registry=http://evil.test" });
+    const hostile = await run(program);
+    expect(hostile.stdout).toContain("updating to 1.0.0\n");
+    expect(calls().at(-1)).toMatch(/npm install --global --prefix \S+ courser-agent@latest$/);
+    expect(existsSync(join(workspace.path, "pwned"))).toBe(false);
+  });
+
   it("without a network: one line, exit 1, nothing tried", async () => {
     manager("npm", {
       exit: 1,

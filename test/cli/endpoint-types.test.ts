@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { readToken } from "../../src/model/token.ts";
 import {
-  type Answer,
+  type ModelAnswer,
   type ModelServer,
   modelServer,
   type RecordedRequest,
@@ -18,7 +18,7 @@ afterEach(async () => {
   place.remove();
 });
 
-async function begin(answers: Answer[] | ((request: RecordedRequest) => Answer)) {
+async function begin(answers: ModelAnswer[] | ((request: RecordedRequest) => ModelAnswer)) {
   server = await modelServer(answers);
   place = createWorkspace();
 }

@@ -1,6 +1,6 @@
 // How a run ends when something outside of it goes wrong: the output, the time, a signal.
 import { spawn } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { modelServer } from "../../src/testing/kit/model-server.ts";
@@ -234,5 +234,29 @@ describe.concurrent("a signal", () => {
     });
     expect(lines().filter(({ type }) => type === "result")).toMatchObject([{ error_code: "TERMINATED" }]);
     expect(exit).toBe(143);
+  });
+});
+
+describe("a program whose files are removed while it runs", () => {
+  test("has one result, and says on stderr what could not be tidied up", { timeout: 60_000 }, async () => {
+    const { path, env, home } = place();
+    const program = join(home, "program");
+    cpSync(join(cli, "../cli"), join(program, "dist/cli"), { recursive: true });
+    cpSync(cli, join(program, "dist/courser.cjs"));
+    cpSync(join(cli, "../../package.json"), join(program, "package.json"));
+    symlinkSync(join(cli, "../../node_modules"), join(program, "node_modules"));
+    const script = join(home, "script.json");
+    const remove = { calls: [{ name: "Shell", args: { command: `rm -r ${join(program, "dist")}` } }] };
+    writeFileSync(script, JSON.stringify([remove, { text: "Done." }]));
+    const args = ["-p", "--force", "--output-format", "stream-json", "--model", `script:${script}`, "go"];
+    const child = spawn(process.execPath, [join(program, "dist/courser.cjs"), ...args], { cwd: path, env });
+    child.stdin.end();
+    const said = { stdout: "", stderr: "" };
+    for (const name of ["stdout", "stderr"] as const) child[name].on("data", (chunk) => (said[name] += chunk));
+    const exit = await new Promise((resolve) => child.on("close", resolve));
+    const results = said.stdout.split("\n").filter((line) => line.startsWith('{"type":"result"'));
+    expect(results.map((line) => JSON.parse(line).result)).toEqual(["Done."]);
+    expect(said.stderr).toMatch(/^Warning: .*no such file/);
+    expect(exit).toBe(0);
   });
 });

@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { type Answer, modelServer } from "../../src/testing/kit/model-server.ts";
+import { type ModelAnswer, modelServer } from "../../src/testing/kit/model-server.ts";
 import { type CliRun, cli, createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
 
 type FileContent = string | { lines: number; first?: string; last?: string };
@@ -19,7 +19,7 @@ type Sample = {
   compat?: string;
   exit?: number;
   /** What the vendor's server answers, to a key that `login` saved. */
-  server?: Answer;
+  server?: ModelAnswer;
   /** The first line of stdout with these fields is compared, or the nth … */
   line: Record<string, unknown>;
   nth?: number;
@@ -28,7 +28,10 @@ type Sample = {
   /** The workspace of the sample. */
   root?: string;
   sample: unknown;
+  /** What is otherwise here, and why: the page on compatibility says so. */
   deviations?: Record<string, string>;
+  /** What depends on the folder or the answer of the sample. */
+  elsewhere?: Record<string, string>;
   /** Fields that the sample lacks, and why ours has them. `*` stands for any name. */
   also?: Record<string, string>;
 };
@@ -71,7 +74,7 @@ function runSample(workspace: Workspace, sample: Sample, env: Record<string, str
   return workspace.play(script, [...(sample.flags ?? []), "--", prompt], { env });
 }
 
-async function askServer(workspace: Workspace, answer: Answer): Promise<CliRun> {
+async function askServer(workspace: Workspace, answer: ModelAnswer): Promise<CliRun> {
   const server = await modelServer(() => answer);
   try {
     const name = join(workspace.home, "cursor-agent"); // texts say the name that was typed
@@ -92,7 +95,7 @@ async function askServer(workspace: Workspace, answer: Answer): Promise<CliRun> 
 
 function differences(expected: unknown, actual: unknown, path: string, sample: Sample): string[] {
   const name = path.split(".").at(-1)!;
-  if (sample.deviations && path in sample.deviations) return actual === undefined ? [`${path} is missing`] : [];
+  if (path in { ...sample.deviations, ...sample.elsewhere }) return actual === undefined ? [`${path} is missing`] : [];
   if (varying.test(name)) return typeof actual === typeof expected ? [] : [`${path} is ${JSON.stringify(actual)}`];
   if (typeof expected !== "object" || expected === null) {
     return Object.is(expected, actual)

@@ -1,4 +1,4 @@
-// Payloads of the real Claude Code and the real Codex, recorded by `npm run try:hosts`, given to a script of hooks init.
+// Payloads of the real Claude Code and the real Codex, recorded by `npm run long -- try-hosts`, given to a script of hooks init.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

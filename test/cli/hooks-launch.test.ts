@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -97,10 +98,14 @@ describe("a script of hooks init", () => {
   });
 
   it("finds the launcher of the project", async () => {
-    place.script("node_modules/.bin/courser-hook", `#!/bin/sh\nexec "${process.execPath}" "${launcher}" "$@"\n`);
+    const own = place.script(
+      "node_modules/.bin/courser-hook",
+      `#!/bin/sh\nexec "${process.execPath}" "${launcher}" "$@"\n`,
+    );
     const { exit } = await place.start(script, ["--host", "cursor"], call("rm -rf x"), {
       env: { PATH: "/usr/bin:/bin" },
     });
+    rmSync(own);
     expect(exit).toBe(2);
   });
 });
@@ -228,6 +233,7 @@ describe("the cache", () => {
   });
 
   it("stays small", async () => {
+    mkdirSync(folder(), { recursive: true, mode: 0o700 });
     for (let index = 0; index < 80; index++) writeFileSync(join(folder(), `old-${index}.js`), "");
     await place.start(
       place.script(".hooks/more.ts", "#!/usr/bin/env courser-hook\nconsole.log('more' as string);\n"),

@@ -4,12 +4,17 @@ import { createHookWorkspace, type HookWorkspace } from "./hooks-place.ts";
 
 let place: HookWorkspace;
 beforeAll(async () => {
-  place = createHookWorkspace();
-  await place.run(["-p", "--trust", "--model", "offline", "what is 1+1?"]);
+  place = await trustedPlace();
   await hooks("init");
   await hooks("install", "--hosts", "cursor");
 });
 afterAll(() => place.remove());
+
+async function trustedPlace(): Promise<HookWorkspace> {
+  const made = createHookWorkspace();
+  await made.run(["-p", "--trust", "--model", "offline", "what is 1+1?"]);
+  return made;
+}
 
 const hooks = (...args: string[]) => place.run(["hooks", ...args]);
 const json = async (...args: string[]) => JSON.parse((await hooks(...args, "--format", "json")).stdout) as any;
@@ -56,16 +61,19 @@ describe("hooks test", () => {
   });
 
   it("shows what a host cannot carry over, what was not asked, and what failed", async () => {
-    place.script("loud.sh", '#!/bin/sh\necho "dropped a field" >&2\necho "{}"\n');
-    place.file(
+    const own = await trustedPlace();
+    own.script("loud.sh", '#!/bin/sh\necho "dropped a field" >&2\necho "{}"\n');
+    own.file(
       ".cursor/hooks.json",
       JSON.stringify({
         version: 1,
         hooks: { preToolUse: [{ command: "./loud.sh" }, { command: "true", matcher: "Read" }, { command: "exit 3" }] },
       }),
     );
-    expect((await hooks("test", "preToolUse")).stdout).toContain("it is new or has changed since it was approved");
-    const { exit, stdout } = await place.run(["hooks", "test", "preToolUse", "--trust"]);
+    const unapproved = await own.run(["hooks", "test", "preToolUse"]);
+    const { exit, stdout } = await own.run(["hooks", "test", "preToolUse", "--trust"]);
+    own.remove();
+    expect(unapproved.stdout).toContain("it is new or has changed since it was approved");
     expect(exit).toBe(1);
     expect(stdout).toContain("    stderr: dropped a field\n");
     expect(stdout).toContain("not asked: its matcher Read does not match");

@@ -82,7 +82,7 @@ describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there i
       ]),
     );
     const { screen } = await converse(
-      `--trust --model script:${script}`,
+      `--trust --model 'script:${script}'`,
       [
         [/\n> /, "delete both\n"],
         [/Allow\?/, "y\n"],

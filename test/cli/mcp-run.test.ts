@@ -1,6 +1,7 @@
 // MCP servers in a run of the built CLI: what is offered, called, told, refused and ended.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import { type CliRun, createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
 import { converse, hasScript } from "../support/terminal.ts";
@@ -149,7 +150,7 @@ describe("a server of the project", () => {
       { resource: { uri: "demo://a", text: "content of demo://a" } },
     ]);
     const asked = JSON.parse(byId(6)["mcpToolCall"].result.success.content[0].text.text);
-    expect(asked.roots.roots[0].uri).toBe(`file://${place.path}`);
+    expect(asked.roots.roots[0].uri).toBe(pathToFileURL(place.path).href);
     expect(asked.elicited).toEqual({ action: "decline" });
     expect(asked.sampled.error.code).toBe(-1);
     expect(run.notices()).toContain("nobody can answer: Your name?");
@@ -178,7 +179,7 @@ describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there i
     ];
     writeFileSync(script, JSON.stringify(replies));
     const { screen } = await converse(
-      `--trust --model script:${script} go`,
+      `--trust --model 'script:${script}' go`,
       [
         [/It would run: .*mcp-server\.mjs[\s\S]*Start the MCP server demo from now on\?/, "y\n"],
         [/demo-ask wants permission[\s\S]*Allow\?/, "y\n"],

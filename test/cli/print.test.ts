@@ -293,7 +293,7 @@ describe("the end", () => {
     const place = workspace();
     const bug = place.file("bug.cjs", 'setTimeout(() => { throw new Error("a bug"); }, 400);');
     const run = await place.play([{ delayMs: 60_000, text: "late" }], [], {
-      env: { NODE_OPTIONS: `--require=${bug}` },
+      env: { NODE_OPTIONS: `--require="${bug}"` },
     });
     expect(run.exit).toBe(1);
     expect(onlyResult(run)).toMatchObject({ is_error: true, error_code: "INTERNAL" });

@@ -98,6 +98,19 @@ describe("create-chat", () => {
     expect(again.stdout).toContain("what is 7+7?");
     expect((await workspace.run(["ls", "--format", "json"])).stdout).toContain('"title": "what is 7+7?"');
   });
+
+  it("has the title that --name gives it, new or resumed", async () => {
+    const workspace = make();
+    for (const [flag, title] of [
+      ["-n", "Sums"],
+      ["--name", "More sums"],
+    ] as const) {
+      const resumed = title === "Sums" ? [] : ["--continue"];
+      const run = await workspace.run(["-p", "--force", flag, title, ...resumed, "what is 7+7?"]);
+      expect(run.exit, run.stderr).toBe(0);
+      expect((await workspace.run(["ls", "--format", "json"])).stdout).toContain(`"title": "${title}"`);
+    }
+  });
 });
 
 const hasBubblewrap = spawnSync("bwrap", ["--dev-bind", "/", "/", "true"]).status === 0;

@@ -19,7 +19,7 @@ if (isMainThread && /courser/.test(process.argv[1])) setTimeout(() => { ${how} }
 function play(how: string, args: readonly string[]) {
   const file = workspace.file("../stuck.cjs", stuck(how));
   const script = [{ calls: [{ name: "Shell", args: { command: "sleep 77.5" } }] }];
-  const options = { env: { NODE_OPTIONS: `--require ${file}` }, timeoutMs: 60_000 };
+  const options = { env: { NODE_OPTIONS: `--require "${file}"` }, timeoutMs: 60_000 };
   return workspace.play(script, ["--trust", "--max-time", "1s", ...args], options);
 }
 

@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { type Answer, modelServer, type RecordedRequest } from "../../src/testing/kit/model-server.ts";
+import { type ModelAnswer, modelServer, type RecordedRequest } from "../../src/testing/kit/model-server.ts";
 import { cli } from "../support/run-cli.ts";
 
 export type ClientPlace = {
@@ -69,7 +69,7 @@ export const prompts = {
   count: "Please count the prompts.",
 } as const;
 
-function answerTo({ json }: RecordedRequest): Answer {
+function answerTo({ json }: RecordedRequest): ModelAnswer {
   const told = (json?.messages ?? []) as { role: string; content: unknown }[];
   const content = told.at(-1)?.content;
   // The result of a call that was cut off stands before the next prompt, in one message with it.

@@ -10,12 +10,12 @@ export type Loop = {
   format: "text" | "json";
   most: number;
   /** Given up after so many failures in a row. */
-  mostFailures?: number;
+  maxFailures?: number;
 };
 
 export type LoopEnd = { isComplete: boolean; rounds: number; failures: string[]; answers: string[]; tokens: number };
 
-export async function loop({ place, cwd, prompt, format, most, mostFailures = 2 }: Loop): Promise<LoopEnd> {
+export async function loop({ place, cwd, prompt, format, most, maxFailures = 2 }: Loop): Promise<LoopEnd> {
   const end: LoopEnd = { isComplete: false, rounds: 0, failures: [], answers: [], tokens: 0 };
   while (end.rounds < most && !end.isComplete) {
     end.rounds++;
@@ -23,7 +23,7 @@ export async function loop({ place, cwd, prompt, format, most, mostFailures = 2 
     const { code, stdout, stderr } = await runAgent({ place, cwd, args }).ended;
     if (code !== 0) {
       end.failures.push(stderr.trim());
-      if (end.failures.length >= mostFailures) break;
+      if (end.failures.length >= maxFailures) break;
       continue;
     }
     const answer = format === "json" ? lastObject(stdout) : { result: stdout };

@@ -1,4 +1,4 @@
-// Every cell of the matrix by itself, and what each door does without a restriction: npm run test:doors [-- --timeout SECONDS].
+// Every cell of the matrix by itself, and what each door does without a restriction: npm run long -- doors [-- --timeout SECONDS].
 import { numbersFrom, underWatch } from "../support/long-script.ts";
 import { Home } from "./doors.ts";
 import { allCells, faultsOfAll } from "./matrix.ts";

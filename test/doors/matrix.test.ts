@@ -1,4 +1,4 @@
-// Whatever restricts a run holds, whichever way the run is started. All cells, each by itself: npm run test:doors.
+// Whatever restricts a run holds, whichever way the run is started. All cells, each by itself: npm run long -- doors.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";

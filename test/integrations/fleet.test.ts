@@ -1,5 +1,6 @@
 // Recipes that start workers: the files are read as their runners read them, and what they start is started.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -39,6 +40,22 @@ async function start(
     timeout: 30_000,
   });
   return { exit: run.status, state: (await fleet.run(id))!.state, stderr: run.stderr };
+}
+
+/** What `serve` tells Prometheus, which has its token. */
+async function servedMetrics(env: NodeJS.ProcessEnv): Promise<string> {
+  const service = spawn(cli, ["serve"], { env, stdio: ["ignore", "pipe", "ignore"] });
+  try {
+    const [line] = (await once(service.stdout, "data")) as [Buffer];
+    const [, address, file] = /on (\S+), token in (.*)$/m.exec(line.toString())!;
+    const { token } = JSON.parse(readFileSync(file!, "utf8")) as { token: string };
+    expect((await fetch(`${address}/metrics`)).status).toBe(401);
+    const answer = await fetch(`${address}/metrics`, { headers: { Authorization: `Bearer ${token}` } });
+    expect(answer.headers.get("content-type")).toContain("version=0.0.4");
+    return await answer.text();
+  } finally {
+    service.kill();
+  }
 }
 
 /** What the image of a worker starts with. */
@@ -118,12 +135,15 @@ describe("recipes for workers", () => {
     await own.enqueue(newRun({ cli: "courser", request: { workspace: place.path }, prompt: { text: "go" } }));
     await own.present!({ name: "w", pool: "default", version: "1", concurrency: 2, running: 0 });
     own.close();
-    const status = spawnSync(cli, ["fleet", "status", "--metrics"], {
-      env: { ...place.env, COURSER_FLEET: server.url() },
-      encoding: "utf8",
-    });
+    const env = { ...place.env, COURSER_FLEET: server.url() };
+    const status = spawnSync(cli, ["fleet", "status", "--metrics"], { env, encoding: "utf8" });
+    const served = await servedMetrics(env);
     await server.remove();
-    expect(status.stdout).toMatch(/^courser_fleet_runs_waiting\{pool="default",priority="normal",labels=""\} 1$/m);
+    const values = /(?:seconds|bytes)(\{.*\})? .*$/gm;
+    expect(served.replace(values, "$1")).toBe(status.stdout.replace(values, "$1"));
+    expect(status.stdout).toMatch(
+      /^courser_fleet_runs_waiting\{pool="default",priority="normal",labels="",sender=""\} 1$/m,
+    );
     expect(status.stdout).toMatch(/^courser_fleet_worker_slots 2$/m);
     const worker = metricsText(new WorkerStats({ name: "w", pool: "p", version: "1", concurrency: 1 }));
     const told = new Map<string, Set<string>>();
@@ -151,6 +171,45 @@ describe("recipes for workers", () => {
           expect(told.get(metrics[0]!)!.has(label), `${label} in ${query}`).toBe(true);
     }
   });
+
+  it.skipIf(noNatsServer)(
+    orSkipped("runners of GitHub by demand: one for each run that waits and may be taken", noNatsServer),
+    { timeout: 60_000 },
+    async () => {
+      const { jobs, on } = parse(read("github-autoscale.yml"));
+      expect(Object.keys(on)).toEqual(["schedule", "workflow_dispatch"]);
+      const count = jobs.demand.steps.find(({ id }: { id?: string }) => id === "count");
+      const last = jobs.worker.steps.at(-1);
+      expect(jobs.worker.strategy.matrix.worker).toBe("${{ fromJSON(needs.demand.outputs.workers) }}");
+      expect([jobs.worker.needs, Object.keys(jobs.demand.outputs)]).toEqual(["demand", ["workers"]]);
+      const server = await NatsServer.start();
+      const own = await openFleet(server.url(), { configDir: "/nowhere", env: { USER: "ann" } });
+      const output = join(place.home, "output");
+      const demand = () => {
+        const env = { ...place.env, PATH: `${bin}:${place.env["PATH"]}`, COURSER_FLEET: server.url() };
+        const run = spawnSync("bash", ["-e", "-c", count.run], {
+          cwd: place.home,
+          env: { ...env, GITHUB_OUTPUT: output },
+          encoding: "utf8",
+        });
+        expect(run.stderr).toBe("");
+        return readFileSync(output, "utf8").trim().split("\n").at(-1);
+      };
+      expect(demand()).toBe("workers=[]");
+      for (const pool of ["default", "default", "gpu"])
+        await own.enqueue(
+          newRun({ cli: "courser", request: { workspace: place.path }, prompt: { text: "go" }, placement: { pool } }),
+        );
+      expect(demand()).toBe("workers=[1,2]");
+      await own.lease({ worker: "w", ttlMs: 60_000, wait: AbortSignal.timeout(5000) });
+      expect(demand()).toBe("workers=[1]");
+      await place.run(["fleet", "limits", "--runs-per-sender", "1"], { env: { COURSER_FLEET: server.url() } });
+      expect(demand()).toBe("workers=[]");
+      own.close();
+      await server.remove();
+      expect(await start(last.run, { WORKER: "github-1-1" })).toMatchObject(finished);
+    },
+  );
 
   it("the matrix of GitHub", { timeout: 40_000 }, async () => {
     const { jobs } = parse(read("github-matrix.yml"));

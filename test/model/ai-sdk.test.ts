@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Message } from "../../src/protocol/message.ts";
-import { type Answer, type ModelServer, modelServer } from "../../src/testing/kit/model-server.ts";
+import { type ModelAnswer, type ModelServer, modelServer } from "../../src/testing/kit/model-server.ts";
 import { type Kind, kinds, modelOf, providerAt, type Reply, replyOf, requestFor, userSays } from "./reply.ts";
 
 const picture = { mime: "image/png", base64: "iVBORw0KGgo=" };
@@ -11,7 +11,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-async function ask(kind: Kind, answers: Answer[], more: Parameters<typeof requestFor>[1] = {}): Promise<Reply> {
+async function ask(kind: Kind, answers: ModelAnswer[], more: Parameters<typeof requestFor>[1] = {}): Promise<Reply> {
   server = await modelServer(answers);
   return replyOf(await providerAt(server.url, kind), requestFor(modelOf[kind], more));
 }

@@ -1,6 +1,9 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { defaultModelOf, findModel, findVendor, listModels, models, vendors } from "../../src/model/catalog.ts";
 import { costOf } from "../../src/model/prices.ts";
+import { repository } from "../support/run-cli.ts";
 
 describe("the catalog", () => {
   it("has no name twice", () => {
@@ -18,6 +21,23 @@ describe("the catalog", () => {
       ).toBe(true);
     }
     for (const row of vendors) expect(URL.canParse(row.baseUrl.replace(/\{.*?\}/g, "x")), row.name).toBe(true);
+  });
+
+  it("has a row in docs/models.md for each vendor: key, base URL, wire, caching, thinking", () => {
+    const wires: Record<string, string> = { anthropic: "Messages", openai: "Responses", google: "Gemini" };
+    const clouds: Record<string, string> = { bedrock: "Converse", vertex: "Gemini, Messages", azure: "Responses" };
+    const page = readFileSync(join(repository, "docs/models.md"), "utf8");
+    for (const { name, baseUrl, kind, keyVariables } of vendors) {
+      const row = page.split("\n").find((line) => line.startsWith(`| \`${name}\` |`) && line.includes(baseUrl));
+      const [, key = "", url, wire, caching = "", thinking = ""] = row?.split(/ ?\| ?/).slice(1) ?? [];
+      expect({ name, url, wire }).toEqual({
+        name,
+        url: `\`${baseUrl}\``,
+        wire: { ...wires, ...clouds }[kind] ?? "chat completions",
+      });
+      expect(key).toContain(keyVariables[0] ?? "none");
+      expect([caching, thinking].every((cell) => cell.length > 3)).toBe(true);
+    }
   });
 
   it("takes the newest of its line as the default, which is what the bare name of a family means too", () => {

@@ -1,6 +1,6 @@
 // Answers that stop at a limit: what readers see, and what is asked for next.
 import { afterEach, describe, expect, it } from "vitest";
-import { type Answer, type ModelServer, modelServer } from "../../src/testing/kit/model-server.ts";
+import { type ModelAnswer, type ModelServer, modelServer } from "../../src/testing/kit/model-server.ts";
 import { modelOf, providerAt, replyOf, requestFor } from "./reply.ts";
 
 let server: ModelServer | undefined;
@@ -10,7 +10,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-async function ask(answers: Answer[], retries = 0) {
+async function ask(answers: ModelAnswer[], retries = 0) {
   server = await modelServer(answers);
   return replyOf(await providerAt(server.url, "anthropic", { retries }), requestFor(modelOf.anthropic));
 }

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { retryAfter } from "../../src/model/failure.ts";
-import { type Answer, type ModelServer, modelServer } from "../../src/testing/kit/model-server.ts";
+import { type ModelAnswer, type ModelServer, modelServer } from "../../src/testing/kit/model-server.ts";
 import { wires } from "../../src/testing/kit/wires/index.ts";
 import { type Kind, kinds, modelOf, providerAt, type Reply, replyOf, requestFor } from "./reply.ts";
 
@@ -12,7 +12,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-async function ask(kind: Kind, answer: Answer, options: Parameters<typeof providerAt>[2] = {}): Promise<Reply> {
+async function ask(kind: Kind, answer: ModelAnswer, options: Parameters<typeof providerAt>[2] = {}): Promise<Reply> {
   server = await modelServer([answer]);
   return replyOf(await providerAt(server.url, kind, options), requestFor(modelOf[kind]));
 }

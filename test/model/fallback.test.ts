@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type ModelCandidate, withRetries } from "../../src/model/fallback.ts";
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "../../src/model/provider.ts";
 import { UserError } from "../../src/protocol/error-codes.ts";
-import { type Answer, type ModelServer, modelServer } from "../../src/testing/kit/model-server.ts";
+import { type ModelAnswer, type ModelServer, modelServer } from "../../src/testing/kit/model-server.ts";
 import { modelOf, providerAt, replyOf, requestFor } from "./reply.ts";
 
 let server: ModelServer | undefined;
@@ -13,9 +13,9 @@ afterEach(async () => {
 });
 
 const kind = "openai-compatible";
-const ok: Answer = { text: "ok" };
+const ok: ModelAnswer = { text: "ok" };
 
-async function ask(answers: Answer[], options: Parameters<typeof providerAt>[2]) {
+async function ask(answers: ModelAnswer[], options: Parameters<typeof providerAt>[2]) {
   server = await modelServer(answers);
   return replyOf(await providerAt(server.url, kind, options), requestFor(modelOf[kind]));
 }
@@ -63,7 +63,7 @@ describe("over the wire", () => {
   });
 
   it("does not ask a server on this machine again that may still be at work on its answer", async () => {
-    for (const answer of [{ acceptOnly: true }, { chunks: [], ending: "silence" }] satisfies Answer[]) {
+    for (const answer of [{ acceptOnly: true }, { chunks: [], ending: "silence" }] satisfies ModelAnswer[]) {
       const reply = await ask([answer, ok], { retries: 3, timeoutMs: 200, idleMs: 50 });
       expect(reply.error?.code).toBe("MODEL_TIMEOUT");
       expect(reply.error?.message).toContain("Raise timeoutMs in courser.json");

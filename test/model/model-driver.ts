@@ -1,6 +1,6 @@
 // Turns the answers of a case of the group `model` into answers of the model server, for an OpenAI-compatible endpoint.
 
-import type { Answer, RecordedRequest, ToolCallAnswer } from "../../src/testing/kit/model-server.ts";
+import type { ModelAnswer, RecordedRequest, ToolCallAnswer } from "../../src/testing/kit/model-server.ts";
 import type { Case } from "../support/case.ts";
 
 /** One entry of `input.provider`. */
@@ -11,7 +11,7 @@ type CaseAnswer = {
   content_type?: string;
   text?: string;
   sse?: string[];
-  then?: Answer["ending"];
+  then?: ModelAnswer["ending"];
   tool_call?: ToolCallAnswer;
   tool_calls?: ToolCallAnswer[];
   tool_call_gen?: string;
@@ -25,7 +25,7 @@ type CaseAnswer = {
 };
 
 /** A request takes the first answer that is left and is meant for its key and model. */
-export function providerAnswersFromCase({ input }: Pick<Case, "input">): (request: RecordedRequest) => Answer {
+export function providerAnswersFromCase({ input }: Pick<Case, "input">): (request: RecordedRequest) => ModelAnswer {
   const left = (input["provider"] as CaseAnswer[]).map((given) => ({ given, times: given.repeat ?? 1, used: 0 }));
   let calls = 0;
   return (request) => {
@@ -48,7 +48,7 @@ function fits({ profile, model }: CaseAnswer, request: RecordedRequest): boolean
   );
 }
 
-function answerOf(given: CaseAnswer, index: number): Answer {
+function answerOf(given: CaseAnswer, index: number): ModelAnswer {
   if (given.accept_only) return { acceptOnly: true };
   if (given.refuse) return { hangUp: true };
   const generated = given.tool_call_gen === undefined ? [] : [generatedCall(given.tool_call_gen, index)];

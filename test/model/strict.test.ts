@@ -7,7 +7,7 @@ import { effortsOf } from "../../src/model/efforts.ts";
 import { resolveModel } from "../../src/model/resolve.ts";
 import type { Message } from "../../src/protocol/message.ts";
 import { reasoningEfforts } from "../../src/protocol/run.ts";
-import type { Answer, RecordedRequest } from "../../src/testing/kit/model-server.ts";
+import type { ModelAnswer, RecordedRequest } from "../../src/testing/kit/model-server.ts";
 import { createWorkspace, repository, type Workspace } from "../support/run-cli.ts";
 import { kinds, modelOf, providerAt, replyOf, requestFor, shell } from "./reply.ts";
 import { awkwardTools } from "./strict/awkward-tools.ts";
@@ -40,7 +40,7 @@ let place: Workspace;
 const asked: RecordedRequest[] = [];
 
 async function begin(
-  answers: readonly Answer[] | ((request: RecordedRequest) => Answer),
+  answers: readonly ModelAnswer[] | ((request: RecordedRequest) => ModelAnswer),
   settings: object = {},
 ): Promise<void> {
   server = await strictServer(answers);
@@ -74,7 +74,7 @@ it("takes every turn of a chat that goes from one vendor to the next", { timeout
   const calls = [read("a.txt", odd[0]!), read("missing", odd[1]!), read("dot.png", odd[2]!), read("dot.gif", odd[3]!)];
   // A server of chat completions gets its own ids back as they are.
   const own = calls.map((call, index) => ({ ...call, id: `call_${index}` }));
-  const turns = each.flatMap(([name]): Answer[] => [
+  const turns = each.flatMap(([name]): ModelAnswer[] => [
     { text: " \n", thinking: "Hm.", toolCalls: name === "chat" ? own : calls },
     { thinking: "Still.", toolCalls: [{ id: "call_1", name: "Shell", args: { command: "exit 3" } }] },
     { text: ["do", "ne"] },

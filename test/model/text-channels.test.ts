@@ -1,6 +1,6 @@
 // Local models that write their thinking and their calls into the text.
 import { afterEach, expect, it } from "vitest";
-import { type Answer, type ModelServer, modelServer } from "../../src/testing/kit/model-server.ts";
+import { type ModelAnswer, type ModelServer, modelServer } from "../../src/testing/kit/model-server.ts";
 import { providerAt, replyOf, requestFor } from "./reply.ts";
 
 let server: ModelServer;
@@ -12,8 +12,8 @@ const text = (words: string) => ({ type: "text", text: words });
 const shellCall = (command: string) => ({ type: "tool_call", name: "Shell", args: { command } });
 
 /** One reply each, in pieces of so many letters. */
-async function replies(answers: readonly Answer[], pieces: number, textChannels?: boolean) {
-  const cut = ({ text: all, ...rest }: Answer) =>
+async function replies(answers: readonly ModelAnswer[], pieces: number, textChannels?: boolean) {
+  const cut = ({ text: all, ...rest }: ModelAnswer) =>
     typeof all === "string" ? { ...rest, text: all.match(new RegExp(`[^]{1,${pieces}}`, "g"))! } : rest;
   server = await modelServer(answers.map(cut));
   const endpoint = { type: "openai-compatible", baseUrl: `${server.url}/v1` };

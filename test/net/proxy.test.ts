@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { proxyFor } from "../../src/net/proxy.ts";
-import { isLoopback } from "../../src/policy/loopback.ts";
+import { isLoopback } from "../../src/text/loopback.ts";
 
 const proxy = "http://proxy.test:3128";
 

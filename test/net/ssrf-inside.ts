@@ -18,7 +18,7 @@ export type InsideJob = {
   cwd: string;
   env: Record<string, string>;
   report: string;
-  mostMs: number;
+  maxMs: number;
 };
 
 export type InsideSeen = {
@@ -137,7 +137,7 @@ async function runCommand(): Promise<InsideSeen> {
       peakMb = Math.max(peakMb, Number(kilobytes ?? 0) / 1024);
     } catch {}
   }, 50);
-  const timer = setTimeout(() => child.kill("SIGKILL"), job.mostMs);
+  const timer = setTimeout(() => child.kill("SIGKILL"), job.maxMs);
   await new Promise((resolve) => child.on("close", resolve));
   clearInterval(watch);
   clearTimeout(timer);

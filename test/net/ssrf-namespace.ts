@@ -6,13 +6,13 @@ import { isIP } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { trust } from "../../src/store/trust.ts";
-import { bundle, mostOf } from "../agent/process-bundle.ts";
+import { bundle, maxOf } from "../agent/process-bundle.ts";
 import type { Case } from "../support/case.ts";
 import { cli } from "../support/run-cli.ts";
 import type { Seen } from "./ssrf-driver.ts";
 import type { InsideJob, InsideSeen } from "./ssrf-inside.ts";
 
-const mostMs = 55_000;
+const maxMs = 55_000;
 
 /** `expected`: what the library said, for what --force does not permit either and a person could. */
 export async function seenInNamespace(
@@ -176,7 +176,7 @@ async function runInside(given: Case, place: Place, { force }: { force: boolean 
       ...(place.certificate && { NODE_EXTRA_CA_CERTS: place.certificate }),
     },
     report,
-    mostMs: mostMs - 5_000,
+    maxMs: maxMs - 5_000,
   };
   const program = await bundle("test/net/ssrf-inside.ts");
   const set = 'ip link set lo up && mount --bind "$1" /etc/resolv.conf && exec "$2" "$3" "$4"';
@@ -184,9 +184,9 @@ async function runInside(given: Case, place: Place, { force }: { force: boolean 
   const child = spawn("unshare", [...unsharing(), ...words], { stdio: ["ignore", "ignore", "pipe"] });
   let stderr = "";
   child.stderr.on("data", (chunk) => {
-    stderr = mostOf(stderr + chunk);
+    stderr = maxOf(stderr + chunk);
   });
-  const timer = setTimeout(() => child.kill("SIGKILL"), mostMs);
+  const timer = setTimeout(() => child.kill("SIGKILL"), maxMs);
   const exit = await new Promise((resolve) => child.on("close", (code, signal) => resolve(code ?? signal)));
   clearTimeout(timer);
   if (!existsSync(report)) throw new Error(`nothing was seen in the namespace (${exit}): ${stderr}`);

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { happensWithin } from "../../src/process/clock.ts";
+import { settlesWithin } from "../../src/process/clock.ts";
 
 /** Nothing is read and no timer fires meanwhile. */
 const block = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
@@ -9,14 +9,14 @@ const block = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBu
 test("what lies in a pipe by then counts, however long this process was busy with other things", async () => {
   const child = spawn("echo", ["said"], { stdio: ["ignore", "pipe", "ignore"] });
   const said = once(child.stdout, "data");
-  const isHeard = happensWithin(said, 50);
+  const isHeard = settlesWithin(said, 50);
   block(500);
   expect(await isHeard).toBe(true);
 });
 
 test("what does not happen is not waited for", async () => {
   const started = performance.now();
-  expect(await happensWithin(new Promise(() => {}), 50)).toBe(false);
+  expect(await settlesWithin(new Promise(() => {}), 50)).toBe(false);
   expect(performance.now() - started).toBeGreaterThan(40);
-  expect(await happensWithin(Promise.resolve(), 50)).toBe(true);
+  expect(await settlesWithin(Promise.resolve(), 50)).toBe(true);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { UserError } from "../../src/protocol/error-codes.ts";
 import type { AgentEvent } from "../../src/protocol/event.ts";
 import { type EventKeeper, EventLog } from "../../src/protocol/event-log.ts";
-import { TurnShown } from "../../src/run/turn-shown.ts";
+import { TurnRecorder } from "../../src/run/turn-recorder.ts";
 
 const full = new UserError("STORE_FULL", "The disk is full.");
 const failure = { type: "fail", message: full.message, code: full.code, durationMs: 1, apiDurationMs: 0 } as const;
@@ -31,7 +31,7 @@ async function play(events: AgentEvent[], room: number) {
     events: async () => [],
   };
   const log = new EventLog(keeper);
-  const shown = new TurnShown(log);
+  const shown = new TurnRecorder(log);
   for (const event of events) {
     if (shown.ending) break;
     try {
@@ -60,7 +60,7 @@ test("a watcher that fails is told no more, and breaks nothing that it watches",
       broke: (error) => broke.push(error),
     },
   );
-  const shown = new TurnShown(log);
+  const shown = new TurnRecorder(log);
   for (const event of [start("a"), end("a"), failure]) shown.add(event);
   expect([told, broke]).toEqual([["tool_start"], [full]]);
   expect(shown.ending).toEqual(failure);

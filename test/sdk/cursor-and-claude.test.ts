@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { normalizeToolName } from "../../src/sdk/cursor/index.ts";
-import type { AgentDriver, CliInfo, SdkPermissionMode } from "../../src/sdk/drivers/driver.ts";
+import type { AgentDriver, CliInfo, PermissionMode } from "../../src/sdk/drivers/driver.ts";
 import { drivers } from "../../src/sdk/drivers/index.ts";
 import { createUnifier } from "../../src/sdk/live-messages.ts";
 import { createNamer } from "../../src/sdk/run-event.ts";
@@ -60,7 +60,7 @@ describe("tool names", () => {
 
 describe("permission modes", () => {
   const rows = table("Permission modes");
-  const argsOf = ({ driver, cli }: (typeof columns)[number], permissionMode: SdkPermissionMode) =>
+  const argsOf = ({ driver, cli }: (typeof columns)[number], permissionMode: PermissionMode) =>
     driver.command({ prompt: "", cwd: "/", permissionMode, partial: false }, cli);
 
   it("are all that there are", () =>
@@ -68,7 +68,7 @@ describe("permission modes", () => {
 
   it.each(rows)("%s", (mode, ...cells) => {
     for (const [index, cell] of cells.entries()) {
-      const { args, losses } = argsOf(columns[index]!, words(mode!)[0] as SdkPermissionMode);
+      const { args, losses } = argsOf(columns[index]!, words(mode!)[0] as PermissionMode);
       const plain = argsOf(columns[index]!, "default").args;
       if (cell.startsWith("—")) expect(args, cell).toEqual(plain);
       else expect(` ${args.join(" ")} `).toContain(` ${words(cell)[0]} `);
@@ -91,7 +91,7 @@ describe("abilities", () => {
 });
 
 it("the command line of cursor-agent is the one that its documents put together", () => {
-  const line = (cli: CliInfo, more: { permissionMode: SdkPermissionMode; resume?: string }) =>
+  const line = (cli: CliInfo, more: { permissionMode: PermissionMode; resume?: string }) =>
     drivers.cursor.command({ prompt: "", cwd: "/", partial: false, ...more }, cli).args;
   for (const { cli } of columns.slice(0, 2)) {
     expect(line(cli, { permissionMode: "default" })).toEqual(["--print", "--output-format", "stream-json"]);

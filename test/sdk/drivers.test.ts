@@ -400,3 +400,12 @@ describe("recorded streams", () => {
 
   test("are there", () => expect(existsSync(recordings)).toBe(true));
 });
+
+describe("pi in a read-only mode", () => {
+  test("has the reading tools that are allowed, and no others", () => {
+    expect(args("pi", { mode: "plan" })).toContain("--tools read,grep,find,ls");
+    const some = args("pi", { mode: "plan", allowedTools: ["bash", "read"] });
+    expect(some.match(/--tools \S+/g)).toEqual(["--tools read"]);
+    expect(() => args("pi", { mode: "plan", allowedTools: ["bash"] })).toThrow(/names none of them/);
+  });
+});

@@ -1,4 +1,4 @@
-// `npm run fuzz -- [--rounds N] [--seed S]`: made-up streams of every CLI, intact and broken, in any chunking. A round is a
+// `npm run long -- fuzz [--rounds N] [--seed S]`: made-up streams of every CLI, intact and broken, in any chunking. A round is a
 // frame. Frames before the first fault must come out, none after it, and their lines must come back from the events.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

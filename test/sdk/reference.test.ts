@@ -9,7 +9,7 @@ import { repository } from "../support/run-cli.ts";
 
 const read = (path: string) => readFileSync(join(repository, path), "utf8");
 
-test("docs/sdk/reference.md is current: npm run reference", () => {
+test("docs/sdk/reference.md is current: npm run long -- reference", () => {
   expect(read("docs/sdk/reference.md")).toBe(reference());
 });
 

@@ -19,6 +19,7 @@ import { chatFolder, transcriptFile } from "../../src/store/chats/layout.ts";
 import { openChat } from "../../src/store/chats/open-chat.ts";
 import { readChat, readMessages, readMetadata } from "../../src/store/chats/read-chat.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
+import { chanceOf } from "../support/chance.ts";
 import { orSkipped } from "../support/skipping.ts";
 import {
   addThreeTurns,
@@ -34,6 +35,8 @@ import {
   user,
 } from "./chat-support.ts";
 import { copySqlite, startChild } from "./store-program.ts";
+
+const chance = chanceOf("store/chats-damage");
 
 let place: Place;
 let chat: ChatWriter;
@@ -212,7 +215,7 @@ describe("damage", () => {
     chat.close();
     const whole = readFileSync(store());
     const told = readMessages(folder);
-    const random = (below: number) => Math.floor(Math.random() * below);
+    const random = (below: number) => Math.floor(chance() * below);
     for (let round = 0; round < 60; round++) {
       for (const name of readdirSync(folder)) if (name.startsWith("store.db")) rmSync(join(folder, name));
       const bytes = Buffer.from(whole);

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ExportFormat, exporters } from "../../src/export/index.ts";
 import { UserError } from "../../src/protocol/error-codes.ts";
 import type { ChatRecord } from "../../src/store/chats/chat.ts";
+import { isDamagedAtAGlance } from "../../src/store/chats/damage.ts";
 import { openChat } from "../../src/store/chats/open-chat.ts";
 import { readWhatIsLeft } from "../../src/store/chats/read-chat.ts";
 import {
@@ -102,6 +103,29 @@ describe("a damaged store", () => {
     }
     expect(failed).toEqual([]);
     expect(resumed).toBeGreaterThan(10);
+  });
+
+  it("is never gone on with in silence where an export would warn, and is marked in lists from then on", () => {
+    const silent: string[] = [];
+    const unmarked: string[] = [];
+    for (let seed = 100; seed < 160; seed++) {
+      const { folder, kind } = damaged(seed);
+      let warns = true;
+      try {
+        warns = readWhatIsLeft(folder, { events: true }).problems.length > 0;
+      } catch {}
+      try {
+        const chat = openChat(folder);
+        if (warns && chat.problems.length === 0) silent.push(kind);
+        chat.close();
+        if (chat.problems.length > 0 && !isDamagedAtAGlance(folder)) unmarked.push(kind);
+      } catch (error) {
+        if ((error as UserError).code === "STORE_CORRUPT" && !isDamagedAtAGlance(folder)) unmarked.push(kind);
+      }
+      rmSync(dirname(dirname(folder)), { recursive: true });
+    }
+    expect({ silent, unmarked }).toEqual({ silent: [], unmarked: [] });
+    expect([still, killed].map(isDamagedAtAGlance)).toEqual([false, false]);
   });
 
   it("tells at each opening that events or the title are gone", () => {

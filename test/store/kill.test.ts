@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { killRounds } from "./kill.ts";
 
-// The long form: npm run test:kill -- --rounds 1000
+// The long form: npm run long -- kill --rounds 1000
 describe("runs that are killed", () => {
   it("lose nothing that was shown, and every chat resumes", { timeout: 180_000 }, async () => {
     const summary = await killRounds(12);

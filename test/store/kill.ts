@@ -1,4 +1,4 @@
-// `npm run test:kill -- --rounds N`: real runs, killed at random moments. Whatever was shown must be kept, and every chat must resume.
+// `npm run long -- kill --rounds N`: real runs, killed at random moments. Whatever was shown must be kept, and every chat must resume.
 // In every fourth round runs fork one chat into the same new id at once: one of them has it, the others have done nothing.
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -7,8 +7,11 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { findChat } from "../../src/store/chats/find-chat.ts";
 import { readChat } from "../../src/store/chats/read-chat.ts";
+import { chanceOf } from "../support/chance.ts";
 import { missingEvents } from "./shown-events.ts";
 import { integrityOf } from "./store-seen.ts";
+
+const chance = chanceOf("store/kill");
 
 /** Another build can be put under the same test. */
 export const cli = process.env["COURSER_CLI"] ?? resolve(import.meta.dirname, "../../dist/courser.cjs");
@@ -26,7 +29,7 @@ export type KillSummary = {
 export async function main(argv: readonly string[]): Promise<number> {
   const rounds = Number(argv[argv.indexOf("--rounds") + 1] ?? Number.NaN);
   if (!argv.includes("--rounds") || !Number.isInteger(rounds) || rounds < 1) {
-    console.error("Usage: npm run test:kill -- --rounds N");
+    console.error("Usage: npm run long -- kill --rounds N");
     return 2;
   }
   const summary = await killRounds(rounds, (round, { kills, shown, faults }) => {
@@ -69,8 +72,8 @@ type KilledRun = { lines: Record<string, any>[]; exit: number | null; ms: number
 async function playRound(place: Place, longest: number, summary: KillSummary): Promise<number | undefined> {
   let id: string | undefined;
   const runs: KilledRun[] = [];
-  for (const part of Math.random() < 0.5 ? ["first"] : ["first", "second"]) {
-    const run = await startRun(place, part, id, Math.random() * longest);
+  for (const part of chance() < 0.5 ? ["first"] : ["first", "second"]) {
+    const run = await startRun(place, part, id, chance() * longest);
     runs.push(run);
     if (run.exit === null) summary.kills++;
     id = initOf(run) ?? id;
@@ -94,11 +97,11 @@ async function forkRound(place: Place, longest: number, summary: KillSummary): P
   if (first.exit !== 0 || from === undefined)
     throw new Error(`the first run ended with ${first.exit}: ${first.stderr}`);
   const id = randomUUID();
-  const parts = Math.random() < 0.7 ? ["one", "other"] : ["one", "other", "third"];
-  const killed = Math.random() < 0.4 ? "one" : undefined;
+  const parts = chance() < 0.7 ? ["one", "other"] : ["one", "other", "third"];
+  const killed = chance() < 0.4 ? "one" : undefined;
   const runs = await Promise.all(
     parts.map(async (part) => {
-      const killAfterMs = part === killed ? Math.random() * longest * 2 : undefined;
+      const killAfterMs = part === killed ? chance() * longest * 2 : undefined;
       return { part, run: await startRun(place, part, from, killAfterMs, ["--fork", "--session-id", id]) };
     }),
   );

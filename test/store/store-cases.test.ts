@@ -40,7 +40,8 @@ const variants: [string, Record<string, unknown>, Record<string, unknown>][] = [
   ],
   [
     "a narrow umask",
-    { scenario: "umask", umask: "277" },
+    // Who is not root cannot work in a folder that the mask takes from its owner.
+    { scenario: "umask", umask: process.getuid?.() === 0 ? "277" : "077" },
     { file_modes: { "store.db-wal": "0600", "projects dir": "0700" } },
   ],
 ];

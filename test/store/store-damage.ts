@@ -6,14 +6,17 @@ import { chatFolder } from "../../src/store/chats/layout.ts";
 import { openChat } from "../../src/store/chats/open-chat.ts";
 import { readChat, readMessages } from "../../src/store/chats/read-chat.ts";
 import { openDatabase } from "../../src/store/sqlite.ts";
+import { chanceOf } from "../support/chance.ts";
 import { addThreeTurns, assistant, createPlace, newChat, text, user } from "./chat-support.ts";
 import { failureOf, type Input, resumes, type StoreSeen } from "./store-seen.ts";
+
+const chance = chanceOf("store/store-damage");
 
 export function corrupt(input: Input): StoreSeen {
   const [first, last] = (input["bytes"] ?? [0, 16]) as [number, number];
   return damage((file, bytes) => {
     const fillings: Record<string, () => number> = { zeros: () => 0, ones: () => 255 };
-    const filling = fillings[String(input["with_"] ?? input["with"])] ?? (() => Math.floor(Math.random() * 256));
+    const filling = fillings[String(input["with_"] ?? input["with"])] ?? (() => Math.floor(chance() * 256));
     for (let at = first; at < Math.min(last, bytes.length); at++) bytes[at] = filling();
     writeFileSync(file, bytes);
   });
@@ -60,8 +63,8 @@ export function deletedRow(input: Input): StoreSeen {
 export function flippedRow(input: Input): StoreSeen {
   return changeRow(input, (database, id) => {
     const data = Buffer.from(database.prepare("SELECT data FROM blobs WHERE id = ?").get(id)?.["data"] as Uint8Array);
-    const at = Math.floor(Math.random() * data.length);
-    data[at] = data[at]! ^ (1 << Math.floor(Math.random() * 8));
+    const at = Math.floor(chance() * data.length);
+    data[at] = data[at]! ^ (1 << Math.floor(chance() * 8));
     database.prepare("UPDATE blobs SET data = ? WHERE id = ?").run(data, id);
   });
 }
@@ -79,7 +82,7 @@ function changeRow(input: Input, change: (database: ReturnType<typeof openDataba
     const { latestRootBlobId } = JSON.parse(Buffer.from(meta, "hex").toString()) as { latestRootBlobId: string };
     const messages = database.prepare("SELECT blob FROM courser_messages ORDER BY sequence").all();
     const isRoot = /root/i.test(String(input["which"] ?? ""));
-    const id = isRoot ? latestRootBlobId : String(messages[Math.floor(Math.random() * messages.length)]?.["blob"]);
+    const id = isRoot ? latestRootBlobId : String(messages[Math.floor(chance() * messages.length)]?.["blob"]);
     change(database, id);
     database.close();
     const record = readChat(folder);

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { chatFolder, chatsDir, projectId } from "../../src/store/chats/layout.ts";
 import { createChat, openChat } from "../../src/store/chats/open-chat.ts";
 import { readChat } from "../../src/store/chats/read-chat.ts";
+import { chanceOf } from "../support/chance.ts";
 import { addThreeTurns, addTurn, assistant, createPlace, newChat, nextId, type Place, text } from "./chat-support.ts";
 import { faults, type StoreChild, startChild } from "./store-program.ts";
 import {
@@ -21,6 +22,8 @@ import {
   type StoreSeen,
   thrown,
 } from "./store-seen.ts";
+
+const chance = chanceOf("store/store-killing");
 
 /** So many rounds as the case says, or a few. */
 function roundsOf(input: Input, options: Options, few: number): number {
@@ -48,7 +51,7 @@ export async function kill(input: Input, options: Options): Promise<StoreSeen> {
       const child = await startChild({ kind: "write", chat: { ...place, id }, events, bytes: event_bytes });
       await child.said(/^open$/);
       if (isCheckpoint) await logGrew(join(folder, "store.db-wal"), Number(size) * 1024 * 1024, child);
-      await pause(Math.random() * (isCheckpoint ? 10 : 700));
+      await pause(chance() * (isCheckpoint ? 10 : 700));
       child.process.kill("SIGKILL");
       await child.ended;
       add(seen, { lost: lostOf(folder, child), integrity: integrityOf(folder), resumes: resumes(folder) });
@@ -72,7 +75,7 @@ async function killWhileCreating(input: Input, options: Options): Promise<StoreS
     const place = quickPlace();
     try {
       const child = await startChild({ kind: "create", configDir: place.configDir, workspace: place.workspace });
-      await pause(20 + Math.random() * 100);
+      await pause(20 + chance() * 100);
       child.process.kill("SIGKILL");
       await child.ended;
       const project = join(chatsDir(place.configDir), projectId(place.workspace));

@@ -3,6 +3,8 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chmodSync, cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { atExit } from "../support/at-exit.ts";
+import { temporaryWithoutBlanks } from "../support/temporary.ts";
 import type { ChildJob } from "./store-child.ts";
 
 const repository = resolve(import.meta.dirname, "../..");
@@ -88,8 +90,9 @@ export function faults(settings: Record<string, string | number>): Record<string
 }
 
 function compile(): string {
-  const folder = mkdtempSync(join(tmpdir(), "courser-faults-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  // LD_PRELOAD takes a blank for the end of a path.
+  const folder = mkdtempSync(join(temporaryWithoutBlanks(), "courser-faults-"));
+  atExit(() => rmSync(folder, { recursive: true, force: true }));
   const output = join(folder, "faults.so");
   const source = join(import.meta.dirname, "fault-shim.c");
   execFileSync("cc", ["-shared", "-fPIC", "-O1", "-o", output, source, "-ldl"], { stdio: "ignore" });
@@ -99,7 +102,7 @@ function compile(): string {
 async function bundle(): Promise<string> {
   const { build } = await import("esbuild");
   const folder = mkdtempSync(join(tmpdir(), "courser-store-child-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  atExit(() => rmSync(folder, { recursive: true, force: true }));
   chmodSync(folder, 0o755);
   copySqlite(folder);
   const outfile = join(folder, "store-child.mjs");

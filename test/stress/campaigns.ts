@@ -1,4 +1,4 @@
-// `npm run test:campaigns -- [--runs N] [--concurrency C] [--seed S]`: all campaigns with faults in one command, N runs in all, and one
+// `npm run long -- campaigns [--runs N] [--concurrency C] [--seed S]`: all campaigns with faults in one command, N runs in all, and one
 // line of totals: random faults (stress), every signal in every state (kill matrix), kills and forks (kill), workers that are killed and
 // frozen (fleet), and runs that go on elsewhere.
 import { continuedRuns } from "../serve/fleet-continued.ts";

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { errorCodes } from "../../src/protocol/error-codes.ts";
 import { findChat } from "../../src/store/chats/find-chat.ts";
 import { readChat } from "../../src/store/chats/read-chat.ts";
-import { type Answer, modelServer } from "../../src/testing/kit/model-server.ts";
+import { type ModelAnswer, modelServer } from "../../src/testing/kit/model-server.ts";
 import { aliveWith, until } from "../agent/process-support.ts";
 import { missingEvents } from "../store/shown-events.ts";
 import { faults as diskFaults } from "../store/store-program.ts";
@@ -19,7 +19,7 @@ export type FaultedRun = {
   /** What goes wrong around it, for the counts of a campaign. */
   kind?: string;
   /** A script, or the answers of a server on loopback. */
-  model: { script: readonly object[] } | { answers: readonly Answer[] };
+  model: { script: readonly object[] } | { answers: readonly ModelAnswer[] };
   args?: readonly string[];
   mode?: "--force" | "--trust";
   files?: Record<string, string>;

@@ -1,4 +1,4 @@
-// `npm run stress -- --runs N --concurrency C [--seed S]`: runs of the built CLI with faults of the model, the tools, the pipes,
+// `npm run long -- stress --runs N --concurrency C [--seed S]`: runs of the built CLI with faults of the model, the tools, the pipes,
 // the disk, and signals. Each must end, with one result and its exit code where it could say them; leave nothing running; and keep
 // what it has shown.
 import { faultsOf } from "./faulted-run.ts";
@@ -54,7 +54,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     seed: option("seed", Date.now() % 1_000_000),
   };
   if (!Object.values(chosen).every((value) => Number.isInteger(value) && value >= 0)) {
-    console.error("Usage: npm run stress -- --runs N --concurrency C [--seed S]");
+    console.error("Usage: npm run long -- stress --runs N --concurrency C [--seed S]");
     return 2;
   }
   console.log(`seed ${chosen.seed}`);

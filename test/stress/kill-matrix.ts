@@ -1,10 +1,13 @@
-// `npm run test:kill-matrix -- --rounds N`: every signal in every state of a run, with and without the sandbox. Nothing may be
+// `npm run long -- kill-matrix --rounds N`: every signal in every state of a run, with and without the sandbox. Nothing may be
 // left of it; whoever could still speak has said one result, with its exit code and the end of every call.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { uniqueSleep } from "../agent/process-support.ts";
+import { chanceOf } from "../support/chance.ts";
 import { repository } from "../support/run-cli.ts";
 import { type FaultedRun, faultsOf } from "./faulted-run.ts";
+
+const chance = chanceOf("stress/kill-matrix");
 
 const signals = ["SIGKILL", "SIGQUIT", "SIGTERM", "SIGINT", "SIGHUP"] as const;
 const modes = ["--force", "--trust"] as const;
@@ -152,9 +155,7 @@ function killOne({ state, signal, mode }: Cell, name: string) {
   const token = uniqueSleep();
   const { withinMs, ...run } = states[state]!(token);
   const moment =
-    withinMs === undefined
-      ? { afterMs: Math.random() * 20, once: "seen" as const }
-      : { afterMs: Math.random() * withinMs };
+    withinMs === undefined ? { afterMs: chance() * 20, once: "seen" as const } : { afterMs: chance() * withinMs };
   return faultsOf({ ...run, name, token, mode, signals: [{ name: signal, ...moment }] });
 }
 

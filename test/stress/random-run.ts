@@ -1,5 +1,5 @@
 // A run with faults, drawn at random: a model, what it calls, and what goes wrong around it.
-import type { Answer } from "../../src/testing/kit/model-server.ts";
+import type { ModelAnswer } from "../../src/testing/kit/model-server.ts";
 import { faults } from "../store/store-program.ts";
 import type { Cut } from "../support/cutting-server.ts";
 import type { FaultedRun } from "./faulted-run.ts";
@@ -39,7 +39,7 @@ const calls: ((token: string) => Call)[] = [
 /** Long enough for whatever is to happen meanwhile. */
 const longCall = (token: string): Call => ({ name: "Shell", args: { command: `sleep ${token}` } });
 
-const brokenAnswers: Answer[] = [
+const brokenAnswers: ModelAnswer[] = [
   { status: 500 },
   { status: 401, body: { error: { message: "no" } } },
   { status: 429, headers: { "retry-after": "0" } },
@@ -94,7 +94,7 @@ const specials: Record<string, (draw: Draw) => Special> = {
   },
   /** The model hangs up on a connection that it had answered on. */
   "reset connections of models"({ pick, random }) {
-    const answers = Array.from({ length: 2 + Math.floor(random() * 3) }, (_, index): Answer[] => {
+    const answers = Array.from({ length: 2 + Math.floor(random() * 3) }, (_, index): ModelAnswer[] => {
       const call = { id: `c${index}`, name: "LS", args: {} };
       return random() < 0.5 ? [{ toolCalls: [call] }, { hangUp: true }] : [{ toolCalls: [call] }, pick(brokenAnswers)];
     });
@@ -229,8 +229,8 @@ function usualRun(seed: number): FaultedRun {
       const script = replies.map((reply) => ({ ...reply, ...(chance(0.2) && { delayMs: 50 }) }));
       return { script: [...script, { text: ["All ", "is ", "done."] }] };
     }
-    const answers = replies.flatMap(({ text, calls: made }): Answer[] => {
-      const answer: Answer = {
+    const answers = replies.flatMap(({ text, calls: made }): ModelAnswer[] => {
+      const answer: ModelAnswer = {
         text,
         toolCalls: made.map((call, index) => ({ id: `c${Math.floor(random() * 1e9)}${index}`, ...call })),
       };

@@ -1,4 +1,4 @@
-// `npm run test:stop-matrix -- --rounds N`: every way to stop a run, at every moment of a call, for every kind of tool. Nothing
+// `npm run long -- stop-matrix --rounds N`: every way to stop a run, at every moment of a call, for every kind of tool. Nothing
 // begins after the stop, and every call that was shown has exactly one end, in the stream and in the chats.
 import type { ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -52,18 +52,20 @@ export function started(
   args: readonly string[],
   place: { cwd: string; env: Record<string, string> },
   timeoutMs = 600_000,
-): Promise<{ exit: number | null; output: string; stdout: string }> {
+): Promise<{ exit: number | null; output: string; stdout: string; stderr: string }> {
   const child = spawn(program, args, { ...place, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   let stdout = "";
+  let stderr = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
   const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
   return new Promise((settle, reject) => {
     child.on("error", reject);
     child.on("close", (exit) => {
       clearTimeout(timer);
-      settle({ exit, output, stdout });
+      settle({ exit, output, stdout, stderr });
     });
   });
 }

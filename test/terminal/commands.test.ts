@@ -59,7 +59,7 @@ const steps: readonly Step[] = [
   { typed: "/update", wanted: /npm install|update/i },
   { typed: "/open", wanted: /code opens / },
   { typed: "/config", wanted: /› model +auto .*default/, keys: leave },
-  { typed: "/config edit", wanted: /Settings are read at the next start: .*cli-config\.json/ },
+  { typed: "/config edit", wanted: /Settings are read at the next start:\s+.*cli-config\.json/ },
   { typed: "/help", wanted: "Keys and commands", keys: "q" },
   { typed: "/help rename", wanted: /\/rename <name> +Rename this chat/ },
   { typed: "/login", wanted: /› anthropic +Anthropic/, keys: leave },

@@ -10,6 +10,8 @@ export interface Emulator extends ScreenOutput {
   rows(): Promise<string[]>;
   cursor(): Promise<{ row: number; column: number }>;
   readonly written: string[];
+  /** What the terminal said since this was asked last. */
+  answers(): string[];
 }
 
 export function createEmulator(size: Size): Emulator {
@@ -21,9 +23,16 @@ export function createEmulator(size: Size): Emulator {
     convertEol: false,
   });
   const written: string[] = [];
+  let answers: string[] = [];
+  terminal.onData((answer) => answers.push(answer));
   const parsed = () => new Promise<void>((resolve) => terminal.write("", resolve));
   return {
     written,
+    answers() {
+      const said = answers;
+      answers = [];
+      return said;
+    },
     write(text) {
       written.push(text);
       terminal.write(text);

@@ -143,7 +143,13 @@ describe("a menu", () => {
     async (columns, rows) => {
       const talk = Array.from({ length: 60 }, (_, index) => `Line ${index}.`).join("\n\n");
       const call = { name: "Shell", args: { command: "npm test -- upload --repeat 50 --reporter verbose" } };
-      const { pty } = await start([{ text: talk, calls: [call] }, { text: "Over." }], { ...asks, columns, rows });
+      // The question names the folder: where TMPDIR is long, it would take a line more.
+      const before = process.env["TMPDIR"];
+      process.env["TMPDIR"] = "/tmp";
+      const starting = start([{ text: talk, calls: [call] }, { text: "Over." }], { ...asks, columns, rows });
+      if (before === undefined) delete process.env["TMPDIR"];
+      else process.env["TMPDIR"] = before;
+      const { pty } = await starting;
       await ready(pty);
       send(pty, "go");
       await pty.waitFor("wants permission");

@@ -1,5 +1,5 @@
 // Random keys, pastes and resizes against the built program, from a seed; then what it left: every answer once in the scrollback.
-//   npm run test:keys -- --keys 20000 --seed 7
+//   npm run long -- keys --keys 20000 --seed 7
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findChat } from "../../src/store/chats/find-chat.ts";

@@ -40,6 +40,11 @@ export async function main(argv: readonly string[]): Promise<number> {
     const live = transcript.live({ columns, rows: rows - 1 - editor.length - 1 });
     screen.draw({ lines: [...live, ...editor, footer], cursor: { row: live.length + 2, column: 35 } });
   };
+  // The app reads the terminal's answers as keys and hands them on.
+  if (process.stdin.isTTY) process.stdin.setRawMode(true);
+  process.stdin.on("data", (keys) => {
+    for (const [answer] of keys.toString("latin1").matchAll(/\x1b\[[\d;]*[Rn]/g)) screen.answered(answer);
+  });
   process.stdout.on("resize", () => {
     screen.resize(size());
     draw();
@@ -58,6 +63,9 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
   if (argv.includes("--stay")) await new Promise((resolve) => setTimeout(resolve, 20_000));
   draw();
+  await screen.allAnswered();
+  draw();
   screen.clear();
+  process.stdin.pause();
   return 0;
 }

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createPalette, type Painted, widthOf } from "../../src/terminal/painted.ts";
 import { createScreen } from "../../src/terminal/screen.ts";
+import type { View } from "../../src/terminal/view.ts";
 import { createEmulator } from "./emulator.ts";
 
 const { plain, bold } = createPalette({ depth: 8 });
@@ -47,7 +48,7 @@ describe("the screen", () => {
       written
         .join("")
         .match(/\x1b\[[?0-9;]*[A-Za-z]/g)
-        ?.map((each) => each.replace(/\d+(?=[AGm])/, "n")),
+        ?.map((each) => each.replace(/\d+(?=[ABGm])/, "n")),
     );
     expect([...sequences].sort()).toEqual(
       [
@@ -57,6 +58,8 @@ describe("the screen", () => {
         "\x1b[?25l",
         "\x1b[?7h",
         "\x1b[?7l",
+        "\x1b[5n",
+        "\x1b[6n",
         "\x1b[C",
         "\x1b[J",
         "\x1b[K",
@@ -117,7 +120,92 @@ describe("the screen", () => {
     },
     30_000 * rounds,
   );
+
+  it(
+    "loses nothing, however late frames, answers and the news of another size arrive",
+    async () => {
+      for (let seed = 1; seed <= 10 * rounds; seed++) {
+        const { committed, lines } = await playLate(seed);
+        // What was taken and written again can leave its first row behind.
+        const written = lines.filter((line, index) => line.startsWith("#") && lines.lastIndexOf(line) === index);
+        expect(
+          written.filter((line) => committed.includes(line)),
+          `seed ${seed}`,
+        ).toEqual(committed);
+      }
+    },
+    30_000 * rounds,
+  );
+
+  it("leaves nothing of the live region behind where the terminal keeps up", async () => {
+    for (let seed = 1; seed <= 5; seed++) {
+      const { lines } = await playLate(seed, { isPrompt: true });
+      expect(
+        lines.filter((line) => line.startsWith("~")),
+        `seed ${seed}`,
+      ).toEqual(["~"]);
+    }
+  });
 });
+
+/**
+ * Frames wait to be read, the window changes before, between and after them, and its new size is known at some time later. With
+ * `isPrompt`, each of these has arrived before the next one happens.
+ */
+async function playLate(seed: number, { isPrompt = false } = {}) {
+  const random = generator(seed);
+  const below = (limit: number) => Math.floor(random() * limit);
+  let actual = { columns: 60, rows: 20 };
+  const emulator = createEmulator(actual);
+  const toRead: string[] = [];
+  const late = { write: (text: string) => toRead.push(text) > 0, once: () => {} };
+  const redraw = () => screen.draw(view);
+  const screen = createScreen(late, actual, { settleMs: 0, answerMs: 60_000, redraw });
+  let view: View = { lines: [] };
+  const answers: string[] = [];
+  const committed: string[] = [];
+  const read = async () => {
+    emulator.write(toRead.shift() ?? "");
+    await emulator.lines();
+    answers.push(...emulator.answers());
+  };
+  const catchUp = async () => {
+    do {
+      while (toRead.length > 0) await read();
+      for (const answer of answers.splice(0)) screen.answered(answer);
+    } while (toRead.length > 0);
+  };
+  for (let step = 0; step < 200; step++) {
+    const kind = random();
+    if (kind < 0.1) {
+      // Not higher than the live region is, which would leave the window.
+      actual = { columns: 40 + below(60), rows: 14 + below(20) };
+      emulator.resize(actual);
+      if (isPrompt) screen.resize(actual);
+    } else if (kind < 0.2) screen.resize(actual);
+    else if (kind < 0.3) for (const answer of answers.splice(0)) screen.answered(answer);
+    else if (kind < 0.6) {
+      if (random() < 0.4) {
+        const line = `#${committed.length}${"x".repeat(below(80))}`;
+        committed.push(line);
+        screen.commit([plain(line)]);
+      }
+      const lines = Array.from({ length: 1 + below(4) }, (_, row) =>
+        plain(`~${row}${"-".repeat(below(screen.size.columns - 2))}`),
+      );
+      // The emulator moves the cursor with what it breaks below it, which other terminals do not.
+      const row = isPrompt ? lines.length - 1 : below(lines.length);
+      view = { lines, cursor: { row, column: below(3) } };
+      screen.draw(view);
+    } else if (toRead.length > 0) await read();
+    if (isPrompt) await catchUp();
+  }
+  screen.resize(actual);
+  view = { lines: [plain("~")] };
+  screen.draw(view);
+  await catchUp();
+  return { committed, lines: await emulator.lines() };
+}
 
 /** Commits, draws and resizes at random; some frames are under way while the window changes. */
 async function play(seed: number) {
@@ -125,8 +213,13 @@ async function play(seed: number) {
   const below = (limit: number) => Math.floor(random() * limit);
   let size = { columns: 20 + below(80), rows: 6 + below(30) };
   const emulator = createEmulator(size);
-  const screen = createScreen(emulator, size, { settleMs: 0 });
+  let drawn: View = { lines: [] };
+  const screen = createScreen(emulator, size, { settleMs: 0, redraw: () => screen.draw(drawn) });
   const committed: string[] = [];
+  const hear = async () => {
+    await emulator.lines();
+    for (const answer of emulator.answers()) screen.answered(answer);
+  };
   for (let step = 0; step < 150; step++) {
     if (random() < 0.5) {
       const lines = Array.from({ length: 1 + below(4) }, () => {
@@ -138,13 +231,13 @@ async function play(seed: number) {
     }
     const view = () => {
       const height = Math.min(1 + below(9), size.rows - 1);
-      const drawn = Array.from({ length: height }, (_, row) =>
+      const lines = Array.from({ length: height }, (_, row) =>
         cutTo(plain(`~${row} ${"live ".repeat(below(30))}`), size.columns),
       );
-      if (random() < 0.2) drawn[height - 1] = plain("~ 👩‍💻 👍");
-      if (random() < 0.3) drawn[0] = cutTo(plain("~".repeat(200)), size.columns);
+      if (random() < 0.2) lines[height - 1] = plain("~ 👩‍💻 👍");
+      if (random() < 0.3) lines[0] = cutTo(plain("~".repeat(200)), size.columns);
       // The cursor is in the editor, which the last lines are.
-      return { lines: drawn, cursor: { row: height - 1 - below(Math.min(2, height)), column: below(3) } };
+      return { lines, cursor: { row: height - 1 - below(Math.min(2, height)), column: below(3) } };
     };
     if (random() < 0.3) {
       const underWay = random() < 0.3 ? view() : undefined;
@@ -154,9 +247,13 @@ async function play(seed: number) {
       if (underWay) screen.draw(underWay); // for the window as it was
       screen.resize(size);
     }
-    screen.draw(view());
+    drawn = view();
+    screen.draw(drawn);
+    await hear();
   }
-  screen.draw({ lines: [plain("~")] });
+  drawn = { lines: [plain("~")] };
+  screen.draw(drawn);
+  await hear();
   return { committed, lines: await emulator.lines(), written: emulator.written };
 }
 

@@ -1,4 +1,4 @@
-// `npm run pictures`: the main screens of the terminal, from real runs of the built program in a pty, as docs/pictures/terminal-*.svg.
+// `npm run long -- pictures`: the main screens of the terminal, from real runs of the built program in a pty, as docs/pictures/terminal-*.svg.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";

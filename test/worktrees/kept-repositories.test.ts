@@ -16,6 +16,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { keptRepository, trimNowAndThen, trimRepositories } from "../../src/worktrees/kept-repositories.ts";
 import { checkOutRepository } from "../../src/worktrees/repository-cache.ts";
+import { chanceOf } from "../support/chance.ts";
+
+const chance = chanceOf("worktrees/kept-repositories");
 
 const day = 24 * 3_600_000;
 const plenty = { bytes: 1e12, ageMs: 1000 * day };
@@ -38,7 +41,7 @@ async function kept(name: string, daysAgo: number): Promise<{ store: string; che
   const from = join(folder, name);
   mkdirSync(from);
   git(from, "init", "--quiet", "--initial-branch=main");
-  writeFileSync(join(from, "noise"), Buffer.from(Array.from({ length: 100_000 }, () => Math.random() * 256)));
+  writeFileSync(join(from, "noise"), Buffer.from(Array.from({ length: 100_000 }, () => chance() * 256)));
   git(from, "add", ".");
   git(from, "commit", "--quiet", "-m", name);
   const checkout = join(folder, "data", "runs", name, "work");

@@ -1,4 +1,4 @@
-// What the scripts of this folder share: each drives one package as it came from the registry, and says what it saw, a line of JSON a check.
+// What the scripts of this folder share: each drives one program as it came from the registry or its repository, and says what it saw, a line of JSON a check.
 // They are started with the folder of the package, two folders that nobody has trusted, and the prompts that the model understands.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -39,3 +39,9 @@ export function load(name, path) {
 export function versionOf(name) {
   return JSON.parse(readFileSync(join(folder, "node_modules", name, "package.json"), "utf8")).version;
 }
+
+/** The files of a repository, as they were cloned. */
+export const repository = join(folder, "repository");
+
+/** Runs TypeScript as it is written. */
+export const bun = join(folder, "node_modules/@oven/bun-linux-x64/bin/bun");

@@ -22,7 +22,7 @@ function version(model: string): number {
   return Number(`${major}.${minor}`);
 }
 
-function mostTokens(model: string): number {
+function maxTokens(model: string): number {
   if (version(model) >= 4.6) return 128_000;
   return version(model) >= 4.5 || model.includes("sonnet") ? 64_000 : 32_000;
 }
@@ -126,7 +126,7 @@ export const anthropicRules: readonly Rule[] = [
     return marks > 4 ? marks : undefined;
   }),
   rule("max_tokens: higher than the maximum of the model", link("about-claude/models/overview"), (body) =>
-    body.max_tokens >= 1 && body.max_tokens <= mostTokens(body.model) ? undefined : body.max_tokens,
+    body.max_tokens >= 1 && body.max_tokens <= maxTokens(body.model) ? undefined : body.max_tokens,
   ),
   rule(
     "thinking: budgets up to 4.5 and adaptive from 4.6 on; a budget is at least 1024 and below max_tokens",

@@ -110,7 +110,10 @@ export const responsesRules: readonly Rule[] = [
       body.input.find(
         ({ id, type }: any) =>
           id !== undefined &&
-          !(id.length <= 64 && id.startsWith({ function_call: "fc", reasoning: "rs" }[type as string] ?? "msg")),
+          !(
+            id.length <= 64 &&
+            id.startsWith({ function_call: "fc", function_call_output: "fc", reasoning: "rs" }[type as string] ?? "msg")
+          ),
       ),
   ),
   responses(

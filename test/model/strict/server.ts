@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
-  type Answer,
+  type ModelAnswer,
   type ModelServer,
   modelServer,
   type RecordedRequest,
@@ -37,7 +37,7 @@ export function violationsIn({
 }
 
 export async function strictServer(
-  answers: readonly Answer[] | ((request: RecordedRequest) => Answer | Promise<Answer>),
+  answers: readonly ModelAnswer[] | ((request: RecordedRequest) => ModelAnswer | Promise<ModelAnswer>),
 ): Promise<StrictServer> {
   const left = typeof answers === "function" ? [] : [...answers];
   const next = typeof answers === "function" ? answers : () => left.shift() ?? { status: 500 };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { EventLog } from "../../src/sdk/event-log.ts";
+import { Broadcast } from "../../src/sdk/broadcast.ts";
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -10,7 +10,7 @@ async function readAll(log: AsyncIterable<number>): Promise<number[]> {
 }
 
 test("every reader gets everything, whenever it comes", async () => {
-  const log = new EventLog<number>();
+  const log = new Broadcast<number>();
   const early = readAll(log);
   for (let count = 0; count < 5000; count++) {
     log.push(count);
@@ -26,7 +26,7 @@ test("every reader gets everything, whenever it comes", async () => {
 });
 
 test("a reader that leaves, and one that reads after the end, hold nobody up", async () => {
-  const log = new EventLog<number>({ keep: false });
+  const log = new Broadcast<number>({ keep: false });
   const left = log[Symbol.asyncIterator]();
   log.push(1);
   expect(await left.next()).toEqual({ done: false, value: 1 });
@@ -41,7 +41,7 @@ test("a reader that leaves, and one that reads after the end, hold nobody up", a
 });
 
 test("without keeping, the writer goes at the pace of the slowest reader, and nothing is lost", async () => {
-  const log = new EventLog<number>({ keep: false });
+  const log = new Broadcast<number>({ keep: false });
   const fast = readAll(log);
   const slow = log[Symbol.asyncIterator]();
   let written = 0;
