@@ -33,7 +33,7 @@ import { studioFigures } from "./studio.ts";
 import { terminalFigures } from "./terminal.ts";
 import { programFigures } from "./terminal-program.ts";
 import { timelineFigures } from "./timeline.ts";
-import { workerFigures } from "./worker.ts";
+import { type WorkerCost, workerCost, workerFigures } from "./worker.ts";
 
 type Options = {
   rounds: number;
@@ -497,7 +497,8 @@ async function serve(folder: string, { rounds }: Options): Promise<Line[]> {
   return [
     { name: "-b, the service runs", value: figures.served, limit: 6, unit: "×", better: "less", floor },
     { name: "-b, the service is started", value: figures.unserved, limit: 12, unit: "×", better: "less", floor },
-    { name: "an idle service, memory", value: figures.idleMb, limit: 80, unit: "MB", better: "less" },
+    { name: "an idle service, memory", value: figures.idleMb, limit: 70, unit: "MB", better: "less" },
+    { name: "a service after 1,000 runs, memory", value: figures.usedMb, limit: 100, unit: "MB", better: "less" },
     { name: "an idle service, processor time in 3 s", value: figures.idleCpuMs, limit: 10, unit: "ms", better: "less" },
     {
       name: "readers of one run, of 50, that got everything once",
@@ -509,33 +510,49 @@ async function serve(folder: string, { rounds }: Options): Promise<Line[]> {
   ];
 }
 
-async function worker(folder: string): Promise<Line[]> {
+async function worker(folder: string, { rounds }: Options): Promise<Line[]> {
   const { own, server } = await workerFigures(cli, place(join(folder, "worker")));
+  const cost = await workerCost(cli, place(join(folder, "worker-cost")), Math.min(rounds, 10));
   const line = (name: string, value: number): Line => ({ name, value, limit: 70, unit: "MB", better: "less" });
   return [
     line("an idle worker, memory", own),
     ...(server === undefined ? [] : [line("an idle worker of a fleet on NATS, memory", server)]),
+    ...(cost ? [costLine(cost)] : []),
   ];
+}
+
+function costLine({ ratio, plainMs, serverMs, serverMessages, serverBytes }: WorkerCost): Line {
+  const ofServer = `${serverMs.toFixed(1)} ms, ${serverMessages.toFixed(0)} messages, ${(serverBytes / 1000).toFixed(1)} kB stored`;
+  const floor = `-p: ${plainMs.toFixed(0)} ms; the server: ${ofServer}`;
+  return { name: "a run of ten calls on a worker, CPU", value: ratio, limit: 1.15, unit: "×", better: "less", floor };
 }
 
 async function studio(_folder: string, { rounds }: Options): Promise<Line[]> {
   const { firstLoadKb, page } = await studioFigures(rounds);
-  const first: Line = { name: "studio, first load", value: firstLoadKb, limit: 90, unit: "kB", better: "less" };
-  if (!page) return [first];
-  const { open, scroll, mostRows, typing } = page;
+  const first = Object.entries(firstLoadKb).map(
+    ([name, value]): Line => ({
+      name: `studio, first load of the ${name}`,
+      value,
+      limit: 90,
+      unit: "kB",
+      better: "less",
+    }),
+  );
+  if (!page) return first;
+  const { open, scroll, maxRows, typing } = page;
   const opening = `of 100: ${open[100].toFixed(0)} ms`;
   const scrolling = `of 300: ${scroll[300].toFixed(0)} ms for 60 steps`;
   return [
-    first,
+    ...first,
     {
       name: "studio, opening 10,000 events",
       value: open[10_000] / open[100],
-      limit: 3,
+      limit: 1.3,
       unit: "×",
       better: "less",
       floor: opening,
     },
-    { name: "studio, rows in the page", value: mostRows, limit: 400, unit: "", better: "less" },
+    { name: "studio, rows in the page", value: maxRows, limit: 400, unit: "", better: "less" },
     {
       name: "studio, scrolling 10,000 events",
       value: scroll[10_000] / scroll[300],

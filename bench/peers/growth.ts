@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Answer, RecordedRequest } from "../../src/testing/kit/model-server.ts";
+import type { ModelAnswer, RecordedRequest } from "../../src/testing/kit/model-server.ts";
 import { type OfferedTool, resultCount, type Schema, shellOf, toolsIn } from "./model.ts";
 
 /** One call: the tools that can do it, by name, what their arguments are, and the command that does the same. */
@@ -57,7 +57,7 @@ const workloads: Record<string, (file: string) => Step[]> = {
 export const promptFor = (workload: string, file = "") => `Do workload:${workload}: with ${file || "the shell"}.`;
 
 /** Undefined for a request that belongs to none of them. */
-export function growthAnswer(request: RecordedRequest): Answer | undefined {
+export function growthAnswer(request: RecordedRequest): ModelAnswer | undefined {
   const said = request.body.toString("utf8");
   const name = [...said.matchAll(/workload:(\w+): with ([^".]+\.txt|)/g)].at(-1);
   const steps = name && workloads[name[1]!]?.(name[2]!);

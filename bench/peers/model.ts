@@ -1,6 +1,6 @@
 // The model that every agent is measured with: asked for a tool turn, it calls the agent's own shell tool once, whatever that is
 // called and however its arguments are spelt.
-import { type Answer, modelServer, type RecordedRequest } from "../../src/testing/kit/model-server.ts";
+import { type ModelAnswer, modelServer, type RecordedRequest } from "../../src/testing/kit/model-server.ts";
 
 export type Schema = {
   type?: string | string[];
@@ -13,11 +13,11 @@ export type Schema = {
 export type OfferedTool = { name: string; schema: Schema | undefined };
 
 /** `${url}/text` and `${url}/tool` are the bases for the two kinds of turn. `special`: asked first. */
-export function benchModel(special: (request: RecordedRequest) => Answer | undefined) {
+export function benchModel(special: (request: RecordedRequest) => ModelAnswer | undefined) {
   return modelServer((request) => sideAnswer(request) ?? special(request) ?? answer(request));
 }
 
-function answer(request: RecordedRequest): Answer {
+function answer(request: RecordedRequest): ModelAnswer {
   if (!request.path.startsWith("/tool/") || hasResult(request))
     return { text: request.path.startsWith("/tool/") ? "done" : "4" };
   const shell = shellOf(toolsIn(request.json));
@@ -100,7 +100,7 @@ function example(schema: Schema | undefined, name = "command"): unknown {
 }
 
 /** What some ask beside their turn, without a stream: titles, counts. */
-function sideAnswer({ path, wire, json }: RecordedRequest): Answer | undefined {
+function sideAnswer({ path, wire, json }: RecordedRequest): ModelAnswer | undefined {
   if (/count_tokens|:countTokens/.test(path)) return { body: { input_tokens: 10, totalTokens: 10 } };
   if (path.includes(":generateContent"))
     return { body: { candidates: [{ content: { role: "model", parts: [{ text: "hi" }] }, finishReason: "STOP" }] } };
