@@ -1,4 +1,4 @@
-// Who pays for the model: a key must be there; getting one is a matter between the user and the vendor.
+// Authentication methods: checks that the chosen model has a key. Getting a key is between the user and the vendor.
 import { resolveModel } from "../model/resolve.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { RunHost } from "../run/host.ts";
@@ -12,7 +12,7 @@ import type { RunTemplate } from "./sessions.ts";
 
 type Start = { host: RunHost; template: RunTemplate };
 
-/** Checks that the model can be asked. Throws UserError with what to type where it cannot. */
+/** Checks that the model can be called. Otherwise throws a UserError that says what to type. */
 export function authenticate(method: string, { host, template }: Start): object {
   if (method !== "cursor_login")
     throw new UserError("USAGE", `Unknown authentication method '${method}'. The method is cursor_login.`);
@@ -22,13 +22,13 @@ export function authenticate(method: string, { host, template }: Start): object 
   return {};
 }
 
-/** Saved keys are forgotten; those of the environment are not ours to take away. */
+/** Deletes the saved keys. Keys in environment variables stay. */
 export function logout({ host }: Start): object {
   removeKeys(configDir(host.env));
   return {};
 }
 
-/** As clients of Cursor's CLI ask for them. */
+/** Lists the models in the shape that clients of Cursor's CLI expect. */
 export async function availableModels({ host, template }: Start): Promise<object> {
   const setup = await setUp({ ...template, workspace: "/" }, host, { gate: false });
   return { models: offeredModels(setup).map(({ id, name }) => ({ value: id, name, configOptions: [] })) };

@@ -1,14 +1,14 @@
-// Files through the client: what an editor has open and has not saved is read there, and edits go there.
+// Reads and writes files through the client, so that unsaved text in the editor is seen and edits go to its buffers.
 import type { OpenBuffers } from "../agent/seams.ts";
 import { failure } from "../agent/tools/tool.ts";
 import { isObject } from "../json/object.ts";
 import type { AcpClient } from "./client.ts";
 import { type RpcFailure, rpcCodes } from "./rpc.ts";
 
-/** A client that says nothing is not waited for: reads go to the disk, writes fail. */
+/** How long to wait for the client. After that, reads fall back to the disk and writes fail. */
 const patienceMs = 15_000;
 
-/** `signal`: of the turn that runs. */
+/** `signal` returns the abort signal of the current turn. */
 export function clientBuffers(
   client: AcpClient,
   sessionId: string,
@@ -16,7 +16,7 @@ export function clientBuffers(
 ): OpenBuffers | undefined {
   const { readsFiles, writesFiles } = client.can;
   if (!readsFiles) return undefined;
-  /** What the client gave us: it must take it back, since it may hold what is not saved. */
+  /** Paths that were read from the client. They must be written through it too, because its buffer may hold unsaved text. */
   const given = new Set<string>();
   const waiting = () => AbortSignal.any([signal(), AbortSignal.timeout(patienceMs)]);
   return {
@@ -25,8 +25,8 @@ export function clientBuffers(
       given.delete(path);
       if ("error" in reply) {
         if (isRefusal(reply.error))
-          throw failure(`The editor refused to read ${path}: ${textOf(reply.error)}`, { path });
-        return undefined; // it is not there, or not the client's: the disk knows
+          throw failure(`The editor refused to read ${path}: ${failureText(reply.error)}`, { path });
+        return undefined; // missing, or not the client's file: read it from disk
       }
       const content = isObject(reply.result) ? reply.result["content"] : undefined;
       if (typeof content !== "string") return undefined;
@@ -38,18 +38,18 @@ export function clientBuffers(
       const reply = await client.request("fs/write_text_file", { sessionId, path, content: text }, waiting());
       if (!("error" in reply)) return true;
       if (!given.has(path) && !isRefusal(reply.error) && reply.error.code !== rpcCodes.cancelled) return false;
-      throw failure(`The editor did not write ${path}: ${textOf(reply.error)}`, { path });
+      throw failure(`The editor did not write ${path}: ${failureText(reply.error)}`, { path });
     },
   };
 }
 
-/** Clients have no code for it. */
+/** Tells a refusal by its message, because the protocol has no error code for it. */
 function isRefusal(error: RpcFailure): boolean {
-  return error.code !== rpcCodes.notFound && /permission|denied|not allowed|refused|reject/i.test(textOf(error));
+  return error.code !== rpcCodes.notFound && /permission|denied|not allowed|refused|reject/i.test(failureText(error));
 }
 
-/** The message of many clients is only that there is a failure; what it is stands beside it. */
-function textOf({ message, data }: RpcFailure): string {
+/** Adds the details to the message: many clients send only a generic message and put the cause in `data`. */
+function failureText({ message, data }: RpcFailure): string {
   const details = isObject(data) ? data["details"] : data;
   return typeof details === "string" && details !== "" ? `${message}: ${details}` : message;
 }

@@ -1,4 +1,4 @@
-// AcpClient: the editor at the other end, as sessions speak to it.
+// AcpClient: the interface through which sessions talk to the editor.
 import type { RpcReply } from "./rpc.ts";
 import type { ClientAbilities } from "./v1/initialize.ts";
 import type { Update } from "./v1/updates.ts";
@@ -7,15 +7,15 @@ export interface AcpClient {
   readonly can: ClientAbilities;
   update(sessionId: string, update: Update): void;
   notify(method: string, params: object): void;
-  /** Never rejects. */
+  /** Sends a request. Never rejects. */
   request(method: string, params: object, signal?: AbortSignal): Promise<RpcReply>;
-  /** Resolves when the client has read enough for more. Undefined: it has. */
+  /** Resolves when the client has read enough to be sent more. Undefined if it can be sent more now. */
   ready(unless?: AbortSignal): Promise<void> | undefined;
-  /** For people who look for a fault. */
+  /** Writes a line to the debug log. */
   log(message: string): void;
 }
 
-/** Undefined where it failed. */
+/** Returns undefined if the request failed. */
 export function resultOf(reply: RpcReply): unknown {
   return "result" in reply ? reply.result : undefined;
 }

@@ -1,4 +1,4 @@
-// The person at the client: asked while a prompt of theirs is being answered, each question in a way that the client announced.
+// Asks the user through the client while a prompt is being answered, in a form that the client announced.
 import type { Answer, ChoicesQuestion, Human, PlanQuestion, Question } from "../protocol/run.ts";
 import { type AcpClient, resultOf } from "./client.ts";
 import { type RpcReply, rpcCodes } from "./rpc.ts";
@@ -11,11 +11,11 @@ import type { WireCall } from "./v1/tool-call.ts";
 export interface AskingSession {
   readonly id: string;
   readonly workspace: string;
-  /** The calls that run, by their id. */
+  /** The running tool calls, by id. */
   readonly calls: ReadonlyMap<string, WireCall>;
-  /** Resolves while a prompt is being answered; with `false` where the run ended first. */
+  /** Resolves with `true` once a prompt is being answered, with `false` if the run ended first. */
   prompted(signal: AbortSignal): Promise<boolean>;
-  /** Aborted when the client cancels. */
+  /** Aborted when the client cancels the turn. */
   readonly cancelled: AbortSignal;
 }
 
@@ -24,7 +24,7 @@ const stopped: Answer = { type: "no", reason: "The run was stopped before there 
 export function clientHuman(client: AcpClient, session: AskingSession): Human {
   const { can } = client;
   return {
-    // Questions with options are for clients that can show them: to others the model puts them in its own words.
+    // Ask questions with options only if the client can show them; otherwise the model asks in its own text.
     answers: [
       "permission",
       "plan",
@@ -35,7 +35,7 @@ export function clientHuman(client: AcpClient, session: AskingSession): Human {
     ],
     async ask(question, signal) {
       if (!(await session.prompted(signal))) return stopped;
-      // The call that it is about was told before.
+      // Let the update about the tool call reach the client before the question about it.
       await new Promise(setImmediate);
       const both = AbortSignal.any([signal, session.cancelled]);
       const answer = await askOne(question, { client, session, signal: both });
@@ -71,7 +71,7 @@ async function askPlan(question: Extract<Question, { type: "plan" }>, asking: As
   return { type: "no", reason: typeof reason === "string" && reason !== "" ? reason : "The user did not accept it." };
 }
 
-/** Passed over where it cannot be asked: nothing is made up. */
+/** Skips the question if the client cannot show it; no answer is invented. */
 async function askChoices(question: Extract<Question, { type: "choices" }>, asking: Asking): Promise<Answer> {
   const { client, session, signal } = asking;
   const call = callOf(question, session);
@@ -83,21 +83,21 @@ async function askChoices(question: Extract<Question, { type: "choices" }>, aski
   return elicited(resultOf(form), question);
 }
 
-/** Undefined where the client does not know it, which it may say only now. */
+/** Returns undefined if the client does not support the method, which it may report only when it is called. */
 async function askCursor(method: CursorMethod, params: object, { client, session, signal }: Asking) {
   if (!client.can.cursor.has(method)) return undefined;
   const reply: RpcReply = await client.request(`cursor/${method}`, { sessionId: session.id, ...params }, signal);
   return "error" in reply && reply.error.code === rpcCodes.methodNotFound ? undefined : reply;
 }
 
-/** The call that a question comes from; the others have none. */
+/** Returns the tool call that a question comes from. Other kinds of question have none. */
 function callOf(question: Question, session: AskingSession): WireCall | undefined {
   const calls = [...session.calls.values()];
   switch (question.type) {
     case "permission":
       return session.calls.get(question.callId);
     case "choices":
-      // Servers ask too, while one of their tools runs.
+      // MCP servers can ask too, while one of their tools runs.
       return calls.find((call) => asks(call, question)) ?? calls.find(({ tool }) => tool === "mcp");
     case "plan":
       return calls.find((call) => plans(call, question));

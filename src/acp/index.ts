@@ -1,4 +1,4 @@
-// serveAcp: the Agent Client Protocol on a pair of streams, until the client is gone. Then everything that was started has ended.
+// Serves the Agent Client Protocol on a pair of streams until the client disconnects, then stops everything it started.
 import type { Readable } from "node:stream";
 import type { JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
@@ -17,9 +17,9 @@ export type AcpStart = {
   template: RunTemplate;
   host: RunHost;
   log(message: string): void;
-  /** Is told each line, in both directions. */
+  /** Called with each line, in both directions. */
   debug?(line: string): void;
-  /** Ends the server. */
+  /** Stops the server when aborted. */
   signal: AbortSignal;
 };
 
@@ -63,7 +63,7 @@ class Server {
       },
       {
         request: (method, params, call) => this.#request(method, params, call),
-        // Others are for extensions that we do not have.
+        // Other notifications belong to extensions that are not supported.
         notification: (method, params) => method === "session/cancel" && this.#sessions?.cancel(params),
       },
       host.redact ?? ((text) => text),
@@ -85,7 +85,7 @@ class Server {
     "session/delete": async (params) => (await this.#load()).delete(params),
     "session/set_mode": async (params) => (await this.#load()).setMode(params),
     "session/set_config_option": async (params) => (await this.#load()).setOption(params),
-    // Not after a pause: what cancels it may be the next line.
+    // Start without yielding: the next line may be the one that cancels this prompt.
     "session/prompt": (params, call) =>
       this.#sessions
         ? this.#sessions.prompt(params, call)
@@ -111,7 +111,7 @@ class Server {
     if (!Number.isInteger(params["protocolVersion"]))
       throw new UserError("USAGE", '"protocolVersion" must be a whole number.');
     this.#can = abilitiesOf(params);
-    // Loaded while the client thinks about the answer.
+    // Load the rest while the client processes the answer.
     setImmediate(() => void this.#load().catch(() => {}));
     return initializeResult(this.#can, this.#start.host.version);
   }
@@ -143,6 +143,6 @@ class Server {
   async end(): Promise<void> {
     this.peer.end();
     await (await this.#loading?.catch(() => undefined))?.end();
-    await new Promise(setImmediate); // the last answers
+    await new Promise(setImmediate); // lets the last answers be written
   }
 }

@@ -1,11 +1,11 @@
-// Bytes -> lines of text, bounded. A line that cannot be taken costs itself and nothing that follows it.
+// Splits bytes into lines of text of limited length. A line that is too long or not UTF-8 is reported; later lines are not affected.
 import { ByteBuffer } from "../json/byte-buffer.ts";
 import { createStrictDecoder } from "../json/values.ts";
 
-/** Why a line could not be taken. */
+/** The reason why a line was refused. */
 export type LineFault = { fault: string };
 
-/** Some images of the largest size, as base64. */
+/** Enough for several images of the largest size, as base64. */
 const longestLine = 64 * 1024 * 1024;
 
 const lineFeed = 0x0a;
@@ -15,7 +15,7 @@ export class LineReader {
   readonly #longest: number;
   readonly #decoder = createStrictDecoder();
   readonly #pending = new ByteBuffer();
-  /** The rest of a line that was too long is passed over. */
+  /** Set while the rest of a line that is too long is skipped. */
   #isSkipping = false;
 
   constructor(take: (line: string | LineFault) => void, longest = longestLine) {
@@ -34,7 +34,7 @@ export class LineReader {
     }
   }
 
-  /** A last line without its end counts. */
+  /** Handles the last line even if it has no line feed. */
   end(): void {
     if (this.#pending.length > 0) this.#finish();
   }

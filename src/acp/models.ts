@@ -1,4 +1,4 @@
-// The models that a session may choose from: those that can be asked now, and the one that is.
+// The models that a session offers: the current one, and those for which there is a key.
 import { models as known, offlineModel } from "../model/catalog.ts";
 import { endpointModels, type ResolvedModel } from "../model/resolve.ts";
 import { UserError } from "../protocol/error-codes.ts";
@@ -6,7 +6,7 @@ import type { Setup } from "../run/setup.ts";
 
 type OfferedModel = { id: string; name: string };
 
-/** The id by which a list shows a model. */
+/** The id under which model lists show a model. */
 export function listedId(model: ResolvedModel): string {
   const row = known.find(({ vendor, model: id }) => vendor === model.vendor && id === model.modelId);
   return row?.id ?? (model.kind === "offline" ? offlineModel.id : model.id);
@@ -14,7 +14,7 @@ export function listedId(model: ResolvedModel): string {
 
 export function offeredModels({ model, settings, request, host: { env } }: Setup): OfferedModel[] {
   const current = { id: listedId(model), name: model.displayName };
-  // A server that was named with the run answers to any name: which ones it has is not known.
+  // A server given with --endpoint or CURSOR_API_ENDPOINT accepts any name, and its models are not known.
   const hasOwnServer = (request.endpoint ?? env["CURSOR_API_ENDPOINT"]) !== undefined;
   const candidates = hasOwnServer ? [] : [...known, ...endpointModels(settings.courser.providers), offlineModel];
   const others = candidates.filter(({ id }) => id !== current.id && canBeAsked(model, id));

@@ -1,4 +1,4 @@
-// JSON-RPC 2.0 in both directions: requests in flight, their cancellation, and an answer to whatever asks for one.
+// JSON-RPC 2.0 in both directions: pending requests, cancellation, and a reply to every request.
 import { isObject, type JsonObject, tryParse } from "../json/object.ts";
 import { guardDepth } from "../json/values.ts";
 import { type ErrorCode, explainError, UserError } from "../protocol/error-codes.ts";
@@ -9,19 +9,19 @@ export type RpcId = string | number | null;
 
 export type RpcFailure = { code: number; message: string; data?: unknown };
 
-/** What the other side says to a request of ours. */
+/** The other side's reply to a request. */
 export type RpcReply = { result: unknown } | { error: RpcFailure };
 
-/** A request that is being answered. */
+/** An incoming request that is being answered. */
 export type RpcCall = {
-  /** Aborted when whoever asked wants no answer any more. */
+  /** Aborted when the requester cancels the request. */
   signal: AbortSignal;
-  /** The answer is written. */
+  /** Resolves when the reply has been written. */
   answered: Promise<void>;
 };
 
 export interface RpcHandlers {
-  /** Throws UserError. */
+  /** Rejects with a UserError if the request fails. */
   request(method: string, params: JsonObject, call: RpcCall): Promise<object>;
   notification(method: string, params: JsonObject): void;
 }
@@ -51,16 +51,16 @@ const codesByError: Partial<Record<ErrorCode, number>> = {
   TERMINATED: rpcCodes.cancelled,
 };
 
-/** Who was not answered this long after a cancellation is told of it. Clients answer by themselves what they cancelled. */
+/** How long to wait for a reply after an abort before sending a cancellation. Clients reply on their own to what they cancelled. */
 const cancelNoticeMs = 100;
 
 export class RpcPeer {
   readonly #write: (line: string) => void;
   readonly #handlers: RpcHandlers;
   readonly #redact: (text: string) => string;
-  /** Being answered here, by their id as JSON: `1` and `"1"` are two. */
+  /** Incoming requests by id, encoded as JSON so that `1` and `"1"` differ. */
   readonly #answering = new Map<string, AbortController>();
-  /** Asked of the other side. */
+  /** Outgoing requests that wait for a reply. */
   readonly #asked = new Map<number, (reply: RpcReply) => void>();
   #lastId = 0;
   #isOver = false;
@@ -93,7 +93,7 @@ export class RpcPeer {
     this.#send({ method, params });
   }
 
-  /** An abort ends the waiting; the other side is told where it does not answer. Never rejects. */
+  /** An abort ends the wait, and cancels the request if the other side does not reply soon. Never rejects. */
   request(method: string, params: object, signal?: AbortSignal): Promise<RpcReply> {
     const over = (message: string): RpcReply => ({ error: { code: rpcCodes.cancelled, message } });
     if (this.#isOver) return Promise.resolve(over("The client is gone."));
@@ -115,7 +115,7 @@ export class RpcPeer {
     });
   }
 
-  /** Nothing more comes from the other side: what it was asked has no answer, what it asked is called off. */
+  /** Called when the other side is gone: fails outgoing requests and aborts incoming ones. */
   end(): void {
     this.#isOver = true;
     for (const answer of this.#asked.values())
@@ -154,7 +154,7 @@ export class RpcPeer {
 
   #hear({ id, reply }: Reply): void {
     const answer = typeof id === "number" ? this.#asked.get(id) : undefined;
-    if (!answer) return; // late, or to nothing that was asked
+    if (!answer) return; // a late reply, or one to an unknown request
     this.#asked.delete(id as number);
     answer(reply);
   }
@@ -163,7 +163,7 @@ export class RpcPeer {
     this.#send({ id, error: this.#failureOf(error) });
   }
 
-  /** One sentence as the message; all of it, and our name for it, beside it. */
+  /** Puts one sentence into `message`; the full text and the error code go into `data`. */
   #failureOf(error: unknown): RpcFailure {
     const { code, message } = explainError(error);
     const text = this.#redact(message);

@@ -1,8 +1,8 @@
-// AcpSession: one conversation of a client. A run, its prompts, and what the client is told of it.
+// AcpSession: one conversation of a client. It owns a run, sends it prompts and reports its events as updates.
 import { type ErrorCode, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { ChatChoice, LiveRun, PermissionMode, Prompt, RunRequest, TurnEnding } from "../protocol/run.ts";
-import { EndingsShown } from "../run/endings-shown.ts";
+import { DeliveredEndings } from "../run/delivered-endings.ts";
 import type { RunHost } from "../run/host.ts";
 import { openRun } from "../run/live-run.ts";
 import { type Setup, setUp } from "../run/setup.ts";
@@ -30,7 +30,7 @@ import { type Update, Updates } from "./v1/updates.ts";
 
 export type StopReason = "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled";
 
-/** Ends of a turn that the protocol has a word for; every other failure is an error. */
+/** The errors for which the protocol has a stop reason. Any other failure is an error reply. */
 const stopReasons: Partial<Record<ErrorCode, StopReason>> = {
   MAX_TURNS: "max_turn_requests",
   MAX_TOKENS: "max_tokens",
@@ -41,7 +41,7 @@ const stopReasons: Partial<Record<ErrorCode, StopReason>> = {
   TERMINATED: "cancelled",
 };
 
-/** Our own commands; those of the project and its skills are the run's. */
+/** Built-in commands. Those of the project and its skills come from the run. */
 const ownCommands = [{ name: "compact", description: "Compact the conversation" }] as const;
 
 const outputEveryMs = 100;
@@ -50,9 +50,9 @@ type SessionParts = {
   id: string;
   client: AcpClient;
   host: RunHost;
-  /** The request that opens the session has its answer. */
+  /** Resolves when the request that opens the session has been answered. */
   answered: Promise<void>;
-  /** In which the chat was left. */
+  /** The mode in which the chat was left. */
   mode?: unknown;
 };
 
@@ -63,11 +63,11 @@ export class AcpSession implements AskingSession {
   readonly #client: AcpClient;
   readonly #host: RunHost;
   readonly #updates: Updates;
-  readonly #shown = new EndingsShown();
+  readonly #shown = new DeliveredEndings();
   readonly #abort = new AbortController();
-  /** The client knows the session. */
+  /** Resolves when the client knows the session id. */
   readonly #answered: Promise<void>;
-  /** What agent mode is: force where the flags or the settings say so. */
+  /** The permission mode behind "agent": force if the flags or the settings say so. */
   readonly #agentMode: PermissionMode;
   #request: RunRequest;
   #choices: SessionChoices;
@@ -75,7 +75,7 @@ export class AcpSession implements AskingSession {
   #opening: Promise<LiveRun> | undefined;
   #run: LiveRun | undefined;
   #followed: Promise<void> | undefined;
-  /** Prompts that are being answered, and who waits for one. */
+  /** The number of prompts being answered, and callbacks that wait for one. */
   #prompts = 0;
   #waiting: (() => void)[] = [];
   #title: string | undefined;
@@ -100,8 +100,8 @@ export class AcpSession implements AskingSession {
   }
 
   /**
-   * Throws UserError with what keeps it from being opened. In a workspace that nobody trusts yet the run begins with the first
-   * prompt, because a question needs a prompt to be asked in.
+   * Throws a UserError if the session cannot be opened. In an untrusted workspace the run starts with the first prompt, because
+   * a question can only be asked during a prompt.
    */
   static async begin(request: RunRequest, parts: SessionParts): Promise<AcpSession> {
     const setup = await setUp(request, parts.host, { gate: false });
@@ -116,7 +116,7 @@ export class AcpSession implements AskingSession {
     return this.#cancel.signal;
   }
 
-  /** What the answer to new, load and resume says of it. */
+  /** The part of the answer to session/new, load and resume that describes modes and options. */
   get state(): { modes: object; configOptions: object[] } {
     return { modes: modeState(this.#choices), configOptions: configOptions(this.#choices) };
   }
@@ -178,7 +178,7 @@ export class AcpSession implements AskingSession {
     return this.#stopReason(ending, cancelled);
   }
 
-  /** The turns that run and wait end; questions are taken back. */
+  /** Ends the running and waiting turns and withdraws their questions. */
   cancel(): void {
     this.#cancel.abort();
     this.#cancel = new AbortController();
@@ -232,7 +232,7 @@ export class AcpSession implements AskingSession {
     this.#chose({ model, effort, models: isListed ? models : [...models, { id: model, name: model }] });
   }
 
-  /** Everything that was said and done, before the answer to session/load. */
+  /** Sends the whole conversation to the client, before session/load is answered. */
   async replay(record: ChatRecord): Promise<void> {
     const { rebuildEvents } = await import("../sdk/rebuild-events.ts");
     for (const { events } of rebuildEvents(record)) {
@@ -265,7 +265,7 @@ export class AcpSession implements AskingSession {
   async #follow(run: LiveRun): Promise<void> {
     await this.#answered; // the client must know the session first
     for await (const { event, agent } of run.events()) {
-      // What subagents do is shown by their calls.
+      // A subagent's work is shown by its tool call.
       if (agent !== undefined) continue;
       this.#learn(event);
       for (const update of this.#updates.live(event)) this.#tell(update);
@@ -290,7 +290,7 @@ export class AcpSession implements AskingSession {
     if (other) this.#chose({ model: other.id });
   }
 
-  /** Told where it is news; the answer to whoever changed it says the same. */
+  /** Notifies the client only of real changes; the answer to the request that made the change says the same. */
   #chose(changed: Partial<SessionChoices>): void {
     const before = this.#choices;
     this.#choices = { ...before, ...changed };
@@ -309,10 +309,10 @@ export class AcpSession implements AskingSession {
     }, outputEveryMs);
   }
 
-  /** What follows from a turn is told before its end. */
+  /** Sends the updates that follow from a turn before the turn's answer. */
   async #settle(run: LiveRun, prompt?: Prompt): Promise<void> {
     const use = await run.context().catch(() => undefined);
-    await new Promise(setImmediate); // notices that came with the end
+    await new Promise(setImmediate); // wait for notices that came with the end
     if (use) {
       const { used, window: size, costUsd } = use;
       const cost = costUsd === undefined ? {} : { cost: { amount: costUsd, currency: "USD" } };
@@ -340,7 +340,7 @@ export class AcpSession implements AskingSession {
   }
 
   async #tellCommands(run: LiveRun): Promise<void> {
-    const names = await run.names().catch(() => undefined); // the first turn says why not
+    const names = await run.names().catch(() => undefined); // the first turn reports the reason
     await this.#answered;
     if (!names || this.#abort.signal.aborted) return;
     const availableCommands = [
@@ -363,7 +363,7 @@ export class AcpSession implements AskingSession {
   }
 }
 
-/** The chat is there from the first moment on, under the id that the client was told: another process may resume it. */
+/** Creates the chat at once under the id that the client was given, so that another process can resume it. */
 function laidOut({ chat, unkept }: RunRequest, id: string, setup: Setup): ChatChoice | undefined {
   if (chat?.type !== "new" || unkept) return chat;
   createChat(setup, { id, mode: "default" }).close();

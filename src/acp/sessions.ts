@@ -1,4 +1,4 @@
-// The sessions of a connection: opened, loaded, resumed, listed, closed and deleted. Their ids are those of our chats.
+// The sessions of a connection: opens, loads, resumes, lists, closes and deletes them. A session id is a chat id.
 import type { JsonObject } from "../json/object.ts";
 import { realTarget } from "../policy/paths.ts";
 import { UserError } from "../protocol/error-codes.ts";
@@ -18,14 +18,14 @@ import type { RpcCall } from "./rpc.ts";
 import { AcpSession } from "./session.ts";
 import { type OpenParams, openParams, promptOf, textParam } from "./v1/params.ts";
 
-/** What every run of this process has in common: the flags that it was started with. */
+/** The parts of a request that all runs of this process share, from the command line flags. */
 export type RunTemplate = Omit<RunRequest, "workspace" | "chat">;
 
 const pageSize = 100;
 
 export class AcpSessions {
   readonly #open = new Map<string, AcpSession>();
-  /** What is being done to sessions as a whole, by their id: the next thing waits for it. */
+  /** Pending operations on whole sessions, by session id. The next operation on the same session waits. */
   readonly #work = new Map<string, Promise<unknown>>();
   #isOver = false;
   readonly #client: AcpClient;
@@ -45,7 +45,7 @@ export class AcpSessions {
     });
   }
 
-  /** Tells all of it before the answer. */
+  /** Replays the whole chat before answering. */
   load(params: JsonObject, call: RpcCall): Promise<object> {
     return this.#oneByOne(params, async (id) => {
       const { session, metadata } = await this.#resumed(id, params, call);
@@ -66,7 +66,7 @@ export class AcpSessions {
   }
 
   cancel({ sessionId }: JsonObject): void {
-    this.#open.get(String(sessionId))?.cancel();
+    this.#open.get(String(sessionId).toLowerCase())?.cancel();
   }
 
   async setMode(params: JsonObject): Promise<object> {
@@ -79,7 +79,7 @@ export class AcpSessions {
     return { configOptions: await session.setOption(textParam(params, "configId"), textParam(params, "value")) };
   }
 
-  /** Newest first, a page at a time. Chats in which nothing was said are left out, unless they are open here. */
+  /** Returns a page of chats, newest first. Empty chats are left out unless they are open here. */
   async list({ cwd, cursor }: JsonObject): Promise<object> {
     if (cwd !== undefined && cwd !== null && typeof cwd !== "string")
       throw new UserError("USAGE", '"cwd" must be a path.');
@@ -110,7 +110,7 @@ export class AcpSessions {
     });
   }
 
-  /** One that is not there is deleted already. */
+  /** Deleting a session that does not exist succeeds. */
   delete(params: JsonObject): Promise<object> {
     return this.#oneByOne(params, async (id) => {
       const session = this.#open.get(id);
@@ -131,7 +131,10 @@ export class AcpSessions {
     await Promise.all([...this.#open.values()].map((session) => session.close()));
   }
 
-  /** A chat has one writer, and who waits for it in the same process waits in vain. */
+  /**
+   * Runs operations on the same session one at a time: a chat has one writer, and waiting for it in the same process would
+   * deadlock.
+   */
   async #oneByOne(params: JsonObject, work: (id: string) => Promise<object>): Promise<object> {
     const id = textParam(params, "sessionId").toLowerCase();
     const before = this.#work.get(id);
@@ -156,7 +159,7 @@ export class AcpSessions {
     const open = openParams(params);
     const folder = isChatId(id) ? this.#folderOf(id, open.cwd) : undefined;
     if (folder === undefined) throw unknownSession(id, this.#host.program);
-    // Who loads a session that is open begins anew with it: other servers, another directory.
+    // Loading an open session reopens it, perhaps with other servers or another directory.
     await this.#open.get(id)?.close();
     this.#open.delete(id);
     if (!this.#template.unkept) await untilWritable(folder); // other sessions go on meanwhile
@@ -178,7 +181,7 @@ export class AcpSessions {
       workspace: cwd,
       roots: [...ownRoots, ...roots],
       chat,
-      // Those of the client come first: the first of a name is taken.
+      // The client's servers come first, because the first server of a name wins.
       mcpConfigs: [...(mcpConfig === undefined ? [] : [mcpConfig]), ...mcpConfigs],
     };
     const session = await AcpSession.begin(request, { ...parts, client: this.#client, host: this.#host });
@@ -211,7 +214,7 @@ function unknownSession(id: string, program: string): UserError {
   );
 }
 
-/** The last chat that was told of. */
+/** Encodes the last chat of a page. */
 function cursorOf({ id, updatedAt }: ChatMetadata): string {
   return Buffer.from(`${updatedAt} ${id}`).toString("base64url");
 }
@@ -220,7 +223,7 @@ function startOf(cursor: unknown, chats: readonly ChatMetadata[]): number {
   const [, time, id] = /^(\d+) ([0-9a-f-]+)$/.exec(Buffer.from(String(cursor), "base64url").toString()) ?? [];
   if (time === undefined) throw new UserError("USAGE", '"cursor" must be the nextCursor of an earlier answer.');
   const known = chats.findIndex((chat) => chat.id === id);
-  // It was deleted, or written to: on with what is older.
+  // The chat was deleted or written to since: continue with the next older one.
   const place =
     known >= 0 && chats[known]!.updatedAt === Number(time)
       ? known + 1

@@ -1,4 +1,4 @@
-// CursorAgentModelAdapter: agent CLIs behind the turn contract.
+// CursorAgentModelAdapter: drives agent CLIs as models, behind the turn contract.
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { type Check, callback, listOf, object, oneOf, positive, signal, text, words } from "../json/checks.ts";
@@ -13,20 +13,21 @@ import { Rotation } from "./rotation.ts";
 import { isRouter, type ToolRouter } from "./tools/router.ts";
 import { SentTurn } from "./turn-attempts.ts";
 
+/** The options of `CursorAgentModelAdapter`. */
 export type AdapterOptions = {
-  /** Where CLIs are started; default: the current directory. */
+  /** The directory to start CLIs in. Default: the current directory. */
   cwd?: string;
-  /** Tools of every turn that brings none of its own. */
+  /** Tools for every turn that has none of its own. */
   tools?: ToolRouter;
-  /** What is going on, line by line, without secrets. */
+  /** Called with progress messages, line by line, with secrets redacted. */
   log?(line: string): void;
-  /** Every frame of every CLI as a line of JSON, without secrets: also what is not forwarded. */
+  /** Called with every frame of every CLI as a line of JSON, forwarded or not, with secrets redacted. */
   debug?(line: string): void;
-  /** Longest line of a CLI; default 16 MiB. */
+  /** The longest line accepted from a CLI. Default: 16 MiB. */
   maxLineBytes?: number;
-  /** Versions of the contract that are understood. */
+  /** The versions of the contract to accept. */
   supportedVersions?: readonly string[];
-  /** How command lines are made; default: that of this machine. */
+  /** The platform to build command lines for. Default: that of this machine. */
   platform?: NodeJS.Platform;
 };
 
@@ -40,18 +41,20 @@ const adapterChecks = {
   platform: text,
 } satisfies Record<keyof AdapterOptions, Check>;
 
+/** A session of the adapter. */
 export type Session = { readonly id: string; readonly model: string; readonly cwd: string };
 
+/** The request of `sendTurn`. */
 export type TurnRequest = {
   messages: readonly TurnMessage[];
-  /** What the model may call, as it is told. Default: the tools of the adapter. */
+  /** The tools that the model is told it may call. Default: the tools of the adapter. */
   tools?: readonly TurnTool[] | ToolRouter;
-  /** Names that are accepted as well, without the model being told of them. */
+  /** Tool names that are also accepted, without the model being told of them. */
   alsoKnown?: readonly KnownTool[];
   turnId?: string;
-  /** "full" (the default): what a CLI says twice comes twice. "new": nothing comes twice. */
+  /** "full" (default): text that a CLI sends twice is delivered twice. "new": no text is delivered twice. */
   text?: "full" | "new";
-  /** Who is asked first, of those that may answer: for a turn that goes on with the tools of another. */
+  /** The candidate to ask first, for a turn that continues the tool calls of another. */
   preferred?: { model: string; profile: string };
   signal?: AbortSignal;
 };
@@ -70,8 +73,9 @@ const toolList = listOf((tool) =>
   isObject(tool) && typeof tool.name === "string" ? undefined : "must be a list of tools, or a router",
 );
 
+/** Drives agent CLIs as models: each turn starts a CLI and reports its events by the turn contract. */
 export class CursorAgentModelAdapter {
-  /** What was passed over in the config. */
+  /** What was ignored in the configuration. */
   readonly warnings: readonly string[];
   readonly #config: CheckedConfig;
   readonly #options: AdapterOptions;
@@ -81,7 +85,7 @@ export class CursorAgentModelAdapter {
   readonly #running = new Map<SentTurn, Session>();
   #isClosed = false;
 
-  /** Throws UserError for a config that is wrong. From a file: `new CursorAgentModelAdapter(loadConfig("openclaw.json"))`. */
+  /** Throws a UserError for an invalid configuration. From a file: `new CursorAgentModelAdapter(loadConfig("openclaw.json"))`. */
   constructor(config: AdapterConfig, options: AdapterOptions = {}) {
     this.#config = checkConfig(config);
     checkOptions("CursorAgentModelAdapter", options, adapterChecks, { example: "config, { … }" });
@@ -91,6 +95,7 @@ export class CursorAgentModelAdapter {
     this.#rotation = new Rotation(this.#config);
   }
 
+  /** Creates a session with one of the configured models. */
   async createSession(options: { model?: string; cwd?: string } = {}): Promise<Session> {
     checkOptions("createSession", options, { model: text, cwd: text });
     const { model, cwd } = options;
@@ -106,7 +111,7 @@ export class CursorAgentModelAdapter {
     return session;
   }
 
-  /** Nothing happens before the events are read. They end with exactly one `done` or `error`. */
+  /** Nothing is started before the events are read. They end with exactly one `done` or `error`. */
   sendTurn(session: Session, request: TurnRequest): SentTurn {
     if (!this.#sessions.has(session?.id))
       throw new UserError("SESSION_NOT_FOUND", "The session is closed, or not of this adapter.");
@@ -135,7 +140,7 @@ export class CursorAgentModelAdapter {
     );
   }
 
-  /** Ends what runs in a session, or the turn with this id. Resolves when its processes are gone. */
+  /** Cancels what runs in a session, or the turn with this id. Resolves when its processes are gone. */
   async cancel(which: Session | string): Promise<void> {
     const turns = [...this.#running].filter(([turn, session]) =>
       typeof which === "string" ? turn.turnId === which : session.id === which.id,
@@ -143,7 +148,7 @@ export class CursorAgentModelAdapter {
     await Promise.all(turns.map(([turn]) => turn.cancel()));
   }
 
-  /** Ends a session; without one, all of them, and the adapter. */
+  /** Closes a session; without an argument, all sessions and the adapter. */
   async close(session?: Session): Promise<void> {
     if (!session) this.#isClosed = true;
     for (const each of session ? [session] : [...this.#sessions.values()]) {
@@ -159,12 +164,12 @@ export class CursorAgentModelAdapter {
   }
 }
 
-/** Names that say which or where, and never who. */
+/** Variable names that describe a choice or a place, never a credential. */
 const harmlessNames =
   /(^|_)(MODEL|EFFORT|REGION|ZONE|DIR|HOME|PATH|LANG|TZ|URL|ENDPOINT|HOST|PORT|VERSION|MODE|LEVEL|DEBUG|PROXY|TERM|SHELL)$/i;
 const isPlace = /^(\/|~|\.|[A-Za-z]:\\|https?:\/\/)/;
 
-/** What a profile sets is likely to be a key, whatever its name; words and places are not. */
+/** A value in a profile is likely to be a key, whatever its name; plain words and paths are not. */
 function profileSecrets({ profiles }: CheckedConfig): string[] {
   return [...profiles.values()].flatMap((env) =>
     Object.entries(env).flatMap(([name, value]) => {

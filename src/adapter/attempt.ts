@@ -1,4 +1,4 @@
-// One attempt at a turn: one candidate, one CLI process, its frames read until it ends.
+// Runs one attempt at a turn: one candidate, one CLI process, its frames read until it ends.
 
 import { FrameError } from "../json/frame-error.ts";
 import { codeNamedIn, UserError } from "../protocol/error-codes.ts";
@@ -13,32 +13,32 @@ import { codeOfWords, type FailureKind, failureKind, isTooLong, refusedFlag } fr
 import { FrameReader, type ReadFrame } from "./frame-reader.ts";
 import type { ModelProfile } from "./rotation.ts";
 
-/** What became of one attempt; all of it is there once the turn is over. */
+/** The record of one attempt; complete once the turn is over. */
 export type Attempt = {
   model: string;
   profile: string;
-  /** How the turn went into the CLI. */
+  /** How the turn was passed to the CLI. */
   via: RunningCli["via"];
   pid: number;
   outcome: "running" | "ok" | "failed";
   error?: { code: string; message: string };
   kind?: FailureKind;
-  /** Why nobody else was tried after it, where others were configured. */
+  /** Why no other candidate was tried after this one, although others were configured. */
   kept?: string;
   exitCode: number | null;
   signal: string;
-  /** What was sent to stop it, in this order. */
+  /** The stages used to stop the process, in order. */
   stages: readonly string[];
   durationMs: number;
-  /** How many it sent, up to the end of the turn. */
+  /** The number of frames up to the end of the turn. */
   frames: number;
-  /** Those of unknown type, and those after the end. */
+  /** The number of frames of unknown type, or after the end. */
   ignored: number;
   warnings: readonly string[];
-  /** All the text of this attempt, nothing twice. */
+  /** All text of this attempt, with nothing repeated. */
   text: string;
   toolCalls: { name: string; args: Record<string, unknown> }[];
-  /** Tools of the CLI's own that it began to use. */
+  /** Tools of the CLI's own that it started to use. */
   ownTools: string[];
 };
 
@@ -48,11 +48,11 @@ export type AttemptContext = {
   signal: AbortSignal;
   platform?: NodeJS.Platform;
   parser?: FrameParserOptions;
-  /** Told when a CLI was started, with the promise of its end. */
+  /** Called when a CLI has been started, with the promise of its end. */
   onStart?(ended: Promise<unknown>): void;
-  /** Every frame, forwarded or not. */
+  /** Called with every frame, forwarded or not. */
   onFrame?(frame: Frame): void;
-  /** Texts for people, without secrets. */
+  /** Removes secrets from text for people. */
   redact(text: string): string;
 };
 
@@ -82,7 +82,7 @@ const contractFrames = new Map<string, FrameType>(
   [...frameTypes].map(([type, known]) => [type, ignored.has(type) ? { ...known, isIgnored: true } : known]),
 );
 
-/** Readings up to the one that ends the turn well. How it went stands in `attempt`; an `error` is not among the events. */
+/** Yields frames up to the one that ends the turn well. The outcome is in `attempt`; an `error` is not among the events. */
 export async function* runAttempt(
   attempt: Attempt,
   { model, env }: ModelProfile,
@@ -108,7 +108,7 @@ export async function* runAttempt(
       parser: { ...context.parser, framing: model.framing, tools: context.tools, types: contractFrames },
     });
   let end = yield* follow(attempt, start(), context);
-  // It was not started at all, or its shell gave up at once: nothing has been done yet.
+  // The CLI was not started, or its shell gave up at once: nothing has been done yet, so retry through stdin.
   const isUntouched = attempt.via === "argument" && attempt.frames === 0;
   if (end.error && isUntouched && isTooLong(`${end.error.message} ${end.stderr}`))
     end = yield* follow(attempt, start("stdin"), context);
@@ -135,7 +135,7 @@ async function* follow(attempt: Attempt, cli: RunningCli, context: AttemptContex
       if (!attempt.error && (reading.events.length > 0 || reading.newText !== "")) yield reading;
     }
   } finally {
-    // A reader who leaves early ends the CLI; one who has all he came for lets it end by itself.
+    // Stop the CLI if the reader leaves early; after a complete turn, let it exit by itself.
     if (attempt.outcome !== "ok") {
       cli.stop();
       await cli.ended;
@@ -158,14 +158,14 @@ function keep(attempt: Attempt, { events, newText, ownTool }: ReadFrame): void {
 function settle(attempt: Attempt, end: CliEnd, { model, context }: { model: Model; context: AttemptContext }): void {
   attempt.exitCode = end.exitCode;
   attempt.signal = end.signal;
-  // Only where its stdin is open can a CLI be told to cancel.
+  // A CLI can be told to cancel only while its stdin is open.
   attempt.stages = end.wasToldToCancel ? end.stages : end.stages.filter((stage) => stage !== "cancel");
   attempt.durationMs = end.durationMs;
   attempt.ignored = end.ignored;
   attempt.warnings = end.warnings.map((text) => context.redact(text));
-  // What was said to be done is done, whatever the CLI made of its end.
+  // A reported success counts, however the CLI exits afterwards.
   if (attempt.outcome === "ok") return;
-  // A CLI that is told to cancel says so as its own error: why it was told counts.
+  // A cancelled CLI reports that as its own error, but the reason for the cancellation counts.
   const said = end.stop === undefined || end.stop === "faulty" ? attempt.error : undefined;
   const error = said ?? (end.error && explained(end, end.error, model));
   attempt.outcome = "ok";
@@ -187,7 +187,7 @@ function inputOrFault(model: Model, turn: Turn, { platform }: AttemptContext): C
   }
 }
 
-/** What the CLI's own words on stderr say about its end, and what to type next. */
+/** Explains a failure by the CLI's own words on stderr, and says what to type next. */
 function explained(
   end: CliEnd,
   error: { code: string; message: string },

@@ -1,4 +1,4 @@
-// How a turn goes into a CLI: the prompt as its last argument, or through stdin, or one line of turn JSON on stdin.
+// Decides how a turn is passed to a CLI: the prompt as its last argument or through stdin, or one line of turn JSON on stdin.
 
 import { findProgram } from "../process/find-program.ts";
 import { isBatchFile, passesBatch, spawnWords } from "../process/windows-command.ts";
@@ -24,7 +24,7 @@ export function cliInput(model: InputSettings, turn: Turn, platform: NodeJS.Plat
   return { command, args: flags, prompt, promptVia };
 }
 
-/** Our own CLI is found as the SDK finds it: it need not be in PATH. */
+/** Finds Courser's own CLI as the SDK does: it need not be in PATH. */
 function ownCommand({ command, args }: InputSettings, platform: NodeJS.Platform): Partial<InputSettings> {
   const isOurs = ownNames.has(command) && findProgram(command, process.env, platform) === undefined;
   const own = isOurs ? ownCli() : undefined;
@@ -33,10 +33,10 @@ function ownCommand({ command, args }: InputSettings, platform: NodeJS.Platform)
 
 const ownNames: ReadonlySet<string> = new Set(["cursor-agent", "agent", "courser"]);
 
-/** Windows takes some 8,191 characters in the line of a batch file: above this a prompt is not an argument there. */
+/** Windows allows some 8,191 characters in the command line of a batch file; a longer prompt is not passed as an argument. */
 const longestOnWindows = 4000;
 const longestLineOnWindows = 8000;
-/** Linux takes 131,071 bytes in one argument, and the environment needs some of what all of them may have. */
+/** Linux allows 131,071 bytes in one argument, and the environment shares the limit for all arguments. */
 const longestBytes = 100_000;
 
 type CommandPrefix = { command: string; args: readonly string[]; platform: NodeJS.Platform };
@@ -46,7 +46,7 @@ function fitsAsArgument(prompt: string, { command, args, platform }: CommandPref
   if (platform !== "win32") return Buffer.byteLength(prompt) <= longestBytes;
   if (prompt.length > longestOnWindows) return false;
   if (!isBatchFile(command, platform)) return true;
-  // The shell reads the line of a batch file twice: what it needs for that makes the line longer.
+  // The shell parses the command line of a batch file twice, and the quoting for that makes the line longer.
   const words = spawnWords(command, [...args, "--", prompt], { platform });
   return passesBatch(prompt) && words.args.join(" ").length <= longestLineOnWindows;
 }

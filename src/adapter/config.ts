@@ -1,4 +1,4 @@
-// What the adapter is configured with: models and auth profiles, given as an object or read from openclaw.json.
+// The adapter's configuration: models and auth profiles, passed as an object or read from openclaw.json.
 import { readFileSync } from "node:fs";
 import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
@@ -6,45 +6,46 @@ import { nearestName } from "../text/nearest.ts";
 import { shownValue } from "../text/one-line.ts";
 import { systemErrorText } from "../text/system-error.ts";
 
-/** One entry of `models`, as it is written. */
+/** An entry of `models`, as written in the configuration. */
 export type ModelEntry = {
   provider: string;
   command: string;
   args?: readonly string[];
-  /** The prompt is the last argument. Otherwise one line of turn JSON goes to stdin. */
+  /** Pass the prompt as the last argument. Otherwise one line of turn JSON is written to stdin. */
   promptAsArg?: boolean;
-  /** Put before a prompt that is an argument. */
+  /** Flags placed before a prompt that is passed as an argument. */
   headlessFlags?: readonly string[];
-  /** From the start of the CLI to its result. */
+  /** The time limit from the start of the CLI to its result. */
   timeoutMs?: number;
-  /** Longest silence; none: only `timeoutMs` counts. */
+  /** The longest silence allowed. Default: no limit but `timeoutMs`. */
   idleMs?: number;
-  /** How long each stage of a stop waits for the CLI to go: after the cancel message, after SIGTERM, after its own result. */
+  /** How long each stage of stopping waits for the CLI to exit: after the cancel message, after SIGTERM, after its own result. */
   stopMs?: { cancel?: number; term?: number; result?: number };
-  /** How frames are told apart. "auto": by the first line of the stream. */
+  /** How frames are separated. "auto": detected from the first line of the stream. */
   framing?: "auto" | "ndjson" | "sentinel";
-  /** A CLI that says nothing so long gets the end of its stdin: some read it whole before they begin. */
+  /** Closes the CLI's stdin after this much silence, because some CLIs read it to its end before they begin. */
   closeStdinAfterMs?: number;
   authProfiles?: readonly string[];
   fallbackModels?: readonly string[];
   enabled?: boolean;
-  /** May another model repeat a turn in which the CLI used tools of its own that change things? */
+  /** Whether another model may repeat a turn in which the CLI used its own tools that change things. */
   fallbackAfterOwnTools?: boolean;
 };
 
-/** `env`: laid over the environment of this process for the CLI; null takes a variable away. */
+/** An auth profile. `env` is added to this process's environment for the CLI; null removes a variable. */
 export type ProfileEntry = { env?: Readonly<Record<string, string | null>> };
 
+/** The configuration of the adapter. */
 export type AdapterConfig = {
   models: Readonly<Record<string, ModelEntry>>;
   profiles?: Readonly<Record<string, ProfileEntry>>;
-  /** Which model a session has that names none; else the first that is enabled. */
+  /** The model for sessions that name none. Default: the first that is enabled. */
   defaultModel?: string;
 };
 
 const configKeys: readonly string[] = ["models", "profiles", "defaultModel"] satisfies (keyof AdapterConfig)[];
 
-/** An entry with nothing left open. */
+/** A model entry with all defaults filled in. */
 export type Model = Required<Omit<ModelEntry, "idleMs" | "stopMs">> & {
   name: string;
   idleMs?: number;
@@ -55,14 +56,14 @@ export type CheckedConfig = {
   models: ReadonlyMap<string, Model>;
   profiles: ReadonlyMap<string, Readonly<Record<string, string | null>>>;
   defaultModel: string;
-  /** What was passed over: unknown fields, models of other providers. */
+  /** What was ignored: unknown fields, models of other providers. */
   warnings: string[];
 };
 
-/** The one kind of model that this adapter drives. */
+/** The only provider that this adapter supports. */
 const provider = "cursor-agent-cli";
 
-/** Means the environment as it is, and need not be configured. */
+/** The environment unchanged; it need not be configured. */
 export const plainProfile = "default";
 
 type FieldCheck = (value: unknown) => string | undefined;
@@ -116,7 +117,7 @@ const usual = {
   fallbackAfterOwnTools: false,
 } satisfies Partial<ModelEntry>;
 
-/** Reads `models` and `profiles` of an openclaw.json; what else it holds is somebody else's. */
+/** Reads `models` and `profiles` from an openclaw.json; its other keys belong to other programs. */
 export function loadConfig(path = "openclaw.json"): AdapterConfig {
   let text: string;
   try {
@@ -138,14 +139,14 @@ export function loadConfig(path = "openclaw.json"): AdapterConfig {
   return value as AdapterConfig;
 }
 
-/** Throws UserError with the place and the remedy. `place`: what the messages call the config. */
+/** Throws a UserError that names the place and the remedy. `place` is what messages call the configuration. */
 export function checkConfig(value: unknown, place = "the adapter's config"): CheckedConfig {
   const complain = (where: string, problem: string): never => {
     throw new UserError("CONFIG_INVALID", `${place}: ${where} ${problem}.`);
   };
   if (!isObject(value)) return complain("it", 'must be an object with "models"');
   const warnings = Object.keys(value).flatMap((key) => {
-    // An openclaw.json holds much that is none of ours.
+    // An openclaw.json has many keys of other programs, so only near misses are reported.
     const near = configKeys.includes(key) ? undefined : nearestName(key, configKeys);
     return near === undefined ? [] : [`"${key}" has no effect; did you mean "${near}"?`];
   });
@@ -201,7 +202,7 @@ function readProfiles(value: unknown, complain: ReportProblem): CheckedConfig["p
     if (!isObject(entry)) return complain(where, 'must be an object such as { "env": { "CURSOR_API_KEY": "…" } }');
     const env = entry.env ?? {};
     if (!isObject(env)) return complain(`${where}.env`, "must be an object of variables");
-    // The value is not shown: it is likely to be a key.
+    // The value is not shown, because it is likely to be a key.
     const wrong = Object.entries(env).find(([, text]) => text !== null && typeof text !== "string");
     if (wrong) complain(`${where}.env.${wrong[0]}`, "must be a string, or null to unset the variable");
     profiles.set(name, env as Record<string, string | null>);
@@ -232,7 +233,7 @@ function checkNames(
       `${where}.authProfiles`,
       `names "${profile}", which is not in "profiles"${hint(profile, [...profiles.keys()])}`,
     );
-  // A piece of a config may name models that stand elsewhere: those that are here can be used all the same.
+  // A partial configuration may name models defined elsewhere: the models that are present still work.
   for (const name of model.fallbackModels.filter((each) => !known.includes(each)))
     warnings.push(`${where}.fallbackModels names "${name}", which is not in "models"${hint(name, known)}; skipped.`);
 }

@@ -1,4 +1,4 @@
-// What is wrong with a CLI that is to answer behind the turn contract: it is run as the adapter would, and looked at.
+// Diagnoses a CLI that is to answer behind the turn contract: runs it as the adapter would, and checks the results.
 import { type ProgramRequest, runProgram } from "../process/run-program.ts";
 import { createRedactor } from "../redact/redact.ts";
 import { secretValues } from "../redact/secret-names.ts";
@@ -9,13 +9,13 @@ import { type Finding, findings, type Trials } from "./findings.ts";
 type DoctorRequest = {
   /** The CLI with its arguments, without a prompt. */
   command: readonly string[];
-  /** How it gets a turn; without it, by `-p` or `--print` among its arguments. */
+  /** How the CLI gets a turn. Default: "argument" if its arguments include `-p` or `--print`, else "stdin". */
   style?: "argument" | "stdin";
-  /** Put before a prompt that is an argument. */
+  /** Flags placed before a prompt that is passed as an argument. */
   headlessFlags?: readonly string[];
   cwd?: string;
   env?: NodeJS.ProcessEnv;
-  /** For each of its runs; default 30 s. */
+  /** The time limit of each run. Default: 30 s. */
   timeoutMs?: number;
   signal?: AbortSignal;
 };
@@ -25,7 +25,7 @@ export type DoctorReport = {
   command: readonly string[];
   style: "argument" | "stdin";
   findings: Finding[];
-  /** How each run of it went. */
+  /** The outcome of each trial run. */
   runs: {
     name: keyof Trials;
     exitCode: number | null;
@@ -36,7 +36,7 @@ export type DoctorReport = {
   }[];
 };
 
-/** The least that is a turn. */
+/** The smallest valid turn. */
 const minimalTurn = {
   type: "turn" as const,
   turnId: "t1",
@@ -45,9 +45,9 @@ const minimalTurn = {
 };
 
 const usualTimeoutMs = 30_000;
-/** A whole stream must be kept to be judged. */
+/** Large enough to keep a whole stream, which is needed to judge it. */
 const keepBytes = 2 ** 26;
-/** How long a program that waits at a terminal is watched. */
+/** How long a program that waits at a terminal is observed. */
 const terminalMs = 4000;
 
 export async function examine(request: DoctorRequest): Promise<DoctorReport> {
@@ -67,7 +67,7 @@ export async function examine(request: DoctorRequest): Promise<DoctorReport> {
   const trials: Trials = { pipe: await run({ input: line }) };
   if (trials.pipe.failure === undefined && signal?.aborted !== true) {
     if (style === "stdin") {
-      // What answers at all has had time to; what waits for the end of its input never does.
+      // A CLI that answers at all has had time to; one that waits for the end of its input never does.
       const limit = Math.min(timeoutMs, trials.pipe.timedOut ? 3000 : 3 * trials.pipe.durationMs + 3000);
       trials.open = await run({ input: line, keepOpen: true, timeoutMs: limit });
     }
@@ -96,7 +96,7 @@ export async function examine(request: DoctorRequest): Promise<DoctorReport> {
   };
 }
 
-/** The same at a terminal, by way of script(1). Undefined where that is not known to be there. */
+/** The same command at a terminal, through script(1). Undefined on systems where script(1) is not known to exist. */
 function atTerminal(words: readonly string[]): string[] | undefined {
   if (process.platform === "linux") return ["script", "-qefc", words.map(quoted).join(" "), "/dev/null"];
   return process.platform === "darwin" ? ["script", "-q", "/dev/null", ...words] : undefined;

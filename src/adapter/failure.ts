@@ -1,9 +1,9 @@
-// Why an attempt failed, and what may help: another auth profile, another model, or nothing.
+// Classifies why an attempt failed, and so what may help: another auth profile, another model, or nothing.
 import type { ErrorCode } from "../protocol/error-codes.ts";
 
 /**
- * `auth` and `limit` are of the account: another profile may do better. The others are of the CLI or its model: another
- * model may. `final`: the turn itself is at fault, or somebody wanted it to end.
+ * `auth` and `limit` concern the account: another profile may work. The others concern the CLI or its model: another model
+ * may work. `final`: the turn itself is at fault, or was cancelled.
  */
 export type FailureKind = "auth" | "limit" | "transport" | "timeout" | "model" | "final";
 
@@ -33,7 +33,7 @@ const final: ReadonlySet<string> = new Set<ErrorCode>([
   "PROMPT_BLOCKED",
 ]);
 
-/** Codes of other CLIs are judged by their words. */
+/** Classifies an error code; codes of other CLIs are judged by the message. */
 export function failureKind(code: string, message = ""): FailureKind {
   const known = kinds[code as ErrorCode];
   if (known) return known;
@@ -44,7 +44,7 @@ export function failureKind(code: string, message = ""): FailureKind {
   return meant ? (kinds[meant] ?? "model") : "model";
 }
 
-// `_` joins words here: invalid_api_key.
+// Underscores join words here, as in invalid_api_key.
 const authThing = "(?<![a-z])(api[ _-]?keys?|tokens?|credentials?)(?![a-z])";
 const authFault = "(?<![a-z])(invalid|missing|expired|wrong|bad|required|revoked|rejected|refused)(?![a-z])";
 
@@ -67,12 +67,12 @@ const words: readonly [pattern: RegExp, code: ErrorCode][] = [
   [/ECONNREFUSED|ENOTFOUND|ECONNRESET|EAI_AGAIN|network error|fetch failed/i, "MODEL_UNREACHABLE"],
 ];
 
-/** What a CLI means that tells its failures in words alone. */
+/** Guesses the error code for a CLI that reports failures only in words. */
 export function codeOfWords(text: string): ErrorCode | undefined {
   return words.find(([pattern]) => pattern.test(text))?.[1];
 }
 
-/** A CLI that ends at once because it does not know a flag: which one. */
+/** Finds the flag that a CLI refused, if it ended because of an unknown flag. */
 export function refusedFlag(stderr: string, flags: readonly string[]): string | undefined {
   if (
     !/(unknown|unrecogni[sz]ed|unexpected|invalid|no such|not a valid|bad) (option|argument|flag|switch)|flag provided but not defined/i.test(
@@ -84,7 +84,7 @@ export function refusedFlag(stderr: string, flags: readonly string[]): string | 
   return flags.find((flag) => bare.includes(flag.replace(/^-+/, "").toLowerCase()));
 }
 
-/** The system's own words for a command line that does not fit. */
+/** Recognizes the system's messages for a command line that is too long. */
 export function isTooLong(text: string): boolean {
   return /\bE2BIG\b|\bENAMETOOLONG\b|argument list too long|command line is too long/i.test(text);
 }

@@ -1,4 +1,4 @@
-// What the runs of a CLI say about it: a list of findings, each with a remedy where something is wrong.
+// Evaluates the trial runs of a CLI: a list of findings, each with a remedy if something is wrong.
 
 import { isObject, tryParse } from "../json/object.ts";
 import type { ProgramEnd } from "../process/run-program.ts";
@@ -11,11 +11,11 @@ export type Finding = {
   check: string;
   status: "ok" | "warning" | "problem" | "skipped";
   message: string;
-  /** What to do about it. */
+  /** What the user can do about it. */
   remedy?: string;
 };
 
-/** `pipe`: its stdin ends after the turn. `open`: it does not. `terminal`: it has one. */
+/** In `pipe` stdin ends after the turn, in `open` it stays open, and in `terminal` the CLI runs at a terminal. */
 export type Trials = { pipe: ProgramEnd; open?: ProgramEnd; terminal?: ProgramEnd };
 
 type DoctorCase = { style: "argument" | "stdin"; command: readonly string[]; headlessFlags: readonly string[] };
@@ -36,12 +36,12 @@ export function findings(trials: Trials, given: DoctorCase): Finding[] {
 }
 
 type OutputSummary = {
-  /** Types of its frames, in order. */
+  /** The types of its frames, in order. */
   types: string[];
   version?: unknown;
   text: string;
   fault?: { code: string; message: string };
-  /** What ended the turn. */
+  /** The type of the frame that ended the turn, or "exit". */
   end?: string;
   failure?: { code: string; message: string };
   isBlank: boolean;
@@ -75,7 +75,7 @@ function summariseOutput({ stdout, exitCode, signal }: ProgramEnd): OutputSummar
   };
 }
 
-/** The handshake is not among the frames: its line is looked for. */
+/** The handshake is not among the frames, so look for its line. */
 function versionIn(stdout: Buffer): unknown {
   for (const line of stdout.toString("utf8").split("\n").slice(0, 20)) {
     const value = tryParse(line);
@@ -207,7 +207,7 @@ function terminalFinding({ pipe, terminal }: Trials, inPipe: OutputSummary): Fin
   if (!terminal || terminal.failure)
     return { check, status: "skipped", message: "It could not be run in a terminal here: script(1) is missing." };
   if (!inPipe.isBlank) return ok(check, "It needs none.");
-  // At a terminal both streams are one.
+  // At a terminal, stdout and stderr are one stream.
   if (pipe.stderr.trim() !== "") return { check, status: "skipped", message: "Fix what it says on stderr first." };
   if (terminal.stdout.toString("utf8").trim() !== "")
     return problem(

@@ -1,4 +1,4 @@
-// Frames of a CLI -> events of the turn contract. What is not forwarded is named here, type by type.
+// Converts frames of a CLI to events of the turn contract. Frame types that are not forwarded are listed here.
 
 import { isObject, type JsonObject, tryParse } from "../json/object.ts";
 import type { Frame } from "../protocol/frames.ts";
@@ -12,13 +12,13 @@ import { RepeatedText } from "./repeated-text.ts";
 
 /** What one frame means to a caller. */
 export type ReadFrame = {
-  /** As the contract has it: assistant lines in full, also where they only repeat deltas. */
+  /** The events of the contract: assistant lines in full, even if they only repeat deltas. */
   events: readonly TurnEvent[];
-  /** The text in it that was not said before in this stream. */
+  /** The text that is new in this stream. */
   newText: string;
-  /** A tool of the CLI's own that it has begun to use. */
+  /** A tool of the CLI's own that it has started to use. */
   ownTool?: string;
-  /** Fails closed: nothing more may be read. */
+  /** A fault in the stream: nothing more may be read. */
   fault?: Fault;
 };
 
@@ -29,14 +29,14 @@ export class FrameReader {
   readonly #decode = createDecoder();
   readonly #calls = new RepeatedCalls();
   #hasUsage = false;
-  /** It is the stream of a CLI: lines that only its newer versions have are no fault in it. */
+  /** True for the stream of a CLI, in which types added by newer versions are not a fault. */
   #isCliStream = false;
-  /** All that was new in this stream, and how many texts it was told as. */
+  /** All new text of this stream, and the number of texts it arrived in. */
   #said = "";
   #texts = 0;
-  /** What each kind of delta has told: a CLI may tell both. */
+  /** The text of each kind of delta: a CLI may send both kinds. */
   readonly #told = { assistant: "", assistant_delta: "" };
-  /** Text since the last flush or call: what a CLI that starts again would repeat. */
+  /** The text since the last flush or call, which a CLI that starts again would repeat. */
   #open = "";
   #retelling: RepeatedText | undefined;
 
@@ -66,13 +66,13 @@ export class FrameReader {
       case "connection":
         this.#decodeText(value);
         return nothing;
-      // thinking, system, user, interaction_query: for eyes, not for callers.
+      // thinking, system, user, interaction_query: for display only, not forwarded.
       default:
         return nothing;
     }
   }
 
-  /** Of the turn contract every type is known: what it does not name may be a call or an end that is misspelt. */
+  /** The turn contract has a fixed list of types: an unknown one may be a misspelt call or ending. */
   #unknown(type: string, { data }: JsonObject): ReadFrame {
     if (this.#isCliStream || !isObject(data)) return nothing;
     const message = `Wrong frame: the turn contract has no type ${JSON.stringify(type)}.`;
@@ -85,7 +85,7 @@ export class FrameReader {
     return { events, newText: this.#isRepeated(kind, content, line) ? "" : this.#decodeText(line) };
   }
 
-  /** Beside what the decoder knows: an answer told whole after its texts, and deltas in step with those of the other kind. */
+  /** Adds to the decoder's checks: an answer repeated whole after its parts, and deltas that repeat those of the other kind. */
   #isRepeated(kind: "assistant" | "assistant_delta", content: string, line: JsonObject): boolean {
     if (line.timestamp_ms === undefined) return this.#texts > 1 && content === this.#said;
     if (line.model_call_id !== undefined) return false;
@@ -94,7 +94,7 @@ export class FrameReader {
     return other !== "" && other.startsWith(this.#told[kind]);
   }
 
-  /** The decoder of the stream knows which lines only repeat others. */
+  /** The stream decoder knows which lines only repeat others. */
   #decodeText(line: unknown): string {
     let text = "";
     for (const event of this.#decode(line)) {
@@ -127,7 +127,7 @@ export class FrameReader {
     const call = value.tool_call as JsonObject;
     const nested = nestedCall(call);
     if (nested && this.#tools.has(nested.name)) {
-      // What a CLI reports as completed it has run itself.
+      // A call reported as completed was run by the CLI itself.
       if (value.subtype !== undefined && value.subtype !== "started") return nothing;
       const fault = callFault(nested.name, nested.args, this.#tools);
       if (fault) return { ...nothing, fault };
@@ -151,17 +151,17 @@ export class FrameReader {
       const code = typeof value.error_code === "string" ? value.error_code : (codeOfWords(text) ?? "CLI_FAILED");
       return { events: [{ type: "error", data: { code, message } }], newText: "" };
     }
-    // What was told as usage already is not told again.
+    // Usage that was already reported is not repeated.
     const usage = isObject(value.usage) && !this.#hasUsage ? [usageEvent(value.usage)] : [];
     return {
       events: [...usage, { type: "done", data: { finishReason: "stop" } }],
-      // Some CLIs say their answer only here.
+      // Some CLIs send their answer only here.
       newText: this.#said === "" ? text : "",
     };
   }
 }
 
-/** Exactly the fields of the contract. */
+/** Keeps only the fields of the contract. */
 function contractOnly(type: "usage" | "error" | "done", data: JsonObject): TurnEvent {
   switch (type) {
     case "usage":
@@ -176,7 +176,7 @@ function contractOnly(type: "usage" | "error" | "done", data: JsonObject): TurnE
   }
 }
 
-/** What was read from a cache was a part of the prompt too. */
+/** Tokens read from a cache are part of the prompt too. */
 function usageEvent(usage: JsonObject): TurnEvent {
   const count = (...names: string[]) => {
     const name = names.find((each) => typeof usage[each] === "number");
@@ -201,7 +201,7 @@ function assistantText(line: JsonObject): string {
   return text;
 }
 
-/** A delta of the contract, as the stream would say it. */
+/** A delta of the contract as a stream-json line. */
 function deltaLine(frame: JsonObject): JsonObject {
   const { content } = frame.data as { content: string };
   return {
@@ -211,7 +211,7 @@ function deltaLine(frame: JsonObject): JsonObject {
   };
 }
 
-/** `tool_call{name, arguments|args}`, also below `function`; the arguments may be JSON in a string. */
+/** Reads `tool_call{name, arguments|args}`, also below `function`; the arguments may be JSON in a string. */
 function nestedCall(call: JsonObject): { name: string; args: unknown } | undefined {
   const inner = isObject(call.function) ? call.function : call;
   if (typeof inner.name !== "string" || inner.name === "") return undefined;

@@ -1,4 +1,4 @@
-// The package entry ./adapter: agent CLIs as models, behind the turn contract.
+// Package entry `./adapter`: agent CLIs as models, behind the turn contract.
 export { type ErrorCode, UserError } from "../protocol/error-codes.ts";
 export type {
   KnownTool,

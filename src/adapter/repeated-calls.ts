@@ -1,4 +1,4 @@
-// Calls that are told twice: in both shapes of one stream, or under one id.
+// Detects calls that a stream reports twice: in both of its formats, or under the same id.
 
 export type CallShape = "contract" | "nested";
 
@@ -8,7 +8,7 @@ export class RepeatedCalls {
   readonly #counts = { contract: new Map<string, number>(), nested: new Map<string, number>() };
   readonly #ids = new Set<unknown>();
 
-  /** The same call may be made twice, but then it is told twice in one shape. */
+  /** A call that is really made twice is reported twice in one format. */
   isNew(shape: CallShape, call: Call, id?: unknown): boolean {
     if (id !== undefined && this.#ids.has(id)) return false;
     if (id !== undefined) this.#ids.add(id);
@@ -20,7 +20,7 @@ export class RepeatedCalls {
   }
 }
 
-/** The order of keys is not a difference between two calls. */
+/** The order of keys does not make two calls different. */
 export function callKey({ name, args }: Call): string {
   return JSON.stringify([name, sorted(args)]);
 }

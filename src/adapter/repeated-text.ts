@@ -1,16 +1,16 @@
-// A text that is told again, by the same model or another: what of it has not been said yet.
+// Finds the new part of a text that is sent again from the start, by the same model or another.
 
 export class RepeatedText {
   readonly #said: string;
   #at = 0;
   #hasParted = false;
 
-  /** `said`: what was delivered before the telling began again. */
+  /** `said` is the text that was delivered before. */
   constructor(said: string) {
     this.#said = said;
   }
 
-  /** What is new in the next piece. A text that turns out to be another one is given whole, in a paragraph of its own. */
+  /** Returns what is new in the next piece. Once the text differs from the first one, it is given whole, as a new paragraph. */
   next(piece: string): string {
     if (this.#hasParted || piece === "") return piece;
     const known = this.#said.slice(this.#at, this.#at + piece.length);

@@ -1,14 +1,14 @@
-// Who is asked next: the profiles of the model, then its fallback models. What was refused rests for a while.
+// Chooses the next candidate: the profiles of the model, then its fallback models. A refused profile rests for a while.
 import { type CheckedConfig, type Model, plainProfile } from "./config.ts";
 import type { FailureKind } from "./failure.ts";
 
 /** A model with one of its auth profiles. */
 export type ModelProfile = { model: Model; profile: string; env: Readonly<Record<string, string | undefined>> };
 
-/** How long a profile rests that was refused, and one that was used too much. */
+/** How long a profile rests after an auth failure or a rate limit. */
 const restMs: Partial<Record<FailureKind, number>> = { auth: 600_000, limit: 60_000 };
 
-/** Lasts as long as the adapter: a profile that was refused in one turn is not tried first in the next. */
+/** Lives as long as the adapter: a profile refused in one turn is not tried first in the next. */
 export class Rotation {
   readonly #config: CheckedConfig;
   readonly #now: () => number;
@@ -19,7 +19,7 @@ export class Rotation {
     this.#now = now;
   }
 
-  /** Everyone who may answer for a model, best first. `preferred`: who answered before in the same matter. */
+  /** All candidates for a model, best first. `preferred` is the one that answered before in the same conversation. */
   candidates(name: string, preferred?: { model: string; profile: string }): ModelProfile[] {
     const isPreferred = ({ model, profile }: ModelProfile) =>
       model.name === preferred?.model && profile === preferred.profile;
@@ -34,16 +34,16 @@ export class Rotation {
     return [...new Set(models)].filter((each) => each.enabled).flatMap((each) => this.#ofModel(each));
   }
 
-  /** Those left to try, in order, after one has failed; its profile may have to rest. */
+  /** The candidates left to try, in order, after one has failed; puts its profile to rest if needed. */
   after(failed: ModelProfile, kind: FailureKind, left: readonly ModelProfile[]): ModelProfile[] {
     const rest = restMs[kind];
     if (rest === undefined) return left.filter(({ model }) => model !== failed.model);
     this.#restsUntil.set(accountOf(failed), this.#now() + rest);
-    // A model that shares command and profile with this one may still have an account of its own, by its arguments.
+    // A model with the same command and profile may still use another account, through its arguments.
     return [...left];
   }
 
-  /** Rested ones first; of the others, the one whose rest ends soonest. */
+  /** Profiles that are not resting first; then those whose rest ends soonest. */
   #ofModel(model: Model): ModelProfile[] {
     const now = this.#now();
     const restLeft = (each: ModelProfile) => Math.max(0, (this.#restsUntil.get(accountOf(each)) ?? 0) - now);
@@ -59,7 +59,7 @@ export class Rotation {
   }
 }
 
-/** The same name may mean another account to another CLI. */
+/** The same profile name may mean another account for another CLI. */
 function accountOf({ model, profile }: ModelProfile): string {
   return `${model.command}\0${profile}`;
 }

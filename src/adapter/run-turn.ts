@@ -1,4 +1,4 @@
-// The runtime: model and tools together, until the model is done. Text comes once, every call is run once.
+// Runs the model and its tools until the model is done. Text is delivered once, and every call runs once.
 import { type Check, positive, signal } from "../json/checks.ts";
 import { checkOptions, misuse } from "../protocol/check-options.ts";
 import { UserError } from "../protocol/error-codes.ts";
@@ -9,12 +9,13 @@ import type { Attempt } from "./attempt.ts";
 import { createToolRouter, isRouter, type ToolRouter } from "./tools/router.ts";
 import type { SentTurn } from "./turn-attempts.ts";
 
+/** The request of `runTurn`. */
 export type RuntimeRequest = {
   messages: readonly TurnMessage[];
   tools?: ToolRouter;
-  /** How often the model may be asked; default 50. */
+  /** How often the model may be asked. Default: 50. */
   maxSteps?: number;
-  /** How often in a row it may make the very same calls; default 5. */
+  /** How often in a row the model may make exactly the same calls. Default: 5. */
   loopLimit?: number;
   signal?: AbortSignal;
 };
@@ -27,11 +28,13 @@ const runtimeChecks = {
   signal,
 } satisfies Record<keyof RuntimeRequest, Check>;
 
-/** Comes after the `tool_call` that it answers. */
+/** The result of a tool; follows the `tool_call` that it answers. */
 export type ToolResultEvent = { type: "tool_result"; data: { name: string; content: string; isError: boolean } };
 
+/** An event of `runTurn`: of the turn contract, or a tool result. */
 export type RuntimeEvent = TurnEvent | ToolResultEvent;
 
+/** The result of `runTurn`. */
 export type TurnResult = {
   /** What the model said after its last call. */
   text: string;
@@ -39,10 +42,11 @@ export type TurnResult = {
   usage: ContractUsage["data"];
   attempts: readonly Attempt[];
   finishReason?: string;
-  /** Set when the turn did not end well. */
+  /** Set if the turn failed. */
   error?: { code: string; message: string };
 };
 
+/** Sends a turn and runs the tools that the model calls, until the model is done. */
 export function runTurn(
   adapter: Pick<CursorAgentModelAdapter, "sendTurn">,
   session: Session,
@@ -55,13 +59,14 @@ export function runTurn(
   return new RuntimeTurn(adapter, session, request);
 }
 
-const mostSteps = 50;
-const mostRepeats = 5;
+const defaultMaxSteps = 50;
+const maxRepeats = 5;
 
+/** A running turn: iterate its events, or await `result()`. */
 export class RuntimeTurn implements AsyncIterable<RuntimeEvent> {
-  /** Of all steps, in order. */
+  /** The attempts of all steps, in order. */
   readonly attempts: Attempt[] = [];
-  /** The conversation, with what was said and found in this turn. */
+  /** The conversation, including what this turn has added. */
   readonly messages: TurnMessage[];
   readonly usage = { promptTokens: 0, completionTokens: 0 };
   readonly #adapter: Pick<CursorAgentModelAdapter, "sendTurn">;
@@ -82,7 +87,7 @@ export class RuntimeTurn implements AsyncIterable<RuntimeEvent> {
     return this.#events;
   }
 
-  /** Reads all events, and tells how it went. */
+  /** Reads all events and returns how the turn went. */
   async result(): Promise<TurnResult> {
     let last: RuntimeEvent | undefined;
     for await (const event of this) last = event;
@@ -97,7 +102,7 @@ export class RuntimeTurn implements AsyncIterable<RuntimeEvent> {
   }
 
   async *#run(): AsyncGenerator<RuntimeEvent> {
-    const { tools = createToolRouter([]), maxSteps = mostSteps, loopLimit = mostRepeats, signal } = this.#request;
+    const { tools = createToolRouter([]), maxSteps = defaultMaxSteps, loopLimit = maxRepeats, signal } = this.#request;
     let before = "";
     let repeats = 0;
     for (let step = 0; step < maxSteps; step++) {
@@ -107,7 +112,7 @@ export class RuntimeTurn implements AsyncIterable<RuntimeEvent> {
         alsoKnown: tools.known(),
         text: "new",
         signal,
-        // Whoever could not answer before would only fail again.
+        // Ask the model that answered last first: those that failed before it would fail again.
         preferred: this.attempts.at(-1),
       });
       if (sent instanceof UserError) {
@@ -119,7 +124,7 @@ export class RuntimeTurn implements AsyncIterable<RuntimeEvent> {
         yield end;
         return;
       }
-      // Calls are run once the turn is known to be sound, and only those of the attempt that was.
+      // Calls run only after the turn has ended well, and only those of the attempt that succeeded.
       const { text, toolCalls } = sent.attempts.at(-1)!;
       this.#text = text;
       const calls = toolCalls.map((call, index) => ({ id: `call_${step + 1}_${index + 1}`, ...call }));
@@ -142,7 +147,7 @@ export class RuntimeTurn implements AsyncIterable<RuntimeEvent> {
     yield { type: "error", data: { code: "MAX_TURNS", message } };
   }
 
-  /** A session may be closed while a tool runs: that ends the turn as a cancelled one does. */
+  /** The session may be closed while a tool runs: the turn then ends as a cancelled one does. */
   #send(step: number, request: TurnRequest): SentTurn | UserError {
     try {
       return this.#adapter.sendTurn(this.#session, request);
@@ -155,7 +160,7 @@ export class RuntimeTurn implements AsyncIterable<RuntimeEvent> {
     }
   }
 
-  /** What one step says; its calls wait for its end. */
+  /** Forwards the events of one step; its calls are kept until its end. */
   async *#hear(sent: SentTurn): AsyncGenerator<RuntimeEvent, Extract<TurnEvent, { type: "done" | "error" }>> {
     let end: Extract<TurnEvent, { type: "done" | "error" }> | undefined;
     try {

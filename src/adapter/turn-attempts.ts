@@ -1,4 +1,4 @@
-// A turn that was sent: its events, its attempts, and the way from one that failed to the next.
+// SentTurn: the events and attempts of a turn, and the fallback from a failed attempt to the next candidate.
 import { UserError } from "../protocol/error-codes.ts";
 import type { Frame, FrameParserOptions } from "../protocol/frames.ts";
 import type { KnownTool, Turn, TurnEvent } from "../protocol/turn-contract.ts";
@@ -12,7 +12,7 @@ export type SentTurnContext = {
   session: { id: string; model: string; cwd: string };
   rotation: Rotation;
   tools: readonly KnownTool[];
-  /** "full": assistant lines as they are, also where they repeat deltas. "new": nothing twice. */
+  /** "full": assistant lines as they are, even if they repeat deltas. "new": no text twice. */
   text: "full" | "new";
   preferred?: { model: string; profile: string };
   signal?: AbortSignal;
@@ -21,21 +21,22 @@ export type SentTurnContext = {
   redact(text: string): string;
   log(line: string): void;
   debug?(line: string): void;
-  /** Called when the events begin to be read, and when nothing more comes of them. */
+  /** Called when reading of the events begins, and when it is over. */
   onBegin(turn: SentTurn): void;
   onEnd(turn: SentTurn): void;
 };
 
-/** Tools of CLIs that only look. Whatever else a CLI used of its own may have changed something. */
+/** CLI tools that only read. Any other tool of the CLI's own may have changed something. */
 const lookingTools = new Set(
   "read ls grep glob semSearch readLints webFetch webSearch updateTodos readTodos askQuestion createPlan listMcpResources readMcpResource await".split(
     " ",
   ),
 );
 
+/** A turn that was sent; iterate its events. */
 export class SentTurn implements AsyncIterable<TurnEvent> {
   readonly turnId: string;
-  /** Every candidate that was tried, in order; the last one is the one that answered. */
+  /** Every candidate that was tried, in order; the last one answered or failed last. */
   readonly attempts: Attempt[] = [];
   readonly #turn: Turn;
   readonly #place: SentTurnContext;
@@ -50,7 +51,7 @@ export class SentTurn implements AsyncIterable<TurnEvent> {
     this.#events = this.#tell();
   }
 
-  /** Once: events are not kept. The CLI is started with the first read, and ended when the reader leaves. */
+  /** For one reader: events are not kept. The CLI is started at the first read, and stopped when the reader leaves. */
   [Symbol.asyncIterator](): AsyncGenerator<TurnEvent> {
     return this.#events;
   }
@@ -113,7 +114,7 @@ export class SentTurn implements AsyncIterable<TurnEvent> {
     return attempt;
   }
 
-  /** What the CLI's own tools have changed would be changed again by whoever is asked next. */
+  /** Changes made by the CLI's own tools would be made again by the next candidate. */
   #reasonToStay({ model }: ModelProfile, { ownTools }: Attempt): string | undefined {
     const changing = ownTools.filter((name) => !lookingTools.has(name));
     if (changing.length === 0 || model.fallbackAfterOwnTools) return undefined;
@@ -132,20 +133,20 @@ export class SentTurn implements AsyncIterable<TurnEvent> {
   }
 }
 
-/** What the caller has been given in this turn, over all attempts: none of it is given again. */
+/** Tracks what the caller has received in this turn, over all attempts, so that nothing is delivered twice. */
 class Delivered {
   readonly #mode: SentTurnContext["text"];
   #text = "";
   readonly #calls = new Map<string, number>();
   #retelling: RepeatedText | undefined;
-  /** Calls of earlier attempts that this one has not made yet. */
+  /** Calls of earlier attempts that the current one has not made yet. */
   #mayRepeat = new Map<string, number>();
 
   constructor(mode: SentTurnContext["text"]) {
     this.#mode = mode;
   }
 
-  /** Another attempt tells the turn from its beginning. */
+  /** A new attempt repeats the turn from its beginning. */
   begin(): void {
     this.#retelling = this.#text === "" ? undefined : new RepeatedText(this.#text);
     this.#mayRepeat = new Map(this.#calls);

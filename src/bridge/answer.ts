@@ -1,39 +1,43 @@
-// The unified answer: what a handler may say, and what of it a host cannot carry over.
+// HookAnswer: what a handler may return, and which parts of it a host cannot carry.
 import { isObject, type JsonObject } from "../json/object.ts";
 import { nearestName } from "../text/nearest.ts";
 import type { HostName } from "./event.ts";
 
+/** What a hook decides about a call or a prompt. */
 export type Decision = "allow" | "deny" | "ask";
 
+/** What a handler may return. */
 export type HookAnswer = {
   decision?: Decision;
-  /** For the model. On Stop: what it shall do next. */
+  /** Text for the model. On Stop: what it should do next. */
   reason?: string;
-  /** For the person. */
+  /** Text that is shown to the user. */
   user_message?: string;
-  /** The arguments to call the tool with instead: all of them. */
+  /** Replaces the arguments of the call, all of them. */
   modified_input?: JsonObject;
-  /** For the model, beside what happened. */
+  /** Text for the model, in addition to what happened. */
   additional_context?: string;
 };
 
+/** The name of a field of an answer. */
 export type AnswerField = keyof HookAnswer;
+/** The fields of an answer. */
 export const answerFields = ["decision", "reason", "user_message", "modified_input", "additional_context"] as const;
 
-/** A part of an answer that did not arrive as it was meant. */
+/** A part of an answer that the host could not take as given. */
 export type Loss = {
   field: AnswerField;
   host: HostName;
-  /** The host's name of the event. */
+  /** The host's name for the event. */
   event: string;
-  /** What the host is told instead; nothing: the field was dropped. */
+  /** What the host gets instead; absent if the field was dropped. */
   instead?: string;
 };
 
-/** What the host reads. `stderr` holds whole lines. */
+/** What the host reads. `stderr` consists of whole lines. */
 export type HookReply = { stdout: string; stderr: string; exit_code: number; losses: Loss[] };
 
-/** One for all warnings, so that one filter finds them. */
+/** One prefix for all warnings, so that one filter finds them. */
 const prefix = "[agent-hooks-bridge]";
 
 export function warning(text: string): string {
@@ -42,7 +46,7 @@ export function warning(text: string): string {
 
 export type AnswerFault = { fault: string };
 
-/** What a handler returned, checked: a guard that misspells its refusal must not let pass. */
+/** Checks what a handler returned: a guard that misspells its refusal must not let the call pass. */
 export function readAnswer(returned: unknown): HookAnswer | AnswerFault {
   if (returned === undefined || returned === null) return {};
   if (!isObject(returned)) return { fault: `it returned ${describe(returned)}, not an object` };

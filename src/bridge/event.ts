@@ -1,13 +1,15 @@
-// The unified event: what a handler is told, the same on every host.
+// BridgeEvent: what a handler receives, the same on every host.
 import type { JsonObject } from "../json/object.ts";
 
+/** The names of all hosts. */
 export const hostNames = ["cursor", "claude", "codex"] as const;
+/** The name of a host, such as `claude`. */
 export type HostName = (typeof hostNames)[number];
 
-/** On every host. */
+/** Events that every host has. */
 export const commonHookNames = ["SessionStart", "PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"] as const;
 
-/** Where a host has them; on `cursor` only when asked for with `events: "all"`. */
+/** Events that only some hosts have; `cursor` needs `events: "all"` for them. */
 export const furtherHookNames = [
   "SessionEnd",
   "PreCompact",
@@ -17,29 +19,31 @@ export const furtherHookNames = [
   "PermissionRequest",
 ] as const;
 
+/** The names of all events. */
 export const hookNames = [...commonHookNames, ...furtherHookNames] as const;
+/** The name of an event, such as `PreToolUse`. */
 export type HookName = (typeof hookNames)[number];
 
-/** Codex is not told of calls that fail. */
+/** Codex does not report calls that fail. */
 export const codexHookNames = hookNames.filter((name) => name !== "PostToolUseFailure");
 
-/** What every event says. */
+/** The fields of every event. */
 type Base<Name extends HookName> = {
   event: Name;
   host: HostName;
-  /** What the host calls this event: `beforeShellExecution`. */
+  /** The host's own name for this event: `beforeShellExecution`. */
   nativeEvent: string;
   cwd?: string;
   sessionId?: string;
   transcriptPath?: string | null;
   model?: string;
-  /** The payload, whole and untouched. */
+  /** The host's payload, complete and unchanged. */
   _native: JsonObject;
 };
 
 /**
- * Arguments of known tools. Hosts send more fields than these; only `Bash.command` is there on all of them. Which files
- * a call is about is in `paths`, whatever a host calls its arguments.
+ * Arguments of known tools. Hosts send more fields than these; only `Bash.command` is present on all of them. The files that
+ * a call is about are in `paths`, whatever a host calls its arguments.
  */
 export type ToolInputs = {
   Bash: { command: string; description?: string; timeout?: number; working_directory?: string; [key: string]: unknown };
@@ -51,7 +55,7 @@ export type ToolInputs = {
     new_string?: string;
     replace_all?: boolean;
     edits?: { old_string: string; new_string: string }[];
-    /** The patch, on Codex. */
+    /** The text of the patch, on Codex. */
     command?: string;
     [key: string]: unknown;
   };
@@ -63,49 +67,59 @@ export type ToolInputs = {
   WebSearch: { query?: string; [key: string]: unknown };
   Task: { description?: string; prompt?: string; subagent_type?: string; [key: string]: unknown };
   TodoWrite: { todos?: unknown[]; [key: string]: unknown };
-  /** The arguments of the server's tool; `mcp` says which. */
+  /** The arguments of the server's tool; `mcp` names it. */
   MCP: JsonObject;
 };
 
+/** The name of a tool with known arguments. */
 export type KnownTool = keyof ToolInputs;
 
 /**
- * Stands in the types for every tool that is not in `ToolInputs`, so that comparing `tool` narrows `input`; the value is
- * the host's own name. To find one of these, compare `nativeTool`.
+ * The type of `tool` for every tool that is not in `ToolInputs`, so that comparing `tool` narrows `input`; the actual value
+ * is the host's own name. To match such a tool, compare `nativeTool`.
  */
 export type UnknownTool = "(another tool)";
 
 type Call<Tool, Input> = {
-  /** One name for the same tool on all hosts: a shell is `Bash`, an MCP tool `MCP`, a patch `Edit`. */
+  /** The tool's name, the same on all hosts: a shell is `Bash`, an MCP tool `MCP`, a patch `Edit`. */
   tool: Tool;
-  /** What the host calls it: `Shell`, `mcp__github__search`, `apply_patch`. */
+  /** The host's own name: `Shell`, `mcp__github__search`, `apply_patch`. */
   nativeTool: string;
   input: Input;
   /** The files that the arguments name. */
   paths: string[];
-  /** Of an MCP tool. Not every host says which server it belongs to. */
+  /** The MCP tool, if it is one. Not every host reports its server. */
   mcp?: { server?: string; tool: string };
   callId?: string;
 };
 type AnyCall = { [Tool in KnownTool]: Call<Tool, ToolInputs[Tool]> }[KnownTool] | Call<UnknownTool, JsonObject>;
 
+/** The event before a tool runs. */
 export type PreToolUse = Base<"PreToolUse"> & AnyCall;
+/** The event after a tool has run. */
 export type PostToolUse = Base<"PostToolUse"> & AnyCall & { output?: unknown; durationMs?: number };
+/** The event after a tool call has failed. */
 export type PostToolUseFailure = Base<"PostToolUseFailure"> &
   AnyCall & { error: string; isInterrupt?: boolean; durationMs?: number };
-/** A person is about to be asked about a call. No decision, or `ask`: they are. */
+/** The event before the user is asked about a call. Without a decision, or with `ask`, the user is asked. */
 export type PermissionRequest = Base<"PermissionRequest"> & AnyCall;
+/** The event when the user submits a prompt. */
 export type UserPromptSubmit = Base<"UserPromptSubmit"> & {
   prompt: string;
   attachments: { type: string; file_path: string }[];
 };
+/** The event when a session begins. */
 export type SessionStart = Base<"SessionStart"> & { source?: string };
+/** The event when a session ends. */
 export type SessionEnd = Base<"SessionEnd"> & { reason?: string };
-/** `isContinued`: a hook has made the agent go on before; to do so for ever is a loop. */
+/** The event before the agent stops. `isContinued` is true if a hook has already made it go on: check it to avoid a loop. */
 export type Stop = Base<"Stop"> & { isContinued: boolean; status?: string; lastMessage?: string | null };
+/** The event before the conversation is compacted. */
 export type PreCompact = Base<"PreCompact"> & { trigger?: string };
 type Subagent = { agentId?: string; agentType?: string; task?: string };
+/** The event when a subagent starts. */
 export type SubagentStart = Base<"SubagentStart"> & Subagent;
+/** The event when a subagent finishes. */
 export type SubagentStop = Base<"SubagentStop"> &
   Subagent & { isContinued: boolean; status?: string; lastMessage?: string | null };
 
@@ -123,7 +137,7 @@ type EventsByName = {
   PermissionRequest: PermissionRequest;
 };
 
-/** Scripts written for other bridges find their names too. */
+/** Aliases of fields, for scripts written for other bridges. */
 const otherNames = {
   sessionId: "session_id",
   transcriptPath: "transcript_path",
@@ -139,11 +153,12 @@ type WithOtherNames<Event> = Event extends unknown
   ? Event & { [Key in keyof Event as Key extends keyof OtherNames ? OtherNames[Key] : never]: Event[Key] }
   : never;
 
-/** The event of a name, narrowed by `tool` where it has one. */
+/** The event of a name, narrowed by `tool` if it has one. */
 export type BridgeEventOf<Name extends HookName> = WithOtherNames<EventsByName[Name]>;
+/** Any event, as a handler receives it. */
 export type BridgeEvent = { [Name in HookName]: BridgeEventOf<Name> }[HookName];
 
-/** An event as a host's table builds it. What is undefined is left out. */
+/** An event as a host's table builds it. Undefined fields are left out. */
 export type EventDraft = { event: HookName; host: HostName; nativeEvent: string; _native: JsonObject } & JsonObject;
 
 export function finishEvent(draft: EventDraft): BridgeEvent {

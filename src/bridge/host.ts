@@ -1,19 +1,21 @@
-// What the bridge knows of a host: how its payloads are read and how it wants to be answered. A new host is a file and a row.
+// The interface of a host: how its payloads are parsed and how it is answered. To add a host, add a file and a row.
 import { type Check, type FieldTable, oneOf } from "../json/checks.ts";
 import { isObject, type JsonObject, tryParse } from "../json/object.ts";
 import { optionsFault } from "../protocol/check-options.ts";
 import type { HookAnswer, HookReply } from "./answer.ts";
 import type { BridgeEvent, HookName, HostName } from "./event.ts";
 
+/** The options of `parse`. */
 export type ParseOptions = {
-  /** `all`: also events that the host's adapter does not take by default. */
+  /** `all` also accepts events that the host's adapter refuses by default. */
   events?: "common" | "all";
 };
 
+/** The options of `serialize`. */
 export type SerializeOptions = {
-  /** What becomes of `ask` on versions of Cursor that do not honour it. `deny` unless told; `ask` leaves it alone. */
+  /** Replaces `ask` on versions of Cursor that do not honour it. Default: `deny`; `ask` leaves it unchanged. */
   cursorAskFallback?: "allow" | "deny" | "ask";
-  /** Who calls itself cursor: an editor or its CLI (told by the version), or Courser. */
+  /** Set to `courser` if Courser is the caller; Cursor's editor and CLI are told apart by their version. */
   cursorSurface?: "courser";
 };
 
@@ -26,23 +28,24 @@ const serializeChecks = {
 
 export const hostChecks = { ...parseChecks, ...serializeChecks };
 
-/** Pure: the same payload and the same answer give the same bytes. */
+/** Parses payloads and serializes answers for one host. Pure: the same payload and answer give the same bytes. */
 export interface Host {
   readonly name: HostName;
-  /** The host's own events -> ours. */
+  /** Maps the host's own event names to those of the bridge. */
   readonly events: Readonly<Record<string, HookName>>;
-  /** What is printed when there is nothing to say. */
+  /** The output when there is nothing to say. */
   readonly silence: string;
-  /** Can its answer to this event refuse something? */
+  /** Whether the answer to this event can refuse something. */
   permits(event: BridgeEvent): boolean;
-  /** Throws BridgeError for events that it does not take and payloads that are not what they should be. */
+  /** Throws a BridgeError for unsupported events and malformed payloads. */
   parse(raw: unknown, options?: ParseOptions): BridgeEvent;
+  /** Converts an answer to the host's format. */
   serialize(answer: HookAnswer, event: BridgeEvent, options?: SerializeOptions): HookReply;
 }
 
 /**
- * `PAYLOAD`: it cannot be read, so nothing is known of what it asks; whoever guards must refuse. `EVENT`, `HOST`,
- * `HANDLERS`, `OPTIONS`: something is set up wrongly.
+ * `PAYLOAD`: the payload cannot be read, so its request is unknown; a guard must refuse. `EVENT`, `HOST`, `HANDLERS`,
+ * `OPTIONS`: the setup is wrong.
  */
 export class BridgeError extends Error {
   readonly code: "PAYLOAD" | "EVENT" | "HOST" | "HANDLERS" | "OPTIONS";
@@ -54,13 +57,13 @@ export class BridgeError extends Error {
   }
 }
 
-/** Throws BridgeError: a misspelt option would be passed over in silence. */
+/** Throws a BridgeError, so that a misspelt option is not silently ignored. */
 export function checkOptions(caller: string, options: unknown, table: FieldTable): void {
   const fault = optionsFault(caller, options, table);
   if (fault !== undefined) throw new BridgeError("OPTIONS", fault);
 }
 
-/** The host, with its callers' options checked. */
+/** Wraps a host so that the options of its callers are checked. */
 export function checkedHost(host: Host): Host {
   return {
     ...host,
@@ -75,24 +78,24 @@ export function checkedHost(host: Host): Host {
   };
 }
 
-/** The payload as an object; text is read as JSON. */
+/** Returns the payload as an object; text is parsed as JSON. */
 export function payloadOf(raw: unknown): JsonObject {
   const value = typeof raw === "string" ? tryParse(raw) : raw;
   if (isObject(value)) return value;
   throw new BridgeError("PAYLOAD", "the payload is not a JSON object");
 }
 
-export function textOf(payload: JsonObject, key: string): string | undefined {
+export function textField(payload: JsonObject, key: string): string | undefined {
   const value = payload[key];
   return typeof value === "string" ? value : undefined;
 }
 
-export function numberOf(payload: JsonObject, key: string): number | undefined {
+export function numberField(payload: JsonObject, key: string): number | undefined {
   const value = payload[key];
   return typeof value === "number" ? value : undefined;
 }
 
-/** What a handler relies on. */
+/** Throws a BridgeError if a field that handlers rely on is missing. */
 export function requiredText(payload: JsonObject, key: string): string {
   const value = payload[key];
   if (typeof value === "string") return value;

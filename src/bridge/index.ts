@@ -1,4 +1,4 @@
-// The package entry ./hooks: one hook script for Cursor, Claude Code, Codex and Courser.
+// Package entry `./hooks`: one hook script for Cursor, Claude Code, Codex and Courser.
 export {
   type AnswerField,
   answerFields,
@@ -7,8 +7,30 @@ export {
   type HookReply,
   type Loss,
 } from "./answer.ts";
-export type * from "./event.ts";
-export { commonHookNames, furtherHookNames, hookNames, hostNames } from "./event.ts";
+export {
+  type BridgeEvent,
+  type BridgeEventOf,
+  commonHookNames,
+  furtherHookNames,
+  type HookName,
+  type HostName,
+  hookNames,
+  hostNames,
+  type KnownTool,
+  type PermissionRequest,
+  type PostToolUse,
+  type PostToolUseFailure,
+  type PreCompact,
+  type PreToolUse,
+  type SessionEnd,
+  type SessionStart,
+  type Stop,
+  type SubagentStart,
+  type SubagentStop,
+  type ToolInputs,
+  type UnknownTool,
+  type UserPromptSubmit,
+} from "./event.ts";
 export { BridgeError, type Host, type ParseOptions, type SerializeOptions } from "./host.ts";
 export { claude } from "./hosts/claude.ts";
 export { codex } from "./hosts/codex.ts";

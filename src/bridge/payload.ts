@@ -1,14 +1,15 @@
-// One payload: bounded, strict UTF-8, one JSON object and nothing else.
+// Reads one payload: limited in size, strict UTF-8, one JSON object and nothing else.
 import type { JsonObject } from "../json/object.ts";
 import { BridgeError, payloadOf } from "./host.ts";
 import { standardInput } from "./standard-streams.ts";
 
+/** Where a payload is read from. */
 export type PayloadSource = string | Uint8Array | AsyncIterable<string | Uint8Array>;
 
-/** More than any file that a host shows to a hook. */
+/** Larger than any file that a host shows to a hook. */
 export const defaultMaxBytes = 16 * 1024 * 1024;
 
-/** `source`: stdin, unless told. */
+/** `source` defaults to stdin. */
 export async function readPayload(source: PayloadSource | undefined, maxBytes: number): Promise<JsonObject> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -23,7 +24,7 @@ export async function readPayload(source: PayloadSource | undefined, maxBytes: n
     throw new BridgeError("PAYLOAD", `the payload cannot be read: ${(error as Error).message}`);
   }
   if (length > maxBytes) throw new BridgeError("PAYLOAD", `the payload is larger than ${maxBytes} bytes`);
-  return payloadOf(textOf(Buffer.concat(chunks)));
+  return payloadOf(decodeUtf8(Buffer.concat(chunks)));
 }
 
 function chunksOf(source: PayloadSource | undefined): AsyncIterable<string | Uint8Array> | (string | Uint8Array)[] {
@@ -31,7 +32,7 @@ function chunksOf(source: PayloadSource | undefined): AsyncIterable<string | Uin
   return typeof source === "string" || source instanceof Uint8Array ? [source] : source;
 }
 
-function textOf(bytes: Buffer): string {
+function decodeUtf8(bytes: Buffer): string {
   if (!process.getBuiltinModule("node:buffer").isUtf8(bytes))
     throw new BridgeError("PAYLOAD", "the payload is not valid UTF-8");
   return bytes.toString("utf8").replace(/^\ufeff/, "");

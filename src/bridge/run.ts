@@ -1,4 +1,4 @@
-// One hook call from stdin to exit: read, find the host, parse, ask the handler, answer in the host's own words.
+// Handles one hook call from stdin to exit: reads and parses the payload, calls the handler, answers in the host's format.
 import { anything, type Check, callback, object, positive, text, words } from "../json/checks.ts";
 import type { JsonObject } from "../json/object.ts";
 import { nearestName } from "../text/nearest.ts";
@@ -9,27 +9,28 @@ import { detectHost, hostFromArguments, hostNamed, hosts } from "./hosts/index.t
 import { defaultMaxBytes, type PayloadSource, readPayload } from "./payload.ts";
 import { writeAll } from "./standard-streams.ts";
 
-// biome-ignore lint/suspicious/noConfusingVoidType: a handler that only looks on returns nothing.
+// biome-ignore lint/suspicious/noConfusingVoidType: a handler that only observes returns nothing.
 type HandlerResult = HookAnswer | void;
 
-/** One function for each event that a script cares about. Nothing returned: no opinion. */
+/** One function for each event that a script handles. A handler that returns nothing makes no decision. */
 export type HookHandlers = {
   [Name in HookName]?: (event: BridgeEventOf<Name>) => HandlerResult | Promise<HandlerResult>;
 };
 
+/** The options of `run`; none is required. */
 export type RunOptions = ParseOptions &
   SerializeOptions & {
-    /** Otherwise `--host NAME` of `argv`, otherwise what the payload looks like. */
+    /** The host. Default: `--host NAME` in `argv`, else detected from the payload. */
     host?: HostName;
     stdin?: PayloadSource;
     argv?: readonly string[];
-    /** Called last, with the exit code. */
+    /** Called last, with the exit code. Default: `process.exit`. */
     exit?(code: number): void;
-    /** Takes what goes to stdout. */
+    /** Receives what would go to stdout. */
     write?(chunk: string): void;
-    /** Takes what goes to stderr. */
+    /** Receives what would go to stderr. */
     writeError?(chunk: string): void;
-    /** Of the payload. A larger one is refused. */
+    /** The largest payload accepted; a larger one is refused. */
     maxBytes?: number;
     env?: Readonly<Record<string, string | undefined>>;
   };
@@ -46,17 +47,18 @@ const runChecks = {
   env: object,
 } satisfies Record<keyof RunOptions, Check>;
 
-/** Gives each handler the type of its event, and finds misspelt names. */
+/** Gives each handler the type of its event, and throws for misspelt event names. */
 export function defineHook<Handlers extends HookHandlers>(handlers: Handlers): Handlers {
   checkNames(handlers);
   return handlers;
 }
 
+/** Handles one hook call: reads the payload, calls the matching handler, writes the answer and exits. */
 export async function run(handlers: HookHandlers, options: RunOptions = {}): Promise<HookReply> {
   const { write = (chunk) => writeAll(1, chunk), writeError = (chunk) => writeAll(2, chunk) } = options;
   const watch: GuardWatch = { guards: false };
   if (!options.exit) process.once("exit", () => refuseUnanswered(watch));
-  // What handlers print would stand in the midst of the answer.
+  // Output printed by handlers would corrupt the answer on stdout.
   const restore = options.write ? undefined : printToStderr();
   const reply = await respond(handlers, options, watch).finally(restore);
   watch.guards = false;
@@ -66,10 +68,10 @@ export async function run(handlers: HookHandlers, options: RunOptions = {}): Pro
   return reply;
 }
 
-/** Set while a handler that may refuse has not answered. */
+/** `guards` is true while a handler that may refuse has not answered. */
 type GuardWatch = { guards: boolean };
 
-/** An early exit, a crash elsewhere, a promise that nobody settles: whatever ends the script, a guard has not said yes. */
+/** If the script ends for any reason (early exit, crash, unsettled promise) before a guard has answered, refuses the call. */
 function refuseUnanswered({ guards }: GuardWatch): void {
   if (!guards) return;
   writeAll(2, warning("the script ended before its handler answered; denied."));
@@ -93,7 +95,7 @@ async function respond(handlers: HookHandlers, options: RunOptions, watch: Guard
     return await answerTo(event, host, handlers, { ...options, ...surfaceOf(options, payload) });
   } catch (error) {
     if (!(error instanceof BridgeError)) throw error;
-    // What cannot be read cannot be judged: 2 refuses on every host. The rest is for whoever set it up.
+    // Code 2 refuses on every host: a payload that cannot be read cannot be judged. Other errors are for the author of the setup.
     return failed(error.message, error.code === "PAYLOAD" ? 2 : 1);
   }
 }
@@ -120,7 +122,7 @@ async function answerTo(
   return failedHandler(fault, event, host);
 }
 
-/** A guard that fails has not looked: it refuses where it can, and says so. */
+/** A guard that throws has not judged the call: refuses if the event allows it, and reports the error. */
 async function failedHandler(fault: string, event: BridgeEvent, host: Host): Promise<HookReply> {
   const { redactedStart } = await import("../redact/shorten.ts");
   const shown = redactedStart(fault, 1000).replace(/\s*[\r\n]+\s*/g, " ");
@@ -139,7 +141,7 @@ function checkNames(handlers: HookHandlers): void {
   }
 }
 
-/** Courser's version looks like that of Cursor's CLI, so it says in the environment that it is the one who calls. */
+/** Courser's version looks like that of Cursor's CLI, so Courser identifies itself in the environment. */
 function surfaceOf({ env = process.env, cursorSurface }: RunOptions, payload: JsonObject): SerializeOptions {
   const version = env["COURSER_VERSION"];
   if (cursorSurface || version === undefined || version !== payload["cursor_version"]) return {};

@@ -1,9 +1,9 @@
-// stdin and stdout by their descriptors: `process.stdin` and `process.stdout` take longer to load than everything else here.
+// Reads stdin and writes stdout by file descriptor: loading `process.stdin` and `process.stdout` takes longer than all else here.
 
-// Not by import: a built-in module is made into an ES module first, and each hook call would pay for that.
+// Not imported: Node first wraps a built-in module as an ES module, and every hook call would pay for that.
 const { readSync, writeSync } = process.getBuiltinModule("node:fs");
 
-/** Yields until the end, or until the reader has had enough. */
+/** Yields chunks until the end of input, or until the consumer stops. */
 export async function* standardInput(): AsyncGenerator<Uint8Array> {
   for (;;) {
     const chunk = Buffer.allocUnsafe(65_536);
@@ -14,7 +14,7 @@ export async function* standardInput(): AsyncGenerator<Uint8Array> {
       const { code } = error as NodeJS.ErrnoException;
       if (code === "EOF") return;
       if (code !== "EAGAIN") throw error;
-      yield* process.stdin; // it was opened by somebody who does not wait
+      yield* process.stdin; // stdin is in non-blocking mode
       return;
     }
     if (count === 0) return;
@@ -22,7 +22,7 @@ export async function* standardInput(): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** All of it, before the process may end. */
+/** Writes everything before returning, so that the process may exit. */
 export function writeAll(descriptor: number, text: string): void {
   let bytes = Buffer.from(text);
   while (bytes.length > 0) {
@@ -30,7 +30,7 @@ export function writeAll(descriptor: number, text: string): void {
       bytes = bytes.subarray(writeSync(descriptor, bytes));
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code === "EPIPE") return; // nobody listens any more
+      if (code === "EPIPE") return; // the reader is gone
       if (code !== "EAGAIN") throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2); // the pipe is full
     }

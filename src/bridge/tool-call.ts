@@ -1,8 +1,8 @@
-// A call as hosts tell it -> one name for the tool, its arguments, and the files they name.
+// Normalizes a host's tool call: one name for the tool, its arguments, and the files they name.
 import { isObject, type JsonObject, tryParse } from "../json/object.ts";
 import { BridgeError } from "./host.ts";
 
-/** Hosts' names of the same tool. Names that are not here are kept. */
+/** Different hosts' names for the same tool. Other names are kept. */
 const sameTool: Record<string, string> = {
   Shell: "Bash",
   apply_patch: "Edit",
@@ -13,20 +13,20 @@ export function callFields(nativeTool: string, rawInput: unknown, fixed: { tool?
   const mcp = fixed.tool === "MCP" ? { tool: nativeTool } : mcpName(nativeTool);
   const tool = fixed.tool ?? (mcp ? "MCP" : (sameTool[nativeTool] ?? nativeTool));
   const input = inputOf(rawInput);
-  // A guard of commands that cannot see the command has seen nothing.
+  // A guard that cannot see the command must not pass it.
   if (tool === "Bash" && typeof input["command"] !== "string")
     throw new BridgeError("PAYLOAD", 'the payload is about a shell, but has no string "command"');
   return { tool, nativeTool, input, paths: pathsIn(input), mcp };
 }
 
-/** `MCP:tool`, `mcp__server__tool`. */
+/** Parses `MCP:tool` and `mcp__server__tool`. */
 function mcpName(name: string): { server?: string; tool: string } | undefined {
   if (name.startsWith("MCP:")) return { tool: name.slice(4) };
   const [, server, tool] = /^mcp__(.+?)__(.+)$/.exec(name) ?? [];
   return tool === undefined ? undefined : { server, tool };
 }
 
-/** Some events have it as JSON in a text. */
+/** Some events have the input as JSON in a string. */
 function inputOf(raw: unknown): JsonObject {
   const value = typeof raw === "string" ? tryParse(raw) : raw;
   if (isObject(value)) return value;
@@ -45,7 +45,7 @@ function pathsIn(input: JsonObject): string[] {
   return [...new Set(texts)];
 }
 
-/** A result that is JSON in a text is given as what it says. */
+/** Parses a result that is JSON in a string. */
 export function outputOf(raw: unknown): unknown {
   return typeof raw === "string" ? (tryParse(raw) ?? raw) : raw;
 }

@@ -1,8 +1,9 @@
-// `-b`: a run that outlives this command. Its id is all that is printed. Without a prompt: a choice among those there are.
+// `-b`: starts a run that outlives this command and prints only its id. Without a prompt, lets the user pick one of the runs.
 import { UserError } from "../protocol/error-codes.ts";
 import type { RunRequest } from "../protocol/run.ts";
 import { untrusted } from "../run/setup.ts";
 import { type CliName, cliNames, type Fleet, type RunRecord } from "../serve/fleet.ts";
+import { heldBack } from "../serve/fleet-status.ts";
 import { type Launch, startHosts, startService } from "../serve/launcher.ts";
 import { newRun } from "../serve/new-run.ts";
 import { FileSender, type SourceChoice } from "../serve/send-files.ts";
@@ -25,11 +26,13 @@ export async function runInBackground(invocation: Invocation): Promise<number> {
   return withFleet(invocation, async (fleet) => {
     if (isChoice) return choose(invocation, fleet);
     const run = await startInBackground(invocation, fleet);
+    const reason = await heldBack(fleet, run).catch(() => undefined);
+    if (reason !== undefined) writeStderr(`The run waits: ${reason}.\n`);
     return answer(`${run.id}\n`);
   });
 }
 
-/** What only has a meaning for who waits for the answer, and what must not be kept. */
+/** Flags that only make sense when waiting for the answer, and values that must not be stored. */
 const unusable = (program: string): Readonly<Record<string, string>> => ({
   "output-format": `It does not apply to a background run: see '${program} runs logs'.`,
   "stream-partial-output": `It does not apply to a background run: see '${program} runs logs --follow'.`,
@@ -43,7 +46,7 @@ const unusable = (program: string): Readonly<Record<string, string>> => ({
   header: "Headers may contain keys, and are not stored with a run: put them in courser.json.",
 });
 
-function cliFlag(name: unknown): CliName {
+export function cliFlag(name: unknown): CliName {
   const found = name === undefined ? "courser" : cliNames.find((each) => each === name);
   if (found !== undefined) return found;
   throw new UserError("USAGE", `--cli cannot be ${JSON.stringify(name)}. It must be one of ${cliNames.join(", ")}.`);
@@ -60,7 +63,7 @@ export async function startInBackground(invocation: Invocation, fleet: Fleet): P
   const request = trustedRequest(await fleetRequest(invocation, choice), choice, launch, cli);
   const { signal } = new AbortController();
   const { text, usedStdin, ...read } = await readPrompt(invocation, signal);
-  const ready = async () => {}; // nothing else is waited for
+  const ready = async () => {}; // nothing else to wait for
   const data = usedStdin ? read.data : await pipedBeside(invocation, { ready, signal, isQuiet: false });
   const { resolve } = await import("node:path");
   const images = flagList(flags, "image").map((path) => resolve(path));
@@ -74,13 +77,14 @@ export async function startInBackground(invocation: Invocation, fleet: Fleet): P
   const sender = new FileSender(fleet, { env: invocation.env, onSent: (line) => writeStderr(`${line}\n`) });
   const source = await sender.sourceFor(queued.id, request, choice);
   const run = await fleet.enqueue({ ...queued, spec: { ...queued.spec, ...(source && { source }) } });
-  // From here, so that it has the environment of this shell. Where there is no room it waits, and has that of who starts it.
+  // Start it from here so that it has this shell's environment. If there is no free slot it waits, and gets the environment of
+  // the process that starts it.
   await startHosts(fleet, launch, run.id);
   if (launch.fleetUrl === undefined && !readService(serviceFile(launch.configDir))) startService(launch);
   return run;
 }
 
-/** Who sends a folder that is trusted here trusts it there too. What comes from elsewhere is for the worker to judge. */
+/** A folder that is trusted here is trusted on the worker too. Other sources are for the worker to judge. */
 export function trustedRequest(
   given: RunRequest,
   choice: SourceChoice,

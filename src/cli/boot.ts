@@ -1,5 +1,5 @@
-// The first file that runs. Answers --version at once; else loads the program through V8's code cache.
-// It is transformed alone, not bundled: everything it needs is Node's own `require`.
+// The entry point. Answers --version at once; otherwise loads the program through V8's code cache.
+// It is transpiled but not bundled, so it uses only Node's own `require`.
 declare const __VERSION__: string;
 declare const require: NodeJS.Require;
 declare const __dirname: string;
@@ -21,8 +21,8 @@ function sayVersion(): void {
 }
 
 /**
- * Before anything is loaded, so that a signal in the meantime finds somebody: whoever listens by the time that it is told. Where
- * nobody does, it ends the program as it always would have.
+ * Holds signals that arrive before the program is loaded, so that handlers added in the meantime get them. If there are none by
+ * then, the signal ends the process as usual.
  */
 function holdSignals(): void {
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const) {
@@ -49,12 +49,12 @@ function start(): void {
   const useCache = process.env["COURSER_CODE_CACHE"] !== "off";
   const addToCache = process.env["COURSER_CODE_CACHE"] === "write";
 
-  /** A chunk by itself, or several in one file. */
+  /** Compiles a file, which holds one chunk or several. */
   const compile = (name: string): Chunk & Record<string, Chunk> => {
     const known = files.get(name);
     if (known) return known;
     const filename = folder + name;
-    // The build leaves no other characters than those of ASCII.
+    // The build emits only ASCII, so latin1 is safe and fast.
     const source = fs.readFileSync(filename, "latin1");
     const cacheFile = `${filename}.${tag}.bin`;
     let cachedData: Buffer | undefined;
@@ -64,8 +64,8 @@ function start(): void {
       } catch {}
     }
     const script = new vm.Script(source, { filename, ...(cachedData && { cachedData }) });
-    // Data that is there but refused was made under other flags of V8: runs without those flags still want it.
-    // The build makes runs of several kinds, and each adds the functions that it used.
+    // Cached data that was refused was made under other V8 flags, and runs without those flags still need it.
+    // The build makes several kinds of runs, and each adds the functions that it used.
     if (useCache && (!cachedData || addToCache)) fresh.push([cacheFile, script]);
     const compiled = script.runInThisContext();
     files.set(name, compiled);
@@ -87,14 +87,14 @@ function start(): void {
   requireChunk.resolve = require.resolve;
 
   process.on("exit", () => {
-    // Taken at the end, the data also holds the functions that were compiled on the way.
+    // Created at exit, the data also holds the functions that were compiled lazily.
     for (const [file, script] of fresh) {
       try {
         const temporary = `${file}.${process.pid}`;
         fs.writeFileSync(temporary, script.createCachedData());
         fs.renameSync(temporary, file);
       } catch {
-        return; // an installation that cannot be written to just starts a little slower
+        return; // a read-only installation only starts a little slower
       }
     }
   });

@@ -1,11 +1,11 @@
-// A call in one line, for people: what is done to what.
+// Describes a tool call in one line: the tool and its target.
 import type { AgentEvent } from "../protocol/event.ts";
 import { visible } from "../text/visible.ts";
 import { list } from "../text/words.ts";
 
 type Start = Extract<AgentEvent, { type: "tool_start" }>;
 
-/** The first of these that a call has says what it is about. */
+/** The first of these arguments that a call has describes it. */
 const telling = list(
   "command pattern globPattern path targetDirectory taskId url searchTerm query name title description",
 );

@@ -1,4 +1,4 @@
-// --debug: what goes on, on stderr, with the time since the start.
+// --debug: logs progress on stderr, with the time since the start.
 import type { AgentEvent } from "../protocol/event.ts";
 import { writeStderr } from "./stdout.ts";
 

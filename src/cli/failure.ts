@@ -1,4 +1,4 @@
-// How a failure is told: one line on stderr, and its JSON twin where the output format is JSON.
+// Reports a failure: one line on stderr, and the same as JSON on stdout if the output format is JSON.
 import { resolve } from "node:path";
 import { type ErrorCode, exitCodeOf, explainError, resultText, UserError } from "../protocol/error-codes.ts";
 import { type ProfileName, profileNames } from "../protocol/profiles.ts";
@@ -8,13 +8,13 @@ import { UnknownOption } from "./flags.ts";
 import { type OutputFormat, outputs } from "./outputs.ts";
 import { openStdout, outputFault, withoutSecrets, writeStderr } from "./stdout.ts";
 
-/** `answer`: of a command such as `permissions list --format json`, which is not a run. */
+/** `answer` is the JSON of a command that is not a run, such as `permissions list --format json`. */
 type FailureFormat = OutputFormat | "answer";
 
 /**
- * A failure before there was a run: still exactly one result, after an `init` where it was to go on with a session that exists
- * and only the run could not begin (its model is unknown, or has no key). The trust gate alone leaves
- * stdout empty, as the original does: programs that ask for trust and start again would take a result for the end.
+ * Reports a failure before the run started, with exactly one result. An `init` comes first if an existing session was to be
+ * resumed and only the run could not start (its model is unknown, or has no key). Only the trust gate leaves stdout empty, as
+ * the original does: programs that ask for trust and start again would take a result for the end.
  */
 export async function failedBeforeRun(
   given: unknown,
@@ -41,7 +41,7 @@ async function withHint({ message, written, known }: UnknownOption): Promise<Use
   return new UserError("USAGE", `${message}${hint}`);
 }
 
-/** The exit code. Where something could not be written that is what it says, unless a signal ended the program. */
+/** Returns the exit code: that of a failed write if there was one, unless a signal ended the program. */
 export function checkOutput(exitCode: number): number {
   const fault = outputFault();
   if (!fault) return exitCode;
@@ -65,7 +65,7 @@ function compatOf(): ProfileName | undefined {
   return profileNames.find((name) => name === process.env["COURSER_COMPAT"]);
 }
 
-/** The first line of a run that goes on with this session, or nothing where there is no such session. */
+/** The `init` line of a run that resumes this session, or "" if there is no such session. */
 async function initOf(sessionId: string): Promise<string> {
   const [{ configDir }, { isTaken }] = await Promise.all([
     import("../store/config-dir.ts"),
@@ -79,13 +79,13 @@ async function initOf(sessionId: string): Promise<string> {
   return `${JSON.stringify(encodeEvent(event, sessionId, { compat: compatOf() }))}\n`;
 }
 
-/** The chat that was to be resumed, as far as the command line has its whole id; else there is none yet. */
+/** The chat to resume, if the command line has its full id; otherwise "". */
 function chatOf(argv: readonly string[]): string {
   const given = flagIn(argv, "resume|resume-or-new|session-id", (value) => isUuid.test(value));
   return given?.toLowerCase() ?? "";
 }
 
-/** What a flag was given, read without the parser: it may be the parser that failed. */
+/** Reads a flag without the parser, because it may be the parser that failed. */
 function flagIn(argv: readonly string[], names: string, fits = (_value: string) => true): string | undefined {
   const pattern = new RegExp(`^--(?:${names})(?:=(.*))?$`, "s");
   const end = argv.indexOf("--");
@@ -106,13 +106,13 @@ export function errorLine(message: string, code: ErrorCode): string {
   return `Error: ${message} [${code}]\n`;
 }
 
-/** What happened, for people and by name. Anything but a UserError is a bug and is shown with its stack. */
+/** Returns the error's code and its message for people. Anything but a UserError is a bug and is shown with its stack. */
 export function explainFailure(error: unknown): { code: ErrorCode; message: string } {
   const { code, message } = explainError(error);
   return { code, message: withoutSecrets(message) };
 }
 
-/** The format that was asked for. */
+/** The output format that the command line asks for. */
 export function formatOf(argv: readonly string[]): FailureFormat {
   if (flagIn(argv, "format", (value) => value === "json") !== undefined) return "answer";
   return (

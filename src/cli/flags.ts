@@ -1,4 +1,4 @@
-// The table of flags, and the parser that reads a command line by it. Help and "did you mean" read the same table.
+// The table of flags, and the command line parser. Help and "did you mean" read the same table.
 
 import { UserError } from "../protocol/error-codes.ts";
 import { reasoningEfforts } from "../protocol/run.ts";
@@ -19,18 +19,18 @@ export type FlagGroup =
 export type Flag = {
   name: string;
   short?: string;
-  /** `<x>` must be given, `[x]` may be given; none: a switch. */
+  /** `<x>` is required, `[x]` optional. Undefined for a switch. */
   value?: string;
   repeat?: true;
   choices?: readonly string[];
   group: FlagGroup;
   help: string;
-  /** Of the original, without a meaning here: using it ends the run with these words. */
+  /** Set for flags of the original that have no meaning here: using one ends the run with this text. */
   instead?: string;
   hidden?: true;
 };
 
-/** `spelling` as in the help: `-p, --print`, `--model <model>`; `--image <path>...` may be repeated. */
+/** `spelling` is as shown in the help: `-p, --print`, `--model <model>`. `--image <path>...` may be repeated. */
 export function flag(
   group: FlagGroup,
   spelling: string,
@@ -44,7 +44,7 @@ export function flag(
   return { name: name!.slice(2), short, value: value?.replace("...", ""), ...repeat, group, help, ...more };
 }
 
-/** Of every command that prints: for people, or for programs. */
+/** Shared by the commands that print either text or JSON. */
 export const textOrJson = flag("Output", "--format <format>", "text (default) or json", { choices: ["text", "json"] });
 
 export const flags: readonly Flag[] = [
@@ -75,7 +75,11 @@ export const flags: readonly Flag[] = [
     "-b, --background",
     "Run in the background and print the run's id; without a prompt, choose a run to attach to",
   ),
-  flag("Run", "--cli <name>", "With -b: the agent CLI that runs it, such as claude, codex or pi; default courser"),
+  flag(
+    "Run",
+    "--cli <name>",
+    "With -b and batch: the agent CLI that runs it, such as claude, codex or pi; default courser",
+  ),
   flag("Run", "-c, --cloud", "Start in cloud mode", {
     hidden: true,
     instead:
@@ -151,6 +155,7 @@ export const flags: readonly Flag[] = [
   flag("Sessions", "--resume-or-new <uuid>", "Resume the chat with this id, or start one with it"),
   flag("Sessions", "--fork", "With --resume or --continue: continue in a copy of the chat"),
   flag("Sessions", "--session-id <uuid>", "Id of the new chat"),
+  flag("Sessions", "-n, --name <title>", "Title of the chat, which lists show"),
   flag("Sessions", "--no-persist", "Do not save this run to disk"),
   flag("Limits", "--max-turns <n>", "Maximum number of model replies in this run"),
   flag("Limits", "--max-time <time>", "Time limit for this run: 90s, 5m, 1h"),
@@ -217,7 +222,7 @@ export const flags: readonly Flag[] = [
 
 export type FlagValues = ReadonlyMap<string, string | true | readonly string[]>;
 
-/** What was meant is looked up where it is told: most starts have no such mistake. */
+/** The suggestion is looked up only when the error is shown, because most starts do not need it. */
 export class UnknownOption extends UserError {
   readonly written: string;
   readonly known: readonly string[];
@@ -230,23 +235,23 @@ export class UnknownOption extends UserError {
 }
 
 export type CommandLine = {
-  /** The command's name, when the first word is one. */
+  /** The command's name, if the first word is one. */
   command: string | undefined;
-  /** Everything that is not a flag, in order; a lone `-` included. */
+  /** Everything that is not a flag, in order, including a lone `-`. */
   words: readonly string[];
-  /** How many of `words` came before `--`; later ones are prompt whatever they look like. */
+  /** How many of `words` came before `--`; later ones belong to the prompt whatever they look like. */
   plainWords: number;
   flags: FlagValues;
 };
 
-/** What the parser must know of a command. */
+/** What the parser needs to know about a command. */
 export type CommandShape = {
   name: string;
   aliases?: readonly string[];
   flags?: readonly Flag[];
-  /** After this word and one more, everything belongs to the program that is named there: `sandbox run ls -la`. */
+  /** After this word and one more, everything belongs to the program named there: `sandbox run ls -la`. */
   verbatimAfter?: string;
-  /** The original has no such command. */
+  /** The original CLI has no such command. */
   ours?: true;
   uses?: readonly string[];
   commands?: readonly { uses?: readonly string[] }[] | undefined;
@@ -267,12 +272,12 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
     if (plainWords !== undefined || isForProgram()) words.push(token);
     else if (token === "--") plainWords = words.length;
     else if (token.startsWith("--")) index = takeLong(token, index);
-    // `- first point` is the beginning of a list, `-1` a number: neither is an option.
+    // `- first point` starts a list and `-1` is a number: neither is an option.
     else if (/^-\S/.test(token) && !isNumber(token)) index = takeShort(token, index);
     else if (words.length === 0 && !command && (command = commandNamed(token))) continue;
     else words.push(token);
   }
-  // `trust -p`: a word of a prompt, unless the command itself heeds the flag.
+  // In `trust -p` the word belongs to the prompt, unless the command itself uses the flag.
   if (values.has("print") && command?.ours && !heedsPrint(command))
     return parseCommandLine(
       argv,
@@ -280,7 +285,7 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
     );
   return { command: command?.name, words, plainWords: plainWords ?? words.length, flags: values };
 
-  /** Behind -p only what the original has as commands: programs pass on the words of their users. */
+  /** After -p, accepts only the original's commands, because programs pass on the words of their users. */
   function commandNamed(token: string): CommandShape | undefined {
     const found = findCommand(token, commands);
     return found?.ours && values.has("print") ? undefined : found;
@@ -353,7 +358,7 @@ export function parseCommandLine(argv: readonly string[], commands: readonly Com
     return /^-\d+$/.test(token);
   }
 
-  /** So that `--model --force` is a missing value, while `--append-system-prompt "--x"` is a text. */
+  /** Makes `--model --force` a missing value, but `--append-system-prompt "--x"` a text. */
   function isFlag(token: string): boolean {
     const name = token.slice(2).split("=")[0];
     return flags.some((flag) => flag.name === name);

@@ -1,25 +1,25 @@
-// What ends a command that waits for a fleet, whatever its connection does: a fleet that cannot be reached for too long, and a parent that
-// is gone. Both are said first.
+// Ends a command that waits for a fleet, whatever state its connection is in, when the fleet is unreachable for too long or the
+// parent process is gone. Both are reported first.
 import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { Fleet } from "../serve/fleet.ts";
 import { duration } from "../view/numbers.ts";
 import { writeStderr } from "./stdout.ts";
 
-/** A moment without a connection is not worth a word. */
+/** Shorter outages are not reported. */
 const sayAfterMs = 2000;
-/** A command that was told to end may still write down what it knows for so long. */
+/** How long a command may still write down what it knows after it was told to end. */
 export const windUpMs = 1500;
 
 export type FleetWatch = {
-  /** Aborted when the command is to end: its reason is a UserError. */
+  /** Aborted when the command must end. The reason is a UserError. */
   readonly signal: AbortSignal;
-  /** What the work gives, or why it was ended, where it did not end by itself in time. */
+  /** Settles like the work, or rejects with the abort reason if the work does not end in time. */
   bound<T>(work: Promise<T>): Promise<T>;
   stop(): void;
 };
 
 export type FleetWatchOptions = {
-  /** The address, without who logs in. */
+  /** The address, without credentials. */
   where: string;
   timeoutMs: number;
   env: NodeJS.ProcessEnv;
@@ -76,7 +76,7 @@ export function watchFleet(fleet: Fleet, { where, timeoutMs, env }: FleetWatchOp
   };
 }
 
-/** After a signal: what does not end by itself is cut. */
+/** Exits soon after a signal if the command does not end by itself. */
 export function endSoon(code: "INTERRUPTED" | "TERMINATED"): void {
   setTimeout(() => process.exit(exitCodeOf(code)), windUpMs).unref();
 }

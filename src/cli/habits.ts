@@ -1,4 +1,4 @@
-// Habits: what people type who know other agent CLIs, and what it is called here. Loaded only when something is unknown.
+// Hints for users of other agent CLIs: what their options and commands are called here. Loaded only when something is unknown.
 
 import { distanceBetween, nearestName } from "../text/nearest.ts";
 import { programName } from "../text/program-name.ts";
@@ -49,19 +49,19 @@ const flagHints = (): Record<string, string> => ({
   "--stdin": `A single - stands for stdin: … | ${programName()} -p "review this" -`,
 });
 
-/** What opens doors is never suggested for a name that is only near. */
+/** Options that lower protection are never suggested for a merely similar name. */
 const dangerous = /^--?(?:yolo|f|force|trust|approve-mcps?|insecure|k)$/;
 
-/** What is likely meant by an option that does not exist. Empty: nothing is near. */
+/** Suggests what an unknown option probably means. Returns "" if nothing is similar. */
 export function flagHint(written: string, known: readonly string[]): string {
   const hints = flagHints();
   const habit = Object.hasOwn(hints, written) ? hints[written] : undefined;
   if (habit !== undefined) return ` ${habit}`;
-  // One letter is near to every other.
+  // A single letter is similar to every other.
   if (!written.startsWith("--")) return "";
   const letters = written.slice(2);
   const names = known.filter((name) => name.startsWith("--") && !isFarFrom(name, written)).map((name) => name.slice(2));
-  // Of names that are as near, the one with the same letters is meant: --modle is --model, not --mode.
+  // Among equally similar names prefer the same length: --modle means --model, not --mode.
   names.sort((one, other) => Math.abs(one.length - letters.length) - Math.abs(other.length - letters.length));
   const near = nearestName(letters, names);
   return near === undefined ? "" : ` Did you mean --${near}?`;
@@ -71,7 +71,7 @@ function isFarFrom(name: string, written: string): boolean {
   return dangerous.test(name) && (written.length < 6 || name[2] !== written[2]);
 }
 
-/** Words that are commands elsewhere. */
+/** Words that are commands in other CLIs. */
 const wordHints: Record<string, (program: string) => string> = {
   version: (program) => `For the version: ${program} --version.`,
   exec: (program) => `To answer once and exit: ${program} -p "…".`,
@@ -92,8 +92,8 @@ const wordHints: Record<string, (program: string) => string> = {
 type Named = { name: string; aliases?: readonly string[]; commands?: readonly { name: string }[] };
 
 /**
- * What is likely meant by words that are no command but look like one: a slip of the finger, or a command of another
- * program. Undefined: they are a prompt.
+ * Suggests what words probably mean that look like a command but are none: a typo, or a command of another program. Returns
+ * undefined if they are a prompt.
  */
 export function commandHint(words: readonly string[], commands: readonly Named[], program: string): string | undefined {
   const [first = "", second, ...more] = words;
@@ -115,7 +115,7 @@ function isId(word: string): boolean {
   return /^[\w-]*\d[\w-]*$/.test(word);
 }
 
-/** One letter too many, missing, wrong or exchanged: "hello" is not a slip of "help". */
+/** Accepts one letter too many, missing, wrong or swapped (two in long words): "hello" is not a typo of "help". */
 function isSlip(written: string, name: string): boolean {
   return distanceBetween(written, name) <= (written.length < 8 ? 1 : 2);
 }

@@ -1,4 +1,4 @@
-// Whether the terminal can do more than print lines.
+// Tells whether the terminal can do more than print lines.
 export function hasScreen({ TERM }: NodeJS.ProcessEnv): boolean {
   return TERM !== undefined && TERM !== "" && TERM !== "dumb";
 }

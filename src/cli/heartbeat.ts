@@ -1,12 +1,12 @@
-// A run that says that it lives: a line while nothing else happens, naming what is waited for; and an end to a run in which
-// nothing moves. Loaded only where a flag asks for it.
+// Heartbeats: writes a line while nothing else happens, naming what the run waits for, and stops a run that is silent for too
+// long. Loaded only if a flag asks for it.
 import { UserError } from "../protocol/error-codes.ts";
 import { type Waited, Waiting } from "../protocol/waiting.ts";
 
 export type HeartbeatLimits = { everyMs: number | undefined; maxSilenceMs: number | undefined };
 
 export type HeartbeatSinks = {
-  /** Writes one: as a line of the stream, and for people. */
+  /** Writes a heartbeat: `line` for the stream, `text` for people. */
   beat(line: HeartbeatLine, text: string): void;
   stop(error: UserError): void;
 };
@@ -19,12 +19,12 @@ export type HeartbeatLine = {
 };
 
 export interface Heartbeat {
-  /** Something happened. */
+  /** Called when something happened. */
   moved(): void;
   end(): void;
 }
 
-/** `waiting` is for the run that is watched. */
+/** `waiting` must be given to the run that is watched. */
 export function createHeartbeat(limits: HeartbeatLimits) {
   const waiting = new Waiting();
   return { waiting, start: (sinks: HeartbeatSinks) => startHeartbeat(waiting, limits, sinks) };
@@ -55,7 +55,7 @@ function startHeartbeat(
       beat(line, heartbeatText(line));
     }
   };
-  // Fine enough for both, and cheap.
+  // Check often enough for both limits, but cheaply.
   const shortest = Math.min(everyMs ?? Number.POSITIVE_INFINITY, maxSilenceMs ?? Number.POSITIVE_INFINITY);
   const timer = setInterval(look, Math.max(20, Math.min(1000, shortest / 10)));
   timer.unref();
@@ -73,7 +73,7 @@ function waitsOf(list: readonly Waited[], now: number): HeartbeatLine["waiting_f
   return list.map(({ kind, name, since }) => ({ kind, name, since_ms: since, for_ms: now - since }));
 }
 
-/** For people. */
+/** The heartbeat as text for people. */
 function heartbeatText({ waiting_for: waits }: HeartbeatLine): string {
   const shown = waits.map(({ kind, name, for_ms: ms }) => `${[kind, name].filter(Boolean).join(" ")}, ${seconds(ms)}`);
   return `Waiting for: ${shown.join("; ")}`;

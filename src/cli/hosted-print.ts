@@ -1,6 +1,6 @@
-// Print mode for a host on stdin: its prompts are answered in their order, its control lines pass them. Without `hello` there
-// is nobody to ask, and the stream holds nothing but events.
-import { happensWithin } from "../process/clock.ts";
+// Print mode for a host on stdin: answers its prompts in order, and its control lines ahead of them. Without `hello` no
+// questions are asked, and the stream holds only events.
+import { settlesWithin } from "../process/clock.ts";
 import {
   type ControlLine,
   type ControlNotice,
@@ -8,8 +8,8 @@ import {
   controlVersion,
   type HostAbility,
 } from "../protocol/control-lines.ts";
+import { dispatchMessage } from "../protocol/dispatch-message.ts";
 import { UserError } from "../protocol/error-codes.ts";
-import { obey } from "../protocol/obey.ts";
 import type { Answer, Human, LiveRun, Question, QuestionBody, RunRequest, Sent, TurnEnding } from "../protocol/run.ts";
 import { readRunRequest } from "../protocol/run-request.ts";
 import { flagList } from "./flags.ts";
@@ -18,9 +18,9 @@ import type { Invocation } from "./main.ts";
 import type { OpenedPrint, PrintRun } from "./print.ts";
 import { noPrompt } from "./stdin.ts";
 
-/** So many prompts may wait; then stdin does. */
-const mostWaiting = 1000;
-/** How long an untrusted workspace waits for a host that says it can be asked. */
+/** At this many queued prompts, stdin is paused. */
+const maxWaiting = 1000;
+/** How long an untrusted workspace waits for a host that can be asked for trust. */
 const helloMs = 2000;
 
 export async function runHosted(invocation: Invocation, print: PrintRun): Promise<number> {
@@ -56,7 +56,7 @@ export async function runHosted(invocation: Invocation, print: PrintRun): Promis
   }
 }
 
-/** A line that is not a prompt has a result of its own; a signal between two turns has none. */
+/** An invalid line gets a result of its own; a signal between two turns gets none. */
 function end(
   { prompts, fault }: Host,
   { reporter }: OpenedPrint,
@@ -72,25 +72,25 @@ function end(
 }
 
 class Host implements Human {
-  /** The first line was read: it is known what the host can do. */
+  /** Resolves when the first line was read, so that the host's abilities are known. */
   readonly greeted: Promise<void>;
-  /** How many prompts there were. */
+  /** The number of prompts received. */
   prompts = 0;
-  /** A line that could not be understood. */
+  /** The error of a line that could not be parsed. */
   fault: UserError | undefined;
   readonly #ended: Promise<void>;
   readonly #asked = new Map<string, { question: Question; answer(answer: Answer): void }>();
   readonly #sent = new Map<string, Sent>();
-  /** Calls that wait for the host's word. */
+  /** Calls that wait for the host to release them. */
   readonly #held = new Map<string, () => void>();
   readonly #early: (ControlLine | PromptLine)[] = [];
   readonly #input: InputLines;
   readonly #takesRequest: boolean;
   #can: ReadonlySet<HostAbility> | undefined;
   #handed: unknown;
-  /** A program of the user's answers what permits something. */
+  /** A program of the user's answers permission questions. */
   #hasAskCommand = false;
-  /** A person is in front of the run. Who came once is waited for. */
+  /** Whether a person is watching. Once set it stays set, and questions wait for them. */
   #isAttended = false;
   #isGreeted = false;
   #hasEnded = false;
@@ -98,7 +98,7 @@ class Host implements Human {
   #images: readonly string[] = [];
   #waiting = 0;
   #settled: () => void = () => {};
-  /** Lines for the host that came before `init`. */
+  /** Writes a line to the host; until `init`, directly to stdout. */
   #write: (line: object) => void = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 
   constructor(input: InputLines, signal: AbortSignal, { takesRequest }: { takesRequest: boolean }) {
@@ -117,7 +117,7 @@ class Host implements Human {
       this.#hasEnded = true;
       for (const { answer } of this.#asked.values())
         answer({ type: "no", reason: "The input ended before there was an answer." });
-      // Whoever held the calls is gone: they do not run.
+      // The host that held the calls is gone, so they do not run.
       if (this.#held.size > 0) this.#opened?.run.interrupt("The host ended its input while a call waited for it.");
       greet();
       finish();
@@ -134,7 +134,7 @@ class Host implements Human {
     }, over);
   }
 
-  /** What the run shall be: `hello` says it. Throws UserError. */
+  /** Returns the request in the host's `hello`. Throws a UserError if there is none. */
   async handedRequest(): Promise<RunRequest> {
     await this.greeted;
     if (this.fault) throw this.fault;
@@ -149,7 +149,7 @@ class Host implements Human {
     return this.#isAttended || this.#can?.has("attend") === true;
   }
 
-  /** Before the first line it is not known, and only trust can be asked for: that waits for it. */
+  /** Before the first line the abilities are unknown, and only trust can be asked for: that question waits for the line. */
   get answers(): readonly QuestionBody["type"][] {
     if (!this.#isGreeted) return ["trust"];
     return [
@@ -160,7 +160,7 @@ class Host implements Human {
   }
 
   async ask(question: Question, signal: AbortSignal): Promise<Answer> {
-    if (question.type === "trust") await happensWithin(this.greeted, helloMs);
+    if (question.type === "trust") await settlesWithin(this.greeted, helloMs);
     if (this.#hasEnded || !this.answers.includes(question.type) || !this.#can) return { type: "no" };
     return new Promise((resolve) => {
       const close = (answer: Answer) => {
@@ -178,7 +178,7 @@ class Host implements Human {
     });
   }
 
-  /** Undefined: the host holds no calls. */
+  /** Returns undefined if the host does not hold calls. */
   hold(call: string, agent: string | undefined): Promise<void> | undefined {
     if (!this.#can?.has("hold_calls")) return undefined;
     const key = heldKey(call, agent);
@@ -187,7 +187,7 @@ class Host implements Human {
     return released.finally(() => this.#held.delete(key));
   }
 
-  /** Until the input has ended and everything is answered, or the run was stopped. */
+  /** Resolves when the input has ended and every prompt is answered, or the run was stopped. */
   async serve(opened: OpenedPrint, images: readonly string[]): Promise<void> {
     this.#opened = opened;
     this.#images = images;
@@ -224,7 +224,7 @@ class Host implements Human {
     this.#tell({ subtype: "hello", version: controlVersion, session_id: chatId, ...begin });
   }
 
-  /** An answer to something else than was asked is none. */
+  /** Ignores an answer whose hash does not match the question. */
   #answer({ question: id, hash, answer }: Extract<ControlLine, { type: "answer" }>): void {
     const asked = this.#asked.get(id);
     if (asked?.question.hash === hash) asked.answer(answer);
@@ -246,9 +246,9 @@ class Host implements Human {
       case "hello":
       case "attend":
       case "answer":
-        break; // taken before
+        break; // handled earlier
       default:
-        obey(run, line, {
+        dispatchMessage(run, line, {
           follow: (sent, id) => this.#follow(sent, id),
           reply: (id, work) => this.#reply(id, work),
           withdraw: async (id) => (await this.#sent.get(id)?.withdraw()) ?? false,
@@ -258,14 +258,14 @@ class Host implements Human {
 
   #follow(sent: Sent, id: string | undefined): void {
     if (id !== undefined) this.#sent.set(id, sent);
-    if (++this.#waiting >= mostWaiting) this.#input.pause();
+    if (++this.#waiting >= maxWaiting) this.#input.pause();
     void sent.ending.then(async (ending) => {
       if (id !== undefined) {
         this.#sent.delete(id);
         if (sent.state === "told") await this.#opened!.shown.until(ending);
         if (this.#can) this.#tell({ subtype: "ended", id, ...endOf(sent, ending) });
       }
-      if (--this.#waiting < mostWaiting) this.#input.resume();
+      if (--this.#waiting < maxWaiting) this.#input.resume();
       if (this.#waiting === 0) this.#settled();
     });
   }

@@ -1,4 +1,4 @@
-// --input-format stream-json: the lines of stdin, each a prompt or a control line, in their order and as they come.
+// --input-format stream-json: reads stdin line by line, each a prompt or a control line.
 import { isAbsolute } from "node:path";
 import { FrameError } from "../json/frame-error.ts";
 import { JsonLines } from "../json/lines.ts";
@@ -11,9 +11,9 @@ import type { Prompt } from "../protocol/run.ts";
 export type PromptLine = { type: "user"; prompt: Prompt; id?: string };
 
 export interface InputLines {
-  /** Called for each line; then, once, how the input ended: with an error where a line could not be understood. */
+  /** Calls `take` for each line, then `onEnd` once, with an error if a line could not be parsed. */
   start(take: (line: ControlLine | PromptLine) => void, onEnd: (error: UserError | undefined) => void): void;
-  /** No more lines are wanted for now. */
+  /** Stops reading until `resume`. */
   pause(): void;
   resume(): void;
   close(): void;
@@ -37,7 +37,7 @@ export function openInputLines(): InputLines {
           step();
         } catch (error) {
           if (!(error instanceof FrameError) && !(error instanceof UserError)) throw error;
-          const line = error instanceof FrameError ? count + 1 : count; // a frame that is none was never taken
+          const line = error instanceof FrameError ? count + 1 : count; // a broken frame was never counted
           end(new UserError(error.code, `Line ${line} of stdin: ${error.message}`));
         }
       };

@@ -1,4 +1,4 @@
-// A plain conversation, for terminals that can only print lines: type, watch the answer, answer what is asked.
+// A plain conversation for terminals that can only print lines: reads prompts, prints answers and asks questions.
 
 import { createInterface, type Interface } from "node:readline";
 import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
@@ -15,7 +15,7 @@ import { flagList } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { openRunByFlags } from "./open-run.ts";
 import { runHost, settledRequest } from "./run-request.ts";
-import { watchForTheEnd } from "./shutdown.ts";
+import { handleShutdown } from "./shutdown.ts";
 import { terminalHuman } from "./terminal-human.ts";
 import { terminalLines } from "./terminal-question.ts";
 
@@ -33,7 +33,7 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
   const show = createScreen(request.workspace);
   const lines = terminalLines(terminal);
   const whole = new AbortController();
-  const watch = watchForTheEnd(whole, invocation);
+  const watch = handleShutdown(whole, invocation);
   try {
     const run = await openRunByFlags(invocation.line.flags, request, {
       ...runHost(invocation),
@@ -42,11 +42,11 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
       signal: whole.signal,
     });
     let isAnswering = false;
-    // Readline takes Ctrl+C for itself: it ends the answer, or the program while nothing is being answered.
+    // Readline intercepts Ctrl+C: it stops the answer, or ends the program if there is none.
     terminal.on("SIGINT", () => (isAnswering ? run.interrupt("Stopped.") : terminal.close()));
     whole.signal.addEventListener("abort", () => terminal.close());
     const followed = follow(run, show);
-    await run.names(); // what hooks and servers need to be asked is asked before the first prompt
+    await run.names(); // ask what hooks and servers need before the first prompt
     if (request.chat?.type === "resume" && !request.unkept)
       show.line(await resuming(invocation, run, request.workspace));
     show.line("Type /quit or press Ctrl+D to quit, /help for more; Ctrl+C stops an answer.");
@@ -79,7 +79,7 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
     const reason: unknown = whole.signal.reason;
     return reason instanceof UserError ? exitCodeOf(reason.code) : code;
   } catch (error) {
-    // The question was asked and answered on this terminal: there is nothing more to say.
+    // The user was asked and said no on this terminal, so print nothing more.
     if (error instanceof UserError && error.code === "UNTRUSTED") return exitCodeOf(error.code);
     throw error;
   } finally {
@@ -87,7 +87,7 @@ async function converse(invocation: Invocation, terminal: Interface): Promise<nu
   }
 }
 
-/** Which chat this is. */
+/** Describes the chat that is resumed. */
 async function resuming({ env, name }: Invocation, { chatId }: LiveRun, workspace: string): Promise<string> {
   const { findChat } = await import("../store/chats/find-chat.ts");
   const { readChat } = await import("../store/chats/read-chat.ts");
@@ -100,7 +100,7 @@ async function follow(run: LiveRun, show: Screen): Promise<void> {
   for await (const { event, agent } of run.events()) if (agent === undefined) show.event(event);
 }
 
-/** What begins with a slash and is nothing that the run knows is never sent: why not comes back. */
+/** Returns an error text for input that begins with a slash and is not a known command; it is not sent. */
 async function notSent(text: string, run: LiveRun): Promise<string | undefined> {
   if (!text.trim().startsWith("/")) return undefined;
   const { readTyped } = await import("../terminal/commands/index.ts");
@@ -131,7 +131,7 @@ function isReadOnly(mode: string): boolean {
 type Screen = {
   event(event: AgentEvent): void;
   line(text: string): void;
-  /** Resolves when the answer was shown to its end. */
+  /** Resolves when the whole answer has been shown. */
   settled(): Promise<void>;
 };
 

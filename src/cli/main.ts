@@ -1,4 +1,4 @@
-// The program: reads the command line and hands over to a command, to print mode or to the terminal.
+// The program: parses the command line and starts a command, print mode or the terminal.
 import { resolve } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
 import { setProgramName } from "../text/program-name.ts";
@@ -8,7 +8,7 @@ import { type CommandLine, flags, flagText, parseCommandLine } from "./flags.ts"
 import { hideFlagSecrets } from "./secrets-in-use.ts";
 import { flushStderr } from "./stdout.ts";
 
-/** What every part of the CLI may know of how it was started. */
+/** How the program was started, for every part of the CLI. */
 export type Invocation = {
   version: string;
   /** The name it was called by: courser, cursor-agent or agent. */
@@ -31,16 +31,16 @@ export async function main(version: string): Promise<void> {
     exitCode = await failedBeforeRun(error, formatOf(argv), name);
   }
   process.exitCode = checkOutput(exitCode);
-  // Whoever listened for signals has said its last word: while Node takes itself apart, a late one would take the exit code away.
+  // The signal handlers are done: exit now, since a late signal during Node's teardown would change the exit code.
   if (process.listenerCount("SIGTERM") > 1) {
     await flushStderr();
     process.exit();
   }
-  // Everything is said. What still holds the process (a name look-up that cannot be called off) is not waited for.
+  // Do not wait for what still keeps the process alive, such as a name look-up that cannot be cancelled.
   setTimeout(() => process.exit(), 1000).unref();
 }
 
-/** To the runs that a command starts in other processes. They work elsewhere, and must not take the path for one of their workspace. */
+/** Passes the log path on to runs in other processes, as an absolute path because they have other working directories. */
 function passOnLog({ command, flags: given }: CommandLine): void {
   const log = (command !== undefined && flagText(given, "log")) || process.env["COURSER_LOG"];
   if (log) process.env["COURSER_LOG"] = resolve(log);
@@ -82,12 +82,12 @@ async function dispatch(invocation: Invocation): Promise<number> {
   if (line.flags.has("fleet"))
     throw new UserError("USAGE", `--fleet is for runs in the background. Type: ${invocation.name} -b --fleet … "…"`);
   if (line.flags.has("print") || !(await onTerminal())) return (await import("./print.ts")).runPrint(invocation);
-  // Without an id there is a choice to make first.
+  // Without an id, let the user choose first.
   if (line.flags.get("resume") === true) return (await import("./commands/ls.ts")).ls(invocation);
   return (await import("./terminal.ts")).startTerminal(invocation);
 }
 
-/** One word that is almost a command is hardly a prompt; with -p it is one, whatever it looks like. */
+/** Refuses a word that is almost a command, since it is hardly a prompt. With -p it is one, whatever it looks like. */
 async function refuseAlmostCommands({ line, name }: Invocation): Promise<void> {
   if (line.flags.has("print") || line.command !== undefined || line.words.length > 2) return;
   const words = line.words.slice(0, line.plainWords);

@@ -1,4 +1,4 @@
-// Opens an address in the user's browser. The browser is started by its name, never by a shell.
+// Opens an address in the user's browser. The browser is started directly, never through a shell.
 import { startDetached } from "../process/detached.ts";
 
 const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {
@@ -6,7 +6,7 @@ const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   win32: ["rundll32", "url.dll,FileProtocolHandler"],
 };
 
-/** False: there is none to be seen from here, or it could not be started. */
+/** Returns false if no browser is visible from here or it could not be started. */
 export function openBrowser(url: string, env: NodeJS.ProcessEnv): boolean {
   if (env["SSH_CONNECTION"] || env["NO_OPEN_BROWSER"]) return false;
   const opener = openers[process.platform];

@@ -1,4 +1,4 @@
-// Opens the run that the flags ask for: a new one, one that is recorded, or one that a recording answers.
+// Opens the run that the flags ask for: a plain one, one that is recorded, or one that replays a recording.
 import { UserError } from "../protocol/error-codes.ts";
 import type { LiveRun, RunRequest } from "../protocol/run.ts";
 import type { RunHost } from "../run/host.ts";
@@ -10,17 +10,17 @@ export function openRunByFlags(flags: FlagValues, request: RunRequest, host: Run
   const lost = file === undefined && replayFlags.find((name) => flags.has(name));
   if (lost) throw new UserError("USAGE", `--${lost} needs a recording to replay: --model replay:FILE`);
   const isPlain = file === undefined && !flags.has("record");
-  return isPlain ? openRun(request, host) : openProven(flags, request, host, file);
+  return isPlain ? openRun(request, host) : openRecordedOrReplayed(flags, request, host, file);
 }
 
 const replayFlags = ["replay-tools", "replay-on-mismatch"];
 
-/** The file that `--model replay:FILE` names. */
+/** The file in `--model replay:FILE`. */
 function recordingOf({ model }: RunRequest, { env }: RunHost): string | undefined {
   return /^replay:(.+)$/s.exec(model ?? env["COURSER_MODEL"] ?? "")?.[1];
 }
 
-async function openProven(
+async function openRecordedOrReplayed(
   flags: FlagValues,
   request: RunRequest,
   host: RunHost,

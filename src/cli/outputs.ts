@@ -1,4 +1,4 @@
-// The output formats of print mode: from events to bytes.
+// The output formats of print mode: turn events into text for stdout.
 import type { AgentEvent } from "../protocol/event.ts";
 import type { ProfileName } from "../protocol/profiles.ts";
 import { encodeEvent } from "../protocol/stream-json.ts";
@@ -7,7 +7,7 @@ export type OutputFormat = "text" | "json" | "stream-json";
 
 export type OutputOptions = { sessionId: string; partial: boolean; compat: ProfileName | undefined };
 
-/** What an event adds to stdout; undefined: nothing. */
+/** Returns the text that an event adds to stdout, or undefined. */
 export interface Output {
   encode(event: AgentEvent): string | undefined;
 }
@@ -18,13 +18,13 @@ export const outputs = {
   "stream-json": streamJsonOutput,
 } satisfies Record<OutputFormat, (options: OutputOptions) => Output>;
 
-/** What was said after the last tool call and the last prompt, at the end. */
+/** Prints the text after the last tool call or prompt, at the end of the turn. */
 function textOutput(): Output {
   let said = "";
   return {
     encode(event) {
       if (event.type === "tool_start" || event.type === "user") said = "";
-      // Several texts of one answer are paragraphs: it goes on after a reminder, for instance.
+      // Several texts of one answer become paragraphs, for instance when it continues after a reminder.
       if (event.type === "text_end") said = said === "" ? event.text : `${said.trimEnd()}\n\n${event.text}`;
       const isAnswer = event.type === "done" || (event.type === "fail" && event.answer !== undefined);
       return isAnswer ? answerText({ text: said, structured: event.structured }) : undefined;

@@ -1,14 +1,14 @@
-// Choosing one line of a list on a terminal: by keys, or by its number where the terminal can only print.
+// Lets the user choose one line of a list on a terminal: with keys, or by number if the terminal can only print.
 import { hasScreen } from "./has-screen.ts";
 
 export type Choice = {
-  /** One line; cut where the terminal ends. */
+  /** One line, cut at the terminal's width. */
   text: string;
-  /** What is typed is looked for here. */
+  /** The text that typed words are matched against. */
   words: string;
 };
 
-/** The number of the choice, from 0; undefined when nothing was chosen. */
+/** Returns the index of the choice from 0, or undefined if nothing was chosen. */
 export async function pick(
   choices: readonly Choice[],
   question: string,
@@ -21,13 +21,13 @@ export async function pick(
   return chooseOne({ title: question, items }, { input, output, env });
 }
 
-/** Longer lists are narrowed by other means than reading them. */
-const mostNumbers = 30;
+/** Longer lists are cut: this many can still be read at a glance. */
+const maxNumbers = 30;
 
 async function pickByNumber(choices: readonly Choice[], question: string): Promise<number | undefined> {
   const { promptShown } = await import("./prompt-hidden.ts");
   const { writeStderr } = await import("./stdout.ts");
-  const shown = choices.slice(0, mostNumbers);
+  const shown = choices.slice(0, maxNumbers);
   for (const [index, { text }] of shown.entries()) writeStderr(`${String(index + 1).padStart(4)}  ${text}\n`);
   if (shown.length < choices.length) writeStderr(`      … and ${choices.length - shown.length} older ones\n`);
   while (true) {

@@ -1,4 +1,4 @@
-// Flags of a run for a fleet: where its files come from, which workers may take it, what becomes of it when one dies.
+// Flags of a run for a fleet: its source of files, the workers that may take it, and what happens when a worker dies.
 import { isAbsolute, resolve } from "node:path";
 import { tryParse } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
@@ -12,7 +12,7 @@ import { type FlagValues, flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { settledRequest } from "./run-request.ts";
 
-/** Runs of this machine work where they were asked for, unless told. */
+/** By default, runs on this machine work in place and runs on a fleet upload the workspace. */
 export function sourceChoice(invocation: Pick<Invocation, "line" | "env">): SourceChoice {
   const given = flagText(invocation.line.flags, "source");
   if (given !== undefined) return readSource(given);
@@ -48,21 +48,21 @@ export function labelsOf(words: readonly string[]): Record<string, string> | und
   );
 }
 
-/** A run that others may speak to while it works: it is not over with its first prompt. */
+/** Builds a request for a run that others can send prompts to, so it does not end with its first prompt. */
 export async function fleetRequest(invocation: Invocation, choice: SourceChoice): Promise<RunRequest> {
   const { single: _single, ...request } = await placedRequest(invocation, choice);
-  // Whoever hands over a request starts the run: what it grants, it may grant.
+  // The process that hands over the request starts the run, so it may also grant permissions.
   return invocation.line.flags.has("request-on-stdin") ? restrict(request, await handedRequest(), "more") : request;
 }
 
-/** By another process of this program, which started this one. */
+/** Reads the request from another process of this program, which started this one. */
 async function handedRequest(): Promise<RunRequest> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
   return readRunRequest(tryParse(Buffer.concat(chunks).toString("utf8")));
 }
 
-/** The workspace of a run that works on another machine's disk need not be here. */
+/** A workspace on another machine's disk need not exist here. */
 async function placedRequest(invocation: Invocation, choice: SourceChoice): Promise<RunRequest> {
   const given = flagText(invocation.line.flags, "workspace");
   const isElsewhere = choice.type === "none" && fleetUrl(invocation) !== undefined && given !== undefined;
@@ -79,7 +79,7 @@ async function placedRequest(invocation: Invocation, choice: SourceChoice): Prom
   };
 }
 
-/** Pictures travel as they are. */
+/** Replaces image paths by their contents, since the files are not on the worker. */
 export function withImages({ images, ...prompt }: Prompt): Prompt {
   if (!images) return prompt;
   return { ...prompt, images: images.map((image) => (typeof image === "string" ? readImage(image) : image)) };

@@ -1,13 +1,13 @@
-// Print mode: a prompt, a run, exactly one result, whatever happens; or, for a host on stdin, several, each with its result.
+// Print mode: one prompt, one run and exactly one result, whatever happens. For a host on stdin, several prompts, each with its result.
 import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { LiveRun, Prompt, RunRequest } from "../protocol/run.ts";
 import { restrict } from "../protocol/run-request.ts";
 import { redactedStart } from "../redact/shorten.ts";
-import { EndingsShown } from "../run/endings-shown.ts";
+import { DeliveredEndings } from "../run/delivered-endings.ts";
 import type { RunHost } from "../run/host.ts";
 import { callLine } from "./call-line.ts";
 import { createDebug } from "./debug.ts";
-import { checkOutput, failedBeforeRun } from "./failure.ts";
+import { checkOutput, explainFailure, failedBeforeRun } from "./failure.ts";
 import { type FlagValues, flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
 import { openRunByFlags } from "./open-run.ts";
@@ -15,11 +15,11 @@ import { answerText, type OutputFormat } from "./outputs.ts";
 import { createReporter, type Reporter } from "./reporter.ts";
 import { createRetryLines } from "./retry-lines.ts";
 import { durationFlag, limitsOf, runHost, runRequest } from "./run-request.ts";
-import { watchForTheEnd } from "./shutdown.ts";
+import { handleShutdown } from "./shutdown.ts";
 import { pipedBeside, readPrompt } from "./stdin.ts";
 import { withoutSecrets, writeStderr } from "./stdout.ts";
 
-/** `openBy`: what is behind it, where that is not what the flags say. */
+/** `openBy` opens the run, if not as the flags say. */
 export async function runPrint(invocation: Invocation, openBy = openRunByFlags): Promise<number> {
   const { flags } = invocation.line;
   const format = (flagText(flags, "output-format") ?? "text") as OutputFormat;
@@ -31,17 +31,17 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
     );
   }
   const abort = new AbortController();
-  const watch = watchForTheEnd(abort, { ...invocation, ...limitsOf(flags) });
+  const watch = handleShutdown(abort, { ...invocation, ...limitsOf(flags) });
   watch.cut = async (error) => process.exit(await failedBeforeRun(error, format, invocation.name));
   watch.cutNow = (error) => {
-    void failedBeforeRun(error, format, invocation.name); // it waits only for a reader, after all is said
+    void failedBeforeRun(error, format, invocation.name); // only waits for the reader, after the result is written
     return exitCodeOf(error.code);
   };
   const print: PrintRun = {
     abort,
     async open({ handed, ...lent }) {
       const flagged = withoutTimeLimit(runRequest(invocation, "print"));
-      // Whoever hands over a request starts the run: what it grants, it may grant.
+      // The host that hands over the request starts the run, so it may also grant permissions.
       const request = handed ? restrict(flagged, handed, "more") : flagged;
       const debug = createDebug(flags.has("debug"));
       const beats = await heartbeats(flags);
@@ -65,7 +65,7 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
         return reporter.finishNow();
       };
       watch.taken = reporter.taken;
-      const shown = new EndingsShown();
+      const shown = new DeliveredEndings();
       const isVerbose = format === "text" && process.stderr.isTTY === true;
       const heartbeat = beats?.start({
         beat: (line, text) => (format === "stream-json" ? reporter.line(line) : writeStderr(`${text}\n`)),
@@ -76,7 +76,7 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
         for await (const recorded of run.events()) {
           const { event, agent } = recorded;
           heartbeat?.moved();
-          if (event.type === "init") workspace = event.cwd; // a worktree, where one was asked for
+          if (event.type === "init") workspace = event.cwd; // a worktree, if one was asked for
           reporter.emit(recorded);
           if (agent === undefined) debug.event(event);
           if (agent === undefined) retries?.event(event);
@@ -102,10 +102,10 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
     const images = flagList(flags, "image").map((path) => resolve(path));
     return await answerOnce(opened, async () => {
       if (usedStdin) return { ...prompt, images };
-      // Whatever keeps the run from being ready is told by the turn.
+      // If the run cannot become ready, the turn reports it.
       const ready = () => opened.run.names();
       const piped = pipedBeside(invocation, { ready, signal: abort.signal, isQuiet: format !== "text" });
-      // A run that is stopped while stdin is read still gets its prompt: the chat then holds how its turn ended.
+      // A run that is stopped while stdin is read still gets its prompt, so that the chat records how its turn ended.
       const data = await piped.catch((error: unknown) => {
         if (!abort.signal.aborted) throw error;
         return undefined;
@@ -117,7 +117,7 @@ export async function runPrint(invocation: Invocation, openBy = openRunByFlags):
   }
 }
 
-/** Undefined where no flag asks for them: nothing is loaded, nothing is watched. */
+/** Returns undefined if no flag asks for them; then nothing is loaded or watched. */
 async function heartbeats(flags: FlagValues) {
   const everyMs = durationFlag(flags, "heartbeat");
   const maxSilenceMs = durationFlag(flags, "max-silence");
@@ -126,7 +126,7 @@ async function heartbeats(flags: FlagValues) {
   return createHeartbeat({ everyMs, maxSilenceMs });
 }
 
-/** It is kept here, from the start of the program to its end. */
+/** Removes the time limit, which is enforced here, from the start of the program to its end. */
 function withoutTimeLimit({ limits: { maxTimeMs, ...limits } = {}, ...request }: RunRequest): RunRequest {
   return { ...request, limits };
 }
@@ -134,7 +134,7 @@ function withoutTimeLimit({ limits: { maxTimeMs, ...limits } = {}, ...request }:
 /** What both kinds of print mode share. */
 export interface PrintRun {
   abort: AbortController;
-  /** `handed`: what the run shall be, as the host on stdin says it. */
+  /** `handed` is the request from the host on stdin. */
   open(
     host: Pick<RunHost, "human" | "attended" | "ready" | "heldCall"> & { handed?: RunRequest },
   ): Promise<OpenedPrint>;
@@ -143,8 +143,8 @@ export interface PrintRun {
 export type OpenedPrint = {
   run: LiveRun;
   reporter: Reporter;
-  shown: EndingsShown;
-  /** Ends the run; everything is shown afterwards. */
+  shown: DeliveredEndings;
+  /** Ends the run and waits until everything is shown. */
   close(): Promise<void>;
 };
 
@@ -152,24 +152,22 @@ async function answerOnce({ run, reporter, close }: OpenedPrint, prompt: () => P
   try {
     await run.send(await prompt()).ending;
   } catch (error) {
-    if (!(error instanceof UserError)) throw error;
     reporter.fail(error, run.spent?.());
-  } finally {
-    await close();
   }
+  await close();
   return reporter.finish();
 }
 
-/** What goes wrong behind a result is not a second one: all that was shown is kept. */
+/** A failure after the result, such as in cleanup, is only a warning: a run has one result, and the output so far stands. */
 async function closeRun(run: LiveRun, reporter: Reporter, followed: Promise<void>): Promise<void> {
-  const problem: unknown = await run.close().catch((error: unknown) => error);
-  await followed;
-  if (problem === undefined) return;
-  if (!(problem instanceof UserError) || !reporter.hasEnded) throw problem;
-  writeStderr(`Warning: ${problem.message}\n`);
+  for (const step of [() => run.close(), () => followed])
+    await step().catch((error: unknown) => {
+      if (reporter.hasEnded) writeStderr(`Warning: ${explainFailure(error).message}\n`);
+      else reporter.fail(error, run.spent?.());
+    });
 }
 
-/** The last answer goes to the file before the run counts as done. */
+/** Writes the last answer to the file before the run counts as done. */
 async function answerFile({ line: { flags } }: Invocation): Promise<Pick<RunHost, "deliver">> {
   const file = flagText(flags, "output-last-message");
   if (file === undefined) return {};
@@ -177,7 +175,7 @@ async function answerFile({ line: { flags } }: Invocation): Promise<Pick<RunHost
   return { deliver: (answer) => write(answerText(answer)) };
 }
 
-/** `--resume "some words"` took the prompt for an id, and `--resume ""` names none: told so, before the prompt is missed. */
+/** Refuses `--resume "some words"`, which took the prompt for an id, and `--resume ""`, before the prompt is reported missing. */
 async function checkResumed({ line, name }: Invocation): Promise<void> {
   const asked = flagText(line.flags, "resume");
   if (asked !== undefined && /^\s*$|\s/.test(asked.trim()))

@@ -16,7 +16,7 @@ export async function promptYes(question: string): Promise<boolean> {
 
 async function readLine(question: string, echo: (text: string) => void): Promise<string> {
   const { stdin } = process;
-  stdin.setRawMode(true); // before the question: who types at once is not shown either
+  stdin.setRawMode(true); // before the question, so that keys typed at once are not echoed either
   stdin.setEncoding("utf8");
   writeStderr(question);
   let typed = "";
@@ -33,7 +33,7 @@ async function readLine(question: string, echo: (text: string) => void): Promise
   }
 }
 
-/** The next burst of keys, as much as came at once. At the end of input: Ctrl+D. */
+/** Resolves with the next keys that arrive together. The end of input counts as Ctrl+D. */
 function nextKeys(stdin: NodeJS.ReadStream): Promise<string> {
   return new Promise((resolve, reject) => {
     const settle = (finish: () => void) => {
@@ -43,15 +43,15 @@ function nextKeys(stdin: NodeJS.ReadStream): Promise<string> {
     const onData = (chunk: string) => settle(() => resolve(chunk));
     const onEnd = () => settle(() => resolve("\x04"));
     const onError = (error: Error) => settle(() => reject(error));
-    // Resumed by hand: a stream that was paused does not flow again for a new listener.
+    // Resume explicitly: a paused stream does not flow again for a new listener.
     stdin.on("data", onData).on("end", onEnd).on("error", onError).resume();
   });
 }
 
-/** What a burst of keys makes of the line. Line breaks within a paste are kept: the caller must see that it was more than one line. */
+/** Applies keys to the line. Line breaks within a paste are kept, so that the caller sees that it had several lines. */
 function press(line: string, burst: string): { typed: string; ended: boolean } {
   let typed = line;
-  // A paste may come wrapped in markers, and arrow keys as escape sequences: neither is part of the line.
+  // Drop paste markers and the escape sequences of arrow keys, which are not part of the line.
   const keys = [...burst.replace(/\x1b\[[0-9;]*[~A-Za-z]/g, "")];
   for (const [index, key] of keys.entries()) {
     if (key === "\x03") throw new UserError("INTERRUPTED", "Interrupted; nothing was changed.");

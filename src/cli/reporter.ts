@@ -1,4 +1,4 @@
-// What print mode writes: events to stdout in the chosen format, exactly one ending a turn, everything else to stderr.
+// The output of print mode: events to stdout in the chosen format, exactly one result per turn, everything else to stderr.
 import { fstatSync } from "node:fs";
 import { type ErrorCode, errorCodes, exitCodeOf, resultText, UserError } from "../protocol/error-codes.ts";
 import type { Spending } from "../protocol/event.ts";
@@ -11,35 +11,35 @@ import { type OutputFormat, type OutputOptions, outputs } from "./outputs.ts";
 import { openStdout, withoutSecrets, writeStderr } from "./stdout.ts";
 
 export interface Reporter {
-  /** Shows an event. After an ending, the next turn begins with the next event that is more than a notice. */
+  /** Shows an event. After a result, the next turn begins with the next event that is not a notice. */
   emit(recorded: Recorded): void;
-  /** Ends the turn with an error, unless it has ended already; nothing follows. */
+  /** Ends the turn with an error unless it has already ended. Nothing follows. */
   fail(error: unknown, usage?: Spending): void;
-  /** The same with a result of its own, also after one that is out. */
+  /** Like `fail`, but writes a result of its own even after an earlier one. */
   failAnew(error: unknown): void;
-  /** Ends between two turns: nobody waits for a result. */
+  /** Ends between two turns, without a result. */
   stop(error: UserError): void;
-  /** A line beside the events. */
+  /** Writes a line that is not an event. */
   line(value: object): void;
-  /** The reader is a host that takes more than a reader of the plain stream. */
+  /** Adapts the output to a host, which takes more than a reader of the plain stream. */
   serveHost(host: HostView): void;
   /** Resolves when the reader has caught up enough for more. */
   ready(): Promise<void> | undefined;
-  /** Of the event that the stream began with. */
+  /** The number of the first event in the stream. */
   readonly firstNumber: number | undefined;
-  /** The result is out. */
+  /** Whether the result was written. */
   readonly hasEnded: boolean;
-  /** Is that what the last turn ended with? */
+  /** Whether the last turn ended with an error of the same code. */
   endedBy(error: unknown): boolean;
-  /** How much the reader has taken, while more waits for it; undefined while nothing does. */
+  /** The number of bytes the reader has taken while more are pending; undefined if none are. */
   taken(): number | undefined;
-  /** Waits until everything is written; the exit code of the last turn that failed comes back, else 0. */
+  /** Waits until everything is written. Returns the exit code of the last turn that failed, else 0. */
   finish(): Promise<number>;
-  /** The same without waiting: what the reader has not taken by then is lost. */
+  /** Like `finish` without waiting: output that the reader has not taken by then is lost. */
   finishNow(): number;
 }
 
-/** What a host takes beside the events of its agent. */
+/** What a host takes besides the events of its agent. */
 export type HostView = { toolOutput: boolean; subagents: boolean };
 
 export type ReporterOptions = OutputOptions & { format: OutputFormat };
@@ -47,7 +47,7 @@ export type ReporterOptions = OutputOptions & { format: OutputFormat };
 export function createReporter({ format, ...options }: ReporterOptions, abort: AbortController): Reporter {
   const { sessionId, compat } = options;
   const output = outputs[format](options);
-  // What a model says must not move the cursor of a person; a program gets the bytes as they are.
+  // Escape the model's control characters on a person's terminal; a program gets the bytes as they are.
   const isForPerson = format === "text" && fstatSync(1).isCharacterDevice(); // a terminal; `node:tty` takes 3 ms to load
   const forReader = (text: string) => (isForPerson ? visible(text.replaceAll("\r\n", "\n")) : text);
   let startedAt = Date.now();
@@ -57,7 +57,7 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
   let exit = 0;
   let isOver = false;
   let isStopped = false;
-  /** The exit code of an output that takes no more. */
+  /** The exit code once the output is broken. */
   let broken: number | undefined;
   const breakOff = (exitCode: number, reason: UserError) => {
     broken = exitCode;
@@ -67,7 +67,7 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
   const stdout = openStdout(
     // As if SIGPIPE had ended it, which is what readers like `head` expect.
     () => breakOff(141, new UserError("INTERRUPTED", "The reader closed the output.")),
-    (fault) => breakOff(exitCodeOf(fault.code), fault), // which the program says as it ends
+    (fault) => breakOff(exitCodeOf(fault.code), fault), // reported when the program ends
   );
 
   function emit(recorded: Recorded): void {
@@ -81,7 +81,7 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
       writeStderr(`${event.kind === "worktree" ? "" : "Warning: "}${event.message}\n`);
     firstNumber ??= number;
     if (ending) {
-      // What is said after a result belongs to the next turn, if there is one. A host may be told between two.
+      // A notice after a result belongs to the next turn, if there is one. A host gets it between the two.
       if (event.type === "notice") {
         if (host) hostLine(recorded);
         return;
@@ -115,10 +115,10 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
     return { type: "fail", ...explainFailure(error), ...numbers };
   }
 
-  /** What people are told of how the turn ended. */
+  /** Reports on stderr how the turn ended. */
   function settle(): void {
     if (!ending) return;
-    // In the JSON formats it is in the result, and stderr stays empty where all went well.
+    // The JSON formats have denials in the result, and stderr stays empty on success.
     const denials = format === "text" ? ending.denials : undefined;
     for (const denial of denials ?? []) writeStderr(`Rejected: ${denial.tool}: ${denial.reason}\n`);
     if (ending.type === "done") return;
@@ -133,7 +133,7 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
     if (isStopped) return exit;
     ending ??= { type: "fail", message: "The run ended without a result.", durationMs: 0, apiDurationMs: 0 };
     settle();
-    // A success that nobody read is none.
+    // Treat output that could not be written as a failure.
     return isOut || exit !== 0 ? exit : lateCode(abort.signal.reason);
   }
   let finishing: Promise<number> | undefined;
@@ -173,7 +173,7 @@ export function createReporter({ format, ...options }: ReporterOptions, abort: A
   };
 }
 
-/** The result was said, and the reader did not take it in time. */
+/** Returns the exit code for a result that the reader did not take in time. */
 function lateCode(reason: unknown): number {
   const { code, message } = explainFailure(reason);
   writeStderr(errorLine(`${message} The reader of the output had not taken all of it.`, code));

@@ -1,4 +1,4 @@
-// Why nothing comes: a person who waits for a model that is asked again is told after a second.
+// Reports retries of a model call to a waiting user, after a second.
 import type { AgentEvent } from "../protocol/event.ts";
 import { visible } from "../text/visible.ts";
 import { withoutSecrets } from "./stdout.ts";
@@ -19,7 +19,7 @@ export function createRetryLines(write: (line: string) => void): { event(event: 
       const { reason = "the answer was cut off", delayMs = 0, attempt } = event;
       const wait = delayMs >= patienceMs ? ` in ${Math.ceil(delayMs / 1000)} s` : "";
       const line = `Retrying${wait} (attempt ${attempt + 1}): ${visible(withoutSecrets(reason)).replace(/\s+/g, " ")}`;
-      // A longer wait is announced at once; a short one only where those before it made a second.
+      // Announce a long wait at once, a short one only when the waits add up to a second.
       if (delayMs >= patienceMs || Date.now() - waitingSince >= patienceMs) write(line);
       else timer = setTimeout(write, patienceMs, line).unref();
     },

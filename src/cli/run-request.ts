@@ -1,4 +1,4 @@
-// From flags to a RunRequest, and to the host that carries it out. Nothing behind this file knows of flags.
+// Turns flags into a RunRequest and a RunHost. Code below this file knows nothing about flags.
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
@@ -18,9 +18,9 @@ import { didYouMean } from "../text/nearest.ts";
 import { systemErrorText } from "../text/system-error.ts";
 import { type FlagValues, flagList, flagText } from "./flags.ts";
 import type { Invocation } from "./main.ts";
-import { withoutSecrets, writeStderr } from "./stdout.ts";
+import { learnSecrets, withoutSecrets, writeStderr } from "./stdout.ts";
 
-/** `on`: how it is shown. In print mode, one prompt is all there is. */
+/** `on` is the front end. In print mode there is only one prompt. */
 export function runRequest(invocation: Invocation, on: "print" | "terminal"): RunRequest {
   const { env, name } = invocation;
   const { flags } = invocation.line;
@@ -60,7 +60,7 @@ export function runRequest(invocation: Invocation, on: "print" | "terminal"): Ru
   });
 }
 
-/** A version of the wire that does not exist is a mistake, not today's. */
+/** Throws for an unknown wire version instead of using the current one. */
 function profileNamed(given: string | undefined): ProfileName | undefined {
   if (given === undefined || given === "") return undefined;
   const name = profileNames.find((one) => one === given);
@@ -72,7 +72,10 @@ function profileNamed(given: string | undefined): ProfileName | undefined {
   );
 }
 
-/** With its worktree made, for front ends that must know where they are before the run begins. What there is to say goes to stderr. */
+/**
+ * Builds the request with its worktree created, for front ends that must know the workspace before the run starts. Prints
+ * notices on stderr.
+ */
 export async function settledRequest(invocation: Invocation, on: "print" | "terminal"): Promise<RunRequest> {
   const request = runRequest(invocation, on);
   if (!request.worktree) return request;
@@ -109,6 +112,7 @@ export function runHost({ line: { flags }, env, name, version }: Invocation): Ru
     headers: flagList(flags, "header"),
     ...(flags.has("insecure") && { insecure: true }),
     redact: withoutSecrets,
+    learnSecrets,
     ...(log && { log: resolve(log) }),
     warn: (message) => writeStderr(`Warning: ${message}\n`),
   };
@@ -122,7 +126,7 @@ function isOn(flags: FlagValues, name: string): true | undefined {
   return flags.has(name) ? true : undefined;
 }
 
-/** Comma lists, repeated or not. Undefined: the flag was not given. */
+/** Splits comma-separated lists, repeated or not. Returns undefined if the flag was not given. */
 function namesOf(flags: FlagValues, name: string): string[] | undefined {
   if (!flags.has(name)) return undefined;
   return flagList(flags, name)
@@ -131,7 +135,7 @@ function namesOf(flags: FlagValues, name: string): string[] | undefined {
     .filter((each) => each !== "");
 }
 
-/** A rule may hold commas: each has a flag of its own. */
+/** Takes one rule per flag, because a rule may contain commas. */
 function rulesOf(flags: FlagValues): RunRequest["permissions"] {
   if (!flags.has("allow") && !flags.has("deny")) return undefined;
   return { allow: flagList(flags, "allow"), deny: flagList(flags, "deny") };
@@ -160,6 +164,11 @@ function modeOf(flags: FlagValues): RunRequest["mode"] {
 }
 
 function chatOf(flags: FlagValues, program: string): ChatChoice {
+  const name = flagText(flags, "name");
+  return { ...chosenChat(flags, program), ...(name && { name }) };
+}
+
+function chosenChat(flags: FlagValues, program: string): ChatChoice {
   const resumed = flags.has("resume") || flags.has("continue");
   const fork = flags.has("fork");
   const given = flagText(flags, "session-id");
@@ -210,7 +219,7 @@ export function proofFlags(flags: FlagValues): Pick<RunRequest, "failOn" | "requ
   };
 }
 
-/** A duration that a flag gives. */
+/** Reads a flag's duration in milliseconds. */
 export function durationFlag(flags: FlagValues, name: string): number | undefined {
   const given = flagText(flags, name);
   return given === undefined ? undefined : milliseconds(given, name);
@@ -243,7 +252,7 @@ function milliseconds(text: string, flag: string): number {
 
 const longestSchema = 2 ** 20;
 
-/** `given`: a file, or the schema itself. */
+/** `given` is a file, or the schema itself. */
 function readSchema(given: string): unknown {
   const isInline = /^\s*\{/.test(given);
   try {

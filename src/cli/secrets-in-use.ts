@@ -1,52 +1,54 @@
-// The keys that this run could use: nothing that it says about itself may show them.
-import { isObject, tryParse } from "../json/object.ts";
+// Collects the keys that this run could use, so that they can be removed from its messages.
+import { isObject, type JsonObject, tryParse } from "../json/object.ts";
 import { marker } from "../redact/redact.ts";
-import { isSecretName, secretValues } from "../redact/secret-names.ts";
+import { secretValues } from "../redact/secret-names.ts";
+import { serverSecrets } from "../redact/server-secrets.ts";
 import { readKeys } from "../store/auth.ts";
 import { configDir } from "../store/config-dir.ts";
 import { readCourserSettings } from "../store/courser-settings.ts";
 import { readTokens } from "../store/mcp-logins.ts";
 
-/** From the command line, from the environment, saved by `login`, and from the variables and headers of configured endpoints. */
+/** Collects keys from the command line, the environment, `login`, and the variables and headers of configured endpoints. */
 export function secretsInUse(argv: readonly string[], env: NodeJS.ProcessEnv): string[] {
   return [...flagSecrets(argv), ...secretValues(env), ...loginOf(env["COURSER_FLEET"] ?? ""), ...savedSecrets(env)];
 }
 
-/** Without the parser: it may be the parser that failed. */
+/** Reads the flags without the parser, because it may be the parser that failed. */
 export function flagSecrets(argv: readonly string[]): string[] {
   return argv.flatMap((word, index) => {
     const [, flag, inside] = /^(--api-key|--header|-H|--mcp-config|--fleet|--endpoint|-e)(?:=(.*))?$/s.exec(word) ?? [];
     const value = flag === undefined ? undefined : (inside ?? argv[index + 1]);
     if (value === undefined) return [];
-    if (flag === "--mcp-config") return serverSecrets(value);
+    if (flag === "--mcp-config") return givenSecrets(value);
     if (/^(--fleet|--endpoint|-e)$/.test(flag!)) return loginOf(value);
     return flag === "--api-key" ? [value] : [value.replace(/^[^:]*:\s*(?:Bearer\s+)?/i, "")];
   });
 }
 
-/** `nats://token@host`, `nats://user:password@host`: what stands there in the place of a secret. */
+/** Returns the secret in `nats://token@host` or `nats://user:password@host`. */
 function loginOf(url: string): string[] {
   const [, login] = /^[a-z]+:\/\/([^\s/@]+)@/i.exec(url) ?? [];
   return login === undefined ? [] : [login.replace(/^[^:]*:/, "")];
 }
 
-/** Of servers that were given as JSON: what their headers hold, and variables whose names say so. */
-function serverSecrets(given: string): string[] {
-  const content = tryParse(given);
+/** Returns the secrets of servers that were given as JSON. */
+function givenSecrets(text: string): string[] {
+  const content = tryParse(text);
   const servers = isObject(content) && isObject(content["mcpServers"]) ? Object.values(content["mcpServers"]) : [];
-  return servers.filter(isObject).flatMap(({ headers, env, args }) => [
-    ...(Array.isArray(args) ? args : []).flatMap((word) => {
-      const [, name = "", value = ""] = /^--?([\w-]+)=(.+)$/s.exec(String(word)) ?? [];
-      return isSecretName(name.replaceAll("-", "_")) ? [value] : [];
+  return servers.filter(isObject).flatMap(({ headers, env, args }) =>
+    serverSecrets({
+      args: (Array.isArray(args) ? args : []).map(String),
+      ...(isObject(headers) && { headers: texts(headers) }),
+      ...(isObject(env) && { env: texts(env) }),
     }),
-    ...(isObject(headers) ? Object.values(headers) : []).flatMap((value) =>
-      typeof value === "string" ? [value.replace(/^Bearer\s+/i, "")] : [],
-    ),
-    ...(isObject(env) ? secretValues(env as Record<string, string>) : []),
-  ]);
+  );
 }
 
-/** A file that cannot be read is somebody else's error to tell. */
+function texts(values: JsonObject): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
+}
+
+/** Ignores a file that cannot be read; other code reports it. */
 function savedSecrets(env: NodeJS.ProcessEnv): string[] {
   try {
     const folder = configDir(env);
@@ -67,7 +69,7 @@ function savedSecrets(env: NodeJS.ProcessEnv): string[] {
   }
 }
 
-/** Other users of the machine can read the command line of a process. The title takes its place, without the keys. */
+/** Replaces the process title, without the keys, because other users of the machine can read command lines. */
 export function hideFlagSecrets(argv: readonly string[]): void {
   const secrets = flagSecrets(argv).filter((secret) => secret !== "");
   if (secrets.length === 0) return;

@@ -1,24 +1,24 @@
-// What may end a run from outside: signals, its time limit and a vanished parent go through the one abort signal, once; what
-// stalls then is cut, even where it keeps the main thread busy.
+// Ends a run from outside: signals, the time limit and a lost parent process trigger one abort signal, once. What stalls after
+// that is killed, even if it keeps the main thread busy.
 import type { Watchdog } from "../process/watchdog.ts";
 import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import { limitTime, timeSpent } from "../run/time-limit.ts";
 
 export interface EndWatch {
-  /** How to end at once: called after the grace period, for a stalled reader, and for a bug that throws where nobody waits. */
+  /** Ends at once. Called after the grace period, for a stalled reader, and for an uncaught error. */
   cut(error: unknown): void;
-  /** Says the result without waiting for anything, where the main thread is stuck. Returns the exit code. */
+  /** Writes the result without waiting, when the main thread is stuck. Returns the exit code. */
   cutNow(error: UserError): number;
-  /** How much the reader has taken, while more waits for it. */
+  /** The number of bytes the reader has taken while more are pending. */
   taken(): number | undefined;
   stop(): void;
 }
 
-/** After a signal the run may still end its tools and say its result. */
+/** After a signal, the time for the run to end its tools and write its result. */
 const usualGraceMs = 6000;
-/** If somebody hears it: a reader that takes nothing in this time is not waited for. */
+/** A reader that takes nothing for this long is not waited for. */
 const stalledMs = 700;
-/** A run that is over before this needs no watchdog, whose start costs milliseconds. One with a time limit has it from the start. */
+/** Shorter runs need no watchdog, whose start costs milliseconds. A run with a time limit has one from the start. */
 const watchdogAfterMs = 400;
 
 const signals: Record<string, UserError> = {
@@ -33,15 +33,15 @@ const neverAnswered = new UserError(
   "The program computed without an end, and did not respond: it was stopped.",
 );
 
-/** `maxTimeMs`: counted from the start of this process, whatever it waits for. */
-export function watchForTheEnd(
+/** `maxTimeMs` counts from the start of this process, whatever it waits for. */
+export function handleShutdown(
   abort: AbortController,
   { env, maxTimeMs, graceMs = usualGraceMs }: { env: NodeJS.ProcessEnv; maxTimeMs?: number; graceMs?: number },
 ): EndWatch {
   const timers: NodeJS.Timeout[] = [];
   let isEnding = false;
   const end = (error: UserError) => {
-    if (isEnding) return; // one reason is enough, and the end is bounded: a second signal changes nothing
+    if (isEnding) return; // the first reason counts, and the end is bounded: a second signal changes nothing
     isEnding = true;
     const before = watch.taken();
     timers.push(
@@ -63,9 +63,13 @@ export function watchForTheEnd(
   };
   let watchdog: Watchdog | undefined;
   const startWatching = async () => {
-    const { startWatchdog } = await import("../process/watchdog.ts");
-    if (isEnding) return;
-    watchdog = startWatchdog({ deadline: maxTimeMs && Date.now() + maxTimeMs - process.uptime() * 1000, onStuck });
+    // A program whose files were removed by an update goes on without a watchdog.
+    const loaded = await import("../process/watchdog.ts").catch(() => undefined);
+    if (isEnding || !loaded) return;
+    watchdog = loaded.startWatchdog({
+      deadline: maxTimeMs && Date.now() + maxTimeMs - process.uptime() * 1000,
+      onStuck,
+    });
   };
   if (maxTimeMs !== undefined) void startWatching();
   else timers.push(setTimeout(startWatching, watchdogAfterMs).unref());
@@ -82,7 +86,7 @@ export function watchForTheEnd(
     cutNow: (error) => exitCodeOf(error.code),
     taken: () => undefined,
     stop() {
-      isEnding = true; // all is said: the listeners stay, so that a late signal does not take the exit code away
+      isEnding = true; // the listeners stay, so that a late signal does not change the exit code
       for (const timer of timers) clearTimeout(timer);
       watchdog?.stop();
     },

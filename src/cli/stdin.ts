@@ -1,14 +1,14 @@
-// Where the prompt comes from: the words of the command line, stdin, or both.
+// Reads the prompt from the command line, stdin, or both.
 import { fstatSync } from "node:fs";
 import { UserError } from "../protocol/error-codes.ts";
 import { systemErrorText } from "../text/system-error.ts";
 import type { Invocation } from "./main.ts";
 import { writeStderr } from "./stdout.ts";
 
-/** `data`: what was piped beside typed words. It is told to the model as it is: nothing in it is a command or a mention. */
+/** `data` is what was piped in addition to typed words. The model gets it verbatim: nothing in it is a command or a mention. */
 export type PromptText = { text: string; data?: string; usedStdin: boolean };
 
-/** Stdin is waited for only when there are no words, or when a lone `-` asks for it. What else it holds: `pipedBeside`. */
+/** Waits for stdin only if there are no words or a lone `-` asks for it. `pipedBeside` handles other piped input. */
 export async function readPrompt({ line, name }: Invocation, signal: AbortSignal): Promise<PromptText> {
   const words = line.words.filter((word, index) => word !== "-" || index >= line.plainWords);
   const usedStdin = words.length < line.words.length || words.length === 0;
@@ -34,9 +34,9 @@ export function noPrompt(name: string): UserError {
 }
 
 /**
- * What stdin holds beside a prompt of words. A file is read to its end. A pipe is too, if something arrives in it before
- * `ready` resolves; one that is open and empty by then is left alone, since programs that start others often leave it so.
- * Undefined: there is nothing. `isQuiet`: say nothing on stderr.
+ * Reads stdin in addition to a typed prompt. A file is read to its end. So is a pipe, if data arrives before `ready` resolves;
+ * a pipe that is open and empty by then is ignored, because parent processes often leave one open. Returns undefined if there
+ * is nothing. `isQuiet` suppresses messages on stderr.
  */
 export async function pipedBeside(
   invocation: Invocation,
@@ -53,7 +53,7 @@ export async function pipedBeside(
       return undefined;
     }
   }
-  // A pipe that is never closed would look like a program that hangs.
+  // Explain the wait, because a pipe that is never closed looks like a hang.
   const waiting = setTimeout(() => {
     if (!isQuiet) writeStderr("Reading stdin to its end …\n");
   }, 2000);
@@ -71,14 +71,14 @@ function silentPipe({ line, name }: Invocation): string {
   return `Note: stdin is open, but there was nothing in it yet, so it was not read. To wait for it, add a dash: … | ${name} -p "${shown}" -\n`;
 }
 
-/** Programs that Node starts have a socket for a pipe. A terminal and /dev/null are neither. */
+/** Node gives its child processes a socket as a pipe. A terminal and /dev/null are neither file nor pipe. */
 function kindOfStdin(): "file" | "pipe" | "other" {
   try {
     const stdin = fstatSync(0);
     if (stdin.isFile()) return "file";
     return stdin.isFIFO() || stdin.isSocket() ? "pipe" : "other";
   } catch {
-    return "other"; // it was closed
+    return "other"; // stdin is closed
   }
 }
 
@@ -91,9 +91,9 @@ async function stateOfPipe(ready: () => Promise<unknown>, signal: AbortSignal): 
     tell = resolve;
   });
   const ended = () => tell("ended");
-  // An end without data is an event of its own, which comes only to who asks for more.
+  // An end without data is a separate event, which is emitted only after another read.
   const readable = () => (stdin.readableLength > 0 ? tell("filled") : stdin.read());
-  // The second turn of the event loop has looked into the pipe: what was in it before that is seen.
+  // Wait for two turns of the event loop: by then, data that was already in the pipe has been seen.
   const late = () => setImmediate(() => setImmediate(tell, "silent"));
   stdin.once("error", ended).once("end", ended).on("readable", readable);
   signal.addEventListener("abort", late, { once: true });
@@ -106,8 +106,8 @@ async function stateOfPipe(ready: () => Promise<unknown>, signal: AbortSignal): 
   return state;
 }
 
-/** More than any model takes. */
-const mostBytes = 16 * 2 ** 20;
+/** More than any model accepts. */
+const maxBytes = 16 * 2 ** 20;
 
 async function readAll(signal: AbortSignal, name: string): Promise<string> {
   const chunks: Buffer[] = [];
@@ -118,7 +118,7 @@ async function readAll(signal: AbortSignal, name: string): Promise<string> {
   try {
     for await (const chunk of process.stdin) {
       length += (chunk as Buffer).length;
-      if (length > mostBytes) throw tooMuch(name);
+      if (length > maxBytes) throw tooMuch(name);
       chunks.push(chunk as Buffer);
     }
   } catch (error) {
@@ -139,7 +139,7 @@ async function readAll(signal: AbortSignal, name: string): Promise<string> {
 function tooMuch(name: string): UserError {
   return new UserError(
     "PROMPT_TOO_LARGE",
-    `stdin has more than ${mostBytes / 2 ** 20} MiB, which is more than any model can read. Put it into a file and name that: ${name} -p "look for errors in build.log"`,
+    `stdin has more than ${maxBytes / 2 ** 20} MiB, which is more than any model can read. Put it into a file and name that: ${name} -p "look for errors in build.log"`,
   );
 }
 

@@ -1,5 +1,5 @@
-// The only writer of stdout and stderr. Nothing is lost, memory stays bounded, a reader that went away ends the program
-// quietly, and what could not be written makes it fail.
+// The only writer of stdout and stderr. Loses nothing, limits memory, ends the program quietly when the reader is gone, and
+// makes it fail if something could not be written.
 import { fstatSync, writeSync } from "node:fs";
 import { UserError } from "../protocol/error-codes.ts";
 import { createRedactor, type Redactor } from "../redact/redact.ts";
@@ -8,24 +8,24 @@ import { secretsInUse } from "./secrets-in-use.ts";
 
 export interface Sink {
   write(text: string | Uint8Array): void;
-  /** Resolves when the reader has caught up enough for more, or is not waited for any longer. */
+  /** Resolves when the reader has caught up enough for more, or is no longer waited for. */
   ready(unless?: AbortSignal): Promise<void> | undefined;
-  /** Resolves when everything is out; after an abort also when the reader takes nothing for a while. Is everything out? */
+  /** Resolves with whether everything was written. After an abort, it gives up when the reader takes nothing for a while. */
   flush(unless?: AbortSignal): Promise<boolean>;
-  /** How much the reader has taken, while more waits for it; undefined while nothing does. */
+  /** The number of bytes the reader has taken while more are pending; undefined if none are. */
   taken(): number | undefined;
 }
 
 /** Above this many unsent bytes the producer waits for the reader. */
 const highWater = 1 << 20;
-/** So much fits into a pipe at once. */
+/** This many bytes fit into a pipe at once. */
 const directBytes = 16_384;
-/** A reader that takes nothing for so long after an abort is not waited for. */
+/** A reader that takes nothing for this long after an abort is not waited for. */
 const patienceMs = 800;
 
 let fault: UserError | undefined;
 
-/** Why not everything could be written, on whichever of the two. */
+/** The first write error of stdout or stderr, if any. */
 export function outputFault(): UserError | undefined {
   return fault;
 }
@@ -38,7 +38,7 @@ function isClosed({ code }: NodeJS.ErrnoException): boolean {
   return code === "EPIPE" || code === "ECONNRESET" || code === "EOF";
 }
 
-/** `onFailed`: not everything can be written. The program says so as it ends. */
+/** `onFailed` is called when not everything can be written. The program reports the error when it ends. */
 export function openStdout(onClosed = () => {}, onFailed: (fault: UserError) => void = () => {}): Sink {
   const isFile = fstatSync(1).isFile();
   let sent = 0;
@@ -52,7 +52,7 @@ export function openStdout(onClosed = () => {}, onFailed: (fault: UserError) => 
     onFailed(fault);
   };
 
-  // process.stdout takes 5 ms to make. The first lines fit a pipe's buffer, so they go out directly.
+  // Creating process.stdout takes 5 ms. The first lines fit a pipe's buffer, so they are written directly.
   const writeNow = (text: string | Uint8Array): boolean => {
     const bytes = typeof text === "string" ? Buffer.from(text) : text;
     if (!isFile && sent + bytes.length > directBytes) return false;
@@ -78,7 +78,7 @@ export function openStdout(onClosed = () => {}, onFailed: (fault: UserError) => 
 
   let handed = 0;
   const taken = (): number | undefined => {
-    // A long piece is taken little by little, which only the handle knows.
+    // A long chunk is taken bit by bit, and only the handle knows how much is left.
     const left = stream && !failed ? stream.writableLength + queueSize(stream) : 0;
     return left > 0 ? handed - left : undefined;
   };
@@ -121,7 +121,7 @@ export function openStdout(onClosed = () => {}, onFailed: (fault: UserError) => 
         }, everyMs);
       });
       clearInterval(watching);
-      await new Promise(setImmediate); // a failure is told right after
+      await new Promise(setImmediate); // a failure is reported right after
       return isOut;
     },
     taken,
@@ -133,20 +133,30 @@ function queueSize(stream: NodeJS.WriteStream): number {
 }
 
 let redactor: Redactor | undefined;
+const learnt: string[] = [];
 
-/** What the program says about itself, without the keys it uses and whatever else looks like a secret. */
+/** Adds values that prove to be keys once the settings of a run are read. */
+export function learnSecrets(values: readonly string[]): void {
+  learnt.push(...values);
+  if (values.length > 0) redactor = undefined;
+}
+
+/** Redacts the keys in use, and whatever else looks like a secret, from the program's own messages. */
 export function withoutSecrets(text: string): string {
-  // Made with the first word on stderr: most runs say none.
-  redactor ??= createRedactor({ values: secretsInUse(process.argv.slice(2), process.env) });
+  // Created at the first message on stderr, because most runs have none.
+  redactor ??= createRedactor({ values: [...secretsInUse(process.argv.slice(2), process.env), ...learnt] });
   return redactor.redact(text);
 }
 
-/** A message for people. What strangers wrote in it, such as the name of a project's server, cannot move the cursor or hide anything. */
+/**
+ * Writes a message for people. Foreign text in it, such as the name of a project's server, cannot move the cursor or hide
+ * anything.
+ */
 export function writeStderr(text: string): void {
   writeAtOnce(visible(withoutSecrets(text).replaceAll("\r\n", "\n")));
 }
 
-/** A line that the next one overwrites: our own words, with control characters. */
+/** Writes a line that the next one overwrites: trusted text with control characters. */
 export function writeProgress(text: string): void {
   writeAtOnce(text);
 }
@@ -154,10 +164,10 @@ export function writeProgress(text: string): void {
 let saidBytes = 0;
 let hasStderrStream = false;
 
-/** Small and synchronous: messages on stderr must be out even when the process ends right after. */
+/** Writes small texts synchronously, because messages must be out even if the process ends right after. */
 function writeAtOnce(text: string): void {
   saidBytes += text.length;
-  // More than a pipe holds would hold us up as long as its reader does.
+  // Write larger amounts asynchronously: more than a pipe holds would block until its reader catches up.
   const isMuch = saidBytes > directBytes || hasStderrStream;
   try {
     if (isMuch) writeLater(text);
@@ -175,7 +185,7 @@ function writeLater(text: string): void {
   if (stderr.writableLength < highWater) stderr.write(text);
 }
 
-/** Waits for what was not written at once, within reason. */
+/** Waits for pending writes, for a limited time. */
 export async function flushStderr(): Promise<void> {
   if (!hasStderrStream || process.stderr.writableLength === 0) return;
   await new Promise<void>((resolve) => {
@@ -184,7 +194,7 @@ export async function flushStderr(): Promise<void> {
   });
 }
 
-/** A closed stderr leaves nobody to tell. */
+/** Ignores a closed stderr, because nothing can be reported there. */
 function failStderr(error: NodeJS.ErrnoException): void {
   if (!isClosed(error)) fault ??= faultOf("stderr", error);
 }

@@ -1,4 +1,4 @@
-// The person at the terminal: answers what is asked there, one question after the other.
+// Asks the user on a plain terminal, one question at a time.
 import type {
   Answer,
   ChoiceItem,
@@ -54,7 +54,7 @@ async function permission(
   terminal: Terminal,
 ): Promise<Answer> {
   const what = needs.map(({ kind, target, cwd }) => `${kind}: ${target}${cwd === undefined ? "" : `\nin ${cwd}`}`);
-  // What the model wrote has a bar before each line, so that none of it can pass for a reason.
+  // Put a bar before each line of the model's text, so that none of it looks like a reason.
   const asked = what.join("\n").split("\n");
   const lines = [...asked.map((line) => `│ ${line}`), ...reasons.map((reason) => reason.replace(/\n/g, " "))];
   terminal.show(`\n${tool} wants permission\n${lines.map((line) => `  ${visible(line)}`).join("\n")}`);
@@ -69,7 +69,7 @@ async function permission(
   }
 }
 
-/** Empty: passed over. Where the input is closed, or the run was stopped, nothing is made up. */
+/** Returns no answers for skipped questions. If the input is closed or the run was stopped, none are invented. */
 async function choose(
   { title, questions }: ChoicesQuestion,
   { lines, show, signal }: Terminal,
@@ -92,12 +92,12 @@ async function acceptPlan({ name, text, file }: PlanQuestion, { lines, show, sig
     const typed = (await lines.ask("Accept this plan? [y]es, [n]o: ", signal))?.trim() ?? "no";
     if (/^(y|yes)$/i.test(typed)) return { type: "yes" };
     if (/^(n|no)$/i.test(typed)) return { type: "no", reason: "The user said no." };
-    // Words are worth more than a no.
+    // Pass the user's words on as the reason for the refusal.
     if (typed.length > 3) return { type: "no", reason: typed };
   }
 }
 
-/** What the model wrote has a bar before each line, so that none of it can pass for ours. */
+/** Puts a bar before each line of the model's text, so that none of it looks like the program's own. */
 function indented(text: string): string {
   return text
     .trim()
@@ -115,7 +115,7 @@ function promptOf({ options, allowMultiple }: ChoiceItem): string {
   return `${allowMultiple ? "Numbers, such as 1 3" : "Number"}, or your own words (empty to skip): `;
 }
 
-/** Numbers choose; anything else is an answer in words. Undefined: passed over. */
+/** Numbers choose options; anything else is a free-text answer. Returns undefined if the question is skipped. */
 export function answerOf({ id, options, allowMultiple }: ChoiceItem, typed: string): QuestionAnswer | undefined {
   if (typed === "") return undefined;
   const numbers = typed.split(/[\s,]+/).map((word) => (/^\d+$/.test(word) ? Number(word) : 0));

@@ -1,12 +1,12 @@
-// Lines of a plain terminal. What is typed ahead is kept for the next prompt, and never answers a question that came later.
+// Reads lines on a plain terminal. Lines typed ahead are kept for the next prompt and never answer a later question.
 import type { Interface } from "node:readline";
 
 export interface TerminalLines {
-  /** The next line, also one that was typed already. Undefined when the input is closed. */
+  /** Resolves with the next line, including one already typed, or undefined if the input is closed. */
   next(prompt: string): Promise<string | undefined>;
-  /** Another prompt for the line that is waited for. */
+  /** Changes the prompt of the pending line. */
   reprompt(prompt: string): void;
-  /** A line that is typed from now on. Undefined when the input is closed, or the question is called off. */
+  /** Resolves with a line typed from now on, or undefined if the input is closed or the question is cancelled. */
   ask(question: string, signal?: AbortSignal): Promise<string | undefined>;
   close(): void;
 }
@@ -15,7 +15,7 @@ type Waiting = { resolve(line: string | undefined): void; prompt: string };
 
 export function terminalLines(terminal: Interface): TerminalLines {
   const typed: string[] = [];
-  /** A question comes before the prompt that may wait as well. */
+  /** A question takes precedence over a pending prompt. */
   const waiting: { question?: Waiting; prompt?: Waiting } = {};
   let isClosed = false;
   const show = () => {
@@ -67,7 +67,7 @@ export function terminalLines(terminal: Interface): TerminalLines {
   };
 }
 
-/** Calls run side by side, and a person answers one after the other. */
+/** Asks one question at a time, although calls run in parallel. */
 export type Queue = <Answer>(ask: () => Promise<Answer>) => Promise<Answer>;
 
 export function createQueue(): Queue {

@@ -1,4 +1,4 @@
-// The terminal as the command line starts it: flags become a request, our own commands run beside it.
+// Starts the full-screen terminal from the command line: turns flags into a request, and runs this program's commands beside it.
 import { resolve } from "node:path";
 import { runProgram } from "../process/run-program.ts";
 import { UserError } from "../protocol/error-codes.ts";
@@ -38,7 +38,7 @@ export function terminalStart(invocation: Invocation, request: RunRequest): Term
   const program = [process.execPath, process.argv[1]!];
   return {
     request,
-    host: { ...runHost(invocation), attended: () => true, warn: () => {} }, // the screen is not to be written on
+    host: { ...runHost(invocation), attended: () => true, warn: () => {} }, // warnings must not write over the screen
     input: process.stdin,
     output: process.stdout,
     async command(words, input) {
@@ -58,7 +58,7 @@ export function terminalStart(invocation: Invocation, request: RunRequest): Term
     async interactive(words) {
       const { Supervisor } = await import("../process/supervisor.ts");
       const command = [...program, ...words];
-      // It has our terminal, and our place in the foreground.
+      // It inherits the terminal and stays in the foreground process group.
       const streams = { inheritStreams: true, plain: true, leftovers: "ignore" } as const;
       return (await new Supervisor({ command, cwd: request.workspace, env, ...streams }).ended).exitCode ?? 1;
     },

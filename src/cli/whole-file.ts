@@ -1,11 +1,11 @@
-// A file that the user named, written whole or not at all.
+// Writes a file that the user named, whole or not at all.
 import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
 
 /**
- * For the last answer. The file is emptied at once: one that cannot be written stops the run before it costs anything, and
- * none is left of an earlier run.
+ * Opens the file for the last answer and empties it at once: a file that cannot be written stops the run before it costs
+ * anything, and no earlier answer is left.
  */
 export function openAnswerFile(file: string): (text: string) => void {
   const path = resolve(file);
@@ -24,12 +24,12 @@ export function writeWhole(path: string, pieces: Iterable<string>): void {
       "STORE_IO",
       `The directory ${dirname(path)} does not exist. Create it first: mkdir -p ${dirname(path)}`,
     );
-  // A pipe or a device is written to, never replaced by a file of its name; and a link stays a link.
+  // A pipe or a device is written to, never replaced by a file, and a link stays a link.
   const isStream = stat !== undefined && !stat.isFile();
   const target = stat?.isFile() ? realpathSync(path) : path;
   const beside = isStream ? path : `${target}.${process.pid}.part`;
   try {
-    // A conversation is nobody else's business until its owner says so.
+    // Readable by the owner only, because a conversation is private until its owner shares it.
     const file = openSync(beside, "w", 0o600);
     try {
       for (const piece of pieces) writeAll(file, Buffer.from(piece));

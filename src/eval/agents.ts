@@ -1,5 +1,5 @@
-// Who works on a task: an agent CLI with a model, the task's own solution, or nobody. One row each; another way to run an
-// agent, on another machine for example, is one more.
+// The agents that work on a task: an agent CLI with a model, the task's own solution, or none. One row each; another way to run
+// an agent, for example on another machine, is one more.
 import { appendFileSync, copyFileSync, existsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { RunResult } from "../sdk/outcome.ts";
@@ -10,11 +10,11 @@ import { type ScriptRunner, valuesOf } from "./scripts.ts";
 import type { Task } from "./task.ts";
 import { reasonIn } from "./verify.ts";
 
-/** What is to be known of the work, whoever did it. */
+/** What is reported of the work, whichever agent did it. */
 export type AgentReport = {
-  /** It could not even begin, and the attempt says nothing about the agent. */
+  /** Why the agent could not start. The attempt then says nothing about the agent. */
   fault?: string;
-  /** It began, and did not end well. */
+  /** Why the agent failed after it started. */
   failure?: string;
   model?: string;
   sessionId?: string;
@@ -23,9 +23,9 @@ export type AgentReport = {
   outputTokens: number;
   costUsd?: number;
   denials: readonly { tool: string; reason: string }[];
-  /** Where a replayed run is not as it was recorded. */
+  /** Where a replayed run differs from its recording. */
   differences: readonly string[];
-  /** What it did elsewhere and could not be brought back here. */
+  /** Work done elsewhere that could not be brought back. */
   left?: string;
 };
 
@@ -35,10 +35,10 @@ export type AgentChoice =
   | { type: "oracle" }
   | { type: "noop" };
 
-/** Works on a copy of the workspace on another machine; what it changed is in the workspace when it is over. Never rejects. */
+/** Works on a copy of the workspace on another machine, and brings the changes back into the workspace. Never rejects. */
 export type RemoteAgent = (work: RemoteWork) => Promise<RemoteEnd>;
 
-/** `left`: what it did that could not be brought back. */
+/** `left` is work that could not be brought back. */
 export type RemoteEnd = { result: RunResult<unknown>; left?: string };
 
 export type RemoteWork = {
@@ -56,7 +56,7 @@ export type Work = {
   env: NodeJS.ProcessEnv;
   confined: boolean;
   signal: AbortSignal;
-  /** Where a recording of the run is written. */
+  /** The file to record the run into. */
   record?: string;
 };
 
@@ -100,7 +100,7 @@ async function runCli({ model, args, executable }: AgentChoice & { type: "cli" }
     trust: true,
     partial: false,
     sandbox: confined,
-    // What is confined needs no one to ask; what is not would be refused.
+    // In the sandbox nothing needs to be asked; outside it, calls would be refused without force.
     permissionMode: confined ? "default" : "force",
     timeoutMs: task.agent.timeoutMs,
     idleMs: task.agent.timeoutMs,
@@ -108,7 +108,7 @@ async function runCli({ model, args, executable }: AgentChoice & { type: "cli" }
     extraArgs: [...args, ...(record === undefined ? [] : ["--record", record])],
     env: { ...without(env), ...valuesOf(task.agent.env, env), HOME: folders.home, CURSOR_CONFIG_DIR: folders.config },
     signal,
-    // As Harbor keeps it, for verifiers that look at what was done.
+    // Harbor keeps this log, for verifiers that look at what the agent did.
     onStdout: (chunk) => appendFileSync(join(folders.logs, "agent", "cursor-cli.txt"), chunk),
   });
   for await (const event of run.events)
@@ -122,7 +122,7 @@ async function runRemote({ model, run }: AgentChoice & { type: "remote" }, work:
     return { ...nothing, fault: "its agent needs variables of the environment, which do not travel" };
   const { mode, mcpServers, agent } = task;
   const { result, left } = await run({
-    // The worker has the workspace wherever it likes.
+    // The worker chooses the path of the workspace.
     prompt: withOwnPaths(task.instruction, task, { ...folders, work: "." }),
     workspace: folders.work,
     model: broughtModel(model, folders),
@@ -137,7 +137,7 @@ function reportOf(end: RunResult<unknown>, folders: AttemptFolders, differences:
   const usage = end.usage as (typeof end.usage & { totalCost?: number }) | undefined;
   const costUsd = usage?.totalCost ?? end.costUsd;
   return {
-    // Who runs out of time has begun.
+    // A run that timed out did start.
     ...(failure !== undefined && (end.turns === 0 && end.outcome === "error" ? { fault: failure } : { failure })),
     ...(end.model !== undefined && { model: end.model }),
     ...(end.sessionId !== undefined && { sessionId: end.sessionId }),
@@ -150,11 +150,11 @@ function reportOf(end: RunResult<unknown>, folders: AttemptFolders, differences:
   };
 }
 
-/** Nothing of the user's reaches the run but who answers it: keys, and what is known of models. */
+/** Writes the run's configuration. Of the user's own it gets only keys and model data. */
 function writeConfig({ task, folders, env }: Work, model: string): void {
   const permissions = {
     allow: ["Write(**)"],
-    // An agent that can read the task has read its tests. What a pattern would take for its own stands for any character.
+    // An agent that can read the task has read its tests. `?` replaces characters that are special in patterns.
     deny: [`Read(${task.folder.replace(/[*?{}[\]!,]/g, "?")}/**)`],
   };
   writeFileSync(join(folders.config, "cli-config.json"), JSON.stringify({ version: 1, permissions }));
@@ -165,7 +165,7 @@ function writeConfig({ task, folders, env }: Work, model: string): void {
   }
 }
 
-/** A recording names its model: beside the attempt, that is the same everywhere. */
+/** Copies a script next to the attempt: a recording names its model, and this path is the same everywhere. */
 function broughtModel(model: string, { base }: AttemptFolders): string {
   const file = /^script:(.*)$/s.exec(model)?.[1];
   if (file === undefined) return model;
@@ -173,7 +173,7 @@ function broughtModel(model: string, { base }: AttemptFolders): string {
   return `script:${join(base, "script.json")}`;
 }
 
-/** What would lead a run to other folders than its own. */
+/** Removes variables that would lead a run to folders other than its own. */
 function without(env: NodeJS.ProcessEnv): Record<string, string | undefined> {
   return { ...env, XDG_CONFIG_HOME: undefined, COURSER_EXIT_WITH_PARENT: undefined, CURSOR_AGENT: undefined };
 }

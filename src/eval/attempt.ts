@@ -1,4 +1,4 @@
-// One attempt at a task, from plain data to plain data: copy, set up, work, look at the difference, verify.
+// Makes one attempt at a task: copies it, sets up, lets the agent work, takes the diff and verifies. Plain data in and out.
 import { copyFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { explainError } from "../protocol/error-codes.ts";
@@ -13,22 +13,22 @@ import { reasonIn, type Verdict, verify } from "./verify.ts";
 export type Attempt = {
   task: Task;
   agent: AgentChoice;
-  /** From 1 on. */
+  /** The attempt's number, from 1. */
   number: number;
-  /** How it is told from others of its task: a number, or the name of a recording. */
+  /** Distinguishes attempts at the same task: a number, or the name of a recording. */
   label: string;
   confined: boolean;
-  /** Why it is not made at all. */
+  /** The reason why the attempt is skipped. */
   skip?: string;
-  /** Where what happened is kept: stream, answer, patch, words of the verifier, recording. */
+  /** The folder for stream, answer, patch, verifier output and recording. */
   output?: string;
-  /** Where a recording is put if it passes. */
+  /** Where the recording is put if the attempt passes. */
   recordTo?: string;
-  /** Leave its folders. */
+  /** Whether to keep the attempt's folders. */
   keep?: boolean;
 };
 
-/** `error`: nothing can be said of the agent, the task or this machine is at fault. */
+/** `error` means that the task or this machine is at fault and nothing can be said about the agent. */
 export type Status = "passed" | "failed" | "error" | "skipped";
 
 export type AttemptResult = {
@@ -36,18 +36,18 @@ export type AttemptResult = {
   attempt: string;
   status: Status;
   reward?: number;
-  /** Undefined where it passed and nothing was odd. */
+  /** The reason for the status. Undefined if the attempt passed without anything odd. */
   why?: string;
   durationMs: number;
   agent: AgentReport;
   patch: string;
-  /** Where its folders are, if they were left. */
+  /** The attempt's folders, if they were kept. */
   folder?: string;
 };
 
 const idle: AgentReport = { steps: 0, inputTokens: 0, outputTokens: 0, denials: [], differences: [] };
 
-/** What is said of an attempt that was interrupted, or not begun. */
+/** The result of an attempt that was interrupted or not started. */
 export function unfinished({ task, label }: Attempt): AttemptResult {
   const why = "interrupted before it was finished";
   return { task: task.name, attempt: label, status: "skipped", why, durationMs: 0, agent: idle, patch: "" };
@@ -109,7 +109,7 @@ async function carryOut({ task, agent, confined, ...wishes }: Attempt, place: Pl
   }
 }
 
-/** The reward decides, as in Harbor: also where the agent ran out of time with its work done. */
+/** The reward decides, as in Harbor, even if the agent ran out of time with its work done. */
 function judge(
   { failure, differences, left }: AgentReport,
   { reward, fault, output }: Verdict,
@@ -121,7 +121,7 @@ function judge(
   return { status: "failed", reward, why: [said, ...notes, ...(left === undefined ? [] : [left])].join(" · ") };
 }
 
-/** In the attempt's folders, where a confined script can read it. */
+/** Copies the script into the attempt's folders, where the sandbox can read it. */
 function broughtSetup(file: string, folders: AttemptFolders): string {
   const target = join(folders.home, "setup.sh");
   copyFileSync(file, target);

@@ -1,4 +1,4 @@
-// Are the tasks themselves right? The solution must pass, and who does nothing must not, unless nothing is to be done.
+// Checks the tasks themselves: the solution must pass, and an agent that does nothing must fail, unless nothing is to be done.
 import type { AttemptResult } from "./attempt.ts";
 import { type EvaluateOptions, evaluate } from "./evaluate.ts";
 import { type EvaluationWishes, planAttempts } from "./plan.ts";

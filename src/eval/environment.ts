@@ -1,19 +1,19 @@
-// The environment of a task where there are no containers: a folder that is copied. Of a Dockerfile, what only copies is
-// understood, and everything else is refused with its line.
+// Reads the environment of a task without containers: a folder that is copied. Of a Dockerfile only FROM, WORKDIR and COPY are
+// supported; any other instruction is refused with its line number.
 import { existsSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
 
-/** `from`: relative to `environment/`; `to`: relative to the workspace. */
+/** `from` is relative to `environment/`, `to` to the workspace. */
 export type Copy = { from: string; to: string };
 
 export type Environment = {
-  /** Where the workspace would be in a container; instruction and scripts may name it. */
+  /** The workspace's path in a container, which the instruction and scripts may mention. */
   workdir?: string;
   copies: readonly Copy[];
 };
 
-/** Without a Dockerfile, all that is in `environment/`. */
+/** Without a Dockerfile, copies everything in `environment/`. */
 export function readEnvironment(folder: string): Environment {
   const base = join(folder, "environment");
   const compose = ["docker-compose.yaml", "docker-compose.yml"].find((name) => existsSync(join(base, name)));
@@ -50,7 +50,7 @@ export function readDockerfile(text: string, refuse: Refuse): Environment {
         const isFolder = operands.length > 2 || to.endsWith("/") || to === ".";
         for (const from of operands.slice(0, -1)) {
           const target = posix.resolve(workdir, to);
-          // A folder is copied by what is in it; a file, under its name.
+          // A folder's contents are copied; a file keeps its name.
           copies.push({ from, to: isFolder ? `${target}/` : target, line });
         }
         break;
@@ -70,7 +70,7 @@ export function readDockerfile(text: string, refuse: Refuse): Environment {
   };
 }
 
-/** Comments are left out, and lines that end in `\` go on. */
+/** Skips comments and joins lines that end in `\`. */
 function* instructionsIn(text: string): Generator<{ words: string[]; line: number; shown: string }> {
   let open = "";
   let start = 0;
@@ -83,12 +83,12 @@ function* instructionsIn(text: string): Generator<{ words: string[]; line: numbe
     }
     const shown = (open + each).trim();
     open = "";
-    yield { words: wordsOf(shown), line: start, shown };
+    yield { words: splitInstruction(shown), line: start, shown };
   }
 }
 
-/** `COPY ["a b", "c"]` has its operands as JSON. */
-function wordsOf(instruction: string): string[] {
+/** Handles `COPY ["a b", "c"]`, whose operands are JSON. */
+function splitInstruction(instruction: string): string[] {
   const [, name, list] = /^(\w+)\s+(\[.*\])$/.exec(instruction) ?? [];
   if (name === undefined) return instruction.split(/\s+/);
   try {

@@ -1,4 +1,4 @@
-// Runs attempts, so many at a time, and sums up what came of them.
+// Runs attempts, several at a time, and summarises the results.
 import { type Attempt, type AttemptResult, runAttempt, type Status, unfinished } from "./attempt.ts";
 import { meanPassAtK } from "./pass-at-k.ts";
 import type { ScriptOptions } from "./scripts.ts";
@@ -6,14 +6,14 @@ import type { ScriptOptions } from "./scripts.ts";
 export type Evaluation = {
   results: AttemptResult[];
   summary: Summary;
-  /** It was cancelled: what was not finished by then is among the skipped. */
+  /** The evaluation was cancelled; unfinished attempts count as skipped. */
   interrupted?: true;
 };
 
 export type Summary = Record<Status, number> & {
   tasks: number;
   attempts: number;
-  /** By k, where tasks had that many attempts. */
+  /** pass@k by k, for the k that tasks had enough attempts for. */
   passAt: Record<string, number>;
   inputTokens: number;
   outputTokens: number;
@@ -31,7 +31,7 @@ export type EvaluateOptions = Pick<ScriptOptions, "env" | "redact"> & {
   progress?: Progress;
 };
 
-/** When it is cancelled, the attempts that run are ended, and what was finished by then is told. */
+/** If cancelled, ends the running attempts and returns what was finished by then. */
 export async function evaluate(attempts: readonly Attempt[], options: EvaluateOptions): Promise<Evaluation> {
   const { env, signal, redact, concurrency, progress } = options;
   const startedAt = performance.now();

@@ -1,8 +1,9 @@
-// The folders of one attempt: a copy of the environment to work in, a home of its own, and where Harbor's scripts expect
-// their logs, tests and solution.
+// Creates the folders of one attempt: a copy of the environment to work in, a home of its own, and the places where Harbor's
+// scripts expect logs, tests and solution.
 import {
   chmodSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -13,13 +14,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import { invalid, type Task } from "./task.ts";
 
 export type AttemptFolders = {
-  /** Holds all of them. */
+  /** The folder that holds all others. */
   base: string;
-  /** What the agent works in. */
+  /** The workspace of the agent. */
   work: string;
   home: string;
   config: string;
@@ -28,7 +29,9 @@ export type AttemptFolders = {
   solution: string;
 };
 
+/** Throws if the task contains links that leave it. */
 export function makeFolders(task: Task): AttemptFolders {
+  refuseLinksOut(task.folder);
   const base = realpathSync(mkdtempSync(join(tmpdir(), "courser-eval-")));
   const home = join(base, "home");
   const folders: AttemptFolders = {
@@ -50,6 +53,17 @@ export function removeFolders({ base }: AttemptFolders): void {
   rmSync(base, { recursive: true, force: true, maxRetries: 3 });
 }
 
+/** Copying through such a link would read or change files of the user. A link to nothing may lead anywhere later. */
+function refuseLinksOut(folder: string): void {
+  const root = realpathSync(folder);
+  for (const entry of readdirSync(root, { withFileTypes: true, recursive: true })) {
+    if (!entry.isSymbolicLink()) continue;
+    const path = join(entry.parentPath, entry.name);
+    const target = existsSync(path) ? realpathSync(path) : undefined;
+    if (!target?.startsWith(root + sep)) throw invalid(folder, `${relative(root, path)} is a link out of the task`);
+  }
+}
+
 function copyEnvironment({ folder, environment }: Task, work: string): void {
   const source = join(folder, "environment");
   for (const { from, to } of environment.copies) {
@@ -63,10 +77,10 @@ function copyEnvironment({ folder, environment }: Task, work: string): void {
   rmSync(join(work, "Dockerfile"), { force: true });
 }
 
-/** Only when they are needed: an agent that finds the tests has found the answer. */
+/** Copies the scripts only when they are needed, because an agent that finds the tests has found the answer. */
 export function bringScripts(task: Task, folders: AttemptFolders, name: "tests" | "solution"): string {
   const target = folders[name];
-  // Whatever somebody put there who could.
+  // Remove anything that an unconfined agent may have put there.
   rmSync(target, { recursive: true, force: true });
   cpSync(join(task.folder, name), target, { recursive: true, verbatimSymlinks: true });
   for (const path of filesIn(target)) {
@@ -91,7 +105,7 @@ function filesIn(folder: string): string[] {
   });
 }
 
-/** The paths of a container, as they are here. */
+/** Replaces container paths by the attempt's own. */
 export function withOwnPaths(text: string, { environment }: Task, folders: AttemptFolders): string {
   const named: Record<string, string> = {
     "/logs": folders.logs,
@@ -104,7 +118,7 @@ export function withOwnPaths(text: string, { environment }: Task, folders: Attem
   return text.replace(pattern, (path) => named[path]!);
 }
 
-/** Scripts may have put anything there: only files are read. */
+/** Reads regular files only, because scripts may have put anything there. */
 export function readIfThere(path: string): string | undefined {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, "utf8") : undefined;
 }

@@ -1,4 +1,4 @@
-// What is left of an attempt when its folders are gone: its output, and its recording where it passed.
+// Keeps an attempt's output when its folders are removed, and its recording if it passed.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { exporters } from "../export/index.ts";
@@ -38,7 +38,7 @@ export async function keepOutput(
   for (const [name, text] of Object.entries(kept)) if (text !== undefined) writeFileSync(join(folder, name), text);
 }
 
-/** As Harbor has it of its trials. Undefined: no chat was kept. */
+/** Exports the trajectory in the form that Harbor keeps of its trials. Undefined if no chat was kept. */
 async function trajectoryOf(
   { config, work }: AttemptFolders,
   sessionId: string | undefined,
@@ -48,11 +48,14 @@ async function trajectoryOf(
   try {
     return [...exporter(readWhatIsLeft(findChat(config, sessionId, work), { events: true }))].join("");
   } catch {
-    return undefined; // it ended before it had said anything
+    return undefined; // it ended before it said anything
   }
 }
 
-/** Without what is of this machine, and of this attempt alone. Lengths and digests stay right: paths and platform are not compared. */
+/**
+ * Removes what is specific to this machine and this attempt. Lengths and digests stay valid, because paths and platform are not
+ * compared.
+ */
 function portable(recording: string, { base }: AttemptFolders): string {
   const same = base.replace(/[^/-]{6}$/, "000000");
   return recording.replaceAll(base, same).replace(/(?<=\\nPlatform: )\w+ [^\\]*?(?=;|\\n)/g, process.platform);

@@ -1,4 +1,4 @@
-// pass@k: how likely at least one of k attempts passes, estimated without bias from n attempts of which c passed.
+// pass@k: the probability that at least one of k attempts passes, estimated without bias from n attempts of which c passed.
 
 export function passAtK(attempts: number, passed: number, k: number): number {
   if (attempts - passed < k) return 1;
@@ -7,7 +7,7 @@ export function passAtK(attempts: number, passed: number, k: number): number {
   return 1 - allFail;
 }
 
-/** The mean over tasks, each given by its attempts and how many of them passed; only those with at least k attempts can tell. */
+/** The mean over tasks, given their attempts and passes. Only tasks with at least k attempts count. */
 export function meanPassAtK(tasks: readonly { attempts: number; passed: number }[], k: number): number | undefined {
   const told = tasks.filter(({ attempts }) => attempts >= k);
   if (told.length === 0) return undefined;

@@ -1,4 +1,4 @@
-// What an attempt changed in its workspace, as a patch: by a repository beside it, so that one inside is not touched.
+// Takes an attempt's changes to its workspace as a patch, with a repository beside it, so that one inside is not touched.
 import { join } from "node:path";
 import { runProgram } from "../process/run-program.ts";
 import { UserError } from "../protocol/error-codes.ts";
@@ -6,7 +6,7 @@ import type { AttemptFolders } from "./folders.ts";
 import { identity } from "./scripts.ts";
 
 export interface Snapshot {
-  /** Since it was taken. Files that the workspace's .gitignore names are left out. */
+  /** The changes since the snapshot, without files that the workspace's .gitignore excludes. */
   patch(): Promise<string>;
 }
 
@@ -19,7 +19,7 @@ export async function takeSnapshot({ base, work }: AttemptFolders, env: NodeJS.P
       cwd: work,
       env: { PATH: env["PATH"], ...identity, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null" },
       timeoutMs: 120_000,
-      keepBytes: mostBytes,
+      keepBytes: maxBytes,
       plain: true,
     });
     if (end.exitCode === 0) return end.stdout.toString("utf8");
@@ -40,7 +40,7 @@ export async function takeSnapshot({ base, work }: AttemptFolders, env: NodeJS.P
   };
 }
 
-const mostBytes = 64 * 1024 * 1024;
+const maxBytes = 64 * 1024 * 1024;
 const settings = ["core.autocrlf=false", "core.fsmonitor=false", "core.hooksPath=/dev/null"].flatMap((each) => [
   "-c",
   each,

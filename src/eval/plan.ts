@@ -1,4 +1,4 @@
-// Which attempts an evaluation is made of: so many for each task, or one for each of its recordings.
+// Plans the attempts of an evaluation: several for each task, or one for each of its recordings.
 import { join, resolve } from "node:path";
 import type { AgentChoice, RemoteAgent } from "./agents.ts";
 import type { Attempt } from "./attempt.ts";
@@ -6,20 +6,23 @@ import type { Task } from "./task.ts";
 
 export type EvaluationWishes = {
   agent: "oracle" | "noop" | "cli";
-  /** `replay`: each task's own recordings, with live tools. `script`: its script.json. Else as `--model` takes it. */
+  /**
+   * `replay` uses each task's own recordings, with live tools. `script` uses its script.json. Anything else is a value for
+   * `--model`.
+   */
   model: string;
-  /** How the CLI is started. */
+  /** The command that starts the CLI. */
   executable: readonly string[];
-  /** Further flags for it. */
+  /** Further flags for the CLI. */
   args: readonly string[];
   onMismatch: "stop" | "continue";
   attempts: number;
   confined: boolean;
   output?: string;
-  /** Keep a recording of every attempt that passes, in its task. */
+  /** Whether to save a recording of every passing attempt in its task. */
   record: boolean;
   keep: boolean;
-  /** Who carries out the runs, where it is not this machine. */
+  /** Executes the runs, if not this machine. */
   remote?: RemoteAgent;
 };
 
@@ -64,7 +67,7 @@ function choicesFor(task: Task, wishes: EvaluationWishes): Choice[] {
   return recordings.map(([label, file]) => ({ label, agent: replayed(file) }));
 }
 
-/** `openai/gpt-5` is no name for a file. */
+/** Makes a model name such as `openai/gpt-5` fit for a file name. */
 function fileName(model: string): string {
   return model.replace(/[^\w.-]+/g, "-");
 }

@@ -1,4 +1,4 @@
-// What came of an evaluation, for people and for programs: a table, JUnit, predictions in SWE-bench's form.
+// Reports an evaluation: a table, JUnit, and predictions in SWE-bench's format.
 
 import { oneLine } from "../text/one-line.ts";
 import { padded } from "../text/width.ts";
@@ -57,7 +57,7 @@ export function summaryLine(summary: Summary): string {
   return `${tasks} ${tasks === 1 ? "task" : "tasks"}: ${counts.join(", ")}. ${[...passes, ...used].join(", ")}.`;
 }
 
-/** Of many, those that people compare; results.json has all. */
+/** The values of k that the table shows; results.json has all. */
 const usualK = ["1", "2", "3", "5", "10", "50", "100"];
 
 function percent(share: number): string {
@@ -92,7 +92,7 @@ export function reportJunit({ results, summary }: Evaluation): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="eval" ${totals} ${time}>\n${cases.join("\n")}\n</testsuite>\n`;
 }
 
-/** A line an attempt; who takes only one for each task takes the first. */
+/** Writes a line per attempt; readers that take only one per task take the first. */
 export function predictions({ results }: Evaluation, model: string): string {
   return results
     .filter(({ status }) => status !== "skipped")
@@ -111,7 +111,7 @@ export function resultsJson({ results, summary, interrupted }: Evaluation, setti
   return `${JSON.stringify({ ...head, summary, results: told }, null, 2)}\n`;
 }
 
-/** 0: all passed. 5: it ran, and not everything did. 1: of some attempt nothing can be said. */
+/** 0: all passed. 5: it ran, but not all passed. 1: some attempt ended in an error, so nothing can be said about it. */
 export function exitCodeOf({ error, failed, passed }: Summary): number {
   if (error > 0) return 1;
   return failed > 0 || passed === 0 ? 5 : 0;

@@ -1,5 +1,4 @@
-// Runs the scripts of a task (setup, solution, tests) in the sandbox, where they can write the folders of their attempt
-// and nothing else.
+// Runs the scripts of a task (setup, solution, tests) in the sandbox, where they can write only the folders of their attempt.
 import { totalmem } from "node:os";
 import { createProcessRunner, toolEnvironment } from "../agent/process.ts";
 import { createSandbox, planSandbox, type Sandbox } from "../agent/sandbox/index.ts";
@@ -9,7 +8,7 @@ import type { Phase } from "./task.ts";
 export type ScriptEnd = {
   exitCode: number | null;
   timedOut: boolean;
-  /** What it said, both streams, within bounds. */
+  /** The output of both streams, limited in size. */
   output: string;
 };
 
@@ -21,7 +20,7 @@ export interface ScriptRunner {
 export type ScriptOptions = {
   env: NodeJS.ProcessEnv;
   confined: boolean;
-  /** Takes the user's secrets out of what scripts say: a verifier may be given some. */
+  /** Removes the user's secrets from script output, because a verifier may be given some. */
   redact?(text: string): string;
 };
 
@@ -57,7 +56,7 @@ export function createScriptRunner(folders: AttemptFolders, { env, confined, red
   };
 }
 
-/** For commits; the home of an attempt has no configuration of git. */
+/** The identity for commits, because the home of an attempt has no git configuration. */
 export const identity = {
   GIT_AUTHOR_NAME: "Eval",
   GIT_AUTHOR_EMAIL: "eval@example.com",
@@ -65,7 +64,7 @@ export const identity = {
   GIT_COMMITTER_EMAIL: "eval@example.com",
 };
 
-/** Why scripts cannot be confined here; undefined: they can. */
+/** Returns why scripts cannot be sandboxed here, or undefined if they can. */
 export async function sandboxProblem(env: NodeJS.ProcessEnv, folder: string): Promise<string | undefined> {
   const folders = { base: folder, home: folder, config: folder };
   const sandbox = openSandbox(folders, { env, names: [] });
@@ -95,7 +94,7 @@ function openSandbox(
       limits: {},
       warnings: [],
     },
-    // All of the attempt: setup makes repositories in the folder to work in, which a workspace's own commands may not.
+    // Allow the whole attempt: setup creates repositories in the workspace, which a workspace's own commands may not.
     {
       workspace: base,
       roots: [],
@@ -108,7 +107,7 @@ function openSandbox(
   return createSandbox({ plan, processes: createProcessRunner({ env }), env });
 }
 
-/** `${NAME}` and `${NAME:-otherwise}` stand for variables of ours. */
+/** Expands `${NAME}` and `${NAME:-default}` from this process's environment. */
 export function valuesOf(env: Readonly<Record<string, string>>, ours: NodeJS.ProcessEnv): Record<string, string> {
   const value = (text: string) =>
     text.replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, name: string, otherwise = "") => ours[name] ?? otherwise);

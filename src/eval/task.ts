@@ -1,4 +1,4 @@
-// A task in Harbor's form: task.toml, instruction.md, tests/test.sh, and perhaps solution/solve.sh, read into plain data.
+// Reads a task in Harbor's format (task.toml, instruction.md, tests/test.sh and an optional solution/solve.sh) into plain data.
 
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
@@ -8,7 +8,7 @@ import { UserError } from "../protocol/error-codes.ts";
 import { programName } from "../text/program-name.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
 
-/** How long something may take, and the variables that it is given. `${NAME}` in them means ours. */
+/** The time limit and the variables of a phase. `${NAME}` in them is expanded from this process's environment. */
 export type Phase = { timeoutMs: number; env: Readonly<Record<string, string>> };
 
 export type TaskServer = { command: string; args?: string[]; env?: Record<string, string> } | { url: string };
@@ -24,11 +24,11 @@ export type Task = {
   verifier: Phase;
   solution: Phase;
   mcpServers: Readonly<Record<string, TaskServer>>;
-  /** As which the agent works. */
+  /** The mode that the agent works in. */
   mode?: "plan" | "ask";
-  /** What an agent that does nothing gets: `pass` where nothing is to be done. */
+  /** The verdict for an agent that does nothing: `pass` if nothing is to be done. */
   noop: "pass" | "fail";
-  /** Runs that were recorded, by their names. */
+  /** Files of recorded runs, by name. */
   recordings: Readonly<Record<string, string>>;
   /** Replies for the model `script`. */
   script?: string;
@@ -105,7 +105,7 @@ function readConfig(folder: string): Record<string, unknown> {
   }
 }
 
-/** Where a task says nothing, as Harbor has it. */
+/** Harbor's default if a task sets no limit. */
 const usualSeconds = 600;
 
 function phaseOf(folder: string, name: string, table: Record<string, unknown>, key: string): Phase {

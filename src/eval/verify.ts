@@ -1,4 +1,4 @@
-// Runs tests/test.sh after an attempt, and reads its reward: /logs/verifier/reward.txt or reward.json, else its exit code.
+// Runs tests/test.sh after an attempt and reads the reward from /logs/verifier/reward.txt or reward.json, else from its exit code.
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isObject, tryParse } from "../json/object.ts";
@@ -7,7 +7,7 @@ import { type AttemptFolders, bringScripts, readIfThere } from "./folders.ts";
 import type { ScriptRunner } from "./scripts.ts";
 import type { Task } from "./task.ts";
 
-/** `reward` undefined: the verifier did not say, and `fault` says why. */
+/** If `reward` is undefined, the verifier gave none and `fault` says why. */
 export type Verdict = { reward?: number; fault?: string; output: string };
 
 export async function verify(
@@ -16,14 +16,14 @@ export async function verify(
 ): Promise<Verdict> {
   const tests = bringScripts(task, folders, "tests");
   const told = join(folders.logs, "verifier");
-  // The verifier's alone: an agent that is not confined could have written its own reward.
+  // Start with an empty folder: an unconfined agent could have written its own reward.
   rmSync(told, { recursive: true, force: true });
   mkdirSync(told, { recursive: true });
   const { exitCode, timedOut, output } = await scripts.run(join(tests, "test.sh"), task.verifier, signal);
   if (timedOut) return { fault: `tests/test.sh took longer than ${task.verifier.timeoutMs / 1000} s`, output };
   const written = readReward(told);
   if (written) return { ...written, output };
-  // What could not be run at all has judged nothing.
+  // A script that could not be run has judged nothing.
   if (exitCode === null || exitCode === 126 || exitCode === 127)
     return { fault: `tests/test.sh could not be run: ${reasonIn(output) || `exit code ${exitCode}`}`, output };
   return { reward: exitCode === 0 ? 1 : 0, output };
@@ -46,7 +46,7 @@ function readReward(folder: string): Pick<Verdict, "reward" | "fault"> | undefin
     : { fault: `reward.txt contains '${oneLine(text, 40)}', which is not a number` };
 }
 
-/** The line that says why: an error where there is one, else the last. */
+/** Returns the line that gives the reason: the first error, else the last line. */
 export function reasonIn(output: string): string {
   const lines = output.split("\n").map((line) => line.trim());
   const error = lines.find((line) => /^(\w*(Error|Exception)\b.*:|(error|fatal):|not ok\b|FAIL)/.test(line));

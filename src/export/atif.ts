@@ -1,9 +1,9 @@
-// A chat as a trajectory in Harbor's Agent Trajectory Interchange Format, ATIF-v1.7: for tools that compare and train agents.
+// Exports a chat as a trajectory in Harbor's Agent Trajectory Interchange Format, ATIF-v1.7, for tools that compare and train agents.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isObject } from "../json/object.ts";
 import type { AgentEvent } from "../protocol/event.ts";
-import { isPrompt, type Message, textOf } from "../protocol/message.ts";
+import { isPrompt, type Message, messageText } from "../protocol/message.ts";
 import type { ChatRecord, StoredMessage } from "../store/chats/chat.ts";
 import { isChatId } from "../store/chats/layout.ts";
 import { readWhatIsLeft } from "../store/chats/read-chat.ts";
@@ -54,7 +54,7 @@ export function* atifExport(record: ChatRecord): Generator<string> {
   yield `${JSON.stringify(trajectoryOf(record, new Set()), null, 2)}\n`;
 }
 
-/** `seen`: chats that are in it already; an id stands for one trajectory only. */
+/** `seen` holds the chats already included, because an id may stand for only one trajectory. */
 function trajectoryOf(record: ChatRecord, seen: Set<string>): Trajectory {
   const { metadata, problems } = record;
   seen.add(metadata.id);
@@ -67,7 +67,7 @@ function trajectoryOf(record: ChatRecord, seen: Set<string>): Trajectory {
     schema_version: "ATIF-v1.7",
     session_id: metadata.id,
     trajectory_id: metadata.id,
-    // Which version wrote a chat is not kept in it.
+    // A chat does not record which version wrote it.
     agent: { name: "courser", version: "unknown", ...(metadata.model !== undefined && { model_name: metadata.model }) },
     steps,
     ...(problems.length > 0 && { notes: problems.map(({ message }) => message).join("\n") }),
@@ -82,7 +82,7 @@ function trajectoryOf(record: ChatRecord, seen: Set<string>): Trajectory {
   };
 }
 
-/** A prompt and a reply are a step each; results of tools stand with the reply that called them. */
+/** Creates a step for each prompt and each reply; tool results belong to the reply that called them. */
 function stepsOf(record: ChatRecord, subagents: ReadonlyMap<string, string>): Step[] {
   const steps: Omit<Step, "step_id">[] = [];
   const models = modelsOf(record);
@@ -109,7 +109,7 @@ function stepsOf(record: ChatRecord, subagents: ReadonlyMap<string, string>): St
     if (!ending) continue;
     const metrics = metricsOf(ending);
     const last = steps.findLast(({ source }) => source === "agent");
-    // The usage of a turn stands at its last reply, as in the other exports: it is not kept for each.
+    // A turn's usage is on its last reply, as in the other exports: it is not stored for each reply.
     if (last && metrics && last.metrics === undefined) last.metrics = metrics;
     if (ending.type === "fail") {
       const base = ending.at === undefined ? {} : { timestamp: new Date(ending.at).toISOString() };
@@ -120,7 +120,7 @@ function stepsOf(record: ChatRecord, subagents: ReadonlyMap<string, string>): St
   return steps.map((step, index) => ({ step_id: index + 1, ...step }));
 }
 
-/** Where the model's view of the chat was made shorter: what comes before such a step it no longer saw as it stands here. */
+/** Finds where the model's context was compacted: the model no longer saw the steps before as they are here. */
 function compactionsIn({ events }: ChatRecord, wanted: number): { at: number; step: Omit<Step, "step_id"> }[] {
   return events.flatMap(({ event, turn }) => {
     if (turn !== wanted || event.type !== "notice" || event.kind !== "compacted") return [];
@@ -141,14 +141,14 @@ function replyStep(message: Message, model: string | undefined): Omit<Step, "ste
   return {
     source: "agent",
     ...(model !== undefined && { model_name: model }),
-    message: textOf(message),
+    message: messageText(message),
     ...(thoughts !== "" && { reasoning_content: thoughts }),
     ...(calls.length > 0 && { tool_calls: calls }),
     llm_call_count: 1,
   };
 }
 
-/** What a model wrote instead of an object is kept as it is. */
+/** Keeps arguments that are not an object as they are. */
 function argumentsOf(args: unknown): object {
   return isObject(args) ? args : { value: args };
 }
@@ -161,7 +161,7 @@ function observe(
   for (const part of message.parts) {
     if (part.type !== "tool_result") continue;
     const step = callers.get(part.id);
-    if (!step) continue; // of a call that is lost
+    if (!step) continue; // the call is missing
     const pictures = (part.images ?? []).map(pictureOf);
     const child = subagents.get(part.id);
     step.observation ??= { results: [] };
@@ -176,12 +176,12 @@ function observe(
 
 function contentOf(message: Message): string | Content[] {
   const pictures = message.parts.flatMap((part) => (part.type === "image" ? [pictureOf(part)] : []));
-  return pictures.length > 0 ? [{ type: "text", text: textOf(message) }, ...pictures] : textOf(message);
+  return pictures.length > 0 ? [{ type: "text", text: messageText(message) }, ...pictures] : messageText(message);
 }
 
 const pictureTypes = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
-/** The format refers to pictures; a data URL is an address that takes them along. Of other types it knows none. */
+/** The format references pictures by address; a data URL includes them. It supports no other types. */
 function pictureOf({ mime, base64 }: { mime: string; base64: string }): Content {
   if (!pictureTypes.includes(mime)) return { type: "text", text: `(a picture of the type ${mime})` };
   return { type: "image", source: { media_type: mime, path: `data:${mime};base64,${base64}` } };
@@ -204,7 +204,7 @@ function metricsOf({ usage, costUsd }: Ending): Metrics | undefined {
   };
 }
 
-/** Which model answered in a turn: that of its beginning, else that of the turn before. */
+/** Returns the model of each turn: the one at its start, or else that of the previous turn. */
 function modelsOf({ events, turns, metadata }: ChatRecord): Map<number, string> {
   const begun = new Map(
     events.flatMap(({ event, turn }) =>
@@ -220,7 +220,7 @@ function modelsOf({ events, turns, metadata }: ChatRecord): Map<number, string> 
   return models;
 }
 
-/** Chats of subagents lie beside that of their parent; a call of Task says which one it was. */
+/** Subagent chats are stored beside their parent's; a Task call names its chat. */
 function subagentsOf(
   record: ChatRecord,
   seen: Set<string>,

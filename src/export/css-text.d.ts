@@ -1,4 +1,4 @@
-// A style sheet as the text that it is.
+// Declares style sheets imported as text.
 declare module "*.css?raw" {
   const text: string;
   export default text;

@@ -1,9 +1,9 @@
-// Text that strangers wrote, made safe to stand in HTML: no markup of its own, nothing hidden.
+// Escapes untrusted text for HTML: no markup of its own, nothing hidden.
 import { documentText } from "../view/document-text.ts";
 
 const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
-/** For text and attributes of HTML alike. */
+/** Safe in both text and attributes. */
 export function escapeHtml(text: string): string {
   return documentText(text).replace(/[&<>"']/g, (character) => entities[character]!);
 }

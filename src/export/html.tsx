@@ -1,4 +1,4 @@
-// A chat as one HTML page, drawn by the studio's components: nothing to load, nothing that runs, and every word of the chat is text.
+// Renders a chat as one HTML page with the studio's components: no external resources, no scripts, and all chat content is text.
 import { createHash } from "node:crypto";
 import type { ComponentChildren, VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
@@ -27,12 +27,12 @@ function drawn(element: VNode): string {
   return renderToString(element);
 }
 
-/** The page has no other. */
+/** The page's only style sheet. */
 const style = componentStyle + pageStyle;
 
 function head(title: string): string {
   const sheet = createHash("sha256").update(style).digest("base64");
-  // Even if something got through, it could neither run nor call home.
+  // Even if markup got through, it could neither run nor send requests.
   const policy = `default-src 'none'; style-src 'sha256-${sheet}'; img-src data:; base-uri 'none'; form-action 'none'`;
   return `<!doctype html>
 <html lang="en">

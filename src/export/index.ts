@@ -1,4 +1,4 @@
-// The table of export formats, with those that are JSON. Each gives the text in pieces, so that a long chat need not be held twice.
+// Lists the export formats, and implements those that are JSON. Each yields text in pieces, so that a long chat is not held twice.
 import { resultText } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import { encodeEvent } from "../protocol/stream-json.ts";
@@ -8,7 +8,7 @@ import type { ChatRecord } from "../store/chats/chat.ts";
 
 export type Exporter = (record: ChatRecord) => Iterable<string>;
 
-/** What renders for people is loaded when it is chosen. */
+/** Renderers are loaded only when they are chosen. */
 export const exporters = {
   markdown: async () => (await import("./markdown.ts")).markdownExport,
   json: async () => jsonExport,
@@ -21,7 +21,7 @@ export type ExportFormat = keyof typeof exporters;
 
 export const exportFormats = Object.keys(exporters) as ExportFormat[];
 
-/** Its facts, its turns, and its messages in the shape that is the same for every agent CLI. */
+/** Exports the metadata, the turns, and the messages in the format shared by all agent CLIs. */
 function* jsonExport(record: ChatRecord): Generator<string> {
   const { metadata, turns, problems } = record;
   const { folder: _folder, ...session } = metadata;
@@ -36,7 +36,7 @@ function* jsonExport(record: ChatRecord): Generator<string> {
   yield "\n  ]\n}\n";
 }
 
-/** What a vendor alone can read, and what only repeats the message, stays out. */
+/** Leaves out data that only a vendor can read, and copies of the message. */
 function exported({ _original, ...message }: UnifiedMessage): Omit<UnifiedMessage, "_original"> {
   return { ...message, content: message.content.map(withoutOpaque) };
 }
@@ -47,12 +47,12 @@ function withoutOpaque(block: UnifiedContent): UnifiedContent {
   return rest;
 }
 
-/** The lines that its runs showed, one run after the other. */
+/** Exports the stream lines of the chat's runs, one run after another. */
 function* streamJsonExport(record: ChatRecord): Generator<string> {
   let problems: AgentEvent[] = record.problems.map(({ message }) => ({ type: "notice", kind: "damaged", message }));
   for (const { events } of rebuildEvents(record)) {
     for (const event of events) {
-      // Deltas of text are repeated whole by what follows them.
+      // Text deltas are left out, because later events repeat the whole text.
       yield line(event);
       if (event.type !== "init") continue;
       for (const problem of problems) yield line(problem);
@@ -61,7 +61,7 @@ function* streamJsonExport(record: ChatRecord): Generator<string> {
   }
 
   function line(event: AgentEvent): string {
-    // A copy was begun under the id of the chat that it is a copy of.
+    // A copied chat started under the id of its original.
     const own = event.type === "init" ? { ...event, sessionId: record.metadata.id } : event;
     const said = own.type === "fail" ? { ...own, message: resultText(own.message) } : own;
     const encoded = encodeEvent(said, record.metadata.id);

@@ -1,15 +1,15 @@
-// Pieces of Markdown around text of strangers: fences that hold, markup that stays text.
+// Builds Markdown around untrusted text: fences that cannot be closed from inside, markup that stays text.
 import { collapsed } from "../text/one-line.ts";
 import { documentText } from "../view/document-text.ts";
 
-/** A code block. Its fence is longer than any in the text. */
+/** Formats a code block, with a fence longer than any in the text. */
 export function fenced(text: string, language: string): string {
   const shown = documentText(text);
   const fence = "`".repeat(Math.max(3, longestRun(shown) + 1));
   return `${fence}${language.replace(/[^\w+-]/g, "")}\n${shown}${shown.endsWith("\n") ? "" : "\n"}${fence}`;
 }
 
-/** On one line, also in a table. */
+/** Formats code on one line, also for a table. */
 export function inlineCode(text: string): string {
   const shown = documentText(text).replace(/\s+/g, " ");
   if (shown.trim() === "") return "";
@@ -18,12 +18,12 @@ export function inlineCode(text: string): string {
   return `${fence}${pad}${shown.replaceAll("|", "\\|")}${pad}${fence}`;
 }
 
-/** Text on one line that means nothing but itself. */
+/** Escapes text on one line, so that no markup is left. */
 export function plainInline(text: string): string {
   return collapsed(documentText(text)).replace(/[\\`*_[\]<>|#&~$]/g, (character) => `\\${character}`);
 }
 
-/** Where runs of backticks of the same `length` enclose something. */
+/** Returns the code spans: text between runs of backticks of the same `length`. */
 export function codeSpans(text: string): { start: number; end: number; length: number }[] {
   const runs = [...text.matchAll(/`+/g)].map((match) => ({ start: match.index, length: match[0].length }));
   const places = new Map<number, number[]>();
@@ -32,11 +32,11 @@ export function codeSpans(text: string): { start: number; end: number; length: n
     if (same) same.push(index);
     else places.set(length, [index]);
   }
-  /** How far each list of places is used up. */
+  /** How many positions of each list are used. */
   const used = new Map<number, number>();
   const spans: { start: number; end: number; length: number }[] = [];
   for (let index = 0; index < runs.length; index++) {
-    // A backslash takes the first one out of a run that would open, but not out of one that closes.
+    // A backslash escapes the first backtick of an opening run, but not of a closing one.
     const escaped = isEscaped(text, runs[index]!.start) ? 1 : 0;
     const length = runs[index]!.length - escaped;
     const same = places.get(length);

@@ -1,4 +1,4 @@
-// A chat as Markdown: to be read, pasted and kept. Nothing that was said in it can break out of its place.
+// Exports a chat as Markdown, to read, paste and keep. Content of the chat cannot break out of its place.
 import type { ChatRecord } from "../store/chats/chat.ts";
 import { escapeHtml } from "./escape-html.ts";
 import { fenced, inlineCode, plainInline } from "./markdown-text.ts";
@@ -91,14 +91,14 @@ function callText(call: TranscriptCall): string {
   return details(summary, body);
 }
 
-/** `summary` is HTML. */
+/** `summary` must be HTML. */
 function details(summary: string, body: readonly string[]): string {
   return ["<details>", `<summary>${summary}</summary>`, ...body.flatMap((piece) => ["", piece]), "", "</details>"].join(
     "\n",
   );
 }
 
-/** Where Markdown is read, pictures in the text are seldom shown: that there was one is enough. */
+/** Markdown viewers seldom show embedded pictures, so only a note is written. */
 function pictureText({ mime, base64 }: Picture): string {
   const bytes = Math.floor((base64.length * 3) / 4);
   return `*(a picture: ${plainInline(mime)}, ${bytes} bytes)*`;

@@ -1,16 +1,13 @@
-// Markdown of strangers that may stand between our own: it keeps its form, but not its HTML, and ends where it should.
+// Makes untrusted Markdown safe to embed: it keeps its formatting but not its HTML, and all its blocks are closed.
 
 import { documentText } from "../view/document-text.ts";
 import { codeSpans } from "./markdown-text.ts";
 
-/**
- * HTML in it becomes text, and a code block that it leaves open is closed: otherwise one `<!--` would hide the rest of the
- * page. What is code is left alone, as far as it is certainly code.
- */
+/** Escapes HTML and closes an open code block, since one `<!--` would hide the rest of the page. Keeps what is certainly code. */
 export function sealed(text: string): string {
   const seal = new Seal();
   for (const line of documentText(text).split("\n")) seal.add(line);
-  // Blanks before the first word may mean something.
+  // Spaces before the first word may be significant.
   return seal
     .end()
     .replace(/^(?:[ \t]*\n)+/, "")
@@ -21,21 +18,21 @@ const fenceMark = /^(`{3,}|~{3,})(.*)$/;
 const listMark = /^([-*+]|\d{1,9}[.)])(?: +|$)/;
 const blockMark = /^(?:#{1,6}(?:\s|$)|>|(?:[-*_][ \t]*){3,}$|=+\s*$|-+\s*$|[-*+](?:\s|$)|\d{1,9}[.)](?:\s|$))/;
 
-/** Whether a line begins something new, whatever stands above it. */
+/** Returns whether a line begins a new block, whatever is above it. */
 function beginsBlock(line: string): boolean {
   return blockMark.test(line) || opening(line) !== undefined;
 }
 
 class Seal {
   readonly #lines: string[] = [];
-  /** The mark of a code block that stands in no list and no quote. */
+  /** The fence of a code block outside lists and quotes. */
   #fence: string | undefined;
-  /** The same inside one of them. */
+  /** The fence of a code block inside a list or quote. */
   #innerFence: string | undefined;
-  /** Where the text of the outermost list item begins; lines that stand further left are not of the list. */
+  /** Where the text of the outermost list item begins; lines further left are not part of the list. */
   #listIndent: number | undefined;
   #afterBlank = true;
-  /** No backtick is left over since the last blank line: what looks like code is code, however lines are read together. */
+  /** True if all backticks since the last blank line are paired: what looks like code is then code, however lines are joined. */
   #isEven = true;
 
   add(line: string): void {
@@ -61,7 +58,7 @@ class Seal {
 
   #addText(line: string, indent: number, bare: string): void {
     const isInList = this.#listIndent !== undefined && indent >= this.#listIndent;
-    // Text right below a list still belongs to it.
+    // Text directly below a list still belongs to it.
     const isLazy = !this.#afterBlank && this.#innerFence === undefined && !beginsBlock(bare);
     if (!isInList && !isLazy) {
       this.#listIndent = undefined;
@@ -80,12 +77,12 @@ class Seal {
     this.#addInner(line, bare);
   }
 
-  /** Text, or a code block in a list or a quote, which ends with what it stands in. */
+  /** Adds text, or a code block in a list or quote, which ends with its container. */
   #addInner(line: string, bare: string): void {
     const content = bare.replace(/^(?:(?:[-*+]|\d{1,9}[.)])\s+|>\s?)*/, "").trimStart();
     if (this.#innerFence !== undefined) {
       if (closes(content, this.#innerFence)) this.#innerFence = undefined;
-      // Should it be no code after all, nothing worse than a word in bold comes of it.
+      // If it is not code after all, only harmless tags are left.
       this.#lines.push(line.replace(worstTags, "&lt;"));
       return;
     }
@@ -100,7 +97,7 @@ class Seal {
     );
   }
 
-  /** Tags become text, but for what stands in code, and addresses in angle brackets. */
+  /** Escapes tags, but not in code, and not addresses in angle brackets. */
   #withoutHtml(cell: string): string {
     let outside = "";
     let shown = "";
@@ -116,10 +113,10 @@ class Seal {
   }
 }
 
-/** The cells of a table are read one by one, and any line with a bar could be of a table. */
+/** Table cells are parsed one by one, and any line with a bar could be part of a table. */
 const cellEnds = /(?<=(?<!\\)\|)/;
 
-/** A tab goes on to the next multiple of four. */
+/** A tab advances to the next multiple of four. */
 function columnsOf(blanks: string): number {
   let columns = 0;
   for (const blank of blanks) columns += blank === "\t" ? 4 - (columns % 4) : 1;
@@ -136,7 +133,7 @@ function closes(line: string, fence: string): boolean {
   return closing?.startsWith(fence) === true && rest.trim() === "";
 }
 
-/** Those that swallow what follows, run, or load. */
+/** Tags that swallow what follows, run, or load. */
 const worstTags =
   /<(?=[!?]|\/?(?:script|style|textarea|title|xmp|plaintext|iframe|object|embed|svg|math|template|noscript|details|summary|img|video|audio|form|base|link|meta|a)\b)/gi;
 

@@ -1,4 +1,4 @@
-// SessionPage: a chat as the blocks that the studio shows, turn by turn, with the pictures that only its messages have.
+// Builds the blocks that the studio shows for a chat, turn by turn, with pictures, which only the messages have.
 import type { Usage } from "../protocol/event.ts";
 import { addUsage } from "../protocol/usage.ts";
 import { rebuildEvents } from "../sdk/rebuild-events.ts";
@@ -16,7 +16,7 @@ export type SessionPage = {
   updatedAt: number;
   usage?: Usage;
   turns: SessionTurn[];
-  /** What is wrong with the store, in sentences. */
+  /** Problems with the store, in sentences. */
   problems: string[];
 };
 
@@ -44,7 +44,7 @@ export function sessionPage(record: ChatRecord): SessionPage {
   };
 }
 
-/** Of a turn whose prompt is lost. */
+/** Stands in for a turn whose prompt is lost. */
 const noTurn = {
   ...{ prompt: "", durationMs: 0, modelMs: 0, toolMs: 0, calls: 0, changed: [] },
   state: "interrupted" as const,

@@ -1,4 +1,4 @@
-// Transcript: a chat as people read it, turn by turn. What the Markdown export is made of.
+// Builds a readable transcript of a chat, turn by turn, for the Markdown export.
 
 import type { AgentEvent, Outcome, Usage } from "../protocol/event.ts";
 import { callName, errorTextOf, type OutcomeGroup, outcomeGroupOf } from "../protocol/tool-calls.ts";
@@ -17,10 +17,10 @@ export type Transcript = {
   model?: string;
   createdAt: number;
   updatedAt: number;
-  /** Where any was told, here and in a turn. */
+  /** Missing if none was reported, here and in a turn. */
   usage?: Usage;
   turns: TranscriptTurn[];
-  /** What is wrong with the store, in sentences. */
+  /** Problems with the store, in sentences. */
   problems: string[];
 };
 
@@ -42,7 +42,7 @@ export type TranscriptItem =
   | ({ type: "call" } & TranscriptCall);
 
 export type TranscriptCall = CallView & {
-  /** As models know it: Shell, Read. */
+  /** The display name: Bash, Read. */
   tool: string;
   group: OutcomeGroup;
   /** Why it failed or was refused. */
@@ -77,12 +77,12 @@ export function transcriptOf(record: ChatRecord): Transcript {
 
 export type Pictures = { ofTurn: Map<number, Picture[]>; ofCall: Map<string, Picture[]> };
 
-/** A chat that nobody named is called by what was asked first. */
+/** An unnamed chat is titled by its first prompt. */
 export function chatTitle(title: string, prompt: string): string {
   return (title === "New Agent" && firstLine(prompt)) || firstLine(title, 200);
 }
 
-/** Events have none: they stand in the messages only. */
+/** Collects pictures from the messages, because events have none. */
 export function picturesIn(messages: readonly StoredMessage[]): Pictures {
   const ofTurn = new Map<number, Picture[]>();
   const ofCall = new Map<string, Picture[]>();
@@ -119,14 +119,14 @@ function turnOf(
     }
     take(event);
   }
-  // What was being said when the run was cut off.
+  // Text that was incomplete when the run was cut off.
   if (said !== "") turn.items.push({ type: "text", text: said });
   return turn;
 
   function take(event: AgentEvent): void {
     switch (event.type) {
       case "init":
-      // How a question was answered shows in what became of the call.
+      // The answer to a question shows in the outcome of the call.
       case "ask":
       case "answer":
       case "tool_output":
@@ -179,7 +179,7 @@ function turnOf(
     event: Extract<AgentEvent, { type: "tool_start" | "tool_end" }>,
     outcome: Outcome | undefined,
   ): TranscriptCall {
-    // A command that failed has said why in what it printed.
+    // A failed command's output already says why.
     const error = outcome?.kind === "failure" ? undefined : errorTextOf(outcome);
     const completedAt = event.type === "tool_end" ? event.completedAt : undefined;
     return toldOnce({
@@ -193,7 +193,7 @@ function turnOf(
   }
 }
 
-/** What its line does not say already, and what its output does not. */
+/** Drops what the call's line or its output already shows. */
 function toldOnce({ input, error, ...call }: TranscriptCall): TranscriptCall {
   return {
     ...call,
@@ -202,7 +202,7 @@ function toldOnce({ input, error, ...call }: TranscriptCall): TranscriptCall {
   };
 }
 
-/** How long it took, and what it used. */
+/** Returns how long it took, and what it used. */
 export function aboutTurn({ durationMs, usage }: TranscriptTurn): string[] {
   return [...(durationMs > 0 ? [durationText(durationMs)] : []), ...(usage ? [tokensText(usage)] : [])];
 }
@@ -220,15 +220,15 @@ export function firstLine(text: string, most = 80): string {
   return shortened(line, most);
 }
 
-/** 950 ms, 12.3 s, 4 min 5 s. */
+/** Formats as 950 ms, 12.3 s, 4 min 5 s. */
 export function durationText(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
-  const seconds = ms / 1000;
-  if (seconds < 60) return `${seconds.toFixed(1)} s`;
-  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.max(60, Math.floor(ms / 1000));
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** In universal time, so that an export says the same wherever it is made. */
+/** Formats in UTC, so that an export is the same wherever it is made. */
 export function timeText(at: number): string {
   if (!Number.isFinite(at) || Math.abs(at) > 8.64e15) return "";
   return `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;

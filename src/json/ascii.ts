@@ -1,11 +1,11 @@
-// Where text stops being plain ASCII: found by words of four bytes, as fast as the memory is read.
+// Finds the first byte that is not ASCII, reading four bytes at a time, as fast as memory allows.
 
 const highBits = 0x80808080;
 
-/** Index of the first byte at or after `from` that is not ASCII; the length when there is none. */
+/** Returns the index of the first byte at or after `from` that is not ASCII, or the length. */
 export function firstNonAscii(bytes: Uint8Array, from: number): number {
   let index = from;
-  // Words are read where they are aligned: the bytes before that one by one.
+  // Words must be aligned, so the bytes before are read one by one.
   for (; index < bytes.length && ((bytes.byteOffset + index) & 3) !== 0; index++) {
     if (bytes[index]! > 0x7f) return index;
   }

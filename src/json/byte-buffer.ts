@@ -1,6 +1,6 @@
-// ByteBuffer: bytes that wait for the rest of their line. Grows by doubling, so any chunking costs linear time.
+// Buffers bytes until their line is complete. Grows by doubling, so any chunking takes linear time.
 
-/** Kept between lines; what a single long line needed beyond this is given back. */
+/** Capacity kept between lines; more than this, for a single long line, is released. */
 const restingCapacity = 1 << 16;
 
 export class ByteBuffer {
@@ -22,7 +22,7 @@ export class ByteBuffer {
     this.#length = length;
   }
 
-  /** Valid until the next append. */
+  /** The view is valid until the next append. */
   view(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }

@@ -1,8 +1,8 @@
-// Checks of plain data that may come from anywhere, put together as a table of fields. What is wrong is named by its field.
+// Checks untrusted plain data against a table of fields. An error names its field.
 import { nearestName } from "../text/nearest.ts";
 import { isObject } from "./object.ts";
 
-/** Says what the value must be; undefined: it is that. */
+/** Returns what the value must be, or undefined if it is valid. */
 export type Check = (value: unknown) => string | undefined;
 
 const typed =

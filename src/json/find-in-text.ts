@@ -1,12 +1,12 @@
-// JSON in the midst of words: as models answer when they are asked for JSON.
+// Finds JSON in prose, as models answer when they are asked for JSON.
 import { tryParse } from "./object.ts";
 
-/** Steps for a text of hostile brackets, beyond a few for each character. */
+/** Limits the steps for a text of hostile brackets, beyond a few for each character. */
 const spareSteps = 1_000_000;
 
 /**
- * The values in a text, the likeliest first: the text itself; what fenced blocks hold; objects and lists between words, in
- * order, but for what looks like a footnote. Values inside of others are not listed.
+ * Yields the values in a text, the likeliest first: the text itself; the contents of fenced blocks; objects and lists between words, in
+ * order, except for what looks like a footnote. Nested values are not listed.
  */
 export function* jsonIn(text: string): Generator<unknown> {
   const whole = tryParse(text.trim());
@@ -26,7 +26,7 @@ export function* jsonIn(text: string): Generator<unknown> {
   yield* notes;
 }
 
-/** `[1]`, `[2, 3]`, `[]` and `{}` in the midst of words are seldom meant as JSON. */
+/** `[1]`, `[2, 3]`, `[]` and `{}` in prose are seldom meant as JSON. */
 function isNote(value: unknown): boolean {
   if (Array.isArray(value)) return value.every((item) => typeof item === "number");
   return Object.keys(value as object).length === 0;
@@ -48,7 +48,7 @@ function nextBracket(text: string, from: number): number {
   return -1;
 }
 
-/** Behind the bracket that closes the one at `start`; -1: none does. */
+/** Returns the position after the bracket that closes the one at `start`, or -1. */
 function endOfValue(text: string, start: number): number {
   let depth = 0;
   let inString = false;
@@ -57,7 +57,7 @@ function endOfValue(text: string, start: number): number {
     if (inString) {
       if (character === "\\") at++;
       else if (character === '"') inString = false;
-      // A string of JSON ends on its line.
+      // A JSON string cannot contain a line break.
       else if (character === "\n") return -1;
     } else if (character === '"') inString = true;
     else if (character === "{" || character === "[") depth++;

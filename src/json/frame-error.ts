@@ -1,6 +1,6 @@
-// FrameError: why a stream of frames was given up. After one of these nothing more is delivered.
+// Defines FrameError: why a stream of frames was abandoned. Nothing more is delivered after it.
 
-/** Codes of protocol/error-codes.ts. */
+/** Codes from protocol/error-codes.ts. */
 export type FrameErrorCode =
   | "FRAME_ENCODING"
   | "FRAME_TRUNCATED"
@@ -18,7 +18,7 @@ export type FrameErrorCode =
 
 export class FrameError extends Error {
   readonly code: FrameErrorCode;
-  /** What the child had written to stderr, where that was known. */
+  /** What the child process wrote to stderr, if known. */
   readonly stderr: string | undefined;
 
   constructor(code: FrameErrorCode, message: string, options: { stderr?: string } = {}) {

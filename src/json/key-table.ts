@@ -1,13 +1,13 @@
-// A table of the keys of one kind of JSON object, in order: the same rows compare and write it.
+// Describes the keys of one kind of JSON object, in order; the same rows compare and write it.
 import { type JsonObject, put } from "./object.ts";
 
 /**
- * What an object said beyond its table. `keys`: all keys in their order, when our own writer would choose others.
- * `fields`: values that no row took. `inner`: the same for objects inside.
+ * What an object contains beyond its table. `keys`: all keys in order, if the writer here would choose another. `fields`: values without a
+ * row. `inner`: the same for nested objects.
  */
 export type Carried = { keys?: string[]; fields?: JsonObject; inner?: Record<string, Carried> };
 
-/** `sessionId` undefined: not known, any will do. `callSiblings`, `segmentTimes`, …: false where a profile has none. */
+/** An undefined `sessionId` is unknown, and any matches. `callSiblings`, `segmentTimes`, … are false where a profile has none. */
 export type Scope = {
   sessionId: string | undefined;
   callSiblings?: boolean;
@@ -16,19 +16,19 @@ export type Scope = {
 };
 
 export type Row<Event> = {
-  /** Empty: the key is not known in advance, and is given with the object. */
+  /** Empty if the key is not known in advance; it is then given with the object. */
   key: string;
-  /** When our own writer writes it. `foreign`: never, but others do. */
+  /** When the writer here writes it. `foreign` means that only others do. */
   when: "always" | "given" | "foreign";
-  /** Does the event, which was made from this line, say this value? False: it must be carried. */
+  /** Returns whether the event made from this line holds this value. If not, it must be carried. */
   holds(value: unknown, event: Event, scope: Scope): boolean | Carried;
-  /** Undefined: not there. Must give exactly what the event holds. */
+  /** Must return exactly what the event holds, or undefined if the key is absent. */
   write(event: Event, scope: Scope, carried: Carried | undefined): unknown;
 };
 
 export type Table<Event> = {
   rows: Row<Event>[];
-  /** Keys without a row belong to the event itself. `before`: the row that our writer puts them in front of. */
+  /** Keys without a row belong to the event itself. `before` is the row that they are written in front of. */
   rest?: {
     before: string;
     of(event: Event): JsonObject | undefined;
@@ -38,7 +38,7 @@ export type Table<Event> = {
 
 type KeyComparison<Event> = { table: Table<Event>; event: Event; scope: Scope; name?: string };
 
-/** Undefined: the event says everything that the object said, in the order of the table. */
+/** Returns undefined if the event holds everything in the object, in the order of the table. */
 export function compareObject<Event>(object: JsonObject, place: KeyComparison<Event>): Carried | undefined {
   const { table, event, scope, name } = place;
   const { rows } = table;
@@ -62,7 +62,7 @@ export function compareObject<Event>(object: JsonObject, place: KeyComparison<Ev
   return inner && { inner };
 }
 
-/** `seen`: so many keys are known to be held; `inner`: what those carry inside. */
+/** `seen` is the number of keys known to be held; `inner` is what those carry inside. */
 function compareUnusual<Event>(
   object: JsonObject,
   place: KeyComparison<Event>,
@@ -85,7 +85,7 @@ function compareUnusual<Event>(
   return carried.keys || carried.inner ? carried : undefined;
 }
 
-/** Would our own writer choose these keys, in this order? */
+/** Returns whether the writer here would choose these keys in this order. */
 function isOurOrder<Event>(keys: string[], place: KeyComparison<Event>, { inner }: Carried): boolean {
   const scope = { ...place.scope, sessionId: place.scope.sessionId ?? "" };
   const ours = Object.keys(writeObject({ ...place, scope }, inner && { inner }));
@@ -120,7 +120,7 @@ function valueFor<Event>(key: string, { table, event, scope, name }: KeyComparis
   return rest && Object.hasOwn(rest, key) ? rest[key] : undefined;
 }
 
-/** A key of the table itself is never overwritten by what an event adds. */
+/** Keys that an event adds never overwrite a key of the table. */
 function addRest<Event>(object: JsonObject, table: Table<Event>, rest: JsonObject | undefined): void {
   if (!rest) return;
   for (const key of Object.keys(rest)) if (!rowOf(table, key, undefined)) put(object, key, rest[key]);

@@ -1,4 +1,4 @@
-// Bytes -> JSON values, one line a value: any chunking, strict UTF-8, LF or CR LF, bounded lines.
+// Reads one JSON value per line from bytes: any chunking, strict UTF-8, LF or CR LF, bounded lines.
 import { firstNonAscii } from "./ascii.ts";
 import { ByteBuffer } from "./byte-buffer.ts";
 import { tryParse } from "./object.ts";
@@ -18,16 +18,16 @@ import {
 } from "./values.ts";
 
 export type JsonLinesOptions = {
-  /** Longest line, its end not counted. 16 MiB unless told. */
+  /** The maximum line length, without the line end. Defaults to 16 MiB. */
   maxLineBytes?: number;
-  /** Lines that do not even begin like an object: fail (the default), or pass over and count. */
+  /** For lines that do not begin like an object: fail (the default), or skip and count them. */
   onNoise?: "fail" | "skip";
 };
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
-/** Complete lines are decoded together; this bounds the text that is held at once. */
+/** Complete lines are decoded together; this limits the text held at once. */
 const runBytes = 1 << 18;
 
 export class JsonLines implements JsonReader {
@@ -79,7 +79,7 @@ export class JsonLines implements JsonReader {
     this.#readUnusual(text, take, "at the end");
   }
 
-  /** The last line end of a run, or the first one when a single line is longer than a run. */
+  /** Returns the last line end of a run, or the first one if a single line is longer than a run. */
   #runEnd(bytes: Uint8Array, start: number): number {
     const end = bytes.lastIndexOf(lineFeed, start + runBytes);
     return end >= start ? end : bytes.indexOf(lineFeed, start);
@@ -87,7 +87,7 @@ export class JsonLines implements JsonReader {
 
   #keep(bytes: Uint8Array): void {
     const length = this.#pending.length + bytes.length;
-    // The CR of a line end is not counted, and whether this one is part of a line end is not known yet.
+    // The CR of a line end is not counted, and whether this CR is part of one is not yet known.
     const last = bytes.length > 0 ? bytes[bytes.length - 1] : this.#pending.last();
     const counted = last === carriageReturn ? length - 1 : length;
     if (counted > this.#maxLineBytes) throw tooLargeFault(this.#maxLineBytes);
@@ -95,8 +95,8 @@ export class JsonLines implements JsonReader {
   }
 
   /**
-   * Complete lines, without the end of the last one. A single character outside Latin-1 makes a whole text twice as
-   * wide, and the parsing of every line in it slower; so lines that are not ASCII are decoded apart from the others.
+   * Takes complete lines, without the end of the last one. A single character outside Latin-1 makes a whole string twice as wide and slows
+   * the parsing of every line in it, so lines that are not ASCII are decoded separately.
    */
   #readRun(run: Uint8Array, take: Take): void {
     const bytes = this.#first(run);
@@ -132,7 +132,7 @@ export class JsonLines implements JsonReader {
     if (start < text.length) this.#readLine(text.slice(start), take);
   }
 
-  /** Line by line, so that everything before the faulty one is still given. */
+  /** Reads line by line, so that everything before the faulty line is still delivered. */
   #readLines(bytes: Uint8Array, take: Take): void {
     let start = 0;
     while (start <= bytes.length) {
@@ -164,7 +164,7 @@ export class JsonLines implements JsonReader {
     this.#skipped++;
   }
 
-  /** Undefined: not UTF-8. */
+  /** Returns undefined if the bytes are not UTF-8. */
   #decode(bytes: Uint8Array): string | undefined {
     try {
       return this.#decoder.decode(bytes);
@@ -173,7 +173,7 @@ export class JsonLines implements JsonReader {
     }
   }
 
-  /** One byte order mark is passed over, at the very start only. */
+  /** Skips one byte order mark, only at the very start. */
   #first(bytes: Uint8Array): Uint8Array {
     if (!this.#atStart) return bytes;
     this.#atStart = false;
@@ -181,7 +181,7 @@ export class JsonLines implements JsonReader {
   }
 }
 
-/** The end of the last line in a row that is not ASCII: in most languages that is every line. */
+/** Returns the end of the last consecutive line that is not ASCII: in most languages that is every line. */
 function wideEnd(bytes: Uint8Array, from: number): number {
   let end = bytes.indexOf(lineFeed, from);
   while (end !== -1) {

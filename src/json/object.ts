@@ -1,4 +1,4 @@
-// What a parsed JSON object is, and how one is built without surprises.
+// Defines parsed JSON objects, and builds and parses them safely.
 
 export type JsonObject = Record<string, unknown>;
 
@@ -6,13 +6,13 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Sets a key that a stranger chose: plain assignment to `__proto__` would change the prototype and lose the key. */
+/** Sets an untrusted key: plain assignment to `__proto__` would change the prototype and lose the key. */
 export function put(object: JsonObject, key: string, value: unknown): void {
   if (key !== "__proto__") object[key] = value;
   else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-/** Undefined: not JSON. JSON itself has no undefined. */
+/** Returns undefined if the text is not JSON; JSON itself has no undefined. */
 export function tryParse(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -21,7 +21,7 @@ export function tryParse(text: string): unknown {
   }
 }
 
-/** The same text for the same value, whatever the order of its keys. */
+/** Returns the same text for the same value, whatever the order of its keys. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (!isObject(value)) return JSON.stringify(value) ?? "null";

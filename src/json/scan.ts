@@ -1,6 +1,6 @@
-// A JSON grammar without recursion, for the lines that JSON.parse refused: two objects on a line, half an object, or noise.
+// Scans JSON without recursion, for lines that JSON.parse rejected: two objects on a line, half an object, or noise.
 
-/** `ends`: where each complete object stops. `state`: what the text after the last of them is. */
+/** `ends` lists where each complete object ends. `state` describes the text after the last one. */
 export type Scan = { ends: number[]; state: "complete" | "cut" | "broken" };
 
 const literals = ["true", "false", "null"];
@@ -9,8 +9,8 @@ const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 type Expecting = "value" | "value or ]" | "key" | "key or }" | "colon" | "comma or close";
 
 /**
- * Reads objects that follow each other, with or without blanks between them. A CR is a blank inside an object, as JSON
- * has it, but between two objects it would be a line end, which it is not.
+ * Scans consecutive objects, with or without whitespace between them. A CR is whitespace inside an object, as in JSON; between two objects
+ * it would be a line end, which it is not.
  */
 export function scanObjects(text: string): Scan {
   const ends: number[] = [];
@@ -30,7 +30,7 @@ export function isBlank(text: string): boolean {
   return skipBlanks(text, 0) === text.length;
 }
 
-/** Blanks between objects; a CR only when nothing but blanks follows it. Line feeds occur in blocks of several lines. */
+/** Skips whitespace between objects; a CR only if nothing but whitespace follows. Line feeds occur in blocks of several lines. */
 function skipBlanks(text: string, from: number): number {
   let index = from;
   while (text[index] === " " || text[index] === "\t" || text[index] === "\n") index++;
@@ -94,11 +94,11 @@ function scanString(text: string, from: number): number | "cut" | "broken" {
   stringPiece.lastIndex = end;
   while (stringPiece.test(text)) end = stringPiece.lastIndex;
   if (text[end] === '"') return end + 1;
-  // Nothing, or the beginning of an escape.
+  // Matches nothing, or the start of an escape.
   return /^(?:\\(?:u[0-9a-fA-F]{0,3})?)?$/.test(text.slice(end, end + 6)) ? "cut" : "broken";
 }
 
-/** A number, `true`, `false` or `null`. At the end of the text it counts as cut: its object is still open. */
+/** Scans a number, `true`, `false` or `null`. At the end of the text it counts as cut, because its object is still open. */
 function scanWord(text: string, from: number): number | "cut" | "broken" {
   let end = from;
   while (end < text.length && /[-+.\w]/.test(text[end]!)) end++;

@@ -1,16 +1,16 @@
-// Is a JSON Schema one that is understood here, to the last keyword? What would be passed over in silence is named.
+// Checks that every keyword of a JSON Schema is supported here, and names any that would be silently ignored.
 
 import { nearestName } from "../text/nearest.ts";
 import { isObject } from "./object.ts";
 import { resolveRef } from "./schema.ts";
 
-/** What is wrong with the schema, with the place in it. Undefined: every word of it is kept. */
+/** Returns what is wrong with the schema, and where, or undefined if all of it is supported. */
 export function schemaProblem(schema: unknown): string | undefined {
   if (!isObject(schema) && typeof schema !== "boolean") return "a schema is an object, or true or false";
   return problemOf(schema, "#", schema, 0);
 }
 
-/** What is wrong with one keyword and its value. */
+/** Returns what is wrong with one keyword and its value. */
 export function keywordProblem(keyword: string, value: unknown, root: unknown): string | undefined {
   const check = checks.get(keyword);
   return check ? check(value, keyword, root, 0) : `${keyword} is not a keyword`;
@@ -18,7 +18,7 @@ export function keywordProblem(keyword: string, value: unknown, root: unknown): 
 
 type Check = (value: unknown, at: string, root: unknown, depth: number) => string | undefined;
 
-/** Says something to people. */
+/** For keywords that are only annotations. */
 const remark: Check = () => undefined;
 const isCount = (value: unknown) => Number.isInteger(value) && (value as number) >= 0;
 const isText = (value: unknown) => typeof value === "string";
@@ -26,7 +26,7 @@ const isNumber = (value: unknown) => typeof value === "number";
 const areNames = (value: unknown) => Array.isArray(value) && value.every(isText);
 const namesProblem = must("be a list of names", areNames);
 
-/** What each keyword must hold. */
+/** The check for each keyword's value. */
 const checks: ReadonlyMap<string, Check> = new Map([
   ...each(remark, ["$schema", "$id", "$comment", "title", "description", "default", "examples", "example"]),
   ...each(remark, ["deprecated", "readOnly", "writeOnly", "const"]),
@@ -121,7 +121,7 @@ function patternProblem(value: unknown, at: string): string | undefined {
   }
 }
 
-/** For the values of an object, whatever their names. */
+/** Applies a check to all values of an object. */
 function byName(check: Check): Check {
   return (value, at, root, depth) => {
     if (!isObject(value)) return `${at} must be an object`;

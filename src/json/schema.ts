@@ -1,16 +1,16 @@
-// A value against a JSON Schema (2020-12, and what draft 7 spelled differently): the first fault as a sentence.
+// Validates a value against a JSON Schema (2020-12, and draft 7 where it differs); returns the first fault as a sentence.
 
 import { withinTime } from "../text/pattern-in-time.ts";
 import { canonicalJson, isObject, type JsonObject } from "./object.ts";
 
 export type SchemaOptions = {
-  /** How the value is called in sentences. */
+  /** What sentences call the value. */
   place?: string;
-  /** Whether patterns and formats count. Not for the schema of a stranger: it would choose how long each check takes. */
+  /** Whether patterns and formats are checked. Not for an untrusted schema, which could make each check take any time. */
   strict?: boolean;
 };
 
-/** What is wrong with the value, with the place in it. Undefined: it fits. Keywords unknown here do not restrict. */
+/** Returns what is wrong with the value, and where, or undefined if it is valid. Unknown keywords do not restrict. */
 export function valueFault(value: unknown, schema: unknown, options: SchemaOptions = {}): string | undefined {
   const { strict = false } = options;
   const place = options.place ?? "value";
@@ -20,13 +20,13 @@ export function valueFault(value: unknown, schema: unknown, options: SchemaOptio
   return checked ? checked.fault : `${place} cannot be checked: a pattern of the schema takes too long`;
 }
 
-/** `steps`: what is left before the schema is taken for one without end. */
+/** `steps` is how many are left before the schema counts as endless. */
 type Check = { root: unknown; strict: boolean; steps: number; depth: number };
 
 const ownSteps = 2_000_000;
 const strangersSteps = 200_000;
 const deepest = 500;
-/** There are patterns that never end. */
+/** Some patterns never finish. */
 const longestMs = 2000;
 
 function faultOf(value: unknown, schema: unknown, place: string, check: Check): string | undefined {
@@ -57,7 +57,7 @@ function anyValueFault(value: unknown, schema: JsonObject, place: string): strin
   return undefined;
 }
 
-/** Schemas made of other schemas. */
+/** Checks schemas composed of other schemas. */
 function combinedFault(value: unknown, schema: JsonObject, place: string, check: Check): string | undefined {
   if (typeof schema.$ref === "string") {
     const fault = faultOf(value, resolveRef(check.root, schema.$ref), place, check);
@@ -83,7 +83,7 @@ function combinedFault(value: unknown, schema: JsonObject, place: string, check:
   return undefined;
 }
 
-/** One alternative alone may be meant: what keeps the value from it says more than that it fits none. */
+/** If only one alternative is plausible, its fault is more helpful than that none matches. */
 function noneOf(value: unknown, choices: readonly unknown[], place: string, check: Check): string {
   const meant = choices.filter((choice) => isObject(choice) && anyValueFault(value, choice, place) === undefined);
   const fault = meant.length === 1 || choices.length === 1 ? faultOf(value, meant[0] ?? choices[0], place, check) : "";
@@ -125,14 +125,14 @@ function rangeFault(value: number, schema: JsonObject, place: string): string | 
   return undefined;
 }
 
-/** 0.3 is a multiple of 0.1, though not in binary. */
+/** Allows for rounding: 0.3 is a multiple of 0.1, though not in binary. */
 function isMultiple(value: number, of: number): boolean {
   const times = value / of;
   return Math.abs(times - Math.round(times)) <= Number.EPSILON * Math.max(1, Math.abs(times)) * 4;
 }
 
 function listFault(value: unknown[], schema: JsonObject, place: string, check: Check): string | undefined {
-  // Draft 7 spelled the leading items as a list of `items`, and the rest as `additionalItems`.
+  // Draft 7 has the leading items as a list in `items`, and the rest in `additionalItems`.
   const isOldForm = Array.isArray(schema.items);
   const leading = listOf(isOldForm ? schema.items : schema.prefixItems);
   const rest = isOldForm ? schema.additionalItems : schema.items;
@@ -179,13 +179,13 @@ function objectFault(value: JsonObject, schema: JsonObject, place: string, check
   return dependentFault(value, schema, place, check);
 }
 
-/** What the value under a key must fit: its own schema, those of matching patterns, else that of all others. */
+/** Returns the schemas for a key's value: its own, those of matching patterns, or else that of all others. */
 function schemasOfKey(key: string, schema: JsonObject, check: Check): unknown[] {
   const found: unknown[] = [];
   const { properties, patternProperties } = schema;
   if (isObject(properties) && Object.hasOwn(properties, key)) found.push(properties[key]);
   if (isObject(patternProperties)) {
-    // Where patterns are ignored, any key might match one.
+    // Patterns are ignored here, so any key might match one.
     if (!check.strict) return found;
     for (const [pattern, each] of Object.entries(patternProperties))
       if (new RegExp(pattern, "u").test(key)) found.push(each);
@@ -208,7 +208,7 @@ function dependentFault(value: JsonObject, schema: JsonObject, place: string, ch
   return undefined;
 }
 
-/** A place within the schema itself. Undefined: it is nowhere in it. */
+/** Resolves a reference within the schema itself, or returns undefined. */
 export function resolveRef(root: unknown, ref: string): unknown {
   if (ref === "#") return root;
   if (ref.startsWith("#/")) return resolvePointer(root, ref.slice(2));
@@ -274,7 +274,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The formats that are checked. A format that is not here is a remark. */
+/** The formats that are checked. Any other is an annotation. */
 const formats = new Map<string, { test(text: string): boolean }>([
   ["date", { test: isDate }],
   ["time", { test: isTime }],

@@ -1,29 +1,29 @@
-// Text of one line or block -> the JSON values in it.
+// Parses the JSON values in the text of one line or block.
 import { shortened } from "../text/one-line.ts";
 import { FrameError } from "./frame-error.ts";
 import { tryParse } from "./object.ts";
 import { isBlank, scanObjects } from "./scan.ts";
 
-/** Takes one JSON value. May throw to stop the reader. */
+/** Receives one JSON value. May throw to stop the reader. */
 export type Take = (value: unknown) => void;
 
-/** Bytes -> JSON values. Both methods throw FrameError at the first fault, after all that came before it was given. */
+/** Reads JSON values from bytes. Both methods throw FrameError at the first fault, after delivering everything before it. */
 export interface JsonReader {
   push(bytes: Uint8Array, take: Take): void;
   end(take: Take): void;
-  /** Lines that were not JSON and were passed over. */
+  /** The number of lines skipped because they were not JSON. */
   readonly skipped: number;
 }
 
 export const defaultMaxLineBytes = 16 * 1024 * 1024;
 
-/** Deeper than any honest frame, and shallow enough for every recursive reader after us, JSON.stringify included. */
+/** Deeper than any legitimate frame, and shallow enough for every recursive consumer, including JSON.stringify. */
 const maxDepth = 2000;
 
-/** Two characters a level: shorter texts cannot be too deep, so nobody pays for looking. */
+/** Each level takes two characters: shorter texts cannot be too deep and need no check. */
 const shortestDeepText = 2 * maxDepth;
 
-/** Usually one value; several when objects stand side by side. Empty: the text is blank. "cut", "broken": not JSON. */
+/** Returns usually one value, several if objects are adjacent, none if the text is blank. "cut" and "broken" are not JSON. */
 export function parseValues(text: string): unknown[] | "cut" | "broken" {
   const value = tryParse(text);
   if (value !== undefined) return [guardDepth(value, text.length)];
@@ -59,15 +59,15 @@ function isDeeperThan(value: unknown, levels: number): boolean {
   return false;
 }
 
-// A decoder of its own for the last bytes: a streaming call leaves state behind.
+// The last bytes need a decoder of their own, because a streaming call leaves state behind.
 const strictUtf8 = { fatal: true, ignoreBOM: true };
 
-/** One decoder serves all lines: without `stream` it keeps no state. It must not eat BOMs, they are an error inside. */
+/** One decoder serves all lines: without `stream` it keeps no state. It must not drop BOMs, which are an error inside. */
 export function createStrictDecoder(): InstanceType<typeof TextDecoder> {
   return new TextDecoder("utf-8", strictUtf8);
 }
 
-/** What is readable of bytes that end inside a character. Undefined: they are not UTF-8 at all. */
+/** Decodes bytes that may end inside a character. Returns undefined if they are not UTF-8 at all. */
 export function decodeCutText(bytes: Uint8Array): string | undefined {
   try {
     return createStrictDecoder().decode(bytes, { stream: true });

@@ -1,4 +1,4 @@
-// Our messages as the AI SDK's prompt. Whatever a session holds, the result is one that vendors accept.
+// Converts messages to the AI SDK's prompt. Whatever a session contains, the result is one that vendors accept.
 import type {
   LanguageModelV3FilePart,
   LanguageModelV3Prompt,
@@ -12,7 +12,7 @@ import { isBlankText } from "../text/blank.ts";
 import type { ModelRequest } from "./provider.ts";
 import type { Vendor } from "./vendors/vendor.ts";
 
-/** Who made an opaque part; nobody else gets to see it. */
+/** `from` is the vendor that produced an opaque part; it is sent to no other vendor. */
 export type Opaque = { from: string; metadata?: SharedV3ProviderOptions };
 
 type UserContent = (LanguageModelV3TextPart | LanguageModelV3FilePart)[];
@@ -33,7 +33,7 @@ export function toPrompt(request: ModelRequest, vendor: Vendor): LanguageModelV3
     }
     const pictures = answer(prompt, open, group.parts, vendor);
     const content = [...pictures, ...userContent(group.parts, vendor)];
-    // A message that says nothing keeps its place: conversations begin with the user, and roles take turns.
+    // An empty message keeps its place: conversations begin with the user, and roles alternate.
     if (content.length === 0 && open.size === 0) content.push({ type: "text", text: "(empty message)" });
     open = new Map();
     if (content.length > 0) prompt.push({ role: "user", content });
@@ -44,13 +44,13 @@ export function toPrompt(request: ModelRequest, vendor: Vendor): LanguageModelV3
   return vendor.cacheMark ? marked(prompt, vendor.cacheMark) : prompt;
 }
 
-/** Who is asked, and the ids of calls that it has been told. */
+/** The vendor and model to ask, and the call ids already sent to it. */
 type Recipient = { vendor: Vendor; model: string; usedIds: Set<string> };
-/** Calls without a result, by their id in the session: what they are called, and the id that was sent. */
+/** Calls without a result, by their id in the session: the tool's name, and the id that was sent. */
 type OpenCalls = Map<string, { name: string; sentId: string }>;
 type Group = { role: Message["role"]; parts: Part[]; providers: (string | undefined)[] };
 
-/** Neighbours of one role are one message to most vendors. */
+/** Merges consecutive messages of one role, since most vendors take them as one. */
 function groups(messages: readonly Message[]): Group[] {
   const found: Group[] = [];
   for (const { role, parts, provider } of messages) {
@@ -96,14 +96,14 @@ function assistantMessage({ parts, providers }: Group, open: OpenCalls, to: Reci
       }
       case "image":
       case "tool_result":
-        break; // an assistant says neither
+        break; // an assistant message contains neither
     }
   }
   const options = vendor.messageOptions?.(beside);
   return { role: "assistant", content, ...(options && { providerOptions: options }) };
 }
 
-/** The id itself where the server takes it and has not heard it yet; else one that is the same in every request. */
+/** Returns the id itself if the server accepts it and has not seen it yet; otherwise one that is the same in every request. */
 function legalId(id: string, { vendor, model, usedIds }: Recipient, own: boolean): string {
   const { legal, length } = vendor.callIdRule(model, own);
   let sent = id;
@@ -113,7 +113,7 @@ function legalId(id: string, { vendor, model, usedIds }: Recipient, own: boolean
   return sent;
 }
 
-/** Every call gets exactly one result: vendors refuse a conversation with calls left open. Returns pictures that must follow. */
+/** Gives every call exactly one result, since vendors refuse a conversation with open calls. Returns images that must follow. */
 function answer(prompt: LanguageModelV3Prompt, open: OpenCalls, parts: readonly Part[], vendor: Vendor): UserContent {
   if (open.size === 0) return [];
   const pictures: UserContent = [];
@@ -150,8 +150,11 @@ function userContent(parts: readonly Part[], vendor: Vendor): UserContent {
 
 function picture(image: { mime: string; base64: string }, vendor: Vendor): UserContent {
   if (!isTaken(image.mime, vendor)) return [{ type: "text", text: unseen(image.mime) }];
-  return [{ type: "file", data: image.base64, mediaType: image.mime }];
+  return [{ type: "file", data: image.base64, mediaType: image.mime, providerOptions: ownDetail }];
 }
+
+/** The types of the Responses API require it. Other vendors read only options under their own name. */
+const ownDetail = { openai: { imageDetail: "auto" }, azure: { imageDetail: "auto" } };
 
 function isTaken(mime: string, { imageKinds }: Vendor): boolean {
   return imageKinds?.test(mime) ?? true;
@@ -161,7 +164,7 @@ function unseen(mime: string): string {
   return `[an image (${mime}): the model takes no images of this kind]`;
 }
 
-/** Arguments that were not a JSON object are kept as text; vendors want an object back. */
+/** Arguments that were not a JSON object are stored as text; vendors require an object. */
 function objectArguments(args: unknown): unknown {
   return typeof args === "object" && args !== null && !Array.isArray(args)
     ? args
@@ -177,7 +180,7 @@ function providerOptions(opaque: unknown, vendor: Vendor): { providerOptions?: S
   return { providerOptions: vendor.restore ? vendor.restore(opaque.metadata) : opaque.metadata };
 }
 
-/** The system prompt and the newest message end stretches that the next request repeats. */
+/** Marks the ends of the prefixes that the next request repeats: the system prompt and the newest message. */
 function marked(prompt: LanguageModelV3Prompt, mark: SharedV3ProviderOptions): LanguageModelV3Prompt {
   const last = prompt.findLastIndex((message) => message.role === "user" || message.role === "tool");
   return prompt.map((message, index) =>

@@ -1,4 +1,4 @@
-// Every vendor, through the AI SDK's LanguageModel interface: one request in, our chunks out.
+// Talks to every vendor through the AI SDK's LanguageModel interface: turns a request into a stream of chunks.
 import type {
   LanguageModelV3,
   LanguageModelV3FinishReason,
@@ -37,7 +37,7 @@ export function aiSdkProvider(vendor: Vendor, asked: RequestedModel, fetch: Fetc
       try {
         const { stream } = await model.doStream({
           prompt: toPrompt(request, vendor),
-          // Those that are written into the body afterwards do not go through a package that may refuse them.
+          // Tools that are written into the body later do not go through a package that may refuse them.
           tools: (vendor.writesTools ? [] : tools).map((tool) => ({
             type: "function",
             name: tool.name,
@@ -69,7 +69,7 @@ export function aiSdkProvider(vendor: Vendor, asked: RequestedModel, fetch: Fetc
   };
 }
 
-/** Models that no request uses are used again: opening one makes all the schemas of its wire. */
+/** Reuses idle models, since opening one builds all the schemas of its wire format. */
 function modelsOf(vendor: Vendor) {
   type Opened = { id: string; model: LanguageModelV3; ask: Fetch };
   const idle: Opened[] = [];
@@ -85,7 +85,7 @@ function modelsOf(vendor: Vendor) {
   };
 }
 
-/** What other programs call a tool's schema may be anything, and one that a vendor refuses would fail every request. */
+/** Adapts schemas of MCP tools, which may be anything: one that a vendor refuses would fail every request. */
 async function fittingTools(
   tools: readonly ToolSpec[],
   vendor: Vendor,
@@ -95,8 +95,8 @@ async function fittingTools(
 }
 
 /**
- * The body as the vendor wants it, with the conversation at its end: whatever comes before it is the same in every request,
- * and so is the conversation up to its newest messages.
+ * Rewrites the body as the vendor requires, with the conversation last: everything before it is the same in every request, and so is
+ * the conversation up to its newest messages.
  */
 function rewriting(ask: Fetch, vendor: Vendor, request: ModelRequest, sent: { length: number }): Fetch {
   const rewritten: Fetch = (url, init) => {
@@ -111,7 +111,7 @@ function rewriting(ask: Fetch, vendor: Vendor, request: ModelRequest, sent: { le
   return rewritten;
 }
 
-/** Said of a server that counts far fewer tokens than it was sent: it has forgotten the beginning, and says nothing of it. */
+/** Returns a warning if a server counts far fewer tokens than it was sent: it has dropped the beginning without an error. */
 function cutInput(usage: Usage, length: number, { vendorLabel, local }: RequestedModel): string | undefined {
   const counted = contextOf({ ...usage, outputTokens: 0 });
   const about = Math.round(length / 4);
@@ -122,14 +122,14 @@ function cutInput(usage: Usage, length: number, { vendorLabel, local }: Requeste
 type StreamContext = { vendor: Vendor; asked: RequestedModel; watch: AnswerWatch; request: ModelRequest };
 type Thought = { text: string; metadata?: SharedV3ProviderMetadata };
 
-/** An id that the wire did not say, though it said one for every call: the package renamed a repeated call. */
+/** Reports whether an id is not from the stream although every call there had one: the package renamed a repeated call. */
 function isRenamed(id: string, said: ReadonlySet<string | undefined>): boolean {
   return said.size > 0 && !said.has(undefined) && !said.has(id);
 }
 
-/** No answer is as long; a server that has lost its way sends on for ever. */
+/** No valid answer is this long; a malfunctioning server can send without end. */
 const longestAnswer = 16 * 2 ** 20;
-const mostCalls = 1000;
+const maxCalls = 1000;
 
 async function* chunksOf(
   stream: ReadableStream<LanguageModelV3StreamPart>,
@@ -141,13 +141,13 @@ async function* chunksOf(
   const thoughts = new Map<string, Thought>();
   const saidIds = new Set<string | undefined>();
   const details: unknown[] = [];
-  /** The newest call: whether it is whole is known when something follows it. */
+  /** The newest call: whether it is complete is known only when something follows it. */
   let call: LanguageModelV3ToolCall | undefined;
   let text = "";
   let said = false;
   let finish: { reason: LanguageModelV3FinishReason; usage: LanguageModelV3Usage } | undefined;
 
-  /** Packages end a text late, some only with the whole answer; anything that begins after it ends it for us. */
+  /** Ends the text at whatever follows, since packages end it late, some only with the whole answer. */
   function* endText(): Generator<ModelChunk> {
     if (text) yield { type: "part", part: { type: "text", text } };
     text = "";
@@ -161,10 +161,10 @@ async function* chunksOf(
   for await (const part of stream) {
     if ("delta" in part) length += part.delta.length;
     if (length > longestAnswer) throw tooLong(`The answer of ${asked.vendorLabel} is too long`);
-    if (part.type === "tool-input-start" && ++calls > mostCalls)
+    if (part.type === "tool-input-start" && ++calls > maxCalls)
       throw new ModelError(
         "MODEL_TOO_LONG",
-        `${asked.vendorLabel} made more than ${mostCalls} calls in one answer. Choose another model with --model.`,
+        `${asked.vendorLabel} made more than ${maxCalls} calls in one answer. Choose another model with --model.`,
       );
     switch (part.type) {
       case "raw":
@@ -217,7 +217,7 @@ async function* chunksOf(
         if (isHarmless(part.error, reading)) break;
         throw part.error;
       default:
-        break; // starts, argument deltas, sources: nothing that we say or keep
+        break; // starts, argument deltas, sources: not needed
     }
   }
   yield* endText();
@@ -233,12 +233,12 @@ async function* chunksOf(
   if (cut === undefined) judgeEnding(finish?.reason, said, reading);
 }
 
-/** Why an answer stopped that is not over, in the vendor's word; undefined where it is. */
+/** Returns the vendor's reason why an answer stopped before its end; undefined if it is complete. */
 function cutReason({ unified, raw }: LanguageModelV3FinishReason): string | undefined {
   return unified === "length" || raw === "pause_turn" ? (raw ?? "length") : undefined;
 }
 
-/** Arguments that were cut are no object, or an empty one where they had not begun. */
+/** Arguments that were cut are not an object, or an empty one if they had not begun. */
 function isWhole({ input }: LanguageModelV3ToolCall): boolean {
   const args = parsedArguments(input);
   return isObject(args) && Object.keys(args).length > 0;
@@ -250,14 +250,14 @@ function callPart(call: LanguageModelV3ToolCall, vendor: Vendor): ToolCallPart {
   return { type: "tool_call", id, name, args: parsedArguments(input), ...(opaque && { opaque }) };
 }
 
-/** An event that a package does not know yet, or an end without a reason behind a proper end mark, spoils no answer. */
+/** An unknown event, or a proper end mark without a finish reason, does not invalidate an answer. */
 function isHarmless(error: unknown, { vendor }: StreamContext): boolean {
   const { name, message, value } = (error ?? {}) as { name?: string; message?: string; value?: { error?: unknown } };
-  if (name === "AI_InvalidResponseDataError" && /without a finish reason/.test(message ?? "")) return true; // judged at the end
+  if (name === "AI_InvalidResponseDataError" && /without a finish reason/.test(message ?? "")) return true; // checked at the end
   return name === "AI_TypeValidationError" && vendor.addsEvents === true && value?.error === undefined;
 }
 
-/** Throws when the answer is none: cut, refused, failed or empty. */
+/** Throws if the answer is invalid: cut, refused, failed or empty. */
 function judgeEnding(
   reason: LanguageModelV3FinishReason | undefined,
   said: boolean,
@@ -295,7 +295,7 @@ function merged(
   return result;
 }
 
-/** The arguments, or their text when they are not JSON: the tool will say so to the model. */
+/** Returns the arguments, or their text if they are not JSON: the tool then reports the error to the model. */
 function parsedArguments(input: string): unknown {
   if (input.trim() === "") return {};
   try {
@@ -305,7 +305,7 @@ function parsedArguments(input: string): unknown {
   }
 }
 
-/** Tokens that came from the cache or went into it are counted apart from the others. */
+/** Counts tokens read from or written to the cache separately. */
 function usageOf({ inputTokens, outputTokens }: LanguageModelV3Usage): Usage {
   const cacheReadTokens = inputTokens.cacheRead ?? 0;
   const cacheWriteTokens = inputTokens.cacheWrite ?? 0;

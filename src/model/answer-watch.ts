@@ -1,5 +1,4 @@
-// Looks at the bytes of an answer as they pass: is it a stream of events at all, within bounds, and did it end as such
-// streams do?
+// Inspects the bytes of an answer as they pass: whether it is an event stream, within limits, and ended properly.
 import type { Fetch } from "../net/fetch.ts";
 import { withReaders } from "../net/response.ts";
 import { redactedStart } from "../redact/shorten.ts";
@@ -10,9 +9,9 @@ import { ModelError } from "./provider.ts";
 
 export type AnswerWatch = {
   fetch: Fetch;
-  /** A good status arrived: from here on a broken connection is a cut answer. */
+  /** A successful status arrived: from here on a broken connection means a truncated answer. */
   readonly answered: boolean;
-  /** The last event of the stream came. */
+  /** The last event of the stream arrived. */
   readonly sawEndMark: boolean;
 };
 
@@ -26,7 +25,7 @@ export function watchAnswer(ask: Fetch, asked: RequestedModel, signal: AbortSign
     answered = true;
     const type = response.headers.get("content-type") ?? "";
     if (/\b(html|json)\b/i.test(type)) throw await notStream(response, asked, signal);
-    // Bedrock frames its events in a form of its own, which the package checks.
+    // Bedrock uses its own framing for events, which the package checks.
     if (/amazon\.eventstream/.test(type)) return response;
     return { ...response, body: passing(response.body, asked, lines) } as Response;
   };
@@ -41,7 +40,7 @@ export function watchAnswer(ask: Fetch, asked: RequestedModel, signal: AbortSign
   };
 }
 
-/** A login page, a proxy's page, or an error that came as a success. */
+/** Builds the error for a login page, a proxy's page, or an error sent with a success status. */
 async function notStream(response: Response, asked: RequestedModel, signal: AbortSignal): Promise<ModelError> {
   const text = await startOf(response.body!);
   try {
@@ -55,7 +54,7 @@ async function notStream(response: Response, asked: RequestedModel, signal: Abor
   return badStart(text, asked);
 }
 
-/** For what would fill the memory. `what`: the beginning of the sentence. */
+/** The error for input that would fill the memory. `what` is the start of its sentence. */
 export function tooLong(what: string): ModelError {
   return new ModelError(
     "MODEL_TOO_LONG",
@@ -79,8 +78,8 @@ async function startOf(body: ReadableStream<Uint8Array>): Promise<string> {
   return text.slice(0, 4_000);
 }
 
-/** What an error says, it says at once. */
-const mostOfError = 64 * 1024;
+/** The first part of an error response says enough. */
+const maxOfError = 64 * 1024;
 
 function beginning(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const reader = body.getReader();
@@ -88,9 +87,9 @@ function beginning(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array>
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { done, value } = await reader.read();
-      if (value) controller.enqueue(value.subarray(0, mostOfError - length));
+      if (value) controller.enqueue(value.subarray(0, maxOfError - length));
       length += value?.length ?? 0;
-      if (!done && length < mostOfError) return;
+      if (!done && length < maxOfError) return;
       if (!done) reader.cancel().catch(() => {});
       controller.close();
     },
@@ -98,9 +97,9 @@ function beginning(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array>
   });
 }
 
-/** So long a server that has given its reason to finish is waited for: usage and an end mark usually follow at once. */
+/** How long to wait after a finish reason: usage and an end mark usually follow at once. */
 const finishMs = 3000;
-/** So long a connection is kept for the next request after the last event of this one. */
+/** How long to wait for the end of the connection after the last event, so that it can be reused. */
 const closingMs = 250;
 
 function passing(
@@ -123,12 +122,12 @@ function passing(
     async pull(controller) {
       const { done, value } = await readOn();
       if (done) {
-        // Words that begin like no event: a page, not a cut answer.
+        // Text that does not start like an event is a page, not a truncated answer.
         return isEventStart(opening) ? controller.close() : controller.error(badStart(opening, asked));
       }
       if (opening.length < longestField) {
         opening = (opening + Buffer.from(value.subarray(0, 200)).toString("utf8")).replace(/^[\s\uFEFF]+/, "");
-        // Events begin with a field name or a colon; markup and bare JSON do not.
+        // Events start with a field name or a colon; markup and bare JSON do not.
         if (/^[<{[]/.test(opening)) {
           abandon();
           return controller.error(badStart(opening, asked));
@@ -142,7 +141,7 @@ function passing(
       controller.enqueue(value);
       if (!lines.isOver) return;
       controller.close();
-      // The server may keep its connection open; the answer is whole.
+      // The server may keep its connection open, but the answer is complete.
       earlier(reader.read(), closingMs, undefined).then(
         (end) => end ?? abandon(),
         () => {},
@@ -152,7 +151,7 @@ function passing(
   });
 }
 
-/** What comes, or `late` after so long. */
+/** Resolves to the event, or to `late` after the time limit. */
 async function earlier<Value, Late>(event: Promise<Value>, limitMs: number, late: Late): Promise<Value | Late> {
   let timer: NodeJS.Timeout | undefined;
   const end = new Promise<Late>((resolve) => {
@@ -164,7 +163,7 @@ async function earlier<Value, Late>(event: Promise<Value>, limitMs: number, late
 const fields = [":", "data", "event", "id:", "retry"];
 const longestField = 6;
 
-/** Nothing, or as much of a field as came. */
+/** Reports whether the text is empty or starts like a field, even if incomplete. */
 function isEventStart(opening: string): boolean {
   return fields.some((field) => opening.startsWith(field) || field.startsWith(opening));
 }

@@ -1,30 +1,30 @@
-// The models and vendors known by name. Data; any other model is reached as `vendor/model`.
+// The table of known models and vendors. Any other model is named as `vendor/model`.
 import { suffixesOf, withoutSuffixes } from "./families.ts";
 import type { Price } from "./prices.ts";
 import type { Effort } from "./provider.ts";
 
-/** How a server is spoken to. */
+/** The API that a server speaks. */
 export type WireKind = "anthropic" | "openai" | "google" | "openai-compatible" | "azure" | "bedrock" | "vertex";
 
 export type VendorRow = {
   name: string;
   label: string;
   kind: WireKind;
-  /** `{NAME}` or `{NAME:default}`: a variable stands there. */
+  /** `{NAME}` or `{NAME:default}` is replaced by an environment variable. */
   baseUrl: string;
-  /** Variables that may hold the key; the first that is set counts. None: no key is needed. */
+  /** Variables that may contain the key; the first that is set counts. If empty, no key is needed. */
   keyVariables: readonly string[];
-  /** How its keys begin, where that tells. */
+  /** The prefix of its keys, if they have one. */
   keyPrefix?: string;
-  /** Variable that moves the server elsewhere. */
+  /** The variable that overrides the server's address. */
   baseUrlVariable?: string;
-  /** The model to take when only this vendor's key is known … */
+  /** The model to use if only this vendor's key is known. */
   defaultModel?: string;
-  /** … or its line: the newest of the catalog is taken. `*` stands for the version. */
+  /** Instead of `defaultModel`, a model line: the newest of the catalog is used. `*` stands for the version. */
   defaultLine?: string;
-  /** It runs on this machine. */
+  /** The server runs on this machine. */
   local?: true;
-  /** An OpenAI-compatible server that wants thinking back as `reasoning_content`; others refuse the field. */
+  /** An OpenAI-compatible server that expects thinking back as `reasoning_content`; others refuse the field. */
   takesThinking?: true;
 };
 
@@ -75,7 +75,7 @@ export const vendors: readonly VendorRow[] = [
   vendor("zai", "Z.ai", "https://api.z.ai/api/paas/v4", "ZAI_API_KEY", { takesThinking: true }),
   vendor("huggingface", "Hugging Face", "https://router.huggingface.co/v1", "HF_TOKEN", { keyPrefix: "hf_" }),
   vendor("nvidia", "NVIDIA", "https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY", { keyPrefix: "nvapi-" }),
-  // A key, or the id of a key with which requests are signed.
+  // A bearer key, or the id of a key with which requests are signed.
   vendor(
     "bedrock",
     "Amazon Bedrock",
@@ -104,16 +104,16 @@ export const vendors: readonly VendorRow[] = [
 ];
 
 export type ModelRow = {
-  /** What users type and `models` prints. */
+  /** The id that users type and `models` prints. */
   id: string;
   aliases: readonly string[];
   vendor: string;
-  /** The vendor's own id. */
+  /** The vendor's own id of the model. */
   model: string;
   name: string;
-  /** Most tokens of one answer, thinking included. Absent: the vendor takes its own limit where none is named. */
+  /** The most tokens of one answer, thinking included. If absent, the vendor applies its own limit. */
   outputTokens?: number;
-  /** Where the table of prices does not have them. */
+  /** Set, like `price`, only if the price table lacks it. */
   contextTokens?: number;
   price?: Price;
 };
@@ -121,7 +121,7 @@ export type ModelRow = {
 const K = 1_000;
 const M = 1_000_000;
 
-/** Names, and what the table of prices lacks. */
+/** Names, and facts that the price table lacks. */
 export const models: readonly ModelRow[] = [
   claude("4.5", "sonnet", "sonnet-4.5"),
   claude("4.6", "sonnet", "sonnet-4.6"),
@@ -177,7 +177,7 @@ export const models: readonly ModelRow[] = [
   row("grok-4.5", "", "xai", "grok-4.5", "Grok 4.5"),
   row("grok-code-fast-1", "grok-code-fast grok-code", "xai", "grok-code-fast-1", "Grok Code Fast"),
   row("deepseek-v4-pro", "deepseek deepseek-v4", "deepseek", "deepseek-v4-pro", "DeepSeek V4 Pro"),
-  // The vendor answers its older names with this one.
+  // The vendor serves its older names with this model.
   row(
     "deepseek-v4-flash",
     "deepseek-chat deepseek-reasoner deepseek-r1 deepseek-v3 deepseek-v3.1 deepseek-v3.2",
@@ -192,13 +192,15 @@ export const models: readonly ModelRow[] = [
   },
 ];
 
-/** `auto` is not a model: it takes whatever there is a key for. */
+/** `auto` is not a model: it selects one for which there is a key. */
 export const autoModel = { id: "auto", name: "Auto" };
 export const offlineModel = { id: "offline", name: "Offline" };
 
 export type KnownModel = { row: ModelRow; effort?: Effort; name: string };
 
-/** By id, alias or the vendor's id, in any case; `-thinking`, `-low`, `-medium`, `-high` and the like behind it set the effort. */
+/**
+ * Finds a model by id, alias or the vendor's id, in any case; a suffix such as `-thinking`, `-low`, `-medium` or `-high` sets the effort.
+ */
 export function findModel(text: string): KnownModel | undefined {
   const wanted = text.toLowerCase();
   const exact = rowNamed(wanted);
@@ -223,16 +225,16 @@ function suffixName(suffix: string, effort: Effort | undefined): string {
   return suffix.includes("-thinking") ? `${level} (Thinking)` : level;
 }
 
-/** What --model would say to get the vendor's default; undefined: it has none. */
+/** Returns the --model value for the vendor's default; undefined if it has none. */
 export function defaultModelOf(vendor: VendorRow): string | undefined {
   if (vendor.defaultModel) return `${vendor.name}/${vendor.defaultModel}`;
   const newest = vendor.defaultLine === undefined ? undefined : newestOf(vendor.defaultLine);
   if (!newest || newest.vendor === vendor.name) return newest?.id;
-  // Who passes on the models of others writes the version with a dot.
+  // Vendors that resell others' models write the version with a dot.
   return `${vendor.name}/${newest.vendor}/${newest.model.replace(/-(\d+)-(\d+)$/, "-$1.$2")}`;
 }
 
-/** Of a line such as `claude-*-sonnet`: the model with the highest version. */
+/** Returns the model with the highest version in a line such as `claude-*-sonnet`. */
 function newestOf(line: string): ModelRow | undefined {
   const [before = "", after = ""] = line.split("*");
   const versionOf = ({ id }: ModelRow) => {
@@ -255,7 +257,7 @@ export function findVendor(name: string): VendorRow | undefined {
 
 export type ModelLine = { id: string; name: string };
 
-/** The lines of `models` and --list-models. `current` and `default` are ids of the list. */
+/** Returns the lines of `models` and --list-models. `current` and `default` are ids of the list. */
 export function listModels(choice: { current?: string; default?: string; extra?: readonly ModelLine[] }): string[] {
   const all: ModelLine[] = [autoModel, ...models, ...(choice.extra ?? []), offlineModel];
   const lines = all.map(({ id, name }) => {
@@ -279,7 +281,7 @@ function row(id: string, aliases: string, vendor: string, model: string, name: s
   return { id, aliases: aliases.split(" ").filter(Boolean), vendor, model, name };
 }
 
-/** `model`: where the vendor's id does not follow from version and family. */
+/** `model` is needed if the vendor's id does not follow from version and family. */
 function claude(version: string, family: string, aliases: string, model?: string): ModelRow {
   const id = `claude-${version}-${family}`;
   const name = `Claude ${version} ${family[0]!.toUpperCase()}${family.slice(1)}`;
@@ -288,7 +290,7 @@ function claude(version: string, family: string, aliases: string, model?: string
   return { ...row(id, aliases, "anthropic", vendorId, name), outputTokens };
 }
 
-/** The Messages API must be told a limit, and refuses one that is too high. */
+/** The Messages API requires a limit, and refuses one that is too high. */
 function claudeOutput(version: number, family: string): number {
   if (version >= 4.6) return 128 * K;
   return version >= 4.5 || family === "sonnet" ? 64 * K : 32 * K;

@@ -1,9 +1,9 @@
-// Goes on with an answer that stopped at a limit: what was said is handed back, and the rest is asked for. Readers see one answer.
+// Continues an answer that stopped at a limit: sends back what was said and asks for the rest. Readers see one answer.
 import type { Message, Part } from "../protocol/message.ts";
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "./provider.ts";
 
 /** How often one answer is continued. */
-const mostContinuations = 8;
+const maxContinuations = 8;
 
 export function withContinuation(provider: Provider): Provider {
   return {
@@ -17,12 +17,12 @@ export function withContinuation(provider: Provider): Provider {
         if (!cut) return;
         said.cut = cut;
         if (cut.reason === "model_context_window_exceeded") {
-          // What was said is void: it is said again when the conversation has become shorter.
+          // What was said so far is void: it is repeated once the conversation is shorter.
           yield { type: "retry", attempt: round + 1, reason: where(cut), delayMs: 0 };
           throw new ModelError("MODEL_OVERFLOW", `The conversation is too long for ${request.model}: ${cut.reason}`);
         }
         if (said.hasCalls) {
-          // They are run, and with their results the model goes on by itself.
+          // They are run, and the model continues with their results.
           yield* said.end();
           return yield notice(`${where(cut)} Its complete calls are run, and it goes on from there.`);
         }
@@ -30,11 +30,11 @@ export function withContinuation(provider: Provider): Provider {
           throw outputCut(
             `${where(cut)} It had said nothing${round > 0 ? " more" : ""}: a lower --effort leaves more of the limit for the answer.`,
           );
-        if (round === mostContinuations)
+        if (round === maxContinuations)
           throw outputCut(
             `${where(cut)} It was continued ${round} times and is still not complete. Ask for less at a time.`,
           );
-        yield notice(`${where(cut)} It is continued (${round + 1} of at most ${mostContinuations} times).`);
+        yield notice(`${where(cut)} It is continued (${round + 1} of at most ${maxContinuations} times).`);
       }
     },
   };
@@ -42,7 +42,7 @@ export function withContinuation(provider: Provider): Provider {
 
 type Cut = Extract<ModelChunk, { type: "cut" }>;
 
-/** What the rounds have said. The last piece of text stays open: what follows may belong to it. */
+/** What all rounds have said. The last text stays open, since what follows may belong to it. */
 class SaidSoFar {
   readonly parts: Part[] = [];
   open = "";
@@ -53,7 +53,7 @@ class SaidSoFar {
     return this.parts.some((part) => part.type === "tool_call");
   }
 
-  /** Everything that readers have been given as deltas, and everything that they have been given as a part. */
+  /** Yields everything again that readers were given as deltas and as parts. */
   *again(): Generator<ModelChunk> {
     const texts = this.parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
     const text = [...texts, this.open].join("");
@@ -72,7 +72,7 @@ class SaidSoFar {
   }
 }
 
-/** Passes on what comes; returns why it stopped, if it did. */
+/** Passes on the chunks; returns why the answer was cut, if it was. */
 async function* oneAnswer(
   provider: Provider,
   request: ModelRequest,
@@ -101,14 +101,14 @@ async function* oneAnswer(
       }
       yield chunk;
       if (chunk.type !== "retry") continue;
-      // Void is what this round said; the earlier ones stand.
+      // Only what this round said is void; earlier rounds stand.
       said.parts.splice(0, said.parts.length, ...before.parts);
       said.open = before.open;
       said.grew = false;
       yield* said.again();
     }
   } catch (error) {
-    // Asked for the rest, it has nothing to add: then there is none.
+    // If the model adds nothing when asked for the rest, the answer was complete.
     const isOver = error instanceof ModelError && error.code === "MODEL_EMPTY" && said.cut && !said.cut.call;
     if (!isOver) throw error;
   }

@@ -1,10 +1,10 @@
-// How hard a model can be told to think: the levels of each, as its vendor documents them.
+// The effort levels that each model supports, as documented by its vendor.
 import { UserError } from "../protocol/error-codes.ts";
 import { reasoningEfforts } from "../protocol/run.ts";
 import type { WireKind } from "./catalog.ts";
 import type { Effort } from "./provider.ts";
 
-/** The first row that fits counts. */
+/** The first matching row counts. */
 const levels: Partial<Record<WireKind, readonly [model: RegExp, efforts: string][]>> = {
   // https://platform.claude.com/docs/en/build-with-claude/effort
   anthropic: [
@@ -37,14 +37,14 @@ const levels: Partial<Record<WireKind, readonly [model: RegExp, efforts: string]
   ],
 };
 
-/** Undefined where nobody knows: whatever is said is passed on. */
+/** Returns undefined for an unknown model: any level is then passed on. */
 export function effortsOf(kind: string, model: string): readonly Effort[] | undefined {
   const rows = levels[wireOf(kind, model)];
   const row = rows?.find(([names]) => names.test(model.toLowerCase()));
   return row && reasoningEfforts.filter((effort) => row[1].split(" ").includes(effort));
 }
 
-/** Clouds have the models of others. */
+/** Cloud vendors serve the models of others. */
 function wireOf(kind: string, model: string): WireKind {
   if (kind === "azure") return "openai";
   if (kind !== "bedrock" && kind !== "vertex") return kind as WireKind;
@@ -53,7 +53,7 @@ function wireOf(kind: string, model: string): WireKind {
 
 type Thinking = { kind: string; modelId: string; displayName: string; effort?: Effort | undefined };
 
-/** Throws where the model has no such level. */
+/** Throws if the model does not have this level. */
 export function checkEffort({ kind, modelId, displayName, effort }: Thinking): void {
   const known = effort && effortsOf(kind, modelId);
   if (!known || known.includes(effort)) return;
@@ -61,14 +61,14 @@ export function checkEffort({ kind, modelId, displayName, effort }: Thinking): v
   throw new UserError("USAGE", `${displayName} has no effort '${effort}'. ${has}`);
 }
 
-/** Claude models from 4.6 on judge for themselves how long to think; their own CLI starts them in the middle. */
+/** Claude models from 4.6 on decide themselves how long to think; their vendor's CLI defaults to medium. */
 export function defaultEffort({ kind, modelId }: Pick<Thinking, "kind" | "modelId">): Effort | undefined {
   return wireOf(kind, modelId) === "anthropic" && /claude/.test(modelId) && judgesForItself(modelId)
     ? "medium"
     : undefined;
 }
 
-/** Up to 4.5 a Claude model is given a budget. */
+/** Returns false for Claude models up to 4.5, which need a thinking budget. */
 export function judgesForItself(model: string): boolean {
   const [, major, minor] = /claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2}))?(?!\d)/.exec(model) ?? [];
   if (!major) return true;

@@ -1,22 +1,23 @@
-// Servers: the built-in vendors, and what courser.json and the environment say about them.
-import { isLoopback } from "../policy/loopback.ts";
+// Resolves servers: the built-in vendors, and what courser.json and the environment say about them.
+
 import { UserError } from "../protocol/error-codes.ts";
 import type { EndpointType } from "../protocol/run.ts";
+import { isLoopback } from "../text/loopback.ts";
 import { findVendor, type VendorRow, vendors, type WireKind } from "./catalog.ts";
 import { firstText } from "./keys.ts";
 import type { EndpointSettings, ModelChoice } from "./resolve.ts";
 
-/** A vendor, with headers of the user's own. `moved`: a built-in name at another server, which gets no saved key. */
+/** A vendor with the user's headers. `moved`: a built-in name at another server, which gets no saved key. */
 export type ServerRow = VendorRow & {
   headers?: Readonly<Record<string, string>>;
   moved?: boolean;
   /** A program that prints a bearer token. */
   tokenCommand?: string;
-  /** Tags in its text are thinking and calls. */
+  /** Tags in its text mark thinking and calls. */
   textChannels?: boolean;
 };
 
-/** A built-in vendor, with what courser.json says about it. */
+/** Returns a built-in vendor or an endpoint, with its settings from courser.json. */
 export function vendorRow(choice: ModelChoice, name: string): ServerRow | undefined {
   const own = ownEndpoint(choice, name.toLowerCase());
   return own ? endpointRow(name.toLowerCase(), own) : findVendor(name);
@@ -51,7 +52,7 @@ export function endpointRow(name: string, endpoint: EndpointSettings): ServerRow
     label: builtIn?.label ?? name,
     kind,
     baseUrl: baseUrl.replace(/\/+$/, ""),
-    // A key of a built-in vendor goes to another server only when the user names its variable.
+    // A key of a built-in vendor is sent to another server only if the user names its variable.
     keyVariables: variables.length > 0 ? variables : endpoint.baseUrl ? [] : (builtIn?.keyVariables ?? []),
     moved: builtIn !== undefined && endpoint.baseUrl !== undefined,
     baseUrlVariable: endpoint.baseUrl ? undefined : builtIn?.baseUrlVariable,
@@ -61,7 +62,7 @@ export function endpointRow(name: string, endpoint: EndpointSettings): ServerRow
   };
 }
 
-/** The values of the setting `type`, and the wire format that each stands for. */
+/** The values of the setting `type`, and the wire format of each. */
 const wireKinds: ReadonlyMap<string, WireKind> = new Map([
   ["anthropic", "anthropic"],
   ["responses", "openai"],
@@ -73,7 +74,7 @@ const wireKinds: ReadonlyMap<string, WireKind> = new Map([
   ["vertex", "vertex"],
 ]);
 
-/** What --endpoint-type may say: `openai` is the wire that most servers have taken over from it. */
+/** The values of --endpoint-type: `openai` is the chat completions API that most servers have adopted. */
 const endpointTypes: Readonly<Record<EndpointType, WireKind>> = {
   openai: "openai-compatible",
   responses: "openai",
@@ -85,7 +86,7 @@ export function wireOfEndpoint(type: EndpointType | undefined): WireKind {
   return type === undefined ? "openai-compatible" : endpointTypes[type];
 }
 
-/** Where a variable says that the server is, else where it always is. */
+/** Returns the address from the vendor's variable, or its default. */
 export function movedUrl(vendor: VendorRow, choice: ModelChoice): string {
   const moved = vendor.baseUrlVariable && firstText(choice.env[vendor.baseUrlVariable]);
   if (!moved) return filledIn(vendor, choice);
@@ -96,7 +97,7 @@ export function movedUrl(vendor: VendorRow, choice: ModelChoice): string {
       `${vendor.baseUrlVariable} is not an http or https address. Correct or unset it.`,
     );
   const url = new URL(text);
-  // OLLAMA_HOST also says where the server listens; 0.0.0.0 is every address, this machine's included.
+  // OLLAMA_HOST also says where the server listens; 0.0.0.0 means every address, including this machine's.
   if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
   if (vendor.local && !url.port) url.port = new URL(vendor.baseUrl).port;
   if (url.pathname === "/") url.pathname = new URL(vendor.baseUrl).pathname;
@@ -114,19 +115,19 @@ function filledIn({ name, baseUrl }: VendorRow, { env }: ModelChoice): string {
   });
 }
 
-/** From courser.json and -H. */
+/** Merges the headers from courser.json and -H. */
 export function headersOf(choice: ModelChoice, base: Readonly<Record<string, string>>): Record<string, string> {
   const headers: Record<string, string> = { ...base };
   for (const line of choice.headerFlags ?? []) {
     const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*([^\r\n]*)$/.exec(line.trim()) ?? [];
     if (!name || value === undefined)
-      throw new UserError("USAGE", "--header must have the form 'Name: Value'. Example: --header 'X-Team: blue'"); // not shown: it may hold a key
+      throw new UserError("USAGE", "--header must have the form 'Name: Value'. Example: --header 'X-Team: blue'"); // the value may be a key
     headers[name.toLowerCase()] = value.trim();
   }
   return headers;
 }
 
-/** On this machine. */
+/** Whether the address is on this machine. */
 export function isLocal(url: string): boolean {
   return isLoopback(new URL(url).hostname);
 }

@@ -1,9 +1,9 @@
-// EventLines: looks at a model's stream of events line by line as it passes. Is it over, and does it stay within bounds?
+// EventLines: parses a model's event stream line by line as it passes, to detect its end and lines that are too long.
 
 const longestLine = 16 * 2 ** 20;
-/** So much of a line says what it is. */
+/** How much of a line is needed to recognise it. */
 const headLength = 120;
-/** So much of the end of a piece is searched for a reason to finish. */
+/** How much of the end of a chunk is searched for a finish reason. */
 const tailLength = 4096;
 
 const lastEvent = /^(event:\s*|data:\s*\{\s*"type":\s*")(message_stop|response\.(completed|incomplete|failed))\b/;
@@ -11,11 +11,11 @@ const endMark = /^data:\s*\[DONE\]\s*$/;
 const finishReason = /"finish_?reason":\s*"/i;
 
 export class EventLines {
-  /** The last event came: whatever the connection does, there is nothing left to say. */
+  /** The last event arrived: nothing more can follow. */
   isOver = false;
-  /** The model gave its reason to finish. Some servers say no more than that. */
+  /** The model gave a finish reason, after which some servers send nothing more. */
   mayBeOver = false;
-  /** A line that nobody could keep whole. */
+  /** A line exceeded the limit. */
   isTooLong = false;
   #head = "";
   #length = 0;
@@ -29,7 +29,7 @@ export class EventLines {
       from = at + 1;
     }
     this.#take(chunk.subarray(from));
-    // Its line need not end: nothing can follow that would belong to it.
+    // The end mark needs no line break, since nothing can follow it.
     if (endMark.test(this.#head)) this.isOver = true;
     this.mayBeOver = finishReason.test(latin(chunk.subarray(-tailLength)));
   }

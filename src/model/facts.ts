@@ -1,4 +1,4 @@
-// What is known of a model, however it is named: its limits, and what it costs.
+// Looks up what is known of a model under any of its names: its limits and prices.
 import { findModel, findVendor, type KnownModel, type ModelRow } from "./catalog.ts";
 import type { ServerRow } from "./endpoint.ts";
 import { modelOfFamily } from "./families.ts";
@@ -11,12 +11,12 @@ import type { ModelChoice, ResolvedModel } from "./resolve.ts";
 export const hostedContext = 128_000;
 const localContext = 32_000;
 
-/** `model`: the vendor's own id, where another was given. */
+/** `model` is the vendor's own id, if another name was given. */
 export type KnownFacts = { effort?: Effort | undefined; row?: ModelRow; name?: string; model?: string };
 
 /**
- * What the catalog says of a model that is named at a server. Its vendor takes our aliases and suffixes; whoever passes on
- * the models of others gets the name as it stands.
+ * Looks up a model named at a server. Its own vendor accepts the catalog's
+ * aliases and suffixes; a server that resells models gets the name unchanged.
  */
 export function knownAs(vendor: string, named: string, effort: Effort | undefined): KnownFacts {
   const known = findModel(named) ?? passedOn(named);
@@ -25,7 +25,7 @@ export function knownAs(vendor: string, named: string, effort: Effort | undefine
   return { row: known.row, model: known.row.model, name: known.name, effort: effort ?? known.effort };
 }
 
-/** `anthropic/claude-sonnet-4.5` at a server that has the models of many. */
+/** Handles names such as `anthropic/claude-sonnet-4.5` at a server with models of many vendors. */
 function passedOn(named: string): KnownModel | undefined {
   const last = lastName(named);
   return findModel(last) ?? findModel(last.replaceAll(".", "-"));
@@ -34,11 +34,11 @@ function passedOn(named: string): KnownModel | undefined {
 type Facts = Pick<ResolvedModel, "contextTokens" | "outputTokens" | "price">;
 type ModelAt = { server: Pick<ServerRow, "name" | "local">; model: string; row?: ModelRow | undefined; local: boolean };
 
-/** Of a model at a server: as the vendor's own list has it, else that of whoever made the model. */
+/** Returns the facts of a model at a server: from the server's own price list, otherwise from its maker's. */
 export function factsOf({ prices }: Pick<ModelChoice, "prices">, at: ModelAt): Facts {
   const { server, row, local } = at;
   const listed = listedAt(prices ?? priceTable, at);
-  // Whoever serves a model of open weights on this machine is paid nothing for it.
+  // An open-weights model served on this machine costs nothing.
   const isOwn = server.local === true || (local && !closed.has(row?.vendor ?? ""));
   const price = listed?.price ?? (isOwn ? undefined : row?.price);
   const contextTokens = listed?.contextTokens ?? row?.contextTokens ?? (local ? localContext : hostedContext);
@@ -46,7 +46,7 @@ export function factsOf({ prices }: Pick<ModelChoice, "prices">, at: ModelAt): F
   return { contextTokens, ...(outputTokens && { outputTokens }), ...(price && { price }) };
 }
 
-/** Whose models nobody else can run. */
+/** Vendors whose models run nowhere else. */
 const closed: ReadonlySet<string> = new Set(["anthropic", "openai", "google"]);
 
 function listedAt(table: PriceTable, { server, model, row, local }: ModelAt): ListedFacts | undefined {
@@ -59,7 +59,7 @@ function listedAt(table: PriceTable, { server, model, row, local }: ModelAt): Li
   return listedFacts(table, maker, row?.model ?? lastName(model), today);
 }
 
-/** Clouds that sell at the prices of another list. */
+/** Cloud vendors that use the price list of another. */
 const listOf: Readonly<Record<string, string>> = { azure: "openai", vertex: "google" };
 
 function lastName(named: string): string {
@@ -73,7 +73,7 @@ export function pricesAsOf({ prices }: Pick<ModelChoice, "prices">): string {
 
 const free = { input: 0, output: 0 };
 
-/** What runs on this machine costs nothing, but for a server that stands in for a vendor: it passes on what is paid for. */
+/** Models on this machine are free, except behind a local server that stands in for a paid vendor. */
 export function priceOf({ price, local, kind, vendor }: ResolvedModel): Price | undefined {
   const isBuiltIn = kind === "offline" || kind === "script" || kind === "replay";
   const row = findVendor(vendor);
@@ -81,7 +81,7 @@ export function priceOf({ price, local, kind, vendor }: ResolvedModel): Price | 
   return price ?? (isFree ? free : undefined);
 }
 
-/** What the user's own settings say of a model. */
+/** The user's settings for a model. */
 export type ModelSettings = {
   contextTokens?: number;
   outputTokens?: number;
@@ -90,7 +90,7 @@ export type ModelSettings = {
   headers?: Readonly<Record<string, string>>;
 };
 
-/** With the settings for it, by any of its names. */
+/** Applies the settings for a model, found by any of its names. */
 export function withSettings({ models, headerFlags }: ModelChoice, model: ResolvedModel): ResolvedModel {
   const { vendor, modelId, id } = model;
   const isIt = (name: string) => {
@@ -102,7 +102,7 @@ export function withSettings({ models, headerFlags }: ModelChoice, model: Resolv
   if (!entry) return model;
   const { effort, headers, ...facts } = entry;
   const chosen = model.effort ?? effort;
-  // A header of the command line wins.
+  // Headers from the command line win.
   const merged = { ...model.headers, ...headers, ...((headerFlags?.length ?? 0) > 0 && model.headers) };
   return { ...model, ...facts, ...(chosen && { effort: chosen }), headers: merged };
 }

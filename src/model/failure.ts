@@ -1,4 +1,4 @@
-// Whatever goes wrong with a vendor, as a ModelError: a code, what happened, and what to type next.
+// Turns every failure of a vendor into a ModelError: a code, what happened, and what to type next.
 
 import { findNetError, type NetError } from "../net/net-error.ts";
 import type { ErrorCode } from "../protocol/error-codes.ts";
@@ -7,22 +7,22 @@ import { redactedStart } from "../redact/shorten.ts";
 import { collapsed } from "../text/one-line.ts";
 import { ModelError } from "./provider.ts";
 
-/** Who was asked, for the words of an error. */
+/** The model that was asked, for error messages. */
 export type RequestedModel = {
   vendorLabel: string;
   model: string;
   local: boolean;
-  /** What to type when the key is refused. */
+  /** What to type if the key is refused. */
   keyAdvice: string;
   /** The key was saved by `login`. */
   isLogin?: boolean;
   /** Values that no message may show. */
   secrets: readonly string[];
-  /** The name we were called by. */
+  /** The name this program was started as. */
   program: string;
 };
 
-/** What is known of the exchange when it failed. */
+/** What is known of the exchange when it failed. `answered`: a successful status had arrived. */
 export type HttpExchange = { signal: AbortSignal; answered: boolean };
 
 export function toModelError(error: unknown, asked: RequestedModel, exchange: HttpExchange): ModelError {
@@ -37,7 +37,7 @@ export function toModelError(error: unknown, asked: RequestedModel, exchange: Ht
   });
 }
 
-/** Packages wrap what their stream failed with. */
+/** Finds the ModelError that a package has wrapped. */
 function findModelError(error: unknown): ModelError | undefined {
   let current = error;
   for (let depth = 0; depth < 8 && current instanceof Error; depth++) {
@@ -65,13 +65,13 @@ function describe(error: unknown, asked: RequestedModel, exchange: HttpExchange)
   if (net) return fromNet(net, asked, exchange);
   const fields = (typeof error === "object" && error !== null ? error : { message: String(error) }) as ErrorFields;
   const body = typeof fields.responseBody === "string" ? fields.responseBody : "";
-  // Anthropic's package reports what it cannot read as the first chunk as if the server had sent it as an error.
+  // Anthropic's package reports an unreadable first chunk as if the server had sent it as an error.
   const name = /^\{"name":"(AI_\w+)"/.exec(body)?.[1] ?? String(fields.name ?? "");
-  // A package that could not read a chunk: the chunk may be an error of an unusual shape.
+  // A package could not parse a chunk, which may be an error of an unusual shape.
   const inside = /^AI_TypeValidationError/.test(name)
     ? (fields.value as { error?: unknown } | undefined)?.error
     : undefined;
-  if (inside !== undefined) return fromStatus(statusOf(inside as ErrorFields) ?? 500, textOf(inside), {}, asked);
+  if (inside !== undefined) return fromStatus(statusOf(inside as ErrorFields) ?? 500, messageIn(inside), {}, asked);
   if (/^AI_(TypeValidation|JSONParse|InvalidResponseData|EmptyResponseBody|NoContentGenerated)Error/.test(name)) {
     return {
       code: "MODEL_BAD_RESPONSE",
@@ -89,7 +89,7 @@ function describe(error: unknown, asked: RequestedModel, exchange: HttpExchange)
     return { code: "INTERNAL", message: `Asking ${asked.vendorLabel} failed: ${error.message}` };
   }
   const headers = (fields.responseHeaders ?? {}) as Record<string, string>;
-  return fromStatus(status ?? 500, bodyText(body) || textOf(fields), headers, asked, body);
+  return fromStatus(status ?? 500, bodyText(body) || messageIn(fields), headers, asked, body);
 }
 
 function fromNet(net: NetError, asked: RequestedModel, exchange: HttpExchange): Failure {
@@ -193,7 +193,7 @@ function fromStatus(
     };
   }
   if (status === 408) return { code: "MODEL_TIMEOUT", message: `${answered}: ${said}`, retryAfterMs };
-  // 409 and 425: the server is busy with another request, or finds this one too early.
+  // 409 and 425: the server is busy with another request, or considers this one too early.
   if (status >= 500 || status === 409 || status === 425)
     return { code: "MODEL_SERVER_ERROR", message: `${answered}: ${said}`, retryAfterMs };
   if (status >= 300 && status < 400) {
@@ -239,7 +239,7 @@ const overflowWords = [
   "prompt_too_long",
 ];
 
-/** Sentences with figures in the middle: so many tokens of input, and so many are the limit. */
+/** Sentences with figures in them: how many tokens were sent, and what the limit is. */
 const overflowSentences = [
   /\b(prompt|inputs?|messages?|conversation)\b[^.]{0,60}\btokens?\b.{0,80}\b(exceeds?|maximum|limit|at most|must be)\b/,
   /\btokens?\b.{0,30}\b(prompt|inputs?|messages?)\b.{0,60}\b(exceeds?|maximum|limit)\b/,
@@ -252,7 +252,7 @@ function isOverflow(said: string, all: string): boolean {
   return overflowSentences.some((sentence) => sentence.test(said.toLowerCase()));
 }
 
-/** Refused before the model saw it. */
+/** Reports whether a filter refused the request before the model saw it. */
 function isRefusal(text: string): boolean {
   return /content_policy|content[_ ]filter|content management policy|responsibleaipolicy|safety system/i.test(text);
 }
@@ -263,7 +263,7 @@ function isUnknownModel(text: string): boolean {
   );
 }
 
-/** A status, or what an error's type says about one. */
+/** Returns the status of an error, or one derived from its type. */
 function statusOf(error: ErrorFields): number | undefined {
   for (const value of [error.statusCode, error.code, error.status]) {
     const status = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value;
@@ -280,32 +280,32 @@ function statusOf(error: ErrorFields): number | undefined {
   return /error|fail/.test(kind) ? 500 : undefined;
 }
 
-/** The sentence in an error's body, whatever its shape. */
+/** Extracts the message from an error body of any shape. */
 function bodyText(body: string): string {
   const trimmed = body.trim();
   if (!trimmed) return "";
   try {
-    return textOf(JSON.parse(trimmed));
+    return messageIn(JSON.parse(trimmed));
   } catch {
-    // A page for eyes: its title says most.
+    // For an HTML page, the title says most.
     const title = /<title[^>]*>([^<]*)<\/title>/i.exec(trimmed)?.[1];
     return (title ?? trimmed.replace(/<[^>]*>/g, " ")).trim();
   }
 }
 
-function textOf(value: unknown): string {
+function messageIn(value: unknown): string {
   if (typeof value === "string") return value;
-  if (Array.isArray(value)) return textOf(value[0]);
+  if (Array.isArray(value)) return messageIn(value[0]);
   if (typeof value !== "object" || value === null) return "";
   const { error, message, detail, details } = value as Record<string, unknown>;
   for (const inner of [error, message, detail, details]) {
-    const text = inner === undefined ? "" : textOf(inner);
+    const text = inner === undefined ? "" : messageIn(inner);
     if (text) return text;
   }
   return "";
 }
 
-/** Retry-After in seconds or as a date, its sibling in milliseconds, or Google's retryDelay in the body. */
+/** Reads Retry-After in seconds or as a date, retry-after-ms, or Google's retryDelay in the body. */
 export function retryAfter(headers: Record<string, string>, body = "", now = Date.now()): number | undefined {
   const exact = Number(headers["retry-after-ms"]);
   if (headers["retry-after-ms"] && exact >= 0) return exact;
@@ -317,7 +317,7 @@ export function retryAfter(headers: Record<string, string>, body = "", now = Dat
   return delay ? Math.ceil(Number(delay) * 1000) : undefined;
 }
 
-/** Servers quote what they were sent. */
+/** Removes secrets, since servers may quote what they were sent. */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
   return createRedactor({ values: secrets }).redact(text);
 }

@@ -1,4 +1,4 @@
-// Asks again: after a pause, with another key, with another model. Only the request is repeated, never a tool.
+// Retries a request: after a pause, with another key, with another model. Repeats only the request, never a tool call.
 import { isRetryable, UserError } from "../protocol/error-codes.ts";
 import { pause } from "./pause.ts";
 import {
@@ -12,40 +12,40 @@ import {
 
 /** A model that may answer. */
 export type ModelCandidate = {
-  /** Name of its vendor. */
+  /** The name of its vendor. */
   id: string;
   displayName: string;
-  /** The vendor's id; without one, what the request says. */
+  /** The vendor's id; by default the model of the request. */
   modelId?: string;
   effort?: Effort;
   facts?: ModelInfo;
-  /** One provider for each key, best first. */
+  /** Returns one provider per key, best first. */
   open(): Promise<readonly Provider[]>;
 };
 
-/** Looked up when it is needed: a fallback that lacks a key (UserError) is no reason not to begin. */
+/** Resolved only when needed: a fallback without a key (UserError) must not prevent the start. */
 export type Fallback = { name: string; resolve(): ModelCandidate };
 
 export type RetryOptions = {
-  /** How often the same model is asked again; default 3. */
+  /** How often the same model is retried; default 3. */
   retries?: number;
   fallbacks?: readonly Fallback[];
-  /** What is left of the time that the run may take; undefined: as long as it needs. */
+  /** How much of the run's time limit is left; undefined if there is none. */
   timeLeft?(): number | undefined;
   sleep?(ms: number, signal: AbortSignal): Promise<void>;
-  /** Between 0 and 1. */
+  /** Returns a number between 0 and 1. */
   random?(): number;
 };
 
-/** Where nobody limits the run, and a server asks to wait. */
+/** The longest wait that a server may ask for if the run has no time limit. */
 const longestWaitMs = 60 * 60_000;
-/** So much longer than it asks, at most: not all that were told to wait come back at once. */
-const mostExtraMs = 5_000;
-/** So often a model that says nothing is asked again. */
-const mostEmptyAnswers = 2;
+/** The most that is added to the wait a server asks for, so that its clients do not all return at once. */
+const maxExtraMs = 5_000;
+/** How often a model is retried after an empty answer. */
+const maxEmptyAnswers = 2;
 const firstPauseMs = 500;
 const longestPauseMs = 20_000;
-/** How long a key rests that is merely used too much, when the vendor does not say. */
+/** How long a rate-limited key is paused if the vendor does not say. */
 const keyRestMs = 60_000;
 
 export function withRetries(primary: ModelCandidate, options: RetryOptions = {}): Provider {
@@ -76,7 +76,7 @@ export function withRetries(primary: ModelCandidate, options: RetryOptions = {})
         if (state.shown) yield { type: "retry", attempt: 1, reason: failure.message, delayMs: 0 };
         state.shown = false;
         const reason = `${next.displayName} answers instead of ${active.displayName}: ${failure.message}`;
-        active = next; // from here on: the next request would only meet the same trouble
+        active = next; // for all later requests too, which would only fail the same way
         yield { type: "model", model: next.displayName, reason, ...(next.facts && { facts: next.facts }) };
       }
     },
@@ -91,12 +91,12 @@ function plain({ effort: _refused, ...rest }: ModelRequest): ModelRequest {
   return rest;
 }
 
-/** Trouble of the vendor or with the model's name, not of the request: another model may do better. */
+/** A failure of the vendor or an unknown model name, not of the request: another model may succeed. */
 function mayFallBack({ code }: ModelError): boolean {
   return isRetryable(code) || code === "MODEL_UNKNOWN";
 }
 
-/** The first that can be used. None at all: the failure, with the reasons. */
+/** Returns the first usable fallback. If all fail, throws the failure with their reasons. */
 function nextCandidate(waiting: Fallback[], failure: ModelError): ModelCandidate | undefined {
   const reasons: string[] = [];
   while (waiting.length > 0) {
@@ -171,7 +171,7 @@ async function* askCandidate(
       const message = `${failure.message}. It asks to wait ${seconds(wanted)}, longer than the run may still take (${seconds(left)}).`;
       return new ModelError(failure.code, message, { retryAfterMs: wanted, cause: failure });
     }
-    const most = failure.code === "MODEL_EMPTY" ? Math.min(retries, mostEmptyAnswers) : retries;
+    const most = failure.code === "MODEL_EMPTY" ? Math.min(retries, maxEmptyAnswers) : retries;
     if (repeated >= most)
       return asked === 1
         ? failure
@@ -179,7 +179,7 @@ async function* askCandidate(
 
     const delayMs = Math.round(
       wanted > 0
-        ? wanted + random() * Math.min(wanted / 4, mostExtraMs)
+        ? wanted + random() * Math.min(wanted / 4, maxExtraMs)
         : Math.min(longestPauseMs, firstPauseMs * 2 ** repeated) * (0.75 + random() / 2),
     );
     repeated++;
@@ -189,7 +189,7 @@ async function* askCandidate(
   }
 }
 
-/** Which keys (one provider each) are set aside, and until when: for good when refused, for a while when overused. */
+/** Which keys (one provider each) are set aside, and until when: for good if refused, for a while if rate limited. */
 class KeyRests {
   readonly #until = new Map<Provider, number>();
   readonly #refusals = new Map<Provider, ModelError>();
@@ -211,7 +211,7 @@ class KeyRests {
     return provider !== undefined && (this.#until.get(provider) ?? 0) <= Date.now();
   }
 
-  /** The first that is not resting, else the one that rests the shortest; none when all were refused. */
+  /** Returns the first that is not paused, otherwise the one paused the shortest; undefined if all were refused. */
   best(providers: readonly Provider[]): Provider | undefined {
     const fresh = providers.find((provider) => this.isFresh(provider));
     if (fresh) return fresh;
@@ -224,7 +224,7 @@ function seconds(ms: number): string {
   return `${Math.max(0, Math.ceil(ms / 1000))} s`;
 }
 
-/** Another key is there: nobody waits. */
+/** A retry with another key, without waiting. */
 function atOnce(attempt: number, reason: string): ModelChunk {
   return { type: "retry", attempt, reason, delayMs: 0 };
 }

@@ -1,7 +1,8 @@
-// Models by family: whose an id is that the catalog does not have, told by how it begins. And the original's own, which nobody else has.
+// Finds the vendor of a model that is not in the catalog by the prefix of
+// its id. Also recognises the models that only Cursor's own service has.
 import type { Effort } from "./provider.ts";
 
-/** What may stand behind an id. `thinking`: some effort, unless a level is named too. `plain`: it says nothing about effort. */
+/** Suffixes of ids. `thinking`: some effort, unless a level is named too. `plain`: no effect on effort. */
 const suffixes: ReadonlyMap<string, Effort | "thinking" | "plain"> = new Map([
   ["none", "none"],
   ["minimal", "minimal"],
@@ -11,14 +12,14 @@ const suffixes: ReadonlyMap<string, Effort | "thinking" | "plain"> = new Map([
   ["xhigh", "xhigh"],
   ["max", "max"],
   ["thinking", "thinking"],
-  // A faster queue and a longer context of the original's service.
+  // Variants of Cursor's service: a faster queue and a longer context.
   ["fast", "plain"],
   ["1m", "plain"],
 ]);
 
 const levels = ["none", "minimal", "low", "medium", "high", "xhigh"];
 
-/** `suffixes`: those that are not a part of names here. `model`: the vendor's spelling, where it is another. */
+/** `suffixes` are those that are not part of a model's name. `model` returns the vendor's spelling, if different. */
 type Family = {
   begins: RegExp;
   vendor: string;
@@ -47,7 +48,7 @@ const families: readonly Family[] = [
 
 export type FamilyModel = { vendor: string; model: string; effort?: Effort };
 
-/** Undefined: the id begins like nothing that is known. */
+/** Returns undefined if the id has no known prefix. */
 export function modelOfFamily(id: string): FamilyModel | undefined {
   const name = id.toLowerCase();
   const family = families.find(({ begins }) => begins.test(name));
@@ -57,7 +58,7 @@ export function modelOfFamily(id: string): FamilyModel | undefined {
   return { vendor: family.vendor, model, ...(effort && { effort }) };
 }
 
-/** The id without what stands behind it. A level wins over plain thinking, the last one over the others. */
+/** Removes the suffixes from an id. A level wins over plain thinking, the last level over the others. */
 export function withoutSuffixes(name: string, taken: readonly string[]): { base: string; effort?: Effort } {
   let base = name;
   let effort: Effort | undefined;
@@ -65,7 +66,7 @@ export function withoutSuffixes(name: string, taken: readonly string[]): { base:
   for (;;) {
     const at = base.lastIndexOf("-");
     const suffix = base.slice(at + 1);
-    // gpt-5.1-codex-max is a model, and not more effort of another.
+    // gpt-5.1-codex-max is a model, not an effort of another.
     const isPart = at <= 0 || base.endsWith("-codex-max");
     const meaning = !isPart && taken.includes(suffix) ? suffixes.get(suffix) : undefined;
     if (meaning === undefined) break;
@@ -77,12 +78,12 @@ export function withoutSuffixes(name: string, taken: readonly string[]): { base:
   return { base, ...(effort && { effort }) };
 }
 
-/** The suffixes of a model of this vendor. */
+/** Returns the suffixes for models of this vendor. */
 export function suffixesOf(vendor: string): readonly string[] {
   return families.find((family) => family.vendor === vendor)?.suffixes ?? levels;
 }
 
-/** `4.9-opus`, `opus-4.9` and `claude-4.9-opus` are claude-opus-4-9 there; up to version 3 the number came first. */
+/** Converts `4.9-opus`, `opus-4.9` and `claude-4.9-opus` to claude-opus-4-9; up to version 3 the number comes first. */
 function claudeId(id: string): string {
   const bare = id.replace(/^claude-/, "");
   const [, version, family] = /^(\d+(?:[.-]\d{1,2})?)-([a-z]+)$/.exec(bare) ?? [];
@@ -93,7 +94,7 @@ function claudeId(id: string): string {
   return Number.parseInt(number, 10) < 4 ? `claude-${number}-${name}-latest` : `claude-${name}-${number}`;
 }
 
-/** Models that only the service of the original has: here the default model answers for them. */
+/** Models that only Cursor's own service has: the default model answers for them. */
 export function isHouseModel(id: string): boolean {
   return /^(?:composer(?:-.*)?|cheetah|cursor-small|cursor-fast|code-supernova.*)$/i.test(id);
 }

@@ -1,5 +1,5 @@
-// Tools of MCP servers as the vendors take them: whatever a server calls a schema becomes one that none of them refuses, with
-// every field still in it. What no vendor's rules can say is left out, that one tool alone.
+// Adapts MCP tools to vendors: turns any schema into one that no vendor refuses, with every field kept. A tool that a vendor cannot
+// express is left out, without affecting the others.
 import { isObject, type JsonObject } from "../json/object.ts";
 import { resolveRef } from "../json/schema.ts";
 import { keywordProblem } from "../json/schema-check.ts";
@@ -9,10 +9,10 @@ import type { Vendor } from "./vendors/vendor.ts";
 
 export type FittedTools = { tools: readonly ToolSpec[]; leftOut: readonly string[] };
 
-/** `leftOut`: a sentence for each tool that the model is not told of. */
+/** `leftOut` has a sentence for each tool that the model does not get. */
 export function fitTools(
   tools: readonly ToolSpec[],
-  { argumentNames, mostTools = Number.POSITIVE_INFINITY }: Pick<Vendor, "argumentNames" | "mostTools">,
+  { argumentNames, maxTools = Number.POSITIVE_INFINITY }: Pick<Vendor, "argumentNames" | "maxTools">,
 ): FittedTools {
   const leftOut: string[] = [];
   const fitting = tools.flatMap((tool): ToolSpec[] => {
@@ -28,12 +28,12 @@ export function fitTools(
     );
     return [];
   });
-  for (const { name } of fitting.slice(mostTools))
-    leftOut.push(`The model is not told of the tool ${name}: its vendor takes no more than ${mostTools} tools.`);
-  return { tools: fitting.slice(0, mostTools), leftOut };
+  for (const { name } of fitting.slice(maxTools))
+    leftOut.push(`The model is not told of the tool ${name}: its vendor takes no more than ${maxTools} tools.`);
+  return { tools: fitting.slice(0, maxTools), leftOut };
 }
 
-/** The same object for the same schema: requests of one conversation do not differ in it. */
+/** Caches results, so that requests of one conversation contain the same schema. */
 const fitted = new WeakMap<object, JsonObject>();
 
 function fittedSchema(schema: object): JsonObject {
@@ -44,7 +44,10 @@ function fittedSchema(schema: object): JsonObject {
   return made;
 }
 
-/** Vendors want one object at the top. The fields of all alternatives become fields of it; a call is checked against the server's own schema. */
+/**
+ * Vendors require one object at the top, so the fields of all alternatives
+ * are merged into it; a call is checked against the server's own schema.
+ */
 function objectSchema(root: JsonObject): JsonObject {
   const fields = new Map<string, unknown[]>();
   const place: Place = { root, depth: 0, inlined: { count: 0 } };
@@ -68,13 +71,13 @@ function objectSchema(root: JsonObject): JsonObject {
   };
 }
 
-/** How deep in which schema, and how often something was written out where a reference to it stood. */
+/** The schema and depth, and how often a reference was replaced by its target. */
 type Place = { root: JsonObject; depth: number; inlined: { count: number } };
 
 const deepest = 60;
-const mostInlined = 100;
+const maxInlined = 100;
 
-/** Puts the fields of a schema and of all that it is made of into `fields`; returns the names of those that are always required. */
+/** Collects the fields of a schema and all its parts into `fields`; returns the names that are always required. */
 function gather(schema: unknown, fields: Map<string, unknown[]>, place: Place): string[] {
   if (!isObject(schema) || place.depth > deepest) return [];
   const required = new Set(namesIn(schema["required"]));
@@ -93,23 +96,23 @@ function gather(schema: unknown, fields: Map<string, unknown[]>, place: Place): 
   return [...required];
 }
 
-/** Keywords whose value is a schema, a list of them, or schemas by name. */
+/** Keywords whose value is a schema, a list of schemas, or schemas by name. */
 const holdsSchema = new Set(["additionalProperties", "contains", "not", "if", "then", "else", "propertyNames"]);
 const holdsList = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
 const holdsNamed = new Set(["properties", "$defs", "definitions", "dependentSchemas"]);
-/** Old spellings, and what says where a schema is from: nothing that a vendor needs. */
+/** Obsolete keywords, and those that only say where a schema is from: vendors need none of them. */
 const unwanted = new Set(["$schema", "$id", "$comment", "items", "additionalItems", "dependencies", "example"]);
 
-/** A schema of JSON Schema 2020-12, whatever draft it was written in: what is no schema there is left out, word by word. */
+/** Converts a schema of any draft to JSON Schema 2020-12, dropping keywords that are invalid there. */
 function cleaned(schema: unknown, above: Place): unknown {
   if (!isObject(schema) || above.depth > deepest) return schema === false ? { not: {} } : {};
   const place = deeper(above);
   const reference = schema["$ref"];
   if (reference !== undefined && !(typeof reference === "string" && isDefinition(reference, place.root))) {
-    // The place that it names may be another one here, or nowhere.
+    // The target of the reference may have moved here, or be missing.
     const { $ref: _elsewhere, ...rest } = schema;
     const target = typeof reference === "string" ? resolveRef(place.root, reference) : undefined;
-    const isWritten = isObject(target) && target !== place.root && place.inlined.count++ < mostInlined;
+    const isWritten = isObject(target) && target !== place.root && place.inlined.count++ < maxInlined;
     return cleaned(isWritten ? { ...target, ...rest } : rest, place);
   }
   const made: JsonObject = {};
@@ -126,7 +129,7 @@ function cleaned(schema: unknown, above: Place): unknown {
   return { ...made, ...itemsOf(schema, made, place), ...bounds(schema) };
 }
 
-/** Words are strings, and some servers write null for what they do not say. */
+/** Titles and descriptions must be strings, and some servers write null for missing values. */
 function isSaid(keyword: string, value: unknown, root: JsonObject): boolean {
   if (keyword === "title" || keyword === "description") return typeof value === "string";
   if (value === null) return keyword === "default" || keyword === "const";
@@ -153,7 +156,7 @@ function typeIn(value: unknown): JsonObject {
   return { type: known.length === 1 ? known[0] : known };
 }
 
-/** A tuple is spelled `prefixItems` today, and an array says what is in it. */
+/** A tuple is now `prefixItems`, and an array needs `items`. */
 function itemsOf(schema: JsonObject, { type, prefixItems }: JsonObject, place: Place): JsonObject {
   const { items, additionalItems } = schema;
   if (Array.isArray(items)) {
@@ -165,7 +168,7 @@ function itemsOf(schema: JsonObject, { type, prefixItems }: JsonObject, place: P
   return isArray ? { items: {} } : {};
 }
 
-/** Draft 4 says of a bound that it is itself excluded; today the bound has a keyword of its own. */
+/** In draft 4 a flag excludes the bound itself; now the excluded bound has its own keyword. */
 function bounds(schema: JsonObject): JsonObject {
   return {
     ...(schema["exclusiveMinimum"] === true && { exclusiveMinimum: schema["minimum"] }),

@@ -1,11 +1,11 @@
-// Which keys may be used for a vendor, and where they come from.
+// Finds the keys that may be used for a vendor, and their sources.
 import { programName } from "../text/program-name.ts";
 import { type VendorRow, vendors } from "./catalog.ts";
 import type { ApiKeySource, ModelChoice } from "./resolve.ts";
 
 export type KeyList = { all: string[]; source: ApiKeySource };
 
-/** The flag; then the vendor's own variables; then CURSOR_API_KEY; then what `login` saved. */
+/** Order: the flag, the vendor's own variables, CURSOR_API_KEY, the key saved by `login`. */
 export function keyList(
   choice: ModelChoice,
   place: { variables: readonly string[]; vendor: string | undefined },
@@ -17,38 +17,38 @@ export function keyList(
     [place.vendor && savedKey(choice, place.vendor), "login"],
   ];
   const usable = found.filter((each): each is [string, ApiKeySource] => each[0] !== undefined);
-  // A key on the command line is meant for this run: none of the others stands in for it.
+  // A key on the command line is meant for this run: no other key replaces it.
   const tried = ownKey(choice.apiKeyFlag) ? usable.slice(0, 1) : usable;
   return { all: [...new Set(tried.map(([key]) => key))], source: tried[0]?.[1] ?? givenSource(choice) };
 }
 
-/** Readers want to know whether a key was given, also where a model answers that needs none. */
+/** Reports whether a key was given, even if the model needs none; readers of the stream want to know. */
 export function givenSource({ apiKeyFlag, env }: ModelChoice): ApiKeySource {
   if (firstText(apiKeyFlag)) return "flag";
-  // The id of a key that signs requests is often there for other programs.
+  // The id of a key that signs requests is often set for other programs.
   const variables = ["CURSOR_API_KEY", ...vendors.flatMap(({ keyVariables }) => keyVariables)].filter(
     (name) => !name.endsWith("_ID"),
   );
   return variables.some((name) => firstText(env[name])) ? "env" : "none";
 }
 
-/** A key of Cursor's own service, which is nothing for other vendors to see. */
+/** Reports whether this is a key of Cursor's own service, which must not be sent to other vendors. */
 export function isForeignKey(key: string): boolean {
   return /^(key|crsr)_/.test(key);
 }
 
-/** CURSOR_API_KEY, which may be any vendor's. */
+/** CURSOR_API_KEY, which may be any vendor's key. */
 export function foreignKey(choice: ModelChoice): string | undefined {
   return ownKey(choice.env["CURSOR_API_KEY"]);
 }
 
-/** Undefined where it is one of Cursor's own service. */
+/** Returns undefined for a key of Cursor's own service. */
 export function ownKey(text: string | undefined): string | undefined {
   const key = firstText(text);
   return key && isForeignKey(key) ? undefined : key;
 }
 
-/** Keys that are this vendor's own: not given for the run. */
+/** Reports whether the vendor has a key of its own, not one given for this run. */
 export function hasOwnKey(choice: ModelChoice, vendor: VendorRow): boolean {
   const variables = vendor.keyVariables.map((name) => choice.env[name]);
   return firstText(...variables, savedKey(choice, vendor.name)) !== undefined;
@@ -67,7 +67,7 @@ export function keyAdvice(choice: ModelChoice, vendor: VendorRow): string {
   return `${first}, or pass it with --api-key <key>.`;
 }
 
-/** The first text that is more than blanks, without them. */
+/** Returns the first text that is not blank, trimmed. */
 export function firstText(...texts: (string | undefined)[]): string | undefined {
   return texts.map((text) => text?.trim()).find((text) => text);
 }

@@ -1,4 +1,4 @@
-// The models that a server itself lists: for `models -e`, and to see whether a key is taken.
+// Lists the models of a server: for `models -e`, and to check whether a key is accepted.
 import { isObject, tryParse } from "../json/object.ts";
 import { createFetch } from "../net/fetch.ts";
 import { UserError } from "../protocol/error-codes.ts";
@@ -11,7 +11,7 @@ export type ModelServer = {
   env: Readonly<Record<string, string | undefined>>;
 };
 
-/** `refused`: the server does not take the key. `unreachable`: nobody can tell. */
+/** `refused`: the server does not accept the key. `unreachable`: this could not be determined. */
 export type ServerList = { models: string[] } | { refused: string } | { unreachable: string };
 
 const longestMs = 8_000;
@@ -42,7 +42,7 @@ function keyHeaders(kind: WireKind, key: string | undefined): Record<string, str
   return { authorization: `Bearer ${key}` };
 }
 
-/** `data` of OpenAI and Anthropic, `models` of Google and Ollama. */
+/** Reads `data` of OpenAI and Anthropic, `models` of Google and Ollama. */
 function idsIn(list: unknown): string[] {
   const rows = isObject(list) ? (list["data"] ?? list["models"]) : list;
   if (!Array.isArray(rows)) return [];
@@ -52,7 +52,7 @@ function idsIn(list: unknown): string[] {
   });
 }
 
-/** What `models -e` shows; throws where there is nothing to show. */
+/** Returns what `models -e` shows; throws a UserError if there is no list. */
 export async function modelsAt(server: ModelServer): Promise<string[]> {
   const list = await listServerModels(server);
   if ("models" in list) return list.models;

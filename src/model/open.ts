@@ -1,4 +1,4 @@
-// Opens what resolve.ts settled: a built-in model at once, a server with everything that talking to one takes.
+// Opens the model that resolve.ts chose: a built-in one, or a server.
 import { readFileSync } from "node:fs";
 import { UserError } from "../protocol/error-codes.ts";
 import { systemErrorText } from "../text/system-error.ts";
@@ -8,29 +8,29 @@ import type { ScriptPlace } from "./scripted.ts";
 import type { RunCommand } from "./token.ts";
 
 export type ProviderOptions = {
-  /** How often a model is asked again; default 3. */
+  /** How often a request is retried; default 3. */
   retries?: number;
-  /** How the time between two questions passes. */
+  /** Waits between two attempts. */
   sleep?(ms: number, signal: AbortSignal): Promise<void>;
-  /** What is left of the time that the run may take; undefined: as long as it needs. */
+  /** How much of the run's time limit is left; undefined if there is none. */
   timeLeft?(): number | undefined;
-  /** Until an answer begins; default 120 s, for a server on this machine half an hour. */
+  /** Time limit until an answer begins; default 120 s, for a server on this machine half an hour. */
   timeoutMs?: number;
   /** Longest silence within an answer; default 120 s. */
   idleMs?: number;
   /** Runs programs that print tokens. */
   runCommand?: RunCommand;
-  /** Models to ask, in order, when the first cannot answer. */
+  /** Models to ask, in order, if the first cannot answer. */
   fallbackModels?: readonly string[];
   /** Do not verify the server's certificate. */
   insecure?: boolean;
-  /** The name we were called by, and our version. */
+  /** The name this program was started as; `version` is its version. */
   program?: string;
   version?: string;
   sessionId?: string;
-  /** How many replies the conversation has had: a script goes on behind them. Default 0. */
+  /** How many replies the conversation has had: a script continues after them. Default 0. */
   repliesGiven?: number;
-  /** Where the chat keeps how far it is in a script that continues when it is resumed. */
+  /** Where the chat stores its position in a script that continues when the chat is resumed. */
   scriptPlace?: ScriptPlace;
 };
 

@@ -1,7 +1,7 @@
-// Waiting that ends at once when the request is cancelled.
+// Waits until a time has passed or the request is cancelled.
 import { ModelError } from "./provider.ts";
 
-/** Rejects with INTERRUPTED when the signal is, or gets, aborted. */
+/** Rejects with INTERRUPTED if the signal is or becomes aborted. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(interrupted(signal));

@@ -1,12 +1,12 @@
-// Prices and context windows as a small table, and how a model is found in it. `reduce-prices.ts` makes the table.
+// Finds a model's price and context window in a compact table, which `reduce-prices.ts` creates.
 import type { Price } from "./prices.ts";
 
-/** A line of rows for each vendor. `asOf`: the day of the data. */
+/** One string of rows per vendor. `asOf` is the date of the data. */
 export type PriceTable = { asOf: string; vendors: Readonly<Record<string, string>> };
 
 export type ListedFacts = { contextTokens?: number; price: Price };
 
-/** A model by any of its names: versions with a dot or a dash, with a day or without, of one region or another. */
+/** Finds a model by any of its names: versions with a dot or a dash, with or without a date, of any region. */
 export function listedFacts(table: PriceTable, vendor: string, model: string, today: string): ListedFacts | undefined {
   const rows = Object.hasOwn(table.vendors, vendor) ? table.vendors[vendor]!.split(";") : [];
   for (const name of namesToTry(vendor, model)) {

@@ -1,4 +1,4 @@
-// Written by `npm run prices` from @pydantic/genai-prices 0.1.8. Not edited by hand.
+// Written by `npm run long -- prices` from @pydantic/genai-prices 0.1.8. Not edited by hand.
 import type { PriceTable } from "./price-list.ts";
 
 export const priceTable: PriceTable = {

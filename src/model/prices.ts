@@ -1,15 +1,15 @@
-// What tokens cost.
+// Computes what a request costs from its token counts.
 import type { Usage } from "../protocol/event.ts";
 
 type Amounts = { input: number; output: number; cacheRead?: number; cacheWrite?: number };
 
 /**
- * US dollars for a million tokens. Without a cache price, cached tokens cost what others do. `above`: of a request that
- * sends more tokens than so many, the whole of it.
+ * US dollars per million tokens. Without a cache price, cached tokens cost the same as others. `above` applies to the whole of a
+ * request that sends more than `tokens`.
  */
 export type Price = Amounts & { above?: Amounts & { tokens: number } };
 
-/** US dollars for one request. */
+/** Returns US dollars for one request. */
 export function costOf(usage: Usage, { above, ...base }: Price): number {
   const sent = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
   const price = above && sent > above.tokens ? above : base;

@@ -1,8 +1,8 @@
-// Makes the table of prices and context windows from the lists of @pydantic/genai-prices, which others keep up to date.
+// Builds the table of prices and context windows from the data of @pydantic/genai-prices.
 import { isObject } from "../json/object.ts";
 import { type PriceTable, plainName } from "./price-list.ts";
 
-/** How the data calls the vendors of the catalog. */
+/** The names of the catalog's vendors in the data. */
 export const providers: ReadonlyMap<string, string> = new Map([
   ["anthropic", "anthropic"],
   ["openai", "openai"],
@@ -19,7 +19,7 @@ export const providers: ReadonlyMap<string, string> = new Map([
   ["bedrock", "aws"],
 ]);
 
-/** What is said of a model: it answers in text, and is still there. */
+/** Matches models that do not answer in text, or are no longer available. */
 const otherKinds =
   /embed|tts|image|audio|whisper|realtime|transcri|voice|voxtral|ocr|moderation|sonic|-live|omni|guard|^(ada|babbage|curie|davinci|text-)/i;
 
@@ -43,7 +43,7 @@ function isChat(model: ListedModel): boolean {
   return isObject(model) && typeof model.id === "string" && !model.deprecated && !otherKinds.test(model.id);
 }
 
-/** `names|context|input output cacheRead cacheWrite`, then the same behind a number of tokens, or behind a day to come. */
+/** `names|context|input output cacheRead cacheWrite`, then prices above a number of tokens (`>`) or from a later day on (`@`). */
 function rowOf({ id, match, context_window: context, prices }: ListedModel, asOf: string): string | undefined {
   const [now, later] = pricesAt(prices, asOf);
   const base = now && amounts(now, (price) => price);
@@ -60,7 +60,7 @@ function rowOf({ id, match, context_window: context, prices }: ListedModel, asOf
   ].join("|");
 }
 
-/** Names that are the same model. */
+/** Returns the other names of the same model. */
 function equals(match: unknown): string[] {
   if (!isObject(match)) return [];
   if (typeof match["equals"] === "string") return [match["equals"]];
@@ -69,7 +69,7 @@ function equals(match: unknown): string[] {
 
 type Amounts = Record<string, unknown>;
 
-/** Of the day, and the next that are announced. Who asks more at some hours is counted at those. */
+/** Returns the prices of the day, and the next announced ones. Of prices that vary by hour, the highest counts. */
 function pricesAt(prices: unknown, day: string): [Amounts | undefined, { day: string; prices: Amounts }?] {
   if (!Array.isArray(prices)) return [isObject(prices) ? prices : undefined];
   let now: Amounts | undefined;
@@ -95,7 +95,7 @@ function tierOf(prices: Amounts): number | undefined {
   return isObject(input) ? (input as Tiered).tiers[0]?.start : undefined;
 }
 
-/** Undefined where it is not sold by tokens. */
+/** Returns undefined if the model is not priced by tokens. */
 function amounts(prices: Amounts, pick: (base: number, tier: number) => number): string | undefined {
   const each = ["input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok"].map((name) => {
     const base = baseOf(prices[name]);

@@ -1,4 +1,4 @@
-// From what the user asked for to one model, its server and its key. Pure and cheap: `init` is printed right after it.
+// Resolves the user's choice to one model, its server and its key. Pure and fast: `init` is printed right after it.
 
 import { UserError } from "../protocol/error-codes.ts";
 import { type EndpointType, reasoningEfforts } from "../protocol/run.ts";
@@ -34,7 +34,7 @@ import type { PriceTable } from "./price-list.ts";
 import type { Price } from "./prices.ts";
 import type { Effort, Provider } from "./provider.ts";
 
-/** An endpoint of the user's own, from courser.json. `keyEnv` and `keys` name variables, `models` ids. */
+/** An endpoint of the user from courser.json. `keyEnv` and `keys` name variables; `models` lists ids. */
 export type EndpointSettings = {
   type?: string;
   baseUrl?: string;
@@ -47,15 +47,15 @@ export type EndpointSettings = {
 };
 
 export type ModelChoice = {
-  /** --model. */
+  /** The value of the flag --model. */
   flag?: string;
-  /** --effort. */
+  /** The value of the flag --effort. */
   effortFlag?: string;
-  /** What the configuration remembers. */
+  /** The model saved in the configuration. */
   configModel?: string;
   env: Readonly<Record<string, string | undefined>>;
   endpoints?: Readonly<Record<string, EndpointSettings>>;
-  /** Saved keys by vendor. */
+  /** Keys saved by `login`, by vendor. */
   keys?: Readonly<Record<string, string>>;
   endpointFlag?: string;
   /** The wire format that `--endpoint-type` names. */
@@ -63,12 +63,12 @@ export type ModelChoice = {
   /** The program that `--token-command` names; it prints a bearer token. */
   tokenCommandFlag?: string;
   headerFlags?: readonly string[];
-  /** What the settings say of single models, by name. */
+  /** Settings for single models, by name. */
   models?: Readonly<Record<string, ModelSettings>>;
-  /** Newer prices than those that we came with. */
+  /** Prices newer than the built-in table. */
   prices?: PriceTable | undefined;
   apiKeyFlag?: string;
-  /** The name we were called by, for commands to type. */
+  /** The name this program was started as, for advice on what to type. */
   program?: string;
 };
 
@@ -76,11 +76,11 @@ export type ApiKeySource = "none" | "login" | "env" | "flag";
 
 export type ResolvedModel = {
   kind: WireKind | "offline" | "script" | "replay";
-  /** Name of the vendor or endpoint. */
+  /** The name of the vendor or endpoint. */
   vendor: string;
-  /** The same, for people. */
+  /** The vendor's name for display. */
   vendorLabel: string;
-  /** What --model would say to get it. */
+  /** The --model value that selects it. */
   id: string;
   /** The vendor's own id; for script: and replay: the file. */
   modelId: string;
@@ -90,27 +90,27 @@ export type ResolvedModel = {
   keys: readonly string[];
   apiKeySource: ApiKeySource;
   contextTokens: number;
-  /** Most tokens of one answer, where that is known. */
+  /** The most tokens of one answer, if known. */
   outputTokens?: number;
   price?: Price;
   effort?: Effort;
-  /** Runs on this machine. */
+  /** Whether it runs on this machine. */
   local: boolean;
   baseUrl?: string;
   headers: Readonly<Record<string, string>>;
   /** A program that prints the bearer token for the server. */
   tokenCommand?: string;
-  /** An OpenAI-compatible server that wants its thinking back. */
+  /** An OpenAI-compatible server that expects its thinking back. */
   takesThinking?: boolean;
-  /** Whether tags in its text are thinking and calls; undefined: until it is seen to have channels for them. */
+  /** Whether tags in its text mark thinking and calls; if undefined, they count until the server is seen to have channels for them. */
   textChannels?: boolean;
-  /** What whoever named it should know: another one answers. */
+  /** A notice for the user that another model answers. */
   notice?: string;
-  /** What to type when the key is refused. */
+  /** What to type if the key is refused. */
   keyAdvice: string;
   /** The environment, for proxies. */
   env: ModelChoice["env"];
-  /** Another model under the same choice: for fallbacks. */
+  /** Resolves another model under the same choice, for fallbacks. */
   other(name: string): ResolvedModel;
 };
 
@@ -123,7 +123,7 @@ export function resolveModel(choice: ModelChoice): ResolvedModel {
   const configModel = choice.endpointFlag ? undefined : choice.configModel;
   const named = [choice.flag, choice.env["COURSER_MODEL"], configModel].flatMap((each) => firstText(each) ?? []);
   const isHouse = (each: string) => isHouseModel(readName(choice, each).name);
-  // `auto`, and what nobody but the original has, mean the default model: the one that answers where nothing is named.
+  // `auto`, and models that only Cursor's own service has, mean the default model: the one used if none is named.
   const wanted = named.find((each) => !isAuto(each) && !isHouse(each));
   const [first] = named;
   const found = choice.endpointFlag
@@ -140,13 +140,13 @@ export function resolveModel(choice: ModelChoice): ResolvedModel {
   return { ...model, notice };
 }
 
-/** The provider, with retries, key rotation and fallbacks around it. Loads the vendor's chunk. */
+/** Opens the provider with retries, key rotation and fallbacks. Loads the vendor's code. */
 export async function createProvider(resolved: ResolvedModel, options: ProviderOptions = {}): Promise<Provider> {
   const { openProvider } = await import("./open.ts");
   return openProvider(resolved, options);
 }
 
-/** Models of the user's own endpoints, for the list. */
+/** Lists the models of the user's own endpoints. */
 export function endpointModels(endpoints: ModelChoice["endpoints"]): ModelLine[] {
   return Object.entries(endpoints ?? {}).flatMap(([name, endpoint]) =>
     (endpoint.models ?? []).map((model) => ({ id: `${name}/${model}`, name: `${model} (${name})` })),
@@ -172,7 +172,7 @@ function atEndpoint(choice: ModelChoice, url: string, named: string | undefined)
   }
   const { name, effort } = readName(choice, named);
   if (name === offlineModel.id || /^(script|replay):/.test(name)) return byName(choice, named);
-  // Keys of vendors stay with their vendors: only a key that was given for this run goes to an unknown server.
+  // Keys of vendors are sent only to their vendors: an unknown server gets only a key given for this run.
   const keys = keyList(choice, { variables: [], vendor: undefined });
   return {
     ...common(choice, keys),
@@ -192,7 +192,7 @@ function atEndpoint(choice: ModelChoice, url: string, named: string | undefined)
   };
 }
 
-/** Nobody named a model: the first vendor with a key, else the one that needs none and no network. */
+/** No model was named: picks the first vendor with a key, otherwise the offline model. */
 function byKeys(choice: ModelChoice, wanted: string | undefined): ResolvedModel {
   const byFlag = ownKey(choice.apiKeyFlag);
   const given = byFlag ?? foreignKey(choice);
@@ -308,7 +308,7 @@ function fromFile(choice: ModelChoice, kind: "script" | "replay", file: string):
   };
 }
 
-/** `name[effort=high]`, with --effort on top. */
+/** Parses `name[effort=high]`; --effort wins over it. */
 function readName(choice: ModelChoice, wanted: string): { name: string; effort?: Effort } {
   const [, name = wanted, parameters = ""] = /^([^[\]]+)\[([^\]]*)\]$/.exec(wanted.trim()) ?? [];
   let effort: Effort | undefined;
@@ -340,7 +340,7 @@ function common(
     keys: keys.all,
     apiKeySource: keys.source,
     env: choice.env,
-    // A key and an effort that were given for this run belong to the model that was named with them.
+    // A key and an effort given for this run belong to the model named with them.
     other: (name) =>
       resolveModel({
         ...choice,
@@ -351,7 +351,7 @@ function common(
   };
 }
 
-/** One letter off, with the same numbers: not a new model, but a known one with a slip. */
+/** Reports a name one letter off a known model with the same numbers: a typo rather than a new model. */
 function isMisspelt(name: string): boolean {
   const wanted = name.toLowerCase();
   const numbers = (text: string) => text.replace(/\D+/g, " ");

@@ -1,4 +1,4 @@
-// The scripted model: plays a file of replies, for tests and demos (`--model script:FILE`). docs/scripted-model.md describes the format.
+// The scripted model: plays replies from a file, for tests and demos (`--model script:FILE`). docs/scripted-model.md describes the format.
 
 import { tryParse } from "../json/object.ts";
 import { type ErrorCode, errorCodes, UserError } from "../protocol/error-codes.ts";
@@ -10,7 +10,7 @@ import { programName } from "../text/program-name.ts";
 import { interrupted, pause } from "./pause.ts";
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "./provider.ts";
 
-/** `args`: an object, or a string that is played as it is, to act a model whose arguments are malformed. */
+/** `args` is an object, or a string that is played as it is, to simulate malformed arguments. */
 type ScriptedCall = { name: string; args: unknown; id?: string };
 
 type ScriptedError = { code: ErrorCode; message: string; retryAfterMs?: number };
@@ -22,21 +22,21 @@ type ScriptedStep =
   | { type: "error"; error: ScriptedError };
 
 /**
- * `summary`: played when the agent asks for a summary of older turns, passed over otherwise. `aside`: played, in their own
- * order, for questions beside the conversation.
+ * `summary`: played when the agent asks for a summary of older turns, skipped otherwise. `aside`: played, in their own order, for
+ * questions beside the conversation.
  */
 type ScriptedReply = { steps: ScriptedStep[]; usage: Usage; expect: string[]; summary: boolean; aside: boolean };
 
-/** `continues`: a chat that is resumed goes on behind the replies that it was given. */
+/** `continues`: a resumed chat continues after the replies that it was given. */
 type Script = { replies: ScriptedReply[]; loop: boolean; continues: boolean };
 
-/** How many replies of a script a chat was given, which it keeps. */
+/** Stores with a chat how many replies of a script it was given. */
 export type ScriptPlace = { repliesGiven(file: string): number; keep(file: string, repliesGiven: number): void };
 
-/** `expects`: false where what a reply expects cannot be there, because nothing is carried out. */
+/** `expects`: false if expectations cannot be met because nothing is carried out. */
 type ScriptOptions = { repliesGiven?: number; place?: ScriptPlace; expects?: boolean };
 
-/** Throws UserError when the file is not a script. Plays on behind the replies that were given; a reply that fails is used up as well. */
+/** Throws a UserError if the file is not a script. Continues after the replies already given; a failed reply counts as given. */
 export function loadScript(text: string, file: string, options: ScriptOptions = {}): Provider {
   const { repliesGiven = 0, place, expects = true } = options;
   const { replies: all, loop, continues } = readScript(text, file);
@@ -84,8 +84,8 @@ async function* play(reply: ScriptedReply, request: ModelRequest): AsyncGenerato
         break;
       case "call": {
         const { name, args, id = `call_script_${++calls}` } = step.call;
-        // A string for `args` is the convention for arguments that are not JSON: the agent answers the call with an
-        // error that the model can act on. The adapter for vendors hands on what it could not parse in the same way.
+        // A string for `args` stands for arguments that are not JSON: the agent answers the call with an error that the model can act
+        // on. The adapter for vendors passes on unparsable arguments in the same way.
         yield { type: "part", part: { type: "tool_call", id, name, args } };
         break;
       }
@@ -98,7 +98,7 @@ async function* play(reply: ScriptedReply, request: ModelRequest): AsyncGenerato
   yield { type: "usage", usage: reply.usage };
 }
 
-/** What the harness sent since the last answer must hold every expected text. */
+/** Checks that the messages since the last answer contain every expected text. */
 function checkExpectation(reply: ScriptedReply, request: ModelRequest, entry: string): void {
   const said = lastWords(request.messages);
   const missing = reply.expect.filter((text) => !said.includes(text));
@@ -119,7 +119,7 @@ function lastWords(messages: readonly Message[]): string {
     .join("\n");
 }
 
-/** Ids stay unique in a conversation, also in one that is resumed. */
+/** Keeps ids unique in a conversation, even if it is resumed. */
 function highestCall(messages: readonly Message[]): number {
   let highest = 0;
   for (const message of messages) {
@@ -131,7 +131,7 @@ function highestCall(messages: readonly Message[]): number {
   return highest;
 }
 
-/** A value of the file and where it stands, so that a mistake can be pointed at. */
+/** A value of the file and its position, for error messages. */
 type ReplyEntry = { value: unknown; where: string };
 
 type ReportProblem = (where: string, problem: string) => never;
@@ -153,7 +153,7 @@ function readScript(text: string, file: string): Script {
 
 type ReplyEntries = Omit<Script, "replies"> & { entries: ReplyEntry[] };
 
-/** The three forms of a script: an array, an object with `replies`, or one reply a line. */
+/** Reads the three forms of a script: an array, an object with `replies`, or one reply per line. */
 function repliesIn(text: string, complain: ReportProblem): ReplyEntries {
   const plain = { loop: false, continues: false };
   if (text.trim() === "") complain("line 1", "the file is empty");
@@ -178,7 +178,7 @@ function repliesIn(text: string, complain: ReportProblem): ReplyEntries {
   return { entries, loop: object.loop === true, continues: object.continue === true };
 }
 
-/** The file as one value, comments allowed; undefined when its first line is a value of its own. */
+/** Parses the file as one value, with comments; returns undefined if its first line is a value of its own. */
 function wholeValue(text: string, complain: ReportProblem): { value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) };
@@ -210,7 +210,7 @@ function linesOf(text: string, complain: ReportProblem): ReplyEntry[] {
     });
 }
 
-/** Elements with their lines: an element begins where a brace opens at the depth of the array. */
+/** Finds the lines of the elements: an element starts where a brace opens at the depth of the array. */
 function placed(values: unknown[], text: string, depth: number): ReplyEntry[] {
   const lines: number[] = [];
   let level = 0;
@@ -228,7 +228,7 @@ function placed(values: unknown[], text: string, depth: number): ReplyEntry[] {
       level += 1;
     } else if (character === "}" || character === "]") level -= 1;
   }
-  // Elements that are not objects have no brace, so the count may not fit: then the number alone says where.
+  // Elements that are not objects have no brace, so the counts may differ: then only the number is reported.
   const known = lines.length === values.length;
   return values.map((value, index) => ({
     value,

@@ -1,4 +1,4 @@
-// A model behind a server: loads the vendor's chunk and puts retries, keys and fallbacks around it.
+// Opens a model behind a server: loads the vendor's code and adds retries, keys and fallbacks.
 
 import { createFetch } from "../net/fetch.ts";
 import { programName } from "../text/program-name.ts";
@@ -12,7 +12,7 @@ import type { Provider } from "./provider.ts";
 import type { ResolvedModel } from "./resolve.ts";
 import type { Vendor, VendorSettings } from "./vendors/vendor.ts";
 
-/** Opens a model that a fallback names and that needs no server. */
+/** Opens a built-in model that a fallback names. */
 type OpenBuiltIn = (resolved: ResolvedModel, options: ProviderOptions) => Promise<Provider>;
 
 export async function openServer(
@@ -54,10 +54,10 @@ async function openKeys(resolved: ResolvedModel, options: ProviderOptions): Prom
   const openVendor = await vendorLoaders[resolved.kind as WireKind]();
   const ask = createFetch({
     env: resolved.env,
-    // A model on this machine may read a long conversation for many minutes before it says the first word.
+    // A model on this machine may read a long conversation for many minutes before its first word.
     responseMs: options.timeoutMs ?? (resolved.local ? 30 * 60_000 : 120_000),
     idleMs: options.idleMs ?? 120_000,
-    // Compressed events arrive in lumps.
+    // Compressed events would arrive in bursts.
     acceptEncoding: "identity",
     ...(options.insecure && { tls: { rejectUnauthorized: false } }),
   });
@@ -66,7 +66,7 @@ async function openKeys(resolved: ResolvedModel, options: ProviderOptions): Prom
   const { runCommand: run } = options;
   const token = command !== undefined && run && { command, run, onToken: (text: string) => void secrets.push(text) };
   const authorised = token ? (await import("./token.ts")).bearing(ask, token) : ask;
-  // Vendors have channels for everything; servers of the user's own may not.
+  // Vendors have channels for everything; the user's own servers may not.
   const mayTag = resolved.textChannels ?? (resolved.kind === "openai-compatible" && !hosted(resolved.vendor));
   const tagged = mayTag ? (await import("./text-channels.ts")).withTextChannels : undefined;
   const keys = resolved.keys.length > 0 && !token ? resolved.keys : [undefined];

@@ -1,10 +1,10 @@
-// Thinking and calls that a local model writes into its text: <think>…</think> and <tool_call>…</tool_call>.
+// Extracts thinking and calls that a local model writes into its text: <think>…</think> and <tool_call>…</tool_call>.
 import { isObject, tryParse } from "../json/object.ts";
 import type { Part, ToolCallPart } from "../protocol/message.ts";
 import { isBlankText } from "../text/blank.ts";
 import type { ModelChunk, Provider } from "./provider.ts";
 
-/** `always`: the user says so of the server. Else tags count until it is seen to have channels of its own for what they mean. */
+/** `always`: the user's settings say so. Otherwise tags count until the server is seen to have its own channel for them. */
 export function withTextChannels(provider: Provider, always: boolean): Provider {
   const seen = { thinking: false, calls: false };
   let made = 0;
@@ -37,7 +37,7 @@ type Meaning = { thinking: boolean; call(text: string): ToolCallPart | undefined
 
 const tags = { think: "<think>", thought: "</think>", call: "<tool_call>", called: "</tool_call>" };
 
-/** One text of an answer. Thinking stands at its beginning, a call at the beginning of a line and not in code that is quoted. */
+/** Parses one text of an answer. Thinking is at its start, a call at the start of a line and not inside quoted code. */
 class TextReader {
   readonly #meaning: Meaning;
   #mode: "begin" | "think" | "text" | "call" = "begin";
@@ -62,7 +62,7 @@ class TextReader {
     if (this.#mode === "think") yield* this.#think(this.#rest);
     else if (this.#mode !== "call" || !this.#take(this.#rest)) yield* this.#say(this.#opening() + this.#rest);
     if (!isBlankText(this.#thinking)) yield { type: "part", part: { type: "thinking", text: this.#thinking.trim() } };
-    // Blanks between tags are nothing that was said.
+    // Blanks between tags are not text.
     const isTagged = this.#thinking !== "" || this.#calls.length > 0;
     if (isTagged ? !isBlankText(this.#text) : this.#text !== "")
       yield { type: "part", part: { type: "text", text: this.#text } };
@@ -106,7 +106,7 @@ class TextReader {
     }
   }
 
-  /** What comes before a tag, or may be said while it has not come, taken from what is left. */
+  /** Takes from the rest what comes before a tag, or what surely is not part of one if none has come yet. */
   #until(tag: string): [before: string, found: boolean] {
     const at = this.#rest.indexOf(tag);
     let end = at < 0 ? this.#rest.length : at;
@@ -141,7 +141,7 @@ class TextReader {
   }
 }
 
-/** JSON with name and arguments, or the XML that coder models write. Undefined: it names no tool that there is. */
+/** Parses JSON with name and arguments, or the XML that coder models write. Returns undefined if it names no available tool. */
 function callIn(text: string, names: ReadonlySet<string>, id: string): ToolCallPart | undefined {
   const json = tryParse(text.trim());
   if (isObject(json)) {

@@ -1,22 +1,22 @@
-// A bearer token that a program of the user's prints: asked for when it is needed, kept until it expires or is refused.
+// Gets a bearer token from a program of the user: run when needed, cached until the token expires or is refused.
 import { isObject, tryParse } from "../json/object.ts";
 import type { Fetch } from "../net/fetch.ts";
 import { ModelError } from "./provider.ts";
 
-/** Runs the command and returns what it printed. Throws an Error that says why there is nothing. */
+/** Runs the command and returns its output. Throws an Error that says why there is none. */
 export type RunCommand = (command: string, signal: AbortSignal | undefined) => Promise<string>;
 
 type Token = { text: string; until: number };
 
-/** One for a command, whoever asks: subagents and fallbacks use the same. */
+/** One token per command, shared by subagents and fallbacks. */
 const tokens = new Map<string, Promise<Token>>();
 
-/** So long before its end a token is no longer used. */
+/** How long before its expiry a token is no longer used. */
 const marginMs = 60_000;
 
 export type TokenUse = { command: string; run: RunCommand; onToken(token: string): void };
 
-/** Requests with the token in the place of any key, and once more with a new one where it is refused. */
+/** Sends requests with the token instead of any key, and retries once with a new one if it is refused. */
 export function bearing(ask: Fetch, use: TokenUse): Fetch {
   const send: Fetch = async (url, init = {}) => {
     const token = await tokenFrom(use, init.signal ?? undefined);
@@ -39,13 +39,10 @@ function withToken(init: RequestInit, token: string): RequestInit {
 }
 
 async function tokenFrom({ command, run, onToken }: TokenUse, signal: AbortSignal | undefined): Promise<Token> {
-  const kept = await tokens.get(command);
-  if (kept && kept.until > Date.now()) return kept;
-  const asked = run(command, signal).then(readToken);
-  tokens.set(command, asked);
   try {
-    const token = await asked;
-    onToken(token.text);
+    const kept = await tokens.get(command);
+    const token = kept && kept.until > Date.now() ? kept : await newToken(command, run(command, signal));
+    onToken(token.text); // also one that another provider asked for: it is a secret of this one too
     return token;
   } catch (error) {
     tokens.delete(command);
@@ -54,7 +51,13 @@ async function tokenFrom({ command, run, onToken }: TokenUse, signal: AbortSigna
   }
 }
 
-/** The token alone, or JSON as the programs of clouds print it. Its end is what is said of it, or what stands in it. */
+function newToken(command: string, printed: Promise<string>): Promise<Token> {
+  const asked = printed.then(readToken);
+  tokens.set(command, asked);
+  return asked;
+}
+
+/** Parses a plain token, or JSON as cloud tools print it. The expiry comes from the JSON or from the token itself. */
 export function readToken(printed: string): Token {
   const text = printed.trim();
   const json = tryParse(text);
@@ -86,7 +89,7 @@ function endOf(fields: Record<string, unknown>): number | undefined {
   return undefined;
 }
 
-/** Seconds or milliseconds since 1970. */
+/** Converts seconds or milliseconds since 1970 to milliseconds. */
 function instant(value: number): number {
   return value < 1e11 ? value * 1000 : value;
 }

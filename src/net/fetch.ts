@@ -1,5 +1,5 @@
 // The only fetcher: a `fetch` over node:http(s) with proxies and time limits. It never follows redirects.
-// Node 20's own fetch costs 145 ms and 40 MB at its first use, so it stays out of the agent's path.
+// Node 20's own fetch costs 145 ms and 40 MB at its first use, so the agent does not use it.
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { LookupFunction } from "node:net";
 import type { Duplex, Readable } from "node:stream";
@@ -13,24 +13,24 @@ import type { TunnelledRequest } from "./tunnel.ts";
 export type Fetch = typeof fetch;
 
 export type FetchOptions = {
-  /** Where the proxy variables are read; default process.env. */
+  /** The environment to read proxy variables from; default process.env. */
   env?: NodeJS.ProcessEnv;
-  /** Until the connection stands, TLS and proxy included; default 30 s. 0 = no limit, as for the others. */
+  /** Time limit for connecting, TLS and proxy included; default 30 s. 0 = no limit, here and below. */
   connectMs?: number;
-  /** Until the head of the answer; default 120 s. */
+  /** Time limit for the response headers; default 120 s. */
   responseMs?: number;
-  /** Longest silence within the answer; default 120 s. */
+  /** Longest silence within the response body; default 120 s. */
   idleMs?: number;
-  /** Encodings to ask for. An answer that is compressed all the same is unpacked. */
+  /** Encodings to ask for. A response that is compressed anyway is decompressed. */
   acceptEncoding?: string;
   tls?: Pick<ConnectionOptions, "ca" | "rejectUnauthorized">;
-  /** Connect to these and nowhere else, whatever the name means by now. A proxy in between makes it void. */
+  /** Connect only to these addresses, whatever the name resolves to by now. Has no effect behind a proxy. */
   pinned?: PinnedAddresses;
 };
 
 export type PinnedAddresses = {
   addresses: readonly string[];
-  /** Stands in for the network: gives what HTTP is spoken over, TLS done. */
+  /** Replaces the network: returns the stream to speak HTTP over, with TLS already done. */
   connect?: Connect;
 };
 
@@ -53,8 +53,8 @@ export function createFetch(options: FetchOptions = {}): Fetch {
     try {
       return await send(route, init, agent, options);
     } catch (error) {
-      // A kept connection broke before the head of an answer. The server may have closed it before it read the request, or
-      // after it had done what was asked: only what cannot happen twice is asked again, on a new connection.
+      // A reused connection broke before the response headers. The server may have closed it before reading the request or after
+      // carrying it out, so only requests that are safe to repeat are retried, on a new connection.
       if (!(error instanceof NetError) || !error.broke?.isReused) throw error;
       closeIdle(agent);
       if (!error.broke.isRepeatable) throw error;
@@ -81,7 +81,7 @@ async function createAgent(route: Route, options: FetchOptions): Promise<Agent> 
   const pinned = route.proxy ? undefined : options.pinned;
   const common = {
     keepAlive: options.pinned === undefined,
-    // Node tries the next address of a name after 250 ms, which is too soon for a slow line.
+    // Node tries the next address of a name after 250 ms, which is too soon for a slow connection.
     autoSelectFamilyAttemptTimeout: 2_000,
     ...(pinned && { lookup: lookupOf(pinned) }),
   };
@@ -90,7 +90,7 @@ async function createAgent(route: Route, options: FetchOptions): Promise<Agent> 
   return pin(new (await import("node:https")).Agent({ ...common, ...options.tls }), pinned);
 }
 
-/** Node asks this for names only. An address in the URL is its own answer, and is what was judged. */
+/** Node calls this for names only. A literal address in the URL is used as it is, and has already been checked. */
 function lookupOf({ addresses }: PinnedAddresses): LookupFunction {
   const all = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
   return (_name, { all: wantsAll }, done) =>
@@ -135,7 +135,7 @@ async function send(route: Route, init: RequestInit, agent: Agent, options: Fetc
   }
   const client = secure ? await import("node:https") : await import("node:http");
   await closeStale(agent);
-  if (signal?.aborted) throw abortReason(signal); // after the last wait: an abort that was is never told again
+  if (signal?.aborted) throw abortReason(signal); // checked after the last await: a past abort fires no event
   return await exchange(client.request(request), { route, body, signal, unwanted, options });
 }
 
@@ -166,7 +166,7 @@ function exchange(request: ClientRequest, { route, body, signal, unwanted, optio
       signal?.removeEventListener("abort", abort);
       reject(translate(error));
     };
-    // A request without a socket says nothing when it is destroyed, so the promise does not wait for its word.
+    // Destroying a request without a socket emits no event, so reject the promise here.
     const stop = (error: Error): void => {
       fail(error);
       request.destroy(error);
@@ -208,7 +208,7 @@ function exchange(request: ClientRequest, { route, body, signal, unwanted, optio
       const decoded = await decode(message);
       const limits = {
         idleMs,
-        // A server may send its headers at once and begin to think then.
+        // A server may send its headers at once and only then start working on the answer.
         firstMs: idleMs > 0 && responseMs > 0 ? Math.max(idleMs, responseMs) : 0,
         onIdle: (begun: boolean) =>
           begun || responseMs <= idleMs
@@ -224,7 +224,7 @@ function exchange(request: ClientRequest, { route, body, signal, unwanted, optio
   });
 }
 
-/** Those that change nothing, however often they are asked (RFC 9110, 9.2.1). */
+/** Methods that change nothing, however often they are repeated (RFC 9110, 9.2.1). */
 const safeMethods = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
 const whatHappened = {
@@ -242,9 +242,9 @@ async function decode(message: IncomingMessage): Promise<Readable> {
   const encoding = message.headers["content-encoding"]?.trim().toLowerCase();
   if (!encoding || encoding === "identity" || !/^(x-gzip|gzip|deflate|br)$/.test(encoding)) return message;
   const zlib = await import("node:zlib");
-  // It broke while the module was loaded: its events are over, and nobody would tell the reader.
+  // The connection broke while the module was loading: its events have already fired, so report the error here.
   if (message.destroyed) throw Object.assign(new Error("aborted"), { code: "ECONNRESET" });
-  // Whatever has arrived is handed on at once, and a cut tail is left to the reader to notice.
+  // Pass on decompressed bytes at once; the reader detects a truncated end.
   const flush = { flush: zlib.constants.Z_SYNC_FLUSH, finishFlush: zlib.constants.Z_SYNC_FLUSH };
   const unpack =
     encoding === "br"

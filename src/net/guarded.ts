@@ -1,5 +1,5 @@
-// Fetches what a model asks for: every hop and every address is judged, the judged address is the one that is
-// connected to, and time and size have an end. It goes through the same fetcher as everything else.
+// Fetches URLs that a model asks for: checks every redirect and every address, connects only to the address that was checked, and
+// limits time and size. Uses the same fetcher as everything else.
 import type { Verdict } from "../policy/need.ts";
 import { judgeAddresses, judgeUrl, type NetworkSituation } from "../policy/network.ts";
 import { redactedStart } from "../redact/shorten.ts";
@@ -10,24 +10,24 @@ import { orAborted } from "./or-aborted.ts";
 import { basicLogin, proxyFor } from "./proxy.ts";
 
 export type GuardedRequest = NetworkSituation & {
-  /** Origins that somebody has agreed to: they are not asked about again. Denials hold all the same. */
+  /** Origins that the user has approved: they are not asked about again. Denials still hold. */
   permitted?: readonly string[];
-  /** For the first origin. Elsewhere only `accept`, `accept-language` and `user-agent` go along. */
+  /** Headers for the first origin. Other origins get only `accept`, `accept-language` and `user-agent`. */
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal;
   limits?: Partial<GuardLimits>;
-  /** Where the proxy variables are read; default process.env. */
+  /** The environment to read proxy variables from; default process.env. */
   env?: NodeJS.ProcessEnv;
-  /** All addresses of a name; default the system's look-up. */
+  /** Returns all addresses of a name; default the system's lookup. */
   resolve?: Resolve;
   connect?: Connect;
 };
 
 export type GuardLimits = {
   redirects: number;
-  /** Of the body, after decompression. What is longer is cut. */
+  /** Limit of the decompressed body; the rest is cut off. */
   bytes: number;
-  /** From the first look-up to the last byte. */
+  /** Time limit from the first lookup to the last byte. */
   totalMs: number;
 };
 
@@ -37,15 +37,15 @@ export type GuardedResponse = {
   status: number;
   statusText: string;
   headers: Headers;
-  /** Where the answer came from, after redirects. */
+  /** The final URL, after redirects. */
   url: string;
-  /** Read it to its end, or leave the loop: either ends the connection. */
+  /** Read it to its end, or leave the loop: either closes the connection. */
   body: AsyncIterable<Uint8Array>;
-  /** The body was longer than the limit. Known when it has been read. */
+  /** Whether the body was longer than the limit. Known once it has been read. */
   readonly isTruncated: boolean;
 };
 
-/** A hop that may not be taken: `ask` when a rule or a person could permit it, `deny` when not. */
+/** A refused request or redirect: `ask` if a rule or the user could permit it, `deny` if not. */
 export class GuardRefusal extends Error {
   readonly verdict: Exclude<Verdict, "allow">;
   readonly reasons: readonly string[];
@@ -62,12 +62,12 @@ export class GuardRefusal extends Error {
 
 const usualLimits: GuardLimits = { redirects: 10, bytes: 10 * 2 ** 20, totalMs: 30_000 };
 
-/** Behind a proxy our own look-up is only a second opinion, and there may be no name server to give it. */
+/** Behind a proxy the local lookup is only a second opinion, and there may be no name server to answer it. */
 const opinionMs = 1_500;
 
 const goesAnywhere = new Set(["accept", "accept-language", "user-agent"]);
 
-/** Throws GuardRefusal where it may not go, NetError where it cannot. */
+/** Throws GuardRefusal if the address is not permitted, NetError if it cannot be reached. */
 export async function guardedFetch(address: string, request: GuardedRequest): Promise<GuardedResponse> {
   const limits = { ...usualLimits, ...request.limits };
   const deadline = startDeadline(limits.totalMs, request.signal, address);
@@ -111,7 +111,7 @@ function permittedUrl(address: string | URL, request: GuardedRequest): URL {
 }
 
 async function nextUrl(location: string, from: URL, request: GuardedRequest, signal: AbortSignal): Promise<URL> {
-  // Servers write names of other scripts as bytes of UTF-8, which Node hands on as Latin-1.
+  // Servers write non-ASCII names as UTF-8 bytes, which Node decodes as Latin-1.
   const text = Buffer.from(location, "latin1").toString("utf8");
   const sentOn = (reason: string) => `${from.host} redirects to ${redactedStart(text, 200)}: ${reason}`;
   if (!URL.canParse(text, from.href)) throw new GuardRefusal("deny", [sentOn("that is not a URL.")], text);
@@ -135,7 +135,7 @@ function refusalOf(from: URL, next: URL, request: GuardedRequest): GuardRefusal 
   return new GuardRefusal("ask", ["that is no longer encrypted. Fetch it directly if you mean it."], next.href);
 }
 
-/** Nobody is asked about a place that stays closed whatever they say. */
+/** Throws if the address is denied anyway, so that the user is not asked about it in vain. */
 async function closedBehind(url: URL, request: GuardedRequest, signal: AbortSignal): Promise<void> {
   try {
     await judgedAddresses(url, request, signal);
@@ -148,7 +148,7 @@ function redirectOf({ status, headers }: Response): string | undefined {
   return [301, 302, 303, 307, 308].includes(status) ? (headers.get("location") ?? undefined) : undefined;
 }
 
-/** Passwords, cookies and whatever else the caller added stay with the first origin. */
+/** Removes passwords, cookies and other headers of the caller, which only the first origin may see. */
 function withoutSecrets(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => goesAnywhere.has(name.toLowerCase())));
 }
@@ -171,7 +171,7 @@ async function askOnce(
   return await light(url, { headers, signal });
 }
 
-/** Where a host may be connected to, for requests that are made elsewhere. */
+/** Returns the addresses that a host may be reached at, for requests made elsewhere. */
 export function checkedAddresses(url: URL, request: GuardedRequest): Promise<readonly string[]> {
   const { href } = permittedUrl(url, request);
   const signal = request.signal ?? AbortSignal.timeout(usualLimits.totalMs);
@@ -182,14 +182,14 @@ function isProxied(url: URL, env: NodeJS.ProcessEnv): boolean {
   try {
     return proxyFor(url, env) !== undefined;
   } catch {
-    return false; // the fetcher says what is wrong with it
+    return false; // the fetcher reports what is wrong with it
   }
 }
 
-/** Through a proxy it is the proxy that looks the name up: ours can only warn of what we see from here. */
+/** Behind a proxy the proxy resolves the name: the local lookup can only refuse what it sees from here. */
 async function judgedAddresses(url: URL, request: GuardedRequest, signal: AbortSignal): Promise<readonly string[]> {
   const literal = /^\[(.*)\]$|^([\d.]+)$/.exec(url.hostname);
-  if (literal) return [literal[1] ?? literal[2]!]; // judged with the URL
+  if (literal) return [literal[1] ?? literal[2]!]; // already checked with the URL
   const proxied = isProxied(url, request.env ?? process.env);
   let addresses: readonly string[];
   try {
@@ -224,7 +224,7 @@ function bounded(response: Response, url: URL, limit: number, deadline: Deadline
         isTruncated = chunk.byteLength > left;
         const kept = isTruncated ? chunk.subarray(0, left) : chunk;
         if (kept.byteLength > 0) yield kept;
-        if (isTruncated) return; // leaving the loop ends the connection
+        if (isTruncated) return; // leaving the loop closes the connection
         left -= kept.byteLength;
       }
     } finally {

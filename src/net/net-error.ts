@@ -1,22 +1,21 @@
-// NetError: why a server could not be asked, by kind.
+// NetError: why a request to a server failed, by kind.
 
 /**
- * `refused`: nobody listens there. `dns`: the name has no address. `tls`: the certificate or handshake failed.
- * `timeout`: no answer in time. `idle`: the answer stopped coming. `reset`: the connection broke. `proxy`: the proxy said no.
- * `redirects`: it only ever sent us on.
+ * `refused`: nothing listens there. `dns`: the name has no address. `tls`: the certificate or handshake failed. `timeout`: no answer in
+ * time. `idle`: the answer stopped coming. `reset`: the connection broke. `proxy`: the proxy refused. `redirects`: there were too many.
  */
 export type NetErrorKind = "refused" | "dns" | "tls" | "timeout" | "idle" | "reset" | "proxy" | "redirects";
 
-/** `isRepeatable`: nothing of it was sent, or its method is safe, so that nothing can be done twice. */
+/** `isRepeatable`: nothing of the request was sent, or its method is safe, so a retry cannot do anything twice. */
 export type BrokenRequest = { isReused: boolean; isRepeatable: boolean };
 
 export class NetError extends Error {
   readonly kind: NetErrorKind;
-  /** host:port that was asked for. */
+  /** The host:port that was requested. */
   readonly host: string;
-  /** host:port of the proxy in between, if there is one. */
+  /** The host:port of the proxy in between, if there is one. */
   readonly proxy: string | undefined;
-  /** Of a connection that broke before the head of an answer. */
+  /** Set if the connection broke before the response headers. */
   readonly broke: BrokenRequest | undefined;
 
   constructor(
@@ -33,7 +32,7 @@ export class NetError extends Error {
   }
 }
 
-/** Node's error codes, told apart; anything unknown is a broken connection. */
+/** Classifies Node's error codes; any unknown one counts as a broken connection. */
 export function netErrorKind(error: unknown): NetErrorKind {
   const code = String((error as { code?: unknown } | undefined)?.code ?? "");
   if (code === "ENOTFOUND" || code === "EAI_AGAIN" || code === "EAI_FAIL" || code === "ENODATA") return "dns";
@@ -47,7 +46,7 @@ export function netErrorKind(error: unknown): NetErrorKind {
   return "reset";
 }
 
-/** The NetError inside whatever a library wrapped around it. */
+/** Finds the NetError among the causes of an error that a library wrapped. */
 export function findNetError(error: unknown): NetError | undefined {
   let current = error;
   for (let depth = 0; depth < 8 && current instanceof Error; depth++) {

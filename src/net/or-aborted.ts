@@ -1,4 +1,4 @@
-// Waiting that ends when nobody wants it any more; the work itself goes on unheard.
+// Waits for a promise until a signal aborts; the work itself continues, and its result is ignored.
 
 export function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// The way to a NATS server, hop by hop: name, connection, and what the server says of itself before anybody logs in.
+// Checks the way to a NATS server hop by hop: name, connection, and what the server reports before login.
 import type { Socket } from "node:net";
 import { isObject, tryParse } from "../json/object.ts";
 
@@ -7,9 +7,9 @@ export type NatsHop = { hop: "name" | "tcp" | "server"; ok: boolean; detail: str
 export type NatsServer = { version: string; hasJetStream: boolean; needsTls: boolean; needsLogin: boolean };
 
 const timeoutMs = 5000;
-const mostInfo = 64 * 1024;
+const maxInfo = 64 * 1024;
 
-/** Up to the first hop that fails. Never rejects. `server`: what it said. */
+/** Stops at the first hop that fails. Never rejects. `server` holds what the server reported. */
 export async function probeNats(address: string): Promise<{ hops: NatsHop[]; server?: NatsServer }> {
   const hops: NatsHop[] = [];
   let current: NatsHop["hop"] = "name";
@@ -53,7 +53,7 @@ function firstLine(socket: Socket, onConnected: () => void): Promise<string> {
     socket.once("close", () => reject(new Error("the connection was closed without a word")));
     socket.on("data", (chunk: Buffer) => {
       text += chunk.toString("utf8");
-      if (text.includes("\n") || text.length > mostInfo) resolve(text.split(/\r?\n/)[0]!);
+      if (text.includes("\n") || text.length > maxInfo) resolve(text.split(/\r?\n/)[0]!);
     });
   });
 }

@@ -1,9 +1,9 @@
-// The way to a server, hop by hop: name, connection, proxy, TLS, HTTP. Sends nothing but a request without a key.
+// Checks the way to a server hop by hop: name, connection, proxy, TLS, HTTP. Sends only a request without a key.
 import type { Socket } from "node:net";
 import type { PeerCertificate, TLSSocket } from "node:tls";
 import { type ProxyServer, proxyFor } from "./proxy.ts";
 
-/** `detail`: what was found, or why it ended here. `doubt`: it went through, and may still not do. `next`: what to try. */
+/** `detail`: what was found, or why it failed here. `doubt`: it succeeded but may still not work. `next`: what to try. */
 export type Hop = {
   hop: "name" | "tcp" | "proxy" | "tls" | "http";
   ok: boolean;
@@ -15,7 +15,7 @@ type Found = string | Omit<Hop, "hop" | "ok">;
 
 export type ProbeOptions = { env: NodeJS.ProcessEnv; timeoutMs?: number; insecure?: boolean };
 
-/** Up to the first hop that fails. Never rejects. */
+/** Stops at the first hop that fails. Never rejects. */
 export async function probe(endpoint: string, options: ProbeOptions): Promise<Hop[]> {
   const hops: Hop[] = [];
   const pass = (hop: Hop["hop"], found: Found) =>
@@ -103,7 +103,7 @@ async function secured(
   const [{ connect }, { isIP }] = await Promise.all([import("node:tls"), import("node:net")]);
   const name = hostname.replace(/^\[|\]$/g, "");
   const secure = await new Promise<TLSSocket>((resolve, reject) => {
-    // Looked at even where it is not trusted, so that its issuer can be told. `host` is what it must be made out to.
+    // Accept even an untrusted certificate, so that its issuer can be reported. `host` is the name that it must be issued for.
     const identity = { host: name, ...(isIP(name) === 0 && { servername: name }) };
     const opened = connect({ socket, rejectUnauthorized: false, ...identity }, () => resolve(opened));
     opened.once("error", reject);
@@ -120,7 +120,7 @@ async function secured(
 
 const trustIt = "trust the issuer: NODE_EXTRA_CA_CERTS=<file.pem>, or --insecure for your own server";
 
-/** Why, and what to do about it. */
+/** Returns why the certificate is not trusted, and what to do about it. */
 function untrusted(code: string, { valid_from: from, valid_to: to, subject, subjectaltname }: PeerCertificate) {
   const names = subjectaltname?.replaceAll(/(DNS|IP Address):/g, "") ?? String(subject?.CN ?? "?");
   const known: Record<string, [string, string]> = {
@@ -141,7 +141,7 @@ function untrusted(code: string, { valid_from: from, valid_to: to, subject, subj
   return known[code];
 }
 
-/** From the server to the issuer that signed last. */
+/** Lists the names in the chain, from the server to the last issuer. */
 function chainOf(first: PeerCertificate & { issuerCertificate?: PeerCertificate }): string[] {
   const names: string[] = [];
   let certificate: (PeerCertificate & { issuerCertificate?: PeerCertificate }) | undefined = first;
@@ -158,7 +158,7 @@ function chainOf(first: PeerCertificate & { issuerCertificate?: PeerCertificate 
   return names;
 }
 
-/** `proxy`: the one that passes plain requests on. */
+/** `proxy` is the one that forwards plain requests. */
 async function ask(socket: Socket, url: URL, proxy?: ProxyServer): Promise<Found> {
   const path = url.pathname || "/";
   const login = proxy?.authorization ? `Proxy-Authorization: ${proxy.authorization}\r\n` : "";
@@ -170,14 +170,14 @@ async function ask(socket: Socket, url: URL, proxy?: ProxyServer): Promise<Found
   if (status === undefined) throw new Error(`it does not speak HTTP: '${head.slice(0, 60)}'`);
   const detail = `answers '${head}'`;
   if (status === "407") throw new Error(`${detail}: the proxy requires a login, http://user:password@host:port`);
-  // Without a key, and to an address that may know only POST, other refusals say nothing.
+  // The request has no key and the address may accept only POST, so other error codes mean nothing.
   if (status.startsWith("5")) return { detail, doubt: true, next: "see whether the model answers: doctor --online" };
   if (/^30[1278]$/.test(status))
     return { detail, doubt: true, next: "redirects are not followed: use the address that it points to" };
   return detail;
 }
 
-/** The first line of what comes. */
+/** Reads the first line of the response. */
 function headOf(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";

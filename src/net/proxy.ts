@@ -1,18 +1,18 @@
-// Which proxy stands between us and a URL, by the environment variables that everybody uses.
+// Finds the proxy for a URL by the usual environment variables.
 import { BlockList, isIP } from "node:net";
-import { isLoopback } from "../policy/loopback.ts";
+import { isLoopback } from "../text/loopback.ts";
 
 export type ProxyServer = {
   protocol: "http:" | "https:";
   hostname: string;
   port: number;
-  /** Value of Proxy-Authorization. */
+  /** The value of Proxy-Authorization. */
   authorization?: string;
 };
 
-/** The proxy for a URL, or nothing when it is asked directly. Throws a plain Error with words for the user. */
+/** Returns the proxy for a URL, or undefined if it is reached directly. Throws a plain Error with a message for the user. */
 export function proxyFor(url: URL, env: NodeJS.ProcessEnv): ProxyServer | undefined {
-  if (isLoopback(url.hostname)) return undefined; // a proxy elsewhere would reach another machine
+  if (isLoopback(url.hostname)) return undefined; // for a remote proxy, loopback is another machine
   const name = url.protocol === "https:" ? "https_proxy" : "http_proxy";
   const found = setting(env, name) ?? setting(env, "all_proxy");
   if (!found || excluded(url, setting(env, "no_proxy")?.value ?? "")) return undefined;
@@ -53,7 +53,7 @@ export function basicLogin({ username, password }: URL): string {
   return `Basic ${Buffer.from(`${decoded(username)}:${decoded(password)}`).toString("base64")}`;
 }
 
-/** A lone % is itself. */
+/** Keeps the text as it is if a lone % makes it undecodable. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -62,7 +62,7 @@ function decoded(text: string): string {
   }
 }
 
-/** NO_PROXY: `*`, hosts (with their subdomains), `.suffix`, `*.suffix`, `host:port`, addresses and CIDR blocks. */
+/** Matches NO_PROXY: `*`, hosts (with their subdomains), `.suffix`, `*.suffix`, `host:port`, addresses and CIDR blocks. */
 function excluded(url: URL, list: string): boolean {
   const host = unbracket(url.hostname).toLowerCase().replace(/\.$/, "");
   const port = url.port || (url.protocol === "https:" ? "443" : "80");

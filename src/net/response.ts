@@ -1,27 +1,27 @@
-// The part of the web's Response that provider packages use, over a message of node:http.
+// Implements the part of the web's Response that provider packages use, over a node:http message.
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { Headers } from "./headers.ts";
 
 export type BodyLimits = {
-  /** Longest silence between two pieces of the body; 0 = no limit. */
+  /** Longest silence between two chunks of the body; 0 = no limit. */
   idleMs: number;
-  /** Longest silence before the first one. */
+  /** Longest silence before the first chunk. */
   firstMs: number;
-  /** `begun`: a piece has come. */
+  /** `begun`: a chunk has arrived. */
   onIdle(begun: boolean): Error;
   translate(error: unknown): unknown;
   /** Called once, however the body ends. */
   onEnd(): void;
 };
 
-/** `decoded`: the message's bytes after decompression. */
+/** `decoded` is the message's body after decompression. */
 export function responseOf(message: IncomingMessage, decoded: Readable, url: string, limits: BodyLimits): Response {
   const headers = new Headers();
   const raw = message.rawHeaders;
   for (let index = 0; index + 1 < raw.length; index += 2) headers.append(raw[index]!, raw[index + 1]!);
   if (decoded !== message) {
-    // They describe the bytes on the wire, which nobody sees any more.
+    // They describe the compressed bytes, which the reader no longer sees.
     headers.delete("content-encoding");
     headers.delete("content-length");
   }
@@ -39,9 +39,9 @@ export function responseOf(message: IncomingMessage, decoded: Readable, url: str
   return response as unknown as Response;
 }
 
-const mostAtOnce = 16 * 2 ** 20;
+const maxAtOnce = 16 * 2 ** 20;
 
-/** A body, and the ways to read it whole. */
+/** Adds the methods that read a whole body. */
 export function withReaders(body: ReadableStream<Uint8Array>) {
   const bytes = async (): Promise<Buffer> => {
     const chunks: Uint8Array[] = [];
@@ -49,7 +49,7 @@ export function withReaders(body: ReadableStream<Uint8Array>) {
     for await (const chunk of body) {
       chunks.push(chunk);
       length += chunk.length;
-      if (length > mostAtOnce) throw new Error(`The answer has more than ${mostAtOnce / 2 ** 20} MiB`);
+      if (length > maxAtOnce) throw new Error(`The answer has more than ${maxAtOnce / 2 ** 20} MiB`);
     }
     return Buffer.concat(chunks);
   };
@@ -71,7 +71,7 @@ function bodyOf(message: IncomingMessage, decoded: Readable, limits: BodyLimits)
   const disarm = (): void => clearTimeout(timer);
   const arm = (): void => {
     disarm();
-    // Only while somebody waits for bytes: a slow reader is not a silent server.
+    // The timer runs only while a reader waits for bytes: a slow reader is not a silent server.
     const longestMs = begun ? limits.idleMs : limits.firstMs;
     if (longestMs > 0 && !over) timer = setTimeout(() => message.destroy(limits.onIdle(begun)), longestMs);
   };
@@ -85,7 +85,7 @@ function bodyOf(message: IncomingMessage, decoded: Readable, limits: BodyLimits)
     start(controller) {
       decoded.on("data", (chunk: Buffer) => {
         begun = true;
-        if (over) return; // cancelled: what was under way still comes
+        if (over) return; // cancelled: data that was under way still arrives
         controller.enqueue(chunk);
         if ((controller.desiredSize ?? 0) > 0) return arm();
         decoded.pause();
@@ -100,7 +100,7 @@ function bodyOf(message: IncomingMessage, decoded: Readable, limits: BodyLimits)
         if (over) return;
         finish();
         controller.error(limits.translate(error));
-        message.destroy(); // what cannot be unpacked would wait in its connection for ever
+        message.destroy(); // otherwise bytes that cannot be decompressed would wait in the connection for ever
       };
       decoded.on("error", fail);
       decoded.on("close", () => fail(Object.assign(new Error("aborted"), { code: "ECONNRESET" })));

@@ -1,5 +1,6 @@
-// A fetch for one server that the user named: it may be anywhere, other hosts that it leads to may not.
-import { judgeAddress, parseAddress } from "../policy/network.ts";
+// A fetch for one server that the user named: the server may be anywhere, the other hosts that it refers to may not.
+import { judgeAddress } from "../policy/network.ts";
+import { parseAddress } from "../text/ip-address.ts";
 import { createFetch, type Fetch } from "./fetch.ts";
 import { checkedAddresses, GuardRefusal } from "./guarded.ts";
 import { Headers } from "./headers.ts";
@@ -9,16 +10,16 @@ const longestLine = 16 * 2 ** 20;
 
 export type ServerFetchOptions = {
   env: NodeJS.ProcessEnv;
-  /** For the server itself: what it leads to does not get them. */
+  /** Sent to the server itself, not to the hosts it refers to. */
   headers?: Readonly<Record<string, string>>;
 };
 
 /**
- * For `named`, host and port as they stand there. Whatever else it sends us to (a place to log in, a token endpoint) must
- * be encrypted and public, unless the server itself is on this machine: then so may they be.
+ * Reaches `named` by exactly its host and port. Other hosts that it refers to (a login page, a token endpoint) must be encrypted and
+ * public, unless the server itself is on this machine: then they may be too.
  */
 export function createServerFetch(named: URL, { env, headers = {} }: ServerFetchOptions): Fetch {
-  // A stream of events may be silent for hours, and an answer take as long as the work behind it.
+  // An event stream may be silent for hours, and a response may take as long as the work behind it.
   const limits = { env, responseMs: 0, idleMs: 0 };
   const own = createFetch(limits);
   const serverFetch = async (input: string | URL | { url: string }, init: RequestInit = {}): Promise<Response> => {
@@ -34,14 +35,14 @@ export function createServerFetch(named: URL, { env, headers = {} }: ServerFetch
   return serverFetch as Fetch;
 }
 
-/** What the transport itself says counts more. */
+/** Merges the headers; those of the transport win over the configured ones. */
 function withHeaders(configured: Readonly<Record<string, string>>, given: RequestInit["headers"]): [string, string][] {
   const merged = new Headers(configured);
   for (const [name, value] of new Headers((given ?? {}) as Record<string, string>)) merged.set(name, value);
   return [...merged];
 }
 
-/** Undefined: on this machine, as the server itself is. */
+/** Returns undefined if both the server and this URL are on this machine. */
 async function otherAddresses(url: URL, named: URL, env: NodeJS.ProcessEnv): Promise<readonly string[] | undefined> {
   if (isLoopback(named) && isLoopback(url)) return undefined;
   if (url.protocol !== "https:")
@@ -55,7 +56,7 @@ export function isLoopback({ hostname }: URL): boolean {
   return parseAddress(host) !== undefined && judgeAddress(host).kind === "loopback";
 }
 
-/** A line that never ends would be kept whole by whoever reads it. */
+/** Limits the length of a line, since a reader would buffer an endless one. */
 function bounded(response: Response): Response {
   if (!response.body) return response;
   let length = 0;

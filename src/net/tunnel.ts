@@ -1,4 +1,4 @@
-// An https agent whose connections go through an HTTP proxy by CONNECT.
+// An https agent that connects through an HTTP proxy with CONNECT.
 import type { IncomingMessage, RequestOptions } from "node:http";
 import type { Agent as HttpsAgent } from "node:https";
 import type { Duplex } from "node:stream";
@@ -10,7 +10,7 @@ type ConnectCallback = (error: Error | null, socket?: Duplex) => void;
 type Destroyable = { destroy(): unknown };
 type TunnelTarget = { host?: string | null; port?: number | string | null; servername?: string; unwanted: AbortSignal };
 
-/** What a request through a tunnel says besides: aborted when it ended before its connection stood. */
+/** An extra option of requests through a tunnel: `unwanted` aborts when the request ended before it was connected. */
 export type TunnelledRequest = { unwanted: AbortSignal };
 
 export async function tunnelAgent(proxy: ProxyServer, tls: ConnectionOptions): Promise<HttpsAgent> {
@@ -28,8 +28,8 @@ export async function tunnelAgent(proxy: ProxyServer, tls: ConnectionOptions): P
       if (error) for (const part of parts) part.destroy();
       done(error, secure);
     };
-    // Nothing of a connection that nobody waits for may keep the process: not the CONNECT, not the handshake.
-    // The time limits are the waiting request's, which count from before this.
+    // A connection that no request waits for must not keep the process alive: neither its CONNECT nor its handshake.
+    // The time limits are those of the waiting request, which started earlier.
     const giveUp = (): void => end(place.unwanted.reason as Error);
     const fail = (error: unknown, message: string): void =>
       end(new NetError(error ? netErrorKind(error) : "proxy", message, { host: target, proxy: through, cause: error }));
@@ -51,7 +51,7 @@ export async function tunnelAgent(proxy: ProxyServer, tls: ConnectionOptions): P
         fail(undefined, refusal(through, target, answer));
         return;
       }
-      // An address is not a server name: TLS sends names only.
+      // TLS sends only names as the server name, not addresses.
       const servername = place.servername ?? (/[:]|^[\d.]+$/.test(host) ? undefined : host);
       const secure = connect({ ...tls, socket, ...(servername && { servername }) });
       parts = [secure, socket];

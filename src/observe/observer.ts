@@ -1,5 +1,5 @@
-// What can be watched of a run: its events, the questions to its models, what it waited for. A log and a tracer are observers; what
-// they do never changes the run.
+// Observer: receives a run's events, its model requests and what it waited for. The log and the tracer
+// are observers; they never change the run.
 import type { ModelChunk, ModelRequest, Provider } from "../model/provider.ts";
 import { ModelError } from "../model/provider.ts";
 import type { Usage } from "../protocol/event.ts";
@@ -7,13 +7,13 @@ import type { Part } from "../protocol/message.ts";
 import type { Recorded } from "../protocol/run.ts";
 import type { Waited } from "../protocol/waiting.ts";
 
-/** One question to a model, its retries included. */
+/** One request to a model, including its retries. */
 export type ModelCall = {
   number: number;
-  /** The model as it is shown, such as `GPT-5`. */
+  /** The model's display name, such as `GPT-5`. */
   name: string;
   provider: string;
-  /** The address of its server, where it has one. */
+  /** The address of its server, if it has one. */
   url?: string;
   request: ModelRequest;
   startedAt: number;
@@ -21,30 +21,30 @@ export type ModelCall = {
 
 export type ModelAnswer = {
   endedAt: number;
-  /** When the first piece came; absent where none did. */
+  /** When the first piece arrived; absent if none did. */
   firstAt?: number;
   usage?: Usage;
   parts: readonly Part[];
   error?: { code: string; message: string };
-  /** The run did not want the rest. */
+  /** True if the run stopped reading before the end. */
   cut?: true;
 };
 
 export type ModelRetry = Extract<ModelChunk, { type: "retry" }>;
 
-/** Times are milliseconds since 1970. */
+/** All times are milliseconds since 1970. */
 export interface Observer {
   event(recorded: Recorded, at: number): void;
   asked(call: ModelCall): void;
   retried(call: ModelCall, retry: ModelRetry, at: number): void;
   answered(call: ModelCall, answer: ModelAnswer): void;
-  /** For hooks, servers and people: calls of tools and questions to models are told above. */
+  /** Called after waiting for a hook, server or person; tool calls and model requests are reported above. */
   waited(waited: Waited, endedAt: number): void;
-  /** For people who look for a fault. */
+  /** Called with debug messages. */
   said(message: string, at: number): void;
-  /** The run cannot begin, or broke. */
+  /** Called if the run cannot start, or breaks. */
   failed(error: unknown, at: number): void;
-  /** Nothing follows. Says what went wrong with observing, if anything did. */
+  /** Called last. Resolves to what went wrong with observing, if anything did. */
   end(): Promise<string | undefined>;
 }
 
@@ -52,7 +52,7 @@ type ListenedModel = { displayName: string; baseUrl?: string };
 
 let questions = 0;
 
-/** The same provider, listened to. */
+/** Wraps a provider so that its requests and answers are reported to observers. */
 export function listenedTo(provider: Provider, model: ListenedModel, observers: readonly Observer[]): Provider {
   return {
     get id() {

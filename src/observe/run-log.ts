@@ -1,4 +1,4 @@
-// --log FILE: what a run did, one JSON object a line, without secrets. docs/observability.md names the lines.
+// --log FILE: writes what a run did, one JSON object per line, with secrets redacted. docs/observability.md lists the lines.
 import { closeSync, openSync, writeSync } from "node:fs";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent, Outcome } from "../protocol/event.ts";
@@ -12,12 +12,12 @@ type Fields = Record<string, unknown>;
 
 export type LogOptions = {
   file: string;
-  /** Of the program and of this process, for the first line. */
+  /** Facts about the program and this process, for the first line. */
   started: Fields;
   redact(text: string): string;
 };
 
-/** Throws UserError where the file cannot be written. */
+/** Throws a UserError if the file cannot be written. */
 export function openLog({ file, started, redact }: LogOptions): Observer {
   const log = new RunLog(file, redact);
   log.line("info", "start", Date.now(), started);
@@ -34,7 +34,7 @@ class RunLog implements Observer {
     this.#file = file;
     this.#redact = redact;
     try {
-      // Several runs may write to one file: each line is added to its end at once.
+      // Several runs may write to one file: each line is appended at once.
       this.#descriptor = openSync(file, "a", 0o600);
     } catch (error) {
       throw new UserError(
@@ -132,7 +132,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** What is worth a line. Texts are not: the stream and the chat have them. */
+/** Selects the events worth a line. Texts are left out: the stream and the chat have them. */
 function describe(event: AgentEvent): [Level, string, Fields] | undefined {
   switch (event.type) {
     case "init": {
@@ -173,7 +173,7 @@ function describe(event: AgentEvent): [Level, string, Fields] | undefined {
   }
 }
 
-/** How it ended, and why it did not do what it should. */
+/** How the call ended and, if it failed, why. */
 function toolEnd({ callId, tool, outcome, startedAt, completedAt }: Extract<AgentEvent, { type: "tool_end" }>): Fields {
   const { exitCode, reason, message } = fieldsOf(outcome);
   return {

@@ -1,4 +1,4 @@
-// Bytes of a stream of any length in bounded memory: the beginning and the end, characters never cut.
+// Keeps the beginning and the end of a byte stream in bounded memory, without cutting a UTF-8 character.
 
 /** Keeps the first and the last bytes of a stream of any length. */
 export class BoundedBytes {
@@ -6,7 +6,7 @@ export class BoundedBytes {
   readonly #headLimit: number;
   readonly #tailLimit: number;
   #head = new GrowingBytes();
-  /** Filled from the front, then overwritten in circles. */
+  /** A ring buffer: appended to until it is full, then overwritten from the front. */
   #tail = new GrowingBytes();
   #tailStart = 0;
 
@@ -39,12 +39,12 @@ export class BoundedBytes {
     }
   }
 
-  /** All of it, as long as nothing was left out. */
+  /** Returns every byte while nothing has been dropped; otherwise the head followed by the tail. */
   bytes(): Buffer {
     return Buffer.concat([this.#head.view(), ...this.#tailInOrder()]);
   }
 
-  /** Valid text, whatever the bytes were; a line in the middle says what is missing. */
+  /** Returns valid text for any bytes; where bytes were dropped, a line in the middle says how many. */
   text(): string {
     if (!this.isCut) return this.bytes().toString("utf8");
     const head = this.#head.view();
@@ -84,7 +84,7 @@ class GrowingBytes {
   }
 }
 
-/** How many bytes remain when a character that is cut off at the end is left out. */
+/** Returns the length without a UTF-8 character that is cut off at the end. */
 export function wholeLength(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back]!;

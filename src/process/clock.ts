@@ -1,14 +1,14 @@
-// Time that only goes on, and waiting that ends.
+// A monotonic clock, and waiting with a time limit.
 
-/** Since this process began. `performance.now()` says the same, and loads a module that costs milliseconds at start-up. */
+/** Milliseconds since this process started. `performance.now()` would do, but loads a module that costs milliseconds at start-up. */
 export function milliseconds(): number {
   return process.uptime() * 1000;
 }
 
-export async function happensWithin(event: Promise<unknown>, limitMs: number): Promise<boolean> {
+export async function settlesWithin(event: Promise<unknown>, limitMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
-    // A busy process sees its timers before its pipes: what has come by then is looked at first.
+    // In a busy process timers fire before pipes are read, so let pending input be handled first.
     timer = setTimeout(() => setImmediate(() => resolve(false)), limitMs);
   });
   try {

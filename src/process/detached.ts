@@ -1,7 +1,7 @@
-// Starts a program that outlives this one: in a session of its own, with no stream of ours.
+// Starts a program that outlives this process: in its own session, sharing no stream with it.
 import { closeSync, openSync } from "node:fs";
 
-/** `log`: a file that its stderr is added to. Undefined: it could not be started. */
+/** Returns the process id, or undefined if the program could not be started. Its stderr is appended to the file `log`. */
 export function startDetached(
   [program, ...args]: readonly string[],
   { cwd, env, log }: { cwd: string; env: NodeJS.ProcessEnv; log?: string },
@@ -16,7 +16,7 @@ export function startDetached(
       windowsHide: true,
       stdio: ["ignore", "ignore", stderr],
     });
-    child.on("error", () => {}); // told by the missing number
+    child.on("error", () => {}); // the missing pid reports the failure
     child.unref();
     return child.pid;
   } finally {

@@ -1,15 +1,15 @@
-// What is still running when this process ends goes with it.
+// Ends all running children when this process exits.
 
 type Running = { endNow(): void };
 
-// One listener for all, since Node warns of an eleventh. A process that is killed outright cannot do this: then the guard does.
+// One listener for all children, since Node warns about an eleventh. If this process is killed outright, the guard ends them instead.
 const running = new Set<Running>();
 const endRunning = () => {
   for (const each of running) {
     try {
       each.endNow();
     } catch {
-      // Nobody is left to hear of it, and the others must end all the same.
+      // The error cannot be reported any more, and the remaining children must still be ended.
     }
   }
 };
@@ -19,7 +19,7 @@ export function endWithThisProcess(each: Running): void {
   running.add(each);
 }
 
-/** It has ended. */
+/** Stops tracking a child that has ended. */
 export function forget(each: Running): void {
   running.delete(each);
   if (running.size === 0) process.removeListener("exit", endRunning);

@@ -1,8 +1,10 @@
-// Where a program is.
+// Finds the path of a program.
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, resolve } from "node:path";
 
-/** Absolute, since it may be run in another directory: a path from here, a name as the system would find it. */
+/**
+ * Returns an absolute path, since the program may run in another directory. Paths are resolved from the current directory, names in PATH.
+ */
 export function findProgram(
   program: string,
   env: NodeJS.ProcessEnv = process.env,
@@ -12,14 +14,14 @@ export function findProgram(
   const endings = isWindows ? ["", ...(env["PATHEXT"] ?? ".COM;.EXE;.BAT;.CMD").split(";")] : [""];
   if (/[/\\]/.test(program)) return endings.map((ending) => resolve(program + ending)).find(isFile);
   const folders = (env["PATH"] ?? env["Path"] ?? "").split(isWindows ? ";" : delimiter).filter((path) => path !== "");
-  // npm puts a script without an ending beside the `.cmd`, which Windows cannot start.
+  // npm puts a script without an extension beside the `.cmd`, and Windows cannot start that one.
   const tried = isWindows ? endings.slice(1) : endings;
   return folders
     .flatMap((folder) => tried.map((ending) => resolve(folder, program + ending)))
     .find(isWindows ? isFile : isProgram);
 }
 
-/** A file that this user may run. */
+/** Reports whether the path is a file that this user may execute. */
 export function isProgram(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);

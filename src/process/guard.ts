@@ -1,9 +1,11 @@
-// Guard: a small process beside this one that ends what this one has started, should it be killed outright.
-// One for all children: it is told of each by a line, and sees the end of this process as the end of its input.
+// Guard: a small helper process that ends the children of this one should this process be killed outright. One guard serves all
+// children: it is sent a line about each, and notices the end of this process by the end of its input.
 import type { ChildProcess } from "node:child_process";
 import { endWithThisProcess, forget } from "./exit.ts";
 
-/** How the guard finds a child: by its group (a negative number) or by itself, and by its mark all that carries it on. */
+/**
+ * `target` is what the guard signals: a process group (a negative number) or a pid. Descendants are found by the mark with `number`.
+ */
 type Guarded = { number: number; target: number };
 
 const guarded = new Map<number, Guarded>();
@@ -12,16 +14,16 @@ let guard: ChildProcess | undefined;
 const name = `COURSER_CALL_${process.pid.toString(36)}${Math.random().toString(36).slice(2, 8)}_`;
 
 /**
- * To be called before a child is spawned: the guard then stands, and knows the next child by its mark even if this process
- * is killed before it can tell more. The mark is the name of a variable for the child's environment, which reaches all its
- * descendants. A name of its own for each child, not a value: marks of outer calls then stay beside those of inner ones.
+ * Call this before spawning a child: it starts the guard, which then finds the next child by its mark even if this process is killed
+ * before it can send the pid. The mark is the name of an environment variable that all descendants inherit. Each child gets its own
+ * name, not its own value, so that the marks of outer calls stay beside those of inner ones.
  */
 export function nextMark(): string {
   guard ??= startGuard();
   return `${name}${started + 1}`;
 }
 
-/** The child with the next mark was spawned. Returns how to say that it has ended. */
+/** Registers the child that was spawned with the next mark. Returns a function that reports its end. */
 export function guardChild(pid: number, { leadsGroup }: { leadsGroup: boolean }): () => void {
   const number = ++started;
   const child = { number, target: leadsGroup ? -pid : pid };
@@ -37,7 +39,7 @@ function tell({ number, target }: Guarded): void {
 }
 
 function startGuard(): ChildProcess | undefined {
-  // On Windows the system ends the children of a process that is gone: Node starts them in a job.
+  // On Windows Node starts children in a job, and the system ends them with their parent.
   if (process.platform === "win32") return undefined;
   const { spawn } = process.getBuiltinModule("node:child_process");
   const child = spawn("/bin/sh", ["-c", script, "guard", name], {
@@ -46,10 +48,10 @@ function startGuard(): ChildProcess | undefined {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
   });
-  const onExit = { endNow: () => child.kill("SIGKILL") }; // the children end by the same way
+  const onExit = { endNow: () => child.kill("SIGKILL") }; // this process's exit handler ends the children too
   const over = () => {
     forget(onExit);
-    if (guard === child) guard = undefined; // the next child gets another one
+    if (guard === child) guard = undefined; // the next child starts a new guard
   };
   child.on("error", over).on("exit", over);
   child.stdin.on("error", () => {});
@@ -62,8 +64,8 @@ function startGuard(): ChildProcess | undefined {
 }
 
 /**
- * Lines: `number target` for a child, `number` for its end. Afterwards all that is left is asked to end, and killed a moment
- * later. What sheds its group, its parent and its environment at once is not found: only the sandbox holds that.
+ * Reads lines: `number target` for a new child, `number` for its end. When its input ends, it sends SIGTERM to everything left and SIGKILL
+ * a moment later. It does not find a process that sheds its group, its parent and its environment at once: only the sandbox can hold that.
  */
 const script = `
 trap '' HUP INT QUIT TERM

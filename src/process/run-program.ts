@@ -1,4 +1,4 @@
-// Runs one program to its end and keeps what it says, within bounds.
+// Runs one program to its end and keeps a bounded amount of its output.
 import { BoundedBytes } from "./bounded-bytes.ts";
 import { type ProcessEnding, Supervisor, type SupervisorRequest } from "./supervisor.ts";
 
@@ -6,20 +6,20 @@ export type ProgramRequest = Pick<
   SupervisorRequest,
   "command" | "cwd" | "env" | "input" | "keepOpen" | "timeoutMs" | "graceMs" | "signal" | "leftovers" | "plain"
 > & {
-  /** Most bytes kept of each stream. */
+  /** The most bytes kept of each stream. */
   keepBytes?: number;
 };
 
 export type ProgramEnd = Pick<ProcessEnding, "exitCode" | "signal" | "stages" | "durationMs" | "failure"> & {
   stdout: Buffer;
   stderr: string;
-  /** More was said than was kept. */
+  /** The program wrote more than was kept. */
   isCut: boolean;
   timedOut: boolean;
   cancelled: boolean;
 };
 
-/** Never rejects: what could not be started says so by its `failure`. */
+/** Never rejects: `failure` says why the program could not be started. */
 export async function runProgram({ keepBytes = 1024 * 1024, ...request }: ProgramRequest): Promise<ProgramEnd> {
   const kept = { stdout: new BoundedBytes(keepBytes), stderr: new BoundedBytes(keepBytes) };
   const supervisor = new Supervisor({ ...request, onOutput: (stream, chunk) => kept[stream].push(chunk) });

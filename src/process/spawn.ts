@@ -1,4 +1,4 @@
-// How children are spawned, and what was missing when one could not be.
+// Spawns child processes, and explains why one could not be spawned.
 
 import type { ChildProcess } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
@@ -8,13 +8,13 @@ type SpawnRequest = {
   command: readonly string[];
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** "inherit": our own. Else what it says is read, and what it hears is written or nothing. */
+  /** "inherit" shares this process's streams. Otherwise output is piped, and input is piped or absent. */
   streams: "pipe" | "noInput" | "inherit";
-  /** Two more descriptors, 3 to be read and 4 to be written by the program. */
+  /** Opens two more descriptors: the program reads 3 and writes 4. */
   channel: boolean;
-  /** Stays in our own session. */
+  /** Keeps the child in this process's session. */
   plain?: boolean;
-  /** One of our descriptors that it has as 3. */
+  /** A descriptor of this process that the child gets as 3. */
   inherited?: number;
 };
 
@@ -26,7 +26,7 @@ export function spawnChild({ command, cwd, env, streams, channel, plain, inherit
   return spawn(program, [...args], {
     cwd,
     env,
-    // No controlling terminal to ask for passwords on, and one group to signal.
+    // A session of its own: no controlling terminal to ask for passwords on, and one group to signal.
     detached: !plain && process.platform !== "win32",
     windowsHide: true,
     windowsVerbatimArguments: verbatim,
@@ -39,11 +39,11 @@ function shellOf(env: SpawnRequest["env"]): { shell?: string } {
   return shell === undefined ? {} : { shell };
 }
 
-/** `code`: what is missing, where that is known. */
+/** `code` says what is missing, if known. */
 export type StartFailure = { code?: "CWD_MISSING" | "CLI_NOT_FOUND"; message: string; cause: unknown };
 
 export function startFailure(cause: unknown, program: string, cwd: string): StartFailure {
-  // The system says ENOENT for a missing folder as for a missing program.
+  // ENOENT can mean a missing working directory as well as a missing program.
   const why = folderProblem(cwd);
   if (why !== undefined) return { code: "CWD_MISSING", message: `The working directory ${cwd} ${why}.`, cause };
   switch ((cause as NodeJS.ErrnoException).code) {

@@ -1,68 +1,71 @@
-// Supervisor: one process from its start to its end. It can be stopped in stages at any time, what grew out of it is ended,
-// and none of it outlives this process.
+// Supervisor: manages one process from start to end. It can be stopped in stages at any time, its descendants are ended with it, and
+// none of them outlives this process.
 import type { ChildProcess } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import { happensWithin, milliseconds } from "./clock.ts";
+import { milliseconds, settlesWithin } from "./clock.ts";
 import { endWithThisProcess, forget } from "./exit.ts";
 import { guardChild, nextMark } from "./guard.ts";
 import { type StartFailure, spawnChild, startFailure } from "./spawn.ts";
 import { ProcessTree } from "./tree.ts";
 
-/** Of a stop: asked to cancel, asked to end, ended. */
+/** The stages of a stop: ask the program to cancel, ask it to end, kill it. */
 export type Stage = "cancel" | "SIGTERM" | "SIGKILL";
 
-/** Why this side ends a process. `Reason`: what else there is to say for one kind of them. */
+/** Why the supervisor ends a process. `Reason` adds the caller's own reasons. */
 type StopReason<Reason extends string = never> = "timedOut" | "cancelled" | Reason;
 
 export type SupervisorRequest<Reason extends string = never> = {
-  /** Program and arguments; no shell. */
+  /** Program and arguments, run without a shell. */
   command: readonly string[];
   cwd: string;
-  /** The whole environment. */
+  /** The whole environment; nothing is inherited. */
   env: NodeJS.ProcessEnv;
-  /** What really runs, where that is not `command` itself. Asked just before the start. */
+  /** Called just before the start; returns what to run in place of `command`. */
   enter?(): Enclosure;
-  /** Its standard input; else that is empty. A program need not read it. */
+  /** Standard input, empty by default. The program need not read it. */
   input?: string;
-  /** Its input does not end with `input`. */
+  /** Keeps the input open after `input` was written. */
   keepOpen?: boolean;
-  /** Told every chunk as it comes. */
+  /** Called with every chunk of output as it arrives. */
   onOutput?(stream: "stdout" | "stderr", chunk: Buffer): void;
-  /** Descriptors 3 and 4 are ours to speak with it; what comes is given here. It must end when they break. */
+  /** Opens a channel on descriptors 3 and 4; called with what the program sends. The program must end when they break. */
   onChannel?(chunk: Buffer): void;
-  /** It has our own input and output, instead. */
+  /** Gives the program this process's own input and output. */
   inheritStreams?: boolean;
-  /** Stays in our own session: for what neither asks nor forks, which the scheduler then treats as our own work. */
+  /**
+   * Stays in this process's session: for programs that never prompt or
+   * fork, which the scheduler then counts as part of this process's work.
+   */
   plain?: boolean;
   signal?: AbortSignal;
-  /** None: no limit. */
+  /** The time limit; none if absent. */
   timeoutMs?: number;
-  /** Shared by the stages of a stop: the whole of it takes hardly longer. */
+  /** Time shared by the stages of a stop, which as a whole takes hardly longer. */
   graceMs?: number;
-  /** The stages one by one, where they are to differ. */
+  /** Time for each stage, where the stages should differ. */
   stageMs?: { cancel?: number; term?: number };
-  /** First of a stop: says it in the program's own way; false when it has no ear for that. */
+  /** First stage of a stop: cancels in the program's own way. Returns false if the program has none. */
   cancel?(reason: StopReason<Reason>): boolean;
   /**
-   * What to do with processes that outlive it. "group": those that left its group may go on, unless it had to be stopped.
-   * "ignore": for programs that never fork.
+   * What to do with processes that outlive it. "group": those that left its group may
+   * continue, unless it had to be stopped. "ignore": for programs that never fork.
    */
   leftovers?: "kill" | "group" | "ignore";
-  /** Our reader has not yet taken what came: so long, silence does not mean that this was all. */
+  /** The consumer has not yet taken the output that arrived; until then, silence does not mean that the output is complete. */
   isHeldUp?(): boolean;
 };
 
-/** What a process is laid into: how it is started there, told to end, and left. */
+/** An environment that a process runs in, such as a sandbox: how it is started there, signalled, and cleaned up after. */
 export interface Enclosure {
   command: readonly string[];
   env: NodeJS.ProcessEnv;
-  /** Called when `command` was started. */
+  /** Called once `command` has been started. */
   started?(pid: number): void;
-  /** Sends a signal to what runs inside; false when it cannot. */
+  /** Sends a signal to the process inside; returns false if it cannot. */
   signal?(name: NodeJS.Signals): boolean;
   /**
-   * Called once when it has ended, however it did: also as this process ends. `notes`: sentences about what happened inside.
-   * `notBegun`: why the command was never started in there.
+   * Called once after the process has ended for any reason, also when this process exits. `notes` are sentences about what happened
+   * inside; `notBegun` says why the command was never started there.
    */
   leave?(): { notes: readonly string[]; notBegun?: string };
 }
@@ -70,33 +73,33 @@ export interface Enclosure {
 type Exit = {
   exitCode: number | null;
   signal: string;
-  /** It could not be started. */
+  /** Why the process could not be started. */
   failure?: StartFailure;
 };
 
 export type ProcessEnding<Reason extends string = never> = Exit & {
-  /** Why this side ended it. */
+  /** Why the supervisor ended it. */
   stopped?: StopReason<Reason>;
-  /** Only those that were needed, in order. */
+  /** The stages that were needed, in order. */
   stages: Stage[];
   /** How many processes outlived it and were ended. */
   leftovers: number;
-  /** What the enclosure has to say about it. */
+  /** The notes of the enclosure. */
   notes: string[];
-  /** Why it was never started in its enclosure; it may be tried again. */
+  /** Why the command never started in its enclosure; it may be retried. */
   notBegun?: string;
-  /** From start to exit. */
+  /** Time from start to exit. */
   durationMs: number;
 };
 
-// What grandchildren still have to say after the exit: until nothing comes for a while.
+// After the exit, output of grandchildren is read until none has arrived for a while.
 const drainQuietMs = 250;
 const drainMostMs = 2000;
 
 export class Supervisor<Reason extends string = never> {
-  /** 0 when it could not be started; `ended` says why. */
+  /** 0 if the process could not be started; `ended` says why. */
   readonly pid: number = 0;
-  /** Rejects only where an enclosure cannot be left. */
+  /** Rejects only if leaving the enclosure fails. */
   readonly ended: Promise<ProcessEnding<Reason>>;
   readonly #request: SupervisorRequest<Reason>;
   readonly #child: ChildProcess | undefined;
@@ -110,11 +113,11 @@ export class Supervisor<Reason extends string = never> {
   #hasExited = false;
   #stopped: StopReason<Reason> | undefined;
   #receivedBytes = 0;
-  /** For a process that even SIGKILL does not end, because it hangs in the kernel: this side goes on without it. */
+  /** Stops waiting for a process that even SIGKILL does not end because it hangs in the kernel. */
   #giveUp: () => void = () => {};
-  /** Nobody needs to end it any more, should this process be killed. */
+  /** Tells the guard that this process no longer needs ending. */
   #unguard: () => void = () => {};
-  /** Takes the time limit and the signal away. */
+  /** Removes the time limit and the abort listener. */
   #unlimit: () => void = () => {};
 
   constructor(request: SupervisorRequest<Reason>) {
@@ -151,7 +154,7 @@ export class Supervisor<Reason extends string = never> {
     return this.#child?.stdout ?? undefined;
   }
 
-  /** To an open input, or to the channel. Resolves when it has room for more; rejects when nobody reads it any more. */
+  /** Writes to the open input or the channel. Resolves when there is room for more; rejects if the other end is closed. */
   write(text: string): Promise<void> {
     const stream = this.#request.onChannel ? (this.#child?.stdio[3] as Writable | undefined) : this.stdin;
     if (!stream || this.pid === 0) return Promise.reject(new Error("it could not be started"));
@@ -166,23 +169,23 @@ export class Supervisor<Reason extends string = never> {
     void this.#stopInStages(reason).then(() => this.#giveUp());
   }
 
-  /** From now on only `stop` ends it: no time limit, and not the signal. */
+  /** Removes the time limit and the abort listener: from now on only `stop` ends the process. */
   letGo(): void {
     this.#unlimit();
   }
 
-  /** Resolves when it is gone, or has outlived even SIGKILL by a second. */
+  /** Resolves when the process is gone, or one second after SIGKILL. */
   async #stopInStages(reason: StopReason<Reason>): Promise<void> {
     const { graceMs = 2000, stageMs = {}, cancel } = this.#request;
     this.#stages.push("cancel");
     const isHeard = cancel?.(reason) === true;
-    if (isHeard && (await happensWithin(this.#exited, stageMs.cancel ?? graceMs / 2))) return;
+    if (isHeard && (await settlesWithin(this.#exited, stageMs.cancel ?? graceMs / 2))) return;
     this.#stages.push("SIGTERM");
     await this.signal("SIGTERM");
-    if (await happensWithin(this.#exited, stageMs.term ?? (isHeard ? graceMs / 2 : graceMs))) return;
+    if (await settlesWithin(this.#exited, stageMs.term ?? (isHeard ? graceMs / 2 : graceMs))) return;
     this.#stages.push("SIGKILL");
     await this.signal("SIGKILL");
-    await happensWithin(this.#exited, 1000);
+    await settlesWithin(this.#exited, 1000);
   }
 
   async signal(name: NodeJS.Signals): Promise<void> {
@@ -191,7 +194,7 @@ export class Supervisor<Reason extends string = never> {
     this.#child?.kill(name);
   }
 
-  /** For the moment in which this process itself ends. */
+  /** Kills synchronously, for use while this process is exiting. */
   endNow(): void {
     if (this.#tree) this.#tree.endNow();
     else this.#child?.kill("SIGKILL");
@@ -214,8 +217,8 @@ export class Supervisor<Reason extends string = never> {
 
   #connect(child: ChildProcess): Promise<Exit> {
     const { input, keepOpen, onOutput, onChannel } = this.#request;
-    // Streams are absent when the system has no descriptor left; the error event follows.
-    child.stdin?.on("error", () => {}); // it may end, or close its input, before it has read all
+    // Streams are absent when the system has no descriptor left; an error event follows.
+    child.stdin?.on("error", () => {}); // the program may end or close its input before reading all of it
     if (onChannel) {
       child.stdio[3]?.on("error", () => {});
       (child.stdio[4] as Readable | undefined)?.on("data", onChannel).on("error", () => {});
@@ -275,19 +278,19 @@ export class Supervisor<Reason extends string = never> {
     }
   }
 
-  /** Ends what is left behind, and reads what is still said before and after. Returns how many were left. */
+  /** Ends leftover processes, and reads remaining output before and after. Returns how many were left. */
   async #endRest(closed: Promise<unknown>): Promise<number> {
     const deadline = milliseconds() + (this.#stopped === undefined ? drainMostMs : drainQuietMs);
     let seen: number;
     do seen = this.#receivedBytes;
-    while (!(await happensWithin(closed, drainQuietMs)) && seen !== this.#receivedBytes && milliseconds() < deadline);
+    while (!(await settlesWithin(closed, drainQuietMs)) && seen !== this.#receivedBytes && milliseconds() < deadline);
 
     const { leftovers, isHeldUp } = this.#request;
     const mayGoOn = leftovers === "group" && this.#stopped === undefined && !this.#tree?.hasGroup();
-    // Nothing polite is left to say to what has had its SIGTERM and its time.
+    // After SIGTERM and its grace period there is no reason to ask politely again.
     const politeness = this.#stages.includes("SIGKILL") ? { politeMs: 0 } : {};
     const count = mayGoOn ? 0 : await this.#tree?.end(politeness);
-    while (!(await happensWithin(closed, drainQuietMs)) && isHeldUp?.());
+    while (!(await settlesWithin(closed, drainQuietMs)) && isHeldUp?.());
     return count ?? 0;
   }
 

@@ -1,4 +1,4 @@
-// ProcessTree: everything that grew out of one spawned process, found and ended wherever it went.
+// ProcessTree: finds and ends all descendants of one spawned process, wherever they went.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,9 +15,9 @@ type Row = {
 };
 
 /**
- * Descendants are known by group and session, by parent, by the mark in their environment, and by the output pipe that
- * they hold. What sheds all of these at once (double fork, `env -i`, own session, output elsewhere) before anyone looks
- * can be held only by a PID namespace, that is by the sandbox.
+ * Recognises descendants by group and session, by parent, by the mark in their environment, and by the output pipe that they hold. A
+ * process that sheds all of these at once (double fork, `env -i`, own session, output elsewhere) before it is first seen can be held
+ * only by a PID namespace, that is by the sandbox.
  */
 export class ProcessTree {
   readonly pid: number;
@@ -25,9 +25,9 @@ export class ProcessTree {
   readonly #spawnedAt = Date.now();
   readonly #rootStartedAt: string;
   readonly #pipes: ReadonlySet<string>;
-  /** Pipes that are only probably the child's; held by a process whose parent is not one of these, they are somebody else's. */
+  /** Set when the pipes are only a guess: a process that holds one counts only if its parent is the child or one of these. */
   readonly #fosterParents: ReadonlySet<number> | undefined;
-  /** pid → start time: seen as a descendant once, hence one forever, even when its parent is gone. */
+  /** pid → start time of every descendant ever seen, so that one whose parent is gone still counts. */
   readonly #known = new Map<number, string>();
   readonly #sessions = new Set<number>();
   #isUnsure = false;
@@ -37,15 +37,15 @@ export class ProcessTree {
     this.mark = mark;
     this.#sessions.add(pid);
     this.#rootStartedAt = statRow(pid)?.startedAt ?? "";
-    // "/dev/null" and terminals are shared with the rest of the world; a pipe or socket was made for this child.
+    // "/dev/null" and terminals are shared with unrelated processes; a pipe or socket was made for this child.
     const pipes = streamsOf(pid).filter((stream) => /^(pipe|socket):/.test(stream));
-    // On a busy machine a short command is over before anyone can look at it.
+    // On a busy machine a short command may end before its streams can be read.
     this.#pipes = new Set(pipes.length > 0 ? pipes : outputs.flatMap(farEnd));
-    // What lost its parent goes to the first process or to another ancestor of ours.
+    // An orphan is reparented to the first process or to another ancestor of this one.
     if (pipes.length === 0 && this.#pipes.size > 0) this.#fosterParents = ancestors();
   }
 
-  /** Is anybody left in the group? One question, where a search among all processes costs more than a short command. */
+  /** Reports whether the group has any process left. One system call, where searching all processes costs more than a short command. */
   hasGroup(): boolean {
     try {
       process.kill(-this.pid, 0);
@@ -55,27 +55,27 @@ export class ProcessTree {
     }
   }
 
-  /** Sends a signal to the group and to what left it. */
+  /** Sends a signal to the group and to the descendants that left it. */
   async signal(name: NodeJS.Signals): Promise<void> {
     if (process.platform === "win32") return killTreeOnWindows(this.pid);
-    // First found, then signalled: once the parents are dead the links to them are gone.
+    // Search before signalling: once the parents are dead, the links to them are gone.
     const found = await this.#find();
     kill(-this.pid, name);
     for (const row of found) kill(row.pid, name);
   }
 
-  /** Ends everything that is left: asks, waits `politeMs`, kills, looks again until none is left. Returns how many there were. */
+  /** Ends everything that is left: asks, waits `politeMs`, kills, searches again until none is left. Returns how many there were. */
   async end({ politeMs = 250, withinMs = 5000 } = {}): Promise<number> {
-    if (process.platform === "win32") return 0; // parents are known there only while they live
+    if (process.platform === "win32") return 0; // Windows knows parents only while they live
     let found = await this.#find();
-    // A process that is just becoming another program has no environment for a moment: it is looked at again.
+    // A process in the middle of exec has no environment for a moment, so look again.
     for (const pause of [3, 10, 30]) {
       if (found.length > 0 || !this.#isUnsure) break;
       await sleep(pause);
       found = await this.#find();
     }
     if (found.length === 0) return 0;
-    // Most are only on their way out: the tail of a pipeline, a helper whose input has just ended.
+    // Most are already exiting: the tail of a pipeline, a helper whose input has just ended.
     await sleep(10);
     found = await this.#find();
     const count = found.length;
@@ -83,11 +83,11 @@ export class ProcessTree {
     const asked = new Set<number>();
     for (let pause = 5; found.length > 0 && Date.now() - startedAt < politeMs; pause = Math.min(pause * 2, 50)) {
       const fresh = found.filter((row) => !asked.has(row.pid));
-      if (asked.size > 0 && fresh.length > 0) break; // it breeds: every moment makes it worse
+      if (asked.size > 0 && fresh.length > 0) break; // it keeps forking: waiting makes it worse
       for (const { pid } of fresh) {
         asked.add(pid);
         kill(pid, "SIGTERM");
-        kill(pid, "SIGCONT"); // a stopped process hears nothing else
+        kill(pid, "SIGCONT"); // a stopped process cannot handle SIGTERM
       }
       await sleep(pause);
       found = await this.#find();
@@ -100,13 +100,13 @@ export class ProcessTree {
         killed.add(pid);
         kill(pid, "SIGKILL");
       }
-      if (fresh.length === 0) await sleep(5); // they are dying
+      if (fresh.length === 0) await sleep(5); // all were killed already and are still dying
       found = await this.#find();
     }
     return count;
   }
 
-  /** As `end`, without mercy and without the event loop: for the moment in which this process itself ends. */
+  /** Like `end`, but kills at once and synchronously, for use while this process is exiting. */
   endNow(): void {
     if (process.platform === "win32") {
       killTreeOnWindows(this.pid);
@@ -133,14 +133,14 @@ export class ProcessTree {
     }
   }
 
-  /** The processes that are young enough to descend from the child. */
+  /** Lists the processes that are young enough to descend from the child. */
   *#rows(): Generator<void, Row[]> {
     const rows: Row[] = [];
     const last = lastPid();
-    // Numbers are given in order, so descendants have higher ones, or have started again from the bottom. After a while
-    // they may have come round altogether: then the start time decides.
+    // Pids are assigned in order, so descendants have higher ones, or lower ones after a wrap-around. After a while all pids may have
+    // been reused; then the start time decides.
     const mayHaveComeRound = Date.now() - this.#spawnedAt > 20_000;
-    // The usual command forks nothing, and the newest process of the system is still the child.
+    // Most commands fork nothing, so the newest process of the system is still the child.
     if (last === this.pid && !mayHaveComeRound) return rows;
     let read = 0;
     for (const name of readdirSync("/proc")) {
@@ -191,7 +191,7 @@ function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // Gone already, or of another user: sudo's own business.
+    // Already gone, or owned by another user (sudo).
   }
 }
 
@@ -201,7 +201,7 @@ function hasProc(): boolean {
   return procIsThere;
 }
 
-/** Undefined for what is gone, or not ours to look at. */
+/** Returns undefined if the process is gone or may not be inspected. */
 function ifThere<Result>(look: () => Result): Result | undefined {
   try {
     return look();
@@ -210,16 +210,16 @@ function ifThere<Result>(look: () => Result): Result | undefined {
   }
 }
 
-/** The number that the system gave out last; 0 where it does not say. */
+/** The pid that the system assigned last, or 0 if unknown. */
 function lastPid(): number {
   return Number(ifThere(() => readFileSync("/proc/loadavg", "latin1"))?.split(" ")[4] ?? 0);
 }
 
-/** Undefined also for what only waits for its parent to notice. */
+/** Returns undefined for a missing process and for a zombie. */
 function statRow(pid: number): Row | undefined {
   const text = ifThere(() => readFileSync(`/proc/${pid}/stat`, "latin1"));
   if (text === undefined) return undefined;
-  // The name may hold blanks and brackets; what follows the last bracket does not.
+  // The name may contain blanks and brackets; the fields after the last bracket do not.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   if (fields[0] === "Z" || fields[0] === "X") return undefined;
   return {
@@ -237,14 +237,14 @@ function streamsOf(pid: number): string[] {
   return [1, 2].flatMap((descriptor) => ifThere(() => readlinkSync(`/proc/${pid}/fd/${descriptor}`)) ?? []);
 }
 
-/** This process and all above it. */
+/** The pids of this process and all its ancestors. */
 function ancestors(): Set<number> {
   const found = new Set([1]);
   for (let pid = process.pid; pid > 1 && !found.has(pid); pid = statRow(pid)?.parent ?? 0) found.add(pid);
   return found;
 }
 
-/** The child's end of an output that we read: the two ends of a pair of sockets are made in one go and numbered in order. */
+/** The child's end of an output socket: the two ends of a socket pair are created together and numbered in order. */
 function farEnd(output: Readable | null): string[] {
   const descriptor = (output as { _handle?: { fd?: number } } | null)?._handle?.fd;
   if (descriptor === undefined || descriptor < 0 || !hasProc()) return [];
@@ -260,7 +260,7 @@ function runToEnd<Result>(steps: Generator<void, Result>): Result {
   }
 }
 
-// Where there is no /proc (macOS, BSD), `ps` shows the table, with -E the environment of the user's own processes.
+// Without /proc (macOS, BSD), `ps` lists the processes; -E adds the environment of the user's own.
 const psArguments = ["-axEww", "-o", "pid=,ppid=,pgid=,sess=,stat=,lstart=,command="];
 const psBytes = 64 * 1024 * 1024;
 
@@ -288,7 +288,7 @@ export function parsePs(text: string): Row[] {
       pid: Number(pid),
       parent: Number(parent),
       group: Number(group),
-      // macOS prints 0 for every session: no session at all is better than one that all share.
+      // macOS prints 0 for every session; use a unique number rather than one that all processes share.
       session: Number(session) || -Number(pid),
       startedAt: startedAt!,
       environment: () => command!,

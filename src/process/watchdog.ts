@@ -1,17 +1,19 @@
-// Watchdog: a thread beside the main one that interrupts it when it no longer answers, so that limits hold whatever it does.
+// Watchdog: a thread that interrupts the main thread when it no longer responds, so that time limits hold whatever it does. Used for
+// unattended runs: print mode, and with it the runs that hosts, services and workers drive. In a terminal the user sees a hang and can
+// end it; a server for editors carries many sessions, and all would end because of one.
 
 export interface Watchdog {
   stop(): void;
 }
 
-/** How often the main thread shows that it lives, and the other one looks. */
+/** How often the main thread signals that it is alive, and the watchdog checks. */
 const beatMs = 500;
 const stuckName = "courser.stuck";
 
 /**
- * `deadline`: a time of day after which the main thread must at least answer. `onStuck` is called in the midst of what keeps the
- * main thread busy, which nothing can continue: it ends the process, without waiting for anything. Where it cannot be called,
- * since the main thread waits for the system, the process is killed.
+ * `deadline` is a time of day after which the main thread must respond sooner. `onStuck` is called in the middle of whatever keeps the
+ * main thread busy, which cannot continue: it must end the process without waiting for anything. If it cannot be called, since the main
+ * thread is blocked in a system call, the process is killed.
  */
 export function startWatchdog({ deadline, onStuck }: { deadline?: number | undefined; onStuck(): void }): Watchdog {
   const { Worker } = process.getBuiltinModule("node:worker_threads");
@@ -20,7 +22,7 @@ export function startWatchdog({ deadline, onStuck }: { deadline?: number | undef
   Object.defineProperty(globalThis, Symbol.for(stuckName), {
     configurable: true,
     value() {
-      process.once("exit", () => closeSync(2)); // where Node would say that it waits for a debugger
+      process.once("exit", () => closeSync(2)); // hides Node's message that it waits for a debugger
       onStuck();
     },
   });
@@ -33,7 +35,7 @@ export function startWatchdog({ deadline, onStuck }: { deadline?: number | undef
     resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1 },
   });
   worker.unref();
-  // Where no thread can be started, the run goes on without this.
+  // If no thread can be started, the run continues without a watchdog.
   worker.on("error", () => {});
   const beat = setInterval(() => Atomics.add(beats, 0, 1), beatMs).unref();
   return {
@@ -45,8 +47,8 @@ export function startWatchdog({ deadline, onStuck }: { deadline?: number | undef
 }
 
 /**
- * The other thread. A main thread that computes is given ten seconds of processor time, past the deadline 1.5; one that waits
- * two minutes, past the deadline six seconds. Ticks are counted, since a computer that slept is not a program that hangs.
+ * The watchdog thread. A busy main thread gets ten seconds of processor time, or 1.5 past the deadline; a blocked one gets two minutes,
+ * or six seconds past the deadline. It counts ticks rather than wall time, so that a computer that slept does not look like a hang.
  */
 const script = `
 const { workerData: { beats, beatMs, stuckName, deadline } } = require("node:worker_threads");

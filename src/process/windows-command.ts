@@ -1,23 +1,25 @@
-// Command lines for Windows, where `.cmd` and `.bat` files start only through a shell that reads every word again.
+// Builds command lines for Windows, where `.cmd` and `.bat` files start only through a shell that parses every word again.
 
-/** Windows starts these only through its shell. */
+/** Reports whether Windows can start this program only through its shell. */
 export function isBatchFile(program: string, platform: NodeJS.Platform = process.platform): boolean {
   return platform === "win32" && /\.(cmd|bat)$/i.test(program);
 }
 
-/** What to spawn so that `program` gets `args` word for word. `verbatim`: they are quoted already, nothing may be added to them. */
+/**
+ * Returns what to spawn so that `program` gets `args` unchanged. `verbatim`: they are quoted already, and Node must not quote them again.
+ */
 export function spawnWords(
   program: string,
   args: readonly string[],
   { platform = process.platform, shell = "cmd.exe" }: { platform?: NodeJS.Platform; shell?: string } = {},
 ): { program: string; args: readonly string[]; verbatim: boolean } {
   if (!isBatchFile(program, platform)) return { program, args, verbatim: false };
-  // A batch file hands its words to a program in a line that the shell reads a second time.
+  // Escape twice: a batch file passes its arguments to a program in a line that the shell parses a second time.
   const words = [escapeMeta(quoted(program)), ...args.map((word) => escapeMeta(escapeMeta(quoted(word))))];
   return { program: shell, args: ["/d", "/s", "/c", `"${words.join(" ")}"`], verbatim: true };
 }
 
-/** As the C runtime of Windows takes a line apart: backslashes count only before a quotation mark. */
+/** Quotes for the C runtime of Windows, where backslashes are special only before a quotation mark. */
 function quoted(word: string): string {
   return `"${word.replace(/(\\*)"/g, '$1$1\\"').replace(/(\\+)$/, "$1$1")}"`;
 }
@@ -26,7 +28,7 @@ function escapeMeta(text: string): string {
   return text.replace(/[()[\]%!^"`<>&|;, *?]/g, "^$&");
 }
 
-/** Words with a line end cannot pass through the shell at all. */
+/** An argument with a line break cannot be passed through the shell at all. */
 export function passesBatch(word: string): boolean {
   return !/[\r\n\0]/.test(word);
 }

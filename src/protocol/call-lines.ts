@@ -1,4 +1,4 @@
-// The lines tool_call/started and tool_call/completed beside their events.
+// Maps the lines tool_call/started and tool_call/completed to their events and back.
 
 import { compareObject, type Row, type Table, writeObject } from "../json/key-table.ts";
 import { isObject, type JsonObject, put, tryParse } from "../json/object.ts";
@@ -7,7 +7,7 @@ import { keyOfTool, outcomeOf, toolKeyOf, toolOfKey } from "./tool-calls.ts";
 
 type Call = Of<"tool_start"> | Of<"tool_end">;
 
-/** What stands under the key that names the tool. */
+/** The fields under the key that names the tool. */
 const startedTool: Table<Of<"tool_start">> = {
   rows: [field("args", "args", "given"), field("description", "description", "given")],
 };
@@ -35,7 +35,7 @@ function resultRow(): Row<Of<"tool_end">> {
   };
 }
 
-/** What stands under `tool_call`: the tool key first, so that readers who take the first key are right. */
+/** The fields under `tool_call`. The tool key comes first, for readers that take the first key. */
 const startedCall: Table<Of<"tool_start">> = {
   rows: [toolRow(startedTool), hookContextsRow(), callIdRow(), clock("startedAtMs", "startedAt")],
 };
@@ -58,7 +58,7 @@ function toolRow<Event extends Call>(table: Table<Event>): Row<Event> {
   };
 }
 
-/** Always there and always empty, as in every stream that was seen; a list that holds something is carried. */
+/** Always present and empty, as in every observed stream; a list with content goes into `carried`. */
 function hookContextsRow<Event extends Call>(): Row<Event> {
   return {
     key: "hookAdditionalContexts",
@@ -83,7 +83,7 @@ function callRow<Event extends Call>(table: Table<Event>): Row<Event> {
     when: "always",
     holds(value, event, scope) {
       const name = toolKeyOf(value as JsonObject);
-      // A form without a tool key is carried whole: the event says only what could be made out.
+      // A form without a tool key is carried whole, since the event holds only what could be recognised.
       return name !== undefined && (compareObject(value as JsonObject, { table, event, scope, name }) ?? true);
     },
     write: (event, scope, carried) => writeObject({ table, event, scope, name: keyOfTool(event.tool) }, carried),
@@ -148,7 +148,7 @@ function toolOf(call: JsonObject): Tool {
   return tool;
 }
 
-/** `function{name, arguments}`, `{name, args}`, `{id, name, input}`: read as well as can be. */
+/** Reads `function{name, arguments}`, `{name, args}` and `{id, name, input}` on a best-effort basis. */
 function foreignToolOf(call: JsonObject): Tool {
   const given = isObject(call.function) ? call.function : call;
   const args = given.arguments ?? given.args ?? given.input;

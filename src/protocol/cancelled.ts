@@ -1,4 +1,4 @@
-// What a cancelled run says of itself: with the reason of the AbortSignal, where somebody gave one.
+// Builds the error of a cancelled run, with the reason of the AbortSignal if there is one.
 import { UserError } from "./error-codes.ts";
 
 export function cancelled(signal: AbortSignal | undefined): UserError {
@@ -9,7 +9,7 @@ export function cancelled(signal: AbortSignal | undefined): UserError {
   );
 }
 
-/** `abort()` without a reason gives an AbortError, which says nothing more. */
+/** `abort()` without a reason gives an AbortError, which has no useful message. */
 function reasonOf(reason: unknown): string {
   if (typeof reason === "string") return reason.trim();
   return reason instanceof Error && reason.name !== "AbortError" ? reason.message.trim() : "";

@@ -1,24 +1,24 @@
-// The options of the library's functions, checked by a table: a name that nobody knows, or a value of the wrong kind, is reported in one way.
+// Checks the options of the library's functions against a table, and reports unknown names and invalid values in one format.
 import type { FieldTable } from "../json/checks.ts";
 import { isObject } from "../json/object.ts";
 import { didYouMean } from "../text/nearest.ts";
 import { UserError } from "./error-codes.ts";
 
 export type CheckedCall = {
-  /** What the caller should have passed. */
+  /** An example argument for the error message. */
   example?: string;
   required?: string;
-  /** What people write who know other libraries, and what it is called here. */
+  /** Names that users of other libraries expect, mapped to the name used here. */
   habits?: ReadonlyMap<string, string>;
 };
 
-/** Throws UserError. */
+/** Throws a UserError for the first invalid option. */
 export function checkOptions(caller: string, options: unknown, table: FieldTable, call: CheckedCall = {}): void {
   const fault = optionsFault(caller, options, table, call);
   if (fault !== undefined) throw misuse(fault);
 }
 
-/** The same as a sentence; undefined: nothing is wrong. */
+/** Returns the same fault as a sentence, or undefined if the options are valid. */
 export function optionsFault(
   caller: string,
   options: unknown,
@@ -38,15 +38,15 @@ export function optionsFault(
   return undefined;
 }
 
-/** As many names as a line can hold. */
-const mostListed = 12;
+/** The most option names that fit in one line of an error message. */
+const maxListed = 12;
 
 function meant(name: string, table: FieldTable, habits: CheckedCall["habits"]): string {
   const habit = habits?.get(name);
   const [option = ""] = habit?.match(/^\w+/) ?? [];
   if (Object.hasOwn(table, option)) return ` Here it is ${habit}.`;
   const names = Object.keys(table);
-  return didYouMean(name, names, names.length > mostListed ? "" : ` The options are ${names.join(", ")}.`);
+  return didYouMean(name, names, names.length > maxListed ? "" : ` The options are ${names.join(", ")}.`);
 }
 
 export function misuse(message: string): UserError {

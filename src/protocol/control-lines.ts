@@ -1,5 +1,5 @@
-// Control lines: what a host in another process and a run say to each other beside prompts and events. Version 1.
-// A host that never says `hello` meets none of them.
+// Control lines: the messages between a run and a host in another process, besides prompts and events. Version 1. A host that
+// never sends `hello` receives none.
 import {
   anything,
   type Check,
@@ -27,17 +27,17 @@ import {
 export const controlVersion = 1;
 
 /**
- * What a host can do. `attend`: a person is in front of the run, as at the terminal. `trust`: be asked for it before `init`.
- * `hold_calls`: no call runs before the host has said so.
+ * What a host can do. `attend`: a person is present, as at the terminal. `trust`: the host is asked for trust before `init`.
+ * `hold_calls`: no call runs before the host releases it.
  */
 export const hostAbilities = ["answer", "attend", "trust", "tool_output", "subagents", "hold_calls"] as const;
 export type HostAbility = (typeof hostAbilities)[number];
 
-/** From the host. `id`: what a reply, or the end of its turn, names; prompts need none. */
+/** A line from the host. `id` is echoed by the reply or by the end of the turn; prompts need none. */
 export type ControlLine =
-  /** `request`: what the run shall be, where the command line says that it comes from here. */
+  /** `request` describes the run, if the command line says that the request comes from the host. */
   | { type: "hello"; version: number; can: HostAbility[]; request?: RunRequest }
-  /** A person came in front of the run. */
+  /** A person is now present. */
   | { type: "attend" }
   | { type: "steer"; text: string; id?: string }
   | { type: "withdraw"; prompt: string; id?: string }
@@ -46,20 +46,23 @@ export type ControlLine =
   | { type: "model"; model: string; effort?: ReasoningEffort; id?: string }
   | { type: "answer"; question: string; hash: string; answer: Answer }
   | { type: "background"; call: string; id?: string }
-  /** A call that was held may run. `agent`: the subagent that made it. */
+  /** Releases a held call. `agent` is the subagent that made it. */
   | { type: "run_call"; call: string; agent?: string }
   | { type: "compact" | "context" | "names"; id?: string }
   | { type: "rewind"; turn: number; id?: string }
   | { type: "aside"; text: string; id?: string };
 
-/** To the host; on the wire `{"type": "control", "subtype": …}`. */
+/** A line to the host; on the wire `{"type": "control", "subtype": …}`. */
 export type ControlNotice =
-  /** Answers `hello`. `event_number`: of `init`, which may have been written before it was known that numbers are wanted. */
+  /** Answers `hello`. `event_number` is that of `init`, which may have been written before the host asked for numbers. */
   | { subtype: "hello"; version: number; session_id: string; event_number?: number }
   | { subtype: "question"; question: Question }
-  /** Nobody waits for its answer any more. */
+  /** The question no longer needs an answer. */
   | { subtype: "question_closed"; question: string }
-  /** The prompt with this id is over: `told`, answered by the last result before this line; `dropped`, never told, and why. */
+  /**
+   * The prompt with this id is over: `told`, answered by the last result before this line; `dropped`, never sent to the model,
+   * with the reason.
+   */
   | { subtype: "ended"; id: string; state: "told" | "dropped"; error?: string; error_code?: string }
   | { subtype: "reply"; id: string; value?: unknown; error?: string; error_code?: string };
 
@@ -82,15 +85,15 @@ const answer = either(
 const line = (table: FieldTable, required: readonly string[] = Object.keys(table)) =>
   fields({ type: anything, id: word, ...table }, required);
 
-/** What each kind of line may hold. */
+/** The fields allowed in each type of line. */
 const lines: Readonly<Record<ControlLine["type"] | "cancel", Check>> = {
-  // What a later version can do is no concern of this one.
+  // Abilities of a later version are ignored.
   hello: line({ version: number, can: listOf(anything), request: object }, ["version", "can"]),
   attend: line({}),
   steer: line({ text: word }),
   withdraw: line({ prompt: word }),
   interrupt: line({ reason: text }, []),
-  /** Its older name. */
+  /** The older name of `interrupt`. */
   cancel: line({}),
   mode: line({ mode }),
   model: line({ model: word, effort }, ["model"]),
@@ -104,7 +107,7 @@ const lines: Readonly<Record<ControlLine["type"] | "cancel", Check>> = {
   aside: line({ text: word }),
 };
 
-/** Undefined: it is not a control line. A text: what is wrong with it. */
+/** Returns undefined if the value is not a control line, and an error text if it is invalid. */
 export function readControlLine(value: unknown): ControlLine | string | undefined {
   if (!isObject(value) || typeof value.type !== "string" || !Object.hasOwn(lines, value.type)) return undefined;
   const fault = lines[value.type as ControlLine["type"]](value);
@@ -119,7 +122,7 @@ function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "";
 }
 
-/** The host's end: undefined where it is no line of this version, which is then to be passed over. */
+/** Parses a control line on the host's side. Returns undefined for lines unknown to this version, which the host skips. */
 export function readControlNotice(line: JsonObject): ControlNotice | undefined {
   const { type: _type, ...notice } = line;
   const { subtype, id, question } = notice;

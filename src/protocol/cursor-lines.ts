@@ -1,14 +1,14 @@
-// Types of the lines of stream-json, one for each kind, and of the calls in them. Readers meet other lines as well.
+// Types of the stream-json lines, one for each kind, and of the tool calls in them. A stream may also contain other lines.
 import type { ToolShapes } from "./tool-shapes.ts";
 
 export interface CursorSystemEvent {
   type: "system";
   subtype: "init";
-  /** login, env, flag or none. */
+  /** One of login, env, flag or none. */
   apiKeySource: string;
   cwd: string;
   session_id: string;
-  /** A name for people: "Claude 4.5 Sonnet". */
+  /** The display name, such as "Claude 4.5 Sonnet". */
   model: string;
   permissionMode: string;
   tools?: string[];
@@ -30,16 +30,16 @@ export interface CursorAssistantEvent {
   type: "assistant";
   message: { role: "assistant"; content: CursorTextBlock[] };
   session_id: string;
-  /** With a time and without `model_call_id` it is a delta. */
+  /** A line with a time and without `model_call_id` is a delta. */
   timestamp_ms?: number;
-  /** The text before a tool call, whole. */
+  /** Marks the complete text before a tool call. */
   model_call_id?: string;
 }
 
 export interface CursorThinkingEvent {
   type: "thinking";
   subtype: "delta" | "completed";
-  /** Of a delta. */
+  /** Present in a delta only. */
   text?: string;
   session_id: string;
   timestamp_ms?: number;
@@ -48,7 +48,7 @@ export interface CursorThinkingEvent {
 export interface CursorToolCallEvent {
   type: "tool_call";
   subtype: "started" | "completed";
-  /** May hold a line break. */
+  /** May contain a line break. */
   call_id: string;
   tool_call: CursorToolCall;
   model_call_id?: string;
@@ -56,10 +56,10 @@ export interface CursorToolCallEvent {
   timestamp_ms?: number;
 }
 
-/** One key names the tool; the others stand beside it. A tool that has no type here has a key that ends in `ToolCall` as well. */
+/** One key names the tool; the others are its siblings. Tools without a type here also have a key that ends in `ToolCall`. */
 export type CursorToolCall = Partial<ToolShapes> & {
   toolCallId?: string;
-  /** Milliseconds as a string: a 64-bit number. */
+  /** Milliseconds, as a string since it is a 64-bit number. */
   startedAtMs?: string;
   completedAtMs?: string;
   hookAdditionalContexts?: unknown[];
@@ -71,7 +71,7 @@ export interface CursorResultEvent {
   duration_ms: number;
   duration_api_ms: number;
   is_error: boolean;
-  /** Everything that was said, or why it failed. */
+  /** The full text of the answer, or the error message. */
   result: string;
   session_id: string;
   request_id?: string;
@@ -86,7 +86,7 @@ export interface CursorResultEvent {
   permission_denials?: { tool: string; call_id: string; reason: string; rule?: string; file?: string }[];
   background?: { id: string; command: string; status: string; exit_code?: number }[];
   missing_mcp_servers?: { name: string; status: string; problem?: string }[];
-  /** The answer that `--json-schema` asked for. */
+  /** The answer that matches the schema of `--json-schema`. */
   structured_output?: unknown;
 }
 

@@ -1,6 +1,6 @@
-// The one table of error codes: what went wrong, by a name that programs can switch on.
+// The table of error codes that programs can switch on.
 
-/** `exit`: exit code of the CLI. `retry`: the same request may succeed later. */
+/** `exit` is the CLI's exit code. `retry`: the same request may succeed later. */
 type CodeInfo = { exit: number; retry?: true };
 
 export const errorCodes = {
@@ -111,13 +111,13 @@ export function isRetryable(code: ErrorCode): boolean {
   return facts.retry === true;
 }
 
-/** Our CLI ends its message on stderr with the name of the code: `Error: … [CODE]`. */
+/** Finds the code in the CLI's stderr, whose message ends with it: `Error: … [CODE]`. */
 export function codeNamedIn(stderr: string): ErrorCode | undefined {
   const named = /\[([A-Z]+(?:_[A-Z]+)*)\]\s*$/m.exec(stderr)?.[1];
   return named !== undefined && Object.hasOwn(errorCodes, named) ? (named as ErrorCode) : undefined;
 }
 
-/** Something the user can put right: a wrong flag, file, key. Shown as its message, without a stack. */
+/** An error that the user can fix: a wrong flag, file or key. Shown as its message, without a stack. */
 export class UserError extends Error {
   readonly code: ErrorCode;
 
@@ -128,21 +128,21 @@ export class UserError extends Error {
   }
 }
 
-/** What happened, for people and by name. Anything but a UserError is a bug and is shown with its stack. */
+/** Returns the code and a readable message. Any error other than a UserError is a bug and is shown with its stack. */
 export function explainError(error: unknown): { code: ErrorCode; message: string } {
   if (error instanceof UserError) return { code: error.code, message: error.message };
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { code: "INTERNAL", message: `Unexpected failure, please report it: ${message}` };
 }
 
-/** What was not expected ends a run in the same way as what was. */
+/** Converts any error to a UserError, so that unexpected errors end a run in the same way. */
 export function faultOf(error: unknown): UserError {
   if (error instanceof UserError) return error;
   const { code, message } = explainError(error);
   return new UserError(code, message);
 }
 
-/** The message of a failure as the result of a stream spells it. */
+/** Formats a failure message as the stream's result line spells it. */
 export function resultText(message: string): string {
   return `Error: ${message}`;
 }

@@ -1,36 +1,38 @@
-// EventLog: the events of a run, kept and numbered, then shown to any number of readers. The first reader may hold up the
-// run; the others are never waited for: who falls behind reads on from what was kept.
+// EventLog: records and numbers the events of a run, then delivers them to any number of readers. The first reader may hold up
+// the run; the run never waits for the others, and a reader that falls behind continues from the recorded events.
 import type { AgentEvent } from "./event.ts";
 import type { Recorded } from "./run.ts";
 
-/** Keeps events: a chat on disk, or the newest ones in memory. */
+/** Stores events: in a chat on disk, or the newest ones in memory. */
 export interface EventKeeper {
-  /** The number of what was kept, `known` where it has one; undefined for what is not kept. Throws UserError when it cannot. */
+  /**
+   * Returns the number of the stored event, `known` if it has one; undefined if it is not stored. Throws a UserError on failure.
+   */
   record(event: AgentEvent, known?: number): number | undefined;
   events(from: number, most: number): Promise<KeptEvent[]>;
 }
 
-/** Is told of everything at once, in the order in which it happens. What it throws breaks nothing: it is told no more. */
+/** `watch` is called synchronously for every event, in order. If it throws, the run goes on and `watch` is not called again. */
 export type Watcher = { watch?(recorded: Recorded): void; broke?(error: unknown): void };
 
 export type KeptEvent = { sequence: number; event: AgentEvent };
 
-/** So many events may wait for the first reader; then the run does. Few, since one may hold 16 MiB. */
-const mostWaiting = 16;
-/** So many may wait for another one; then it reads from what was kept. */
-const mostBehind = 4096;
+/** The run waits while this many events are pending for the first reader. Low, since one event may hold 16 MiB. */
+const maxWaiting = 16;
+/** At this many pending events, any other reader falls back to the recorded events. */
+const maxBehind = 4096;
 const pageSize = 500;
 
 export class EventLog {
   readonly #keeper: EventKeeper;
   #watcher: Watcher | undefined;
   readonly #readers = new Set<Reader>();
-  /** Waits for whoever reads first. */
-  readonly #first = new Reader(mostWaiting);
+  /** Buffers events for the first reader. */
+  readonly #first = new Reader(maxWaiting);
   #isFirstTaken = false;
-  /** The number that the run began with. */
+  /** The number of the run's first event. */
   #start: number | undefined;
-  /** The newest number. */
+  /** The newest event number. */
   #last = 0;
   #isClosed = false;
   #waiting: (() => void)[] = [];
@@ -41,7 +43,7 @@ export class EventLog {
     this.#readers.add(this.#first);
   }
 
-  /** Kept before it is shown. `known`: the number that another process gave it. */
+  /** Records the event, then shows it. `known` is the number that another process gave it. */
   append(event: AgentEvent, known?: number): void {
     const number = this.#keeper.record(event, known);
     this.#start ??= number;
@@ -49,7 +51,7 @@ export class EventLog {
     this.show(number === undefined ? { event } : { number, event });
   }
 
-  /** Shown only: it was kept elsewhere, or could not be kept. */
+  /** Shows an event without recording it: it was recorded elsewhere, or could not be. */
   show(recorded: Recorded): void {
     if (this.#isClosed) return;
     const watcher = this.#watcher;
@@ -62,9 +64,9 @@ export class EventLog {
     for (const reader of this.#readers) reader.push(recorded);
   }
 
-  /** Resolves when the first reader has room for more. Undefined: it has. */
+  /** Resolves when the first reader has room for more; returns undefined if it already has. */
   ready(): Promise<void> | undefined {
-    if (!this.#isFirstTaken || this.#first.count < mostWaiting || !this.#readers.has(this.#first)) return undefined;
+    if (!this.#isFirstTaken || this.#first.count < maxWaiting || !this.#readers.has(this.#first)) return undefined;
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
@@ -72,7 +74,7 @@ export class EventLog {
     return { [Symbol.asyncIterator]: () => this.#read(from) };
   }
 
-  /** Readers get what is left, and then the end. */
+  /** Readers receive the remaining events, and then the end. */
   close(): void {
     this.#isClosed = true;
     for (const reader of this.#readers) reader.end();
@@ -81,14 +83,14 @@ export class EventLog {
 
   async *#read(from: number | undefined): AsyncGenerator<Recorded> {
     const isFirst = from === undefined && !this.#isFirstTaken;
-    const reader = isFirst ? this.#first : new Reader(mostBehind, { isBehind: true });
+    const reader = isFirst ? this.#first : new Reader(maxBehind, { isBehind: true });
     if (isFirst) {
       this.#isFirstTaken = true;
-      reader.most = Number.POSITIVE_INFINITY; // the run waits for it
+      reader.most = Number.POSITIVE_INFINITY; // the run waits for this reader
     } else this.#readers.add(reader);
     if (this.#isClosed) reader.end();
     let next = from ?? this.#start ?? 1;
-    /** The newest number when nothing more was found. */
+    /** The newest number at the time the last page came back empty. */
     let hasLooked = -1;
     try {
       while (true) {
@@ -99,7 +101,7 @@ export class EventLog {
             yield { number, event };
           }
           if (page.length === 0) {
-            // Nothing came in between: from here on it is told as it happens.
+            // No event arrived in between, so switch to live events.
             if (next > this.#last || hasLooked === this.#last) reader.isBehind = false;
             hasLooked = this.#last;
           }
@@ -124,7 +126,7 @@ export class EventLog {
   }
 }
 
-/** What waits for one reader. Behind: nothing waits, since it reads what was kept. */
+/** The queue of one reader. A reader that is behind has no queue, since it reads recorded events. */
 class Reader {
   isBehind: boolean;
   hasEnded = false;
@@ -166,7 +168,7 @@ class Reader {
   }
 }
 
-/** The newest events of a run that nobody keeps on disk. */
+/** Holds the newest events of a run that is not stored on disk. */
 export class MemoryKeeper implements EventKeeper {
   readonly #most: number;
   #kept: KeptEvent[] = [];
@@ -178,7 +180,7 @@ export class MemoryKeeper implements EventKeeper {
 
   record(event: AgentEvent, known?: number): number | undefined {
     if (event.type === "text" || event.type === "thinking" || event.type === "tool_output") return undefined;
-    this.#last = Math.max(this.#last + 1, known ?? 0); // numbers never go back, whoever gave them
+    this.#last = Math.max(this.#last + 1, known ?? 0); // numbers never decrease, regardless of their source
     this.#kept.push({ sequence: this.#last, event });
     if (this.#kept.length > this.#most) this.#kept = this.#kept.slice(this.#most / 2);
     return this.#last;

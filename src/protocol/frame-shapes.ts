@@ -1,14 +1,14 @@
-// The table of frames: every known type, and the shape it must have before anyone may rely on it.
+// The table of frames: every known type, and the check of its shape.
 import { isObject, type JsonObject } from "../json/object.ts";
 
 export type FrameType = {
-  /** What is wrong with such a line of stream-json. Not here: the type is of the turn contract. */
+  /** Returns what is wrong with a stream-json line of this type. Absent for types of the turn contract. */
   check?: (line: JsonObject) => string | undefined;
-  /** It ends the turn: the first one is final. */
+  /** Ends the turn; the first such frame is final. */
   isTerminal?: true;
-  /** Nobody acts upon it: its shape does not matter. */
+  /** The frame has no effect, so its shape is not checked. */
   isIgnored?: true;
-  /** It carries the model's answer. Only after such a frame does a bare exit code 0 end a turn well. */
+  /** Carries the model's answer. Only after such a frame does a bare exit code 0 count as success. */
   isForwardable?: true;
 };
 
@@ -28,7 +28,7 @@ export const frameTypes: ReadonlyMap<string, FrameType> = new Map<string, FrameT
   ["done", { isTerminal: true }],
 ]);
 
-/** What any line may have. */
+/** Checks the fields that any line may have. */
 export function commonFault(line: JsonObject): string | undefined {
   if (line.session_id !== undefined && typeof line.session_id !== "string") return "session_id must be a string";
   if (line.timestamp_ms !== undefined && typeof line.timestamp_ms !== "number") return "timestamp_ms must be a number";
@@ -65,7 +65,7 @@ function thinkingFault(line: JsonObject): string | undefined {
   return subtypeFault(line);
 }
 
-/** The nested form that some CLIs use for the tools of their host, `tool_call{name, …}`, also below `function`, needs no more. */
+/** Some CLIs use a nested form for their host's tools, `tool_call{name, …}`, also under `function`; it needs only the name. */
 function toolCallFault(line: JsonObject): string | undefined {
   if (!isObject(line.tool_call)) return "tool_call must be an object";
   const { name, function: inner } = line.tool_call;
@@ -105,7 +105,7 @@ function resultFault(line: JsonObject): string | undefined {
   return undefined;
 }
 
-/** 1e999 is legal JSON and reads as infinity, which no reader can write again. Depth is bounded by the line reader. */
+/** 1e999 is valid JSON and parses to infinity, which cannot be serialised again. Depth is limited by the line reader. */
 export function isFiniteThroughout(value: unknown): boolean {
   if (typeof value === "number") return Number.isFinite(value);
   if (typeof value !== "object" || value === null) return true;

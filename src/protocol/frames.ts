@@ -1,4 +1,4 @@
-// FrameParser: bytes of a CLI's stdout -> checked frames, and a verdict at the end. Fails closed at the first fault.
+// FrameParser: parses a CLI's stdout into checked frames, with a verdict at the end. Fails closed at the first fault.
 
 import { FrameError } from "../json/frame-error.ts";
 import { isObject, type JsonObject } from "../json/object.ts";
@@ -17,32 +17,32 @@ import {
 } from "./turn-contract.ts";
 
 export type FrameParserOptions = {
-  /** Fixed at the start: what the stream says later never changes it. "auto": its first line decides. */
+  /** Fixed at the start and never changed by the stream. "auto": the first line decides. */
   framing?: Framing;
-  /** Longest line or block. 16 MiB unless told. */
+  /** The longest line or block; 16 MiB by default. */
   maxLineBytes?: number;
-  /** Protocol versions that are understood. */
+  /** The supported protocol versions. */
   supported?: readonly string[];
-  /** Tools that contract-shaped calls may name. Not given: names are not checked. */
+  /** The tools that contract-shaped calls may name. If absent, names are not checked. */
   tools?: readonly KnownTool[];
-  /** Lines that do not begin like an object: fail (the default), or pass over and count. */
+  /** Lines that do not start like an object: fail (the default), or skip and count them. */
   onNoise?: "fail" | "skip";
-  /** The known types of another wire, instead of those of stream-json and the turn contract. */
+  /** The known types of another wire format, instead of those of stream-json and the turn contract. */
   types?: ReadonlyMap<string, FrameType>;
 };
 
-/** `other`: well-formed, but of a type that nobody here knows. Counted as ignored; to be kept, not acted upon. */
+/** `other`: well-formed, but of an unknown type. Counted as ignored; callers keep it but do not act on it. */
 export type Frame = { kind: "frame" | "other"; type: string; value: JsonObject };
 
-/** How the child ended. `exit` null and no signal: it has not. */
+/** How the child process ended. If `exit` is null and there is no signal, it is still running. */
 export type ChildEnd = { exit: number | null; signal?: string | null; stderr?: string };
 
 export type FrameEnding = {
   outcome: "ok" | "fail_closed";
-  /** Frames of a last line that had no line end. */
+  /** Frames of a last line without a line break. */
   frames: Frame[];
   error?: FrameError;
-  /** Why the turn is over: the reason of `done`; "stop" or "error" for a result; "exit" when only the exit code said so. */
+  /** Why the turn is over: the reason of `done`; "stop" or "error" for a result; "exit" if only the exit code showed it. */
   finish?: string;
   ignored: number;
   warnings: string[];
@@ -69,12 +69,12 @@ export class FrameParser {
     this.#types = options.types ?? frameTypes;
   }
 
-  /** Set by the first fault. From then on nothing is delivered, and the child should be killed. */
+  /** Set by the first fault. From then on no frames are delivered, and the caller should kill the child. */
   get error(): FrameError | undefined {
     return this.#error;
   }
 
-  /** The frame that ended the turn, once it came. */
+  /** The frame that ended the turn, if any so far. */
   get terminal(): Frame | undefined {
     return this.#terminal;
   }
@@ -83,12 +83,12 @@ export class FrameParser {
     return this.#sessionId;
   }
 
-  /** Frames of unknown type, frames after the end, and lines of noise that were passed over. */
+  /** Counts frames of unknown type, frames after the end, and skipped noise lines. */
   get ignored(): number {
     return this.#ignored + this.#reader.skipped;
   }
 
-  /** Frames of this chunk, up to the first fault. */
+  /** Returns the frames of this chunk, up to the first fault. */
   push(bytes: Uint8Array): Frame[] {
     const frames: Frame[] = [];
     if (!this.#isClosed) this.#guard(() => this.#reader.push(bytes, (value) => this.#take(value, frames)));
@@ -116,7 +116,7 @@ export class FrameParser {
         this.#error = fault;
         return;
       }
-      // The first result is final: what a dying process prints after it takes nothing away.
+      // The first result is final: what a dying process prints after it does not change it.
       this.#ignored++;
       this.#warnings.push(`After the end of the turn: ${fault.message}`);
     }
@@ -143,12 +143,12 @@ export class FrameParser {
       return;
     }
     if (known.isIgnored) {
-      // Whatever its shape, it says whose stream this is.
+      // Even an ignored frame names its session.
       if (typeof value.session_id === "string") this.#checkSession(value.session_id);
       frames.push({ kind: "frame", type, value });
       return;
     }
-    // Both wires have a tool_call; the one of the contract keeps everything under `data`.
+    // Both wire formats have a tool_call; that of the contract keeps everything under `data`.
     const isContract = !known.check || (type === "tool_call" && Object.hasOwn(value, "data"));
     if (isContract) refuse(contractFault(type, value, this.#tools));
     else this.#checkLine(type, known, value);
@@ -217,7 +217,7 @@ function endOf(child: ChildEnd): string {
   return child.exit === null ? "stayed" : `exited with code ${child.exit}`;
 }
 
-/** A faulty stream is often the trace of a crash, and stderr has its cause. */
+/** A faulty stream often results from a crash, whose cause is in stderr. */
 function withStderr(error: FrameError, child: ChildEnd): FrameError {
   if (!child.stderr?.trim()) return error;
   return new FrameError(error.code, `${error.message} The CLI ${endOf(child)}${said(child.stderr)}`, {

@@ -1,4 +1,4 @@
-// Which framing a stream has: told beforehand, or seen from its first line and then fixed.
+// Selects the framing of a stream: given by the caller, or detected from its first line and then fixed.
 
 import { ByteBuffer } from "../json/byte-buffer.ts";
 import { JsonLines, type JsonLinesOptions } from "../json/lines.ts";
@@ -19,7 +19,7 @@ export function readerFor(options: JsonLinesOptions & { framing?: Framing }): Js
   }
 }
 
-/** Longer than the mark with blanks around it: what comes first and is longer cannot be one. */
+/** Longer than the mark with surrounding blanks; a longer first line cannot be the mark. */
 const longestFirstLine = 256;
 
 class SeenFraming implements JsonReader {
@@ -59,9 +59,9 @@ class SeenFraming implements JsonReader {
   }
 }
 
-/** The first line that is not blank; undefined while it is not all there and could still be the mark. */
+/** Returns the first non-blank line; undefined while it is incomplete and could still be the mark. */
 function firstLine(bytes: Uint8Array, { isWhole = false } = {}): string | undefined {
-  // A byte order mark may come in pieces as well.
+  // A byte order mark may also be split across chunks.
   if (!isWhole && bytes[0] === 0xef && bytes.length < 3) return undefined;
   let text = "";
   for (const byte of withoutBom(bytes).subarray(0, 4 * longestFirstLine)) text += String.fromCharCode(byte);

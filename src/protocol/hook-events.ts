@@ -1,9 +1,9 @@
-// The table of hook events: what a hook may answer, what the answer does, what a matcher looks at. The agent that fires hooks
-// and the bridge that answers as one read the same rows.
+// The table of hook events: what a hook may answer, what the answer does, and what a matcher is compared with. Both the agent
+// that fires hooks and the bridge that answers as one read it.
 
 /**
- * What an answer can do. `permit`: allow, deny or ask about a call. `prompt`: let a prompt pass or stop it. `context`:
- * tell the model more. `followup`: go on with another prompt. `observe`: nothing.
+ * What an answer can do. `permit`: allow, deny or ask about a call. `prompt`: accept or block a prompt. `context`: add context
+ * for the model. `followup`: continue with another prompt. `observe`: nothing.
  */
 export type HookEffect = "permit" | "prompt" | "context" | "followup" | "observe";
 
@@ -11,17 +11,17 @@ type Fields = Readonly<Record<string, "string" | "boolean" | "object" | "array" 
 
 export type HookEvent = {
   effect: HookEffect;
-  /** Every field is optional in an answer. */
+  /** The fields of an answer, all optional. */
   answer: Fields;
-  /** What a `matcher` is compared with: a field of the payload, or a fixed word. None: matchers do not apply. */
+  /** What a `matcher` is compared with: a field of the payload, or a fixed word. If absent, matchers do not apply. */
   subject?: { field: string } | { word: string };
-  /** Fired by editors only; known, so that it is not taken for a mistake. */
+  /** Fired by editors only; listed so that it is not reported as unknown. */
   editorOnly?: true;
-  /** What Claude Code calls it. */
+  /** The name of the event in Claude Code. */
   claude?: string;
 };
 
-/** Of the fields that every payload has, those of `workspaceOpen`. */
+/** The common payload fields that `workspaceOpen` has. */
 export const openFields = ["hook_event_name", "cursor_version", "workspace_roots", "user_email"] as const;
 
 const verdict: Fields = { permission: "permission", user_message: "string", agent_message: "string" };
@@ -89,18 +89,18 @@ export type HookEventName = keyof typeof events;
 
 export const hookEvents: Readonly<Record<HookEventName, HookEvent>> = events;
 
-/** Whether hooks of this event are asked before something happens, and may say no. */
+/** Returns whether hooks of this event run before an action and may refuse it. */
 export function canRefuse(event: HookEventName): boolean {
   return ["permit", "prompt"].includes(hookEvents[event].effect);
 }
 
-/** Claude's names of tools -> Cursor's, where they differ. */
+/** Maps Claude's tool names to Cursor's, where they differ. */
 export const cursorToolNames: Readonly<Record<string, string>> = { Bash: "Shell", Edit: "Write", MultiEdit: "Write" };
 
-/** The words of a matcher in other names. */
+/** Renames the tools in a matcher. */
 export function renamedTools(matcher: string, names: Readonly<Record<string, string>>): string {
   const words = matcher.replace(/\b[A-Za-z]+\b/g, (word) => (Object.hasOwn(names, word) ? names[word]! : word));
-  // Two names may have become one.
+  // Two names may map to the same one, so remove duplicates.
   return /^\w+(\|\w+)*$/.test(words) ? [...new Set(words.split("|"))].join("|") : words;
 }
 

@@ -1,9 +1,9 @@
-// Images: which kind the bytes are, and how large one may be.
+// Detects image types from their bytes, and limits image size.
 
-/** Bytes of one image that a model is given. */
+/** The largest image, in bytes, that is sent to a model. */
 export const largestImage = 5 * 1024 * 1024;
 
-/** By the first bytes, whatever the name says: vendors refuse a request whose image is not what it is called. */
+/** Detects the type from the first bytes, not the name: vendors reject a request whose image does not match its declared type. */
 export function imageKind(bytes: Uint8Array): string | undefined {
   const start = String.fromCharCode(...bytes.subarray(0, 12));
   if (start.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";

@@ -1,4 +1,4 @@
-// The package entry ./protocol: what agents say, and the wires that say it. Runs in a browser.
+// The package entry ./protocol: agent events and messages, and their wire formats. Runs in a browser.
 
 export { FrameError } from "../json/frame-error.ts";
 export { JsonLines, type JsonLinesOptions } from "../json/lines.ts";

@@ -1,4 +1,4 @@
-// Each kind of stream-json line beside its event: the rows of the wire, in the wire's order.
+// Maps each kind of stream-json line to its event: the rows of the line, in wire order.
 
 import type { Row } from "../json/key-table.ts";
 import { isObject, type JsonObject, put } from "../json/object.ts";
@@ -54,7 +54,7 @@ function isServer(value: unknown): value is { name: string; status: string } {
   return isObject(value) && typeof value.name === "string" && typeof value.status === "string";
 }
 
-/** One text block is the event's own; any other content is carried whole. */
+/** A single text block is represented by the event; any other content is carried whole. */
 function message<Event extends { text: string }>(role: "user" | "assistant"): Row<Event> {
   return {
     key: "message",
@@ -73,15 +73,15 @@ function isPlain(value: JsonObject, role: string): boolean {
   );
 }
 
-/** Both keys are known to be there: that there are no more, and which is first, is left to find out. */
+/** Both keys are known to exist; checks that there are no others, and which comes first. */
 function hasTwoKeys(object: JsonObject, first: string): boolean {
   let count = 0;
   for (const key in object) if (++count > 2 || (count === 1 && key !== first)) return false;
   return true;
 }
 
-/** Undefined: not a message. */
-function textOf(value: unknown): string | undefined {
+/** Returns undefined if the value is not a message. */
+function contentText(value: unknown): string | undefined {
   if (!isObject(value)) return undefined;
   const { content } = value;
   if (!Array.isArray(content)) return textOr(content, "");
@@ -92,7 +92,7 @@ function textOf(value: unknown): string | undefined {
 
 const user: LineKind<Of<"user">> = {
   start(line) {
-    const text = textOf(line.message);
+    const text = contentText(line.message);
     return text === undefined ? undefined : timed({ type: "user", text }, line);
   },
   rows: [constant("type", "user"), message("user"), session(), time("foreign")],
@@ -100,21 +100,21 @@ const user: LineKind<Of<"user">> = {
 
 const text: LineKind<Of<"text">> = {
   start(line) {
-    const text = textOf(line.message);
+    const text = contentText(line.message);
     return text === undefined ? undefined : { type: "text", text, at: line.timestamp_ms as number };
   },
   rows: [
     constant("type", "assistant"),
     message("assistant"),
     session(),
-    // It is the time that makes a line a delta, so there must be one.
+    // The time is what marks a line as a delta, so it is always written.
     { ...time("always"), write: (event) => event.at ?? Date.now() },
   ],
 };
 
 const textEnd: LineKind<Of<"text_end">> = {
   start(line) {
-    const text = textOf(line.message);
+    const text = contentText(line.message);
     if (text === undefined) return undefined;
     const event: Of<"text_end"> = { type: "text_end", text };
     if (typeof line.model_call_id === "string") event.modelCallId = line.model_call_id;
@@ -125,7 +125,7 @@ const textEnd: LineKind<Of<"text_end">> = {
     message("assistant"),
     session(),
     field("model_call_id", "modelCallId", "given"),
-    // Before a tool call only: readers take an assistant line without a time for the answer.
+    // Written only before a tool call: readers take an assistant line without a time for the answer.
     {
       ...time("given"),
       write: (event, scope) => (event.modelCallId === undefined || scope.segmentTimes === false ? undefined : event.at),
@@ -150,7 +150,7 @@ const thinkingEnd: LineKind<Of<"thinking_end">> = {
 
 type Exchange = { id: string | number; kind: string; body: unknown };
 
-/** What is asked or answered stands under a name that follows from the kind; else under the first that holds an object. */
+/** The body is under a name derived from the kind, or else under the first key that holds an object. */
 function exchangeOf(kind: unknown, value: unknown, nameOf: (kind: string) => string): Exchange | undefined {
   if (typeof kind !== "string" || !isObject(value)) return undefined;
   const { id } = value;
@@ -160,7 +160,7 @@ function exchangeOf(kind: unknown, value: unknown, nameOf: (kind: string) => str
   return { id, kind, body: found === undefined ? undefined : value[found] };
 }
 
-/** `{id, <name>: value}`, with nothing else, is the event's own; any other form is carried whole. */
+/** `{id, <name>: value}` and nothing else is represented by the event; any other form is carried whole. */
 function exchangeRows<Event extends Omit<Exchange, "body"> & { at?: number }>(
   subtype: string,
   property: keyof Event & string,
@@ -260,7 +260,7 @@ const notice: LineKind<Of<"notice">> = {
   },
 };
 
-/** The kind of an event. Not here: `other`, which is its own line. */
+/** The line kind of each event. `other` is missing, since it holds its own line. */
 export const kinds = {
   init,
   user,
@@ -279,7 +279,8 @@ export const kinds = {
   fail,
 };
 
-/** The kind of a line. Undefined: nobody knows it. */
+/** Returns the kind of a line, or undefined if it is unknown. */
+// biome-ignore lint/suspicious/noExplicitAny: the kinds of all events stand in one table
 export function kindOf(line: JsonObject): LineKind<any> | undefined {
   switch (line.type) {
     case "system":
@@ -305,6 +306,7 @@ export function kindOf(line: JsonObject): LineKind<any> | undefined {
   }
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: the kinds of all events stand in one table
 function bySubtype(line: JsonObject, subtype: string, kind: LineKind<any>): LineKind<any> | undefined {
   return line.subtype === subtype ? kind : undefined;
 }

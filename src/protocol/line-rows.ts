@@ -1,15 +1,15 @@
-// Rows that the lines of stream-json share, and how values of a line are taken.
+// Rows shared by the stream-json lines, and helpers that read values from a line.
 
 import type { Row, Table } from "../json/key-table.ts";
 import type { JsonObject } from "../json/object.ts";
 import type { AgentEventBody } from "./event.ts";
 
-/** An event of one type, with the time that any may have. */
+/** An event of one type, with its optional time. */
 export type Of<Type extends AgentEventBody["type"]> = Extract<AgentEventBody, { type: Type }> & { at?: number };
 
 /**
- * `start` takes from a line what its event can say; undefined: the line lacks what makes it one of this kind. The rows
- * then find what was not said.
+ * `start` reads the event from a line, and returns undefined if the line lacks required fields. The rows then find the fields
+ * that the event does not represent.
  */
 export type LineKind<Event> = Table<Event> & { start(line: JsonObject): Event | undefined };
 
@@ -38,7 +38,7 @@ export function time<Event extends { at?: number }>(when: Row<Event>["when"]): R
   return { key: "timestamp_ms", when, holds: (value, event) => event.at === value, write: (event) => event.at };
 }
 
-/** 64-bit numbers are strings on this wire. The event has the number only if it can be written again as it was. */
+/** 64-bit numbers are strings in stream-json. The event has the number only if it can be written back unchanged. */
 export function clock<Event>(key: string, property: keyof Event & string): Row<Event> {
   const isGiven = (event: Event) => event[property] !== undefined;
   return {
@@ -59,7 +59,7 @@ export function textOr(value: unknown, otherwise: string): string {
   return typeof value === "string" ? value : otherwise;
 }
 
-/** For the kinds that are rare enough not to care that the engine sees many shapes here. */
+/** Sets the time. Used only for rare kinds, since the engine sees many object shapes here. */
 export function timed<Event>(event: Event & { at?: number }, line: JsonObject): Event {
   if (typeof line.timestamp_ms === "number") event.at = line.timestamp_ms;
   return event;

@@ -1,4 +1,4 @@
-// mcpToolCall as the stream spells it: for tools of servers, and for our own that look like them.
+// Builds mcpToolCall as the stream spells it, for tools of MCP servers and for built-in tools that look like them.
 import type { JsonObject } from "../json/object.ts";
 import type { McpContent, McpToolCallArgs } from "./tool-shapes.ts";
 
@@ -8,7 +8,7 @@ export function mcpWireArgs({ server, tool, args, callId }: McpCall): McpToolCal
   return { name: `${server}-${tool}`, args, toolCallId: callId, providerIdentifier: server, toolName: tool };
 }
 
-/** A tool that failed is a success that says so. */
+/** A failed tool is reported as a success with `isError` set. */
 export function mcpOutcome(content: McpContent[], isError: boolean) {
   return { kind: "success", value: { content, isError } };
 }

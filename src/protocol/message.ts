@@ -1,8 +1,8 @@
-// Message and Part: what a model is told.
+// Message and Part: the conversation as it is sent to a model.
 
 export type Part =
   | { type: "text"; text: string }
-  | { type: "thinking"; text: string; opaque?: unknown } // opaque: handed back to its provider verbatim
+  | { type: "thinking"; text: string; opaque?: unknown } // opaque: returned to its provider verbatim
   | { type: "image"; mime: string; base64: string }
   | { type: "tool_call"; id: string; name: string; args: unknown; opaque?: unknown }
   | { type: "tool_result"; id: string; text: string; isError: boolean; images?: { mime: string; base64: string }[] };
@@ -10,16 +10,16 @@ export type Part =
 export type ToolCallPart = Extract<Part, { type: "tool_call" }>;
 export type ToolResultPart = Extract<Part, { type: "tool_result" }>;
 
-/** `provider`: who said it; opaque parts go back to that provider only. */
+/** `provider` is the source of the message; opaque parts go back to that provider only. */
 export type Message = { role: "user" | "assistant"; parts: Part[]; provider?: string };
 
-export function textOf(message: Message): string {
+export function messageText(message: Message): string {
   let text = "";
   for (const part of message.parts) if (part.type === "text") text += part.text;
   return text;
 }
 
-/** Something the user said begins a turn; results of tools do not. */
+/** Returns whether a message starts a turn: user input does, tool results do not. */
 export function isPrompt(message: Message): boolean {
   return message.role === "user" && !message.parts.some((part) => part.type === "tool_result");
 }

@@ -1,13 +1,14 @@
-// The text of a permission rule, as configuration files spell it: Shell(git), Read(src/**), Mcp(server:tool), …
+// Parses permission rules as configuration files spell them: Shell(git), Read(src/**), Mcp(server:tool), …
 import { nearestName } from "../text/nearest.ts";
 import { shortened } from "../text/one-line.ts";
 
 export type RuleKind = "Shell" | "Read" | "Write" | "WebFetch" | "Mcp";
 
 /**
- * `unconfined`: a command that is allowed anyway stays out of the sandbox, whatever the chat has changed. `scope`: a rule of the user's own files may do what a project's may not. `source`: the file that holds it; `entry`: where
- * in it, `permissions.allow[2]`. `fold`: compared without case, also when it allows. `withFolders`: holds for commands that
- * take a folder with all that it holds, too.
+ * `unconfined`: a command that is already allowed stays out of the sandbox, regardless of changes made in the chat. `scope`:
+ * rules of the user's files may do what a project's may not. `source` is the file that holds the rule; `entry` its place in the
+ * file, `permissions.allow[2]`. `fold`: compared case-insensitively, also when it allows. `withFolders`: also applies to commands
+ * that take a folder with all its contents.
  */
 export type Rule = {
   verdict: "allow" | "deny" | "unconfined";
@@ -27,7 +28,7 @@ export const ruleKinds: readonly RuleKind[] = ["Shell", "Read", "Write", "WebFet
 
 const longestPattern = 2000;
 
-/** Names that other tools have for the same thing. */
+/** Names that other tools use for the same kind. */
 const otherNames: Partial<Record<RuleKind, readonly string[]>> = {
   Shell: ["bash", "terminal", "command"],
   Write: ["edit", "multiedit", "delete"],
@@ -35,7 +36,7 @@ const otherNames: Partial<Record<RuleKind, readonly string[]>> = {
   WebFetch: ["fetch", "web", "websearch"],
 };
 
-/** A rule, or a sentence that says what is wrong with the text and what was probably meant. */
+/** Returns the rule, or a sentence that says what is wrong with the text and suggests a correction. */
 export function parseRule(text: string, origin: RuleOrigin): { rule: Rule } | { problem: string } {
   const trimmed = text.trim();
   const open = trimmed.indexOf("(");
@@ -61,7 +62,7 @@ export function parseRule(text: string, origin: RuleOrigin): { rule: Rule } | { 
   return { rule: { ...origin, kind, pattern, text: trimmed } };
 }
 
-/** Says what is wrong with a rule that came from elsewhere; undefined: nothing. None may be left out in silence. */
+/** Returns what is wrong with a rule from outside, or undefined. No rule may be dropped silently. */
 export function ruleFault(value: unknown): string | undefined {
   if (typeof value !== "string") return "must be a list of rules";
   const parsed = parseRule(value, { verdict: "allow", scope: "user", source: "" });
@@ -84,7 +85,7 @@ function patternProblem(kind: RuleKind, pattern: string): string | undefined {
   return undefined;
 }
 
-/** `Shell(rm)(ls)` and `Shell(rm))` begin and end like a rule, and name nothing that anybody meant. */
+/** `Shell(rm)(ls)` and `Shell(rm))` start and end like a rule, but are certainly mistakes. */
 function isBalanced(pattern: string): boolean {
   let open = 0;
   for (const character of pattern.replace(/\\./gs, "")) {
@@ -106,7 +107,7 @@ function kindMeant(word: string): RuleKind | undefined {
   );
 }
 
-/** `rm -rf` was meant as a command, `Shell` as a kind. */
+/** Guesses the intended rule: `rm -rf` is a command, `Shell` a kind. */
 function bareGuess(text: string): string | undefined {
   if (text === "" || text.includes(")")) return undefined;
   const kind = kindMeant(text);

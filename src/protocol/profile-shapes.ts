@@ -1,9 +1,9 @@
-// Events of today in the shapes of an older version: what a tool says is told as that version told it. The codec does the rest.
+// Converts current events to the shapes of an older version: tool arguments and results. The codec does the rest.
 import { isObject, type JsonObject } from "../json/object.ts";
 import type { AgentEvent, Outcome } from "./event.ts";
 import type { Profile } from "./profiles.ts";
 
-/** Undefined: that version had nothing of the kind. */
+/** Returns undefined if that version had no such event. */
 export function inProfile(event: AgentEvent, profile: Profile): AgentEvent | undefined {
   switch (event.type) {
     case "tool_start":
@@ -99,12 +99,12 @@ function valueIn(tool: string, value: JsonObject, profile: Profile): JsonObject 
   }
 }
 
-/** The lines of a unified diff that changed, as older versions print them: a new file replaces one empty line. */
+/** Returns the changed lines of a unified diff in the format of older versions, where a new file replaces one empty line. */
 export function changedLines(
   diff: string,
   { isNew, diffString }: Pick<Profile, "diffString"> & { isNew: boolean },
 ): string {
-  // Two lines of headers come first.
+  // Skip the two header lines.
   const lines = diff
     .split("\n")
     .slice(2)

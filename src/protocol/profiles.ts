@@ -1,30 +1,33 @@
-// Profiles: the versions of the stream that programs were written against, and where each differs from today's.
+// Profiles: the versions of the stream that programs were written against, and how each differs from the current one.
 
-/** What a version of the wire says. `COURSER_COMPAT` chooses one, and so does whatever plays a recorded CLI. */
+/** The differences of one wire version. Selected by `COURSER_COMPAT`, and by code that imitates a recorded CLI. */
 export type Profile = {
-  /** `toolCallId`, `startedAtMs`, … beside the tool key. */
+  /** Writes `toolCallId`, `startedAtMs`, … next to the tool key. */
   callSiblings: boolean;
-  /** `timestamp_ms` on the whole segment before a tool call. */
+  /** Writes `timestamp_ms` on the whole segment before a tool call. */
   segmentTimes: boolean;
-  /** The outcome of a command that exits with something else than 0. */
+  /** The outcome of a command that exits with a code other than 0. */
   failedCommand: "failure" | "success";
-  /** Every field of a command's call and of its result, or those of the first version. */
+  /** Writes every field of a command's call and result, or only those of the first version. */
   commandFields: "all" | "first";
-  /** What the words of a command can be: everything that a syntax tree names, or word, string and number. */
+  /** The types of a command's words: every type of the syntax tree, or word, string and number. */
   wordTypes: "all" | "three";
-  /** `relatedCursorRules` and the like in the result of a read. */
+  /** Writes `relatedCursorRules` and the like in the result of a read. */
   readRules: boolean;
-  /** `targetDirectory` of a glob: always, or when the model gave one. */
+  /** Writes `targetDirectory` of a glob always, or only if the model gave one. */
   globDirectory: "always" | "given";
-  /** `path` of a grep: the same. */
+  /** Writes `path` of a grep always, or only if the model gave one. */
   grepPath: "always" | "given";
-  /** A unified diff; or changed lines only, with or without a blank after the sign. */
+  /** A unified diff; or changed lines only, with or without a space after the sign. */
   diffString: "unified" | "spaced lines" | "lines";
-  /** A new file counts as one empty line that was removed. */
+  /** Counts a new file as the removal of one empty line. */
   newFileRemovesLine: boolean;
-  /** What is ours alone: `policy_hash` in the first line; `totalCost`, `background`, `missing_mcp_servers`, `budget` in the result. */
+  /**
+   * Writes fields that only Courser has: `policy_hash` in the first line; `totalCost`, `background`, `missing_mcp_servers`,
+   * `budget` in the result.
+   */
   extensions: boolean;
-  /** `usage` in the result. `COURSER_COMPAT` keeps it, since nobody is hurt by it; whatever plays that version does not. */
+  /** Writes `usage` in the result. `COURSER_COMPAT` keeps it, since it does no harm; code that imitates that version does not. */
   usage: boolean;
   /** Tools that this version did not have, by their wire name. */
   missingTools: readonly string[];
@@ -47,7 +50,7 @@ const today: Profile = {
 };
 
 const profiles = {
-  /** October 2025. */
+  /** The stream of October 2025. */
   "2025": {
     callSiblings: false,
     segmentTimes: false,
@@ -63,7 +66,7 @@ const profiles = {
     usage: false,
     missingTools: ["task", "askQuestion", "createPlan"],
   },
-  /** February 2026. */
+  /** The stream of February 2026. */
   "2026-02": {
     ...today,
     wordTypes: "three",
@@ -76,12 +79,12 @@ const profiles = {
   },
 } satisfies Record<string, Profile>;
 
-/** A version other than today's. */
+/** A version other than the current one. */
 export type ProfileName = keyof typeof profiles;
 
 export const profileNames = Object.keys(profiles) as ProfileName[];
 
-/** Versions of the original, by the month that they came out, and the profile that each has. */
+/** Versions of the original CLI by month of release, with the profile of each. */
 export const versions = { "2025.10": "2025", "2026.02": "2026-02", "2026.09": undefined } as const satisfies Record<
   string,
   ProfileName | undefined
@@ -89,7 +92,7 @@ export const versions = { "2025.10": "2025", "2026.02": "2026-02", "2026.09": un
 
 export type VersionName = keyof typeof versions;
 
-/** Without a name: today's. */
+/** Returns the current profile if there is no name. */
 export function profileOf(name: ProfileName | undefined): Profile {
   return name === undefined ? today : profiles[name];
 }

@@ -1,8 +1,8 @@
-// Prompts that were handed to a session: which of them wait, which are told, and how each of them ends.
+// Tracks the prompts handed to a session: which are waiting, which were sent to the model, and how each ends.
 import { type ErrorCode, errorCodes, UserError } from "./error-codes.ts";
 import type { Prompt, Sent, TurnEnding } from "./run.ts";
 
-/** `steer`: for the turn that runs. `prompt`: a turn of its own. */
+/** `steer` is for the running turn; `prompt` starts a new turn. */
 export type OpenPrompt = {
   id: string;
   kind: "prompt" | "steer";
@@ -12,13 +12,13 @@ export type OpenPrompt = {
   settle(ending: TurnEnding): void;
 };
 
-/** Those that are not over. What is over is forgotten here, and lives on in what its sender holds. */
+/** The prompts that are not over. Ended prompts are removed; their senders still hold the result. */
 export class Prompts {
   readonly #open = new Map<string, OpenPrompt>();
   readonly #name: string;
   #count = 0;
 
-  /** `name`: begins their ids, where others have prompts for the same run. */
+  /** `name` prefixes the ids, for runs that receive prompts from several senders. */
   constructor(name = "") {
     this.#name = name;
   }
@@ -60,7 +60,7 @@ export class Prompts {
     return this.list().filter(({ state }) => state === "waiting");
   }
 
-  /** What was meant for a turn comes before what waits for one. */
+  /** Steering text comes before prompts that wait for a new turn. */
   nextWaiting(): OpenPrompt | undefined {
     const waiting = this.waiting();
     return waiting.find(({ kind }) => kind === "steer") ?? waiting[0];
@@ -90,7 +90,7 @@ export function failedTurn(error: { message: string; code?: string }, startedAt:
   return { type: "fail", message: error.message, ...code, durationMs: at - startedAt, apiDurationMs: 0, at };
 }
 
-/** A word from another process, as an error of ours. */
+/** Converts an error reported by another process to a UserError. */
 export function userError(code: string | undefined, message: string): UserError {
   const known = code !== undefined && Object.hasOwn(errorCodes, code);
   return new UserError(known ? (code as ErrorCode) : "CLI_FAILED", message);

@@ -1,4 +1,4 @@
-// The lines result/success and result/error beside their events.
+// Maps the lines result/success and result/error to their events and back.
 
 import type { Row } from "../json/key-table.ts";
 import { isObject, type JsonObject } from "../json/object.ts";
@@ -45,7 +45,7 @@ function resultRows<Event extends Ending & { at?: number }>(subtype: string, own
   ];
 }
 
-/** What older versions do not have. */
+/** A field that older versions do not have. */
 function extension<Event>(key: string, property: keyof Event & string, holds: (value: unknown) => boolean): Row<Event> {
   return {
     key,
@@ -82,7 +82,7 @@ export const fail: LineKind<Of<"fail">> = {
   ]),
 };
 
-/** Where one of the two durations is missing they are taken to be equal, as they are in every stream that was seen. */
+/** A missing API duration is taken to equal the whole duration, as in every observed stream. */
 function endingOf(line: JsonObject): Ending {
   const durationMs = typeof line.duration_ms === "number" ? line.duration_ms : 0;
   const apiDurationMs = typeof line.duration_api_ms === "number" ? line.duration_api_ms : durationMs;
@@ -100,7 +100,7 @@ function endingOf(line: JsonObject): Ending {
   return ending;
 }
 
-/** The object itself when it counts everything; a completed copy when it counts something. */
+/** Returns the object itself if it has all counts, or a completed copy if it has some. */
 function usageOf(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = value;
@@ -116,7 +116,7 @@ function usageOf(value: unknown): Usage | undefined {
   };
 }
 
-/** Without what it cost, for who knows of tokens only. */
+/** Drops the cost, for versions that report only tokens. */
 function countsOf(usage: Ending["usage"]): Usage | undefined {
   if (!usage) return undefined;
   const { totalCost: _, ...counts } = usage;
@@ -127,7 +127,10 @@ function isBudget(value: unknown): value is BudgetUse {
   return isObject(value) && Object.values(value).every((count) => typeof count === "number");
 }
 
-/** A list of objects that hold texts or numbers under these keys, in this order, and nothing else. `key?` may be missing. */
+/**
+ * Checks for a list of objects that hold strings or numbers under these keys, in this order, and nothing else. `key?` may be
+ * missing.
+ */
 function areAll<Item>(
   ...keys: ((keyof Item & string) | `${keyof Item & string}?`)[]
 ): (value: unknown) => value is Item[] {

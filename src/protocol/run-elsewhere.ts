@@ -1,5 +1,5 @@
-// RunElsewhere: a run in another process or on another machine, as a LiveRun here. What is said to it are control lines; what it says
-// comes back as events, as the ends of prompts, and as replies. How lines are carried is for whoever extends it.
+// RunElsewhere: a LiveRun for a run in another process or on another machine. It sends control lines, and receives events, the
+// ends of prompts, and replies. Subclasses provide the transport.
 import type { ControlLine } from "./control-lines.ts";
 import { UserError } from "./error-codes.ts";
 import type { AgentEvent } from "./event.ts";
@@ -19,26 +19,26 @@ import { derived } from "./stream-json.ts";
 
 type ToolStart = Extract<AgentEvent, { type: "tool_start" }>;
 
-/** What can be said to a run by anybody who may speak to it. */
+/** Control lines that any client of a run may send. */
 export type RunOrder = Exclude<ControlLine, { type: "hello" | "attend" | "answer" | "run_call" | "steer" }>;
 
-/** What became of something that has an id. */
+/** The result of a request or prompt with this id. */
 type Reply = { id: string; value?: unknown; error?: string | undefined; code?: string | undefined };
 
 export abstract class RunElsewhere implements LiveRun {
   protected readonly log = new EventLog(new MemoryKeeper());
   protected readonly prompts: Prompts;
   protected readonly startedAt = Date.now();
-  /** Why nothing is done any more. */
+  /** Set once the run takes no more orders, with the reason. */
   protected stopped: UserError | undefined;
-  /** How the last turn ended. */
+  /** The ending of the last turn. */
   protected lastEnding: TurnEnding | undefined;
   readonly #openCalls = new Map<string, ToolStart>();
   readonly #requests = new Map<string, { resolve(value: unknown): void; reject(error: Error): void }>();
   readonly #name: string;
   #count = 0;
 
-  /** `name`: for the ids of what is said from here, where others speak to the same run. */
+  /** `name` prefixes the ids of prompts and requests, for runs with several clients. */
   constructor(name = "") {
     this.#name = name;
     this.prompts = new Prompts(name);
@@ -46,9 +46,9 @@ export abstract class RunElsewhere implements LiveRun {
 
   abstract readonly chatId: string;
   abstract close(): Promise<void>;
-  /** Throws, or rejects, where it cannot be told. */
+  /** Sends an order. Throws or rejects if it cannot be sent. */
   protected abstract tell(order: RunOrder): Promise<void> | undefined;
-  /** The prompt is to be told. */
+  /** Sends the prompt to the run. */
   protected abstract pass(item: OpenPrompt): void;
 
   send(prompt: Prompt): Sent {
@@ -103,10 +103,10 @@ export abstract class RunElsewhere implements LiveRun {
     return this.#requests.size > 0;
   }
 
-  /** Somebody begins to wait for a reply. */
+  /** Called when a request starts to wait for its reply. */
   protected onAsk(): void {}
 
-  /** Why a prompt cannot be told. */
+  /** Returns why a prompt cannot be sent, if so. */
   protected faultOf(_prompt: Prompt): UserError | undefined {
     return undefined;
   }
@@ -130,7 +130,7 @@ export abstract class RunElsewhere implements LiveRun {
     this.prompts.end(item, "dropped", failedTurn(why, this.startedAt));
   }
 
-  /** Kept and shown, as the run recorded it. */
+  /** Records and shows an event as the run recorded it. */
   protected record({ number, agent, event }: Recorded): void {
     if (agent !== undefined || number === undefined) {
       this.log.show({ ...(agent !== undefined && { agent }), ...(number !== undefined && { number }), event });
@@ -143,7 +143,7 @@ export abstract class RunElsewhere implements LiveRun {
     this.lastEnding = event;
   }
 
-  /** The turn ends here, since nobody tells its end any more; so do its calls. */
+  /** Ends the turn and its open calls locally, since the run will not report their end. */
   protected failTurn(ending: TurnEnding): void {
     for (const { type: _type, modelCallId: _call, ...call } of this.#openCalls.values())
       this.log.append({ ...call, type: "tool_end", at: Date.now(), carried: derived });
@@ -152,7 +152,7 @@ export abstract class RunElsewhere implements LiveRun {
     this.log.append(ending);
   }
 
-  /** The run says of a prompt that it is over. */
+  /** Handles the run's report that a prompt is over. */
   protected promptEnded({ id, error, code }: Reply, state: "told" | "dropped"): void {
     const item = this.prompts.get(id);
     if (!item) return;
@@ -167,21 +167,21 @@ export abstract class RunElsewhere implements LiveRun {
     else request?.reject(userError(code, error));
   }
 
-  /** Rejects every request that still waits for a reply, because none will come. */
+  /** Rejects every pending request, because no reply will come. */
   protected failRequests(why: Error): void {
     for (const { reject } of this.#requests.values()) reject(why);
     this.#requests.clear();
   }
 
   #say(order: RunOrder): void {
-    if (!this.stopped) this.tell(order)?.catch(() => {}); // it is over: there is nothing left to interrupt or change
+    if (!this.stopped) this.tell(order)?.catch(() => {}); // the run is over: nothing is left to interrupt or change
   }
 
   async #ask(order: RunOrder): Promise<unknown> {
     if (this.stopped) throw this.stopped;
     const id = `${this.#name}request-${++this.#count}`;
     const answer = new Promise<unknown>((resolve, reject) => this.#requests.set(id, { resolve, reject }));
-    answer.catch(() => {}); // told to whoever waits for it, below
+    answer.catch(() => {}); // the caller sees the rejection through the return value below
     try {
       const told = this.tell({ ...order, id } as RunOrder);
       this.onAsk();

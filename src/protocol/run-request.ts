@@ -1,17 +1,17 @@
-// RunRequest as data: what each field may be, whether it restricts a run or grants it something, and how two requests become
-// one. Every door of the program reads this table, so that a field which is new here is known at all of them.
+// The table of RunRequest fields: the valid values of each, whether it restricts a run or grants something, and how two requests
+// are merged. Every entry point reads this table, so a new field is known to all of them.
 import { anything, type Check, either, fields, flag, listOf, oneOf, positive, text } from "../json/checks.ts";
 import { UserError } from "./error-codes.ts";
 import { ruleFault } from "./permission-rule.ts";
 import { profileNames } from "./profiles.ts";
 import { endpointTypes, failReasons, type RunRequest, reasoningEfforts } from "./run.ts";
 
-/** Whose grants the joined request has. */
+/** The side whose grants the merged request has. */
 type Granting = "base" | "more";
 
 type Field<Effect extends string, Value> = {
   check: Check;
-  /** `restricts`: adds up. `grants`: counts from one side only. `neutral`: the later word counts. */
+  /** `restricts`: both sides add up. `grants`: only one side counts. `neutral`: the later value wins. */
   effect: Effect;
   join(base: Value | undefined, more: Value | undefined, granting: Granting): Value | undefined;
 };
@@ -38,7 +38,7 @@ function united<Item>(base?: readonly Item[], more?: readonly Item[]): readonly 
   return base && more ? [...new Set([...base, ...more])] : (base ?? more);
 }
 
-/** The value that restricts counts wherever it comes from, the other one is a grant. */
+/** The restricting value wins whichever side it comes from; any other value is a grant. */
 const strict =
   <Value>(restricting: Value): Field<string, Value>["join"] =>
   (base, more, granting) =>
@@ -51,15 +51,15 @@ const path: Check = (value) =>
 const amount: Check = (value) => (typeof value === "number" && value >= 0 ? undefined : "must be a number from 0 on");
 const count: Check = (value) => (Number.isSafeInteger(value) ? positive(value) : "must be a positive integer");
 
-/** A CLI that is driven would take it for a flag. `-1` is the latest one, `-2` the one before. */
+/** Rejects an id that a driven CLI would parse as a flag. `-1` is the latest chat, `-2` the one before. */
 const chatId: Check = (value) =>
   typeof value === "string" && /^(?:-\d+$|[^-\s])/.test(value)
     ? undefined
     : "must be the id of a chat, which does not start with a dash";
 
 const chat = either(
-  fields({ type: oneOf("new"), id: chatId }, ["type"]),
-  fields({ type: oneOf("resume"), id: chatId, orNew: flag, fork: flag, newId: chatId }, ["type", "id"]),
+  fields({ type: oneOf("new"), id: chatId, name: text }, ["type"]),
+  fields({ type: oneOf("resume"), id: chatId, orNew: flag, fork: flag, newId: chatId, name: text }, ["type", "id"]),
 );
 
 export const requestFields = {
@@ -105,7 +105,7 @@ export const requestFields = {
   single: neutral(flag),
   failOn: restricts(listOf(oneOf(...failReasons)), united),
   requiredServers: restricts(listOf(text), united),
-  // A lower price makes a limit of costs a higher one.
+  // A lower price raises the effective cost limit.
   price: grants(fields({ input: amount, output: amount }, ["input", "output"])),
   limits: restricts(fields({ maxTurns: count, maxTimeMs: positive, maxCost: positive }), (base, more) =>
     base && more
@@ -133,7 +133,7 @@ export const requestChecks = Object.fromEntries(
 
 const checkWhole = fields(requestChecks, ["workspace"]);
 
-/** Throws UserError that names the field which is unknown, or whose value is wrong. */
+/** Throws a UserError that names the unknown or invalid field. */
 export function readRunRequest(value: unknown): RunRequest {
   const fault = checkWhole(value);
   if (fault !== undefined) throw new UserError("USAGE", `The run request ${fault}.`);
@@ -141,13 +141,13 @@ export function readRunRequest(value: unknown): RunRequest {
 }
 
 /**
- * `base` with what `more` adds: never weaker than either of them. Restrictions add up. Grants are those of `base`, unless whoever
- * said `more` may give some, and then its own stand in their place. An absent value says nothing. The modes are, from loose to
- * strict: force, agent, plan, ask.
+ * Merges `more` into `base`; the result is never weaker than either. Restrictions add up. Grants come from `base`, unless
+ * `granting` is "more": then those of `more` replace them. An absent value changes nothing. The modes from loose to strict are
+ * force, agent, plan, ask.
  */
 export function restrict(base: RunRequest, more: Partial<RunRequest>, granting: Granting = "base"): RunRequest {
   const { mode, ...loose } = more;
-  const isLoose = mode === "agent" && more.force && granting === "base"; // force, which it may not give
+  const isLoose = mode === "agent" && more.force && granting === "base"; // asks for force, which `more` may not grant
   const sides = [withoutForce(base), withoutForce(isLoose ? loose : more)] as const;
   const isForbidden = sides.some(({ force }) => force === false);
   const joined = Object.entries(table).map(([name, { join }]) => {
@@ -157,7 +157,7 @@ export function restrict(base: RunRequest, more: Partial<RunRequest>, granting: 
   return given(Object.fromEntries(joined)) as RunRequest;
 }
 
-/** Who asks for `agent`, and not for force, asks for something stricter than force. */
+/** A request for `agent` without force is stricter than force, so it forbids force. */
 function withoutForce(request: Partial<RunRequest>): Partial<RunRequest> {
   return request.mode === "agent" && !request.force ? { ...request, force: false } : request;
 }
@@ -170,7 +170,7 @@ function least(one: number | undefined, other: number | undefined): number | und
   return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 }
 
-/** Names of tools that both lists mean. A name for many, `docs:*` or `mcp`, means what the other list names of them. */
+/** Returns the tool names that both lists cover. A pattern, `docs:*` or `mcp`, covers the matching names of the other list. */
 function inBoth(base: readonly string[], more: readonly string[]): readonly string[] {
   const both = base.flatMap((one) =>
     more.flatMap((other) => (covers(other, one) ? [one] : covers(one, other) ? [other] : [])),

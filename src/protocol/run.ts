@@ -1,5 +1,5 @@
-// The contract of a run: what starts one, what can be done to it while it works, what it asks. run/ implements it in this
-// process, sdk/ over the pipes of another.
+// The contract of a run: its request, the operations on a running one, and the questions it asks. run/ implements it in this
+// process, sdk/ over pipes to another process.
 import type { AgentEvent, Ending, Spending } from "./event.ts";
 import type { ProfileName } from "./profiles.ts";
 import type { Question as ChoiceItem, QuestionAnswer } from "./tool-shapes.ts";
@@ -11,111 +11,113 @@ export type PermissionMode = "default" | "force" | "plan" | "ask";
 export const reasoningEfforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 export type ReasoningEffort = (typeof reasoningEfforts)[number];
 
-/** The wires that a server may speak. `openai`: chat completions. */
+/** The wire protocols a model server may speak. `openai` is chat completions. */
 export const endpointTypes = ["openai", "responses", "anthropic", "google"] as const;
 export type EndpointType = (typeof endpointTypes)[number];
 
 /**
- * What a run shall be: plain data, so that it can be queued, kept and sent. Paths are absolute. It holds no secret: keys and
- * headers come from the process that carries it out.
+ * Describes a run as plain data, so that it can be queued, stored and sent. Paths are absolute. It holds no secrets: keys and
+ * headers come from the process that executes it.
  */
 export type RunRequest = {
-  /** Directory to work in. */
+  /** The directory to work in. */
   workspace: string;
-  /** Work in a copy of the workspace's repository instead: a worktree, new or known by its name. */
+  /** Works in a worktree of the workspace's repository instead: a new one, or an existing one by name. */
   worktree?: { name?: string; base?: string; skipSetup?: boolean };
   /** Additional workspace directories. */
   roots?: readonly string[];
   chat?: ChatChoice;
-  /** Keep nothing on disk. */
+  /** Stores nothing on disk. */
   unkept?: boolean;
-  /** `agent` leaves the plan or ask mode that a resumed chat was left in. */
+  /** `agent` leaves the plan or ask mode that a resumed chat was in. */
   mode?: "plan" | "ask" | "agent";
-  /** Everything but deny rules and protected paths. Also passes the trust gate, for this run. */
+  /** Allows everything except deny rules and protected paths. Also passes the trust gate, for this run. */
   force?: boolean;
-  /** Trust the workspace from now on. */
+  /** Trusts the workspace from now on. */
   trust?: boolean;
   model?: string;
   effort?: ReasoningEffort;
   fallbackModels?: readonly string[];
-  /** URL of a model server to use instead of a vendor. */
+  /** The URL of a model server to use instead of a vendor. */
   endpoint?: string;
-  /** What it speaks; default: OpenAI's chat completions. */
+  /** The protocol of `endpoint`; OpenAI's chat completions by default. */
   endpointType?: EndpointType;
   systemPrompt?: string;
   appendSystemPrompt?: string;
   allowedTools?: readonly string[];
   disallowedTools?: readonly string[];
-  /** Rules for this run, as strong as the user's own: `Shell(git)`, `Write(src/**)`. */
+  /** Rules for this run, with the same weight as the user's own: `Shell(git)`, `Write(src/**)`. */
   permissions?: { allow?: readonly string[]; deny?: readonly string[] };
-  /** Give the agent a browser. */
+  /** Gives the agent a browser. */
   browser?: boolean;
-  /** Further MCP servers: files, or the JSON itself. */
+  /** Additional MCP servers: file paths or inline JSON. */
   mcpConfigs?: readonly string[];
-  /** Servers that are approved for this run: those of the project are started. */
+  /** MCP servers approved for this run; those of the project are started. */
   approvedServers?: "all" | readonly string[];
-  /** What becomes of calls of their tools that no rule speaks of. `allow`: in a trusted workspace, the approval covers them. */
+  /**
+   * Decides calls to the approved servers' tools that match no rule. `allow`: in a trusted workspace, the approval covers them.
+   */
   approvedServerCalls?: "allow" | "ask";
-  /** Folders of plugins, for this run. */
+  /** Plugin folders for this run. */
   pluginDirs?: readonly string[];
-  /** Further hooks: files, or the JSON itself. */
+  /** Additional hooks: file paths or inline JSON. */
   hooks?: readonly string[];
-  /** Sent to a fleet, the run goes without the hooks of the machine that sends it. */
+  /** Lets the run be sent to a fleet without the hooks of the sending machine. */
   withoutLocalHooks?: boolean;
   sandbox?: "enabled" | "disabled";
-  /** What becomes of commands that no rule speaks of: confined where a sandbox works, else asked about. */
+  /** Decides commands that match no rule: `sandbox` confines them where a sandbox works, and asks otherwise. */
   unlistedCommands?: "sandbox" | "ask";
-  /** A model reviews what a person would be asked. */
+  /** Lets a model review what a person would otherwise be asked. */
   autoReview?: boolean;
-  /** A command that answers what a person would be asked about permissions. */
+  /** A command that answers permission questions in place of a person. */
   askCommand?: string;
-  /** One prompt, and then the run is over: what it left running is part of its ending. */
+  /** The run ends after one prompt; what it left running in the background is part of its ending. */
   single?: boolean;
-  /** What makes a run that ended well a failure. */
+  /** The conditions that turn a successful run into a failure. */
   failOn?: readonly FailReason[];
-  /** MCP servers that must be there before the model is asked. */
+  /** MCP servers that must be available before the model is called. */
   requiredServers?: readonly string[];
-  /** Of the model, in US dollars for a million tokens, where it is not known or another one. */
+  /** The model's price in US dollars per million tokens, if it is unknown or differs from the known one. */
   price?: { input: number; output: number };
   limits?: { maxTurns?: number; maxTimeMs?: number; maxCost?: number };
-  /** JSON Schema of the answer. */
+  /** The JSON Schema of the answer. */
   answerSchema?: unknown;
-  /** The shapes of the older CLI. */
+  /** Writes the output shapes of this version of the older CLI. */
   compat?: ProfileName;
 };
 
 export type FailReason = (typeof failReasons)[number];
 
 /**
- * `denied`: calls were refused. `background`: commands in the background failed or were cut off. `empty`: no call of a tool
- * succeeded. `mcp`: servers were missing. `replay`: a recording differs.
+ * `denied`: calls were refused. `background`: background commands failed or were cut off. `empty`: no tool call succeeded. `mcp`:
+ * servers were missing. `replay`: a recording differs.
  */
 export const failReasons = ["denied", "background", "empty", "mcp", "replay"] as const;
 
-/** Which conversation: a new one, or one to resume by its id, the beginning of it, or `-1` for the latest. */
+/** Selects the conversation: a new one, or one to resume by its id, a prefix of the id, or `-1` for the latest. */
 export type ChatChoice =
-  | { type: "new"; id?: string }
-  /** `orNew`: where no chat has this id, a new one begins under it. */
-  | { type: "resume"; id: string; orNew?: boolean; fork?: boolean; newId?: string };
+  | { type: "new"; id?: string; name?: string }
+  /** `orNew` starts a new chat with this id if none exists. */
+  | { type: "resume"; id: string; orNew?: boolean; fork?: boolean; newId?: string; name?: string };
 
 export type Prompt = {
   text: string;
-  /** Told to the model after the text, as it is: nothing in it is a command or a mention. */
+  /** Sent to the model verbatim after the text; commands and mentions in it are not expanded. */
   data?: string;
-  /** Absolute paths, or the image itself. */
+  /** Absolute paths, or the image data itself. */
   images?: readonly (string | { mime: string; base64: string })[];
 };
 
-/** The last event of a turn. */
+/** The last event of a turn, with its totals. */
 export type TurnEnding = Extract<AgentEvent, { type: "done" | "fail" }> & Ending;
 
-/** A prompt that was handed in. `dropped`: withdrawn, or the run was over before its turn came; its ending is in no log. */
+/** A prompt that was handed in. `dropped`: withdrawn, or the run ended before its turn; its ending is in no log. */
 export type Sent = {
   id: string;
   readonly state: "waiting" | "told" | "dropped";
-  /** Of the turn that answers it. Never rejects. */
+  /** The ending of the turn that answers this prompt. Never rejects. */
   ending: Promise<TurnEnding>;
-  /** False when it was told already, or is over. */
+  /** Resolves to false if the model already has the prompt, or it is over. */
   withdraw(): Promise<boolean>;
 };
 
@@ -125,7 +127,7 @@ export type Sent = {
  */
 export type Recorded = { number?: number; agent?: string; event: AgentEvent };
 
-/** What fills the model's window, in tokens. Estimates. `costUsd`: of the run so far, where the model's price is known. */
+/** Estimates what fills the model's context window, in tokens. `costUsd` is the cost of the run so far, if the price is known. */
 export type ContextUse = {
   window: number;
   used: number;
@@ -135,7 +137,7 @@ export type ContextUse = {
   costUsd?: number;
 };
 
-/** Something that `/name` calls: a command or a skill of the project's or the user's, a subagent, a prompt of an MCP server. */
+/** A name that `/name` can call: a command or skill of the project or the user, a subagent, or a prompt of an MCP server. */
 export type CallableName = {
   name: string;
   kind: "command" | "skill" | "subagent" | "prompt";
@@ -144,41 +146,44 @@ export type CallableName = {
 
 export interface LiveRun {
   readonly chatId: string;
-  /** One turn; queued while another runs. */
+  /** Starts one turn, or queues it while another runs. */
   send(prompt: Prompt): Sent;
-  /** Told at the next safe point of the running turn; without one, a turn of its own. */
+  /** Hands text to the model at the next safe point of the running turn, or as a new turn if none runs. */
   steer(text: string): Sent;
-  /** Ends the turn, not the run. What is queued stays, and is said. */
+  /** Ends the turn, not the run. Queued prompts stay queued and are still sent. */
   interrupt(why?: string): void;
-  /** A running command goes on by itself. False when there is no such command. */
+  /** Moves a running command to the background. Resolves to false if there is no such command. */
   background(callId: string): Promise<boolean>;
-  /** Commands that go on by themselves, and those of them that have ended; where it can be known. */
+  /** Lists background commands, including ended ones; absent if the run cannot know them. */
   backgroundCommands?(): Promise<readonly BackgroundCommand[]>;
-  /** From the next reply on: prompt, tools, policy, subagents. */
+  /** Changes prompt, tools, policy and subagents from the next reply on. */
   setMode(mode: PermissionMode): void;
-  /** By the same rules as at the start. Rejects with UserError, and then nothing has changed. */
+  /** Resolves the model by the same rules as at the start. Rejects with a UserError, and then nothing has changed. */
   setModel(model: string, effort?: ReasoningEffort): Promise<void>;
-  /** Makes the conversation for the model shorter now. */
+  /** Compacts the model's conversation now. */
   compact(): Promise<void>;
-  /** Takes conversation and files back to before turn `turn`. Only while no turn runs. */
+  /** Restores conversation and files to their state before turn `turn`. Only allowed while no turn runs. */
   rewind(turn: number): Promise<void>;
   context(): Promise<ContextUse>;
-  /** A question beside the conversation, which keeps nothing of it. No tools. */
+  /** Asks the model a question outside the conversation, which does not record it. No tools. */
   aside(question: string): Promise<string>;
-  /** What a `/name` at the beginning of a prompt may be now; prompts of servers come as these connect. */
+  /** Lists the names that `/name` can call now; prompts of MCP servers appear as the servers connect. */
   names(): Promise<readonly CallableName[]>;
   /**
-   * From the beginning of the run, or from the event with this number. Any number of readers. The first one may hold up the
-   * run by not reading; others are never waited for: who falls behind misses deltas, and nothing else.
+   * Yields events from the start of the run, or from the event with this number, to any number of readers. The first reader can
+   * hold up the run by not reading; the run never waits for others: a reader that falls behind misses only deltas.
    */
   events(from?: number): AsyncIterable<Recorded>;
-  /** What the run used so far, where that is known. */
+  /** Returns what the run has used so far; absent if unknown. */
   spent?(): Spending;
-  /** Ends what runs and everything that was started. */
+  /** Ends the running turn and every process the run started. */
   close(): Promise<void>;
 }
 
-/** `hash`: of what is asked. An answer from another process must name it, so that it cannot answer something else. */
+/**
+ * `hash` covers the question's content. An answer from another process must name it, so that it cannot answer a different
+ * question.
+ */
 export type Question = { id: string; hash: string } & QuestionBody;
 
 export type QuestionBody =
@@ -190,10 +195,10 @@ export type QuestionBody =
   | HooksQuestion;
 
 /**
- * `reasons`: why it is not simply allowed. `rules`: the narrowest allow rules that would answer it from now on; `widerRules`:
- * those that would answer its like as well. `offersSandbox`: commands of this project can run in the sandbox from now on, this
- * one first, without a question (the answer's grant `sandbox`). `diff`: what an edit would change.
- * `personOnly`: no program may answer in the place of a person.
+ * `reasons` say why the call is not simply allowed. `rules` are the narrowest allow rules that would answer it from now on;
+ * `widerRules` would also answer similar calls. `offersSandbox`: commands of this project can run in the sandbox from now on,
+ * this one first, without a question (the answer's grant `sandbox`). `diff` shows what an edit would change. `personOnly`: no
+ * program may answer in place of a person.
  */
 export type PermissionQuestion = {
   type: "permission";
@@ -213,29 +218,29 @@ export type ChoicesQuestion = { type: "choices"; title: string; questions: reado
 
 export type PlanQuestion = { type: "plan"; name: string; text: string; file: string };
 
-/** May the agent work here, and follow the instructions of the project? */
+/** Asks whether the agent may work here and follow the project's instructions. */
 export type TrustQuestion = { type: "trust"; workspace: string };
 
-/** An MCP server of the project that is new or has changed. `start`: what starting it does. */
+/** Asks about a new or changed MCP server of the project. `start` says what starting it does. */
 export type ServerQuestion = { type: "server"; name: string; file: string; start: string };
 
-/** Hooks of the project that are new or have changed. `command`, or the `prompt` that a model is asked. */
+/** Asks about new or changed hooks of the project, each with its `command`, or the `prompt` for a model. */
 export type HooksQuestion = {
   type: "hooks";
   files: readonly { file: string; hooks: readonly { event: string; command?: string; prompt?: string }[] }[];
 };
 
 /**
- * `always`: for the same thing until the run ends. `grant`: the proposed rules hold from now on, for this run, or saved with
- * those of the project or the user; `wider`: the wider ones; `sandbox`: see `offersSandbox`; `run` for trust, servers and hooks: the yes is not remembered. `choices` without answers:
- * passed over.
+ * `always` covers the same thing until the run ends. `grant` applies the proposed rules from now on: for this run, or saved to
+ * the project's or the user's; `wider` selects the wider rules; for `sandbox` see `offersSandbox`; `run` for trust, servers and
+ * hooks does not remember the yes. `choices` without answers skips the question.
  */
 export type Answer =
   | { type: "yes"; always?: boolean; grant?: "run" | "project" | "user" | "sandbox"; wider?: boolean }
   | { type: "no"; reason?: string }
   | { type: "choices"; answers: readonly QuestionAnswer[] };
 
-/** `exitCode`: null while it runs, and where a signal ended it. */
+/** `exitCode` is null while the command runs, and if a signal ended it. */
 export type BackgroundCommand = {
   taskId: string;
   command: string;
@@ -244,9 +249,9 @@ export type BackgroundCommand = {
   exitCode: number | null;
 };
 
-/** Who answers what no rule does. Absent: nobody can, and then asking means refusing. */
+/** Answers questions that no rule decides. Without one, every question is refused. */
 export interface Human {
   ask(question: Question, signal: AbortSignal): Promise<Answer>;
-  /** The kinds that it can answer, where it cannot answer all. */
+  /** The kinds of question it can answer, if not all. */
   readonly answers?: readonly QuestionBody["type"][];
 }

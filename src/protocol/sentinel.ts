@@ -1,4 +1,4 @@
-// Bytes -> JSON values, from blocks between the lines __JSON_START__ and __JSON_END__. What stands outside is not read.
+// Parses JSON values from blocks between the lines __JSON_START__ and __JSON_END__. Everything outside is skipped.
 import { ByteBuffer } from "../json/byte-buffer.ts";
 import {
   createStrictDecoder,
@@ -18,7 +18,7 @@ const endMark = "__JSON_END__";
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
-/** More than a mark with blanks around it: a longer line outside a block is noise, and need not be kept. */
+/** Longer than a mark with surrounding blanks; a longer line outside a block is noise and is not buffered. */
 const longestMarkLine = 256;
 
 export class SentinelBlocks implements JsonReader {
@@ -55,7 +55,7 @@ export class SentinelBlocks implements JsonReader {
       this.#line.append(bytes.subarray(0, Math.max(0, longestMarkLine - this.#line.length)));
       return;
     }
-    // The end mark is a line of the block until it is known for what it is: hence the few bytes beyond the limit.
+    // Until it is recognised, the end mark counts as part of the block: allow for it beyond the limit.
     const length = this.#block.length + this.#line.length + bytes.length;
     if (length > this.#maxBlockBytes + longestMarkLine) throw tooLargeFault(this.#maxBlockBytes);
     this.#line.append(bytes);
@@ -93,7 +93,7 @@ export class SentinelBlocks implements JsonReader {
 
 const newline = new Uint8Array([lineFeed]);
 
-/** The marks are ASCII: a line of another length need not be decoded. */
+/** The marks are ASCII, so no UTF-8 decoding is needed, and longer lines are skipped. */
 function markOf(line: Uint8Array): string | undefined {
   if (line.length > longestMarkLine) return undefined;
   let text = "";

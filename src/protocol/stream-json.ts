@@ -1,4 +1,4 @@
-// stream-json, one JSON object per line: the codec between its lines and AgentEvent, both ways.
+// stream-json, one JSON object per line: converts lines to AgentEvent and back.
 
 import { type Carried, compareObject, type Scope, writeObject } from "../json/key-table.ts";
 import { isObject } from "../json/object.ts";
@@ -9,7 +9,7 @@ import { type ProfileName, profileOf } from "./profiles.ts";
 
 const codec = "stream-json";
 
-/** Marks events that follow from a line without being said by it: who writes the lines again leaves them out. */
+/** Marks events that were inferred and have no line of their own; encoders of the same stream leave them out. */
 export const derived = { codec: "derived" } as const;
 
 export function isDerived({ carried }: AgentEvent): boolean {
@@ -17,17 +17,17 @@ export function isDerived({ carried }: AgentEvent): boolean {
 }
 
 export type EncodeOptions = {
-  /** Write text deltas as well. */
+  /** Also writes text deltas. */
   partial?: boolean;
-  /** Write live output of tools as well, for hosts that asked for it. */
+  /** Also writes live output of tools, for hosts that asked for it. */
   live?: boolean;
-  /** Shapes of an older version. */
+  /** Writes the shapes of an older version. */
   compat?: ProfileName | undefined;
 };
 
 /**
- * One line, one event, nothing lost: what the event has no place for is in `carried`. With `sessionId`, a line of
- * another session keeps its own id.
+ * Decodes one line to one event without loss: fields that the event cannot represent go into `carried`. With `sessionId`, a line
+ * of another session keeps its own id.
  */
 export function decodeLine(line: unknown, sessionId?: string): AgentEvent {
   return decodeIn(line, { sessionId });
@@ -43,7 +43,7 @@ function decodeIn(line: unknown, scope: Scope): AgentEvent {
   return event;
 }
 
-/** The line of an event. Undefined: this event is not on the wire. */
+/** Returns the line of an event, or undefined if the event is not written to the stream. */
 export function encodeEvent(event: AgentEvent, sessionId: string, options: EncodeOptions = {}): object | undefined {
   switch (event.type) {
     case "tool_output":
@@ -59,27 +59,28 @@ export function encodeEvent(event: AgentEvent, sessionId: string, options: Encod
       if (event.cut) return undefined;
       break;
   }
+  // biome-ignore lint/suspicious/noExplicitAny: the kinds of all events stand in one table
   const table: LineKind<any> = kinds[event.type];
   const { callSiblings, segmentTimes, extensions } = profileOf(options.compat);
   const scope: Scope = { sessionId, callSiblings, segmentTimes, extensions };
   return writeObject({ table, event, scope }, carriedBy(event));
 }
 
-/** Other codecs carry things of their own, which are none of ours. */
+/** Ignores what other codecs carry. */
 function carriedBy(event: AgentEvent): Carried | undefined {
   return isObject(event.carried) && event.carried.codec === codec ? (event.carried as Carried) : undefined;
 }
 
 /**
- * Lines of one stream -> events. Whatever form the stream has, a segment of text comes out as one or more `text` and
- * then one `text_end`: all `text` joined, all `text_end` joined and `done.text` are the same. Flushes that only repeat
- * deltas add no `text`; a flush without deltas, or with more than they had, does; a segment that nobody flushed is
- * ended. After a `retry` that discards, the open segment is void.
+ * Decodes the lines of one stream to events. Regardless of the stream's form, a segment of text becomes one or more `text` and
+ * then one `text_end`: all `text` joined, all `text_end` joined and `done.text` are the same. Flushes that only repeat deltas add
+ * no `text`; a flush without deltas, or with more than they had, does; a segment without a flush is ended. After a `retry` that
+ * discards, the open segment is void.
  */
 export function createDecoder(): (line: unknown) => AgentEvent[] {
-  // Until the session is known, lines keep the id that they have.
+  // Until the session is known, lines keep their own id.
   let scope: Scope = { sessionId: "" };
-  /** Text of the segment since its start. */
+  /** The text of the segment since its start. */
   let open = "";
 
   const endSegment = (before: AgentEvent): AgentEvent[] => {

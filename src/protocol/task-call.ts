@@ -1,9 +1,9 @@
-// The call that starts a subagent, as the wire spells it: its arguments, what the subagent did, how it ended.
+// Builds the tool call that starts a subagent, as the wire spells it: its arguments, its steps, and its result.
 import type { AgentEvent } from "./event.ts";
 import { keyOfTool } from "./tool-calls.ts";
 import type { ConversationStep, TaskToolCallArgs, TaskToolCallResult } from "./tool-shapes.ts";
 
-/** Subagents that the wire has a name of its own for. */
+/** Subagents with their own name on the wire. */
 const ownNames = new Set(["explore", "bash", "shell"]);
 
 export type TaskRequest = {
@@ -58,7 +58,7 @@ export function taskSuccess({
   };
 }
 
-/** What a reader is told when a subagent ends that was left to itself. */
+/** The notice that a background subagent has ended. */
 export function taskNotice(task: { agentId: string; status: string; title: string; detail: string }): AgentEvent {
   const { agentId, status, title, detail } = task;
   const message = `The subagent "${title}" ${status === "success" ? "has ended" : "failed"}.`;
@@ -71,21 +71,21 @@ export function taskNotice(task: { agentId: string; status: string; title: strin
   };
 }
 
-/** Characters of results that one call carries: beyond them, calls are told without theirs. */
-const mostResultText = 200_000;
+/** The limit for the results in one call, in characters; beyond it, calls are listed without results. */
+const maxResultText = 200_000;
 
-/** The steps of a conversation, from its events. */
+/** Collects the steps of a conversation from its events. */
 export function collectSteps() {
   let thinking = "";
   let thinkingSince = 0;
-  let room = mostResultText;
+  let room = maxResultText;
   return {
     steps: [] as ConversationStep[],
-    /** Started calls, also those that failed. */
+    /** The number of finished calls, including failed ones. */
     calls: 0,
-    /** Files that were changed. */
+    /** Paths of the changed files. */
     changed: new Set<string>(),
-    /** What was said last. */
+    /** The last text of the subagent. */
     lastText: "",
     add(event: AgentEvent): void {
       switch (event.type) {

@@ -1,11 +1,11 @@
-// Args and results of each tool, as the wire spells them; where the tool and the outcome stand in a call.
+// Finds the tool and the outcome in a tool call, classifies outcomes, and names tools for models and people.
 
 import { isObject, type JsonObject } from "../json/object.ts";
 import type { Outcome } from "./event.ts";
 
 export type * from "./tool-shapes.ts";
 
-/** How a finished call is to be judged. No outcome at all is "unknown": success is never invented. */
+/** The classification of a finished call. A missing outcome is "unknown", never a success. */
 export type OutcomeGroup = "ok" | "failed" | "refused" | "unknown";
 
 const groups: readonly [OutcomeGroup, kinds: string[]][] = [
@@ -17,7 +17,7 @@ const outcomeGroups = new Map(groups.flatMap(([group, kinds]) => kinds.map((kind
 
 export const outcomeKinds: readonly string[] = [...outcomeGroups.keys()];
 
-/** An MCP tool that failed says so inside a `success`. */
+/** Classifies an outcome. A failed MCP tool is reported inside a `success`. */
 export function outcomeGroupOf(outcome: Outcome | undefined): OutcomeGroup {
   if (!outcome) return "unknown";
   if (outcome.kind === "success" && isObject(outcome.value) && outcome.value.isError === true) return "failed";
@@ -26,7 +26,7 @@ export function outcomeGroupOf(outcome: Outcome | undefined): OutcomeGroup {
 
 const toolSuffix = "ToolCall";
 
-/** The key that names the tool: it ends in `ToolCall` and holds an object, wherever it stands. */
+/** Finds the key that names the tool: it ends in `ToolCall` and holds an object, at any position. */
 export function toolKeyOf(toolCall: JsonObject): string | undefined {
   for (const key in toolCall) {
     if (key.length > toolSuffix.length && key.endsWith(toolSuffix) && isObject(toolCall[key])) return key;
@@ -34,17 +34,17 @@ export function toolKeyOf(toolCall: JsonObject): string | undefined {
   return undefined;
 }
 
-/** "readToolCall" -> "read". */
+/** Converts "readToolCall" to "read". */
 export function toolOfKey(key: string): string {
   return key.slice(0, -toolSuffix.length);
 }
 
-/** "read" -> "readToolCall". */
+/** Converts "read" to "readToolCall". */
 export function keyOfTool(tool: string): string {
   return tool + toolSuffix;
 }
 
-/** The first known outcome, else the first key that holds an object; the rest are its siblings. */
+/** Takes the first known outcome, or else the first key that holds an object; the other keys are its siblings. */
 export function outcomeOf(result: unknown): Outcome | undefined {
   if (!isObject(result)) return undefined;
   const keys = Object.keys(result);
@@ -57,7 +57,7 @@ export function outcomeOf(result: unknown): Outcome | undefined {
 
 const errorFields = ["errorMessage", "error", "reason", "clientVisibleError", "modelVisibleError", "message", "stderr"];
 
-/** Why a call failed or was refused, in the tool's own words. Undefined: it did not fail. */
+/** Returns why a call failed or was refused, in the tool's own words, or undefined if it did not fail. */
 export function errorTextOf(outcome: Outcome | undefined): string | undefined {
   const group = outcomeGroupOf(outcome);
   if (!outcome || group === "ok" || group === "unknown") return undefined;
@@ -78,7 +78,7 @@ function textOfContent(content: unknown[]): string {
     .join("");
 }
 
-/** Where a capital is not all. */
+/** Model-facing names that differ in more than the capital. */
 const modelNames: ReadonlyMap<string, string> = new Map([
   ["ls", "LS"],
   ["updateTodos", "TodoWrite"],
@@ -86,7 +86,7 @@ const modelNames: ReadonlyMap<string, string> = new Map([
   ["mcp", "MCP"],
 ]);
 
-/** How the wire spells a tool that it does not know, as it spells those it knows: Search_docs -> searchDocs. */
+/** Spells an unknown tool in the style of the wire: Search_docs -> searchDocs. */
 export function unknownWireName(name: string): string {
   const words = name.split(/[^A-Za-z0-9]+/).filter(Boolean);
   const joined = words
@@ -95,12 +95,12 @@ export function unknownWireName(name: string): string {
   return joined === "" ? "unknown" : joined.charAt(0).toLowerCase() + joined.slice(1);
 }
 
-/** The wire's name as a model and a reader know it: read -> Read. */
+/** Converts a wire name to the name that models see: read -> Read. */
 export function displayNameOf(tool: string): string {
   return modelNames.get(tool) ?? tool.charAt(0).toUpperCase() + tool.slice(1);
 }
 
-/** What people call tools, where it is not what models call them. */
+/** Names shown to people that differ from those that models see. */
 const shownNames: ReadonlyMap<string, string> = new Map([
   ["shell", "Bash"],
   ["ls", "List"],
@@ -113,14 +113,14 @@ const shownNames: ReadonlyMap<string, string> = new Map([
   ["await", "Wait"],
 ]);
 
-/** What people call the tool of a call, in the terminal, the studio and exports. `value`: what came of it, once that is known. */
+/** Returns the tool name shown in the terminal, the studio and exports. `value` is the call's result, once known. */
 export function callName(tool: string, args: unknown, value?: unknown): string {
   if (tool === "edit")
     return writesNewFile(isObject(args) ? args : {}, isObject(value) ? value : {}) ? "Write" : "Edit";
   return shownNames.get(tool) ?? displayNameOf(tool);
 }
 
-/** The wire has one tool for both: a file that is new has no content before. */
+/** The wire uses one tool for writing and editing; a new file has no earlier content. */
 function writesNewFile(args: JsonObject, value: JsonObject): boolean {
   if (Number(value.linesRemoved) > 0) return false;
   if ("afterFullFileContent" in value) return !("beforeFullFileContent" in value);

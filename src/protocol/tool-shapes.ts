@@ -1,6 +1,6 @@
-// Types of the args and results of each tool, as the wire spells them. A result holds exactly one of its outcomes.
+// Types of each tool's arguments and results, as the wire spells them. A result holds exactly one of its outcomes.
 
-/** What most tools answer besides success. */
+/** The error outcomes of most tools. */
 export type ErrorText = { error: string };
 export type ErrorMessage = { errorMessage: string };
 export type Rejected = { reason: string };
@@ -29,11 +29,11 @@ export interface ReadToolCallResult {
     content: string;
     isEmpty: boolean;
     exceededLimit: boolean;
-    /** Counts the empty string after a final newline. */
+    /** Includes the empty string after a final newline. */
     totalLines: number;
     fileSize: number;
     path: string;
-    /** One-based, both ends included. */
+    /** One-based and inclusive. */
     readRange?: { startLine: number; endLine: number };
     totalChars?: number;
     relatedCursorRulePaths?: string[];
@@ -48,7 +48,7 @@ export interface ReadToolCallResult {
 export interface EditToolCallArgs {
   path: string;
   streamContent?: string;
-  /** 2025 spelled the change out. */
+  /** The 2025 version spelled the change out. */
   applyPatch?: { patchContent: string };
   strReplace?: { oldText: string; newText: string; replaceAll?: boolean };
   multiStrReplace?: { edits: { oldText: string; newText: string; replaceAll?: boolean }[] };
@@ -61,7 +61,7 @@ export interface EditToolCallResult {
     diffString: string;
     beforeFullFileContent?: string;
     afterFullFileContent: string;
-    /** 2026; `resultForModel` is the same in 2025. */
+    /** Written by 2026 versions; `resultForModel` is the same field in 2025. */
     message?: string;
     resultForModel?: string;
   };
@@ -72,7 +72,7 @@ export interface EditToolCallResult {
   writePermissionDenied?: { path?: string; error?: string };
 }
 
-/** Old documentation only: a reader takes it, a writer uses edit. */
+/** Occurs only in old documentation: readers accept it, writers use edit. */
 export type WriteToolCallArgs = { path: string; fileText: string; toolCallId: string };
 export type WriteToolCallResult = Outcomes<{ path: string; linesCreated: number; fileSize: number }>;
 
@@ -108,7 +108,7 @@ export interface GrepToolCallResult {
   };
   error?: ErrorText | ErrorMessage;
 }
-/** One of the three, after the output mode. */
+/** Holds one of the three, depending on the output mode. */
 export interface WorkspaceResult {
   content?: { matches: FileMatch[]; totalLines?: number; totalMatchedLines?: number } & Truncation;
   files?: { files: string[]; totalFiles?: number } & Truncation;
@@ -128,7 +128,7 @@ export interface ShellToolCallArgs {
   hasInputRedirect: boolean;
   hasOutputRedirect: boolean;
   parsingResult: ShellParsingResult;
-  /** A 64-bit number, hence a string. */
+  /** A 64-bit number, written as a string. */
   fileOutputThresholdBytes?: string;
   isBackground?: boolean;
   skipApproval?: boolean;
@@ -150,7 +150,7 @@ export interface ShellParsingResult {
 }
 export type ExecutableCommand = { name: string; args: CommandArg[]; fullText: string };
 export type CommandArg = { type: CommandArgType; value: string };
-/** The names that a syntax tree for bash has for words. Profiles of older versions have the first three alone. */
+/** The node names of a bash syntax tree for words. Profiles of older versions have only the first three. */
 export type CommandArgType =
   | "word"
   | "string"
@@ -171,7 +171,7 @@ export interface SandboxPolicy {
   readBoundary?: string;
   additionalReadPaths?: string[];
 }
-/** `failure`: the command ran and exited non-zero. */
+/** `failure`: the command ran and exited with a non-zero code. */
 export interface ShellToolCallResult {
   success?: ShellRun;
   failure?: ShellRun;
@@ -232,7 +232,7 @@ export type WebReference = { title: string; url: string; chunk: string };
 
 export interface SemSearchToolCallArgs {
   query: string;
-  /** Empty: the whole project. */
+  /** Empty means the whole project. */
   targetDirectories: string[];
   explanation?: string;
 }
@@ -249,7 +249,7 @@ export type AskQuestionToolCallResult = Refusable<{ answers: QuestionAnswer[] },
 export interface QuestionAnswer {
   questionId: string;
   selectedOptionIds: string[];
-  /** An answer of the person's own. */
+  /** The person's own answer as text. */
   freeformText?: string;
 }
 
@@ -265,7 +265,7 @@ export type CreatePlanToolCallResult = Refusable<Record<string, unknown>> & { pl
 export interface TaskToolCallArgs {
   description?: string;
   prompt?: string;
-  /** `{explore: {}}`, `{custom: {name}}`. */
+  /** For example `{explore: {}}` or `{custom: {name}}`. */
   subagentType?: Record<string, { name?: string }>;
   model?: string;
   resume?: string;
@@ -274,7 +274,7 @@ export interface TaskToolCallArgs {
   environment?: unknown;
   [field: string]: unknown;
 }
-/** One thing that a subagent said or did. */
+/** One message, thought or tool call of a subagent. */
 export type ConversationStep =
   | { assistantMessage: { text: string } }
   | { thinkingMessage: { text: string; durationMs: number } }
@@ -309,7 +309,7 @@ export type ReadMcpResourceToolCallResult = Refusable<
 >;
 
 export interface McpToolCallArgs {
-  /** `<server>-<tool>`. */
+  /** Spelled `<server>-<tool>`. */
   name: string;
   args: Record<string, unknown>;
   toolCallId: string;
@@ -319,7 +319,7 @@ export interface McpToolCallArgs {
   skipApproval?: boolean;
   smartModeApprovalOnly?: boolean;
 }
-/** A tool that failed is a success with `isError`. */
+/** A failed tool is a success with `isError` set. */
 export type McpToolCallResult = Refusable<{ content: McpContent[]; isError: boolean }>;
 export interface McpContent {
   text?: { text: string };
@@ -327,7 +327,7 @@ export interface McpContent {
   resource?: { uri: string; text?: string };
 }
 
-/** Every tool of the wire by its key; a reader meets others and keeps them. */
+/** Every tool of the wire by its key; readers keep unknown ones. */
 export interface ToolShapes {
   lsToolCall: { args: LsToolCallArgs; result?: LsToolCallResult };
   readToolCall: { args: ReadToolCallArgs; result?: ReadToolCallResult };

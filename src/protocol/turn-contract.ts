@@ -4,19 +4,19 @@ import type { FrameErrorCode } from "../json/frame-error.ts";
 import { isObject, type JsonObject } from "../json/object.ts";
 import { valueFault } from "../json/schema.ts";
 
-/** What a CLI that speaks the contract reads from stdin: one line. */
+/** The line that a CLI of this contract reads from stdin. */
 export type Turn = {
   type: "turn";
   turnId: string;
   messages: TurnMessage[];
   tools: TurnTool[];
 };
-/** `user`, `system`, `assistant` (with the calls it made) or `tool` (the result of one). */
+/** The role is `user`, `system`, `assistant` (with the calls it made) or `tool` (the result of a call). */
 export type TurnMessage = {
   role: string;
   content: string;
   tool_calls?: readonly TurnCall[];
-  /** Of a tool's result: which tool, and which call. */
+  /** The tool and the call that a tool result belongs to. */
   name?: string;
   tool_call_id?: string;
 };
@@ -30,12 +30,12 @@ export type ContractError = { type: "error"; data: { code: string; message: stri
 export type ContractDone = { type: "done"; data: { finishReason: string } };
 export type TurnEvent = AssistantDelta | ContractToolCall | ContractUsage | ContractError | ContractDone;
 
-/** May come first, to say which contract follows. */
+/** An optional first line that names the contract's version. */
 export type ProtocolLine = { type: "protocol"; data: { version: string } };
 
 export const supportedVersions: readonly string[] = ["1.0"];
 
-/** A tool that may be called: with its schema, its arguments are checked as well. */
+/** A tool that may be called; with a schema, its arguments are checked as well. */
 export type KnownTool = string | { name: string; schema?: unknown };
 
 const webFetchSchema = { type: "object", properties: { url: { type: "string", minLength: 1 } }, required: ["url"] };
@@ -45,7 +45,7 @@ const webSearchSchema = {
   required: ["query"],
 };
 
-/** Tools that the contract itself names: their arguments are known without being told. */
+/** Schemas of the tools that the contract itself names. */
 export const contractSchemas: ReadonlyMap<string, object> = new Map<string, object>([
   ["web_fetch", webFetchSchema],
   ["mcp_web_fetch", webFetchSchema],
@@ -53,7 +53,7 @@ export const contractSchemas: ReadonlyMap<string, object> = new Map<string, obje
   ["mcp_web_search", webSearchSchema],
 ]);
 
-/** Name -> schema (or undefined) of every tool that may be called. */
+/** Maps every tool that may be called to its schema, if any. */
 export type ToolTable = ReadonlyMap<string, unknown>;
 
 export function toolTable(tools: readonly KnownTool[]): ToolTable {
@@ -67,7 +67,7 @@ export function toolTable(tools: readonly KnownTool[]): ToolTable {
 
 export type Fault = { code: FrameErrorCode; message: string };
 
-/** Undefined: the frame has the shape of the contract. Types that are not of the contract are not asked about. */
+/** Returns undefined if the frame matches the contract. Types outside the contract are not checked. */
 export function contractFault(type: string, frame: JsonObject, tools: ToolTable | undefined): Fault | undefined {
   const data = frame.data;
   if (!isObject(data)) return wrong(type, "data must be an object");
@@ -85,14 +85,14 @@ export function contractFault(type: string, frame: JsonObject, tools: ToolTable 
       if (typeof data.code !== "string") return wrong(type, "data.code must be a string");
       return typeof data.message === "string" ? undefined : wrong(type, "data.message must be a string");
     case "done":
-      if (data.finishReason === undefined) return undefined; // the end is clear without a reason
+      if (data.finishReason === undefined) return undefined; // the reason is optional
       return typeof data.finishReason === "string" ? undefined : wrong(type, "data.finishReason must be a string");
     default:
       return undefined;
   }
 }
 
-/** Unknown tools and arguments that do not fit run nothing. */
+/** A call with an unknown tool or invalid arguments is not run. */
 export function callFault(name: unknown, args: unknown, tools: ToolTable | undefined): Fault | undefined {
   if (typeof name !== "string") return wrong("tool_call", "data.name must be a string");
   if (tools && !tools.has(name)) {
@@ -103,12 +103,12 @@ export function callFault(name: unknown, args: unknown, tools: ToolTable | undef
   return fault ? { code: "TOOL_ARGUMENTS", message: `The arguments of ${name} do not fit: ${fault}.` } : undefined;
 }
 
-/** What is wrong, as a sentence with the place in it. Undefined: the value fits. Keywords unknown here do not restrict. */
+/** Returns what is wrong and where, as a sentence, or undefined if the value fits. Unknown keywords do not restrict. */
 export function schemaFault(value: unknown, schema: unknown, place = "arguments"): string | undefined {
   return valueFault(value, schema, { place });
 }
 
-/** A protocol line without a version says nothing; one with a version that we do not know is refused. */
+/** Accepts a protocol line without a version; refuses one with an unknown version. */
 export function versionFault(frame: JsonObject, supported: readonly string[]): Fault | undefined {
   const version = isObject(frame.data) ? frame.data.version : undefined;
   if (version === undefined || supported.some((known) => known === version)) return undefined;

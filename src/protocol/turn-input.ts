@@ -1,9 +1,9 @@
-// The JSON of a turn -> what a model is told. For CLIs that speak the turn contract.
+// Converts the JSON of a turn to model messages, for CLIs that speak the turn contract.
 import { isObject, type JsonObject, tryParse } from "../json/object.ts";
 import type { Message, Part } from "./message.ts";
 import type { Turn, TurnCall, TurnMessage, TurnTool } from "./turn-contract.ts";
 
-/** A turn with its messages in the shape of the contract, or a sentence that says what is wrong with it. */
+/** Returns the turn with its messages in the shape of the contract, or a sentence that says what is wrong with it. */
 export function readTurn(value: unknown): { turn: Turn } | { problem: string } {
   if (!isObject(value) || value.type !== "turn") return { problem: 'it must be an object with "type": "turn"' };
   if (value.turnId !== undefined && typeof value.turnId !== "string") return { problem: "turnId must be a string" };
@@ -52,7 +52,7 @@ function readMessage(given: unknown): TurnMessage | string {
   return calls.length === 0 ? message : { ...message, tool_calls: calls as TurnCall[] };
 }
 
-/** A text, nothing, or a list of text blocks. */
+/** Accepts a string, nothing, or a list of text blocks. */
 function textOfContent(content: unknown): string | undefined {
   if (typeof content === "string") return content;
   if (content === null || content === undefined) return "";
@@ -61,7 +61,7 @@ function textOfContent(content: unknown): string | undefined {
   return content.every(isText) ? content.map(({ text }) => text).join("") : undefined;
 }
 
-/** `{id, name, args}`, or as OpenAI spells it: `{id, function: {name, arguments}}`. */
+/** Accepts `{id, name, args}`, or OpenAI's form: `{id, function: {name, arguments}}`. */
 function readCall(given: unknown, index: number): TurnCall | undefined {
   if (!isObject(given)) return undefined;
   const inner: JsonObject = isObject(given.function) ? given.function : given;
@@ -74,8 +74,8 @@ function readCall(given: unknown, index: number): TurnCall | undefined {
 export type Conversation = { system: string; messages: Message[] };
 
 /**
- * The turn as a model takes it: results stand right after the calls that they answer, each call has one, and a result
- * without a call is told as text. Vendors refuse anything else.
+ * Converts a turn to the form that vendors accept: results directly follow the calls they answer, each call has one, and a result
+ * without a call becomes text.
  */
 export function conversationOf({ messages }: Turn): Conversation {
   const system: string[] = [];

@@ -1,19 +1,18 @@
-// Messages of the turn contract, written by whoever drives a turn.
+// Builds messages of the turn contract, for programs that drive a turn.
 import type { TurnCall, TurnMessage } from "./turn-contract.ts";
 
-/** What the model said, with the calls it made. */
+/** The model's text and the calls it made. */
 export function assistantMessage(content: string, calls: readonly TurnCall[]): TurnMessage {
   return { role: "assistant", content, ...(calls.length > 0 && { tool_calls: calls }) };
 }
 
-/** The result of a call. */
 export function toolMessage({ id, name }: Pick<TurnCall, "id" | "name">, content: string): TurnMessage {
   return { role: "tool", name, tool_call_id: id, content };
 }
 
 /**
- * A turn for a CLI that takes one prompt and no messages: what the user said last, and below it the results of the
- * tools that were called for it since. Undefined: the user said nothing.
+ * Builds the prompt of a turn for a CLI that takes one prompt and no messages: the user's last message, followed by the results
+ * of the tools called since. Returns undefined if the user said nothing.
  */
 export function promptOf(messages: readonly TurnMessage[]): string | undefined {
   const last = messages.findLastIndex(({ role }) => role === "user");

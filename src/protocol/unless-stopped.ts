@@ -1,7 +1,7 @@
-// The one place between "may" and "does". Whoever is about to change something asks here, after everything that had to be
-// waited for: hooks, questions, snapshots, a turn in a queue. The signal answers.
+// The last check before an effect. Code that is about to change something calls this after everything it had to wait for: hooks,
+// questions, snapshots, its place in a queue. The signal decides.
 
-/** What a call that never began says of itself: in the stream, in the chat and to the model. */
+/** The text of a call that never started: in the stream, in the chat and for the model. */
 export const notRun = "Not run: the turn was stopped.";
 
 export class NotRun extends Error {
@@ -11,7 +11,7 @@ export class NotRun extends Error {
   }
 }
 
-/** Begins the work in the same moment in which it is asked, or throws NotRun and nothing of it begins. */
+/** Starts the work synchronously, or throws NotRun without starting it. */
 export function unlessStopped<Result>(signal: AbortSignal | undefined, work: () => Result): Result {
   if (signal?.aborted) throw new NotRun();
   return work();

@@ -1,17 +1,17 @@
-// Sums of what models used.
+// Adds up token usage and cost.
 import type { Ending, Spending, Usage } from "./event.ts";
 
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
-/** What a run used that never asked a model. */
+/** The spending of a run that made no model request. */
 export const noSpending: Spending = { ...noUsage, totalCost: 0 };
 
-/** Dollars: as the CLI said, or as our own run counted it. Undefined: nobody knows. */
+/** Returns the cost in US dollars, as reported by the CLI or counted by this run; undefined if unknown. */
 export function costOfEnding({ costUsd, usage }: Pick<Ending, "costUsd" | "usage">): number | undefined {
   return costUsd ?? usage?.totalCost ?? undefined;
 }
 
-/** What the conversation takes after an answer: all that the model was sent, and the answer. */
+/** Returns the size of the conversation after an answer: everything sent to the model, plus the answer. */
 export function contextOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number {
   return inputTokens + cacheReadTokens + cacheWriteTokens + outputTokens;
 }

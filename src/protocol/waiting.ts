@@ -1,4 +1,4 @@
-// Waiting: what a run waits for at this moment, for whoever wants to tell a reader that it has not stopped.
+// Waiting: tracks what a run is waiting for, so that a display can show that it is not stuck.
 
 export type Waited = { kind: "model" | "tool" | "hook" | "server" | "person"; name: string; since: number };
 
@@ -6,12 +6,12 @@ export class Waiting {
   readonly #open = new Set<Waited>();
   readonly #watching: ((waited: Waited) => void)[] = [];
 
-  /** Is told of everything that was waited for, when it is over. */
+  /** `tell` is called when a wait is over. */
   watch(tell: (waited: Waited) => void): void {
     this.#watching.push(tell);
   }
 
-  /** Returns how to say that it is over. */
+  /** Returns a function that ends the wait. */
   begin(kind: Waited["kind"], name: string): () => void {
     const waited: Waited = { kind, name, since: Date.now() };
     this.#open.add(waited);
@@ -29,7 +29,7 @@ export class Waiting {
     }
   }
 
-  /** What began last comes first: a tool that asks a person waits for the person. */
+  /** The newest wait comes first: a tool that asks a person waits for the person. */
   list(): Waited[] {
     return [...this.#open].reverse();
   }

@@ -1,4 +1,4 @@
-// The answer as a value: what the model is told of the JSON Schema, and the check of what it says.
+// Structured output: the instruction that asks for JSON of a schema, and the check of the answer.
 import type { AnswerCheck } from "../agent/agent.ts";
 import { jsonIn } from "../json/find-in-text.ts";
 import { valueFault } from "../json/schema.ts";
@@ -6,11 +6,11 @@ import { schemaProblem } from "../json/schema-check.ts";
 import { UserError } from "../protocol/error-codes.ts";
 
 export type AnswerSchema = AnswerCheck & {
-  /** For the system prompt. */
+  /** Text to append to the system prompt. */
   instruction: string;
 };
 
-/** A schema that would not be kept to the word stops the run before it begins. */
+/** Throws a UserError before the run starts when the schema uses something that cannot be enforced. */
 export function answerSchema(schema: unknown): AnswerSchema {
   const problem = schemaProblem(schema);
   if (problem) throw new UserError("USAGE", `--json-schema: ${problem}.`);

@@ -1,4 +1,4 @@
-// A program of the user's that answers, where nobody else can, what a person would be asked about permissions.
+// Runs --ask-command: a user's program that answers permission questions when no user can.
 import { type ProcessRunner, toolEnvironment } from "../agent/process.ts";
 import { isObject, tryParse } from "../json/object.ts";
 import type { Human, PermissionQuestion } from "../protocol/run.ts";
@@ -7,10 +7,10 @@ import { redactedEnd } from "../redact/shorten.ts";
 type AskCommandParts = { processes: ProcessRunner; workspace: string; sessionId: string };
 
 const shell = ["linux", "darwin"].includes(process.platform) ? "/bin/sh" : "sh";
-/** As long as a person may take. */
+/** As long as a user may take to answer. */
 const timeoutMs = 3_600_000;
 
-/** Only a clear `{"allow": true}` is a yes. What only a person may permit is not asked at all. */
+/** Only `{"allow": true}` allows the call. Questions that only the user may answer are refused without running the program. */
 export function commandHuman(command: string, { processes, workspace, sessionId }: AskCommandParts): Human {
   return {
     answers: ["permission"],

@@ -1,4 +1,4 @@
-// Puts an agent together from a setup. Loaded after `init` is out, so that nobody waits for it.
+// Assembles an agent from a setup. Loaded after `init` was sent, so that it does not delay it.
 import { tmpdir } from "node:os";
 import type { Agent, TurnControl } from "../agent/agent.ts";
 import { BackgroundShells } from "../agent/background.ts";
@@ -36,9 +36,7 @@ import { subagentContext } from "./subagents.ts";
 
 export type AssemblyParts = {
   session: RunSession;
-  /** The servers that are configured. */
   mcp?: McpPlan;
-  /** What the answer must be. */
   answer?: AnswerSchema;
   control: TurnControl;
   /** Shows events of subagents. */
@@ -49,15 +47,15 @@ export type AssemblyParts = {
 export interface Assembled {
   readonly agent: Agent;
   readonly state: RunState;
-  /** One turn. Several may follow each other in one session. */
+  /** Runs one turn. Several may follow each other in one session. */
   turn(prompt: Prompt, signal: AbortSignal): AsyncGenerator<AgentEvent>;
-  /** A prompt as the agent is told it, and what to warn of. */
+  /** Expands a prompt for the model, and reports warnings. */
   expand(prompt: Prompt, signal: AbortSignal): Promise<TurnPrompt>;
-  /** A running command goes on by itself. */
+  /** Moves a running command to the background. */
   background(callId: string): Promise<boolean>;
   backgroundCommands(): readonly BackgroundCommand[];
   names: LiveRun["names"];
-  /** After the conversation was taken back: what was kept beside it, as it was then. */
+  /** Restores stored state after the conversation was rewound. */
   reload(): void;
   /** Ends everything that was started. */
   end(): Promise<void>;
@@ -76,7 +74,10 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
   const work = readRecentWork(setup, session);
   const state = { mode: session.mode, model: agentModel(model, setup) } as RunState;
   const web = webAccess(setup, state);
-  const keys = [...model.keys, ...serviceKeys(setup, web)];
+  const servers = parts.mcp && (await import("./mcp.ts"));
+  const serverKeys = parts.mcp ? servers!.serverKeys(setup, parts.mcp) : [];
+  host.learnSecrets?.(serverKeys);
+  const keys = [...model.keys, ...serviceKeys(setup, web), ...serverKeys];
   const processes = createProcessRunner({ keys });
   const browser = request.browser
     ? (await import("./browser.ts")).openBrowser(setup, { state, processes, warn })
@@ -85,14 +86,12 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     state.provider = provider;
     return state;
   });
-  opened.catch(() => {}); // waited for below
+  opened.catch(() => {}); // awaited below
   const person = personOf(asking);
-  // As early as can be, so that they start while everything else is made ready.
+  // Started as early as possible, while everything else is prepared.
   const mcp =
     parts.mcp &&
-    (await (
-      await import("./mcp.ts")
-    ).openMcp(setup, parts.mcp, {
+    (await servers!.openMcp(setup, parts.mcp, {
       state: opened,
       mode: () => state.mode,
       processes,
@@ -100,10 +99,10 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       ...(person && { person }),
     }));
   const hasServers = mcp !== undefined || browser !== undefined;
-  const builtIn = perMode(state, (mode) => chooseTools(request, { mode, hasServers })); // wrong names stop the run here
+  const builtIn = perMode(state, (mode) => chooseTools(request, { mode, hasServers })); // unknown names throw here
   const withoutServers = perMode(state, (mode) => chooseServerTools([noMcpResources], request, mode));
   await opened;
-  const told = await loadInstructions(setup, {
+  const instructions = await loadInstructions(setup, {
     state,
     tools: builtIn(),
     now: seams.now(),
@@ -121,7 +120,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     processes,
     sessionId,
     background,
-    moreRules: () => [...told.skills.readRules(), ...(mcp?.rules ?? [])],
+    moreRules: () => [...instructions.skills.readRules(), ...(mcp?.rules ?? [])],
     warn,
   });
   const hooks =
@@ -134,7 +133,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
   const diagnostics = lazyDiagnostics(setup, { processes, warn });
   const snapshots = chat && createSnapshots({ configDir, workspace, roots, sessionId, chat });
   const todos = new TodoList((session.state("todos") as Todo[] | undefined) ?? []);
-  /** What hooks said at the beginning. */
+  /** Context from the hooks at the start of the session. */
   let begun: string[] | undefined;
   const agent: Agent = {
     seams,
@@ -148,10 +147,10 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       return state.model;
     },
     get system() {
-      return [told.system(), ...(begun ?? [])].join("\n\n");
+      return [instructions.system(), ...(begun ?? [])].join("\n\n");
     },
     get tools() {
-      // Of two tools with one name the first counts.
+      // If two tools share a name, the first one wins.
       return [...builtIn(), ...(browser?.tools ?? []), ...(mcp?.tools ?? []), ...withoutServers()];
     },
     decide: permissions.decide,
@@ -159,10 +158,10 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     get review() {
       return permissions.review;
     },
-    // The offline model understands instructions, not complaints.
+    // The offline model cannot repair an answer.
     ...(answer && { answer: model.kind === "offline" ? { ...answer, repairs: 0 } : answer }),
     ...(person && { person }),
-    get untold() {
+    get hiddenTools() {
       return new Set([
         ...(asking.can("choices") ? [] : [askQuestion.name]),
         ...(mcp?.tools.some(({ name }) => name === noMcpResources.name) ? [] : [noMcpResources.name]),
@@ -170,7 +169,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       ]);
     },
     ...(hooks && { hooks }),
-    // The offline model understands no complaints about its edits either.
+    // The offline model cannot react to findings about its edits either.
     ...(diagnostics && model.kind !== "offline" && { diagnostics }),
     ...(snapshots && {
       async beforeWrite(needs, signal) {
@@ -206,18 +205,18 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       get openSandbox() {
         return permissions.openSandbox;
       },
-      // A quarter of the window at most: one result must leave room for the others and the answer.
+      // At most a quarter of the context window, to leave room for other results and the answer.
       resultLimit: Math.max(4000, Math.min(100_000, state.model.contextTokens)),
       web,
       codeSearch: codeSearchAccess(setup, { isKept: chat !== undefined }),
       compat: request.compat,
       ...(diagnostics && { diagnostics }),
     },
-    instructionsFor: told.forPath,
+    instructionsFor: instructions.forPath,
   };
   agent.subagents = createSubagents(
     agent,
-    subagentContext(setup, session, { instructions: told, state, watch: parts.watch }),
+    subagentContext(setup, session, { instructions: instructions, state, watch: parts.watch }),
   );
 
   const report = new RunReport({
@@ -235,7 +234,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     };
   }
   const named = new Set<string>();
-  /** A run that leaves something running says so before its result: it ends with the run. */
+  /** Warns, before the result, about commands that still run, since they end with the run. */
   const tellOfRunning = () => {
     for (const { taskId, status, command } of background.list()) {
       if (status !== "running" || named.has(taskId)) continue;
@@ -243,7 +242,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
       warn(`The background command ${taskId} is still running, and ends with the run: ${command}`);
     }
   };
-  const expand = (prompt: Prompt, signal: AbortSignal) => told.expand(prompt, seams.newId(), signal);
+  const expand = (prompt: Prompt, signal: AbortSignal) => instructions.expand(prompt, seams.newId(), signal);
   const { waiting } = host;
   const waitedServers = async (signal: AbortSignal) =>
     mcp && waiting
@@ -267,7 +266,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
         if (event.type === "tool_end" && event.tool === todoWrite.wire) session.saveState("todos", todos.all());
         if (event.type === "done" || event.type === "fail") {
           last = { event, signal };
-          for (const warning of told.takeWarnings()) warn(warning);
+          for (const warning of instructions.takeWarnings()) warn(warning);
           tellOfRunning();
         }
         yield event;
@@ -276,7 +275,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
     reload: () => todos.become((session.state("todos") as Todo[] | undefined) ?? []),
     background: (callId) => background.takeOver(callId),
     backgroundCommands: () => background.list(),
-    names: async () => [...told.names(), ...(mcp?.prompts() ?? [])],
+    names: async () => [...instructions.names(), ...(mcp?.prompts() ?? [])],
     async end() {
       endPreparing?.();
       if (begun) await hooks?.end(sessionEnd(last, asking.canAnswer), endSignal(last, setup.host));
@@ -294,7 +293,7 @@ export async function assemble(setup: Setup, parts: AssemblyParts): Promise<Asse
   };
 }
 
-/** Nothing of it is loaded before the first edit. Undefined where no language server may run. */
+/** Loads language servers on the first edit. Returns undefined where none may run. */
 function lazyDiagnostics(setup: Setup, parts: DiagnosticsParts): Diagnostics | undefined {
   if (!setup.trusted || setup.settings.courser.diagnostics === false) return undefined;
   let opened: Promise<Diagnostics | undefined> | undefined;
@@ -312,19 +311,19 @@ function lazyDiagnostics(setup: Setup, parts: DiagnosticsParts): Diagnostics | u
   };
 }
 
-/** The last turn was stopped already, or the run is while it ends. */
+/** Returns the signal of the last turn if it was stopped, else that of the run. */
 function endSignal({ signal }: { signal?: AbortSignal }, host: RunHost): AbortSignal {
   return signal?.aborted ? signal : (host.signal ?? new AbortController().signal);
 }
 
-/** How a session ended, in the words that hooks are told. */
+/** Describes how a session ended, in the terms that hooks use. */
 function sessionEnd({ event, signal }: { event?: AgentEvent; signal?: AbortSignal }, isAttended: boolean) {
   const status = event?.type === "done" ? "completed" : signal?.aborted ? "aborted" : "error";
   const error = event?.type === "fail" ? { error: event.message } : {};
   return { status, reason: isAttended && status === "completed" ? "user_close" : status, ...error } as const;
 }
 
-/** Deletes old chats where a setting says so, at the end; `tell`: says, at the beginning, how much room they take. */
+/** At the end of a run, deletes old chats if a setting asks for it. At the start, `tell` is called with how much space they take. */
 async function tidyChats({ configDir, settings }: Setup, tell?: (message: string) => void): Promise<void> {
   const days = settings.courser.pruneAfterDays;
   if ((days === undefined) === (tell === undefined)) return;
@@ -332,11 +331,11 @@ async function tidyChats({ configDir, settings }: Setup, tell?: (message: string
     const { pruneDaily } = await import("./prune-chats.ts");
     await pruneDaily(configDir, { days, tell });
   } catch {
-    // Nobody waits for it, and nobody needs it to succeed.
+    // Best effort: failures are ignored.
   }
 }
 
-/** Most runs only ask when that was done last. Nobody waits for it, and nobody needs it to succeed. */
+/** Sweeps temporary files in the background; most runs only check when that was done last. Failures are ignored. */
 function sweepWhenDue(signal: AbortSignal | undefined): void {
   if (!isSweepDue()) return;
   import("../agent/sweep-temporary.ts").then(({ sweepTemporary }) => sweepTemporary({ signal })).catch(() => {});

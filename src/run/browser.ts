@@ -1,4 +1,4 @@
-// The browser of a run with --browser: found before anything is done, started when a page is opened.
+// Opens the browser of a run with --browser: located up front, started when a page is opened.
 import { findBrowser } from "../agent/browser/find-browser.ts";
 import { createBrowser } from "../agent/browser/index.ts";
 import { createBrowserTools } from "../agent/browser/tools.ts";
@@ -12,7 +12,7 @@ export type RunBrowser = { tools: readonly Tool[]; end(): Promise<void> };
 
 type BrowserParts = { state: Pick<Setup, "mode">; processes: ProcessRunner; warn(message: string): void };
 
-/** Throws where there is no browser. */
+/** Throws when no browser is installed. */
 export function openBrowser({ rules, request, host: { env } }: Setup, parts: BrowserParts): RunBrowser {
   const { state, processes, warn } = parts;
   const browser = createBrowser({

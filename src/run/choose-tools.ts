@@ -1,4 +1,4 @@
-// Which tools a run has: all, or fewer by mode and by flag.
+// Chooses the tools of a run: all of them, or fewer by mode and by flag.
 import { builtInTools, findTool } from "../agent/tools/index.ts";
 import type { Tool } from "../agent/tools/tool.ts";
 import { UserError } from "../protocol/error-codes.ts";
@@ -7,13 +7,13 @@ import type { PermissionMode, RunRequest } from "../protocol/run.ts";
 import { nearestName } from "../text/nearest.ts";
 import type { Setup } from "./setup.ts";
 
-/** What a request says about tools. */
+/** The part of a request that concerns tools. */
 export type ToolWish = Pick<RunRequest, "allowedTools" | "disallowedTools" | "compat">;
 
-/** `hasServers`: names may also be of tools that are known only when servers run. */
+/** With `hasServers`, names may also refer to tools that are known only once servers run. */
 type ToolChoice = { mode: PermissionMode; hasServers: boolean };
 
-/** Plan and ask mode keep to what changes nothing; the request narrows further. */
+/** Returns the built-in tools: only read-only ones in plan and ask mode, narrowed further by the request. */
 export function chooseTools(wish: ToolWish, { mode, hasServers }: ToolChoice): readonly Tool[] {
   const { missingTools } = profileOf(wish.compat);
   const allowed = named(wish.allowedTools, "allowed-tools", hasServers);
@@ -26,7 +26,7 @@ export function chooseTools(wish: ToolWish, { mode, hasServers }: ToolChoice): r
   });
 }
 
-/** Names of tools that would be refused whatever they are called with: the web, where no rule opens it and nobody is asked. */
+/** Returns tools that would always be refused: web access without an allowing rule and without anyone to ask. */
 export function closedTools(
   { request, settings, rules, asking }: Pick<Setup, "request" | "settings" | "rules" | "asking">,
   mode: PermissionMode,
@@ -47,7 +47,7 @@ function named(names: readonly string[] | undefined, flag: string, hasServers: b
   });
 }
 
-/** `docs-search`, `docs:*`, `mcp` for all of them, and what reads their resources. */
+/** Matches `docs-search`, `docs:*`, `mcp` for all MCP tools, and the resource tools. */
 function isOfServer(name: string): boolean {
   return /[:-]/.test(name) || /^(mcp|listMcpResources|readMcpResource)$/i.test(name);
 }
@@ -59,7 +59,7 @@ function unknownTool(flag: string, name: string): UserError {
   return new UserError("USAGE", `--${flag}: unknown tool '${name}'.${hint} Tools: ${names.join(", ")}.`);
 }
 
-/** What of the servers' tools a run has: fewer by mode and by flag, like its own. */
+/** Filters the MCP servers' tools by mode and by flag, like the built-in ones. */
 export function chooseServerTools(
   tools: readonly Tool[],
   { allowedTools, disallowedTools = [] }: ToolWish,
@@ -73,7 +73,7 @@ export function chooseServerTools(
   );
 }
 
-/** `docs-search`, `docs:search`, `docs:*`, and `mcp` for all of them, whatever the case. */
+/** Matches `docs-search`, `docs:search`, `docs:*`, and `mcp` for all MCP tools, ignoring case. */
 function isCalled({ name, wire, mcp }: Tool, wanted: string): boolean {
   const names = [name, wire, ...(mcp ? [`${mcp.server}:${mcp.tool}`, `${mcp.server}:*`] : [])];
   return names.some((each) => each.toLowerCase() === wanted.toLowerCase());

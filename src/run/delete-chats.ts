@@ -1,9 +1,9 @@
-// Deletes chats for good, with those of their subagents, and what was kept of files for them alone.
+// Deletes chats permanently, with those of their subagents and the file snapshots that only they used.
 import type { ChatMetadata } from "../store/chats/chat.ts";
 import { deleteChat } from "../store/chats/delete-chat.ts";
 import { listChats } from "../store/chats/list-chats.ts";
 
-/** What its subagents did goes with a chat. */
+/** Adds the chats of subagents, which are deleted with their parent. */
 export function withSubagents(configDir: string, chats: readonly ChatMetadata[]): ChatMetadata[] {
   const all = new Map(chats.map((chat) => [chat.id, chat]));
   for (const { id, workspace } of all.values()) {
@@ -22,7 +22,7 @@ export async function deleteChats(
   await sweepDeleted(configDir, chats, warn);
 }
 
-/** Removes what was kept of files for chats that are gone. */
+/** Removes file snapshots of deleted chats. */
 export async function sweepDeleted(
   configDir: string,
   chats: readonly ChatMetadata[],

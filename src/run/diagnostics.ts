@@ -1,4 +1,4 @@
-// Language servers of a run: always in a sandbox of their own where there is one, in which they can write nothing and reach nobody.
+// Opens the language servers of a run, in their own sandbox where there is one, without write or network access.
 import { createDiagnostics, type Diagnostics } from "../agent/diagnostics/index.ts";
 import type { ProcessRunner } from "../agent/process.ts";
 import { openServerSandbox } from "./sandbox.ts";

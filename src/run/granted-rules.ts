@@ -1,4 +1,4 @@
-// Rules that a person grants while a run works: proposed with the question, in force from the answer on, saved where asked.
+// Proposes and grants rules during a run: they come with the question, apply from the answer on, and are saved if asked.
 import { decide, type Situation } from "../policy/decide.ts";
 import type { Need } from "../policy/need.ts";
 import { type RemedyWidth, remedyFor } from "../policy/remedy.ts";
@@ -7,17 +7,17 @@ import { addRule } from "../store/rule-edit.ts";
 import { cliConfigFile, projectConfigFile } from "../store/rule-files.ts";
 import { keepConsent, type Proposed } from "./human.ts";
 
-/** For how long: until the run ends, or saved among the rules of the project or the user. */
+/** How long a rule applies: until the run ends, or saved to the rules of the project or the user. */
 export type GrantScope = "run" | "project" | "user";
 
-/** Where no rule is enough, none is proposed. `wider`: where they are other rules than the narrowest. */
+/** Proposes no rules where none would suffice. `wider` is empty when it equals the narrowest rules. */
 export async function proposedRules(needs: readonly Need[], situation: Situation): Promise<Proposed> {
   const rules = await rulesThatAllow(needs, situation, "narrow");
   const wider = rules.length > 0 ? await rulesThatAllow(needs, situation, "wide") : [];
   return { rules, wider: wider.join() === rules.join() ? [] : wider };
 }
 
-/** Rules that would answer all of this. */
+/** Returns rules that would allow all of the needs. */
 export async function rulesThatAllow(
   needs: readonly Need[],
   situation: Situation,
@@ -34,7 +34,7 @@ export async function rulesThatAllow(
   return [...texts];
 }
 
-/** The rules as they hold in this run from now on. What cannot be saved holds for this run all the same. */
+/** Returns the rules that apply to this run from now on. Rules that cannot be saved still apply to this run. */
 export function grantRules(
   texts: readonly string[],
   scope: GrantScope,

@@ -1,10 +1,10 @@
-// The hooks of a run: which may run here, and what they are connected with. Loaded only where there is a hook file.
+// Opens the hooks of a run: decides which may run and connects them to the run. Loaded only if there are hooks.
 
 import { type AgentHooks, createAgentHooks } from "../agent/hooks/agent-hooks.ts";
 import { createHooks } from "../agent/hooks/index.ts";
 import type { ProcessRunner } from "../agent/process.ts";
 import type { HookEventName } from "../protocol/hook-events.ts";
-import { textOf } from "../protocol/message.ts";
+import { messageText } from "../protocol/message.ts";
 import type { HooksQuestion } from "../protocol/run.ts";
 import { redact } from "../redact/redact.ts";
 import { transcriptFile } from "../store/chats/layout.ts";
@@ -30,12 +30,12 @@ export type HookParts = {
   session: RunSession;
   state: RunState;
   processes: ProcessRunner;
-  /** The values that this run uses as keys, which no hook is given. */
+  /** Secret values in use, which hooks do not get. */
   keys: readonly string[];
   warn(message: string): void;
 };
 
-/** Undefined where no hook may run. Throws what must stop the run: a file that cannot be understood. */
+/** Returns undefined when no hook may run. Throws when a hook file is invalid, which stops the run. */
 export async function openHooks(setup: Setup, parts: HookParts): Promise<AgentHooks | undefined> {
   const { workspace, roots, configDir, host, request } = setup;
   const { session, state, processes, warn } = parts;
@@ -73,7 +73,7 @@ export async function openHooks(setup: Setup, parts: HookParts): Promise<AgentHo
   return createAgentHooks({ hooks: fired, workspace, isResumed, warn });
 }
 
-/** The hooks of the project run as they were approved; one that changed is asked about, or left out and named. */
+/** Returns the hooks that may run. Changed project hooks are asked about, or left out with a warning. */
 async function permitted(setup: Setup, parts: HookParts): Promise<Hook[]> {
   const given = (setup.request.hooks ?? []).map((each) => readGivenHooks(each, setup.workspace));
   for (const { warnings } of given) for (const warning of warnings) parts.warn(warning);
@@ -92,7 +92,7 @@ async function permitted(setup: Setup, parts: HookParts): Promise<Hook[]> {
   ];
 }
 
-/** `place`: whose files are read, the workspace or the folder that it stands for. */
+/** `place` is the folder whose files are read: the workspace, or the folder that it stands for. */
 async function permittedByFile(
   { configDir, home, asking, request }: Setup,
   { warn }: HookParts,
@@ -116,7 +116,7 @@ async function permittedByFile(
   return withWaiting(loaded, files);
 }
 
-/** Of the place that the workspace stands for, where they need not be committed: as they were approved there, and run there. */
+/** Returns the hooks of the folder that a worktree stands for, where they may be uncommitted: approved there, and run there. */
 async function permittedBehind(setup: Setup, parts: HookParts): Promise<Hook[]> {
   const { configDir, home, standsFor: workspace } = setup;
   if (workspace === undefined) return [];
@@ -125,21 +125,25 @@ async function permittedBehind(setup: Setup, parts: HookParts): Promise<Hook[]> 
   return hooks.filter(({ file }) => ofProject.some((each) => each.file === file));
 }
 
-/** It was committed: the copy has it too. */
+/** A committed hook is also in the worktree: it must not run twice. */
 function isSame(one: Hook, other: Hook): boolean {
   const keys = ["format", "event", "matcher", "command", "prompt", "failClosed"] as const;
-  return keys.every((key) => one[key] === other[key]);
+  return keys.every((key) => one[key] === other[key]) && String(one.variables) === String(other.variables);
 }
 
 function approvalQuestion({ waiting }: LoadedHooks): HooksQuestion {
   const files = waiting.map(({ file, hooks }) => ({
     file,
-    hooks: hooks.map(({ event, command, prompt }) => (command === undefined ? { event, prompt } : { event, command })),
+    hooks: hooks.map(({ event, command, prompt, variables = [] }) => {
+      if (command === undefined) return { event, prompt };
+      // Shows the user which secret variables the hook gets.
+      return { event, command: variables.length > 0 ? `${command} (gets ${variables.join(", ")})` : command };
+    }),
   }));
   return { type: "hooks", files };
 }
 
-/** What the original was seen to fire in print mode. */
+/** The events that `cursor-agent` was observed to fire in print mode. */
 const firedByOriginal: readonly HookEventName[] = [
   "sessionStart",
   "sessionEnd",
@@ -160,7 +164,7 @@ function heard(hooks: Hook[], { host, asking }: Setup, { warn }: HookParts): Hoo
   return hooks.filter(({ event }) => firedByOriginal.includes(event));
 }
 
-/** One question, no tools, the whole text of the answer. */
+/** Asks a model one question without tools, and returns the whole answer. */
 function modelAsker(setup: Setup, state: RunState) {
   return async (
     { system, text, model: name }: { system: string; text: string; model?: string },
@@ -171,7 +175,7 @@ function modelAsker(setup: Setup, state: RunState) {
     let answer = "";
     for await (const chunk of provider.stream({ model: model.id, system, messages, tools: [], signal })) {
       if (chunk.type === "retry") answer = "";
-      if (chunk.type === "part") answer += textOf({ role: "assistant", parts: [chunk.part] });
+      if (chunk.type === "part") answer += messageText({ role: "assistant", parts: [chunk.part] });
     }
     return answer;
   };

@@ -1,4 +1,4 @@
-// RunHost: the process that carries out a run, and what it lends it. Nothing of this is part of the request.
+// RunHost: what the process that carries out a run provides to it. None of it is part of the request.
 import type { Seams } from "../agent/seams.ts";
 import type { ProviderOptions } from "../model/open.ts";
 import type { Provider } from "../model/provider.ts";
@@ -8,54 +8,55 @@ import type { Human, Recorded } from "../protocol/run.ts";
 import type { Waiting } from "../protocol/waiting.ts";
 
 export type RunHost = {
-  /** The name that the program was called by, for commands to type. */
+  /** The name that the program was called by, for commands shown to the user. */
   program: string;
   version: string;
   env: NodeJS.ProcessEnv;
-  /** A key for the model, and headers for its server, that were given for this run. */
+  /** API key of the model for this run; `headers` are sent to the model's server. */
   apiKey?: string;
   /** A program that prints a bearer token for the model's server. */
   tokenCommand?: string;
   headers?: readonly string[];
-  /** Do not verify the certificate of the model's server. */
+  /** Skips verification of the model server's certificate. */
   insecure?: boolean;
-  /** Absent: nobody can answer. */
+  /** Answers questions; absent when no user can. */
   human?: Human;
   /**
-   * Is a person in front of the run now? Then what no rule speaks of is asked. Absent: nobody is, and a question is asked only
-   * where nothing else can be done; it waits for whoever comes.
+   * Returns whether a user is present now, in which case whatever no rule decides is asked. When absent, no user is: a question is asked
+   * only where nothing else can be done, and waits for an answer.
    */
   attended?(): boolean;
-  /** Where it is known only later who can answer: nothing is asked before. */
+  /** Resolves once it is known who can answer; no question is asked before. */
   ready?: Promise<unknown>;
   /** Ends the run, with its reason. */
   signal?: AbortSignal;
-  /** Where calls are held: resolves when whoever keeps the log elsewhere has kept the start of this one. */
+  /** Holds a call: resolves when the host has stored the start of this call in its own log. */
   heldCall?(callId: string, agent: string | undefined): Promise<void> | undefined;
-  /** Takes the secrets of this process out of a text. */
+  /** Removes the secrets of this process from a text. */
   redact?(text: string): string;
+  /** Called with further secret values before anything uses them. */
+  learnSecrets?(values: readonly string[]): void;
   /**
-   * Is given each answer, as it was said after the last call of a tool, before the turn counts as done. A UserError that it
-   * throws is how the turn ended.
+   * Called with each answer, as given after the last tool call, before the turn counts as done. A UserError that it throws becomes the end
+   * of the turn.
    */
   deliver?(answer: { text: string; structured?: unknown }): void;
-  /** Is told of every event the moment it is shown. */
+  /** Called with every event as it is shown. */
   watch?(recorded: Recorded): void;
-  /** Is told what the run waits for. */
+  /** Tracks what the run waits for. */
   waiting?: Waiting;
-  /** A file that is told what the run does, line by line. */
+  /** A file that logs what the run does, line by line. */
   log?: string;
-  /** Told what went wrong beside the run, when it is over. */
+  /** Called when the run is over with problems outside of the run itself. */
   warn?(message: string): void;
-  /** Told what goes on, for people who look for a fault. */
   debug?(message: string): void;
   seams?: Partial<Seams> & {
     openProvider?(model: ResolvedModel, options: ProviderOptions): Promise<Provider>;
-    /** The provider that was opened, with something around it. */
+    /** Wraps the provider that was opened. */
     wrapProvider?(provider: Provider, model: ResolvedModel): Provider;
-    /** What is known of a model that a recording takes the place of. */
+    /** Known facts about a model that a recording replaces. */
     modelInfo?: Partial<Pick<ResolvedModel, "displayName" | "contextTokens" | "price" | "effort">>;
-    /** What was said before the first prompt. */
+    /** Messages before the first prompt. */
     messages?: readonly Message[];
   };
 };

@@ -1,4 +1,4 @@
-// Asks whoever can answer what no rule does. Each question has an id, and a hash of what it asks.
+// Asks the user what no rule decides. Each question has an id and a hash of its content.
 import type { Asker, Question as PermissionAsked } from "../agent/agent.ts";
 import type { Person } from "../agent/person.ts";
 import type { Need } from "../policy/need.ts";
@@ -8,17 +8,17 @@ import type { Waiting } from "../protocol/waiting.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
 import { sha256 } from "../store/chats/sha256.ts";
 
-/** What the parts of a run ask with. */
+/** How the parts of a run ask questions. */
 export interface Asking {
-  /** Somebody is there, and can answer something. */
+  /** Whether a user is there who can answer something. */
   readonly canAnswer: boolean;
-  /** Can a question of this kind be answered at all? */
+  /** Returns whether a question of this type can be answered at all. */
   can(type: QuestionBody["type"]): boolean;
-  /** Undefined where nobody can answer. A failure of who is asked is thrown. */
+  /** Resolves to undefined when no user can answer. Rejects when asking fails. */
   ask(body: QuestionBody, signal?: AbortSignal): Promise<Answer | undefined>;
 }
 
-/** `whole`: ends with the run what is asked before its turns. No other question of any run has the same id. */
+/** `whole` aborts questions asked outside a turn when the run ends. Question ids are unique across runs. */
 export function createAsking(
   human: Human | undefined,
   whole = new AbortController().signal,
@@ -39,19 +39,19 @@ export function createAsking(
   };
 }
 
-/** Rules that a question may propose, and that a yes may grant. */
+/** Rules that a question proposes and a yes may grant. */
 export type Proposed = { rules: readonly string[]; wider: readonly string[] };
 
 export interface Grants {
   proposed(needs: readonly Need[]): Promise<Proposed>;
   grant(rules: readonly string[], scope: "run" | "project" | "user"): void | Promise<void>;
-  /** Would it run, unasked, if commands ran in the sandbox from now on? */
+  /** Returns whether the call would run without asking if commands ran in the sandbox from now on. */
   offersSandbox(needs: readonly Need[]): Promise<boolean>;
-  /** Commands of this project run in the sandbox from now on, without a question. */
+  /** Runs commands of this project in the sandbox from now on, without asking. */
   useSandbox(): void;
 }
 
-/** Undefined where nobody can permit anything. What was permitted for good is not asked again in this run. */
+/** Returns undefined when no user can grant permissions. What was always allowed is not asked again in this run. */
 export function permissionAsker(asking: Asking, grants?: Grants): Asker | undefined {
   if (!asking.can("permission")) return undefined;
   const always = new Set<string>();
@@ -85,7 +85,7 @@ export function permissionAsker(asking: Asking, grants?: Grants): Asker | undefi
   };
 }
 
-/** Where nothing can be saved (a container without a home), what was permitted still holds for this run. `what`: as a sentence begins. */
+/** Saves a consent. If it cannot be saved (a container without a home), it applies to this run. `what` begins the warning. */
 export function keepConsent(save: () => void, what: string, warn: (message: string) => void): void {
   try {
     save();
@@ -95,7 +95,7 @@ export function keepConsent(save: () => void, what: string, warn: (message: stri
   }
 }
 
-/** Undefined where nobody can answer questions and accept plans. */
+/** Returns undefined when no user can answer questions or accept plans. */
 export function personOf(asking: Asking): Person | undefined {
   if (!asking.can("choices") && !asking.can("plan")) return undefined;
   return {

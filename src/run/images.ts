@@ -1,4 +1,4 @@
-// Pictures that a user names by their files.
+// Reads image files that the user names.
 import { readFileSync, statSync } from "node:fs";
 import { UserError } from "../protocol/error-codes.ts";
 import { imageKind, largestImage } from "../protocol/image.ts";

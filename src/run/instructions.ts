@@ -1,4 +1,4 @@
-// What the agent of a run is told: the system prompt for each mode, skills, subagents, and prompts with their mentions expanded.
+// Loads the instructions of a run: the system prompt for each mode, skills, subagents, and prompts with expanded mentions.
 import { release } from "node:os";
 import { resolve } from "node:path";
 import { findGit } from "../agent/instructions/environment.ts";
@@ -32,7 +32,7 @@ type InstructionParts = {
   mcp?: Pick<RunServers, "expand">;
   answer?: AnswerSchema;
   now: number;
-  /** What the repository is in the middle of: looked at since the run began. */
+  /** Uncommitted changes and recent commits, read since the run began. */
   work?: Promise<RecentWork | undefined>;
   warn(message: string): void;
 };
@@ -76,7 +76,7 @@ export async function loadInstructions(setup: Setup, parts: InstructionParts) {
       (mode) => buildSystemPrompt({ ...surroundings, mode, appendSystemPrompt }, loaded).system,
       first.system,
     ),
-    /** Of a path that was touched; each text comes once. */
+    /** Returns instructions for a touched path; each text is returned once. */
     forPath: (path: string) => byPath.forPath(resolve(workspace, path)),
     takeWarnings: () => byPath.takeWarnings(),
     async expand(prompt: Prompt, requestId: string, signal: AbortSignal): Promise<TurnPrompt> {
@@ -99,12 +99,12 @@ export async function loadInstructions(setup: Setup, parts: InstructionParts) {
   };
 }
 
-/** Longer than this, nobody waits to hear of changed files and commits. */
+/** How long to wait for changed files and commits. */
 const recentWorkMs = 400;
-/** A chat that is resumed before this says what it said: vendors cache the start of a request about so long. */
+/** A chat resumed within this time repeats the same text: vendors cache the start of a request for about this long. */
 const sameForMs = 60 * 60 * 1000;
 
-/** Only where the workspace is trusted: what is said of it stands in the prompt. */
+/** Reads recent work only in a trusted workspace, since its text goes into the prompt. */
 export async function readRecentWork(
   { workspace, trusted, host }: Setup,
   { state, saveState }: Pick<RunSession, "state" | "saveState">,
@@ -118,7 +118,7 @@ export async function readRecentWork(
   return work;
 }
 
-/** What the user typed, what the model is told, and what came along for hooks. */
+/** Returns what the user typed, what the model gets, and the attachments for hooks. */
 function promptParts({ text, data, images = [] }: Prompt, { parts, attachments }: ExpandedPrompt) {
   const pictures = images.map(
     (image): Part => ({ type: "image", ...(typeof image === "string" ? readImage(image) : image) }),

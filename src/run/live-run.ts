@@ -1,5 +1,5 @@
-// openRun: a run as an object. It records, numbers, limits and counts, once, for every front end; returns when `init` is
-// recorded, and puts the agent together afterwards.
+// openRun: opens a run as an object that records, numbers, limits and counts events for every front end. It returns once `init` is
+// recorded, and assembles the agent afterwards.
 import { explainError, faultOf, UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent, Spending } from "../protocol/event.ts";
 import { EventLog, MemoryKeeper } from "../protocol/event-log.ts";
@@ -24,15 +24,15 @@ import type { OpenedModel } from "./models.ts";
 import { chatKeeper, findMcp, initOf, lastingModes, openSession, type RunSession } from "./session.ts";
 import { describeSetup, type Setup, setUp } from "./setup.ts";
 import { limitTime } from "./time-limit.ts";
-import { TurnShown } from "./turn-shown.ts";
+import { TurnRecorder } from "./turn-recorder.ts";
 
-/** Throws UserError with what keeps the run from beginning. */
+/** Throws a UserError when the run cannot start. */
 export async function openRun(request: RunRequest, host: RunHost): Promise<LiveRun> {
   if (!isObserved(host)) return open(request, host);
   return (await import("./observed-run.ts")).observedRun(request, host, open);
 }
 
-/** By a log or by OpenTelemetry, of which nothing is loaded otherwise. */
+/** Returns whether a log or OpenTelemetry observes the run; neither is loaded otherwise. */
 function isObserved({ log, env }: RunHost): boolean {
   if (log !== undefined) return true;
   const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_SDK_DISABLED: disabled } = env;
@@ -47,7 +47,7 @@ async function open(given: RunRequest, host: RunHost): Promise<OpenRun> {
   const { allowedTools, disallowedTools, answerSchema, browser } = setup.request;
   if (allowedTools || disallowedTools) {
     const { chooseTools } = await import("./choose-tools.ts");
-    // Wrong names are told before the run begins.
+    // Report unknown tool names before the run starts.
     chooseTools(setup.request, { mode: setup.mode, hasServers: mcp !== undefined || browser === true });
   }
   const answer =
@@ -77,17 +77,17 @@ class OpenRun implements LiveRun {
   readonly #parts: OpenParts;
   readonly #log: EventLog;
   readonly #prompts = new Prompts();
-  /** What must not happen beside a turn. */
+  /** Work that must not run during a turn. */
   readonly #jobs: (() => Promise<void>)[] = [];
   readonly #startedAt: number;
   #timer: NodeJS.Timeout | undefined;
-  /** Since the last call of a tool. */
+  /** The model's text since the last tool call. */
   #said = "";
   #turn: { abort: AbortController; item: OpenPrompt } | undefined;
   #working: Promise<void> | undefined;
   #assembling: Promise<Assembled> | undefined;
   #agent: Assembled["agent"] | undefined;
-  /** Why nothing is done any more. */
+  /** Why the run was stopped. */
   #stopped: UserError | undefined;
   #hasTurned = false;
   #closing: Promise<void> | undefined;
@@ -103,15 +103,15 @@ class OpenRun implements LiveRun {
       broke: (error) => this.#stop(faultOf(error)),
     });
     this.#log.append(initOf(setup, session, mcp));
-    this.#assembled().catch(() => {}); // told by the first turn
+    this.#assembled().catch(() => {}); // the first turn reports it
   }
 
   send(prompt: Prompt): Sent {
-    return this.#hand("prompt", prompt);
+    return this.#enqueue("prompt", prompt);
   }
 
   steer(text: string): Sent {
-    return this.#hand(this.#turn ? "steer" : "prompt", { text });
+    return this.#enqueue(this.#turn ? "steer" : "prompt", { text });
   }
 
   interrupt(why = "The turn was cancelled."): void {
@@ -198,7 +198,7 @@ class OpenRun implements LiveRun {
     return (this.#parts.setup.host.seams?.now ?? Date.now)();
   }
 
-  #hand(kind: OpenPrompt["kind"], prompt: Prompt): Sent {
+  #enqueue(kind: OpenPrompt["kind"], prompt: Prompt): Sent {
     const item = this.#prompts.add(kind, prompt);
     this.#work();
     return sentOf(item, async () => {
@@ -222,7 +222,7 @@ class OpenRun implements LiveRun {
   #work(): void {
     this.#working ??= this.#workThrough().finally(() => {
       this.#working = undefined;
-      if (this.#jobs.length > 0 || this.#prompts.nextWaiting()) this.#work(); // it came in the moment between the last look and this one
+      if (this.#jobs.length > 0 || this.#prompts.nextWaiting()) this.#work(); // added between the last check and now
     });
   }
 
@@ -243,7 +243,7 @@ class OpenRun implements LiveRun {
     item.state = "told";
     this.#hasTurned = true;
     this.#turn = { abort, item };
-    const shown = new TurnShown(this.#log);
+    const shown = new TurnRecorder(this.#log);
     const take = (event: AgentEvent) => this.#take(event, shown);
     try {
       if (this.#stopped) throw this.#stopped;
@@ -266,8 +266,8 @@ class OpenRun implements LiveRun {
     this.#prompts.end(item, "told", shown.ending!);
   }
 
-  /** Kept, then shown. What cannot be kept ends the turn, once its calls have ended. */
-  #take(event: AgentEvent, shown: TurnShown): void {
+  /** Stores an event, then shows it. If it cannot be stored, the turn ends once its calls have ended. */
+  #take(event: AgentEvent, shown: TurnRecorder): void {
     if (shown.ending) return;
     try {
       if (event.type === "user" || event.type === "tool_start") this.#said = "";
@@ -281,12 +281,12 @@ class OpenRun implements LiveRun {
     }
   }
 
-  /** Between turns, or beside one. */
+  /** Records an event outside the stream of a turn. */
   #tell(event: AgentEvent): void {
     try {
       this.#log.append(event);
     } catch (error) {
-      this.#stop(faultOf(error)); // what could not be kept is not shown
+      this.#stop(faultOf(error)); // what could not be stored is not shown
     }
   }
 
@@ -303,14 +303,14 @@ class OpenRun implements LiveRun {
     return { type: "fail", message: redact(message), code, durationMs, apiDurationMs: 0, requestId, usage };
   }
 
-  /** The turn ends with this reason, and nothing follows it. */
+  /** Ends the turn with this reason; nothing runs after it. */
   #stop(reason: unknown): void {
     if (this.#stopped) return;
     this.#stopped = reason instanceof UserError ? reason : new UserError("INTERRUPTED", "The run was cancelled.");
     this.#turn?.abort.abort(this.#stopped);
   }
 
-  /** In time, and by whoever started it. */
+  /** Applies the time limit and the host's abort signal. */
   #limit({ limits: { maxTimeMs }, host: { signal } }: Setup): void {
     if (signal?.aborted) this.#stop(signal.reason);
     signal?.addEventListener("abort", () => this.#stop(signal.reason), { once: true });
@@ -324,7 +324,7 @@ class OpenRun implements LiveRun {
 
   async #assemble(): Promise<Assembled> {
     const { setup, session, mcp, answer } = this.#parts;
-    await new Promise(setImmediate); // whoever waits for `init` is served first
+    await new Promise(setImmediate); // readers that wait for `init` come first
     this.#limit(setup);
     await setup.host.ready;
     const { assemble } = await import("./assemble.ts");
@@ -353,7 +353,7 @@ class OpenRun implements LiveRun {
     return assembled;
   }
 
-  /** A turn that is stopped meanwhile goes on to the ends of its calls. */
+  /** Waits until the host lets a call start. A turn that is stopped meanwhile continues to the ends of its calls. */
   async #held(callId: string, agent: string | undefined, signal: AbortSignal): Promise<void> {
     const held = this.#parts.setup.host.heldCall?.(callId, agent);
     await (held ? Promise.race([held, aborted(signal)]) : this.#log.ready());

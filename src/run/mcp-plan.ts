@@ -1,4 +1,4 @@
-// Which MCP servers a run has, and which of them may be started: settled before the first line, which names them.
+// Plans the MCP servers of a run and which may be started, before the `init` event, which names them.
 
 import { isObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
@@ -17,7 +17,7 @@ export type PlannedServer = { server: McpServer; standing: McpStanding };
 
 export type McpPlan = { servers: PlannedServer[]; warnings: string[] };
 
-/** What the plan is made from: a run knows it, and the `mcp` commands do. */
+/** What the plan is made from; both a run and the `mcp` commands provide it. */
 export type McpSetup = Pick<RunRequest, "mcpConfigs" | "approvedServers"> & {
   env: NodeJS.ProcessEnv;
   workspace: string;
@@ -26,7 +26,7 @@ export type McpSetup = Pick<RunRequest, "mcpConfigs" | "approvedServers"> & {
   plugins?: readonly Plugin[];
 };
 
-/** The first that may be started takes its name; one that waits for approval takes none away. */
+/** The first server that may be started takes its name; one that waits for approval does not shadow others. */
 export function planMcp(setup: McpSetup): McpPlan {
   const { approvedServers = [] } = setup;
   const warnings: string[] = [];
@@ -60,7 +60,7 @@ export function planMcp(setup: McpSetup): McpPlan {
   return { servers, warnings };
 }
 
-/** Tools that the user's own files, or the flag, let pass without a further question. */
+/** Returns rules for tools that the user's own files, or the flag, allow without asking. */
 export function rulesOf({ servers }: McpPlan): Rule[] {
   return servers.flatMap(({ server: { name, scope, file, definition }, standing }) => {
     if (scope === "project" || standing !== "pending") return [];
@@ -82,7 +82,7 @@ function givenServers({ mcpConfigs = [], workspace }: McpSetup, warnings: string
   });
 }
 
-/** What it may do was approved with the plugin. */
+/** Plugin servers were approved with the plugin. */
 function pluginServers(plugin: Plugin, warnings: string[]): McpServer[] {
   return plugin.servers.flatMap(({ file, content }) =>
     serversIn(withPluginRoot(content, plugin), { scope: plugin.scope, file, folder: plugin.root }, warnings).map(
@@ -96,7 +96,7 @@ function parsed(text: string) {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;
   } catch {
-    // Said below: the text may hold secrets, and is not shown.
+    // The error is thrown below without the text, which may contain secrets.
   }
   throw new UserError(
     "USAGE",

@@ -1,4 +1,4 @@
-// The MCP servers of a run, started: loaded only where there are any.
+// Runs the MCP servers of a run. Loaded only if there are any.
 import type { ExpandedPrompt } from "../agent/instructions/index.ts";
 import { ServerProblem } from "../agent/mcp/connection.ts";
 import { elicitFrom } from "../agent/mcp/elicit.ts";
@@ -15,9 +15,11 @@ import type { Rule } from "../protocol/permission-rule.ts";
 import type { CallableName } from "../protocol/run.ts";
 import { redact } from "../redact/redact.ts";
 import { isSecretName } from "../redact/secret-names.ts";
+import { serverSecrets } from "../redact/server-secrets.ts";
 import { redactedStart } from "../redact/shorten.ts";
 import { approveServer } from "../store/mcp-approvals.ts";
 import type { McpServer } from "../store/mcp-servers.ts";
+import { resolveServer } from "../store/mcp-variables.ts";
 import { chooseServerTools } from "./choose-tools.ts";
 import { keepConsent } from "./human.ts";
 import { type McpPlan, rulesOf } from "./mcp-plan.ts";
@@ -25,33 +27,45 @@ import type { Setup } from "./setup.ts";
 import type { RunState } from "./state.ts";
 
 export type McpParts = {
-  /** Of the run, once its model is there. */
+  /** The state of the run, once its model is open. */
   state: Promise<RunState>;
   mode(): RunState["mode"];
   processes: ProcessRunner;
-  /** Answers what servers ask; absent where nobody can, and then the answer is no. */
+  /** Answers the servers' questions; when absent, they are declined. */
   person?: Person;
   warn(message: string): void;
 };
 
-/** What a run does with its servers. */
+/** What a run needs from its servers. */
 export interface RunServers {
   readonly tools: readonly Tool[];
   readonly rules: readonly Rule[];
-  /** Waits for them, up to their limit; then, once, what is to be known of those that are missing. */
+  /** Waits for the servers, up to their limit, and returns notices about missing ones, each once. */
   ready(signal: AbortSignal): Promise<AgentEvent[]>;
-  /** Those that are there. */
+  /** Returns the names of the connected servers. */
   names(): string[];
-  /** Those that are configured, and not there. */
+  /** Returns the configured servers that are not connected. */
   missing(): MissingServer[];
-  /** What a `/server:prompt` stands for; undefined where the text names none. */
+  /** Expands `/server:prompt`; resolves to undefined when the text names none. */
   expand(text: string, signal: AbortSignal): Promise<ExpandedPrompt | undefined>;
-  /** Of the servers that are connected by now. */
+  /** Returns the prompts of the servers connected so far. */
   prompts(): CallableName[];
   end(): Promise<void>;
 }
 
-/** Starts what may be started, and names what may not. */
+/** Returns the secrets of the servers, to hide them from commands, hooks and everything that is written. */
+export function serverKeys(setup: Setup, { servers }: McpPlan): string[] {
+  return servers.flatMap(({ server }) => {
+    try {
+      const found = resolveServer(server, approvalContext(setup));
+      return serverSecrets(found.kind === "url" ? found : { ...found, args: found.command.slice(1) });
+    } catch {
+      return []; // a server that cannot be resolved is not started
+    }
+  });
+}
+
+/** Starts the servers that may be started, and warns about the others. */
 export async function openMcp(setup: Setup, plan: McpPlan, parts: McpParts): Promise<RunServers> {
   const { mode, processes, warn } = parts;
   const { request, host } = setup;
@@ -74,6 +88,7 @@ export async function openMcp(setup: Setup, plan: McpPlan, parts: McpParts): Pro
     limits: { ...(startMs !== undefined && { startMs }), ...(callMs !== undefined && { callMs }) },
   });
   const told = new Set<string>();
+  const hide = host.redact ?? redact;
   return {
     get tools() {
       return chooseServerTools(started.tools, request, mode());
@@ -83,10 +98,10 @@ export async function openMcp(setup: Setup, plan: McpPlan, parts: McpParts): Pro
       await started.ready(signal);
       const missing = started.status().filter(({ name, status }) => status !== "connected" && !told.has(name));
       for (const { name } of missing) told.add(name);
-      return missing.map((server) => missingNotice(server, host.program));
+      return missing.map((server) => missingNotice(server, host.program, hide));
     },
     names: () => connected(started.status()).map(({ name }) => name),
-    missing: () => missingServers(plan, started.status()),
+    missing: () => missingServers(plan, started.status(), hide),
     async expand(text, signal) {
       const parts = await started.prompt(text, signal).catch((error: unknown) => {
         if (!(error instanceof ServerProblem)) throw error;
@@ -103,14 +118,14 @@ function connected(servers: readonly ServerStatus[]): ServerStatus[] {
   return servers.filter(({ status }) => status === "connected");
 }
 
-/** Not started, or started and gone. Those that the user has switched off are not missed. */
-function missingServers({ servers }: McpPlan, started: readonly ServerStatus[]): MissingServer[] {
+/** Returns servers that were not started or have died. Those that the user disabled are not missing. */
+function missingServers({ servers }: McpPlan, started: readonly ServerStatus[], hide: typeof redact): MissingServer[] {
   return servers.flatMap(({ server: { name, problem }, standing }): MissingServer[] => {
     if (standing === "shadowed" || standing === "disabled") return [];
     const now = started.find((each) => each.name === name);
     if (now?.status === "connected") return [];
     const why = now?.problem ?? problem;
-    return [{ name, status: now?.status ?? standing, ...(why !== undefined && { problem: redact(why) }) }];
+    return [{ name, status: now?.status ?? standing, ...(why !== undefined && { problem: hide(why) }) }];
   });
 }
 
@@ -120,7 +135,7 @@ function requestsOf({ workspace, roots }: Setup, { person, state, warn }: McpPar
   return { ...base, elicit: elicitFrom(person), sample: sampleWith({ person, model: state }) };
 }
 
-/** Whoever approves servers where nobody can be asked wants their tools called: else the approval would be for nothing. */
+/** Approving servers where no user can be asked also allows their tools: otherwise the approval would have no effect. */
 function isConsented(server: string, { trusted, request, host }: Setup): boolean {
   const { approvedServers = [], approvedServerCalls = host.attended?.() ? "ask" : "allow" } = request;
   if (!trusted || approvedServerCalls !== "allow") return false;
@@ -131,9 +146,9 @@ function approvalContext({ configDir, workspace, home, host }: Setup) {
   return { configDir, workspace, home, env: host.env };
 }
 
-function missingNotice({ name, status, problem }: ServerStatus, program: string): AgentEvent {
+function missingNotice({ name, status, problem }: ServerStatus, program: string, hide: typeof redact): AgentEvent {
   const login = status === "needs-login" ? ` Log in with: ${program} mcp login ${quotedName(name)}` : "";
-  const message = `The MCP server ${name} is missing: ${sentence(problem ?? "it is not there yet")}${login}`;
+  const message = `The MCP server ${name} is missing: ${sentence(hide(problem ?? "it is not there yet"))}${login}`;
   return { type: "notice", kind: "mcp_server", message, fields: { name, status }, at: Date.now() };
 }
 
@@ -156,7 +171,7 @@ async function isApprovedNow(server: McpServer, setup: Setup, warn: McpParts["wa
   return true;
 }
 
-/** What a person decides on. Values of variables and headers may be secrets, and are not shown. */
+/** Describes what starting a server does, for the user's decision. Values of variables and headers may be secrets and are not shown. */
 export function shownStart({ definition }: McpServer): string {
   const { command, args = [], url, env = {}, headers = {}, envFile, cwd } = definition;
   const variables = Object.entries(env).map(([name, value]) => `${name}=${isSecretName(name) ? "…" : redact(value)}`);
@@ -167,7 +182,7 @@ export function shownStart({ definition }: McpServer): string {
     ...(Object.keys(headers).length > 0 ? [`with the headers ${Object.keys(headers).join(", ")}`] : []),
   ];
   const what = url === undefined ? `run: ${redact([command, ...args].join(" "))}` : `connect to ${redact(url)}`;
-  // In one line: a line of its own could pass for one of ours.
+  // Keep it on one line: a separate line could be mistaken for one of ours.
   return `${[what, ...extras].join(", ").replace(/\r?\n|\r/g, "⏎")}.`;
 }
 

@@ -1,4 +1,4 @@
-// The one place that makes providers: for the run itself, its hooks, reviewers and subagents, and for `auto`.
+// Creates all providers: for the run itself, its hooks, reviewers and subagents, and for `auto`.
 import type { AgentModel } from "../agent/agent.ts";
 import { checkEffort } from "../model/efforts.ts";
 import { priceOf } from "../model/facts.ts";
@@ -14,7 +14,7 @@ import type { Settings } from "../store/settings.ts";
 import type { RunHost } from "./host.ts";
 import type { Setup } from "./setup.ts";
 
-/** What of a request and its host is about the model. */
+/** The parts of a request and its host that concern the model. */
 export type ModelWish = Pick<RunRequest, "model" | "effort" | "endpoint" | "endpointType"> &
   Pick<RunHost, "apiKey" | "tokenCommand" | "headers" | "env" | "program">;
 
@@ -40,7 +40,7 @@ export function modelChoice(wish: ModelWish, settings: Settings, configDir: stri
 
 export type OpenedModel = { provider: Provider; model: AgentModel };
 
-/** Throws where the cost of a model, or of one that may answer for it, cannot be limited as the run wants it. */
+/** Throws when --max-cost cannot be enforced for the model or one of its fallbacks, because its price is unknown. */
 export function checkPrice(model: ResolvedModel, maxCost: number | undefined, fallbacks: readonly string[] = []): void {
   if (maxCost === undefined) return;
   for (const name of fallbacks) {
@@ -54,7 +54,7 @@ export function checkPrice(model: ResolvedModel, maxCost: number | undefined, fa
   );
 }
 
-/** Undefined where it cannot be had, which is said when it is needed. */
+/** Returns undefined when the model is unavailable, which is reported when it is needed. */
 function otherModel(model: ResolvedModel, name: string): ResolvedModel | undefined {
   try {
     return model.other(name);
@@ -64,7 +64,7 @@ function otherModel(model: ResolvedModel, name: string): ResolvedModel | undefin
   }
 }
 
-/** What whoever runs a model of unknown price should know. */
+/** Warns about a model whose price is unknown. */
 export function priceWarning(model: ResolvedModel): string[] {
   if (priceOf(model)) return [];
   return [
@@ -72,7 +72,7 @@ export function priceWarning(model: ResolvedModel): string[] {
   ];
 }
 
-/** With the retries, limits and fallbacks of the run around it. */
+/** Opens a provider with the retries, limits and fallbacks of the run. */
 export async function openProvider(
   { settings, host, request, model: own, limits: { maxTimeMs } }: Setup,
   model: ResolvedModel,
@@ -80,7 +80,7 @@ export async function openProvider(
 ): Promise<Provider> {
   const { retries, timeoutMs, idleMs, fallbackModels } = settings.courser;
   const { openProvider: open = createProvider, wrapProvider = same } = host.seams ?? {};
-  // The first use of `performance` costs a millisecond, and this is on the way to the first line.
+  // The first use of `performance` costs a millisecond, which would delay the first line of output.
   const openedAt = process.uptime();
   const opened = await open(model, {
     retries,
@@ -120,17 +120,17 @@ function waitedFor(provider: Provider, name: string, waiting: Waiting): Provider
   };
 }
 
-/** `by`: the user named it, or a file or model did, which may widen nothing. */
+/** `by` says whether the user named the model, or a file or model did, which may not widen anything. */
 type NamedModel = { name: string; by: "user" | "agent"; effort?: Effort };
 
-/** Another model under the same rules as at the start. */
+/** Opens another model under the same rules as at the start. */
 export async function openNamedModel(setup: Setup, { name, by, effort }: NamedModel): Promise<OpenedModel> {
   const { model: own, limits } = setup;
   const named = own.other(name);
   const chosen = effort === undefined ? named : { ...named, effort };
   checkEffort(chosen);
   const isBuiltIn = own.kind === "offline" || own.kind === "script";
-  // Whoever works with a model on this machine has not agreed to send anything away.
+  // A user who runs a local model has not agreed to send data elsewhere.
   if (own.local && !chosen.local && !(by === "user" && isBuiltIn))
     throw new UserError("USAGE", `The model of the run is on this machine, and ${chosen.displayName} is not.`);
   checkPrice(chosen, limits.maxCost);
@@ -144,7 +144,7 @@ export function agentModel(model: ResolvedModel, { settings, model: own }: Setup
   return { id, displayName, contextTokens, effort, price };
 }
 
-/** Those of the request must be there to be asked. */
+/** Throws when a fallback model of the request is unavailable. */
 function givenFallbacks({ fallbackModels = [] }: RunRequest, model: ResolvedModel): readonly string[] | undefined {
   for (const name of fallbackModels) {
     try {

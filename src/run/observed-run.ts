@@ -1,4 +1,4 @@
-// A run that is watched: by a log, by OpenTelemetry, or both. Loaded only where something asks for it.
+// Observes a run with a log, OpenTelemetry, or both. Loaded only when one is configured.
 import { listenedTo, type Observer } from "../observe/observer.ts";
 import type { LiveRun, RunRequest } from "../protocol/run.ts";
 import { Waiting } from "../protocol/waiting.ts";
@@ -7,7 +7,7 @@ import type { RunHost } from "./host.ts";
 type Open = (request: RunRequest, host: RunHost) => Promise<NoticedRun>;
 type NoticedRun = LiveRun & { notice(kind: string, message: string): void };
 
-/** Throws what keeps the run, or its log, from beginning. */
+/** Throws a UserError when the run or its log cannot start. */
 export async function observedRun(request: RunRequest, host: RunHost, open: Open): Promise<LiveRun> {
   let run: NoticedRun | undefined;
   const early: string[] = [];
@@ -80,7 +80,7 @@ function watchedHost(
   };
 }
 
-/** A fault in observing is none of the run. */
+/** Keeps faults of an observer from affecting the run. */
 function unfailing(observer: Observer): Observer {
   return new Proxy(observer, {
     get(target, name) {
@@ -90,7 +90,7 @@ function unfailing(observer: Observer): Observer {
       return (...told: unknown[]) => {
         try {
           value.apply(target, told);
-        } catch {} // what could not be told is missing, and nothing else
+        } catch {} // only the observation is lost
       };
     },
   });

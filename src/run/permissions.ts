@@ -1,4 +1,4 @@
-// What a run may do: rules and mode, the sandbox that commands are put into, and who is asked about the rest.
+// Decides what a run may do: rules and mode, the sandbox for commands, and whom to ask about the rest.
 import type { Agent, Asker } from "../agent/agent.ts";
 import type { Sandbox } from "../agent/sandbox/index.ts";
 import type { Situation } from "../policy/decide.ts";
@@ -12,22 +12,22 @@ import type { Setup } from "./setup.ts";
 import type { RunState } from "./state.ts";
 
 export type RunPermissions = Pick<Agent, "ask" | "decide" | "review"> & {
-  /** Absent until the first command needs one. */
+  /** Absent until the first command needs a sandbox. */
   readonly sandbox: Sandbox | undefined;
   readonly openSandbox: Sandbox | undefined;
   end(): Promise<void>;
 };
 
-/** What they are needed for leaves the workspace another than it was; a tool of a server may. */
+/** Kinds of needs that change the workspace; an MCP tool may. */
 const changing: ReadonlySet<Need["kind"]> = new Set(["Write", "Delete", "Mcp"]);
 
 type Judging = { situation: Situation; check: Confinement["check"] };
 
 type PermissionParts = Pick<Agent["toolContext"], "processes" | "sessionId" | "background"> & {
   state: RunState;
-  /** The chat was begun in an earlier run. */
+  /** The chat began in an earlier run. */
   isResumed: boolean;
-  /** Rules that are known only while it runs: of skills and servers. */
+  /** Returns rules that are known only at run time, from skills and servers. */
   moreRules(): readonly Rule[];
   warn(message: string): void;
 };
@@ -73,7 +73,7 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
     confinement = await confining;
     return confinement;
   };
-  // Somebody may come in front of the run while it works. While no command is run, nothing waits for the sandbox.
+  // A user may attach while the run works. Until a command is run, nothing waits for the sandbox.
   const situationFor = async (needs: readonly Need[]): Promise<Judging> => {
     const unlisted = request.unlistedCommands ?? (attended() ? "ask" : "sandbox");
     const runsCommand = needs.some((need) => need.kind === "Shell");
@@ -90,7 +90,7 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
     interactive: ask !== undefined,
     workspace,
     ...(standsFor !== undefined && { standsFor }),
-    // The model is pointed to long outputs by their path: it may read them.
+    // Results refer the model to long outputs by path, so it may read them.
     roots: background.folder ? [...roots, background.folder] : roots,
     home,
     configDir,
@@ -98,11 +98,11 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
     startedAt,
     rules: [...setup.rules, ...granted, ...parts.moreRules()],
     sandbox,
-    // A command that answers in the place of a person is asked as a person would be.
+    // --ask-command is asked like a user would be.
     keepsDeleted: !attended() && request.askCommand === undefined,
     acceptsSearches: settings.raw["autoAcceptWebSearch"] === true,
   });
-  // A broken file stops the run before anything is asked or done.
+  // An invalid sandbox file stops the run before anything is asked or done.
   if (request.sandbox === "enabled" || hasSandboxFile(setup)) await confine();
   return {
     ...(ask && { ask }),
@@ -130,7 +130,7 @@ export async function openPermissions(setup: Setup, parts: PermissionParts): Pro
   };
 }
 
-/** A refusal names the rules that would have allowed it, where there are any. */
+/** Adds to a refusal the rules that would have allowed the call, if any. */
 async function withRemedy(decision: Decision, needs: readonly Need[], situation: Situation): Promise<Decision> {
   const { rulesThatAllow } = await import("./granted-rules.ts");
   const rules = decision.personOnly ? [] : await rulesThatAllow(needs, situation, "any");

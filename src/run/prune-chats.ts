@@ -1,4 +1,4 @@
-// Deletes chats that nobody used for a long time: when asked to, or by itself where a setting says so.
+// Deletes chats that were not used for a long time: on request, or automatically if a setting asks for it.
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
@@ -12,10 +12,10 @@ import { sweepDeleted, withSubagents } from "./delete-chats.ts";
 
 export const dayMs = 24 * 60 * 60 * 1000;
 
-/** `keepNamed`: chats that were given a title stay. */
+/** `keepNamed` keeps chats that have a title. */
 export type PruneOptions = { olderThanMs: number; keepNamed: boolean };
 
-/** Newest first. A chat is as old as what was said in it last. */
+/** Returns the chats to delete, newest first. A chat's age is that of its last message. */
 export function chatsToPrune(configDir: string, { olderThanMs, keepNamed }: PruneOptions): ChatMetadata[] {
   const before = Date.now() - olderThanMs;
   return listChats(configDir, { onUnreadable: () => {} }).filter(
@@ -23,7 +23,7 @@ export function chatsToPrune(configDir: string, { olderThanMs, keepNamed }: Prun
   );
 }
 
-/** Those that went, with the chats of their subagents. One that a run is using stays. */
+/** Returns the deleted chats, including those of subagents. A chat in use by a run is kept. */
 export async function pruneChats(
   configDir: string,
   chats: readonly ChatMetadata[],
@@ -43,17 +43,17 @@ export async function pruneChats(
   return deleted;
 }
 
-/** So much is worth a word. */
+/** Size of all chats above which the user is notified. */
 const muchBytes = 1_000_000_000;
 
-/** At most once a day. `days`: unnamed chats that are older go. Without it, `tell` is called once when the chats take much room. */
+/** Runs at most once a day. With `days`, deletes older unnamed chats. Otherwise `tell` is called once when the chats take much space. */
 export async function pruneDaily(
   configDir: string,
   { days, tell }: { days: number | undefined; tell: ((message: string) => void) | undefined },
 ): Promise<void> {
   const note = join(configDir, "courser", days === undefined ? "chats-measured" : "chats-pruned");
   const last = statSync(note, { throwIfNoEntry: false });
-  // A note with something in it says that it was told.
+  // A note that is not empty means that the user was already told.
   if (last && (last.size > 0 || Date.now() - last.mtimeMs < dayMs)) return;
   mkdirSync(join(configDir, "courser"), { recursive: true, mode: 0o700 });
   writeFileSync(note, "", { mode: 0o600 });

@@ -1,13 +1,13 @@
-// The real path of a directory that the user named, or that the program was started in.
+// Resolves the real path of a directory that the user named, or that the program was started in.
 import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
 
-/** `flag`: the one to give another with. */
+/** `flag` is the option that the error message suggests. */
 export function realDirectory(path: string, flag: string): string {
   let absolute = path;
   try {
-    absolute = resolve(path); // throws where the current directory was deleted
+    absolute = resolve(path); // throws if the current directory was deleted
     const real = realpathSync(absolute);
     if (statSync(real).isDirectory()) return real;
   } catch {

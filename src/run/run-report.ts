@@ -1,4 +1,4 @@
-// What a run did and did not do, for its result; and whether it is a success by what was asked of it.
+// Reports what a run did and did not do, and decides whether it counts as a success.
 import type { BackgroundShells } from "../agent/background.ts";
 import type { UsageBudget } from "../agent/usage-budget.ts";
 import { UserError } from "../protocol/error-codes.ts";
@@ -11,7 +11,7 @@ type ReportParts = {
   request: RunRequest;
   background: BackgroundShells;
   spending: UsageBudget;
-  /** Servers that are configured, and not there. */
+  /** Returns configured servers that are not connected. */
   missing(): MissingServer[];
   waitMs: number;
   waiting?: Waiting | undefined;
@@ -27,13 +27,13 @@ export class RunReport {
     this.#parts = parts;
   }
 
-  /** Every event of the turn. */
+  /** Called with every event of the turn. */
   see(event: AgentEvent): void {
     if (event.type === "tool_end" && event.outcome?.kind === "success") this.#done++;
     if (event.type === "notice" && event.kind === "replay") this.#differences.push(event.message);
   }
 
-  /** Throws before the model is asked where a server that the run needs is not there. */
+  /** Throws, before the model is asked, when a required server is missing. */
   checkServers(known: readonly string[]): void {
     const missing = this.#parts.missing();
     for (const name of this.#parts.request.requiredServers ?? []) {
@@ -47,7 +47,7 @@ export class RunReport {
     }
   }
 
-  /** What still runs when a single prompt is answered is waited for. If that is not enough, the model is told, once. */
+  /** Waits for background commands after a single prompt is answered. If they still run, returns a reminder for the model, once. */
   async unfinished(signal: AbortSignal): Promise<string | undefined> {
     const { background, waitMs, waiting } = this.#parts;
     if (!background.isRunning) return undefined;
@@ -61,7 +61,7 @@ export class RunReport {
     return `${names.join(", ")} still ${verb}. Await ${them}, or stop ${them} with kill: true, then end: what is cut off by the end of the run makes it a failure.`;
   }
 
-  /** The ending with everything that belongs to it. */
+  /** Returns the ending with all report fields. */
   async ending(event: TurnEnding): Promise<TurnEnding> {
     const { request, background } = this.#parts;
     const cutOff = request.single ? await background.endAll() : [];
@@ -77,7 +77,7 @@ export class RunReport {
     return told.type === "done" ? this.#judged(told) : told;
   }
 
-  /** A success, or why it is none. */
+  /** Fails a success if background work was cut off or a --fail-on condition was met. */
   #judged(event: TurnEnding & { type: "done" }): TurnEnding {
     const cutOff = (event.background ?? []).filter(({ status }) => status === "cut_off");
     const faults = (this.#parts.request.failOn ?? []).flatMap((reason) => checks[reason](event, this.#facts()) ?? []);
@@ -110,7 +110,7 @@ export class RunReport {
 
 type Facts = { done: number; differences: readonly string[] };
 
-/** Each says what is wrong, or nothing. */
+/** Each check returns what is wrong, or undefined. */
 const checks: Record<FailReason, (event: TurnEnding, facts: Facts) => string | undefined> = {
   denied({ denials = [] }) {
     if (denials.length === 0) return undefined;

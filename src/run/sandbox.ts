@@ -1,4 +1,4 @@
-// Which commands run in the sandbox: what settings and flags ask for, and what this machine can do.
+// Decides which commands run in the sandbox, from settings, flags and what this machine supports.
 import { totalmem } from "node:os";
 import type { ProcessRunner } from "../agent/process.ts";
 import type { Sandbox } from "../agent/sandbox/index.ts";
@@ -12,32 +12,31 @@ import { oneLine } from "../text/one-line.ts";
 import type { Setup } from "./setup.ts";
 
 export type Confinement = {
-  /** Which commands run in the sandbox, by what becomes of those that no rule speaks of. */
+  /** Returns which commands run in the sandbox, given how commands without a rule are handled. */
   reach(unlisted: Unlisted): Situation["sandbox"];
-  /** Absent where nothing is confined. */
+  /** Absent when nothing is confined. */
   sandbox?: Sandbox;
-  /** With the public network: for what rules allow, once the chat has changed what that may run. */
+  /** A sandbox with public network access, for commands that rules allow after the chat has changed files that they may run. */
   openSandbox?: Sandbox;
-  /** A call that may run in the sandbox only is asked about where there is none. */
+  /** Turns a call that may run only in the sandbox into a question when there is no sandbox. */
   check(decision: Decision): Promise<Decision>;
-  /** Takes away what was made for it. */
+  /** Removes what was created for the sandbox. */
   end(): Promise<void>;
 };
 
-/** What becomes of commands that no rule speaks of. */
+/** How commands without a matching rule are handled. */
 export type Unlisted = "sandbox" | "ask";
 
-/** `canAsk`: somebody can permit what the sandbox cannot hold. */
+/** `canAsk` means that a user can permit what the sandbox cannot confine. */
 type ConfinementParts = {
   canAsk: boolean;
   processes: ProcessRunner;
   warn(message: string): void;
 };
 
-/** Nothing is confined. */
 export const unconfined: Confinement = { reach: () => "off", check: async (decision) => decision, end: async () => {} };
 
-/** What it needs to know of a run; `permissions check` knows no more. */
+/** The part of a setup that confinement needs; `permissions check` provides no more. */
 export type ConfinementSetup = Pick<
   Setup,
   "configDir" | "workspace" | "standsFor" | "roots" | "home" | "rules" | "settings" | "borrowed"
@@ -100,7 +99,7 @@ export async function createConfinement(setup: ConfinementSetup, parts: Confinem
   };
 }
 
-/** One in which nothing but temporary files can be written, and nobody can be reached: whatever the settings for commands are. */
+/** Opens a sandbox without network where only temporary files are writable, whatever the settings for commands are. */
 export async function openServerSandbox(setup: ConfinementSetup, processes: ProcessRunner): Promise<Sandbox> {
   const { loadSandboxSettings } = await import("../store/sandbox-settings.ts");
   const settings = loadSandboxSettings({ ...setup, cliConfig: setup.settings.raw });
@@ -117,16 +116,17 @@ function totalMemoryMb(): number {
   return Math.floor(totalmem() / 1_048_576);
 }
 
-const mostRules = 8;
+const maxRules = 8;
 
-/** What commands may do, said to the model before it tries. Nothing is made ready for it. */
+/** Describes to the model what commands may do. Does not create a sandbox. */
 export async function commandWords(
-  { request, configDir, workspace, settings, rules }: ConfinementSetup,
+  { request, configDir, workspace, standsFor, settings, rules }: ConfinementSetup,
   unlisted: Unlisted,
 ): Promise<(mode: PermissionMode) => string | undefined> {
   if (request.sandbox === "disabled") return () => undefined;
   const { loadSandboxSettings } = await import("../store/sandbox-settings.ts");
-  const sandboxSettings = loadSandboxSettings({ configDir, workspace, cliConfig: settings.raw });
+  const stands = standsFor === undefined ? {} : { standsFor };
+  const sandboxSettings = loadSandboxSettings({ configDir, workspace, ...stands, cliConfig: settings.raw });
   const reach = reachOf(request.sandbox ?? sandboxSettings.mode, unlisted);
   if (reach === "off") return () => undefined;
   const { sandboxLimits } = await import("../agent/sandbox/words.ts");
@@ -135,8 +135,8 @@ export async function commandWords(
   const writable = type === "workspace_readwrite" ? [workspace] : [];
   const limits = sandboxLimits({ writable, temporary, network: networkPlan(sandboxSettings.network) });
   const allowed = rules.filter((rule) => rule.kind === "Shell" && rule.verdict === "allow").map(({ text }) => text);
-  const named = allowed.slice(0, mostRules).map((text) => oneLine(text, 40));
-  const rest = allowed.length > mostRules ? ` and ${allowed.length - mostRules} more` : "";
+  const named = allowed.slice(0, maxRules).map((text) => oneLine(text, 40));
+  const rest = allowed.length > maxRules ? ` and ${allowed.length - maxRules} more` : "";
   const outside =
     allowed.length > 0 ? `Rules allow others: ${named.join(", ")}${rest}.` : "No rule allows any outside it.";
   const inSandbox = `run in a sandbox: ${limits}.`;
@@ -146,13 +146,13 @@ export async function commandWords(
   };
 }
 
-/** Somebody in front of the run is asked, unless they want commands of this project to run in the sandbox. */
+/** A user who is present is asked, unless they chose to run this project's commands in the sandbox. */
 export function unlistedCommands({ request, host, configDir, workspace, standsFor = workspace }: Setup): Unlisted {
   if (request.unlistedCommands) return request.unlistedCommands;
   return host.attended?.() && !usesSandbox(configDir, standsFor) ? "ask" : "sandbox";
 }
 
-/** Where nobody said anything, print mode has it: there, nobody can be asked about a command. */
+/** By default, print mode uses the sandbox, since no user can be asked about a command there. */
 function reachOf(mode: SandboxMode, unlisted: Unlisted): Situation["sandbox"] {
   if (mode === "enabled") return "all";
   return mode === "auto" && unlisted === "sandbox" ? "unlisted" : "off";

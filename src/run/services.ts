@@ -1,11 +1,11 @@
-// Services beside the model: how a run reaches the web, and what code search works with.
+// Configures services besides the model: web access and code search.
 import type { CodeSearchAccess, WebAccess } from "../agent/tools/tool.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { createPageCache } from "../web/page-cache.ts";
 import { searchEngine, searchEngineNames } from "../web/search-engines.ts";
 import type { Setup } from "./setup.ts";
 
-/** `state`: whose mode holds when something is fetched. */
+/** `state` supplies the mode that applies when something is fetched. */
 export function webAccess({ settings, rules, host: { env } }: Setup, state: Pick<Setup, "mode">): WebAccess {
   const { search = {} } = settings.courser;
   if (search.engine !== undefined && !searchEngineNames.includes(search.engine)) {
@@ -25,7 +25,7 @@ export function webAccess({ settings, rules, host: { env } }: Setup, state: Pick
   };
 }
 
-/** Keys of the services beside the model: commands of the agent do not get them. */
+/** Returns the keys of these services, which are hidden from the agent's commands. */
 export function serviceKeys({ settings: { courser }, host: { env } }: Setup, { engine }: WebAccess): string[] {
   const providers = Object.values(courser.providers).flatMap(({ keyEnv, keys = [] }) => [keyEnv, ...keys]);
   const named = [...providers, courser.search?.keyEnv, courser.embeddings?.keyEnv];
@@ -33,7 +33,7 @@ export function serviceKeys({ settings: { courser }, host: { env } }: Setup, { e
   return [engine?.key, ...values].filter((key): key is string => Boolean(key));
 }
 
-/** `isKept`: this run may leave something on the disk. */
+/** `isKept` means that this run may store data on disk. */
 export function codeSearchAccess(
   { settings: { courser }, configDir, host: { env } }: Setup,
   { isKept }: { isKept: boolean },

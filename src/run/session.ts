@@ -1,4 +1,4 @@
-// Which conversation a run belongs to: a new chat, a resumed one, a copy of one, or one that nobody keeps.
+// Opens the conversation of a run: a new chat, a resumed one, a copy of one, or one that is not stored.
 import type { Session } from "../agent/agent.ts";
 import type { ScriptPlace } from "../model/scripted.ts";
 import { UserError } from "../protocol/error-codes.ts";
@@ -15,14 +15,14 @@ import { digestOf } from "../text/digest.ts";
 import type { McpPlan } from "./mcp-plan.ts";
 import type { Setup } from "./setup.ts";
 
-/** As the first line tells them; one whose name another has taken is none of this run's. */
+/** Lists servers for the `init` event; shadowed ones are not part of the run. */
 function listedServers({ servers }: McpPlan): { name: string; status: string }[] {
   return servers
     .filter(({ standing }) => standing !== "shadowed")
     .map(({ server, standing }) => ({ name: server.name, status: standing }));
 }
 
-/** Undefined where no server is configured: most runs have none, and load nothing for them. */
+/** Returns undefined when no server is configured: most runs have none, and load nothing for them. */
 export async function findMcp(setup: Setup): Promise<McpPlan | undefined> {
   const { mcpConfigs = [], approvedServers = [] } = setup.request;
   const isNamed = approvedServers !== "all" && approvedServers.length > 0;
@@ -32,28 +32,28 @@ export async function findMcp(setup: Setup): Promise<McpPlan | undefined> {
   return planMcp({ ...setup, env: setup.host.env, mcpConfigs, approvedServers });
 }
 
-/** `script`: how far the chat is in a scripted model's replies. */
+/** `script` is how far the chat is in a scripted model's replies. */
 type StateKey = "todos" | "mode" | "script" | "recentWork";
 
 export type RunSession = {
   id: string;
-  /** What the run may do: as its flags say, else as the chat was left. */
+  /** The mode that the flags set, else the one that the chat was left in. */
   mode: PermissionMode;
   session: Session;
-  /** Absent where nothing is kept. */
+  /** Absent when nothing is stored. */
   chat?: ChatWriter;
-  /** What the chat was left with: the todo list, the mode. */
+  /** Returns state stored with the chat, such as the to-do list and the mode. */
   state(key: StateKey): unknown;
   saveState(key: StateKey, value: unknown): void;
-  /** What a resumed chat tells whoever goes on with it. */
+  /** Warnings for the user who resumes a chat. */
   warnings: string[];
   close(): void;
 };
 
-/** Modes that a resume brings back. Force is consent, and that is given again each time. */
+/** Modes that a resume restores. Force is consent, which must be given again each time. */
 export const lastingModes: readonly unknown[] = ["plan", "ask"] satisfies PermissionMode[];
 
-/** Throws what keeps the run from being kept: nothing runs that is not recorded. */
+/** Throws when the run cannot be stored: nothing runs without being recorded. */
 export async function openSession(setup: Setup): Promise<RunSession> {
   const choice = await chosenChat(setup);
   const { unkept } = setup.request;
@@ -64,6 +64,7 @@ export async function openSession(setup: Setup): Promise<RunSession> {
     choice.type === "resume"
       ? await openFreeChat(await chosenFolder(setup, choice, (message) => warnings.push(message)), kept)
       : createChat(setup, { id: await newId(setup, choice.id), ...kept });
+  if (choice.name) chat.rename(choice.name);
   return {
     id: chat.metadata.id,
     mode: lastingMode(chat, setup),
@@ -87,10 +88,10 @@ async function chosenChat({ request, configDir }: Setup): Promise<ChatChoice> {
   const { chat = { type: "new" } } = request;
   if (chat.type === "new" || !chat.orNew) return chat;
   const { isTaken } = await import("../store/chats/list-chats.ts");
-  return isTaken(configDir, chat.id.toLowerCase()) ? chat : { type: "new", id: chat.id };
+  return isTaken(configDir, chat.id.toLowerCase()) ? chat : { ...chat, type: "new" };
 }
 
-/** Nothing of it is written down; a chat that it resumes stays as it is. */
+/** Opens a session that stores nothing; a chat that it resumes stays unchanged. */
 async function passingSession(setup: Setup, choice: ChatChoice): Promise<RunSession> {
   const { createSession } = await import("../agent/agent.ts");
   const resumed = choice.type === "resume" ? await readWhole(await chosenFolder(setup, choice)) : nothing;
@@ -107,7 +108,7 @@ async function passingSession(setup: Setup, choice: ChatChoice): Promise<RunSess
   };
 }
 
-/** A script that is played on in a resumed chat; another file begins at its first reply. */
+/** Tracks the position in a script, so that a resumed chat continues it; another file starts at its first reply. */
 export function scriptPlaceIn({ state, saveState }: Pick<RunSession, "state" | "saveState">): ScriptPlace {
   return {
     repliesGiven(file) {
@@ -118,7 +119,7 @@ export function scriptPlaceIn({ state, saveState }: Pick<RunSession, "state" | "
   };
 }
 
-/** The first event of a run. */
+/** Builds the first event of a run. */
 export function initOf(setup: Setup, { id, mode }: RunSession, mcp?: McpPlan): AgentEvent {
   return {
     type: "init",
@@ -133,8 +134,8 @@ export function initOf(setup: Setup, { id, mode }: RunSession, mcp?: McpPlan): A
 }
 
 /**
- * Of everything that decides what the run may do, beyond its mode: the rules word for word, trust, what the flags permit.
- * Undefined where there is nothing but the mode, which readers of the first line know already.
+ * Hashes what decides what the run may do: mode, rule texts, trust, and what the flags permit. Returns nothing when there is only the mode,
+ * which the `init` event already contains.
  */
 function policyHash({ rules, trusted, request, settings }: Setup, mode: PermissionMode): { policyHash?: string } {
   const said = rules
@@ -153,7 +154,7 @@ function policyHash({ rules, trusted, request, settings }: Setup, mode: Permissi
   return { policyHash: digestOf(JSON.stringify([mode, trusted, settings.approvalMode, said.sort(), asked])) };
 }
 
-/** A reader may still be reading when the chat is closed. */
+/** Stores events in the chat. They can still be read after the chat is closed. */
 export function chatKeeper(chat: ChatWriter): EventKeeper {
   return {
     record: (event) => chat.record(event),
@@ -165,7 +166,7 @@ export function chatKeeper(chat: ChatWriter): EventKeeper {
   };
 }
 
-/** As the chat was left, unless a flag says otherwise. */
+/** Returns the mode that the chat was left in, unless a flag sets another. */
 function modeAfter(saved: unknown, { mode, request }: Setup): PermissionMode {
   const isAsked = mode !== "default" || request.mode !== undefined;
   return !isAsked && lastingModes.includes(saved) ? (saved as PermissionMode) : mode;
@@ -182,7 +183,7 @@ function newUuid({ host }: Setup): string {
   return (host.seams?.newId ?? randomUuid)();
 }
 
-/** An id is enough to resume by: no folder may have it already. */
+/** Returns an unused id: a chat can be resumed by its id alone, so it must be unique across folders. */
 async function newId(setup: Setup, given: string | undefined): Promise<string> {
   if (given === undefined) return newUuid(setup);
   const id = given.toLowerCase();
@@ -194,7 +195,7 @@ async function newId(setup: Setup, given: string | undefined): Promise<string> {
   return id;
 }
 
-/** The folder of the chat to resume; of its copy where one was asked for. */
+/** Returns the folder of the chat to resume, or of a copy of it if one was requested. */
 async function chosenFolder(
   setup: Setup,
   { id, fork, newId: copyId }: Extract<ChatChoice, { type: "resume" }>,
@@ -203,7 +204,7 @@ async function chosenFolder(
   const { configDir, workspace, host, request } = setup;
   const { findResumed, forkChat } = await import("../store/chats/find-chat.ts");
   const folder = findResumed(configDir, id, workspace, host.program);
-  // What nobody keeps needs no copy.
+  // A run that stores nothing needs no copy.
   if (!fork || request.unkept) return folder;
   const free = copyId === undefined ? undefined : await newId(setup, copyId);
   return forkChat(configDir, folder, { id: free, onLoss }).folder;

@@ -1,4 +1,4 @@
-// From a request to what `init` needs: cheap, and before anything heavy is loaded.
+// Resolves a request to what `init` needs: cheap, and before anything heavy is loaded.
 
 import { existsSync } from "node:fs";
 import { join, relative, sep } from "node:path";
@@ -21,7 +21,7 @@ import { type Asking, createAsking, keepConsent } from "./human.ts";
 import { checkPrice, modelChoice, priceWarning } from "./models.ts";
 import { realDirectory } from "./real-directory.ts";
 
-/** What is settled before a run begins. */
+/** What is resolved before a run starts. */
 export type Setup = {
   request: RunRequest;
   host: RunHost;
@@ -30,24 +30,24 @@ export type Setup = {
   roots: string[];
   configDir: string;
   home: string;
-  /** By the request, or as it was remembered. */
+  /** Whether the workspace is trusted, by the request or from before. */
   trusted: boolean;
   settings: Settings;
-  /** The settings' rules, those of this run, and the one that keeps saved keys from the agent. */
+  /** The rules of the settings and of this run, and the built-in one that hides saved keys from the agent. */
   rules: readonly Rule[];
-  /** The folder that the workspace is a copy of, and whose restrictions hold here, committed or not: of a worktree, the checkout. */
+  /** For a worktree, the checkout that it was made from, whose restrictions apply here too, committed or not. */
   standsFor?: string;
-  /** Folders that commands in the sandbox must be able to read: of the repository behind a worktree. */
+  /** Folders of a worktree's repository that commands in the sandbox must be able to read. */
   borrowed?: readonly string[];
   model: ResolvedModel;
   mode: PermissionMode;
   limits: { maxTurns?: number; maxTurnsPerPrompt: number; maxTimeMs?: number; maxCost?: number };
-  /** What they bring is found where it is used. */
+  /** The installed plugins; their contents are read where they are used. */
   plugins: readonly Plugin[];
   warnings: string[];
 };
 
-/** `gate`: only in a workspace that is trusted. Throws UserError with what keeps the run from beginning. */
+/** With `gate`, requires a trusted workspace. Throws a UserError when the run cannot start. */
 export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate: true }): Promise<Setup> {
   const asked = readRunRequest(given);
   const { env } = host;
@@ -62,11 +62,11 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
   const isGranted = answer?.type === "yes";
   host.signal?.throwIfAborted();
   if (isAsked && !isGranted) throw untrusted(workspace);
-  // A yes is remembered, as that of --trust, unless it was for this run.
+  // A yes is remembered like --trust, unless it was for this run only.
   const request = isGranted && answer.grant !== "run" ? { ...asked, trust: true } : asked;
   const trusted = isKnown || isGranted;
   const trustWarnings: string[] = [];
-  // Before anything else can fail: a yes stays a yes.
+  // Save trust before anything else can fail.
   if (request.trust && gate) {
     if (!isTrusted(config, workspace) && isWide(workspace, homeDir(env)))
       trustWarnings.push(
@@ -125,13 +125,13 @@ export async function setUp(given: RunRequest, host: RunHost, { gate } = { gate:
   };
 }
 
-/** Most runs have none, and load nothing for them. */
+/** Loads plugins. Most runs have none, and load nothing for them. */
 async function pluginsOf(config: string, { pluginDirs = [] }: RunRequest): Promise<Plugins> {
   if (pluginDirs.length === 0 && !existsSync(join(config, "plugins"))) return { plugins: [], warnings: [] };
   return (await import("../store/plugins/installed.ts")).loadPlugins(config, pluginDirs);
 }
 
-/** The worktree that the workspace is in. */
+/** Returns the worktree that contains the workspace. */
 async function worktreeOf(config: string, workspace: string): Promise<Worktree | undefined> {
   if (!workspace.startsWith(join(realOf(config), "worktrees", sep))) return undefined;
   return (await import("../worktrees/records.ts")).worktreeAt(config, workspace);
@@ -145,12 +145,12 @@ function rulesOfRun({ permissions = {} }: RunRequest): Rule[] {
   return (["allow", "deny"] as const).flatMap((verdict) =>
     (permissions[verdict] ?? []).flatMap((text) => {
       const parsed = parseRule(text, { verdict, scope: "user", source: `--${verdict}` });
-      return "rule" in parsed ? [parsed.rule] : []; // the request was checked
+      return "rule" in parsed ? [parsed.rule] : []; // the request was already validated
     }),
   );
 }
 
-/** Drivers of the original hand on its key; it opens nothing here, and other vendors must not see it. */
+/** Programs that drive `cursor-agent` pass on its key, which does not work here and must not be sent to other vendors. */
 function foreignKeyWarning({ env, apiKey }: RunHost): string[] {
   const given = { "--api-key": apiKey, CURSOR_API_KEY: env["CURSOR_API_KEY"] };
   return Object.entries(given)
@@ -165,7 +165,7 @@ function modeOf({ mode, force }: RunRequest, { approvalMode }: Settings): Permis
   return force || approvalMode === "unrestricted" ? "force" : "default";
 }
 
-/** Also for who must not begin a run to find out. */
+/** Builds the error for an untrusted workspace, also for callers that do not start a run. */
 export function untrusted(workspace: string): UserError {
   return new UserError(
     "UNTRUSTED",
@@ -173,7 +173,7 @@ export function untrusted(workspace: string): UserError {
   );
 }
 
-/** For people who look for a fault. */
+/** Describes the setup for debug output. */
 export function describeSetup({ workspace, roots, configDir, settings, model, mode, host }: Setup): string[] {
   const rules = settings.rules.map((rule) => `${rule.verdict} ${rule.text}`).join(", ");
   const at = model.baseUrl ? ` at ${model.baseUrl}` : "";

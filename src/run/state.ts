@@ -1,11 +1,11 @@
-// RunState: what of a run may change while it works. Everything that depends on it reads it when it is used.
+// RunState: the part of a run that may change while it works. Code that depends on it reads it on each use.
 import type { AgentModel } from "../agent/agent.ts";
 import type { Provider } from "../model/provider.ts";
 import type { PermissionMode } from "../protocol/run.ts";
 
 export type RunState = { mode: PermissionMode; provider: Provider; model: AgentModel };
 
-/** Made once for each mode; `first`, of the present one, is made already. */
+/** Caches one value per mode; `first` is the value for the current mode. */
 export function perMode<Value>(
   state: RunState,
   make: (mode: PermissionMode) => Value,

@@ -1,4 +1,4 @@
-// What subagents of a run are connected with: their chats, their models, what they are told.
+// Connects the subagents of a run to their chats, models and instructions.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { createSession } from "../agent/agent.ts";
@@ -16,12 +16,12 @@ import type { RunSession } from "./session.ts";
 import type { Setup } from "./setup.ts";
 import type { RunState } from "./state.ts";
 
-/** An agent may start some, and these may start some once more. */
+/** Subagents may start subagents, but those may not start more. */
 const levels = 2;
 
 type SubagentParts = {
   state: RunState;
-  /** What their parent is told, and what all of it was made of. */
+  /** The parent's instructions and what they were built from. */
   instructions: RunInstructions;
   watch: NonNullable<SubagentContext["watch"]>;
 };
@@ -35,7 +35,7 @@ export function subagentContext(setup: Setup, session: RunSession, parts: Subage
     watch,
     branch: loaded.git?.branch,
     systemFor({ name, prompt, readOnly }) {
-      // The plan is its parent's to make.
+      // Planning is the parent's task.
       const mode = readOnly || state.mode === "plan" ? "ask" : state.mode;
       const known = prompts.get(`${mode} ${name}`);
       if (known !== undefined) return known;
@@ -57,7 +57,7 @@ export function subagentContext(setup: Setup, session: RunSession, parts: Subage
   };
 }
 
-/** Each has a chat of its own, which is shown, resumed and deleted like any other, and is not part of lists. */
+/** Stores each subagent's chat, which can be shown, resumed and deleted like any other, but is not listed. */
 function keptChats({ configDir, workspace, mode }: Setup, session: RunSession): SubagentChats {
   const folderOf = (id: string) => (isChatId(id) ? chatFolder(configDir, workspace, id) : undefined);
   const isThere = (folder: string | undefined): folder is string =>
@@ -65,7 +65,7 @@ function keptChats({ configDir, workspace, mode }: Setup, session: RunSession): 
   return {
     typeOf(id) {
       const folder = folderOf(id);
-      // Only subagents have such a state: a chat of the user's own is not handed to a model.
+      // Only subagents have this state, so a model cannot open one of the user's own chats.
       const type = isThere(folder) ? readState(folder, ["subagent"]).get("subagent") : undefined;
       return typeof type === "string" ? type : undefined;
     },
@@ -87,7 +87,7 @@ function keptChats({ configDir, workspace, mode }: Setup, session: RunSession): 
   };
 }
 
-/** With --no-persist nothing outlives the run. */
+/** With --no-persist, nothing outlives the run. */
 function passingChats({ configDir }: Setup): SubagentChats {
   const known = new Map<string, { type: string; messages: readonly Message[] }>();
   return {

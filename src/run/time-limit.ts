@@ -1,14 +1,14 @@
-// The time that a run may take.
+// Limits the time that a run may take.
 import { UserError } from "../protocol/error-codes.ts";
 
-/** `spentMs`: gone already. Holds no process up. */
+/** `spentMs` is the time already used. The timer does not keep the process alive. */
 export function limitTime(
   limitMs: number,
   onSpent: (error: UserError) => void,
   { spentMs = 0 }: { spentMs?: number } = {},
 ): NodeJS.Timeout {
   const spent = timeSpent(limitMs);
-  // Node's timers reach 24 days.
+  // Node's timers are limited to 24 days.
   return setTimeout(() => onSpent(spent), Math.min(limitMs - spentMs, 2 ** 31 - 1)).unref();
 }
 

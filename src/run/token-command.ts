@@ -1,4 +1,4 @@
-// A program of the user's that prints a token for the model's server.
+// Runs a user's program that prints a token for the model's server.
 import { homedir } from "node:os";
 import { runProgram } from "../process/run-program.ts";
 import { redactedEnd } from "../redact/shorten.ts";
@@ -6,7 +6,7 @@ import { redactedEnd } from "../redact/shorten.ts";
 const shell = ["linux", "darwin"].includes(process.platform) ? "/bin/sh" : "sh";
 const timeoutMs = 60_000;
 
-/** Run as the user would run it, but not in the workspace, whose files are not theirs alone. Throws where it fails. */
+/** Runs in the home directory, not in the workspace, whose files may come from others. Throws when the program fails. */
 export async function printedBy(
   command: string,
   { env, signal }: { env: NodeJS.ProcessEnv; signal?: AbortSignal },

@@ -1,11 +1,11 @@
-// What can be done to a run beside talking to it: compact, rewind, look at what fills the window, ask aside. Loaded when used.
+// Operations on a run besides prompts: compact, rewind, show context use, ask a side question. Loaded when used.
 import type { Agent } from "../agent/agent.ts";
 import { estimateTokens } from "../agent/compact/estimate.ts";
 import { shorten } from "../agent/compact/shorten.ts";
 import { openRewind } from "../agent/snapshots/rewind.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import type { AgentEvent } from "../protocol/event.ts";
-import { type Message, textOf } from "../protocol/message.ts";
+import { type Message, messageText } from "../protocol/message.ts";
 import type { ContextUse } from "../protocol/run.ts";
 import type { Assembled } from "./assemble.ts";
 import type { RunSession } from "./session.ts";
@@ -13,7 +13,7 @@ import type { Setup } from "./setup.ts";
 
 const never = new AbortController().signal;
 
-/** Between two turns. */
+/** Compacts the conversation between two turns. */
 export async function compact({ agent }: Assembled, tell: (event: AgentEvent) => void): Promise<void> {
   const { spending, model, session } = agent;
   const room = Math.floor(estimateTokens(session.messages) / 2);
@@ -21,7 +21,7 @@ export async function compact({ agent }: Assembled, tell: (event: AgentEvent) =>
   for await (const event of shorten(work, room, { trigger: "manual", isIdle: true })) tell(event);
 }
 
-/** Files first: where one cannot be taken back, the conversation stays as it is. Says what was done. */
+/** Restores files first: if one cannot be restored, the conversation stays unchanged. Returns a summary. */
 export async function rewind(
   { setup, session: { chat } }: { setup: Setup; session: RunSession },
   { reload }: Assembled,
@@ -62,7 +62,7 @@ function tokensOf(text: string): number {
   return estimateTokens([{ role: "user", parts: [{ type: "text", text }] }]);
 }
 
-/** The model sees the conversation and the question; the conversation never sees either. */
+/** Sends the conversation and the question to the model; neither the question nor the answer is added to the conversation. */
 export async function aside(agent: Agent, question: string, signal = never): Promise<string> {
   const { provider, model, system, session, spending } = agent;
   const asked: Message = { role: "user", parts: [{ type: "text", text: question }] };
@@ -78,13 +78,13 @@ export async function aside(agent: Agent, question: string, signal = never): Pro
     ...(model.effort && { effort: model.effort }),
   })) {
     if (chunk.type === "retry") text = "";
-    if (chunk.type === "part") text += textOf({ role: "assistant", parts: [chunk.part] });
+    if (chunk.type === "part") text += messageText({ role: "assistant", parts: [chunk.part] });
     if (chunk.type === "usage") spending?.add(chunk.usage, model.price);
   }
   return text.trim();
 }
 
-/** A reply whose calls have no results yet is not part of a conversation that a model takes. */
+/** Drops a last reply whose calls have no results yet, since models reject such a conversation. */
 function withoutOpenCalls(messages: readonly Message[]): Message[] {
   const last = messages.at(-1);
   const isOpen = last?.role === "assistant" && last.parts.some((part) => part.type === "tool_call");

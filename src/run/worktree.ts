@@ -1,4 +1,4 @@
-// A run in a worktree: the request asks for one, and comes back with its directory as the workspace.
+// Opens the worktree that a request asks for, and returns the request with the worktree as its workspace.
 import type { RunRequest } from "../protocol/run.ts";
 import { readRunRequest } from "../protocol/run-request.ts";
 import { randomUuid } from "../store/chats/random-uuid.ts";
@@ -11,7 +11,7 @@ import { untrusted } from "./setup.ts";
 
 export type InWorktree = { request: RunRequest; notices: string[] };
 
-/** Trust is that of the workspace it is made from: it is asked for before anything is made. */
+/** The worktree inherits the trust of its workspace, which is checked before anything is created. */
 export async function inWorktree(
   given: RunRequest,
   host: Pick<RunHost, "env" | "program" | "seams" | "signal">,

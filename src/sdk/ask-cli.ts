@@ -1,11 +1,11 @@
-// What a CLI answers to a plain question on its command line, such as --version: short, bounded, without a prompt.
+// Asks a CLI a plain question on its command line, such as --version, with a time limit and without sending a prompt.
 import { runProgram } from "../process/run-program.ts";
 
 export type CliAnswer = {
   output: string;
-  /** It ended by itself, with exit code 0. */
+  /** True when the CLI exited by itself with exit code 0. */
   isWhole: boolean;
-  /** It had to be stopped: what it would have said is not known. */
+  /** True when the CLI was stopped before it answered, so its answer is unknown. */
   isCut: boolean;
   stderr: string;
 };

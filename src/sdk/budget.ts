@@ -1,4 +1,4 @@
-// BudgetWatch: counts what a run uses up, and says when a limit is passed.
+// BudgetWatch: counts the turns, tokens and cost of a run and reports when a limit is exceeded.
 
 import type { ErrorCode } from "../protocol/error-codes.ts";
 import type { AgentEvent, Usage } from "../protocol/event.ts";
@@ -12,14 +12,14 @@ export class BudgetWatch {
   readonly #limitsTurns: boolean;
   readonly #openCalls = new Set<string>();
   #isReplying = false;
-  /** Of turns that ended. */
+  /** The usage of turns that have ended. */
   #usage: Usage | undefined;
-  /** Of the present turn, as far as its stream tells before the end. */
+  /** The usage of the current turn, as far as its stream has reported it. */
   #spent: Usage | undefined;
   costUsd: number | undefined;
   turns = 0;
 
-  /** `limitsTurns`: the CLI keeps to the number of turns by itself. */
+  /** `limitsTurns` is true for a CLI that enforces the turn limit itself. */
   constructor(budget: Budget = {}, { limitsTurns = false }: { limitsTurns?: boolean } = {}) {
     this.#budget = budget;
     this.#limitsTurns = limitsTurns;
@@ -29,7 +29,7 @@ export class BudgetWatch {
     return sum(this.#usage, this.#spent);
   }
 
-  /** To be called with every event. Undefined: all is within bounds. */
+  /** Must be called with every event. Returns undefined while the run is within its limits. */
   take(event: AgentEvent): Breach | undefined {
     switch (event.type) {
       case "tool_start":
@@ -43,7 +43,7 @@ export class BudgetWatch {
         break;
       case "tool_end":
         this.#openCalls.delete(event.callId);
-        // What the model says next, it says in answer to the results.
+        // The model's next words answer these results, so they count as a new reply.
         if (this.#openCalls.size === 0) this.#isReplying = false;
         break;
       case "notice":
@@ -62,7 +62,7 @@ export class BudgetWatch {
 
   breach(): Breach | undefined {
     const { turns, tokens, costUsd } = this.#budget;
-    // A reply that calls for something needs another one.
+    // A reply that calls a tool needs another reply to follow it.
     const needed = this.turns + (!this.#limitsTurns && this.#openCalls.size > 0 ? 1 : 0);
     if (turns !== undefined && needed > turns) {
       return { code: "MAX_TURNS", message: `The run reached its limit of ${turns} replies of the model.` };

@@ -1,4 +1,4 @@
-// The only starter of CLIs: a prompt in, checked frames out at the reader's pace, and an end that always comes.
+// Starts agent CLIs (nothing else does): writes the prompt, reads checked frames at the reader's pace, and always reports an end.
 import { FrameError } from "../json/frame-error.ts";
 import { BoundedBytes } from "../process/bounded-bytes.ts";
 import { type ProcessEnding, Supervisor, type SupervisorRequest } from "../process/supervisor.ts";
@@ -10,57 +10,57 @@ import { type PromptInput, type PromptRequest, promptInput } from "./prompt-inpu
 
 export type CliRequest = PromptRequest &
   Pick<SupervisorRequest, "cwd" | "signal" | "graceMs" | "stageMs"> & {
-    /** How messages name the CLI; `command` may be the interpreter that runs it. */
+    /** The name of the CLI in messages; `command` may be the interpreter that runs it. */
     program?: string;
-    /** Added to the environment of this process, which the CLI gets whole; undefined takes a variable away. */
+    /** Variables added to this process's environment, which the CLI inherits whole; undefined removes a variable. */
     env?: Record<string, string | undefined>;
-    /** From start to result. */
+    /** The time limit from start to result. */
     timeoutMs?: number;
-    /** Longest silence. Does not run while the reader holds the child up, nor while the child waits for this side. */
+    /** The longest silence allowed. It does not count while the reader holds the CLI up or the CLI waits for this process. */
     idleMs?: number;
     isWaiting?(): boolean;
-    /** Of a turn on stdin: a CLI that is silent so long gets the end of it, as some read it whole before they begin. */
+    /** Closes stdin of a turn after this much silence, because some CLIs read their input to its end before they begin. */
     closeTurnAfterMs?: number;
-    /** How long the CLI may stay after its result. */
+    /** How long the CLI may keep running after its result. */
     resultGraceMs?: number;
     parser?: FrameParserOptions;
-    /** Told every byte as it comes, whatever becomes of it. */
+    /** Called with every chunk as it arrives, before it is parsed. */
     onStdout?(chunk: Buffer): void;
     onStderr?(chunk: Buffer): void;
   };
 
-/** Beside the reasons that any process is stopped for. "lingered": its turn was over. */
+/** Reasons to stop a CLI beyond those for any process. "lingered" means that its turn was already over. */
 type OwnReason = "silent" | "faulty" | "mute" | "lingered";
 type CliEnding = ProcessEnding<OwnReason>;
 type StopReason = NonNullable<CliEnding["stopped"]>;
 
 export type CliEnd = Omit<FrameEnding, "frames" | "error"> &
   Pick<CliEnding, "exitCode" | "signal" | "stages" | "durationMs"> & {
-    /** Its `code` is a row of the table of error codes. */
+    /** Its `code` is one of the documented error codes. */
     error?: FrameError | UserError;
     stderr: string;
-    /** The stage `cancel` was a line on its stdin, and not only a moment to wait. */
+    /** True when the stage `cancel` wrote a line to the CLI's stdin, and did not only wait. */
     wasToldToCancel: boolean;
-    /** Why this side ended it before the turn was over. */
+    /** Why this process stopped the CLI before its turn was over. */
     stop?: Exclude<StopReason, "lingered">;
   };
 
 export interface RunningCli {
-  /** 0 when it could not be started; `ended` says why. */
+  /** The process id, or 0 when the CLI could not be started; `ended` then has the reason. */
   pid: number;
-  /** How the prompt went in. */
+  /** How the prompt was passed to the CLI. */
   via: PromptInput["via"];
-  /** Once, in order; over after the frame that ends the turn. To be read to the end, else the child waits for the reader. */
+  /** The frames in order, for one reader, ending with the frame that ends the turn. Read to the end: an unread queue blocks the CLI. */
   frames: AsyncIterable<Frame>;
-  /** The same in batches, instead. */
+  /** The same frames in batches; read either this or `frames`. */
   batches: AsyncIterable<Frame[]>;
-  /** Never rejects. */
+  /** Resolves when the process has ended; never rejects. */
   ended: Promise<CliEnd>;
   stop(): void;
-  /** A line on its input, while that is open. */
+  /** Writes a line to the CLI's stdin while that is open. */
   write(line: object): void;
   endInput(): void;
-  /** Why this side is ending it, if it is. Settled once the frames are over. */
+  /** Why this process is stopping the CLI, if it is. Final once the frames have ended. */
   stopReason(): CliEnd["stop"];
 }
 
@@ -102,7 +102,7 @@ class Cli implements RunningCli {
     this.#process = new Supervisor<OwnReason>({
       command: [request.command, ...args],
       cwd: request.cwd,
-      // The CLI must not outlive the program that drives it, even one that is killed outright.
+      // The CLI must not outlive this process, even when this process is killed.
       env: { ...process.env, ...request.env, COURSER_EXIT_WITH_PARENT: "1" },
       input: stdin,
       keepOpen: via === "turn",
@@ -134,7 +134,7 @@ class Cli implements RunningCli {
     this.#process.stop(why);
   }
 
-  /** A process that reads no more, or is gone, says so by its end. */
+  /** Ignores write errors: a process that stopped reading or is gone reports that through its end. */
   write(line: object): void {
     if (this.pid !== 0) this.#process.write(`${JSON.stringify(line)}\n`).catch(() => {});
   }
@@ -147,7 +147,7 @@ class Cli implements RunningCli {
     this.#stopped = this.#parser.terminal ? "lingered" : why;
     this.#timers.clear();
     if (why === "faulty") this.frames.close();
-    this.frames.isClosing = true; // a CLI that is told to cancel still has its result to say, reader or not
+    this.frames.isClosing = true; // a cancelled CLI still reports its result, so keep reading even without a reader
     const { stdin, stdout } = this.#process;
     stdout?.resume();
     if (!stdin?.writable) return false;
@@ -178,7 +178,7 @@ class Cli implements RunningCli {
   #turnIsOver(): void {
     this.frames.close();
     this.#timers.clear();
-    this.#process.stdout?.resume(); // what comes now is thrown away, but must not dam up
+    this.#process.stdout?.resume(); // discard later output, but keep reading so that the pipe does not fill up
     if (this.#stopped) return;
     this.#timers.set("linger", this.#request.resultGraceMs ?? 2000, () => this.stop("lingered"));
   }
@@ -189,7 +189,7 @@ class Cli implements RunningCli {
     this.#timers.set("idle", idleMs, () => this.#silent());
   }
 
-  /** The CLI has the whole time again once it need not wait for this side any more. */
+  /** Restarts the whole idle time once the CLI no longer waits for this process. */
   #silent(): void {
     const isExcused = this.#isAwaited;
     this.#isAwaited = this.#request.isWaiting?.() === true;
@@ -197,7 +197,7 @@ class Cli implements RunningCli {
     else this.stop("silent");
   }
 
-  /** Nothing can come any more: a process that stays has no more to say. */
+  /** Stops a process that has closed its output but does not exit: no result can arrive any more. */
   #outputEnded(): void {
     if (this.#stopped || this.#parser.terminal) return;
     this.#timers.set("linger", this.#request.resultGraceMs ?? 2000, () => this.stop("mute"));
@@ -216,9 +216,9 @@ class Cli implements RunningCli {
 
   #conclude({ exitCode, signal, failure, stopped, stages, durationMs }: CliEnding): CliEnd {
     this.#timers.clear();
-    this.#stopped ??= stopped; // before it was started
+    this.#stopped ??= stopped; // it was stopped before it was started
     const stderr = this.#stderr.text();
-    // An end that was forced says nothing about the CLI.
+    // The exit status of a process that was stopped from here says nothing about the CLI.
     const isForced = this.#stopped !== undefined && !this.#parser.terminal;
     const child = isForced ? { exit: null, signal: null } : { exit: exitCode, signal: signal || null };
     const { frames, error: fault, ...ending } = this.#parser.end({ ...child, stderr });
@@ -243,7 +243,7 @@ class Cli implements RunningCli {
     return this.#request.program ?? this.#request.command;
   }
 
-  /** Why this side ended it, unless the turn was over by then. */
+  /** The error for a CLI that this process stopped; undefined when its turn was already over. */
   #ownError(stderr: string): FrameError | UserError | undefined {
     const { timeoutMs, idleMs, signal } = this.#request;
     const killed = (code: "CLI_TIMEOUT" | "NO_RESULT", why: string) =>
@@ -275,7 +275,7 @@ class Timers {
 
   set(name: string, ms: number, call: () => void): void {
     clearTimeout(this.#timers.get(name));
-    // A busy process sees its timers before its pipes: what lies there by then may still put the timer off.
+    // A busy event loop runs timers before pipes, so first let pending input postpone this timer.
     const ring = () => setImmediate(() => this.#timers.get(name) === timer && call());
     const timer = setTimeout(ring, Math.min(ms, 2 ** 31 - 1));
     this.#timers.set(name, timer);

@@ -1,4 +1,4 @@
-// What is installed, and what it can do.
+// Detects which agent CLIs are installed, and what each one supports.
 import { askCli } from "./ask-cli.ts";
 import type { AgentDriver, Capabilities, ModelEntry } from "./drivers/driver.ts";
 import { drivers } from "./drivers/index.ts";
@@ -7,16 +7,17 @@ import { checkOptions, findChecks, startChecks } from "./option-checks.ts";
 import { RunError } from "./outcome.ts";
 import type { UnifiedTool } from "./unified.ts";
 
+/** An agent CLI that was found on this machine. */
 export type DetectedCli = {
   tool: UnifiedTool;
   path: string;
-  /** What it answers to --version; undefined where it does not. */
+  /** The version it prints for --version; undefined if it prints none. */
   version: string | undefined;
-  /** It is the CLI of this package. */
+  /** True for the CLI of this package. */
   isOurs: boolean;
 };
 
-/** Undefined: it is not installed. */
+/** Finds an agent CLI and asks for its version; resolves to undefined if it is not installed. */
 export async function detectCli(tool: UnifiedTool, options: FindOptions = {}): Promise<DetectedCli | undefined> {
   checkFind("detectCli", tool, options);
   const cli = await findCli(drivers[tool], options);
@@ -26,18 +27,19 @@ export async function detectCli(tool: UnifiedTool, options: FindOptions = {}): P
   return { tool, path: cli.path, version: isWhole ? version : undefined, isOurs: cli.isOurs };
 }
 
+/** Finds `cursor-agent`, or the CLI of this package in its place. */
 export function detectCursorCli(options: FindOptions = {}): Promise<DetectedCli | undefined> {
   return detectCli("cursor", options);
 }
 
-/** Of the CLI that would be run, where one is found; else of the newest that is known. */
+/** Returns what the CLI that would be run supports; if it is not installed, what its newest known version supports. */
 export async function getCapabilities(tool: UnifiedTool, options: FindOptions = {}): Promise<Capabilities> {
   checkFind("getCapabilities", tool, options);
   const driver: AgentDriver = drivers[tool];
   return driver.capabilities(await findCli(driver, options));
 }
 
-/** Throws a RunError where the CLI is missing, fails, or has no such list. */
+/** Lists the models of a CLI. Throws a RunError if the CLI is missing, fails, or cannot list models. */
 export async function listModels(tool: UnifiedTool, options: FindOptions = {}): Promise<ModelEntry[]> {
   checkFind("listModels", tool, options);
   const driver: AgentDriver = drivers[tool];

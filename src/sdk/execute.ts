@@ -1,4 +1,4 @@
-// execute: one run with callbacks, awaited to its end. The unified form, and those that are named after one CLI.
+// execute: runs an agent CLI with callbacks and waits for its end; also the variants named after one CLI.
 import { StringDecoder } from "node:string_decoder";
 import { callOf, createUnifier } from "./live-messages.ts";
 import { checkOptions, executeChecks } from "./option-checks.ts";
@@ -8,53 +8,55 @@ import type { RunEvent } from "./run-event.ts";
 import type { AnswerSchema, DataOf } from "./structured.ts";
 import type { UnifiedMessage, UnifiedTool } from "./unified.ts";
 
-/** One call of a tool, by one list of names for all CLIs. */
+/** A tool call; `name` is the same for all CLIs. */
 export interface UnifiedToolUse {
   id: string;
   name: string;
-  /** As the source spells it. */
+  /** The input with the CLI's own field names. */
   input: unknown;
 }
 
-/** Each is awaited before the next, so that a slow one slows the CLI down. What one throws ends the run. */
+/** Each callback is awaited before the next, so a slow one slows the CLI down. An error thrown by a callback ends the run. */
 export interface ExecuteCallbacks {
-  /** The process has started. */
+  /** Called when the process has started. */
   onStart?(facts: { pid: number; command: readonly string[] }): void;
-  /** Every event. */
+  /** Called with every event. */
   onEvent?(event: RunEvent): void | Promise<void>;
-  /** Every message. */
+  /** Called with every message. */
   onMessage?(message: UnifiedMessage): void | Promise<void>;
-  /** A tool call starts. */
+  /** Called when a tool call starts. */
   onToolUse?(toolUse: UnifiedToolUse): void | Promise<void>;
-  /** A piece of the answer, and its timestamp. */
+  /** Called with each piece of the answer and its timestamp. */
   onToken?(token: string, timestamp: number): void | Promise<void>;
-  /** Output of the CLI on stdout, as text. */
+  /** Called with the CLI's output on stdout, as text. */
   onStdout?(text: string): void;
-  /** Output of the CLI on stderr. */
+  /** Called with the CLI's output on stderr, as text. */
   onStderr?(text: string): void;
-  /** Every outcome except success. */
+  /** Called for every outcome except success. */
   onError?(error: RunError): void | Promise<void>;
-  /** The process has exited. */
+  /** Called when the process has exited. */
   onClose?(exitCode: number | null, signal: string): void | Promise<void>;
-  /** The run has finished, with any outcome. */
+  /** Called when the run has finished, with any outcome. */
   onComplete?(): void | Promise<void>;
 }
 
+/** The options of `execute`: those of `start`, and the callbacks. */
 export type ExecuteOptions<Schema extends AnswerSchema | undefined = undefined> = Omit<
   StartOptions<Schema>,
   "keepEvents" | "onStdout" | "onStderr" | "onStart"
 > &
   ExecuteCallbacks & {
-    /** Same as `resume`. */
+    /** The session to resume, same as `resume`. */
     sessionId?: string | undefined;
   };
 
+/** The result of `execute`. */
 export interface ExecuteResult<Data = undefined> {
   success: boolean;
   outcome: RunOutcome;
-  /** The whole answer. */
+  /** The whole answer; after a failure, the part that arrived. */
   text: string;
-  /** The answer by `schema`. */
+  /** The answer parsed by `schema`. */
   data: Data | undefined;
   sessionId: string | undefined;
   messages: UnifiedMessage[];
@@ -63,17 +65,23 @@ export interface ExecuteResult<Data = undefined> {
   durationMs: number;
   error: RunError | undefined;
   usage: RunResult["usage"];
-  /** All that is known. */
+  /** The complete result of the run, as `start` returns it. */
   result: RunResult<Data>;
 }
 
+/** The result of `executeCursor`. */
 export type CursorExecuteResult<Data = undefined> = ExecuteResult<Data>;
 
+/** The options of `executeCursor`. */
 export type CursorExecuteOptions<Schema extends AnswerSchema | undefined = undefined> = Omit<
   ExecuteOptions<Schema>,
   "prompt" | "tool"
 >;
 
+/**
+ * Runs an agent CLI and waits for its end. A failed run resolves with `success: false`; invalid options and errors thrown by
+ * callbacks reject.
+ */
 export async function execute<const Schema extends AnswerSchema | undefined = undefined>(
   options: ExecuteOptions<Schema> & { tool?: UnifiedTool },
 ): Promise<ExecuteResult<DataOf<Schema>>> {
@@ -106,7 +114,7 @@ export async function execute<const Schema extends AnswerSchema | undefined = un
       }
     }
   } catch (error) {
-    await run.cancel(); // a callback that throws leaves no process behind
+    await run.cancel(); // do not leave a process behind when a callback throws
     throw error;
   }
   const result = await run.result;
@@ -121,6 +129,7 @@ export async function execute<const Schema extends AnswerSchema | undefined = un
   return { ...told, success: !error, error, messages, toolUses, result };
 }
 
+/** Runs `cursor-agent`, or the CLI of this package in its place, and waits for its end. */
 export function executeCursor<const Schema extends AnswerSchema | undefined = undefined>(
   prompt: string,
   options: CursorExecuteOptions<Schema> = {},
@@ -128,7 +137,7 @@ export function executeCursor<const Schema extends AnswerSchema | undefined = un
   return execute<Schema>({ ...options, prompt, tool: "cursor" });
 }
 
-/** The answer piece by piece, through `onToken`. */
+/** Same as `executeCursor`, with the answer passed to `onToken` piece by piece. */
 export function executeCursorStreaming<const Schema extends AnswerSchema | undefined = undefined>(
   prompt: string,
   options: CursorExecuteOptions<Schema> = {},
@@ -136,7 +145,7 @@ export function executeCursorStreaming<const Schema extends AnswerSchema | undef
   return execute<Schema>({ ...options, prompt, tool: "cursor", partial: true });
 }
 
-/** Characters that arrive in two pieces are told in one. */
+/** Decodes chunks as UTF-8, joining characters that are split between two chunks. */
 function textTap(tell: (text: string) => void): (chunk: Buffer) => void {
   const decoder = new StringDecoder("utf8");
   return (chunk) => {

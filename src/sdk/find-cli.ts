@@ -1,5 +1,5 @@
-// Finds the program of an agent CLI: where the caller says, where a variable says, in PATH, and ours in this package. Whether
-// it is ours it says itself: behind a shell shim or another name it is as much ours as under its own.
+// Finds the program of an agent CLI: in the `executable` option, an environment variable, PATH, or this package. Whether it
+// is the CLI of this package is asked of the program itself, so a shell shim or another file name does not matter.
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { isObject, tryParse } from "../json/object.ts";
@@ -7,23 +7,24 @@ import { findProgram } from "../process/find-program.ts";
 import { askCli } from "./ask-cli.ts";
 import type { AgentDriver, CliInfo } from "./drivers/driver.ts";
 
-/** `words`: the program and what stands before all other arguments. */
+/** `words` is the program and the arguments that precede all others. */
 export type FoundCli = CliInfo & { words: readonly string[] };
 
+/** Where to look for a CLI. */
 export type FindOptions = {
   /** A path, a name in PATH, or a program with its first arguments. */
   executable?: string | readonly string[];
-  /** The environment to look in and to run it with; that of this process unless told. */
+  /** The environment to search and to run the CLI with. Default: the environment of this process. */
   env?: NodeJS.ProcessEnv;
   platform?: NodeJS.Platform;
 };
 
-/** How long the CLI may take to say who it is. */
+/** Limits for asking the CLI what it is. */
 export type AskLimits = { withinMs?: number | undefined; signal?: AbortSignal | undefined };
 
 type Located = Pick<FoundCli, "path" | "words">;
 
-/** Undefined: there is none. */
+/** Returns undefined when the CLI is not installed. */
 export async function findCli(
   driver: AgentDriver,
   options: FindOptions = {},
@@ -50,14 +51,14 @@ function locate(driver: AgentDriver, options: FindOptions): Located | undefined 
 }
 
 function located(path: string, rest: readonly string[]): Located {
-  // A script has no program of its own on Windows, and need not be executable.
+  // Run scripts with Node: Windows cannot execute them, and they need not be marked executable.
   return { path, words: /\.[cm]?js$/.test(path) ? [process.execPath, path, ...rest] : [path, ...rest] };
 }
 
-/** By the files that would be run, as they are now. */
+/** Cached answers, keyed by the files that would be run and their state. */
 const answers = new Map<string, boolean>();
 
-/** Longer than any CLI needs to say who it is; one that says nothing is not ours. */
+/** More than any CLI needs to identify itself; a CLI that does not answer in time is not Courser's. */
 const askMs = 15_000;
 
 async function isOurs(
@@ -67,7 +68,7 @@ async function isOurs(
 ): Promise<boolean> {
   const own = ownCli();
   const files = words.map(realFile);
-  // With further words it may be another program: `courser fake` is none of ours to its callers.
+  // With further words it may be another program: `courser fake` does not count as Courser's CLI.
   if (own !== undefined && files.at(-1) === realFile(own)) return true;
   const key = files.map((file, index) => file ?? words[index]).join("\0");
   const known = answers.get(key);
@@ -86,7 +87,7 @@ async function isOurs(
   return answer;
 }
 
-/** With its time: another file under the same name is asked again. */
+/** The key of a file, with its time and size: a changed file is asked again. */
 function realFile(path: string): string | undefined {
   try {
     const real = realpathSync(path);
@@ -97,7 +98,7 @@ function realFile(path: string): string | undefined {
   }
 }
 
-/** The CLI of this package: beside the bundled library, or built from the source that this file is part of. */
+/** The CLI of this package: next to the bundled library, or built from this source tree. */
 export function ownCli(): string | undefined {
   const places = ["../courser.cjs", "../../dist/courser.cjs"].map((path) =>
     fileURLToPath(new URL(path, import.meta.url)),

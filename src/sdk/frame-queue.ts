@@ -1,9 +1,9 @@
-// FrameQueue: frames that wait for their reader, and word to the sender when too many do.
+// FrameQueue: holds frames for their reader and tells the sender when too many are waiting.
 import { frameTypes } from "../protocol/frame-shapes.ts";
 import type { Frame } from "../protocol/frames.ts";
 
-/** So much may wait before the sender is held up; it goes on when the reader comes for it. */
-const mostWaitingBytes = 256 * 1024;
+/** How many bytes may wait before the sender is paused; it resumes when the reader takes them. */
+const maxWaitingBytes = 256 * 1024;
 
 export class FrameQueue implements AsyncIterable<Frame> {
   readonly #on: { full(): void; room(): void; abandoned(): void };
@@ -12,7 +12,7 @@ export class FrameQueue implements AsyncIterable<Frame> {
   #wake: () => void = () => {};
   isClosed = false;
   isFull = false;
-  /** The sender is no longer held up: what comes while the queue is full is dropped, except the end of the turn. */
+  /** The sender is no longer paused: frames that arrive while the queue is full are dropped, except the one that ends the turn. */
   isClosing = false;
 
   constructor(on: { full(): void; room(): void; abandoned(): void }) {
@@ -28,7 +28,7 @@ export class FrameQueue implements AsyncIterable<Frame> {
     this.#frames.push(frame);
     this.#waitingBytes += bytes;
     this.#wake();
-    if (this.#waitingBytes <= mostWaitingBytes || this.isFull) return;
+    if (this.#waitingBytes <= maxWaitingBytes || this.isFull) return;
     this.isFull = true;
     this.#on.full();
   }
@@ -42,7 +42,7 @@ export class FrameQueue implements AsyncIterable<Frame> {
     for await (const batch of this.batches()) yield* batch;
   }
 
-  /** All that waits at once: a step for each frame costs more than reading it. */
+  /** Yields all waiting frames at once: an async step per frame costs more than reading the frame. */
   async *batches(): AsyncGenerator<Frame[]> {
     try {
       for (;;) {

@@ -1,4 +1,4 @@
-// The package entry `.`: drives agent CLIs, ours and others, behind one API.
+// Package entry `.`: drives Courser's and other agent CLIs through one API.
 
 export { FrameError } from "../json/frame-error.ts";
 export type { ErrorCode } from "../protocol/error-codes.ts";
@@ -27,8 +27,16 @@ export type {
 export { type InProcessTool, type ToolContent, type ToolContext, tool } from "./callbacks/tool.ts";
 export * from "./cursor/index.ts";
 export { type DetectedCli, detectCli, detectCursorCli, getCapabilities, listModels } from "./detect.ts";
-export type * from "./drivers/driver.ts";
-export type { SdkPermissionMode as PermissionMode } from "./drivers/driver.ts";
+export type {
+  Budget,
+  Capabilities,
+  McpServer,
+  ModelEntry,
+  PermissionMode,
+  PermissionRules,
+  RunLoss,
+  WorkMode,
+} from "./drivers/driver.ts";
 export {
   type CursorExecuteOptions,
   type CursorExecuteResult,
@@ -78,4 +86,14 @@ export {
 } from "./sessions/library.ts";
 export type { Loss, LossKind, ReadSession } from "./sessions/session.ts";
 export type { AnswerSchema, DataOf, JsonSchema, StandardSchema } from "./structured.ts";
-export type * from "./unified.ts";
+export type {
+  UnifiedContent,
+  UnifiedImageBlock,
+  UnifiedMessage,
+  UnifiedTextBlock,
+  UnifiedThinkingBlock,
+  UnifiedTool,
+  UnifiedToolResultBlock,
+  UnifiedToolUseBlock,
+  UnifiedUsage,
+} from "./unified.ts";

@@ -1,5 +1,5 @@
-// JsonSchemaValue: the type of the values that fit a JSON Schema which is written down in the program. What it says in ways
-// that types cannot follow ($ref, not, if, patternProperties) is `unknown` there.
+// JsonSchemaValue: infers the TypeScript type of values that match a JSON Schema literal. Keywords that types cannot express
+// ($ref, not, if, patternProperties) give `unknown`.
 
 export type JsonSchemaValue<Schema> = Schema extends { readonly const: infer Value }
   ? Value
@@ -17,7 +17,7 @@ export type JsonSchemaValue<Schema> = Schema extends { readonly const: infer Val
               ? ObjectValue<Schema>
               : unknown;
 
-/** For each of several types by itself. */
+/** Distributes over a list of types. */
 type ValueOfType<Type, Schema> = Type extends "string"
   ? string
   : Type extends "number" | "integer"
@@ -56,5 +56,5 @@ type ObjectValue<Schema> = Schema extends { readonly properties: infer Propertie
 
 type Required<Schema> = Schema extends { readonly required: readonly (infer Name)[] } ? Name : never;
 
-/** One object instead of two. */
+/** Merges an intersection into one object type. */
 type Flat<Value> = { [Name in keyof Value]: Value[Name] };

@@ -1,4 +1,4 @@
-// Events of a running CLI -> unified messages, as they come. The same events give the same messages, whoever reads them.
+// Converts events of a running CLI into unified messages as they arrive. The same events always give the same messages.
 
 import { isObject } from "../json/object.ts";
 import type { AgentEvent } from "../protocol/event.ts";
@@ -8,10 +8,10 @@ import type { UnifiedContent, UnifiedMessage, UnifiedTool, UnifiedToolResultBloc
 
 type LineOf<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 
-/** `startedAt`: the time of what happened before the CLI told the first time. */
+/** `startedAt` is the timestamp for events before the first one that has a time. */
 export type LiveRunInfo = { tool: UnifiedTool; startedAt: number };
 
-/** An answer is told when the next thing happens, so that the last one can have the usage of the turn. */
+/** Each answer is held until the next event, so that the last answer of a turn can carry the turn's usage. */
 export async function* liveMessages(
   events: AsyncIterable<RunEvent>,
   facts: LiveRunInfo,
@@ -89,7 +89,7 @@ export function createUnifier({ tool, startedAt }: LiveRunInfo): (event: RunEven
   };
 }
 
-/** The one name of the call, the input as the source spells it. */
+/** The unified name of the call, and its input with the CLI's own field names. */
 export function callOf({ name, args, carried }: ToolStartEvent, tool: UnifiedTool): { name: string; input: unknown } {
   return { name, input: tool !== "cursor" && isObject(carried) && "input" in carried ? carried.input : args };
 }

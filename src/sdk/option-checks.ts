@@ -1,4 +1,4 @@
-// What the options of each function may be.
+// Validates the options of each SDK function.
 import {
   anything,
   type Check,
@@ -41,7 +41,7 @@ const servers: Check = (value) => {
   return undefined;
 };
 
-/** Of `start`, and of all that ends in a `start`. */
+/** Checks for the options of `start`, and of the functions built on it. */
 export const startChecks = {
   prompt: text,
   tool,
@@ -141,7 +141,7 @@ export const loadChecks = {
   env: object,
 } satisfies Record<keyof LoadSessionOptions, Check>;
 
-/** What people write who know other SDKs, or the flags, and what it is called here. */
+/** Option names from other SDKs and from flags, and what the option is called here. */
 const habits: ReadonlyMap<string, string> = new Map([
   ["force", "permissionMode: 'force'"],
   ["yolo", "permissionMode: 'force'"],
@@ -168,7 +168,7 @@ const habits: ReadonlyMap<string, string> = new Map([
   ["apiKey", "env: { … }, with the variable that the CLI reads"],
 ]);
 
-/** Throws UserError. */
+/** Throws a UserError for an unknown option or a value of the wrong type. */
 export function checkOptions(caller: string, options: unknown, table: FieldTable, call: CheckedCall = {}): void {
   checkNamedOptions(caller, options, table, { ...call, habits });
 }

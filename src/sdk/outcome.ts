@@ -1,4 +1,4 @@
-// How a run ended: exactly one outcome, told by what the CLI said and how its process ended, never by the exit code alone.
+// Determines the single outcome of a run from what the CLI reported and how its process ended, never from the exit code alone.
 import type { ErrorCode } from "../protocol/error-codes.ts";
 import type { Denial, Usage } from "../protocol/event.ts";
 import type { TurnEnding } from "../protocol/run.ts";
@@ -9,15 +9,16 @@ import type { AgentDriver, RunLoss } from "./drivers/driver.ts";
 import { codeIn } from "./drivers/failures.ts";
 
 /**
- * `success`: it said so. `error`: it said that it failed, or what it said is not to be relied on. `cancelled`: it was asked
- * to end. `timeout`: it took too long or fell silent. `crashed`: its process ended without saying how.
+ * How a run ended. `success`: the CLI reported success. `error`: it reported a failure, or its output is not reliable.
+ * `cancelled`: it was asked to stop. `timeout`: it took too long or fell silent. `crashed`: its process ended without a
+ * result.
  */
 export type RunOutcome = "success" | "error" | "cancelled" | "timeout" | "crashed";
 
-/** `name`: by the one list of names. `tool`: as the CLI says it. */
+/** A refused tool call. `name` is the unified tool name, `tool` the CLI's own. */
 export type RunDenial = Denial & { name: string };
 
-/** What every result tells. */
+/** The fields that every result has. */
 export type RunFacts = {
   /** The whole answer; without success, the part that arrived. */
   text: string;
@@ -25,15 +26,15 @@ export type RunFacts = {
   sessionId: string | undefined;
   /** The model's name, as the CLI reported it. */
   model: string | undefined;
-  /** Of all turns of this run. */
+  /** The usage of all turns of this run. */
   usage: Usage | undefined;
-  /** If the CLI reports it. */
+  /** The cost in dollars, if the CLI reports it. */
   costUsd: number | undefined;
-  /** From the start to the end of the process. */
+  /** The time from the start to the end of the process. */
   durationMs: number;
-  /** Number of model replies. */
+  /** The number of model replies. */
   turns: number;
-  /** Denied calls. */
+  /** Tool calls that were refused. */
   denials: readonly RunDenial[];
   /** Exit code of the process; null if a signal ended it. */
   exitCode: number | null;
@@ -51,11 +52,14 @@ export type RunFacts = {
   losses: readonly RunLoss[];
 };
 
+/** The result of a run that succeeded. */
 export type RunSuccess<Data> = RunFacts & { outcome: "success"; data: Data };
+/** The result of a run that did not succeed. */
 export type RunFailure = RunFacts & { outcome: Exclude<RunOutcome, "success">; error: RunError };
+/** The result of a run; check `outcome` to tell success from failure. */
 export type RunResult<Data = undefined> = RunSuccess<Data> | RunFailure;
 
-/** Why a run has no answer, without the secrets that a CLI may have quoted. Its `code` is a row of the table of error codes, or the CLI's own word. */
+/** Why a run has no answer, with secrets that the CLI may have quoted redacted. `code` is a documented error code or the CLI's own. */
 export class RunError extends Error {
   readonly outcome: Exclude<RunOutcome, "success">;
   readonly code: ErrorCode | (string & {});
@@ -68,14 +72,14 @@ export class RunError extends Error {
   }
 }
 
-/** Undefined: success. `ending`: the last word of the CLI, if it had one. `retried`: why it asked its model once more. */
+/** Returns undefined for success. `ending` is the CLI's final event, if there was one; `retried` is why it last retried its model. */
 export function judge(
   end: CliEnd,
   ending: TurnEnding | undefined,
   { failures }: Pick<AgentDriver, "failures">,
   retried?: string,
 ): RunError | undefined {
-  // Why this side ended it comes first: what a CLI says while it is being ended is not an answer.
+  // A stop from this process takes precedence: what a CLI says while it is being stopped is not an answer.
   if (end.stop === "cancelled") return new RunError("cancelled", "INTERRUPTED", messageOf(end));
   if (end.stop === "timedOut" || end.stop === "silent") {
     const why = retried === undefined ? "" : ` It was trying again after: ${retried}.`;
@@ -84,7 +88,7 @@ export function judge(
   if (ending?.type === "done") return undefined;
   if (ending) {
     const code = ending.code ?? codeIn(ending.message, failures) ?? "CLI_FAILED";
-    const isEndedFromOutside = code === "INTERRUPTED" || code === "TERMINATED"; // somebody else sent the signal
+    const isEndedFromOutside = code === "INTERRUPTED" || code === "TERMINATED"; // the signal came from another process
     return new RunError(isEndedFromOutside ? "cancelled" : "error", code, forPrograms(ending.message, code));
   }
   const isCrash = end.signal !== "" || (end.exitCode !== null && end.exitCode !== 0);
@@ -95,7 +99,7 @@ export function judge(
   return new RunError(isCrash && isProcessFault(end) ? "crashed" : "error", end.error.code, end.error.message);
 }
 
-/** What a CLI tells people to type, in the words of the SDK. */
+/** The SDK's equivalent of what a CLI tells people to type; added to the message. */
 const remedies: Readonly<Record<string, string>> = {
   UNTRUSTED: "In a program: trust: true, which is remembered, or permissionMode: 'force', for one run.",
   SESSION_NOT_FOUND: "In a program: listSessions() lists them.",
@@ -111,7 +115,7 @@ function messageOf({ error }: CliEnd): string {
   return error?.message ?? "The run was stopped.";
 }
 
-/** A stream that breaks off is the trace of a crash; one that is wrong from within is not. */
+/** A stream that breaks off points to a crash; a stream with invalid content does not. */
 function isProcessFault({ error, stop }: CliEnd): boolean {
   if (stop === "faulty") return false;
   return error?.code === "CLI_EXIT" || error?.code === "FRAME_TRUNCATED" || error?.code === "NO_OUTPUT";

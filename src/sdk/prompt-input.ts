@@ -1,13 +1,13 @@
-// How a prompt goes into a CLI: as an argument where it fits and is safe there, else through stdin.
+// Decides how a prompt is passed to a CLI: as an argument if it fits and is safe there, else through stdin.
 import { isBatchFile } from "../process/windows-command.ts";
 
 export type PromptRequest = {
   command: string;
   args?: readonly string[];
   prompt?: string;
-  /** "auto": as an argument where it is short enough and safe, else through stdin. */
+  /** "auto" passes it as an argument if it is short enough and safe, else through stdin. */
   promptVia?: "auto" | "argument" | "stdin";
-  /** For CLIs that read lines of JSON: the first one. Stdin then stays open, for further ones and to be told to cancel. */
+  /** The first line for a CLI that reads JSON lines. Stdin then stays open for more lines and for a cancel request. */
   turn?: object;
 };
 
@@ -21,19 +21,19 @@ export function promptInput(request: PromptRequest, platform: NodeJS.Platform = 
   if (promptVia === "stdin" || (promptVia === "auto" && !fitsAsArgument(prompt, request, platform))) {
     return { args, via: "stdin", stdin: prompt };
   }
-  // A prompt is never an option, whatever it begins with.
+  // A prompt must never be read as an option, even if it begins with a dash.
   return { args: prompt.startsWith("-") ? [...args, "--", prompt] : [...args, prompt], via: "argument" };
 }
 
-/** Linux takes 131,071 bytes in one argument. */
+/** Linux allows 131,071 bytes in one argument. */
 const longestArgumentBytes = 100_000;
-/** Windows takes 32,767 characters in a line, and quoting may double them. */
+/** Windows allows 32,767 characters in a command line, and quoting may double them. */
 const longestLineOnWindows = 16_000;
 
 function fitsAsArgument(prompt: string, { command, args = [] }: PromptRequest, platform: NodeJS.Platform): boolean {
-  // The shell of Windows would read it again.
+  // The Windows shell would parse the arguments of a batch file again.
   if (prompt.includes("\0") || isBatchFile(command, platform)) return false;
-  // A prompt is never a command, as `status` and `update` would be.
+  // A one-word prompt such as `status` or `update` could be read as a subcommand.
   if (/^(\w[\w:-]*)?$/.test(prompt)) return false;
   if (platform !== "win32") return Buffer.byteLength(prompt) <= longestArgumentBytes;
   return [command, ...args, prompt].reduce((length, word) => length + word.length + 3, 0) <= longestLineOnWindows;

@@ -1,12 +1,12 @@
-// The events of a chat, turn by turn: as they were kept, and where only messages are left, as they must have been.
+// Rebuilds the events of a chat turn by turn: as stored or, if only messages are left, inferred from them.
 import type { AgentEvent, Usage } from "../protocol/event.ts";
-import { isPrompt, type Message, type ToolCallPart, type ToolResultPart, textOf } from "../protocol/message.ts";
+import { isPrompt, type Message, messageText, type ToolCallPart, type ToolResultPart } from "../protocol/message.ts";
 import type { ChatRecord, ChatTurn, StoredMessage } from "../store/chats/chat.ts";
 import { outcomeOfResult, wireCallOf } from "./wire-calls.ts";
 
 export type RebuiltTurn = { number: number; events: AgentEvent[] };
 
-/** Every turn, in order. Each begins with `init` and ends in exactly one `done` or `fail`. */
+/** Every turn in order. Each begins with `init` and ends with exactly one `done` or `fail`. */
 export function rebuildEvents(record: ChatRecord): RebuiltTurn[] {
   const events = groupByTurn(record.events);
   const messages = groupByTurn(record.messages);
@@ -24,7 +24,7 @@ export function rebuildEvents(record: ChatRecord): RebuiltTurn[] {
     .filter((turn) => turn.events.length > 0);
 }
 
-/** The end of a thought says all of it; on the wire a delta does. */
+/** A stored `thinking_end` holds the whole thought; on the wire a delta carries it. */
 function withDelta(event: AgentEvent): AgentEvent[] {
   if (event.type !== "thinking_end" || event.text === undefined) return [event];
   const { text, cut, ...end } = event;
@@ -88,13 +88,13 @@ function durations(events: readonly AgentEvent[]): { durationMs: number; apiDura
 }
 
 /**
- * Thoughts are kept as parts of messages; where the events lack them, they go back to where they were had. An answer that
- * was kept, but not yet told when the run was cut off, follows at the end.
+ * Thoughts are stored as parts of messages; if the events lack them, they are inserted where they occurred. An answer that
+ * was stored, but not yet reported when the run was cut off, is added at the end.
  */
 function withThoughts(events: readonly AgentEvent[], messages: readonly StoredMessage[]): AgentEvent[] {
   const answers = messages.flatMap(({ message }) => (message.role === "assistant" ? [message] : []));
   const told: AgentEvent[] = [];
-  /** The next answer to come, and where in `told` its events may begin. */
+  /** The index of the next answer, and where in `told` its events may begin. */
   let next = 0;
   let from = 0;
   for (const event of events) {
@@ -117,7 +117,7 @@ function withThoughts(events: readonly AgentEvent[], messages: readonly StoredMe
     if (event.type !== "text_end" && event.type !== "tool_start") return undefined;
     const index = answers.findIndex(
       (answer, at) =>
-        at >= next && (event.type === "text_end" ? textOf(answer) === event.text : hasCall(answer, event.callId)),
+        at >= next && (event.type === "text_end" ? messageText(answer) === event.text : hasCall(answer, event.callId)),
     );
     return index === -1 ? undefined : index;
   }
@@ -144,27 +144,27 @@ function when(at: number | undefined): { at?: number } {
   return at === undefined ? {} : { at };
 }
 
-/** A message and when it was said. */
+/** A message and the time it was sent. */
 export type TimedMessage = { message: Message; at?: number };
 
-/** An event to be recorded, or a message to be appended, in the order in which a run would have done it. */
+/** An event to record or a message to append, in the order in which a run would have done it. */
 export type TurnStep = AgentEvent | { type: "message"; message: Message };
 
 export type TurnInfo = {
-  /** For the ids of the model's calls. */
+  /** The prefix for the ids of model calls. */
   id: string;
   prompt?: string;
   startedAt?: number;
   usage?: Usage;
 };
 
-/** What a turn with these messages must have looked like: from `user` to its ending. */
+/** Infers the events of a turn from its messages: from `user` to its ending. */
 export function stepsOfTurn(messages: readonly TimedMessage[], facts: TurnInfo): TurnStep[] {
   const [first] = messages;
   const hasPrompt = first !== undefined && isPrompt(first.message);
   const steps: TurnStep[] = [];
   if (hasPrompt) {
-    const text = facts.prompt ?? textOf(first.message);
+    const text = facts.prompt ?? messageText(first.message);
     steps.push(
       { type: "user", text, ...when(first.at ?? facts.startedAt) },
       { type: "message", message: first.message },
@@ -179,7 +179,7 @@ export function stepsOfTurn(messages: readonly TimedMessage[], facts: TurnInfo):
   const usage = facts.usage ? { usage: facts.usage } : {};
   const at = when(events.findLast((event) => event.at !== undefined)?.at);
   if (isDone) {
-    const text = answers.map(({ message }) => textOf(message)).join("");
+    const text = answers.map(({ message }) => messageText(message)).join("");
     steps.push({ type: "done", text, ...durations(events), ...usage, ...at });
   } else {
     steps.push({ ...cutOff(events), ...usage, ...at });
@@ -227,7 +227,7 @@ function answerEvents(message: Message, facts: { at: number | undefined; modelCa
   if (thoughts !== "") {
     events.push({ type: "thinking", text: thoughts, ...when(facts.at) }, { type: "thinking_end", ...when(facts.at) });
   }
-  const text = textOf(message);
+  const text = messageText(message);
   const isLast = callsIn(message).length === 0;
   if (text !== "") {
     events.push({ type: "text_end", text, ...(!isLast && { modelCallId: facts.modelCallId }), ...when(facts.at) });
@@ -239,7 +239,7 @@ function callsIn({ parts }: Message): ToolCallPart[] {
   return parts.filter((part) => part.type === "tool_call");
 }
 
-/** Messages of one conversation, cut where the user speaks. */
+/** Splits the messages of one conversation into turns at each prompt of the user. */
 export function splitTurns<Item extends TimedMessage>(messages: readonly Item[]): Item[][] {
   const turns: Item[][] = [];
   for (const each of messages) {

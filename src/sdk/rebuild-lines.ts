@@ -1,10 +1,10 @@
-// The lines that a CLI wrote, from the events that they became: nothing of a stream is lost in reading it.
+// Rebuilds the lines that a CLI wrote from the events they were decoded into; decoding loses nothing.
 import type { AgentEvent } from "../protocol/event.ts";
 import { encodeEvent, isDerived } from "../protocol/stream-json.ts";
 import { foreignLines } from "./drivers/carry.ts";
 import type { UnifiedTool } from "./unified.ts";
 
-/** As values: written as JSON they are the lines, byte for byte, wherever the CLI wrote compact JSON. */
+/** Returns the stream of a CLI as parsed lines. Serialized as JSON, they equal the original byte for byte if the CLI wrote compact JSON. */
 export function rebuildLines(events: Iterable<AgentEvent>, tool: UnifiedTool = "cursor"): unknown[] {
   if (tool !== "cursor") return foreignLines(events);
   let sessionId = "";

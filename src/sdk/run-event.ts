@@ -1,4 +1,4 @@
-// RunEvent: an AgentEvent of a run, whose calls have one name, whichever CLI made them, and arguments and outcomes by that name.
+// RunEvent: an AgentEvent whose tool calls have the same names, arguments and outcomes for every CLI.
 import { existsSync } from "node:fs";
 import { isObject } from "../json/object.ts";
 import type { AgentEvent } from "../protocol/event.ts";
@@ -8,7 +8,7 @@ import { nameOfCall } from "./cursor/calls.ts";
 import { unifiedToolName } from "./tool-names.ts";
 import type { UnifiedTool } from "./unified.ts";
 
-/** The one list of names, each with its shape on the wire. */
+/** The unified tool names, each with its shape on the wire. */
 interface CallShapes {
   Read: ToolShapes["readToolCall"];
   Write: ToolShapes["editToolCall"];
@@ -29,23 +29,24 @@ interface CallShapes {
   Await: ToolShapes["awaitToolCall"];
 }
 
-/** What a call is called in events, messages and callbacks, whichever CLI made it. */
+/** The name of a tool in events, messages and callbacks, the same for every CLI. */
 export type ToolName = keyof CallShapes;
 
-/** The name of a tool that is in no list, as its CLI says it. */
+/** The CLI's own name of a tool that has no unified name. */
 export type OtherToolName = string & {};
 
-/** What says which file, command or search a call is about. Every CLI tells it; of the rest, each tells its part. */
+/** The arguments that identify what a call is about. Every CLI reports these; the others vary between CLIs. */
 type Telling = "path" | "command" | "pattern" | "globPattern" | "url" | "searchTerm" | "query" | "todos" | "toolName";
 
-/** As much as the CLI told: what it did not say is absent. */
+/** The fields that the CLI reported; the others are absent. */
 type Told<Shape, Sure = never> = Shape extends object
   ? Partial<Shape> & Pick<Shape, Extract<keyof Shape, Sure>>
   : Shape;
 
+/** The arguments of a tool call. */
 export type ToolArgs<Name extends ToolName> = Told<CallShapes[Name]["args"], Telling>;
 
-/** How a call ended: `kind` says which value it has. A newer CLI may have kinds that are not listed here. */
+/** How a call ended: `kind` selects the type of `value`. A newer CLI may have kinds that are not listed here. */
 export type ToolOutcome<Name extends ToolName> = {
   [Kind in OutcomeKind<Name>]: {
     kind: Kind;
@@ -54,7 +55,7 @@ export type ToolOutcome<Name extends ToolName> = {
   };
 }[OutcomeKind<Name>];
 
-/** What stands beside the outcomes of a result is none. */
+/** Leaves out the fields that accompany the outcome in a result. */
 type OutcomeKind<Name extends ToolName> = Exclude<
   keyof NonNullable<CallShapes[Name]["result"]>,
   "isBackground" | "sandboxPolicy" | "terminalsFolder" | "pid" | "planUri"
@@ -62,13 +63,15 @@ type OutcomeKind<Name extends ToolName> = Exclude<
 
 type Of<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 
-/** `tool`: as the wire of cursor-agent calls it. `cliName`: as the CLI itself does, where that is another. */
+/** `name` is the unified tool name, beside `tool`, the name on cursor-agent's wire. `cliName` is the CLI's own name, if it differs. */
 type Names<Name> = { name: Name; cliName?: string };
 
+/** The event of a tool call that starts. */
 export type ToolStartEvent =
   | { [Name in ToolName]: Omit<Of<"tool_start">, "args"> & Names<Name> & { args: ToolArgs<Name> } }[ToolName]
   | (Of<"tool_start"> & Names<OtherToolName>);
 
+/** The event of a tool call that ended, with its outcome. */
 export type ToolEndEvent =
   | {
       [Name in ToolName]: Omit<Of<"tool_end">, "args" | "outcome"> &
@@ -76,18 +79,23 @@ export type ToolEndEvent =
     }[ToolName]
   | (Of<"tool_end"> & Names<OtherToolName>);
 
+/** An event of a run, with unified tool names. */
 export type RunEvent = Exclude<AgentEvent, { type: "tool_start" | "tool_end" }> | ToolStartEvent | ToolEndEvent;
 
-/** Narrows an event to a call of one tool, with its arguments and outcomes: names that are in no list stand in the way of `===`. */
+/**
+ * Narrows an event to a call of one tool, with its arguments and outcomes; comparing `name` with `===` does not narrow, as
+ * it may be any string.
+ */
 export function isCall<Name extends ToolName>(event: RunEvent, name: Name): event is CallEvent<Name> {
   return (event.type === "tool_start" || event.type === "tool_end") && event.name === name;
 }
 
+/** The start or the end of a call of one tool. */
 export type CallEvent<Name extends ToolName> = Extract<ToolStartEvent | ToolEndEvent, { name: Name }>;
 
 type NamedCall = { name: string; cliName?: string };
 
-/** One for each run: a call has the name at its end that it had at its start. */
+/** Create one for each run: it gives the end of a call the same name as its start. */
 export function createNamer({ tool, isOurs }: { tool: UnifiedTool; isOurs: boolean }): (event: AgentEvent) => RunEvent {
   const open = new Map<string, NamedCall>();
   return (event) => {
@@ -111,7 +119,7 @@ function nameOf(event: Of<"tool_start" | "tool_end">, tool: UnifiedTool, isOurs:
   return name === cliName ? { name } : { name, cliName };
 }
 
-/** The wire has one tool for both. Ours spells out what it replaces; of the original, only the disk tells. */
+/** The wire has one tool for both Write and Edit. Courser's CLI states what it replaces; for cursor-agent, check the disk. */
 function writesWhole({ type, args }: AgentEvent & { args: unknown }, isOurs: boolean): boolean {
   if (!isObject(args) || ["strReplace", "multiStrReplace", "applyPatch"].some((key) => key in args)) return false;
   if (isOurs) return "streamContent" in args;

@@ -1,11 +1,10 @@
-// start: runs an agent CLI. What happens can be read as events, messages or text, by anybody and as often as wanted; how it
-// ended is one result.
+// start: runs an agent CLI. Any number of readers can follow it as events, messages or text; it ends with one result.
 import { misuse } from "../protocol/check-options.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { derived } from "../protocol/stream-json.ts";
+import { Broadcast } from "./broadcast.ts";
 import type { OpenConnection } from "./callbacks/connection.ts";
 import type { AgentDriver, RunLoss } from "./drivers/driver.ts";
-import { EventLog } from "./event-log.ts";
 import type { FoundCli } from "./find-cli.ts";
 import { liveMessages } from "./live-messages.ts";
 import { checkOptions, followUpChecks } from "./option-checks.ts";
@@ -32,37 +31,41 @@ import type { UnifiedMessage, UnifiedTool } from "./unified.ts";
 
 export type { FollowUp, StartOptions } from "./start-options.ts";
 
+/** A running agent CLI: its events, messages, text and result. */
 export interface Run<Data = undefined> {
   readonly tool: UnifiedTool;
-  /** Everything, from the beginning, for any number of readers. Ends with exactly one `done` or `fail`. */
+  /** Every event from the beginning, for any number of readers. Ends with exactly one `done` or `fail`. */
   readonly events: AsyncIterable<RunEvent>;
+  /** The same as unified messages, for any number of readers. */
   readonly messages: AsyncIterable<UnifiedMessage>;
-  /** Read piece by piece, or awaited whole; awaiting throws a RunError where there is no answer. */
+  /** The answer, to iterate piece by piece or to await whole; awaiting throws a RunError if the run fails. */
   readonly text: AsyncIterable<string> & PromiseLike<string>;
-  /** Never rejects. Resolves when the process and all that it started are gone. */
+  /** Never rejects. Resolves when the process and all its child processes are gone. */
   readonly result: Promise<RunResult<Data>>;
-  /** What could not be carried over to this CLI, as far as is known by now. */
+  /** Options that this CLI does not support, as far as known by now. */
   readonly losses: readonly RunLoss[];
   readonly session: RunSession;
-  /** Ends it: outcome `cancelled`, unless it is over already. */
+  /** Stops the run; the outcome is `cancelled` unless the run is already over. */
   cancel(): Promise<RunResult<Data>>;
 }
 
+/** The session of a run, to continue it. */
 export interface RunSession {
-  /** Undefined until the CLI said it. */
+  /** The session's id; undefined until the CLI has reported it. */
   readonly id: string | undefined;
-  /** The next turn of this session: begins when the one before is over. */
+  /** Runs the next turn of this session, after the previous one is over. */
   send<Schema extends AnswerSchema | undefined = undefined>(
     prompt: string,
     options?: FollowUp<Schema>,
   ): Run<DataOf<Schema>>;
-  /** The same in a copy of the session, which itself stays as it is. */
+  /** Same as `send`, in a copy of the session; the session itself stays unchanged. */
   fork<Schema extends AnswerSchema | undefined = undefined>(
     prompt: string,
     options?: FollowUp<Schema>,
   ): Run<DataOf<Schema>>;
 }
 
+/** Starts an agent CLI and returns at once. Throws a UserError for invalid options; all other failures are in `result`. */
 export function start<const Schema extends AnswerSchema | undefined = undefined>(
   options: StartOptions<Schema>,
 ): Run<DataOf<Schema>> {
@@ -70,15 +73,15 @@ export function start<const Schema extends AnswerSchema | undefined = undefined>
   return begin(driver, options, undefined) as Run<DataOf<Schema>>;
 }
 
-/** The turns of one session, whoever asked for them: they never run side by side. */
+/** Keeps the turns of one session in sequence; they never run in parallel. */
 type RunLine = { last?: Promise<RunResult<unknown>> };
 
-/** The turn that a follow-up waits for, and the session that it belongs to. */
+/** The turn that a follow-up waits for, and the session it belongs to. */
 type PreviousTurn = { result: Promise<RunResult<unknown>>; line: RunLine; fork: boolean };
 
 function begin(driver: AgentDriver, options: AnyOptions, before: PreviousTurn | undefined): Run<unknown> {
   const { tool = "cursor", signal, keepEvents = true } = options;
-  const log = new EventLog<RunEvent>({ keep: keepEvents });
+  const log = new Broadcast<RunEvent>({ keep: keepEvents });
   const startedAt = Date.now();
   const begunAt = performance.now();
   const abort = new AbortController();
@@ -96,7 +99,7 @@ function begin(driver: AgentDriver, options: AnyOptions, before: PreviousTurn | 
     log.end();
   });
 
-  /** What a callback throws ends the run, and is told as its outcome. */
+  /** An error thrown by a callback ends the run and becomes its outcome. */
   let failure: RunError | undefined;
   const fail = (message: string, cause: unknown) => {
     failure ??= Object.assign(new RunError("error", "CALLBACK_FAILED", message), { cause });
@@ -104,7 +107,7 @@ function begin(driver: AgentDriver, options: AnyOptions, before: PreviousTurn | 
   };
 
   async function run(): Promise<RunResult<unknown>> {
-    // The caller gets to read from the very beginning.
+    // Let the caller attach readers before the first event.
     await Promise.resolve();
     try {
       const resume = before ? await sessionOf(before, abort.signal) : undefined;
@@ -127,7 +130,7 @@ function begin(driver: AgentDriver, options: AnyOptions, before: PreviousTurn | 
   function planOf(cli: FoundCli, resume: string | undefined): RunPlan {
     const named = createNamer({ tool, isOurs: cli.isOurs });
     return {
-      // A follow-up begins when the turn before it is over.
+      // The time of a follow-up counts from the end of the previous turn.
       startedAt: before ? performance.now() : begunAt,
       driver,
       cli,
@@ -157,24 +160,26 @@ function begin(driver: AgentDriver, options: AnyOptions, before: PreviousTurn | 
 
   const line: RunLine = before && !before.fork ? before.line : {};
   line.last = result;
-  const goOn = (caller: string, prompt: string, more: FollowUp<any> = {}, { fork }: { fork: boolean }) => {
+  // biome-ignore lint/suspicious/noExplicitAny: the type of the answer is known to the caller only
+  const continueWith = (caller: string, prompt: string, more: FollowUp<any> = {}, { fork }: { fork: boolean }) => {
     checkOptions(caller, more, followUpChecks);
     if (typeof prompt !== "string") throw misuse(`${caller} needs a prompt: ${caller}('…').`);
     const given = followUp(options, prompt, more);
+    // biome-ignore lint/suspicious/noExplicitAny: the type of the answer is known to the caller only
     return begin(checkedDriver(caller, given), given, { result: line.last!, line, fork }) as Run<any>;
   };
   const session: RunSession = {
     get id() {
       return known.sessionId;
     },
-    send: (prompt, more) => goOn("session.send", prompt, more, { fork: false }),
-    fork: (prompt, more) => goOn("session.fork", prompt, more, { fork: true }),
+    send: (prompt, more) => continueWith("session.send", prompt, more, { fork: false }),
+    fork: (prompt, more) => continueWith("session.fork", prompt, more, { fork: true }),
   };
   return {
     tool,
     events: log,
     messages: { [Symbol.asyncIterator]: () => liveMessages(log, { tool, startedAt }) },
-    text: textOf(log, result),
+    text: answerText(log, result),
     result,
     losses,
     session,
@@ -201,8 +206,8 @@ async function sessionOf({ result }: PreviousTurn, signal: AbortSignal): Promise
   return ended.sessionId;
 }
 
-export function textOf(
-  log: EventLog<RunEvent>,
+export function answerText(
+  log: Broadcast<RunEvent>,
   result: Promise<RunResult<unknown>>,
 ): AsyncIterable<string> & PromiseLike<string> {
   const whole = async () => {
@@ -214,7 +219,7 @@ export function textOf(
     async *[Symbol.asyncIterator]() {
       for await (const event of log) if (event.type === "text") yield event.text;
     },
-    // biome-ignore lint/suspicious/noThenProperty: to be awaited is what it is for
+    // biome-ignore lint/suspicious/noThenProperty: the object is meant to be awaited
     then: (fulfilled, rejected) => whole().then(fulfilled, rejected),
   };
 }

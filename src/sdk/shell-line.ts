@@ -1,4 +1,4 @@
-// Words as one line for a shell: for configuration files that name a command by its line.
+// Quotes words as one shell command line, for configuration files that store a command as a string.
 
 export function shellLine(words: readonly string[], platform: NodeJS.Platform = process.platform): string {
   return words.map((word) => (platform === "win32" ? forWindows(word) : forPosix(word))).join(" ");
@@ -12,13 +12,13 @@ function forWindows(word: string): string {
   return /^[\w@+=:,./\\-]+$/.test(word) ? word : `"${word.replaceAll('"', '\\"')}"`;
 }
 
-/** What a shell was started for: `/bin/bash -lc 'ls -l'` is `ls -l`. A line that is something else stays as it is. */
+/** Unwraps a shell invocation: `/bin/bash -lc 'ls -l'` becomes `ls -l`. Other lines are returned unchanged. */
 export function withoutShell(line: string): string {
   const [, word] = /^(?:\S*\/)?(?:ba|z|da|k)?sh -l?c (.+)$/s.exec(line) ?? [];
   return (word !== undefined && unquoted(word)) || line;
 }
 
-/** One word as a shell reads it; undefined where it is several. */
+/** Unquotes one word as a shell would; undefined if the text is more than one word. */
 function unquoted(word: string): string | undefined {
   const pieces = /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^\s'"\\$`;&|<>()]+)/gsy;
   let text = "";

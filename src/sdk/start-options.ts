@@ -1,4 +1,4 @@
-// What start is given: the options, what is wrong with them, and what a driver is asked for by them.
+// The options of start: their types, their checks, and the request that a driver gets from them.
 import { resolve } from "node:path";
 import { schemaProblem } from "../json/schema-check.ts";
 import { misuse } from "../protocol/check-options.ts";
@@ -12,8 +12,8 @@ import type {
   Budget,
   DriverRequest,
   McpServer,
+  PermissionMode,
   PermissionRules,
-  SdkPermissionMode,
   WorkMode,
 } from "./drivers/driver.ts";
 import { drivers } from "./drivers/index.ts";
@@ -22,6 +22,7 @@ import { checkOptions, startChecks } from "./option-checks.ts";
 import { type AnswerSchema, isStandard, type JsonSchema, jsonSchemaOf } from "./structured.ts";
 import type { UnifiedTool } from "./unified.ts";
 
+/** The options of `start`. */
 export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = {
   /** The prompt for the agent. */
   prompt: string;
@@ -31,8 +32,8 @@ export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = 
   cwd?: string | undefined;
   /** The CLI's name for the model. Default: the CLI's own default. */
   model?: string | undefined;
-  /** How much it may do without asking. */
-  permissionMode?: SdkPermissionMode | undefined;
+  /** How much the agent may do without asking. */
+  permissionMode?: PermissionMode | undefined;
   /** Work mode: `plan` and `ask` are read-only. Default: `agent`. */
   mode?: WorkMode | undefined;
   /** Rules for this run, in `cursor-agent`'s syntax: `Shell(git)`, `Write(src/**)`, `Mcp(server:tool)`. */
@@ -41,9 +42,9 @@ export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = 
   sandbox?: boolean | undefined;
   /** Trust the directory from now on, if the CLI asks for trust. */
   trust?: boolean | undefined;
-  /** The only tools it may use, by the CLI's names. */
+  /** The only tools the agent may use, by the CLI's names. */
   allowedTools?: readonly string[] | undefined;
-  /** Tools it may not use. */
+  /** Tools the agent may not use, by the CLI's names. */
   disallowedTools?: readonly string[] | undefined;
   /** Additional workspace directories. */
   addDirs?: readonly string[] | undefined;
@@ -51,25 +52,25 @@ export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = 
   mcpServers?: Readonly<Record<string, McpServer>> | undefined;
   /** Resume a session: its id, or `true` for the latest. */
   resume?: string | true | undefined;
-  /** With `resume`: continue in a copy. */
+  /** With `resume`: continue in a copy of the session. */
   fork?: boolean | undefined;
   /** Paths of images for the model. */
   images?: readonly string[] | undefined;
-  /** Replaces the CLI's own. */
+  /** Replaces the CLI's own system prompt. */
   systemPrompt?: string | undefined;
-  /** Appended to the CLI's own. */
+  /** Text appended to the CLI's own system prompt. */
   appendSystemPrompt?: string | undefined;
   /** The answer is JSON that matches this schema: Zod, Valibot, ArkType, … or JSON Schema. */
   schema?: Schema | undefined;
   /** `schema` as JSON Schema, for libraries that cannot convert it themselves. */
   jsonSchema?: JsonSchema | undefined;
-  /** Limits for the run. */
+  /** Limits on turns, tokens, cost and time. */
   budget?: Budget | undefined;
   /** Time limit from start to result. Default: none. */
   timeoutMs?: number | undefined;
   /** Maximum silence. Default: one hour; `Infinity` for no limit. */
   idleMs?: number | undefined;
-  /** Cancels the run. */
+  /** Cancels the run when it aborts. */
   signal?: AbortSignal | undefined;
   /** Stream text as it is written. Default: true. */
   partial?: boolean | undefined;
@@ -93,26 +94,26 @@ export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = 
   hooks?: HookCallbacks | undefined;
   /** Functions of this program that the agent may call. */
   tools?: readonly InProcessTool[] | undefined;
-  /** The process has started. */
+  /** Called when the process has started. */
   onStart?: ((facts: { pid: number; command: readonly string[] }) => void) | undefined;
-  /** Output of the CLI on stdout, as it arrives. */
+  /** Called with the CLI's output on stdout, as it arrives. */
   onStdout?: ((chunk: Buffer) => void) | undefined;
-  /** Output of the CLI on stderr. */
+  /** Called with the CLI's output on stderr, as it arrives. */
   onStderr?: ((chunk: Buffer) => void) | undefined;
 };
 
-/** What may differ in a follow-up. */
+/** The options that a follow-up may change. */
 export type FollowUp<Schema extends AnswerSchema | undefined = undefined> = Partial<
   Omit<StartOptions<Schema>, "prompt" | "tool" | "cwd" | "resume" | "fork" | "executable">
 >;
 
-/** An hour: while a long reply is made or a command runs, CLIs say nothing for many minutes. */
+/** One hour: CLIs print nothing for many minutes while a long reply is generated or a command runs. */
 export const defaultIdleMs = 3_600_000;
 export const defaultGraceMs = 2000;
 
 export type AnyOptions = StartOptions<AnswerSchema | undefined>;
 
-/** Throws UserError for what is wrong with a call by itself: at once, before anything is started. */
+/** Throws a UserError at once, before anything is started, if the options cannot work together or with this CLI. */
 export function checkedDriver(caller: string, options: AnyOptions): AgentDriver {
   const { tool = "cursor" } = options;
   const driver = drivers[tool];
@@ -121,18 +122,18 @@ export function checkedDriver(caller: string, options: AnyOptions): AgentDriver 
   checkCallbacks(options, driver);
   if (options.fork && options.resume === undefined)
     throw misuse(`${caller}: fork needs a session to copy: give resume as well.`);
-  // What no version of this CLI can do. What only the one that is installed cannot do is the result of the run.
+  // Fails for what no version of this CLI supports. What only the installed version lacks shows in the result of the run.
   driver.command(requestOf(options, undefined, false), { path: "", isOurs: true });
   return driver;
 }
 
-/** The same, with the options themselves: no name is unknown, no value of the wrong kind. */
+/** Same as `checkedDriver`, after checking the name and the type of every option. */
 export function checkedStart(caller: string, options: AnyOptions): AgentDriver {
   checkOptions(caller, options, startChecks, { example: "{ prompt: '…' }", required: "prompt" });
   return checkedDriver(caller, options);
 }
 
-/** What comes from outside must not turn into another flag. */
+/** Keeps values from outside from being read as flags. */
 export function checkWords({ model, resume }: Pick<AnyOptions, "model" | "resume">): void {
   for (const [option, word] of Object.entries({ model, resume })) {
     if (typeof word !== "string" || /^[^-\s]/.test(word)) continue;
@@ -146,7 +147,7 @@ function checkSchema(schema: AnswerSchema | undefined): void {
   if (problem !== undefined) throw misuse(`The schema cannot be used: ${problem}.`);
 }
 
-/** A CLI without a way for callbacks is an error: who counts on being asked must be. */
+/** Refuses callbacks for a CLI that cannot call back: a caller that relies on being asked must be asked. */
 function checkCallbacks({ canUseTool, hooks, tools = [] }: AnyOptions, driver: AgentDriver): void {
   const [program] = driver.programs;
   const { permissionCallback } = driver.capabilities();
@@ -167,7 +168,7 @@ function checkCallbacks({ canUseTool, hooks, tools = [] }: AnyOptions, driver: A
 
 type CliOptions = Pick<AnyOptions, "executable" | "env" | "timeoutMs" | "idleMs">;
 
-/** Throws where it is not installed. */
+/** Throws a UserError if the CLI is not installed. */
 export async function cliOf(
   driver: AgentDriver,
   { executable, env, timeoutMs = Number.POSITIVE_INFINITY, idleMs = defaultIdleMs }: CliOptions,
@@ -186,7 +187,7 @@ export async function cliOf(
 
 type Callbacks = Pick<AnyOptions, "canUseTool" | "hooks" | "tools" | "mcpServers" | "schema" | "budget">;
 
-/** Undefined: nothing of this program is to be called back, and no file is to be given to the CLI. */
+/** Returns undefined if there are no callbacks and the CLI needs no file. */
 export async function connectionOf(
   options: Callbacks,
   { tool, fileOptions = [] }: AgentDriver,
@@ -200,7 +201,7 @@ export async function connectionOf(
   return openConnection({ tool, signal, ...callbacks });
 }
 
-/** What a callback throws is told to `fail`, and goes no further. */
+/** Passes errors that a callback throws to `fail`, and lets nothing escape. */
 export function guarded<Words extends unknown[]>(
   name: string,
   call: ((...words: Words) => void) | undefined,
@@ -220,12 +221,13 @@ export function shapeOf(schema: AnswerSchema, given: JsonSchema | undefined): { 
   return shape ? { shape } : {};
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: the type of the answer is known to the caller only
 export function followUp(options: AnyOptions, prompt: string, more: FollowUp<any> | undefined): AnyOptions {
   const { images, schema, jsonSchema, signal, resume, fork, ...same } = options;
   return { ...same, ...more, prompt };
 }
 
-/** Options that a driver gets as they are. */
+/** Options that are passed to the driver unchanged. */
 const plainOptions = [
   "model",
   "mode",
@@ -241,7 +243,7 @@ const plainOptions = [
 
 export function requestOf(options: AnyOptions, session: string | undefined, forks: boolean): DriverRequest {
   const resume = session ?? options.resume;
-  checkWords({ resume }); // a session is named by the CLI that began it
+  checkWords({ resume }); // the session id comes from the CLI
   const { prompt, permissionMode = "default", partial = true } = options;
   const given = plainOptions.filter((option) => options[option] !== undefined);
   return {

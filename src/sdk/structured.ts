@@ -1,4 +1,4 @@
-// Answers by schema: told to the model, checked when they come, asked for once more when they do not fit.
+// Structured answers: describes the schema to the model, checks the answer, and helps to ask again when it does not match.
 import { jsonIn } from "../json/find-in-text.ts";
 import { isObject } from "../json/object.ts";
 import { valueFault } from "../json/schema.ts";
@@ -7,22 +7,25 @@ import type { JsonSchemaValue } from "./json-schema-value.ts";
 type Issue = { message: string; path?: readonly (PropertyKey | { key: PropertyKey })[] | undefined };
 type Validated<Output> = { value: Output; issues?: undefined } | { issues: readonly Issue[] };
 
-/** What libraries such as Zod, Valibot and ArkType have in common: https://standardschema.dev. */
+/** The interface that libraries such as Zod, Valibot and ArkType share: https://standardschema.dev. */
 export interface StandardSchema<Output = unknown> {
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: string;
     validate(value: unknown): Validated<Output> | Promise<Validated<Output>>;
     readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
-    /** Of libraries that can say what they expect. */
+    /** Present in libraries that can convert their schemas to JSON Schema. */
     readonly jsonSchema?: { input(options: { target: string }): object };
   };
 }
 
+/** A JSON Schema, as an object. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
+/** A schema for the answer: of a Standard Schema library, or a JSON Schema. */
+// biome-ignore lint/suspicious/noExplicitAny: schemas of any type are taken
 export type AnswerSchema = StandardSchema<any> | JsonSchema;
 
-/** What an answer by this schema is. */
+/** The type of an answer that matches this schema. */
 export type DataOf<Schema> =
   Schema extends StandardSchema<infer Output>
     ? Output
@@ -42,7 +45,7 @@ export async function checkAnswer(text: string, schema: AnswerSchema): Promise<C
   return { fault: fault ?? "it contains no JSON value" };
 }
 
-/** The same for a value that is there already: arguments of a tool. */
+/** Same as `checkAnswer`, for a value that is already parsed, such as the arguments of a tool. */
 export async function checkValue(value: unknown, schema: AnswerSchema): Promise<CheckedAnswer> {
   if (!isStandard(schema)) {
     const fault = valueFault(value, schema, { place: "the value", strict: true });
@@ -58,8 +61,8 @@ export function isStandard(schema: object): schema is StandardSchema {
 }
 
 /**
- * The first value in a text (alone, in a fenced block, or in the midst of words) that fits the schema, which is one of a
- * Standard Schema library or a JSON Schema; without one, the first that there is. Null: there is none.
+ * Returns the first JSON value in a text (alone, in a fenced block, or within prose) that matches the schema, which is a
+ * Standard Schema or a JSON Schema; without a schema, the first JSON value. Returns null if there is none.
  */
 export function extractJSON<Value = unknown>(text: string): Value | null;
 export function extractJSON<Schema extends AnswerSchema>(text: string, schema: Schema): DataOf<Schema> | null;
@@ -81,8 +84,8 @@ function fitted(value: unknown, schema: object): { value: unknown } | undefined 
 }
 
 /**
- * JSON Schema of what is expected, as `given` or as the library tells it; undefined where it cannot. The name of its dialect
- * is left out: it says nothing to a model, and Claude Code refuses dialects that it does not know.
+ * The JSON Schema for `schema`, as `given` or as its library converts it; undefined if it cannot. The `$schema` keyword is
+ * removed: it means nothing to a model, and Claude Code refuses dialects that it does not know.
  */
 export function jsonSchemaOf(schema: AnswerSchema, given?: JsonSchema): object | undefined {
   const told = given ?? (isStandard(schema) ? toldBy(schema) : schema);
@@ -95,11 +98,11 @@ function toldBy(schema: StandardSchema): object | undefined {
   try {
     return schema["~standard"].jsonSchema?.input({ target: "draft-2020-12" });
   } catch {
-    return undefined; // it holds something that JSON Schema has no word for
+    return undefined; // the schema has something that JSON Schema cannot express
   }
 }
 
-/** `shape`: what the model is told, as JSON Schema. */
+/** `shape` is the JSON Schema that the model is shown. */
 export function withSchema(prompt: string, shape: object | undefined): string {
   const which = shape ? ` that fits this JSON Schema:\n${JSON.stringify(shape)}\n` : ". ";
   return `${prompt}\n\nEnd with an answer that is one JSON value${which}Write the JSON alone, without any text around it.`;

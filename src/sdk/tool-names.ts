@@ -1,9 +1,9 @@
-// What the tools of each CLI are called in unified messages, and how a call of another CLI is spelled as one of ours.
+// Maps the tool names of each CLI to unified names, and converts calls of other CLIs to calls of Courser's tools.
 import { isObject, type JsonObject } from "../json/object.ts";
 import { shellLine } from "./shell-line.ts";
 import type { UnifiedTool, UnifiedToolUseBlock } from "./unified.ts";
 
-/** By the name in unified messages: what each CLI calls the tool, where it has another name for it. */
+/** The CLI's own names of each tool, keyed by unified name, if they differ. */
 const namesOfTools: Record<UnifiedTool, Record<string, readonly string[]>> = {
   cursor: { Bash: ["Shell"], Ls: ["LS"], Edit: ["StrReplace"], Mcp: ["MCP"] },
   claude: { Ls: ["LS"], Edit: ["MultiEdit"], Task: ["Agent"] },
@@ -44,11 +44,11 @@ const namesOfTools: Record<UnifiedTool, Record<string, readonly string[]>> = {
   pi: { Bash: ["bash"], Read: ["read"], Write: ["write"], Edit: ["edit"], Ls: ["ls"], Grep: ["grep"], Glob: ["find"] },
 };
 
-/** A name that means nothing to us stays. */
+/** Unknown names are returned unchanged. */
 export function unifiedToolName(tool: UnifiedTool, name: string): string {
-  // Hooks are told which tool of a server it is.
+  // Hooks are given the name of the server's tool.
   if (tool === "cursor" && name.startsWith("MCP:")) return "Mcp";
-  // It names them mcp_<server>_<tool>, where a server's name has no underscore.
+  // Gemini names them mcp_<server>_<tool>; the server's name has no underscore.
   const [, server, mcpTool] = (tool === "gemini" && /^mcp_([^_]+)_(.+)$/.exec(name)) || [];
   if (server !== undefined) return `mcp__${server}__${mcpTool}`;
   return Object.entries(namesOfTools[tool]).find(([, names]) => names.includes(name))?.[0] ?? name;
@@ -56,7 +56,7 @@ export function unifiedToolName(tool: UnifiedTool, name: string): string {
 
 const ownNames = new Map(Object.entries({ Bash: "Shell", Ls: "LS", Mcp: "MCP", AskUserQuestion: "AskQuestion" }));
 
-/** The call as our model would have made it. Ours comes back as it was. */
+/** Converts a call to the form of Courser's tools. Calls of cursor keep their arguments. */
 export function ownCallOf(block: UnifiedToolUseBlock, tool: UnifiedTool): { name: string; args: unknown } {
   const name = ownNames.get(block.name) ?? block.name;
   if (tool === "cursor" || !isObject(block.input)) return { name, args: block.input };
@@ -96,7 +96,7 @@ function editArguments(input: JsonObject): JsonObject | undefined {
   return isWhole ? { path: input.file_path ?? input.filePath ?? input.path, edits } : renamed(input, paths);
 }
 
-/** A command line, or the words of one: `["bash", "-lc", "ls"]` is `ls`. */
+/** Accepts a command line or its words: `["bash", "-lc", "ls"]` becomes `ls`. */
 function shellArguments(input: JsonObject): JsonObject | undefined {
   const given = input.command ?? input.cmd;
   const command = Array.isArray(given) ? lineOf(given.map(String)) : given;

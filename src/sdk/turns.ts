@@ -1,4 +1,4 @@
-// The turns of one run: a CLI is started, its lines become events, and what came of it becomes one result.
+// Runs the turns of one run: starts a CLI, decodes its lines into events, and combines what happened into one result.
 import { isObject } from "../json/object.ts";
 import { schemaProblem } from "../json/schema-check.ts";
 import { BoundedBytes } from "../process/bounded-bytes.ts";
@@ -23,15 +23,15 @@ import {
 } from "./structured.ts";
 import { unifiedToolName } from "./tool-names.ts";
 
-/** Fixed for a whole run. */
+/** What stays the same for a whole run. */
 export type RunPlan = {
-  /** By `performance.now()`. */
+  /** The start time, from `performance.now()`. */
   startedAt: number;
   driver: AgentDriver;
   cli: FoundCli;
   request: DriverRequest;
   schema?: AnswerSchema;
-  /** What the model is told of it. */
+  /** The schema as JSON Schema, as the model is shown it. */
   shape?: object;
   extraArgs: readonly string[];
   env: Record<string, string | undefined>;
@@ -41,13 +41,13 @@ export type RunPlan = {
   resultGraceMs: number;
   onNoise: "fail" | "skip";
   signal: AbortSignal;
-  /** Of a callback. */
+  /** The error of a callback that threw, if one did. */
   failure(): RunError | undefined;
-  /** Something of this side is being waited for. */
+  /** True while the CLI waits for a callback of this process. */
   isWaiting(): boolean;
-  /** What the driver could not carry over is added here. */
+  /** The driver's losses are added here. */
   losses: RunLoss[];
-  /** A promise: to be awaited before there is room for more. */
+  /** Returns a promise to await before publishing more, if readers have fallen behind. */
   publish(event: AgentEvent): Promise<void> | undefined;
   onStart(facts: { pid: number; command: readonly string[] }): void;
   onStdout(chunk: Buffer): void;
@@ -63,15 +63,15 @@ export class Turns {
   #sessionId: string | undefined;
   #model: string | undefined;
   #segments: string[] = [];
-  /** The first that was said after the last call. */
+  /** The index of the first segment after the last tool call. */
   #lastSegment = 0;
   #ending: TurnEnding | undefined;
   #isTold = false;
   #ignored = 0;
-  /** Why the CLI asked its model once more, the last time. */
+  /** Why the CLI last retried its model. */
   #retried: string | undefined;
   #stderr = new BoundedBytes(stderrBytes);
-  /** Calls that were refused since the last ending. */
+  /** Calls refused since the last ending. */
   #refused: Denial[] = [];
 
   constructor(plan: RunPlan) {
@@ -97,7 +97,7 @@ export class Turns {
     return error ? { ...facts, outcome: error.outcome, error } : { ...facts, outcome: "success", data };
   }
 
-  /** By the CLI's own way to answer by a schema, where it has one that takes this schema; else the model is told. */
+  /** Uses the CLI's native structured output if it accepts this schema; else describes the schema in the prompt. */
   #asking(request: DriverRequest, prompt: string): DriverRequest {
     const { driver, cli, schema, shape } = this.#plan;
     if (!schema) return request;
@@ -106,7 +106,7 @@ export class Turns {
     return { ...request, prompt: withSchema(prompt, shape) };
   }
 
-  /** One more turn of the same session. */
+  /** Asks for the answer again, in one more turn of the same session. */
   async #repair(fault: string, schema: AnswerSchema, before: CliEnd) {
     const unrepaired = { end: before, error: undefined, checked: { fault } };
     const { driver, request, cli } = this.#plan;
@@ -127,7 +127,7 @@ export class Turns {
     return { end, error, checked: error ? { fault } : await this.#check(schema) };
   }
 
-  /** What was said after the last call is the answer; where it is none, it may have been said before. */
+  /** Looks for the answer after the last tool call first, then in the whole text. */
   async #check(schema: AnswerSchema): Promise<CheckedAnswer> {
     const told = this.#ending?.type === "done" ? this.#ending.structured : undefined;
     if (told !== undefined) return checkValue(told, schema);
@@ -177,10 +177,10 @@ export class Turns {
           const detailed = addDetails?.(decoded) ?? decoded;
           const event = detailed instanceof Promise ? await detailed : detailed;
           this.#note(event);
-          // The parser has counted those whose very type is unknown.
+          // The parser has already counted frames of unknown type.
           if (event.type === "other" && kind === "frame") this.#ignored++;
           const passed = this.#watch.take(event);
-          // The end of the turn is held back: whether it is the end of the run is not known yet.
+          // Hold the end of the turn back: it may not be the end of the run.
           if (event.type === "done" || event.type === "fail") continue;
           const full = this.#plan.publish(event);
           if (full) await full;
@@ -190,7 +190,7 @@ export class Turns {
         }
       }
     }
-    // Nobody waits for the process once the answer is known to be the answer.
+    // If the answer is already final, publish the ending without waiting for the process to exit.
     if (!breach && !this.#plan.failure() && !this.#plan.schema && child.stopReason() === undefined)
       await this.#tellEnding();
     const end = await child.ended;
@@ -205,7 +205,7 @@ export class Turns {
     return { end, error: judge(end, this.#ending, driver, this.#retried) };
   }
 
-  /** The nearer of the two: the time limit of the run, or its budget of time. */
+  /** The shorter of the run's time limit and its time budget. */
   #limit(): { timeoutMs?: number; isBudget: boolean } {
     const { timeoutMs, request } = this.#plan;
     const budget = request.budget?.timeMs;
@@ -257,7 +257,7 @@ export class Turns {
     return this.#ending?.type === "done" ? this.#ending.text : this.#segments.join("");
   }
 
-  /** Whatever happened, readers of events see every call end, and one end of the run. */
+  /** Ensures that readers see every call end and exactly one ending, whatever happened. */
   async #finish(error: RunError | undefined): Promise<void> {
     const said = this.#ending;
     if (said && (said.type === "done") === !error) return this.#tellEnding();
@@ -298,14 +298,14 @@ export class Turns {
       stderr: end.stderr,
       stages: end.stages,
       ignored: this.#ignored,
-      // Where that is how a stream ends, there is nothing to warn of.
+      // For a driver whose stream ends with the process, the missing result line is no warning.
       warnings: this.#plan.driver.endsByExit ? [] : end.warnings,
       losses: this.#plan.losses,
     };
   }
 }
 
-/** As much of stderr as the reason of a failure is looked for in. */
+/** How much of stderr is kept to find the reason of a failure. */
 const stderrBytes = 16 * 1024;
 
 function denialOf({ callId, tool, outcome, carried }: Extract<AgentEvent, { type: "tool_end" }>): Denial {
@@ -314,7 +314,7 @@ function denialOf({ callId, tool, outcome, carried }: Extract<AgentEvent, { type
   return { tool: name, callId, reason: typeof reason === "string" ? reason : "" };
 }
 
-/** The result of a run that could not begin. */
+/** The result of a run that could not start. */
 export function unstarted(error: unknown, losses: readonly RunLoss[]): RunFailure {
   const code = error instanceof UserError ? error.code : "INTERNAL";
   const message = error instanceof Error ? error.message : String(error);

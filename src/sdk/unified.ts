@@ -1,31 +1,33 @@
-// UnifiedMessage: one message of any agent CLI, ours or another's, in one shape.
+// UnifiedMessage: a message of any agent CLI, in one shape.
 
 import { isObject } from "../json/object.ts";
 import type { Usage } from "../protocol/event.ts";
-import { type Message, type Part, textOf } from "../protocol/message.ts";
+import { type Message, messageText, type Part } from "../protocol/message.ts";
 import type { ChatRecord, StoredMessage } from "../store/chats/chat.ts";
 import { ownCallOf, unifiedToolName } from "./tool-names.ts";
 
-/** The CLI that a message comes from. Chats of ours are `cursor`, whose place we take. */
+/** The CLI that a message comes from. Chats of this package's CLI are `cursor`, as it takes the place of cursor-agent. */
 export type UnifiedTool = "cursor" | "claude" | "codex" | "gemini" | "opencode" | "pi";
 
+/** A message of any agent CLI, in one shape. */
 export interface UnifiedMessage {
   id: string;
-  /** Results of tools are `user`, as a model is told them; in a live stream they are `system`. */
+  /** Tool results are `user`, as the model receives them; in a live stream they are `system`. */
   role: "user" | "assistant" | "system";
   content: UnifiedContent[];
-  /** Milliseconds. Where the source has none, the nearest time that is known. */
+  /** Milliseconds since 1970. If the source has no time, the nearest known one. */
   timestamp: number;
   tool: UnifiedTool;
   model?: string;
   usage?: UnifiedUsage;
-  /** What the source said, untouched. */
+  /** The source's own record, unchanged. */
   _original: unknown;
 }
 
-/** By one list of names, and beside them what the vendor counts, by its own: `input_tokens`, `reasoning_output_tokens`, … */
+/** Token counts under unified names, along with the vendor's own fields: `input_tokens`, `reasoning_output_tokens`, … */
 export type UnifiedUsage = Usage & { readonly [vendorField: string]: unknown };
 
+/** A block of a unified message. */
 export type UnifiedContent =
   | UnifiedTextBlock
   | UnifiedThinkingBlock
@@ -33,38 +35,43 @@ export type UnifiedContent =
   | UnifiedToolResultBlock
   | UnifiedImageBlock;
 
+/** A block of text in a unified message. */
 export interface UnifiedTextBlock {
   type: "text";
   text: string;
 }
+/** A block of the model's reasoning. */
 export interface UnifiedThinkingBlock {
   type: "thinking";
   thinking: string;
-  /** For the vendor who said it, and nobody else. */
+  /** Vendor data that only the same vendor can read. */
   opaque?: unknown;
 }
+/** A tool call in a unified message. */
 export interface UnifiedToolUseBlock {
   type: "tool_use";
   id: string;
-  /** By one list of names for all CLIs: Read, Edit, Bash, …; a tool that is in no list keeps its own. */
+  /** The unified tool name: Read, Edit, Bash, …; other tools keep the CLI's own name. */
   name: string;
-  /** As the source spells it. */
+  /** The input with the CLI's own field names. */
   input: unknown;
   opaque?: unknown;
 }
+/** The result of a tool call. */
 export interface UnifiedToolResultBlock {
   type: "tool_result";
   tool_use_id: string;
-  /** Blocks only where there are pictures. */
+  /** A list of blocks only if the result has images. */
   content: string | (UnifiedTextBlock | UnifiedImageBlock)[];
   is_error: boolean;
 }
+/** An image in a unified message, as base64. */
 export interface UnifiedImageBlock {
   type: "image";
   source: { type: "base64"; media_type: string; data: string };
 }
 
-/** A chat as unified messages, in order: the whole history. The usage of a turn stands at its last answer. */
+/** Converts a whole chat to unified messages, in order. The usage of a turn is on its last answer. */
 export function unifiedChat(record: ChatRecord): UnifiedMessage[] {
   const { metadata, messages } = record;
   const told = timesOfEvents(record);
@@ -86,7 +93,7 @@ export function unifiedChat(record: ChatRecord): UnifiedMessage[] {
   return unified;
 }
 
-/** When what a message says happened. It may have been written down much later: by an import. */
+/** When each message happened, from its events. An import may have stored the message much later. */
 function timesOfEvents({ events, messages }: ChatRecord): Map<StoredMessage, number> {
   const prompts = new Map<number, StoredMessage>();
   const calls = new Map<string, StoredMessage>();
@@ -95,7 +102,7 @@ function timesOfEvents({ events, messages }: ChatRecord): Map<StoredMessage, num
   for (const stored of messages) {
     const { turn, message } = stored;
     if (message.role === "user" && !prompts.has(turn)) prompts.set(turn, stored);
-    const text = message.role === "assistant" ? textOf(message) : "";
+    const text = message.role === "assistant" ? messageText(message) : "";
     if (text !== "") answers.set(`${turn}:${text}`, [...(answers.get(`${turn}:${text}`) ?? []), stored]);
     for (const part of message.parts) {
       if (part.type === "tool_call") calls.set(part.id, stored);
@@ -169,14 +176,14 @@ function opaqueOf(part: { opaque?: unknown }): { opaque?: unknown } {
 }
 
 /**
- * What our model is told of them: the tools by our names, each answer one message, each round of results one message.
- * Of `system` messages only results are for a model.
+ * Converts unified messages to the messages Courser's model gets: its tool names, each answer one message, each round of results
+ * one message. Of `system` messages only tool results are kept.
  */
 export function messagesOf(unified: readonly UnifiedMessage[]): Message[] {
   return groupMessages(unified).map(({ message }) => message);
 }
 
-/** The same, with what went into each message. */
+/** Same as `messagesOf`, with the sources of each message. */
 export function groupMessages(unified: readonly UnifiedMessage[]): { message: Message; from: UnifiedMessage[] }[] {
   const groups: { message: Message; from: UnifiedMessage[] }[] = [];
   for (const each of unified) {
@@ -198,7 +205,7 @@ export function groupMessages(unified: readonly UnifiedMessage[]): { message: Me
   return groups;
 }
 
-/** Pieces of one answer, and results of one round, that the source wrote as several messages. */
+/** True for pieces of one answer, or results of one round, that the source wrote as separate messages. */
 function belongsTo(last: Message, next: Message): boolean {
   if (next.role === "assistant") return last.role === "assistant";
   return last.parts.every(isResult) && next.parts.every(isResult);
@@ -243,7 +250,7 @@ export function resultText({ content }: UnifiedToolResultBlock): string {
   return content.map((each) => (each.type === "text" ? each.text : "")).join("");
 }
 
-/** What was said in it, without thinking, calls and results. */
+/** The text of a message, without thinking, tool calls and results. */
 export function unifiedText(message: UnifiedMessage): string {
   return message.content.map((block) => (block.type === "text" ? block.text : "")).join("");
 }

@@ -1,4 +1,4 @@
-// A call and its result, of which only messages are left, as the stream would have shown them.
+// Rebuilds tool calls and results as the stream would have shown them, when only messages are left.
 
 import { isObject, type JsonObject } from "../json/object.ts";
 import type { Outcome } from "../protocol/event.ts";
@@ -10,18 +10,18 @@ export type WireCall = { tool: string; args: unknown };
 type Shape = {
   tool: string;
   args?(args: JsonObject, callId: string): JsonObject;
-  /** The `success` value, as far as the words for the model tell. */
+  /** The `success` value, as far as it can be inferred from the text that the model got. */
   success?(args: JsonObject, text: string): JsonObject;
 };
 
-/** By the names that our models call them. */
+/** Keyed by Courser's own tool names. */
 const shapes = new Map(
   Object.entries<Shape>({
     Read: { tool: "read", success: readSuccess },
     Write: {
       tool: "edit",
       args: (args) => ({ path: args.path, streamContent: args.content }),
-      // What was there before is not known, so neither is what changed.
+      // The previous content is unknown, and so is the change.
       success: ({ path, content }, text) => ({ path, afterFullFileContent: content, ...said(text) }),
     },
     Edit: { tool: "edit", args: editArguments, success: editSuccess },
@@ -91,7 +91,7 @@ export function outcomeOfResult({ name, args }: ToolCallPart, result: ToolResult
   return { kind: "error", value: { errorMessage: text, error: text, message: text } };
 }
 
-/** Only where the tool says it: what a command printed may speak of exit codes too. */
+/** Reads only the tool's own report: the output of a command may mention exit codes too. */
 function exitCodeIn(text: string): number | undefined {
   const [, first, last] = /^Exit code:? (-?\d{1,3})\b|\[[^\]]*\bexit code (-?\d{1,3})\b[^\]]*\]\s*$/i.exec(text) ?? [];
   const code = first ?? last;
@@ -104,18 +104,18 @@ function shellArguments(args: JsonObject, toolCallId: string): JsonObject {
   return { ...Object.fromEntries(given), toolCallId };
 }
 
-/** How a command ended, as far as it was told. */
+/** How a command ended, as far as it was reported. */
 export type ShellEnd = { stdout: string; stderr?: string; exitCode?: number };
 
 export function shellRun({ command, workingDirectory }: JsonObject, end: ShellEnd): JsonObject {
   return { command, ...(workingDirectory !== undefined && { workingDirectory }), ...end };
 }
 
-/** A change by its diff, or by the content of a file that was not there before or is not any more. */
+/** Describes a change by its diff, or by the content of a file that was added or removed. */
 export function changeOf(change: { diff: string } | { added: string } | { removed: string }): JsonObject {
   const diff =
     "diff" in change
-      ? // Names of files stand above its first piece.
+      ? // Drop the file names above the first hunk.
         change.diff.slice(Math.max(0, change.diff.search(/^@@/m)))
       : "added" in change
         ? linesOf(change.added)
@@ -155,7 +155,7 @@ function editArguments(args: JsonObject): JsonObject {
   return { path: args.path ?? args.file_path, streamContent, ...change };
 }
 
-/** The change itself is known; where in the file it was made is not, nor how often where it may be in many places. */
+/** The change is known, but not its place in the file, nor the number of replacements with `replaceAll`. */
 function editSuccess(args: JsonObject, text: string): JsonObject {
   const edits = replacementsIn(args);
   const path = args.path ?? args.file_path;

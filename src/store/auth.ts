@@ -1,5 +1,5 @@
-// Saved API keys: one owner-only file, one key for each vendor.
-import { chmodSync } from "node:fs";
+// Stores API keys in one owner-only file, one key per vendor.
+import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
@@ -9,7 +9,6 @@ export function authFile(configDir: string): string {
   return join(configDir, "auth.json");
 }
 
-/** The saved keys by vendor. */
 export function readKeys(configDir: string): Record<string, string> {
   const file = authFile(configDir);
   const found = Object.create(null) as Record<string, string>;
@@ -26,11 +25,14 @@ export function saveKey(configDir: string, vendor: string, key: string): void {
     version: 1,
     keys: { ...keysIn(file, current), [vendor]: { key, savedAt: new Date().toISOString() } },
   }));
-  // A file that was made by hand may be readable by others.
+  // A file created by hand may be readable by others.
   chmodSync(file, 0o600);
+  // Programs that drive the original CLI take this file as a sign that the user is logged in.
+  const settings = join(configDir, "cli-config.json");
+  if (!existsSync(settings)) saveJson(settings, () => ({ version: 1 }));
 }
 
-/** Without a vendor: all of them. Says which were there. */
+/** Removes the key of one vendor, or all keys. Returns the vendors whose keys were removed. */
 export function removeKeys(configDir: string, vendor?: string): string[] {
   const file = authFile(configDir);
   if (readJson(file) === undefined) return [];

@@ -1,21 +1,21 @@
-// The fields of a settings file, checked by a table: a wrong value is an error, an unknown name is told.
+// Checks the fields of a settings file against a table: an invalid value is an error, an unknown name a warning.
 
 import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { nearestName } from "../text/nearest.ts";
 
-/** What a value must be: the end of `must be …`. */
+/** `what` describes a valid value: the end of `must be …`. */
 export type FieldCheck<Value = unknown> = {
   what: string;
   is(value: unknown): value is Value;
-  /** All that it may be, where that is a few words. */
+  /** All valid values, if they are a few words. */
   words?: readonly string[];
 };
 
-/** `fields`: it is an object with fields of its own. */
+/** `fields` describes a nested object. */
 export type FieldTable = { readonly [name: string]: FieldCheck | { fields: FieldTable } };
 
-/** The object that a table describes. */
+/** The type of the object that a table describes. */
 export type Checked<Table> = {
   -readonly [Name in keyof Table]?: Table[Name] extends FieldCheck<infer Value>
     ? Value
@@ -26,14 +26,14 @@ export type Checked<Table> = {
 
 export type SettingsFile = {
   file: string;
-  /** What to do about a wrong value: the end of the error. */
+  /** How to fix an invalid value: the end of the error message. */
   remedy: string;
   warnings: string[];
-  /** What to say of an unknown name, seeing what was probably meant; undefined: nothing. */
+  /** Returns the warning for an unknown name, given the likely intended one, or undefined for none. */
   adviceOn(unknown: { key: string; meant?: string; names: readonly string[] }): string | undefined;
 };
 
-/** `path`: where the object stands, with a dot at its end. */
+/** `path` is the path of the object, with a trailing dot. */
 export function checkFields<Table extends FieldTable>(
   settings: SettingsFile,
   path: string,

@@ -1,8 +1,8 @@
-// Where configuration and state live: one function, used everywhere.
+// Resolves the directory for configuration and state.
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
-/** CURSOR_CONFIG_DIR, else $XDG_CONFIG_HOME/cursor, else ~/.cursor. Set but empty counts as unset. */
+/** Returns CURSOR_CONFIG_DIR, else $XDG_CONFIG_HOME/cursor, else ~/.cursor. An empty variable counts as unset. */
 export function configDir(env: NodeJS.ProcessEnv): string {
   if (env["CURSOR_CONFIG_DIR"]) return resolve(env["CURSOR_CONFIG_DIR"]);
   if (env["XDG_CONFIG_HOME"]) return resolve(env["XDG_CONFIG_HOME"], "cursor");

@@ -1,14 +1,14 @@
-// Changes a configuration file that people edit: locked while it is done, saved whole or not at all.
+// Changes a configuration file that people edit, under a lock and atomically.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { JsonObject } from "../json/object.ts";
 import { withFileLock } from "./file-lock.ts";
 import { makeFolder, readJson, replaceFile } from "./json-file.ts";
 
-/** `flag`: a file that the command line named. */
+/** `flag` is a file named on the command line. */
 export type ConfigFile = { file: string; scope: "user" | "project" | "flag" };
 
-/** Read as every reader does first: a file that is not understood is left alone. Undefined: there is none. */
+/** The parsed content and its text, or undefined if there is no file. A file that cannot be parsed is never changed. */
 export type ConfigContent = { content: JsonObject; text: string } | undefined;
 
 export function readConfig(file: string): ConfigContent {
@@ -16,12 +16,12 @@ export function readConfig(file: string): ConfigContent {
   return content && { content, text: readFileSync(file, "utf8") };
 }
 
-/** `change` gives the new text, or undefined to leave the file alone. Says whether it was changed. */
+/** `change` returns the new text, or undefined to leave the file alone. Returns whether the file was changed. */
 export function editConfig(
   { file, scope }: ConfigFile,
   change: (current: ConfigContent) => string | undefined,
 ): boolean {
-  // A project's file is everybody's; the user's own is private.
+  // A project's file is shared; the user's own is private.
   makeFolder(dirname(file), scope === "project" ? 0o777 : 0o700);
   return withFileLock(`${file}.lock`, (stillOurs) => {
     const current = readConfig(file);

@@ -1,4 +1,4 @@
-// courser.json: the settings that the original does not know. Ours alone, so wrong types are errors.
+// Reads courser.json: the settings that the original CLI does not know. No other program writes it, so wrong types are errors.
 import { isObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { type ReasoningEffort, reasoningEfforts } from "../protocol/run.ts";
@@ -18,7 +18,7 @@ import { readJson } from "./json-file.ts";
 
 const url = { what: "an http or https address", is: isAddress };
 
-/** An endpoint of the user's own. `keyEnv`: the variable that holds its key; `keys`: variables to rotate through. */
+/** An endpoint of the user. `keyEnv` is the variable that holds its key; `keys` are variables to rotate through. */
 export const providerFields = {
   type: text,
   baseUrl: url,
@@ -32,7 +32,7 @@ export const providerFields = {
 
 const amount = { what: "a number of dollars, 0 or more", is: isAmount };
 
-/** A model by any of its names. Prices in dollars for a million tokens. */
+/** Settings of a model by any of its names. Prices are in dollars per million tokens. */
 const modelFields = {
   contextTokens: wholeFrom(1),
   outputTokens: wholeFrom(1),
@@ -44,9 +44,9 @@ const modelFields = {
 export const courserFields = {
   providers: { what: "an object of named endpoints", is: isObject },
   models: { what: "an object of settings by model", is: isObject },
-  /** Who is asked when the web is searched. */
+  /** The engine for web searches. */
   search: { fields: { engine: text, url, keyEnv: variable } },
-  /** An endpoint of the OpenAI kind that turns texts into vectors: what code search found is put in order by it. */
+  /** An OpenAI-compatible embeddings endpoint, used to rank the results of code search. */
   embeddings: { fields: { url, model: text, keyEnv: variable } },
   fallbackModels: textList,
   retries: wholeFrom(0),
@@ -55,15 +55,15 @@ export const courserFields = {
   maxTurns: wholeFrom(1),
   loopLimit: wholeFrom(1),
   contextTokens: wholeFrom(1),
-  /** How long a run waits for its background commands before it is over. */
+  /** How long a run waits for its background commands before it ends. */
   backgroundWaitMs: wholeFrom(0),
-  /** Chats without a title that were last used longer ago are deleted, once a day. */
+  /** Deletes untitled chats that have been unused for longer than this, once a day. */
   pruneAfterDays: wholeFrom(1),
-  /** Both streams of a command in one, in the order in which they were written. */
+  /** Merges stdout and stderr of a command, in the order in which they were written. */
   mergeOutput: truth,
-  /** Whether language servers that are installed look for errors after edits. */
+  /** Whether installed language servers check for errors after edits. */
   diagnostics: truth,
-  /** How long an MCP server may take to start, and to answer a call or show progress. */
+  /** How long an MCP server may take to start, and to answer a call or report progress. */
   mcpStartMs: wholeFrom(1),
   mcpCallMs: wholeFrom(1),
 };
@@ -77,7 +77,7 @@ export type CourserSettings = Omit<Checked<typeof courserFields>, "providers" | 
 
 type ModelPrice = { input: number; output: number; cacheRead?: number; cacheWrite?: number };
 
-/** Names that one may expect here, and what to write instead. */
+/** Names that users may expect here, and what to write instead. */
 const otherNames: Record<string, string> = {
   authProfiles: 'several keys of one vendor are listed in "providers.<name>.keys".',
 };
@@ -88,7 +88,7 @@ export function readCourserSettings(file: string, warnings: string[]): CourserSe
   const { $schema: _schema, ...fields } = content;
   const settings = { file, remedy: "Fix it, or remove it.", warnings, adviceOn };
   const { providers = {}, models, ...rest } = checkFields(settings, "", fields, courserFields);
-  // Without a prototype: the names are the user's.
+  // Without a prototype, since the names are the user's.
   const named = Object.create(null) as CourserSettings["providers"];
   for (const [name, entry] of Object.entries(providers))
     named[name] = checkObject(settings, `providers.${name}`, entry, providerFields);

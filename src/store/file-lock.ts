@@ -3,14 +3,14 @@ import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } f
 import { UserError } from "../protocol/error-codes.ts";
 
 const longestWaitMs = 10_000;
-/** A holder keeps it for milliseconds; one that is older belongs to a process that died or to another one's number. */
+/** Locks are held for milliseconds; an older one belongs to a dead process, or its pid has been reused. */
 const staleMs = 30_000;
-/** Between creating the file and writing the number into it. */
+/** How long a lock may stay without a pid, between creating the file and writing it. */
 const namelessMs = 2_000;
 
 let taken = 0;
 
-/** Runs `work` alone. It is handed a question to ask before its last step: is the lock still ours? */
+/** Runs `work` under the lock. `work` can call its argument before its last step, to check that the lock is still held. */
 export function withFileLock<T>(file: string, work: (stillOurs: () => boolean) => T): T {
   const token = `${process.pid} ${Date.now()}.${++taken}`;
   take(file, token);
@@ -60,14 +60,14 @@ function isStale(file: string, holder: string): boolean {
   return age > staleMs || !isAlive(pid);
 }
 
-/** Renaming is what only one process can do. Should it have caught a fresh lock of somebody else, that one is put back. */
+/** Only one process can rename the file. If that caught another process's fresh lock, it is put back. */
 function setAside(file: string, holder: string, token: string): void {
   const aside = `${file}.${token.replace(" ", ".")}`;
   try {
     renameSync(file, aside);
     if (contentOf(aside) !== holder) linkSync(aside, file);
   } catch {
-    // Somebody else was quicker.
+    // Another process was faster.
   }
   rmSync(aside, { force: true });
 }

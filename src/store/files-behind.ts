@@ -1,27 +1,27 @@
-// What a command line runs beyond what it says: the files of the workspace that it names, and the scripts of its package.json.
+// Finds what a command line runs indirectly: the workspace files that it names, and the scripts of its package.json.
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { isObject, tryParse } from "../json/object.ts";
 import { sha256 } from "./chats/sha256.ts";
 
-/** `roots`: only what lies in them counts, since an agent may change it. */
+/** Only files in `roots` count, since an agent may change those. */
 export type BehindContext = { cwd: string; roots: readonly string[] };
 
-/** How a program finds a file by a shorter name: `node ./server`, `python3 -m tools.serve`, `npx serve`. */
+/** The ways a program resolves a shorter name: `node ./server`, `python3 -m tools.serve`, `npx serve`. */
 const spellings = ["", ".js", ".mjs", ".cjs", ".ts", ".py", ".sh", "/index.js", "/package.json", "/__main__.py"];
 const separators = /[\s;|&()<>"'`=,:{}[\]\\]+/;
 const largestHashed = 32 * 1024 * 1024;
-/** A script may call another one. */
+/** The depth limit for scripts that call other scripts. */
 const deepest = 4;
 
-/** Hashes by name: a path, or `package.json#script` for a script. Whoever approves the words approves these too. */
+/** Returns hashes by name: a path, or `package.json#script` for a script. Approving the command line approves these too. */
 export function hashesBehind(words: readonly string[], context: BehindContext): Record<string, string> {
   const hashes: Record<string, string> = {};
   addBehind(hashes, words, context, 0);
   return hashes;
 }
 
-/** The same as one word, with names that are the same in a copy of the folder. Empty where nothing lies behind. */
+/** Returns the same as one hash, with names that do not change in a copy of the folder. Empty if there are no such files. */
 export function behindDigest(words: readonly string[], folder: string): string {
   const names = Object.entries(hashesBehind(words, { cwd: folder, roots: [folder] }));
   if (names.length === 0) return "";
@@ -37,7 +37,7 @@ function addBehind(
   const isWithin = (path: string) =>
     context.roots.some((root) => path.startsWith(root.endsWith(sep) ? root : root + sep));
   for (const word of words.map(withoutData)) {
-    // `"$CLAUDE_PROJECT_DIR"/hook.sh`
+    // Handles `"$CLAUDE_PROJECT_DIR"/hook.sh`.
     const bare = word.replace(/"?\$\{?\w+\}?"?\//g, "./");
     const names = [word, ...word.split(separators), ...bare.split(separators)].filter(Boolean);
     for (const name of new Set(names)) {
@@ -51,14 +51,14 @@ function addBehind(
 }
 
 const written = /\d*&?>>?\|?\s*(?:"[^"]*"|'[^']*'|[^\s;|&()<>"']+)+/g;
-/** What these are given is looked at or written, not run. */
+/** The arguments of these commands are read or written, not run. */
 const dataCommands =
   /(?:^|(?<=[;&|({\s]))(?:touch|tee|test|\[\[?|cat|echo|printf|grep|mkdir|rm|head|tail|wc|jq|date)(?=\s)[^;&|()]*/g;
-/** They may run what another command prints. */
+/** These may run what another command prints. */
 const interpreters =
   /(?:^|[\s;&|({/])(?:eval|source|\.|xargs|exec|env|(?:ba|da|z|k|fi)?sh|node|deno|bun|python\d*|perl|ruby|php)(?=\s|$)/;
 
-/** A line without the files that it writes or only looks at, such as the log of a hook: they change all the time. */
+/** Removes the files that a line only reads or writes, such as the log of a hook: they change all the time. */
 function withoutData(line: string): string {
   const kept = line.replace(written, " ");
   return interpreters.test(kept) ? kept : kept.replace(dataCommands, " ");
@@ -75,7 +75,7 @@ function addFile(hashes: Record<string, string>, path: string): void {
   }
 }
 
-/** Undefined for what is not a file, or cannot be one: any word is looked for. */
+/** Returns undefined if the path is not a file. Called for every word, so the path may be invalid. */
 function sizeOfFile(path: string): number | undefined {
   try {
     const stat = statSync(path, { throwIfNoEntry: false });
@@ -85,14 +85,14 @@ function sizeOfFile(path: string): number | undefined {
   }
 }
 
-/** `npm run serve`, `yarn serve`, `npm --prefix tools start`: every script that is named in the words of such a line. */
+/** Adds every script named in a line like `npm run serve`, `yarn serve` or `npm --prefix tools start`. */
 function addScripts(hashes: Record<string, string>, line: string, context: BehindContext, depth: number): void {
   if (!/(?:^|[\s"'/;&|(])(?:npm|pnpm|yarn|bun|node\s+--run)(?:[\s"',]|$)/.test(line)) return;
   const words = new Set(line.split(separators));
   // `npm start` and `npm test` are short for scripts, and `npm t` for one of them.
   if (words.has("t") || words.has("tst")) words.add("test");
   for (const file of manifestsFor([...words], context)) {
-    addFile(hashes, join(dirname(file), ".npmrc")); // it may name the shell that scripts are run by
+    addFile(hashes, join(dirname(file), ".npmrc")); // it may name the shell that runs scripts
     const manifest = readJsonOrNothing(file);
     const scripts = isObject(manifest) && isObject(manifest["scripts"]) ? manifest["scripts"] : {};
     for (const [name, script] of Object.entries(scripts)) {
@@ -113,7 +113,7 @@ function readJsonOrNothing(file: string): unknown {
   }
 }
 
-/** Of the folder that it runs in or the nearest above, and of folders that the line names. */
+/** Returns the package.json of the working folder or the nearest one above, and those of folders that the line names. */
 function manifestsFor(words: readonly string[], { cwd, roots }: BehindContext): string[] {
   const isThere = (file: string) => sizeOfFile(file) !== undefined;
   const found = words.filter((word) => word !== "").map((word) => join(resolve(cwd, word), "package.json"));

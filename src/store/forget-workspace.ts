@@ -1,10 +1,10 @@
-// Removes what is kept of a workspace that is gone for good: trust, indexes, snapshots, empty lists of chats.
+// Removes the data of a deleted workspace: trust, indexes, snapshots, empty chat folders.
 import { rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { chatsDir, projectId } from "./chats/layout.ts";
 import { projectDir } from "./project.ts";
 
-/** `workspace`: its real path. Chats stay. */
+/** `workspace` is a real path. Chats are kept. */
 export function forgetWorkspace(configDir: string, workspace: string): void {
   const id = projectId(workspace);
   for (const path of [projectDir(configDir, workspace), join(configDir, "courser", "snapshots", id)])
@@ -12,6 +12,6 @@ export function forgetWorkspace(configDir: string, workspace: string): void {
   try {
     rmdirSync(join(chatsDir(configDir), id));
   } catch {
-    // It holds chats, or never did.
+    // The folder holds chats, or does not exist.
   }
 }

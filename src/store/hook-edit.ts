@@ -1,14 +1,14 @@
-// Changes a file of hooks, or shows what would be changed.
+// Changes a hook file, or previews the change.
 import type { JsonObject } from "../json/object.ts";
 import { type ConfigContent, type ConfigFile, editConfig, readConfig } from "./config-edit.ts";
 import { editJson, type JsonEdit } from "./json-edit.ts";
 
 export type HookFileChange = ConfigFile & {
-  /** What is to be changed, seeing what is there; undefined: there is no file. */
+  /** Returns the edits for the current content, which is undefined if there is no file. */
   plan(content: JsonObject | undefined): readonly JsonEdit[];
 };
 
-/** `after` is the same text as `before` where nothing is to be changed. */
+/** `after` equals `before` if there is nothing to change. */
 export type HookFileTexts = { before: string | undefined; after: string | undefined };
 
 export function previewHookFile({ file, plan }: Omit<HookFileChange, "scope">): HookFileTexts {

@@ -1,4 +1,4 @@
-// Entries of hook files, in the two formats that there are: hooks.json and Claude's settings.json.
+// Parses the entries of hook files, in both formats: hooks.json and Claude's settings.json.
 
 import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
@@ -12,31 +12,33 @@ export type HookFormat = "cursor" | "claude";
 export type HookEntry = {
   event: HookEventName;
   format: HookFormat;
-  /** Where it stands, for messages: `hooks.stop[0]`. */
+  /** The path of the entry for messages: `hooks.stop[0]`. */
   entry: string;
-  /** One of the two. */
+  /** An entry has either a `command` or a `prompt`. */
   command?: string;
   prompt?: string;
-  /** For a prompt; else the model of the run. */
+  /** The model for a prompt; the run's model by default. */
   model?: string;
   timeoutMs?: number;
-  /** How often its follow-up may prolong a run; null: as often as it likes. */
+  /** How many times its follow-up may prolong a run; null for no limit. */
   loopLimit: number | null;
-  /** Absent: nothing was said of it. */
+  /** Absent if the file does not set it. */
   failClosed?: boolean;
-  /** As it was written; none: everything. */
+  /** The matcher as written; without one, the hook matches everything. */
   matcher?: string;
+  /** Variables that it receives although they hold keys. */
+  variables?: string[];
 };
 
 export type EntryFile = { file: string; content: JsonObject; warnings: string[] };
 
 const defaultLoopLimit = 5;
-/** As long as Node's timers reach. */
+/** Close to the limit of Node's timers. */
 const longestSeconds = 2_000_000;
 
-const optionNames = ["command", "type", "prompt", "model", "timeout", "loop_limit", "failClosed", "matcher"];
+const optionNames = ["command", "type", "prompt", "model", "timeout", "loop_limit", "failClosed", "matcher", "env"];
 
-/** `{"version": 1, "hooks": {"stop": [{"command": "…"}]}}` */
+/** Reads `{"version": 1, "hooks": {"stop": [{"command": "…"}]}}`. */
 export function readCursorHooks({ file, content, warnings }: EntryFile): HookEntry[] {
   reportMisspelt(file, content, ["version", "hooks"], warnings);
   const found: HookEntry[] = [];
@@ -57,7 +59,9 @@ export function readCursorHooks({ file, content, warnings }: EntryFile): HookEnt
   return found;
 }
 
-/** `{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "…"}]}]}}`, among other settings. */
+/**
+ * Reads `{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "…"}]}]}}`, among other settings.
+ */
 export function readClaudeHooks({ file, content, warnings }: EntryFile): HookEntry[] {
   if (content["hooks"] === undefined || content["disableAllHooks"] === true) return [];
   const found: HookEntry[] = [];
@@ -65,7 +69,7 @@ export function readClaudeHooks({ file, content, warnings }: EntryFile): HookEnt
     const event = eventOfClaude(name);
     if (!event) {
       const meant = nearestName(name, claudeNames);
-      // Claude has more events than there are here, and later versions have more still.
+      // Claude has events that are not supported here, and later versions add more.
       if (meant && !claudeOnly.has(name))
         warnings.push(`${file}: the event "${name}" is unknown: did you mean "${meant}"? Its hooks do not run.`);
       continue;
@@ -87,7 +91,7 @@ export function readClaudeHooks({ file, content, warnings }: EntryFile): HookEnt
 
 type HookEntryInput = { event: HookEventName; format: HookFormat; entry: string; options: JsonObject };
 
-/** Undefined for a kind of hook that only its own program knows. */
+/** Returns undefined for a type of hook that only Claude Code supports. */
 function readOptions(file: string, input: HookEntryInput, warnings: string[]): HookEntry | undefined {
   const { options, entry, ...rest } = input;
   const type = options["type"] ?? "command";
@@ -97,19 +101,24 @@ function readOptions(file: string, input: HookEntryInput, warnings: string[]): H
     warnings.push(`${file}: "${entry}" is of the type ${shownValue(type)}, which is not known here; it does not run.`);
     return undefined;
   }
-  const text = textOf(file, entry, options, type);
+  const text = textField(file, entry, options, type);
   if (text === undefined) throw wrong(file, entry, `needs a "${type}"`);
-  const model = textOf(file, entry, options, "model");
+  const model = textField(file, entry, options, "model");
   const seconds = options["timeout"];
   if (seconds !== undefined && !(typeof seconds === "number" && seconds > 0))
     throw wrong(file, `${entry}.timeout`, `must be a positive number of seconds, not ${shownValue(seconds)}`);
   const failClosed = options["failClosed"];
   if (failClosed !== undefined && typeof failClosed !== "boolean")
     throw wrong(file, `${entry}.failClosed`, `must be true or false, not ${shownValue(failClosed)}`);
+  const variables = options["env"];
+  const isName = (name: unknown) => typeof name === "string" && /^\w+$/.test(name);
+  if (variables !== undefined && !(Array.isArray(variables) && variables.every(isName)))
+    throw wrong(file, `${entry}.env`, `must be a list of names of variables, not ${shownValue(variables)}`);
   return {
     ...rest,
     entry,
     [type]: text,
+    ...(variables !== undefined && { variables: variables as string[] }),
     ...(model !== undefined && { model }),
     ...(seconds !== undefined && { timeoutMs: Math.min(seconds as number, longestSeconds) * 1000 }),
     loopLimit: loopLimitOf(file, input),
@@ -131,7 +140,7 @@ function matcherOf(file: string, entry: string, options: JsonObject): string | u
   throw wrong(file, `${entry}.matcher`, `must be a string, not ${shownValue(matcher)}`);
 }
 
-function textOf(file: string, entry: string, options: JsonObject, key: string): string | undefined {
+function textField(file: string, entry: string, options: JsonObject, key: string): string | undefined {
   const value = options[key];
   if (value === undefined) return undefined;
   if (typeof value === "string" && value.trim() !== "" && !value.includes("\0")) return value;

@@ -1,4 +1,4 @@
-// Hooks as they stand in the files: which may run, and what each says, the highest level first.
+// Loads hooks from their files, highest level first, and decides which may run.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { isObject, type JsonObject, tryParse } from "../json/object.ts";
@@ -13,22 +13,22 @@ import { type Plugin, pluginVariables } from "./plugins/read-plugin.ts";
 
 export type Hook = HookEntry &
   Pick<HookFile, "level" | "file" | "cwd"> & {
-    /** Further variables of its environment. */
+    /** Additional environment variables. */
     env?: Record<string, string>;
-    /** Of the project: what lies behind its command, as it was when it was approved. */
+    /** For a project's hook, the digest of the files behind its command at the time of approval. */
     behind?: string;
   };
 
 export type LoadedHooks = {
   hooks: Hook[];
   warnings: string[];
-  /** Files of the project that do not run: never approved, or changed since. With what they would run. */
+  /** Project files that do not run, because they were never approved or have changed since, with their hooks. */
   waiting: WaitingFile[];
 };
 
 export type WaitingFile = { file: string; text: string; hooks: Hook[] };
 
-/** Throws for a file that cannot be read or understood: it may hold guards. `trusted`: approved hooks of the project may run. */
+/** Throws for a file that cannot be read or parsed, since it may hold guards. `trusted`: approved hooks of the project may run. */
 export function loadHooks(place: HookPaths, { trusted }: { trusted: boolean }): LoadedHooks {
   const loaded: LoadedHooks = { hooks: [], warnings: [], waiting: [] };
   for (const each of hookFiles(place)) {
@@ -48,14 +48,14 @@ export function loadHooks(place: HookPaths, { trusted }: { trusted: boolean }): 
   return { ...loaded, hooks: withoutRepeats(loaded.hooks) };
 }
 
-/** All hooks, with those that waited, in the order of their levels. */
+/** Returns all hooks including the waiting ones, ordered by level. */
 export function withWaiting({ hooks, waiting }: LoadedHooks, place: HookPaths): Hook[] {
   const rank = hookFiles(place).map(({ file }) => file);
   const all = [...hooks, ...waiting.flatMap((each) => each.hooks)];
   return withoutRepeats(all).sort((left, right) => rank.indexOf(left.file) - rank.indexOf(right.file));
 }
 
-/** Hooks that the user gave for one run: the JSON itself, or a file with it. Throws for what cannot be understood. */
+/** Reads hooks given for one run, as inline JSON or a file. Throws if they cannot be parsed. */
 export function readGivenHooks(given: string, cwd: string): { hooks: Hook[]; warnings: string[] } {
   const isText = given.trimStart().startsWith("{");
   const file = isText ? "--hooks" : resolve(given);
@@ -68,7 +68,7 @@ export function readGivenHooks(given: string, cwd: string): { hooks: Hook[]; war
   return { hooks: entries.map((entry) => ({ ...entry, level: "user", file, cwd })), warnings };
 }
 
-/** Those of a plugin, in either format: Cursor's run in its folder, Claude's in the workspace. */
+/** Reads a plugin's hooks in either format: Cursor's run in the plugin's folder, Claude's in the workspace. */
 export function pluginHooks(plugin: Plugin, workspace: string): { hooks: Hook[]; warnings: string[] } {
   const warnings: string[] = [];
   const hooks = plugin.hooks.flatMap(({ file, content }) => {
@@ -92,7 +92,7 @@ function objectOr(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** What stands in one file, whether or not it may run; undefined where there is none. */
+/** Reads the hooks of one file, whether or not they may run; undefined if there is no file. */
 export function readHookFile({
   level,
   format,
@@ -112,12 +112,12 @@ export function readHookFile({
   return { text: found.text, hooks, warnings };
 }
 
-/** A script that was installed for Cursor and for Claude Code stands in both files, and both are read here: it runs once. */
+/** A script installed for both Cursor and Claude Code is in both files, and both are read here: it must run only once. */
 function withoutRepeats(hooks: readonly Hook[]): Hook[] {
   return hooks.filter((hook) => !repeatedBy(hook, hooks));
 }
 
-/** The entry of Cursor's that does all that this one of Claude's would do. */
+/** Returns the Cursor hook that does everything this Claude hook would do. */
 export function repeatedBy(hook: Hook, running: readonly Hook[]): Hook | undefined {
   if (hook.format !== "claude") return undefined;
   const script = scriptOf(hook);
@@ -125,7 +125,7 @@ export function repeatedBy(hook: Hook, running: readonly Hook[]): Hook | undefin
   return running.find((other) => other.format === "cursor" && scriptOf(other) === script && covers(other, hook));
 }
 
-/** One that runs less often, or is milder when it fails, takes nobody's place. */
+/** A hook that runs less often, or is less strict when it fails, does not replace another. */
 function covers(other: Hook, hook: Hook): boolean {
   const hears = other.matcher === undefined || other.matcher === matcherOf(hook);
   const strictness = ({ failClosed }: Hook) => (failClosed === undefined ? 1 : failClosed ? 2 : 0);
@@ -136,7 +136,7 @@ function matcherOf({ matcher }: Hook): string | undefined {
   return matcher === undefined ? undefined : renamedTools(matcher, cursorToolNames);
 }
 
-/** `X --host cursor` and `X --host claude` are the same script. Undefined: who calls it was not said. */
+/** `X --host cursor` and `X --host claude` are the same script. Returns undefined without `--host`. */
 function scriptOf({ command, format, cwd }: Hook): string | undefined {
   const end = ` --host ${format}`;
   if (!command?.endsWith(end)) return undefined;

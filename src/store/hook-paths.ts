@@ -1,17 +1,17 @@
-// Where hook files may lie, the highest level first. Asked at every start, so it loads nothing.
+// Lists the possible paths of hook files, highest level first. It runs at every start, so it imports nothing heavy.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-/** In the order of their rank. */
+/** The levels, highest first. */
 export type HookLevel = "enterprise" | "project" | "user" | "claude local" | "claude project" | "claude user";
 
 export type HookFile = {
   level: HookLevel;
   format: "cursor" | "claude";
   file: string;
-  /** Where its commands run. */
+  /** The folder its commands run in. */
   cwd: string;
-  /** It lies in the project: whoever wrote the project wrote it. */
+  /** The file is in the project, so the project's authors control it. */
   ofProject: boolean;
 };
 
@@ -20,7 +20,7 @@ export type HookPaths = {
   workspace: string;
   home: string;
   platform?: NodeJS.Platform;
-  /** Instead of the system's own. */
+  /** Replaces the system's own path. */
   enterpriseFile?: string;
 };
 
@@ -29,7 +29,7 @@ const enterpriseFiles: Partial<Record<NodeJS.Platform, string>> = {
   win32: "C:\\ProgramData\\Cursor\\hooks.json",
 };
 
-/** All that may be, whether or not they are there. */
+/** Returns all possible files, whether or not they exist. */
 export function hookFiles({ configDir, workspace, home, platform, enterpriseFile }: HookPaths): HookFile[] {
   const enterprise = enterpriseFile ?? enterpriseFiles[platform ?? process.platform] ?? "/etc/cursor/hooks.json";
   const cursor = { format: "cursor" as const };
@@ -42,12 +42,12 @@ export function hookFiles({ configDir, workspace, home, platform, enterpriseFile
     { ...claude, level: "claude project", file: join(workspace, ".claude", "settings.json"), ofProject: true },
     { ...claude, level: "claude user", file: join(home, ".claude", "settings.json"), ofProject: false },
   ];
-  // Working in the home directory: these are the user's own, and each file counts once.
+  // In the home directory, these are the user's own files, and each file counts once.
   const own = new Set(files.filter((each) => !each.ofProject).map((each) => each.file));
   return files.filter((each) => !each.ofProject || !own.has(each.file));
 }
 
-/** Asked at every start: a look, no reading. */
+/** Called at every start, so it checks for existence without reading. */
 export function hasHookFiles(paths: HookPaths): boolean {
   return hookFiles(paths).some(({ file }) => existsSync(file));
 }

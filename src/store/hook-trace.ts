@@ -1,4 +1,4 @@
-// The trace of the last run's hook calls, a line for each: what `hooks trace` shows.
+// Writes and reads the trace of the last run's hook calls, one line each, shown by `hooks trace`.
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isObject, tryParse } from "../json/object.ts";
@@ -7,35 +7,35 @@ import { replaceFile } from "./json-file.ts";
 import { projectDir } from "./project.ts";
 
 export type HookTraceLine = {
-  /** ISO time of its start. */
+  /** The ISO time of its start. */
   at: string;
   event: string;
-  /** The file that it stands in, and where. */
+  /** The hook file, and the entry in it. */
   source: string;
-  /** Or the prompt of a prompt hook. */
+  /** The command, or the prompt of a prompt hook. */
   command: string;
   ms: number;
-  /** Null: ended by a signal, never started, or no command at all. */
+  /** Null if it was ended by a signal, never started, or is not a command. */
   exit: number | null;
-  /** In a word or two: allow, deny, ask, stop, context, follow-up, failed, nothing. */
+  /** The answer in a word or two: allow, deny, ask, stop, context, follow-up, failed, nothing. */
   answer: string;
   note: string;
 };
 
 type TracePaths = { configDir: string; workspace: string };
 
-const mostLines = 1000;
+const maxLines = 1000;
 const longestText = 2000;
 
 export type HookTrace = (line: HookTraceLine) => void;
 
-/** Takes the place of the last run's with its first line. A trace that cannot be written is no reason to stop. */
+/** The first line replaces the last run's trace. A failed write does not stop the run. */
 export function openHookTrace(paths: TracePaths, redact: (text: string) => string): HookTrace {
   const file = traceFile(paths);
   let lines = 0;
   const short = (text: string) => redactedStart(text, longestText, redact);
   return (line) => {
-    if (lines >= mostLines) return;
+    if (lines >= maxLines) return;
     const kept = { ...line, command: short(line.command), note: short(line.note) };
     const text = `${JSON.stringify(kept)}\n`;
     try {
@@ -43,12 +43,12 @@ export function openHookTrace(paths: TracePaths, redact: (text: string) => strin
       else appendFileSync(file, text);
       lines++;
     } catch {
-      lines = mostLines;
+      lines = maxLines;
     }
   };
 }
 
-/** Empty where no run had hooks yet. Lines of another version are left out. */
+/** Returns an empty list if no run had hooks yet. Lines of another version are skipped. */
 export function readHookTrace(paths: TracePaths): HookTraceLine[] {
   let text: string;
   try {

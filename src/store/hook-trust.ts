@@ -1,4 +1,4 @@
-// Which hooks of a project the user has approved: a hash of each file as it stood, beside the marker of trust.
+// Records which hooks of a project the user has approved: a hash of each file, next to the trust marker.
 import { join, relative } from "node:path";
 import { isObject, tryParse } from "../json/object.ts";
 import { sha256 } from "./chats/sha256.ts";
@@ -8,7 +8,7 @@ import { projectDir } from "./project.ts";
 
 type TrustPaths = { configDir: string; workspace: string };
 
-/** A single changed character counts, also in a script that it names: what would run is what was seen, or it does not run. */
+/** Any change counts, also in a script that the file names: only what the user has seen may run. */
 export function isApproved(place: TrustPaths, file: string, text: string): boolean {
   return approvedIn(place)[nameOf(place, file)] === hashOf(place, text);
 }
@@ -18,7 +18,7 @@ function hashOf({ workspace }: TrustPaths, text: string): string {
   return behind === "" ? sha256(text) : sha256(`${text}\0${behind}`);
 }
 
-/** The command lines in a hook file of either format. Where it cannot be taken apart, all of it counts. */
+/** Returns the command lines in a hook file of either format; the whole text if it cannot be parsed. */
 function commandsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (Array.isArray(value)) return value.flatMap((each) => (typeof each === "string" ? [] : commandsIn(each)));
@@ -28,7 +28,7 @@ function commandsIn(value: unknown): string[] {
   );
 }
 
-/** From now on, until the file changes. */
+/** Approves these files until they change. */
 export function approveHooks(place: TrustPaths, files: readonly { file: string; text: string }[]): void {
   if (files.every(({ file, text }) => isApproved(place, file, text))) return;
   const approved = { ...approvedIn(place) };
@@ -36,7 +36,7 @@ export function approveHooks(place: TrustPaths, files: readonly { file: string; 
   save(place, approved);
 }
 
-/** What was approved in one workspace is approved in another, by the same hashes. */
+/** Copies the approvals of one workspace to another, with the same hashes. */
 export function inheritHooks(from: TrustPaths, to: string): void {
   const files = approvedIn(from);
   if (Object.keys(files).length === 0) return;
@@ -50,11 +50,11 @@ function save(place: TrustPaths, files: Record<string, unknown>): void {
 function approvedIn(place: TrustPaths): Record<string, unknown> {
   try {
     const record = readJson(recordFile(place)) ?? {};
-    // Two workspaces can share the folder; the path inside tells them apart.
+    // Two workspaces can share the folder; the recorded path tells them apart.
     if (record["workspacePath"] !== place.workspace || !isObject(record["files"])) return {};
     return record["files"];
   } catch {
-    return {}; // what cannot be read approves nothing
+    return {}; // an unreadable record approves nothing
   }
 }
 

@@ -1,14 +1,14 @@
-// Databases that can be thrown away, because what they hold can be made again: indexes.
+// Opens index databases, which can be deleted at any time because their content can be rebuilt.
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Database, openDatabase, openShared } from "./sqlite.ts";
 
 export const inMemory = ":memory:";
 
-/** `version`: counted up when the tables change. `settings`: pragmas. */
+/** `version` increases when the tables change. `settings` are pragmas. */
 export type IndexTables = { version: number; names: readonly string[]; create: string; settings: string };
 
-/** An index of another version is made anew. */
+/** Recreates the tables of an index of another version. */
 export function openIndex(path: string, { version, names, create, settings }: IndexTables): Database {
   if (path !== inMemory) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const database = path === inMemory ? openDatabase(path) : openShared(path);
@@ -21,7 +21,7 @@ export function openIndex(path: string, { version, names, create, settings }: In
     database.exec(settings);
     if (isCurrent()) return database;
     transact(database, () => {
-      // Another process may have been quicker.
+      // Another process may have been faster.
       if (isCurrent()) return;
       for (const name of names) database.exec(`DROP TABLE IF EXISTS ${name}`);
       database.exec(`${create} PRAGMA user_version = ${version}`);
@@ -33,7 +33,7 @@ export function openIndex(path: string, { version, names, create, settings }: In
   }
 }
 
-/** All of it or nothing. */
+/** Runs `work` in a transaction. */
 export function transact<T>(database: Database, work: () => T): T {
   database.exec("BEGIN IMMEDIATE");
   try {

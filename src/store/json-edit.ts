@@ -1,4 +1,4 @@
-// Changes a JSON text that people edit: comments, order and every other field stay as they are.
+// Edits a JSON text that people also edit: comments, order and all other fields are preserved.
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "../json/object.ts";
 import { type JsonRange, parseJsonc, pastBlanks, rangesIn } from "./jsonc.ts";
@@ -6,13 +6,13 @@ import { type JsonRange, parseJsonc, pastBlanks, rangesIn } from "./jsonc.ts";
 type JsonPath = readonly (string | number)[];
 
 export type JsonEdit =
-  /** At the end of a list, which is made where there is none. */
+  /** Appends to a list, which is created if missing. */
   | { type: "append"; path: JsonPath; value: unknown }
-  /** A new member of an object. */
+  /** Adds a new member to an object. */
   | { type: "set"; path: JsonPath; value: unknown }
   | { type: "remove"; path: JsonPath };
 
-/** Checked: read again, it says what it said, and the changes. Undefined: there is no file yet. */
+/** Applies the edits, and checks that the new text parses to the expected value. `text` is undefined if there is no file yet. */
 export function editJson(text: string | undefined, edits: readonly JsonEdit[]): string {
   if (text === undefined) return `${JSON.stringify(edits.reduce(applied, {}), null, 2)}\n`;
   const mark = text.startsWith("\ufeff") ? "\ufeff" : "";
@@ -23,7 +23,7 @@ export function editJson(text: string | undefined, edits: readonly JsonEdit[]): 
   return mark + changed;
 }
 
-/** The same on values: what the text must say in the end. */
+/** Applies an edit to the parsed value, to get the expected result. */
 function applied(content: JsonObject, { path, ...edit }: JsonEdit): JsonObject {
   const next = structuredClone(content);
   let holder: unknown = next;
@@ -47,7 +47,7 @@ function edited(text: string, edit: JsonEdit): string {
   if (edit.type === "remove") return removed(text, places, edit.path);
   const list = edit.type === "append" ? places.get(nameOf(edit.path)) : undefined;
   if (list) return inserted(text, list, edit.value);
-  // The deepest object on the way that is there gets the rest of the way as its member.
+  // The deepest existing object on the path gets the rest of the path as a new member.
   let depth = edit.path.length - 1;
   while (depth > 0 && !places.has(nameOf(edit.path.slice(0, depth)))) depth--;
   const value = edit.type === "append" ? [edit.value] : edit.value;
@@ -55,7 +55,7 @@ function edited(text: string, edit: JsonEdit): string {
   return inserted(text, places.get(nameOf(edit.path.slice(0, depth)))!, member, String(edit.path[depth]));
 }
 
-/** At the end of an object or a list, on lines of its own where the last one has that. */
+/** Inserts at the end of an object or a list, on separate lines if the last item is. */
 function inserted(text: string, { start, end, lastChild }: JsonRange, value: unknown, key?: string): string {
   const close = end - 1;
   const lineBreak = text.includes("\r\n") ? "\r\n" : "\n";
@@ -64,14 +64,14 @@ function inserted(text: string, { start, end, lastChild }: JsonRange, value: unk
   const onLines = (indent: string) => name + JSON.stringify(value, null, step).replaceAll("\n", lineBreak + indent);
   const onOne = () => name + JSON.stringify(value);
   if (lastChild === undefined) {
-    // In a file of one line it stays on that line; a comment inside may reach to the end of its line.
+    // A file of one line stays on one line; a comment inside may extend to the end of its line.
     if (text.slice(start + 1, close).trim() === "" && !text.trim().includes("\n"))
       return `${text.slice(0, start + 1)}${onOne()}${text.slice(close)}`;
     const indent = indentAt(text, start);
     const head = text.slice(0, close).trimEnd();
     return `${head}${lineBreak}${indent}${step}${onLines(indent + step)}${lineBreak}${indent}${text.slice(close)}`;
   }
-  // Behind the last one may stand a comma, and a comment that belongs to it.
+  // The last item may be followed by a comma and a comment that belongs to it.
   const rest = /^([ \t]*,)?((?:[ \t]|\/\*(?:(?!\*\/).)*\*\/)*(?:\/\/[^\r\n]*)?)/.exec(text.slice(lastChild, close))!;
   const [whole, comma = "", tail = ""] = rest;
   const after = lastChild + whole.length;
@@ -82,7 +82,7 @@ function inserted(text: string, { start, end, lastChild }: JsonRange, value: unk
   return `${text.slice(0, lastChild)},${tail.trimEnd()}${separator}${entry}${comma.trim()}${text.slice(after)}`;
 }
 
-/** With its comma, and with its name where it has one. Comments around it stay. */
+/** Removes an item with its comma, and its key if it has one. Comments around it stay. */
 function removed(text: string, places: Map<string, JsonRange>, path: JsonPath): string {
   const holder = places.get(nameOf(path.slice(0, -1)))!;
   const children = childrenOf(places, holder);
@@ -93,7 +93,7 @@ function removed(text: string, places: Map<string, JsonRange>, path: JsonPath): 
   const hasCommaBehind = text[comma] === ",";
   const first = index === 0 ? pastBlanks(text, before) : pastBlanks(text, pastBlanks(text, before) + 1);
   const behind = hasCommaBehind ? text.slice(place.end, comma) + text.slice(comma + 1) : text.slice(place.end);
-  // The blanks in front go with it, a comment there does not; the end of its line goes only where another one follows.
+  // Remove the blanks before it, but not a comment there; keep its line break unless another one follows.
   const gap = text.slice(before, first);
   const isLine = /\/\/[^\n]*\s*$/.test(gap.replace(/\/\*[\s\S]*?\*\//g, "")) && !/^[ \t]*\r?\n/.test(behind);
   const from = isLine ? first : first - /\s*$/.exec(gap)![0].length;
@@ -102,12 +102,12 @@ function removed(text: string, places: Map<string, JsonRange>, path: JsonPath): 
     const isEmpty = children.length === 1 && /^\s*$/.test(behind.slice(0, behind.search(/[\]}]/)));
     return head + (isEmpty && from === holder.start + 1 ? behind.trimStart() : behind);
   }
-  // The last one: the comma that stood in front of it has nothing to separate any more.
+  // For the last item, also remove the comma before it.
   const separator = pastBlanks(text, before);
   return text.slice(0, separator) + text.slice(separator + 1, from) + behind;
 }
 
-/** Only the next level, in order. */
+/** Returns only direct children, in order. */
 function childrenOf(places: Map<string, JsonRange>, holder: JsonRange): JsonRange[] {
   const children: JsonRange[] = [];
   for (const place of places.values()) {
@@ -124,7 +124,7 @@ function nameOf(path: JsonPath): string {
   );
 }
 
-/** The blanks that the line of a character begins with. */
+/** Returns the indentation of the line at a position. */
 function indentAt(text: string, at: number): string {
   const from = text.lastIndexOf("\n", at - 1) + 1;
   return /^[ \t]*/.exec(text.slice(from))![0];

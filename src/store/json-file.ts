@@ -1,4 +1,4 @@
-// JSON files that people edit: read with care, saved whole or not at all.
+// Reads JSON files that people edit with strict checks, and saves them atomically.
 
 import { isUtf8 } from "node:buffer";
 import {
@@ -22,14 +22,17 @@ import { systemErrorText } from "../text/system-error.ts";
 import { withFileLock } from "./file-lock.ts";
 import { deepest, JsonTextError, parseJsonc } from "./jsonc.ts";
 
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 
-/** The object in a file; undefined when there is no file. Anything else that is wrong stops the caller: the file may hold deny rules. */
+/**
+ * Returns the object in a file, or undefined if there is no file. Throws for any other problem, since the file may hold deny
+ * rules.
+ */
 export function readJson(file: string): JsonObject | undefined {
   return readJsonText(file)?.value;
 }
 
-/** The same, with the text that it was read from: for whoever keeps a hash of it. */
+/** Also returns the text it was parsed from, for callers that hash it. */
 export function readJsonText(file: string): { value: JsonObject; text: string } | undefined {
   const bytes = readBytes(file);
   if (bytes === undefined) return undefined;
@@ -40,8 +43,8 @@ export function readJsonText(file: string): { value: JsonObject; text: string } 
 }
 
 /**
- * Read, change, write, with every other process locked out. `update` gets a copy it may keep or change; undefined
- * from it means: leave the file. A file that cannot be read is never written over.
+ * Reads, changes and writes a file under a lock. `update` gets a copy that it may keep or change, and returns undefined to leave
+ * the file alone. A file that cannot be read is never overwritten.
  */
 export function saveJson(file: string, update: (current: JsonObject) => JsonObject | undefined): void {
   makeFolder(dirname(file));
@@ -51,7 +54,7 @@ export function saveJson(file: string, update: (current: JsonObject) => JsonObje
   });
 }
 
-/** A whole file, owner-only, or the old one: never a half. A link stays a link. */
+/** Replaces a file atomically. A new file is owner-only; an existing one keeps its mode. A link stays a link. */
 export function replaceFile(file: string, text: string, mayStillWrite: () => boolean = () => true): void {
   makeFolder(dirname(file));
   const target = realOf(file);
@@ -61,7 +64,7 @@ export function replaceFile(file: string, text: string, mayStillWrite: () => boo
     const handle = openSync(temporary, "wx", 0o600);
     try {
       if (mode !== undefined) fchmodSync(handle, mode & 0o777);
-      writeFileSync(handle, text); // all of it, also where the system takes it in pieces
+      writeFileSync(handle, text); // writes everything, even if the system splits it
       fsyncSync(handle);
     } finally {
       closeSync(handle);
@@ -89,20 +92,20 @@ export function makeFolder(folder: string, mode = 0o700): void {
 
 function readBytes(file: string): Buffer | undefined {
   try {
-    // Asked without an exception: most of these files are missing, and a stack trace costs more than the question.
+    // Avoid an exception: most of these files are missing, and a stack trace costs more than the check.
     const stat = statSync(file, { throwIfNoEntry: false });
     if (!stat) {
       if (isLink(file)) throw unreadable(file, "it is a broken link");
       return undefined;
     }
     if (!stat.isFile()) throw unreadable(file, "it is not a regular file");
-    if (stat.size > mostBytes) {
+    if (stat.size > maxBytes) {
       throw new UserError(
         "CONFIG_TOO_LARGE",
-        `${file} has ${stat.size} bytes; the limit is ${mostBytes}. Make it shorter.`,
+        `${file} has ${stat.size} bytes; the limit is ${maxBytes}. Make it shorter.`,
       );
     }
-    // Also for root, who could: whoever takes the owner's right to read away does not want it read.
+    // Also applies to root, who could read anyway: a file without read permission is not meant to be read.
     const readable = stat.uid === process.getuid?.() ? 0o400 : 0o444;
     if (process.platform !== "win32" && (stat.mode & readable) === 0)
       throw unreadable(file, "its owner may not read it");
@@ -138,7 +141,7 @@ function parseText(file: string, text: string): unknown {
   }
 }
 
-/** The engine's own parser; undefined when it refuses, or keeps only one of two equal keys. */
+/** Uses JSON.parse; returns undefined if it fails, or if it dropped one of two equal keys. */
 function parseQuickly(text: string): { value: unknown } | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -160,7 +163,7 @@ function countKeys(value: unknown, depth: number): number {
   return count;
 }
 
-/** Strings that a colon follows. Only right for a text that is known to be JSON. */
+/** Counts strings followed by a colon. Only correct for valid JSON. */
 function writtenKeys(text: string): number {
   const strings = /"[^"\\]*(?:\\.[^"\\]*)*"([ \t\r\n]*:)?/g;
   let count = 0;

@@ -1,4 +1,4 @@
-// JSON with comments and trailing commas, and nothing else: the slow, exact reader behind the fast one.
+// Parses JSON with comments and trailing commas, and no other extensions: the slow, exact parser behind the fast one.
 
 import { put, tryParse } from "../json/object.ts";
 
@@ -18,30 +18,30 @@ export class JsonTextError extends Error {
 export const deepest = 100;
 
 const blanks = /(?:[ \t\r\n]+|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
-/** What may stand in a string, up to its end or the first fault. */
+/** The content of a string, up to its end or the first fault. */
 const inString = /(?:[^"\\\x00-\x1f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*/y;
 const word = /[^\s,\]}:"/[{]*/y;
 
-/** Where the run of a sticky pattern that begins at `at` ends. */
+/** Returns the end of the sticky pattern's match at `at`. */
 function endOf(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return at + pattern.exec(text)![0].length;
 }
 
-/** Behind blanks and comments. */
+/** Skips blanks and comments. */
 export function pastBlanks(text: string, at: number): number {
   return endOf(blanks, text, at);
 }
 
-/** Throws JsonTextError. Duplicate keys are an error: which of two deny lists is meant cannot be known. */
+/** Throws a JsonTextError. Duplicate keys are an error: which of two deny lists is meant cannot be known. */
 export function parseJsonc(text: string): unknown {
   return read(new Reader(text));
 }
 
-/** From the first character of a value to behind its last; `lastChild`: behind the last one inside. */
+/** From the first character of a value to after its last; `lastChild` is the position after its last item. */
 export type JsonRange = { start: number; end: number; lastChild?: number };
 
-/** Where each value stands, by its path: `permissions.allow[2]`; the whole is the empty path. Throws as parseJsonc does. */
+/** Returns the range of each value by its path: `permissions.allow[2]`; the root has the empty path. Throws as parseJsonc does. */
 export function rangesIn(text: string): Map<string, JsonRange> {
   const ranges = new Map<string, JsonRange>();
   read(new Reader(text, ranges));
@@ -69,7 +69,7 @@ class Reader {
     throw new JsonTextError(message, this.text, at);
   }
 
-  /** The text may end where something else should stand. */
+  /** Fails with `what`, or with a message about the end of the text. */
   miss(what: string): never {
     return this.fail(this.at >= this.text.length ? "unexpected end of the text" : what);
   }
@@ -118,7 +118,7 @@ class Reader {
     return result;
   }
 
-  /** All between two brackets. The last one may have a comma behind it. */
+  /** Reads all items between two brackets. The last one may have a trailing comma. */
   items(close: string, range: JsonRange, readItem: () => void): void {
     this.at++;
     while (true) {

@@ -1,4 +1,4 @@
-// Which MCP servers and tools the user has approved: hashes of what was seen, kept where no agent writes.
+// Records which MCP servers and tools the user has approved: hashes of their definitions, stored where no agent writes.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { canonicalJson, isObject, type JsonObject } from "../json/object.ts";
@@ -10,7 +10,7 @@ import { projectDir } from "./project.ts";
 
 export type ApprovalContext = VariableContext & { configDir: string };
 
-/** The exact definition was approved, and so were the files in the workspace that it names, as they are now. */
+/** Returns whether this exact definition was approved, with the workspace files that it names in their current state. */
 export function isApprovedServer(server: McpServer, context: ApprovalContext): boolean {
   const saved = objectAt(recordOf(context), "servers", keyOf(server));
   if (saved["hash"] === definitionHash(server))
@@ -18,7 +18,7 @@ export function isApprovedServer(server: McpServer, context: ApprovalContext): b
   return isApprovedByOriginal(server, context);
 }
 
-/** From now on, until the definition or a file behind it changes. */
+/** Approves a server until its definition or a file behind it changes. */
 export function approveServer(server: McpServer, context: ApprovalContext): void {
   const entry = { hash: definitionHash(server), files: serverHashes(server, context) };
   update(context, (record) => ({ ...record, servers: { ...objectAt(record, "servers"), [keyOf(server)]: entry } }));
@@ -33,18 +33,18 @@ export function disableServer({ name }: McpServer, context: ApprovalContext): vo
   update(context, (record) => ({ ...record, disabled: [...new Set([...disabledIn(record), name])] }));
 }
 
-/** Its tools are approved as they will be seen next. */
+/** Enables a server, and approves its tools as they are next seen. */
 export function enableServer(server: McpServer, context: ApprovalContext): void {
   update(context, (record) => ({ ...record, disabled: disabledIn(record).filter((name) => name !== server.name) }));
   updatePins(server, context, () => undefined);
 }
 
-/** `new`: never seen. `changed`: it is described differently than when it was first seen or last approved. */
+/** `new`: never seen. `changed`: the description differs from when it was first seen or last approved. */
 export type ToolPinStatus = "new" | "same" | "changed";
 
 export type ToolDescription = { name: string; description?: string | undefined; schema: unknown };
 
-/** What tools were seen with a server, and what each looked like. */
+/** The tools seen with a server, and a hash of each. */
 export class ToolPins {
   readonly #server: McpServer;
   readonly #place: ApprovalContext;
@@ -61,7 +61,7 @@ export class ToolPins {
     return this.#seen[tool.name] === toolHash(tool) ? "same" : "changed";
   }
 
-  /** What is new is remembered as it is; what changed stays as it was, until somebody says yes to it. */
+  /** Records new tools; changed tools keep their old hash until the user approves them. */
   remember(tools: readonly ToolDescription[]): void {
     this.#save(tools.filter((tool) => this.status(tool) === "new"));
   }
@@ -78,7 +78,7 @@ export class ToolPins {
   }
 }
 
-/** A user's server is the same in every workspace; a project's is approved for its workspace alone. */
+/** A user's server is the same in every workspace; a project's is approved for its workspace only. */
 function pinsRecord(server: McpServer, context: ApprovalContext): JsonObject {
   return server.scope === "user" ? (readJson(userFile(context)) ?? {}) : recordOf(context);
 }
@@ -106,7 +106,7 @@ function projectFile({ configDir, workspace }: ApprovalContext): string {
   return join(projectDir(configDir, workspace), "mcp-approved.json");
 }
 
-/** Two workspaces can share the folder; the path inside tells them apart. */
+/** Two workspaces can share the folder; the recorded path tells them apart. */
 function recordOf(context: ApprovalContext): JsonObject {
   return ofWorkspace(readJson(projectFile(context)) ?? {}, context);
 }
@@ -132,12 +132,12 @@ function disabledIn({ disabled }: JsonObject): string[] {
   return Array.isArray(disabled) ? disabled.filter((name) => typeof name === "string") : [];
 }
 
-/** Names are scoped by the file that they stand in. */
+/** Names are scoped by their file. */
 function keyOf({ scope, file, name }: McpServer): string {
   return scope === "user" ? name : `${file}#${name}`;
 }
 
-/** Everything that decides what is started or connected to; how it is written down does not. */
+/** Hashes everything that decides what is started or connected to; formatting does not count. */
 function definitionHash({ definition }: McpServer): string {
   const { disabled: _disabled, alwaysAllow: _allowed, ...decisive } = definition;
   return sha256(canonicalJson(decisive));
@@ -147,7 +147,7 @@ function toolHash({ name, description, schema }: ToolDescription): string {
   return sha256(canonicalJson({ name, description: description ?? "", schema }));
 }
 
-/** The original's own approvals: a list of `<server>-<first 16 digits of a hash of path and definition>`. */
+/** Reads the original CLI's approvals: a list of `<server>-<first 16 digits of a hash of path and definition>`. */
 function isApprovedByOriginal({ name, definition, file, scope }: McpServer, context: ApprovalContext): boolean {
   if (scope !== "project" || file !== join(context.workspace, ".cursor", "mcp.json")) return false;
   try {
@@ -157,6 +157,6 @@ function isApprovedByOriginal({ name, definition, file, scope }: McpServer, cont
     const hash = sha256(JSON.stringify({ path: context.workspace, server: definition })).slice(0, 16);
     return Array.isArray(listed) && listed.includes(`${name}-${hash}`);
   } catch {
-    return false; // what cannot be read approves nothing
+    return false; // an unreadable record approves nothing
   }
 }

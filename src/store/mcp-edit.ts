@@ -1,18 +1,18 @@
-// Adds a server to a file that people edit, and takes one out: everything else in it stays as it is.
+// Adds or removes a server in a file that people edit; everything else in it is preserved.
 import { isObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { type ConfigFile, editConfig } from "./config-edit.ts";
 import { editJson, type JsonEdit } from "./json-edit.ts";
 import type { McpDefinition } from "./mcp-servers.ts";
 
-/** False: there is one of this name, and the file was left alone. */
+/** Returns false if the name exists; the file is then left alone. */
 export function addServer(target: ConfigFile, name: string, definition: McpDefinition): boolean {
   return edit(target, (names) =>
     names.includes(name) ? undefined : [{ type: "set", path: ["mcpServers", name], value: definition }],
   );
 }
 
-/** False: there is none of this name. */
+/** Returns false if there is no server of this name. */
 export function removeServer(target: ConfigFile, name: string): boolean {
   return edit(target, (names) => (names.includes(name) ? [{ type: "remove", path: ["mcpServers", name] }] : undefined));
 }

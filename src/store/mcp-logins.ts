@@ -1,10 +1,10 @@
-// Logins at MCP servers: one owner-only file, one entry for each address, so that no other server is ever given a token.
+// Stores logins for MCP servers in one owner-only file, by address, so that no other server ever receives a token.
 import { chmodSync } from "node:fs";
 import { isObject, type JsonObject } from "../json/object.ts";
 import { readJson, saveJson } from "./json-file.ts";
 import { mcpLoginFile } from "./mcp-paths.ts";
 
-/** `client`: how we are known at the authorization server; `redirectUrl`: what it was registered with. */
+/** `client` is the registration at the authorization server; `redirectUrl` is the one it was registered with. */
 export type McpLogin = { tokens?: JsonObject; client?: JsonObject; redirectUrl?: string };
 
 export function readLogin(configDir: string, url: URL): McpLogin {
@@ -18,7 +18,7 @@ export function readLogin(configDir: string, url: URL): McpLogin {
   };
 }
 
-/** `change` gets what is saved now, which another process may have renewed; undefined from it: forget the login. */
+/** `change` gets the saved login, which another process may have renewed, and returns undefined to forget it. */
 export function updateLogin(configDir: string, url: URL, change: (login: McpLogin) => McpLogin | undefined): void {
   const file = mcpLoginFile(configDir);
   saveJson(file, (current) => {
@@ -26,11 +26,11 @@ export function updateLogin(configDir: string, url: URL, change: (login: McpLogi
     const next = change(isObject(entry) ? (entry as McpLogin) : {});
     return { ...current, version: 1, servers: next ? { ...others, [keyOf(url)]: next } : others };
   });
-  // A file that was made by hand may be readable by others.
+  // A file created by hand may be readable by others.
   chmodSync(file, 0o600);
 }
 
-/** Everything in there that must never be shown. */
+/** Returns all secrets in the file, which must never be shown. */
 export function readTokens(configDir: string): string[] {
   return Object.values(entriesIn(readJson(mcpLoginFile(configDir)) ?? {})).flatMap((entry) => {
     const { tokens, client } = isObject(entry) ? entry : {};
@@ -42,7 +42,7 @@ export function readTokens(configDir: string): string[] {
   });
 }
 
-/** True: there was one. */
+/** Returns whether there was a login. */
 export function forgetLogin(configDir: string, url: URL): boolean {
   if (!readLogin(configDir, url).tokens && !readLogin(configDir, url).client) return false;
   updateLogin(configDir, url, () => undefined);

@@ -1,21 +1,21 @@
-// Where MCP servers may be configured, the nearest first. Asked at every start, so it loads nothing.
+// Lists the possible paths of MCP configuration, nearest first. It runs at every start, so it imports nothing heavy.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** `flag`: given for one run by --mcp-config. */
+/** `flag` is given for one run by --mcp-config. */
 export type McpScope = "flag" | "project" | "user";
 
-/** `folder`: what relative paths in it are relative to. */
+/** Relative paths in the file are relative to `folder`. */
 export type McpFile = { scope: McpScope; file: string; folder: string };
 
 export type McpPaths = { configDir: string; workspace: string; home: string };
 
-/** All that may be, whether or not they are there: the project's own, those of the folders around it, the user's. */
+/** Returns all possible files, whether or not they exist: the project's own, those of the folders around it, the user's. */
 export function mcpFiles({ configDir, workspace, home }: McpPaths): McpFile[] {
   const own = userMcpFile(configDir);
   const files = foldersUp(workspace, home)
     .map((folder): McpFile => ({ scope: "project", file: projectMcpFile(folder), folder }))
-    // Working in the home directory: that file is the user's own.
+    // In the home directory, this file is the user's own.
     .filter(({ file }) => file !== own);
   return [...files, { scope: "user", file: own, folder: workspace }];
 }
@@ -32,12 +32,12 @@ export function userMcpFile(configDir: string): string {
   return join(configDir, "mcp.json");
 }
 
-/** Tokens of servers that one logs in to. */
+/** The tokens of servers that require a login. */
 export function mcpLoginFile(configDir: string): string {
   return join(configDir, "mcp-auth.json");
 }
 
-/** Up to the root of the repository; where there is none, up to the home directory or the root of all. */
+/** Returns the folders up to the root of the repository; without one, up to the home directory or the file system's root. */
 function foldersUp(workspace: string, home: string): string[] {
   const folders = [workspace];
   for (let folder = workspace; folder !== home && !existsSync(join(folder, ".git")); ) {

@@ -1,4 +1,4 @@
-// MCP servers as they stand in the files: each name with its definition, checked, not yet filled in.
+// Reads MCP servers from their files: each name with its checked definition, before variables are substituted.
 
 import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
@@ -20,25 +20,25 @@ const fields = {
   headers: namedTexts,
   /** An OAuth application that was registered by hand. */
   auth: { what: 'an object with a "CLIENT_ID"', is: isAuth },
-  /** Tools that need no further permission. Only where the user wrote it: projects permit themselves nothing. */
+  /** Tools that need no further permission. Ignored in project files: projects cannot grant themselves anything. */
   alwaysAllow: words,
   disabled: truth,
 };
 
 export type McpDefinition = Checked<typeof fields>;
 
-/** `auto`: streamable HTTP, and where the server knows only the older way, that. */
+/** `auto`: streamable HTTP, with a fallback to SSE for older servers. */
 export type McpTransport = "stdio" | "http" | "sse" | "auto";
 
 export type McpServer = McpFile & {
   name: string;
   definition: McpDefinition;
   transport: McpTransport;
-  /** Why it cannot be started as it is written. */
+  /** Why the server cannot be started as written. */
   problem?: string;
 };
 
-/** Throws for a file that is not JSON. A server that is described wrongly is kept, with what is wrong about it. */
+/** Throws for a file that is not JSON. An invalid server is kept, with its problem. */
 export function readMcpServers(place: McpPaths, warnings: string[]): McpServer[] {
   return mcpFiles(place).flatMap((place) => {
     const content = readJson(place.file);
@@ -83,7 +83,7 @@ function serverOf(name: string, entry: unknown, place: McpFile, warnings: string
 
 function wrongName(name: string): string[] {
   if (name.trim() === "" || name.length > 100) return ["its name must have 1 to 100 characters"];
-  // Rules say `Mcp(server:tool)`.
+  // Rules are written `Mcp(server:tool)`.
   return /[:\x00-\x1f\x7f]/.test(name) ? ["its name must not contain a colon or a control character"] : [];
 }
 
@@ -100,7 +100,7 @@ function transportOf({ type, command, url }: McpDefinition): { transport: McpTra
     return { transport: "stdio", problem: 'it has both "command" and "url": which one is meant?' };
   if (command === undefined && url === undefined)
     return { transport: "stdio", problem: 'it needs a "command" to start or a "url" to connect to' };
-  // Variables are filled in later.
+  // Variables are substituted later.
   if (url !== undefined && !url.includes("${") && !(URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)))
     return { transport: "http", problem: `"url" ${url} is not an http or https address` };
   const transport = command !== undefined ? "stdio" : "auto";

@@ -1,4 +1,4 @@
-// What a server's definition means here: variables filled in, the file of variables read, the environment as small as it can be.
+// Resolves a server's definition: substitutes variables, reads its envFile, and builds a minimal environment.
 import { readFileSync, statSync } from "node:fs";
 import { basename, isAbsolute, join, resolve, sep } from "node:path";
 import { systemErrorText } from "../text/system-error.ts";
@@ -9,10 +9,17 @@ export type VariableContext = { workspace: string; home: string; env: Readonly<R
 
 /** What is started or connected to. */
 export type ResolvedServer =
-  | { kind: "command"; command: string[]; cwd: string; env: Record<string, string> }
+  | {
+      kind: "command";
+      command: string[];
+      cwd: string;
+      env: Record<string, string>;
+      /** The variables that come from its envFile. */
+      fromFile?: Record<string, string>;
+    }
   | { kind: "url"; url: URL; headers: Record<string, string>; auth?: McpDefinition["auth"] };
 
-/** Why a definition cannot be filled in: a sentence without its end. */
+/** Why a definition cannot be resolved: a sentence without its full stop. */
 export class VariableProblem extends Error {}
 
 export function resolveServer(server: McpServer, context: VariableContext): ResolvedServer {
@@ -37,12 +44,13 @@ export function resolveServer(server: McpServer, context: VariableContext): Reso
     command: [programOf(fill(definition.command!), cwd), ...(definition.args ?? []).map(fill)],
     cwd,
     env: { ...smallEnvironment(context.env), ...fromFile, ...mapped(definition.env, fill) },
+    ...(definition.envFile !== undefined && { fromFile }),
   };
 }
 
 /**
- * What decides what a definition does, beyond what it says: an agent that may edit it could change that. A word may be a
- * script that names files (`bash -c '. ./run.sh'`), a variable may name what a program loads.
+ * Hashes the files that decide what a definition does, which an agent may be able to edit. An argument may be a script that names
+ * files (`bash -c '. ./run.sh'`), a variable may name what a program loads.
  */
 export function serverHashes(server: McpServer, context: VariableContext): Record<string, string> {
   const { definition, folder } = server;
@@ -57,7 +65,7 @@ export function serverHashes(server: McpServer, context: VariableContext): Recor
   try {
     return hashesBehind(words, { cwd: workingFolder(server, context), roots: [context.workspace, folder] });
   } catch {
-    return {}; // where it runs cannot be said, so that it does not start
+    return {}; // its working folder cannot be resolved, so it does not start
   }
 }
 
@@ -65,7 +73,7 @@ function workingFolder({ definition: { cwd }, folder }: McpServer, context: Vari
   return cwd === undefined ? folder : resolve(folder, substitute(cwd, context));
 }
 
-/** A path stays relative to where the server runs; a name is looked up in PATH. */
+/** A path is relative to the server's working folder; a bare name is looked up in PATH. */
 function programOf(command: string, cwd: string): string {
   return /[\\/]/.test(command) && !isAbsolute(command) ? join(cwd, command) : command;
 }
@@ -79,7 +87,7 @@ function resolvedAuth(auth: NonNullable<McpDefinition["auth"]>, fill: (text: str
   };
 }
 
-/** One pass: what a variable holds is not filled in again. */
+/** Substitutes in one pass: variables inside values are not expanded. */
 function substitute(text: string, { workspace, home, env }: VariableContext): string {
   const fixed: Record<string, string> = {
     userHome: home,

@@ -1,4 +1,4 @@
-// Prices of models that `models refresh` read: one file, which wins over those that we came with.
+// Stores the model prices read by `models refresh` in one file, which takes precedence over the built-in prices.
 import { join } from "node:path";
 import { isObject } from "../json/object.ts";
 import { readJson, saveJson } from "./json-file.ts";
@@ -9,7 +9,7 @@ export function pricesFile(configDir: string): string {
   return join(configDir, "model-prices.json");
 }
 
-/** Undefined where there are none, or none that can be used. */
+/** Returns undefined if there are none, or the file is not usable. */
 export function readPrices(configDir: string): SavedPrices | undefined {
   const content = readJson(pricesFile(configDir));
   if (content?.["version"] !== 1 || typeof content["asOf"] !== "string" || !isObject(content["vendors"]))

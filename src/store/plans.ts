@@ -1,4 +1,4 @@
-// Plans: what plan mode ended with, as Markdown files in the configuration directory.
+// Saves the plans of plan mode as Markdown files in the configuration directory.
 import { dirname, join } from "node:path";
 import { makeFolder, writePrivate } from "./chats/private-files.ts";
 import { randomUuid } from "./chats/random-uuid.ts";
@@ -8,7 +8,7 @@ export type PlanTodo = { id: string; content: string };
 
 export type SavedPlan = { name: string; overview: string; text: string; todos: readonly PlanTodo[] };
 
-/** A new name at each call. */
+/** Returns a new file name at each call. */
 export function planFile(configDir: string, name: string): string {
   const words = name
     .normalize("NFKD")
@@ -18,7 +18,7 @@ export function planFile(configDir: string, name: string): string {
   return join(configDir, "plans", `${[...words].slice(0, 40).join("") || "plan"}-${randomUuid().slice(0, 8)}.plan.md`);
 }
 
-/** Throws UserError STORE_* where it cannot be kept. */
+/** Throws a UserError STORE_* if it cannot be saved. */
 export function keepPlan(file: string, { name, overview, text, todos }: SavedPlan): void {
   const fields = [
     "---",

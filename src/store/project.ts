@@ -1,7 +1,7 @@
-// What a workspace is called inside the configuration directory.
+// Names the folder of a workspace inside the configuration directory.
 import { join } from "node:path";
 
-/** Every run of characters that are not letters or digits becomes one `-`. Two paths can share a slug. */
+/** Replaces every run of characters other than letters and digits with one `-`. Two paths can share a slug. */
 export function projectSlug(workspace: string): string {
   return workspace.replace(/[^a-zA-Z0-9]+/g, "-").replace(/^-|-$/g, "");
 }

@@ -1,5 +1,5 @@
-// Prompt history: what was sent from a terminal, for all sessions, in one file that only its owner can read. One JSON object a
-// line; several processes may write at once. What looks like a secret is taken out before anything is written.
+// Prompt history: the prompts sent from a terminal in all sessions, in one owner-only file with one JSON object per line. Several
+// processes may write at once. Callers must redact secrets before adding a prompt.
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isObject, tryParse } from "../json/object.ts";
@@ -8,19 +8,19 @@ import { withFileLock } from "./file-lock.ts";
 import { realOf, replaceFile } from "./json-file.ts";
 import { storeError } from "./sqlite.ts";
 
-/** `pastes`: folded characters of the text, and what they stand for. */
+/** `pastes` maps placeholder characters in the text to the pasted text. */
 export type StoredPrompt = { text: string; shell?: true; pastes?: Record<string, string> };
 
 export interface PromptFile {
-  /** Newest first: those of this workspace, then those of others. */
+  /** Returns the prompts newest first: those of this workspace, then those of others. */
   read(): StoredPrompt[];
-  /** Throws UserError STORE_* where it cannot be kept. */
+  /** Throws a UserError STORE_* if it cannot be saved. */
   add(prompt: StoredPrompt): void;
 }
 
-/** When the file is longer than this, its older half goes. */
-const mostBytes = 2 * 1024 * 1024;
-/** A longer message is remembered by its session alone. */
+/** Above this size, the older half of the file is dropped. */
+const maxBytes = 2 * 1024 * 1024;
+/** A longer prompt is remembered only within its session. */
 const longestLine = 256 * 1024;
 
 export function openPromptFile({ configDir, workspace }: { configDir: string; workspace: string }): PromptFile {
@@ -28,7 +28,7 @@ export function openPromptFile({ configDir, workspace }: { configDir: string; wo
   const own = realOf(workspace);
   return {
     read() {
-      const prompts = linesOf(tailOf(file, mostBytes)).flatMap(parsed).reverse();
+      const prompts = linesOf(tailOf(file, maxBytes)).flatMap(parsed).reverse();
       const isOwn = ({ workspace: other }: Line) => other === own;
       return [...prompts.filter(isOwn), ...prompts.filter((each) => !isOwn(each))].map(
         ({ workspace: _, at: __, ...prompt }) => prompt,
@@ -41,8 +41,8 @@ export function openPromptFile({ configDir, workspace }: { configDir: string; wo
         makeFolder(dirname(file));
         withFileLock(`${file}.lock`, (stillOurs) => {
           writePrivate(file, "a", line);
-          if (sizeOf(file) <= mostBytes) return;
-          const newer = linesOf(tailOf(file, mostBytes / 2));
+          if (sizeOf(file) <= maxBytes) return;
+          const newer = linesOf(tailOf(file, maxBytes / 2));
           replaceFile(file, newer.map((each) => `${each}\n`).join(""), stillOurs);
         });
       } catch (error) {
@@ -54,7 +54,7 @@ export function openPromptFile({ configDir, workspace }: { configDir: string; wo
 
 type Line = StoredPrompt & { workspace: string; at?: number };
 
-/** What another version or a crash left there is passed over. */
+/** Skips lines left by another version or a crash. */
 function parsed(line: string): Line[] {
   const value = tryParse(line);
   if (!isObject(value) || typeof value["text"] !== "string" || typeof value["workspace"] !== "string") return [];
@@ -77,13 +77,13 @@ function linesOf(text: string): string[] {
   return text.split("\n").filter((line) => line !== "");
 }
 
-/** The whole lines at the end of a file. */
+/** Returns the complete lines at the end of a file. */
 function tailOf(file: string, bytes: number): string {
   let handle: number;
   try {
     handle = openSync(file, "r");
   } catch {
-    return ""; // not written yet, or not ours to read: a history without a past
+    return ""; // not written yet, or not readable: the history is empty
   }
   try {
     const { size } = fstatSync(handle);

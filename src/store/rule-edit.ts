@@ -1,4 +1,4 @@
-// Adds and removes rules of a configuration file that people edit: comments, order and every other field stay as they are.
+// Adds and removes rules in a configuration file that people edit: comments, order and all other fields are preserved.
 import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { editConfig } from "./config-edit.ts";
@@ -6,7 +6,7 @@ import { editJson } from "./json-edit.ts";
 
 export type RuleAddition = { list: "allow" | "deny"; rule: string; scope: "user" | "project" };
 
-/** Saved whole or not at all. False: it was there already, and the file was left alone. */
+/** Saves atomically. Returns false if the rule was already there; the file is then left alone. */
 export function addRule(file: string, { list, rule, scope }: RuleAddition): boolean {
   return editConfig({ file, scope }, (current) =>
     listIn(file, current?.content ?? {}, list).includes(rule)
@@ -15,7 +15,7 @@ export function addRule(file: string, { list, rule, scope }: RuleAddition): bool
   );
 }
 
-/** False: it was in neither list, and the file was left alone. */
+/** Returns false if the rule was not in the list; the file is then left alone. */
 export function removeRule(file: string, { list, rule, scope }: RuleAddition): boolean {
   return editConfig({ file, scope }, (current) => {
     const index = listIn(file, current?.content ?? {}, list).indexOf(rule);
@@ -28,7 +28,7 @@ function newFile(scope: RuleAddition["scope"]): string {
   return scope === "user" ? `{\n  "version": 1,\n${permissions}\n}\n` : `{\n${permissions}\n}\n`;
 }
 
-/** What is there must be what it should be: a list that is something else is not repaired behind the user's back. */
+/** Throws if the existing value is not a list: it is not repaired without the user's knowledge. */
 function listIn(file: string, content: JsonObject, list: string): unknown[] {
   const permissions = Object.hasOwn(content, "permissions") ? content["permissions"] : {};
   if (!isObject(permissions)) throw unfit(file, '"permissions" is not an object');

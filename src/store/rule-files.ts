@@ -1,5 +1,5 @@
-// The files that hold permissions: what stands in them, entry by entry. Nothing here is guessed: what cannot be understood
-// and could weaken a deny rule stops the run, everything else is kept or reported.
+// Reads the permission files entry by entry. Anything that cannot be understood and could weaken a deny rule stops the run;
+// everything else is kept or reported.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isObject, type JsonObject } from "../json/object.ts";
@@ -9,15 +9,15 @@ import { nearestName } from "../text/nearest.ts";
 import { readJson } from "./json-file.ts";
 import { rangesIn } from "./jsonc.ts";
 
-/** One entry of a list, in the words of a rule: `git` in terminalAllowlist is `Shell(git)`. */
+/** One entry of a list, written as a rule: `git` in terminalAllowlist is `Shell(git)`. */
 export type RuleEntry = RuleOrigin & { text: string };
 
-/** Sentences for a model that reviews calls. */
+/** Instructions for a model that reviews calls. */
 export type AutoRun = { allow: string[]; block: string[] };
 
 export type RuleFiles = { entries: RuleEntry[]; autoRun: AutoRun; warnings: string[] };
 
-/** `cliConfig`: the content of the user's cli-config.json, where it has been read already. */
+/** `cliConfig` is the content of the user's cli-config.json, if already read. */
 type RuleFileInput = { configDir: string; workspace: string; trusted: boolean; cliConfig?: JsonObject };
 
 export function cliConfigFile(configDir: string): string {
@@ -28,7 +28,7 @@ export function projectConfigFile(workspace: string): string {
   return join(workspace, ".cursor", "cli.json");
 }
 
-/** The entries of the user's and of the project's files, whether or not the project is trusted: `counts` tells. */
+/** Returns the entries of the user's and the project's files, even if the project is not trusted; `counts` decides which apply. */
 export function readRuleFiles({ configDir, workspace, trusted, cliConfig }: RuleFileInput): RuleFiles {
   const found: RuleFiles = { entries: [], autoRun: { allow: [], block: [] }, warnings: [] };
   const file = cliConfigFile(configDir);
@@ -37,17 +37,17 @@ export function readRuleFiles({ configDir, workspace, trusted, cliConfig }: Rule
   readPermissions(file, content, "user", found);
   readShared(join(configDir, "permissions.json"), { scope: "user", trusted }, found);
   const folder = join(workspace, ".cursor");
-  // Working in the home directory: its .cursor is the user's own.
+  // In the home directory, .cursor is the user's own.
   if (folder !== configDir) readProject(folder, { file: projectConfigFile(workspace), trusted }, found);
   return found;
 }
 
-/** A project may narrow; it may widen only where the user trusts it. */
+/** A project may always restrict; it may grant something only if the user trusts it. */
 export function counts({ verdict, scope }: RuleOrigin, trusted: boolean): boolean {
   return trusted || verdict === "deny" || scope === "user";
 }
 
-/** A project sets nothing but permissions. */
+/** A project may set only permissions. */
 function readProject(folder: string, { file, trusted }: { file: string; trusted: boolean }, found: RuleFiles): void {
   const content = readJson(file) ?? {};
   const misspelt = reportMisspelt(file, content, ["permissions"], found.warnings);
@@ -61,14 +61,14 @@ function readProject(folder: string, { file, trusted }: { file: string; trusted:
   readShared(join(folder, "permissions.json"), { scope: "project", trusted }, found);
 }
 
-/** The user's files have no say when they lie in a project; whoever put them there should know. */
+/** Warns about user files in a project, where they have no effect. */
 function reportUserFile(file: string, warnings: string[]): void {
   let fields: string[] = [];
   try {
     const content = readJson(file);
     if (content === undefined) return;
     fields = Object.keys(content);
-  } catch {} // it is there; what is wrong with it does not matter
+  } catch {} // it exists; its faults do not matter
   const shown = fields.length > 0 ? ` (${fields.slice(0, 20).join(", ")})` : "";
   warnings.push(`${file}${shown} is ignored: a project may only set permissions, in cli.json.`);
 }
@@ -79,7 +79,7 @@ function readPermissions(file: string, content: JsonObject, scope: Rule["scope"]
   if (!isObject(permissions))
     throw wrong(file, `"permissions" must be an object with "allow" and "deny", not ${shape(permissions)}`);
   const misspelt = reportMisspelt(file, permissions, ["allow", "deny", "unconfined"], found.warnings, "permissions.");
-  // Whoever writes "denied" means a guard: here, unlike elsewhere, nothing passes in silence.
+  // A key like "denied" is probably meant as a guard, so unknown keys are always reported here.
   for (const key of Object.keys(permissions))
     if (!["allow", "deny", "unconfined", ...misspelt].includes(key))
       found.warnings.push(`${file}: "permissions.${key}" is unknown: only "allow" and "deny" count here.`);
@@ -92,13 +92,13 @@ function readPermissions(file: string, content: JsonObject, scope: Rule["scope"]
   }
 }
 
-/** Lists that stand beside "permissions" instead of in it. In a project's file they are reported with all that is ignored. */
+/** Reports lists next to "permissions" instead of in it. In a project's file they are reported with everything that is ignored. */
 function reportUnplaced(file: string, content: JsonObject, warnings: string[]): void {
   for (const key of ["allow", "deny"])
     if (Object.hasOwn(content, key)) warnings.push(`${file}: "${key}" belongs in "permissions"; here it is ignored.`);
 }
 
-/** permissions.json, which the editor shares: lists of commands and of MCP tools, and sentences for a reviewer. */
+/** Reads permissions.json, which is shared with the editor: lists of commands and MCP tools, and instructions for a reviewer. */
 function readShared(
   file: string,
   { scope, trusted }: { scope: Rule["scope"]; trusted: boolean },
@@ -107,7 +107,7 @@ function readShared(
   const content = readJson(file);
   if (content === undefined) return;
   reportMisspelt(file, content, ["mcpAllowlist", "terminalAllowlist", "autoRun", "permissions"], found.warnings);
-  // Not what the editor reads, but what the file's name says: a deny rule counts wherever somebody wrote it.
+  // The editor does not read this, but the file's name suggests it: a deny rule applies wherever it is written.
   reportUnplaced(file, content, found.warnings);
   readPermissions(file, content, scope, found);
   const origin: RuleOrigin = { verdict: "allow", scope, source: file };
@@ -134,7 +134,7 @@ function readAutoRun(file: string, autoRun: unknown, mayWiden: boolean, { autoRu
   }
 }
 
-/** What is not a list stops the run where it denies. What is wrong in an allow list is left out: less is allowed then. */
+/** A deny list that is not a list stops the run. Invalid entries of an allow list are skipped, which allows less. */
 function readList(list: unknown, origin: RuleOrigin, ruleOf: (entry: string) => string, found: RuleFiles): void {
   if (list === undefined) return;
   const { source, entry: name, verdict } = origin;
@@ -152,7 +152,7 @@ function readList(list: unknown, origin: RuleOrigin, ruleOf: (entry: string) => 
   }
 }
 
-/** Throws for a deny rule that cannot be understood; leaves out allow rules that cannot, and says so. */
+/** Throws for an invalid deny rule; skips invalid allow rules with a warning. */
 export function rulesIn(entries: readonly RuleEntry[], warnings: string[]): Rule[] {
   const rules: Rule[] = [];
   for (const { text, ...origin } of entries) {
@@ -168,7 +168,7 @@ export function rulesIn(entries: readonly RuleEntry[], warnings: string[]): Rule
   return rules;
 }
 
-/** The misspelt keys. Keys that resemble nothing belong to a later version and are kept in silence. */
+/** Returns the misspelt keys. Keys that resemble no known key belong to a later version and are not reported. */
 export function reportMisspelt(
   file: string,
   content: JsonObject,
@@ -187,7 +187,7 @@ export function reportMisspelt(
   return misspelt;
 }
 
-/** The line of each entry of a file, from 1. */
+/** Returns a function that gives the line of an entry, from 1. */
 export function linesOf(file: string): (entry: string | undefined) => number | undefined {
   try {
     const text = readFileSync(file, "utf8").replace(/^\ufeff/, "");

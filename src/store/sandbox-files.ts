@@ -1,8 +1,8 @@
-// Where the files of the sandbox lie. Asked at every start, so it loads nothing.
+// The paths of the sandbox files. It runs at every start, so it imports nothing heavy.
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 
-/** `standsFor`: the folder that the workspace is a copy of. */
+/** `standsFor` is the folder that the workspace is a copy of. */
 export type SandboxPaths = { configDir: string; workspace: string; standsFor?: string };
 
 export function userSandboxFile(configDir: string): string {
@@ -13,7 +13,7 @@ export function projectSandboxFile(workspace: string): string {
   return join(workspace, ".cursor", "sandbox.json");
 }
 
-/** Is there something to be read, be it broken? */
+/** Returns whether any sandbox file exists, even a broken one. */
 export function hasSandboxFile({ configDir, workspace, standsFor = workspace }: SandboxPaths): boolean {
   return [userSandboxFile(configDir), ...[workspace, standsFor].map(projectSandboxFile)].some(isThere);
 }
@@ -22,6 +22,6 @@ function isThere(file: string): boolean {
   try {
     return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
   } catch {
-    return true; // whoever reads it will say what is wrong
+    return true; // reading it later reports the problem
   }
 }

@@ -1,40 +1,40 @@
-// sandbox.json of the user and of the project, and the sandbox fields of cli-config.json: what commands may touch.
-// A project's file may only narrow: what would widen is left out, and the user is told.
+// Reads sandbox.json of the user and the project, and the sandbox fields of cli-config.json: what commands may access. A
+// project's file may only restrict: anything that would widen access is ignored with a warning.
 import { join } from "node:path";
 import { isObject, type JsonObject } from "../json/object.ts";
 import { type Checked, checkFields, oneOf, textList, truth, variableList, wholeFrom } from "./checked-fields.ts";
 import { readJson, saveJson } from "./json-file.ts";
 import { projectSandboxFile, userSandboxFile } from "./sandbox-files.ts";
 
-/** `auto`: nothing was said. */
+/** `auto`: nothing was set. */
 export type SandboxMode = "enabled" | "disabled" | "auto";
 
 export type NetworkSettings = { default: "allow" | "deny"; allow: string[]; deny: string[] };
 
-/** Paths are as they were written: `~`, relative to the workspace, or absolute. */
+/** Paths are kept as written: `~`, relative to the workspace, or absolute. */
 export type SandboxSettings = {
   mode: SandboxMode;
   type: "workspace_readwrite" | "workspace_readonly";
   readwritePaths: string[];
   readonlyPaths: string[];
   readBoundary: "system" | "workspace";
-  /** What may be read outside the workspace where the boundary is the workspace. */
+  /** What may be read outside the workspace if the boundary is the workspace. */
   readPaths: string[];
   tmpWrite: boolean;
   sharedBuildCache: boolean;
   network: NetworkSettings;
-  /** Names of variables that may pass beside the usual ones. */
+  /** Names of variables passed in addition to the usual ones. */
   environment: string[];
-  limits: { memoryMb?: number; processes?: number };
+  limits: { memoryMb?: number; processes?: number; temporaryMb?: number };
   warnings: string[];
 };
 
 export type SandboxSettingsInput = {
   configDir: string;
   workspace: string;
-  /** The folder that it is a copy of. */
+  /** The folder that the workspace is a copy of. */
   standsFor?: string;
-  /** cli-config.json as it stands. */
+  /** The content of cli-config.json. */
   cliConfig: JsonObject;
 };
 
@@ -48,10 +48,10 @@ const fields = {
   enableSharedBuildCache: truth,
   networkPolicy: { fields: { default: oneOf("allow", "deny"), allow: textList, deny: textList } },
   environment: variableList,
-  limits: { fields: { memoryMb: wholeFrom(1), processes: wholeFrom(1) } },
+  limits: { fields: { memoryMb: wholeFrom(1), processes: wholeFrom(1), temporaryMb: wholeFrom(1) } },
 };
 
-/** One file, checked; what it does not say is undefined. */
+/** The checked content of one file; unset fields are undefined. */
 type SandboxFile = Checked<typeof fields>;
 
 export function loadSandboxSettings(input: SandboxSettingsInput): SandboxSettings {
@@ -64,7 +64,7 @@ export function loadSandboxSettings(input: SandboxSettingsInput): SandboxSetting
   if (cliConfig["sandbox"] !== undefined && !isObject(cliConfig["sandbox"]))
     warnings.push(`${configFile}: "sandbox" must be an object, such as {"mode": "enabled"}; it is ignored.`);
   const settings = settingsOf(user, config, configFile, warnings);
-  // Working in the home directory: its .cursor is the user's own.
+  // In the home directory, .cursor is the user's own.
   return [...new Set([workspace, standsFor].map(projectSandboxFile))]
     .filter((file) => file !== userFile)
     .reduce((wide, file) => narrow(wide, readFile(file, warnings), file), settings);
@@ -89,7 +89,7 @@ function settingsOf(user: SandboxFile, config: JsonObject, configFile: string, w
   };
 }
 
-/** What the project says is taken where less is permitted by it, and nowhere else. */
+/** Applies the project's settings only where they permit less. */
 function narrow(settings: SandboxSettings, project: SandboxFile, file: string): SandboxSettings {
   const { warnings } = settings;
   const refuse = (what: string) =>
@@ -107,7 +107,7 @@ function narrow(settings: SandboxSettings, project: SandboxFile, file: string): 
     type: project.type === "workspace_readonly" ? project.type : settings.type,
     readonlyPaths: [...settings.readonlyPaths, ...(project.additionalReadonlyPaths ?? [])],
     readBoundary: closes ? "workspace" : settings.readBoundary,
-    // An exception to a boundary that the project itself drew takes nothing from the user.
+    // An exception to a boundary that the project itself set takes nothing from the user.
     readPaths: closes ? [...settings.readPaths, ...(project.additionalReadPaths ?? [])] : settings.readPaths,
     tmpWrite: settings.tmpWrite && project.disableTmpWrite !== true,
     sharedBuildCache: settings.sharedBuildCache && project.enableSharedBuildCache !== false,
@@ -127,18 +127,18 @@ function narrowNetwork(
     return { ...user, deny };
   }
   if (project.default !== "deny") return { ...user, deny };
-  // The user lets every host pass, the project only some: those are fewer.
+  // The user allows every host, the project only some, which is fewer.
   return { default: "deny", allow: [...user.allow, ...(project.allow ?? [])], deny };
 }
 
 function least(user: SandboxSettings["limits"], project: SandboxSettings["limits"]): SandboxSettings["limits"] {
   const limits = { ...user };
-  for (const key of ["memoryMb", "processes"] as const)
+  for (const key of ["memoryMb", "processes", "temporaryMb"] as const)
     if (project[key] !== undefined) limits[key] = Math.min(project[key], user[key] ?? project[key]);
   return limits;
 }
 
-/** Words that mean the same, since the original documents none. */
+/** Accepted synonyms, since the original CLI documents none. */
 const modeWords: Record<string, SandboxMode> = {
   enabled: "enabled",
   on: "enabled",
@@ -162,7 +162,7 @@ function networkOf(user: SandboxFile, config: JsonObject, file: string, warnings
   const asked = wordOf(config, "networkAccess", networkWords, file, warnings) ?? "listed";
   const deny = policy.deny ?? [];
   if (asked === "none") return { default: "deny", allow: [], deny };
-  // In both files the stricter word holds; a file that says nothing has no opinion.
+  // The default in sandbox.json wins; without one, networkAccess of cli-config.json decides.
   const byDefault = asked === "all" ? (policy.default ?? "allow") : (policy.default ?? "deny");
   return { default: byDefault, allow: policy.allow ?? [], deny };
 }
@@ -189,13 +189,13 @@ function readFile(file: string, warnings: string[]): SandboxFile {
     file,
     remedy: "Fix it: an invalid sandbox setting protects nothing.",
     warnings,
-    // A field of a later version is kept in silence.
+    // Fields of a later version are not reported.
     adviceOn: ({ meant }: { meant?: string }) => (meant === undefined ? undefined : `did you mean "${meant}"?`),
   };
   return checkFields(settings, "", content, fields);
 }
 
-/** Undefined: back to saying nothing, for the network as well. */
+/** Undefined resets the mode, and also the network access and the read boundary. */
 export function saveSandboxMode(configDir: string, mode: "enabled" | "disabled" | undefined): void {
   saveJson(join(configDir, "cli-config.json"), (current) => {
     const sandbox = isObject(current["sandbox"]) ? { ...current["sandbox"] } : {};

@@ -1,5 +1,4 @@
-// serve.json: where the service of this user listens, and the token that it wants. Owner-only. A service over a fleet has a file
-// of its own, one for each fleet.
+// serve.json: the address and the token of this user's service. Owner-only. A service for a fleet has its own file, one per fleet.
 import { readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isAlive, withFileLock } from "./file-lock.ts";
@@ -14,25 +13,25 @@ export type ServiceInfo = {
   version: string;
 };
 
-/** `fleetUrl`: of the fleet that it serves. */
+/** `fleetUrl` is the URL of the fleet that it serves. */
 export function serviceFile(configDir: string, fleetUrl?: string): string {
   if (fleetUrl === undefined) return join(configDir, "serve.json");
   const address = fleetUrl.replace(/\/\/[^/@]*@/g, "//").replace(/[^\w.-]+/g, "_");
   return join(fleetServices(configDir), `${address.slice(0, 100)}.json`);
 }
 
-/** Where those of fleets lie. */
+/** The folder for the services of fleets. */
 export function fleetServices(configDir: string): string {
   return join(configDir, "services");
 }
 
-/** Undefined: none runs. */
+/** Returns undefined if no service runs. */
 export function readService(file: string): ServiceInfo | undefined {
   const info = readInfo(file);
   return info && isRunning(info) ? info : undefined;
 }
 
-/** What a service that was killed left behind. One that ended in order leaves nothing. */
+/** Returns the entry left by a killed service. A service that exits normally leaves none. */
 export function readKilledService(file: string): ServiceInfo | undefined {
   const info = readInfo(file);
   return info && !isRunning(info) ? info : undefined;
@@ -48,7 +47,7 @@ function isRunning({ pid }: ServiceInfo): boolean {
   return isAlive(pid) && !isZombie(pid);
 }
 
-/** Killed, and not yet buried: in a container without an init it stays so. */
+/** A killed process that was not reaped; in a container without an init it stays a zombie. */
 function isZombie(pid: number): boolean {
   try {
     return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
@@ -57,7 +56,7 @@ function isZombie(pid: number): boolean {
   }
 }
 
-/** False: another one was quicker. `gone`: the process of one that is known not to answer. */
+/** Returns false if another service was faster. `gone` is the pid of a service known not to answer. */
 export function claimService(file: string, info: ServiceInfo, gone?: number): boolean {
   makeFolder(dirname(file));
   return withFileLock(`${file}.lock`, () => {
@@ -68,7 +67,7 @@ export function claimService(file: string, info: ServiceInfo, gone?: number): bo
   });
 }
 
-/** Unless another one runs by now. */
+/** Removes the file, unless it belongs to another service by now. */
 export function forgetService(file: string, pid: number): void {
   if (readJson(file)?.["pid"] === pid) rmSync(file, { force: true });
 }

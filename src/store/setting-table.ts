@@ -1,4 +1,4 @@
-// The table of settings: what each is called, where it is kept, what it may be and what it means. `config` shows and changes them.
+// The table of settings: name, file, valid values and meaning of each. `config` shows and changes them.
 import { join } from "node:path";
 import { isObject, type JsonObject } from "../json/object.ts";
 import { UserError } from "../protocol/error-codes.ts";
@@ -13,19 +13,19 @@ import { readJson } from "./json-file.ts";
 export type SettingFile = "cli-config.json" | "courser.json";
 
 export type Setting = {
-  /** As it is typed; also the path of its field, where `path` says nothing else. */
+  /** The name as typed; also the path of its field, unless `path` is given. */
   name: string;
   file: SettingFile;
   path?: readonly string[];
-  /** Where the file holds more than the value. */
+  /** Converts the value if the file stores it in another form. */
   stored?: { read(field: unknown): unknown; write(value: unknown): unknown };
   check: FieldCheck;
   meaning: string;
-  /** What holds where nothing is set. */
+  /** The value if nothing is set. */
   default?: unknown;
-  /** A variable that overrides the files. */
+  /** An environment variable that overrides the files. */
   variable?: string;
-  /** Another command writes it, since it is more than a value. */
+  /** The command that writes it, for settings that are more than a value. */
   by?: string;
 };
 
@@ -37,7 +37,7 @@ const cli = (name: string, check: FieldCheck, meaning: string, more: Partial<Set
   ...more,
 });
 
-/** By the name of its field; how it is checked stands where it is read. */
+/** A setting of courser.json by field name; its check is the one used for reading. */
 const ours = (name: string, meaning: string, fallback?: unknown): Setting => ({
   name,
   file: "courser.json",
@@ -114,7 +114,7 @@ const providerMeanings: Readonly<Record<keyof typeof providerFields, string>> = 
   textChannels: "Whether tags in its text are thinking and calls",
 };
 
-/** Endpoints have names of the user's own: `providers.local.baseUrl`. */
+/** Endpoints have user-defined names: `providers.local.baseUrl`. */
 function providerSetting(name: string): Setting | undefined {
   const [, own, field] = /^providers\.(.+)\.(\w+)$/s.exec(name) ?? [];
   if (own === undefined || !Object.hasOwn(providerFields, field!)) return undefined;
@@ -123,7 +123,7 @@ function providerSetting(name: string): Setting | undefined {
   return { name, file: "courser.json", path, check: providerFields[key], meaning: providerMeanings[key] };
 }
 
-/** Throws with what was probably meant. */
+/** Throws for an unknown name, with a suggestion. */
 export function findSetting(name: string): Setting {
   const found = settings.find((each) => each.name === name) ?? providerSetting(name);
   if (found) return found;
@@ -136,10 +136,10 @@ export function findSetting(name: string): Setting {
   throw new UserError("USAGE", `unknown setting '${name}'. ${hint}`);
 }
 
-/** `source`: a variable, a file, `default` or `not set`. */
+/** `source` is a variable, a file, `default` or `not set`. */
 export type SettingValue = { setting: Setting; value: unknown; source: string };
 
-/** Those of the table in its order, then those of the user's endpoints. */
+/** Returns the settings in table order, followed by those of the user's endpoints. */
 export function settingValues(configDir: string, env: NodeJS.ProcessEnv): SettingValue[] {
   const files = contentsOf(configDir);
   const providers = isObject(files["courser.json"]["providers"]) ? files["courser.json"]["providers"] : {};
@@ -180,7 +180,7 @@ function fieldAt(content: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-/** On one line; a value that is not set is a dash. Headers hold keys: their names are enough in a list. */
+/** Formats a value on one line; an unset value is a dash. Headers may hold keys, so only their names are shown. */
 export function shownSetting(setting: Setting, value: unknown): string {
   if (value === undefined) return "-";
   if (Array.isArray(value) && value.length === 0) return "none";
@@ -193,7 +193,7 @@ export function hiddenValue({ name }: Setting, value: unknown): unknown {
   return Object.fromEntries(Object.keys(value).map((key) => [key, "…"]));
 }
 
-/** What was typed, as the value that the setting takes: a word, JSON, or a list with commas. */
+/** Parses what the user typed to a valid value: a word, JSON, or a comma-separated list. */
 export function parseSetting({ name, check }: Setting, typed: string): unknown {
   const readings: (() => unknown)[] = [
     () => typed,
@@ -205,7 +205,7 @@ export function parseSetting({ name, check }: Setting, typed: string): unknown {
       const value = read();
       if (check.is(value)) return value;
     } catch {
-      // What is typed is not JSON: the next reading is tried.
+      // The text is not JSON: try the next form.
     }
   }
   throw new UserError(
@@ -214,7 +214,7 @@ export function parseSetting({ name, check }: Setting, typed: string): unknown {
   );
 }
 
-/** Undefined takes it away. Says whether the file was changed. */
+/** Saves a value, or removes it if undefined. Returns whether the file was changed. */
 export function saveSetting(configDir: string, setting: Setting, value: unknown): boolean {
   const file = join(configDir, setting.file);
   const path = pathOf(setting);
@@ -235,7 +235,7 @@ export function saveSetting(configDir: string, setting: Setting, value: unknown)
   });
 }
 
-/** The file of the user's settings, which is made where there is none. */
+/** Returns the path of a settings file, and creates it if missing. */
 export function settingsFile(configDir: string, name: SettingFile): string {
   const file = join(configDir, name);
   editConfig({ file, scope: "user" }, (current) => (current ? undefined : emptyFile(name)));

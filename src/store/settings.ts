@@ -1,4 +1,4 @@
-// Settings: what the configuration files say together.
+// Loads the settings from all configuration files.
 import { join } from "node:path";
 import { isObject, type JsonObject } from "../json/object.ts";
 import type { Rule } from "../protocol/permission-rule.ts";
@@ -13,15 +13,15 @@ export type ApprovalMode = "allowlist" | "auto-review" | "unrestricted";
 
 export type Settings = {
   model?: { modelId: string; displayName: string };
-  /** Deny rules of every file; allow rules of the user, and of the project when it is trusted. */
+  /** Deny rules of every file; allow rules of the user, and of the project if it is trusted. */
   rules: Rule[];
   warnings: string[];
   approvalMode: ApprovalMode;
-  /** For the reviewer of `auto-review`. */
+  /** Instructions for the reviewer of `auto-review`. */
   autoRun: AutoRun;
   vimMode: boolean;
   courser: CourserSettings;
-  /** cli-config.json as it stands, fields of later versions included. */
+  /** The content of cli-config.json, including fields of later versions. */
   raw: JsonObject;
 };
 
@@ -31,7 +31,7 @@ export type SettingsContext = {
   trusted: boolean;
 };
 
-/** Fields of cli-config.json, to tell a misspelling from a field of a later version. */
+/** Fields of cli-config.json, to distinguish a misspelling from a field of a later version. */
 const knownFields = [
   "version",
   "permissions",
@@ -57,7 +57,7 @@ const knownFields = [
 ];
 const approvalModes: readonly ApprovalMode[] = ["allowlist", "auto-review", "unrestricted"];
 
-/** Reads a handful of files, and no others: a project's `.env` and its endpoints never count. */
+/** Reads only these files: a project's `.env` and its endpoints never count. */
 export function loadSettings({ configDir, workspace, trusted }: SettingsContext): Settings {
   const warnings: string[] = [];
   const file = cliConfigFile(configDir);
@@ -81,18 +81,23 @@ export function loadSettings({ configDir, workspace, trusted }: SettingsContext)
   };
 }
 
-/** The deny rules of another workspace's project files: of the checkout behind a worktree, where they need not be committed. */
+/**
+ * Returns the deny rules of another workspace's project files: those of the checkout behind a worktree, which may be uncommitted.
+ */
 export function projectDenyRules(configDir: string, workspace: string): Rule[] {
   return denyRules(configDir, workspace).filter(({ scope }) => scope === "project");
 }
 
-/** Of the user and of the project. */
+/** Returns the deny rules of the user and of the project. */
 export function denyRules(configDir: string, workspace: string): Rule[] {
   const { entries } = readRuleFiles({ configDir, workspace, trusted: false });
   return rulesIn(entries, []).filter(({ verdict }) => verdict === "deny");
 }
 
-/** Rules like any other, so that every tool and every explanation knows them: saved keys, and the token by which it could answer itself, are kept from the agent. */
+/**
+ * Denies the agent access to saved keys, and to the token with which it could answer its own questions. They are ordinary rules,
+ * so that every tool and every explanation knows them.
+ */
 export function builtInRules(configDir: string): Rule[] {
   const services = join(fleetServices(configDir), "**");
   return [authFile(configDir), mcpLoginFile(configDir), serviceFile(configDir), services].map((file) => ({

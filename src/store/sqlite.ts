@@ -1,4 +1,4 @@
-// SQLite: where the library is, how its files are opened and closed, what its errors mean to a user.
+// SQLite: loads the library, opens and closes its files, and translates its errors for users.
 import {
   accessSync,
   closeSync,
@@ -27,13 +27,13 @@ export interface Statement {
   get(...values: SqlValue[]): SqlRow | undefined;
   all(...values: SqlValue[]): SqlRow[];
   iterate(...values: SqlValue[]): IterableIterator<SqlRow>;
-  /** Rows as arrays: quicker where there are thousands. */
+  /** Returns rows as arrays, which is faster for thousands of rows. */
   setReturnArrays(on: boolean): void;
 }
 
 /**
- * One connection. Text with NUL is cut at it: keep such text inside JSON. A statement lives until it is collected, and so do
- * the files of its connection, `close` or not.
+ * One connection. Text is cut at a NUL, so such text must be inside JSON. A statement, and with it the files of its connection,
+ * stays open until it is garbage-collected, even after `close`.
  */
 export interface Database {
   exec(sql: string): void;
@@ -44,14 +44,14 @@ export interface Database {
 
 export const longestWaitMs = 5_000;
 
-/** Waits for other programs, up to 5 s unless told. What goes wrong, now or later, is told by `storeError`. */
+/** Waits for other programs, up to 5 s by default. Errors, now or later, are translated by `storeError`. */
 export function openDatabase(path: string, { readOnly = false, waitMs = longestWaitMs } = {}): Database {
   const { DatabaseSync } = library();
   try {
     return whenFree(() => {
       const database = new DatabaseSync(path, { readOnly, timeout: waitMs });
       try {
-        database.exec("PRAGMA schema_version"); // the file is looked at only now
+        database.exec("PRAGMA schema_version"); // SQLite reads the file only now
         const forget = noteConnection(path);
         const close = database.close.bind(database);
         return Object.defineProperty(database, "close", {
@@ -71,8 +71,8 @@ export function openDatabase(path: string, { readOnly = false, waitMs = longestW
 }
 
 /**
- * A file of ours that SQLite has open in this process, by its inode. POSIX frees every lock that a process has on a file as
- * soon as it closes any handle of it, so nothing but SQLite may close one while a connection lives: other handles wait here.
+ * A database file that SQLite has open in this process, by its inode. POSIX releases every lock of a process on a file when it
+ * closes any handle of it, so only SQLite may close one while a connection is open: other handles wait here.
  */
 type OpenFile = { connections: number; waiting: number[]; shared?: { database: Database; users: number } };
 
@@ -82,7 +82,7 @@ function inodeOf({ dev, ino }: Stats): string {
   return `${dev} ${ino}`;
 }
 
-/** To be called when a connection has opened the file; what comes back, when it has closed it. */
+/** Call it after a connection has opened the file, and call the returned function after it has closed it. */
 export function noteConnection(path: string): () => void {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat) return () => {}; // in memory
@@ -100,14 +100,14 @@ export function noteConnection(path: string): () => void {
   };
 }
 
-/** Closes a handle of a file that SQLite may have open: at once, or when the last connection has closed it. */
+/** Closes a handle of a file that SQLite may have open: now, or after the last connection has closed it. */
 export function closeDatabaseHandle(handle: number): void {
   const file = openFiles.get(inodeOf(fstatSync(handle)));
   if (file) file.waiting.push(handle);
   else closeSync(handle);
 }
 
-/** The bytes of such a file, as they lie. */
+/** Reads the raw bytes of a database file. */
 export function readDatabaseFile(path: string): Buffer {
   const handle = openSync(path, "r");
   try {
@@ -117,7 +117,7 @@ export function readDatabaseFile(path: string): Buffer {
   }
 }
 
-/** An empty file that only its owner can read, where there is none yet: SQLite would make it readable for all. */
+/** Creates an empty owner-only file if there is none: SQLite would make it readable for all. */
 export function makeDatabaseFile(path: string): void {
   if (existsSync(path)) return;
   try {
@@ -129,7 +129,7 @@ export function makeDatabaseFile(path: string): void {
   }
 }
 
-/** One connection for all who open the file in this process. Its transactions begin and end within one call. */
+/** Opens one connection shared by all users of the file in this process. Its transactions must start and end within one call. */
 export function openShared(path: string): Database {
   makeDatabaseFile(path);
   const inode = inodeOf(statSync(path));
@@ -155,7 +155,7 @@ export function openShared(path: string): Database {
   };
 }
 
-/** Some of the first locks ignore SQLite's own time limit. */
+/** Retries, because some of the first locks ignore SQLite's own timeout. */
 export function whenFree<T>(open: () => T, waitMs = longestWaitMs): T {
   const deadline = Date.now() + waitMs;
   while (true) {
@@ -168,7 +168,10 @@ export function whenFree<T>(open: () => T, waitMs = longestWaitMs): T {
   }
 }
 
-/** An error of SQLite or of the file system as a user may read it. A UserError stays what it is; anything else is a bug, and is thrown. */
+/**
+ * Translates an error of SQLite or the file system to a readable UserError. A UserError is returned as is; anything else is a bug
+ * and is thrown.
+ */
 export function storeError(error: unknown, path: string): UserError {
   if (error instanceof UserError) return error;
   const isKnown =
@@ -183,7 +186,10 @@ export function isBusy(error: unknown): boolean {
   return [5, 6].includes(primaryCode(error as SqliteFailure));
 }
 
-/** A fault in the statement or in what it found: with statements that are known to be right, the file is not as it was made. */
+/**
+ * Returns whether the error is a fault in the statement or its data: since the statements are correct, the file must have been
+ * altered.
+ */
 export function isImpossible(error: unknown): boolean {
   const failure = error as SqliteFailure;
   return failure.code === "ERR_OUT_OF_RANGE" || [1, 19, 20, 25].includes(primaryCode(failure));
@@ -206,7 +212,7 @@ const texts = {
     `${path} could not be used (${said}). Run without saving: --no-persist.`,
 };
 
-/** SQLite's primary codes. */
+/** Maps SQLite's primary error codes. */
 const sqliteCodes: Record<number, StoreCode> = {
   5: "STORE_LOCKED",
   6: "STORE_LOCKED",
@@ -229,7 +235,7 @@ const systemCodes: Record<string, StoreCode> = {
 function codeOf(error: SqliteFailure, path: string): StoreCode {
   const primary = primaryCode(error);
   if (Number.isNaN(primary)) return systemCodes[error.code ?? ""] ?? hindranceOf(path) ?? "STORE_FAILED";
-  // What the system said is nearer to the cause than "unable to open" and "I/O error".
+  // The system's error is closer to the cause than "unable to open" and "I/O error".
   const isVague = primary === 10 || primary === 14;
   const said = isVague && error.systemErrno ? systemCodes[getSystemErrorName(-error.systemErrno)] : undefined;
   const named = said ?? sqliteCodes[primary];
@@ -237,8 +243,8 @@ function codeOf(error: SqliteFailure, path: string): StoreCode {
 }
 
 /**
- * What keeps a file from being written, where the error does not tell: SQLite may say no more than "unable to open", and
- * Node that a folder is not there when it could not be made on a read-only disk.
+ * Finds what prevents writing if the error does not say: SQLite may report only "unable to open", and Node a missing folder that
+ * could not be created on a read-only disk.
  */
 function hindranceOf(path: string): StoreCode | undefined {
   for (let folder = path; ; folder = dirname(folder)) {
@@ -253,7 +259,7 @@ function hindranceOf(path: string): StoreCode | undefined {
   }
 }
 
-/** Some of the library's errors carry only the text. */
+/** Some errors of the library carry only the text. */
 const sqliteTexts: [RegExp, number][] = [
   [/database (table )?is locked/, 5],
   [/readonly database/, 8],
@@ -278,7 +284,7 @@ function library(): SqliteModule {
   return loaded;
 }
 
-/** The binary itself first: the JavaScript around it takes ten times as long to load, and nothing here needs it. */
+/** Loads the binary directly: the JavaScript wrapper takes ten times as long to load and is not needed. */
 function load(): SqliteModule {
   const here = typeof __filename === "string" ? __filename : fileURLToPath(import.meta.url);
   for (const file of binaries(here)) {
@@ -287,7 +293,7 @@ function load(): SqliteModule {
       process.dlopen(found, file);
       return found.exports as SqliteModule;
     } catch {
-      // Made for another C library: the next one.
+      // Built for another C library: try the next one.
     }
   }
   try {

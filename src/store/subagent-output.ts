@@ -1,4 +1,4 @@
-// What a subagent says while it works in the background: a file that its parent, or a person, can look into.
+// Writes the output of a background subagent to a file that its parent, or a person, can read.
 import { closeSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder, openPrivate } from "./chats/private-files.ts";
@@ -9,7 +9,7 @@ export function subagentOutput(configDir: string, id: string): string {
   return join(configDir, "subagents", `${id}.md`);
 }
 
-/** A file that cannot be written is no reason to stop the work: the chat of the subagent has all of it. */
+/** A failed write does not stop the subagent, since its chat has the whole output. */
 export function openSubagentOutput(configDir: string, id: string): SubagentOutput {
   const path = subagentOutput(configDir, id);
   let handle: number | undefined;

@@ -1,8 +1,8 @@
-// Forces files and folders to the disk, so that what is named elsewhere is there after a power cut.
-import { closeSync, fsync, fsyncSync, open, openSync } from "node:fs";
+// Syncs files and folders to disk, so that what other files refer to survives a power cut.
+import { closeSync, fsync, fsyncSync, open, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** The names in a folder. Some systems cannot do that, and need not. */
+/** Syncs the names in a folder. Systems that do not support this do not need it. */
 export function syncFolder(folder: string): void {
   try {
     const handle = openSync(folder, "r");
@@ -16,13 +16,27 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** The names from `folder` up to `top`, which is inside a folder that was there before. */
+/** A folder of this age is on disk: file systems write new data at least every half minute. */
+const settledAfterMs = 60_000;
+
+/**
+ * Syncs the folders from `folder` up to the parent of `top`, which already existed. Stops at a folder that is old enough to be on
+ * disk.
+ */
 export function syncFoldersUpTo(folder: string, top: string): void {
-  for (let path = folder; path.length >= top.length; path = dirname(path)) syncFolder(path);
-  syncFolder(dirname(top));
+  for (let path = folder; ; path = dirname(path)) {
+    syncFolder(path);
+    if (path.length < top.length || isSettled(path)) return;
+  }
 }
 
-/** Files or folders, all at once: the disk then writes them in one go. */
+/** Not every file system records when a folder was created; such a folder counts as new. */
+function isSettled(folder: string): boolean {
+  const { birthtimeMs } = statSync(folder);
+  return birthtimeMs > 0 && birthtimeMs < Date.now() - settledAfterMs;
+}
+
+/** Syncs files or folders concurrently, so that the disk writes them together. */
 export async function syncAll(paths: Iterable<string>): Promise<void> {
   await Promise.all([...paths].map(syncOne));
 }

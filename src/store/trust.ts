@@ -1,4 +1,5 @@
-// Which workspaces the user trusts, and in which commands go to the sandbox unasked: a marker for each, outside the workspace.
+// Records which workspaces the user trusts, and in which commands run in the sandbox without a
+// question: one marker each, outside the workspace.
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { UserError } from "../protocol/error-codes.ts";
@@ -8,7 +9,7 @@ import { realOf, replaceFile } from "./json-file.ts";
 import { projectDir } from "./project.ts";
 
 const markerName = ".workspace-trusted";
-/** The user wants commands there to run in the sandbox without being asked about them. */
+/** Marks workspaces where commands run in the sandbox without a question. */
 const sandboxMarker = ".commands-in-sandbox";
 
 export function isTrusted(configDir: string, workspace: string): boolean {
@@ -23,7 +24,7 @@ export function useSandbox(configDir: string, workspace: string): void {
   mark(configDir, workspace, sandboxMarker);
 }
 
-/** False: it was not wanted there. */
+/** Returns false if the sandbox was not in use there. */
 export function stopUsingSandbox(configDir: string, workspace: string): boolean {
   return unmark(configDir, workspace, sandboxMarker);
 }
@@ -32,14 +33,14 @@ function isMarked(configDir: string, workspace: string, name: string): boolean {
   const real = realOf(workspace);
   try {
     const marker: unknown = JSON.parse(readFileSync(markerOf(configDir, real, name), "utf8"));
-    // The folder's name is ambiguous (/a/b and /a-b share it), the path inside is not.
+    // The folder's name is ambiguous (/a/b and /a-b share it), the recorded path is not.
     return (marker as { workspacePath?: unknown } | null)?.workspacePath === real;
   } catch {
     return false;
   }
 }
 
-/** Their real paths, sorted. Some may be gone by now. */
+/** Returns their real paths, sorted. Some may no longer exist. */
 export function trustedFolders(configDir: string): string[] {
   const found = namesIn(join(configDir, "projects")).flatMap((name) => {
     try {
@@ -76,7 +77,7 @@ function mark(configDir: string, workspace: string, name: string): void {
   replaceFile(markerOf(configDir, real, name), `${JSON.stringify(marker, null, 2)}\n`);
 }
 
-/** False: it was not trusted. What was permitted there because it was, goes with it. */
+/** Also removes the sandbox marker. Returns false if the workspace was not trusted. */
 export function distrust(configDir: string, workspace: string): boolean {
   unmark(configDir, workspace, sandboxMarker);
   return unmark(configDir, workspace, markerName);
@@ -89,12 +90,12 @@ function unmark(configDir: string, workspace: string, name: string): boolean {
   return true;
 }
 
-/** A folder that is no project but holds all of them. */
+/** Returns whether a folder is not a project but contains all of them. */
 export function isWide(workspace: string, home: string): boolean {
   return workspace === dirname(workspace) || workspace === realOf(home) || workspace === dirname(realOf(home));
 }
 
-/** A copy of a trusted workspace is trusted, and its hooks are approved as far as they are the same. */
+/** Trusts a copy of a trusted workspace, and approves its hooks as far as they are the same. */
 export function inheritTrust(configDir: string, from: string, to: string): void {
   trust(configDir, to);
   inheritHooks({ configDir, workspace: realOf(from) }, realOf(to));

@@ -1,4 +1,4 @@
-// What the keys of the app do. Those that are pressed twice say so after the first time.
+// Maps each key action of the app to its function. Actions that need two presses return a hint after the first.
 import type { Recorded } from "../protocol/run.ts";
 import type { App } from "./app.ts";
 import { copyText } from "./clipboard.ts";
@@ -11,16 +11,19 @@ import type { AppAction } from "./keymap.ts";
 import { blanks, type Painted, wrap } from "./painted.ts";
 import { showChanges } from "./review.ts";
 
-/** The second press counts only if it follows soon. */
+/** A second press counts only within this time. */
 const twiceMs = 1500;
 const pressed = new WeakMap<App, { action: AppAction; at: number }>();
 
-/** A hint for the footer comes back where there is something to say. `isHinted`: the last one is still there, nothing else was pressed. */
+/**
+ * Performs an action and returns a hint for the footer, if any. `isHinted` is true while the previous hint is shown and no other
+ * key was pressed.
+ */
 export function performAction(app: App, action: AppAction, { isHinted }: { isHinted: boolean }): string | undefined {
   const last = pressed.get(app);
   const isSecond = isHinted && last?.action === action && Date.now() - last.at < twiceMs;
   const hint = actions[action](app, isSecond);
-  // Only what announced it counts as the first of two.
+  // Only a press that returned a hint counts as the first of two.
   if (hint === undefined) pressed.delete(app);
   else pressed.set(app, { action, at: Date.now() });
   return hint;
@@ -28,7 +31,7 @@ export function performAction(app: App, action: AppAction, { isHinted }: { isHin
 
 type Action = (app: App, isSecond: boolean) => string | undefined;
 
-/** What is done later tells of its own failures. */
+/** Runs an action asynchronously and reports its errors on the screen. */
 function later(work: (app: App) => Promise<unknown>): Action {
   return (app) => {
     void work(app).catch((error: Error) => app.complain(error.message));
@@ -50,7 +53,7 @@ function transcriptLines(
   return transcript.takeCommitted(columns);
 }
 
-/** What was queued comes back to be sent again, or not: whoever stops a turn does not want the next one at once. */
+/** Interrupts the turn and moves queued messages back to the editor: a user who stops a turn does not want the next one at once. */
 async function interruptTurn(app: App): Promise<void> {
   app.setGoal(undefined);
   const texts = app.conversation.queue.length > 0 ? await app.conversation.takeBackAll() : [];

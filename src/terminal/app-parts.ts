@@ -1,4 +1,4 @@
-// What the app is put together from.
+// The dependencies that the app is constructed with.
 import type { Attention } from "./attention.ts";
 import type { Toggles } from "./desk.ts";
 import type { Editor } from "./editor/editor.ts";
@@ -18,7 +18,7 @@ export type AppParts = {
   transcript(options: { isExpanded: boolean; rendering?: Rendering | undefined; onChange?(): void }): Transcript;
   toggles: Toggles;
   branch(): string | undefined;
-  /** As cli-config.json has it. */
+  /** The raw `statusLine` value from cli-config.json. */
   statusLine: unknown;
   attention: Attention;
 };

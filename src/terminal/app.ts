@@ -1,4 +1,4 @@
-// The app: puts transcript, questions, editor and footer together into frames, and hands every key to who it is for.
+// The app: composes transcript, questions, editor and footer into frames, and routes each key to the component that handles it.
 import { basename } from "node:path";
 import { exitCodeOf, UserError } from "../protocol/error-codes.ts";
 import type { Prompt, Recorded, RunRequest, TurnEnding } from "../protocol/run.ts";
@@ -50,7 +50,7 @@ export class App implements Desk {
   readonly #panels = new PanelStack(() => this.redraw());
   readonly #handover: Handover;
   readonly #background = new BackgroundCommands(this);
-  /** What a command of the user's says while it runs. */
+  /** Renders the live output of a command that the user started. */
   #live: (columns: number) => readonly Painted[] = () => [];
   #stopLive: (() => void) | undefined;
   #hint = "";
@@ -118,12 +118,12 @@ export class App implements Desk {
     return this.#rendering;
   }
 
-  /** The first paint comes before anything is opened. */
+  /** Draws the first frame, before any run is opened. */
   paint(): void {
     this.#clock.now();
   }
 
-  /** Resolves when there is a run, or none could be opened. */
+  /** Resolves when a run is open or could not be opened. */
   get opened(): Promise<void> {
     return this.#opening;
   }
@@ -141,14 +141,14 @@ export class App implements Desk {
     await this.#opening;
   }
 
-  /** What kept it from being opened comes back, and has been said. */
+  /** Opens the run. If that fails, reports the error on the screen and returns it. */
   async #open(request: RunRequest, how?: "quietly"): Promise<UserError | undefined> {
     this.#background.stop();
     try {
       await this.conversation.open(request);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      // A no to the question of trust: there is nothing more to say.
+      // The user declined to trust the folder, so there is nothing to report.
       if (error.code !== "UNTRUSTED") this.complain(error.message);
       return error;
     }
@@ -160,7 +160,7 @@ export class App implements Desk {
     return undefined;
   }
 
-  /** A panel or a pager has the keys. */
+  /** True while a panel or a pager receives the keys. */
   get isElsewhere(): boolean {
     return this.#handover.isReading || this.#panels.front !== undefined;
   }
@@ -293,7 +293,7 @@ export class App implements Desk {
   }
 
   suspend(): void {
-    this.#parts.tty.suspend();
+    void this.#parts.screen.allAnswered().then(() => this.#parts.tty.suspend());
   }
 
   resumed(): void {
@@ -329,13 +329,13 @@ export class App implements Desk {
     this.redraw();
   }
 
-  /** False: nothing of the user's own runs that could be stopped. */
+  /** Stops the user's own running command. Returns false if there is none. */
   stopLive(): boolean {
     this.#stopLive?.();
     return this.#stopLive !== undefined;
   }
 
-  /** What was said last stands in the scrollback before another conversation does. */
+  /** Commits the rest of the old transcript to the scrollback before starting a new one. */
   #beginTranscript(): void {
     this.#parts.screen.commit(this.#transcript.takeCommitted(this.size.columns));
     this.#transcript = this.#newTranscript();
@@ -345,7 +345,7 @@ export class App implements Desk {
     if (how !== "quietly") this.#beginTranscript();
     const { request: before, facts } = this.conversation;
     if (!(await this.#open(request, how))) return true;
-    // What cannot be opened leaves us where we were.
+    // The new run could not be opened: reopen the previous one.
     await this.#open({ ...before, chat: { type: "resume", id: facts.chatId ?? "-1" } }, how);
     return false;
   }
@@ -377,7 +377,7 @@ export class App implements Desk {
     this.#left(this.conversation.exitCode);
   }
 
-  /** The last words, above what the shell says next. */
+  /** Stops everything and writes the closing lines above the next shell prompt. */
   async end(): Promise<void> {
     this.#clock.stop();
     this.status.stop();
@@ -388,11 +388,12 @@ export class App implements Desk {
     const { turn, request, attachment } = this.conversation;
     this.#background.end();
     await this.conversation.close();
-    if (turn > 0) await this.#transcript.load(); // what waits to be shown is not lost
+    if (turn > 0) await this.#transcript.load(); // show what is still waiting to be rendered
     const { screen } = this.#parts;
     screen.commit(this.#transcript.takeCommitted(this.size.columns));
     if (!attachment && chatId !== undefined && turn > 0 && !request.unkept)
       screen.commit([this.palette.soft(`Resume with: ${this.program} --resume ${chatId}`)]);
+    await screen.allAnswered();
     screen.clear();
   }
 }

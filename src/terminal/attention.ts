@@ -1,5 +1,4 @@
-// For a person who looks elsewhere: the title of the window says what the session does, a bell or a notification that it
-// waits or has ended.
+// Gets the user's attention: the window title shows the state of the session; a bell or a notification says that it waits or has ended.
 import type { Tty } from "./tty.ts";
 
 export type Attending = "idle" | "working" | "asking" | "done";
@@ -11,10 +10,10 @@ const words: Readonly<Record<Attending, string>> = {
   done: " · done",
 };
 
-/** Whoever waits longer looks elsewhere. */
+/** After a turn longer than this, the user is assumed to look elsewhere. */
 const longTurnMs = 10_000;
 
-/** Terminals that show a text of ours outside of their window; the others ring. */
+/** Terminals that support desktop notifications; the others ring the bell. */
 const showsNotifications = /^(iTerm\.app|WezTerm|ghostty)$/;
 
 export type AttentionOptions = {
@@ -22,7 +21,7 @@ export type AttentionOptions = {
   write(text: string): void;
   env: NodeJS.ProcessEnv;
   program: string;
-  /** As the settings have it. */
+  /** The `notifications` setting. */
   notifies: boolean;
   hasTitle(): boolean;
 };
@@ -37,7 +36,7 @@ export class Attention {
     this.#options = options;
   }
 
-  /** `name`: of what is worked on. Written only when it differs. */
+  /** `name` is the name of the task. The title is written only when it changes. */
   show(state: Attending, name = this.#name): void {
     this.#state = state;
     this.#name = name;
@@ -48,13 +47,13 @@ export class Attention {
     tty.setTitle(title);
   }
 
-  /** Another program had the terminal, and the title. */
+  /** Writes the title again after another program had the terminal. */
   renew(): void {
     this.#title = "";
     this.show(this.#state);
   }
 
-  /** Somebody is there again. */
+  /** Called when the user is back at the terminal. */
   seen(): void {
     if (this.#state === "done") this.show("idle");
   }

@@ -1,11 +1,11 @@
-// Commands that go on in the background: how many there are, and what became of each when it has ended.
+// Tracks commands running in the background: counts them and reports how each one ended.
 import { isObject } from "../json/object.ts";
 import type { AgentEvent } from "../protocol/event.ts";
 import type { BackgroundCommand } from "../protocol/run.ts";
 import { oneLine } from "../text/one-line.ts";
 import type { Desk } from "./desk.ts";
 
-/** How often those that run are looked at; without any, no timer runs. */
+/** Interval for polling running commands. No timer runs while there are none. */
 const everyMs = 1000;
 
 export class BackgroundCommands {
@@ -21,7 +21,7 @@ export class BackgroundCommands {
     return this.#running;
   }
 
-  /** A command that goes on by itself has the id of a task. */
+  /** A finished shell call whose result has a task id continues in the background. */
   event(event: AgentEvent): void {
     if (event.type !== "tool_end" || event.tool !== "shell") return;
     const value = event.outcome?.value;
@@ -41,14 +41,14 @@ export class BackgroundCommands {
     if (this.#running.length > 0) this.#timer = setTimeout(() => void this.look(), everyMs).unref();
   }
 
-  /** The session ends, and they with it; what is attached goes on elsewhere. */
+  /** Reports the commands that stop with the session. An attached run continues elsewhere, and so do its commands. */
   end(): void {
     if (!this.#desk.conversation.attachment)
       for (const { command } of this.#running) this.#desk.say(`Stopped with this session: ${command}`);
     this.stop();
   }
 
-  /** Another run has commands of its own. */
+  /** Forgets the commands when another run is opened, which has its own. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#running = [];

@@ -1,4 +1,4 @@
-// chooseOne: a list to choose from on a terminal that shows nothing else of ours.
+// chooseOne: shows a list to choose from on a terminal where the app is not running.
 import { UserError } from "../protocol/error-codes.ts";
 import { colourDepth, isDarkBackground } from "./colours.ts";
 import { createKeyboard } from "./keyboard.ts";
@@ -9,7 +9,7 @@ import { marksPastes, openTty } from "./tty.ts";
 
 export type Surroundings = { input: NodeJS.ReadStream; output: NodeJS.WriteStream; env: NodeJS.ProcessEnv };
 
-/** Undefined: none was chosen. What was typed ahead of the choice is left for whoever reads next. */
+/** Returns undefined if nothing was chosen. Input typed after the choice is left for the next reader of the terminal. */
 export async function chooseOne<Value>(
   options: ListOptions<Value>,
   { input, output, env }: Surroundings,
@@ -34,7 +34,7 @@ export async function chooseOne<Value>(
   });
   const onData = async (chunk: Buffer) => {
     input.pause();
-    // Enter by Enter: the first one may be the choice.
+    // Feed the input one line at a time, since the first Enter may already make the choice.
     const parts = chunk.toString("latin1").split(/(?<=[\r\n])/);
     while (parts.length > 0 && isOpen) {
       keyboard.feed(Buffer.from(parts.shift()!, "latin1"));

@@ -1,4 +1,4 @@
-// Ctrl+V: the image in the clipboard, by whichever program of the system can read it.
+// Ctrl+V: reads the image in the clipboard with whichever system program is available.
 import { findProgram } from "../process/find-program.ts";
 import { runProgram } from "../process/run-program.ts";
 import { imageKind, largestImage } from "../protocol/image.ts";
@@ -11,12 +11,12 @@ export type ClipboardImage =
 
 type Reader = {
   program: string;
-  /** A variable without which it cannot reach any clipboard. */
+  /** An environment variable without which the program cannot reach a clipboard. */
   needs?: string;
-  /** Prints the kinds that the clipboard offers. Without it, the first of `read` is tried. */
+  /** Command that prints the types in the clipboard. Without it, only the first wanted type is tried. */
   kinds?: readonly string[];
   read(kind: string): readonly string[];
-  /** What it prints, as the bytes of an image. */
+  /** Converts the program's output to the bytes of the image. */
   decode?(output: Buffer): Buffer;
 };
 
@@ -40,7 +40,7 @@ const readers: readonly Reader[] = [
     decode: (output) => Buffer.from(/PNGf([0-9A-F]+)/i.exec(output.toString("latin1"))?.[1] ?? "", "hex"),
   },
   {
-    program: "powershell.exe", // also of a Linux inside Windows
+    program: "powershell.exe", // also works in WSL
     read: () => [
       "-NoProfile",
       "-NonInteractive",
@@ -52,7 +52,7 @@ const readers: readonly Reader[] = [
   },
 ];
 
-/** Those that models take, the best first. */
+/** Image types that models accept, in order of preference. */
 const wanted = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 
 const instead = "Save it to a file and name that: @path/to/image.png";

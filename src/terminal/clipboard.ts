@@ -1,13 +1,13 @@
-// Copies text to the clipboard: by the system's own program, or by the terminal where the user asked for it.
+// Copies text to the clipboard: with a system program, or through the terminal (OSC 52) when the user asked for it.
 import { findProgram } from "../process/find-program.ts";
 import { runProgram } from "../process/run-program.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `needs`: a variable without which it cannot reach any clipboard. */
+/** `needs` is an environment variable without which the program cannot reach a clipboard. */
 type Copier = { command: readonly string[]; needs?: string };
 
-/** In this order; the first that is there and works. */
+/** Tried in this order; the first that exists and works is used. */
 const copiers: readonly Copier[] = [
   { command: ["pbcopy"] },
   { command: ["wl-copy"], needs: "WAYLAND_DISPLAY" },
@@ -22,7 +22,7 @@ export async function copyText(text: string, { env, cwd }: { env: Environment; c
   const problems: string[] = [];
   for (const { command, needs } of copiers) {
     if ((needs && !env[needs]) || !findProgram(command[0]!, { ...env })) continue;
-    // It stays behind to serve what it was given: what outlives it is not to be ended.
+    // The program stays in the background to serve the clipboard, so its leftover processes must not be killed.
     const end = await runProgram({ command, cwd, env: { ...env }, input: text, timeoutMs: 5000, leftovers: "ignore" });
     if (end.exitCode === 0) return { type: "copied", by: command[0]! };
     problems.push(`${command[0]} ${end.timedOut ? "did not answer" : `failed: ${end.stderr.trim() || end.exitCode}`}`);
@@ -33,14 +33,14 @@ export async function copyText(text: string, { env, cwd }: { env: Environment; c
   };
 }
 
-/** Most of a text that terminals take. */
-const mostBytes = 74_994;
+/** The longest text that terminals accept. */
+const maxBytes = 74_994;
 
 /**
- * OSC 52, by which a terminal copies, also through ssh. Only for a command of the user: what a model says never gets this far.
- * Undefined: the text is longer than terminals take.
+ * Returns the OSC 52 sequence by which a terminal copies text, also through ssh, or undefined if the text is longer than
+ * terminals accept. Only for commands of the user: the model's output must never get here.
  */
 export function terminalCopy(text: string): string | undefined {
   const bytes = Buffer.from(text, "utf8");
-  return bytes.length > mostBytes ? undefined : `\x1b]52;c;${bytes.toString("base64")}\x07`;
+  return bytes.length > maxBytes ? undefined : `\x1b]52;c;${bytes.toString("base64")}\x07`;
 }

@@ -1,6 +1,6 @@
-// Which colours there are: what the terminal can show, and whether its background is light or dark.
+// Determines which colours to use: what the terminal can show, and whether its background is light or dark.
 
-/** Bits; `none` is a terminal that knows no sequences at all, 0 one whose owner wants no colours. */
+/** Colour depth in bits. `none` is a terminal without escape sequences; 0 means that the user wants no colours. */
 export type ColourDepth = "none" | 0 | 4 | 8 | 24;
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -15,7 +15,7 @@ export function colourDepth(env: Environment): ColourDepth {
   return /256/.test(TERM) ? 8 : 4;
 }
 
-/** Undefined: the terminal does not say. `COLORFGBG` is "foreground;background", in numbers of the 16 colours. */
+/** Returns undefined if the terminal does not say. `COLORFGBG` is "foreground;background", in numbers of the 16 colours. */
 export function isDarkBackground({ COLORFGBG }: Environment): boolean | undefined {
   const background = /;(\d{1,2})$/.exec(COLORFGBG ?? "")?.[1];
   if (background === undefined) return undefined;
@@ -23,7 +23,7 @@ export function isDarkBackground({ COLORFGBG }: Environment): boolean | undefine
   return number <= 6 || number === 8;
 }
 
-/** What a terminal answers to `backgroundQuery`, as dark or light. */
+/** Parses the terminal's reply to `backgroundQuery`: true for a dark background. */
 export function darknessOf(reply: string): boolean | undefined {
   const found = /\]11;rgba?:([0-9a-f]{1,4})\/([0-9a-f]{1,4})\/([0-9a-f]{1,4})/i.exec(reply);
   if (!found) return undefined;
@@ -35,7 +35,7 @@ export function darknessOf(reply: string): boolean | undefined {
   return 0.299 * red + 0.587 * green + 0.114 * blue < 0.5;
 }
 
-/** Diffs and the user's own messages have a background only where it can be a shade. */
+/** Diffs and the user's messages get a background only with 24-bit colours, where it can be a subtle shade. */
 const shades = {
   light: {
     soft: fore("6a6963"),
@@ -103,7 +103,7 @@ const withoutColour: Shades = {
 
 const attributes = { plain: "", bold: "1", italic: "3", underline: "4", struck: "9", reverse: "7" };
 
-/** The code of each colour; empty where there is none. */
+/** Returns the SGR code of each colour; an empty string means no colour. */
 export function colourCodes(depth: ColourDepth, dark: boolean | undefined): Shades & typeof attributes {
   if (depth === "none") {
     const all = { ...withoutColour, ...attributes };
@@ -111,7 +111,7 @@ export function colourCodes(depth: ColourDepth, dark: boolean | undefined): Shad
   }
   if (depth === 0) return { ...withoutColour, ...attributes };
   if (depth === 24 && dark !== undefined) return { ...(dark ? shades.dark : shades.light), ...attributes };
-  // Dark blue cannot be read on black; bright blue can on either.
+  // Dark blue is unreadable on black; bright blue is readable on either.
   return { ...ofTheTerminal, ...(dark !== false && { accent: "94" }), ...attributes };
 }
 

@@ -1,4 +1,4 @@
-// The conversation on the screen: one run after the other, what was typed while it works, and what is known of it.
+// The conversation on the screen: opens one run after another, queues what the user types meanwhile, and tracks facts about the chat.
 import type { AgentEvent } from "../protocol/event.ts";
 import type {
   CallableName,
@@ -15,56 +15,56 @@ import type { RunHost } from "../run/host.ts";
 import { openRun } from "../run/live-run.ts";
 import type { Attachment } from "./start.ts";
 
-/** Typed while a turn ran, and not yet told. */
+/** A message typed during a turn that the model has not received yet. */
 type Queued = { text: string; sent: Sent };
 
-/** What the footer, the title and the status line tell. */
+/** Facts shown in the footer, the title and the status line. */
 export type ConversationFacts = {
   chatId?: string;
   model: string;
   mode: PermissionMode;
   context?: ContextUse;
-  /** Tokens of the finished turns. */
+  /** Tokens used by the finished turns. */
   tokens: { input: number; output: number };
 };
 
-/** One edit of a turn, as the run reported it. */
+/** One edit of a turn, as reported by the run. */
 export type Change = { turn: number; path: string; diff: string; added: number; removed: number };
 
 type Listeners = {
   event(recorded: Recorded): void;
-  /** Something other than an event changed: the queue, the facts. */
+  /** Called when something other than an event changed: the queue or the facts. */
   changed(): void;
 };
 
 export class Conversation {
   readonly #host: RunHost;
   readonly #listeners: Listeners;
-  /** Until another run takes its place. */
+  /** Set until another run replaces the attached one. */
   #attachment: Attachment | undefined;
-  /** The turn that runs was begun by somebody else. */
+  /** True while an attached run is in a turn, which another client may have started. */
   #isInTurn = false;
   #run: LiveRun | undefined;
   #followed: Promise<void> | undefined;
   #request: RunRequest;
   #sent: Queued[] = [];
-  /** Sent before there was a run to send it to. */
+  /** Prompts submitted before a run was open. */
   #early: Prompt[] = [];
-  /** Commands that run, the last one last. */
+  /** Running tool calls by id, newest last. */
   readonly #running = new Map<string, { tool: string; isShell: boolean }>();
   #firstNumber: number | undefined;
   #lastNumber = 0;
   readonly changes: Change[] = [];
   facts: ConversationFacts;
-  /** When the turn that runs began. */
+  /** When the current turn started. */
   startedAt: number | undefined;
   turn = 0;
-  /** The text of the last answer, and the id of its request, for copying. */
+  /** The text of the last answer and the id of its request, for copying. */
   lastAnswer = "";
   lastRequestId = "";
-  /** Goes with every prompt, until another mode is chosen. */
+  /** The skill added to every prompt, until another mode is chosen. */
   skill: string | undefined;
-  /** What a `/name` may be beside our own commands. */
+  /** Commands and skills of the project and the user, beside the built-in commands. */
   names: readonly CallableName[] = [];
   exitCode = 0;
 
@@ -88,7 +88,7 @@ export class Conversation {
     return this.#host;
   }
 
-  /** The run that goes on when this terminal is left. */
+  /** The attached run, which continues after this terminal closes. */
   get attachment(): Attachment | undefined {
     return this.#attachment;
   }
@@ -105,7 +105,7 @@ export class Conversation {
     return this.#sent.filter(({ sent }) => sent.state === "waiting");
   }
 
-  /** Everything that was recorded of the chat until now. `before`: only what an earlier run left. */
+  /** Yields everything recorded of the chat so far; with `before`, only what earlier runs recorded. */
   async *history(part: "all" | "before" = "all"): AsyncGenerator<Recorded> {
     this.#forget();
     const end = part === "all" ? this.#lastNumber : (this.#firstNumber ?? 1) - 1;
@@ -120,7 +120,7 @@ export class Conversation {
     }
   }
 
-  /** Opens the run that was asked for; another one first ends the one before it. Throws UserError. */
+  /** Opens the requested run, after closing the previous one. Throws a UserError if the run cannot be opened. */
   async open(request: RunRequest = this.#request): Promise<void> {
     if (this.#run) this.#attachment = undefined;
     await this.close();
@@ -133,9 +133,9 @@ export class Conversation {
     this.#run = run;
     this.facts.chatId = run.chatId;
     this.#followed = this.#follow(run);
-    // What hooks and servers need to be asked is asked before the first prompt; what fails is told by the first turn.
+    // Listing names makes hooks and servers ask their questions before the first prompt; errors are reported by the first turn.
     const named = this.refreshNames();
-    if (!this.#attachment) await named; // whoever hosts it may have other things to do
+    if (!this.#attachment) await named; // the host of an attached run may be busy
     for (const prompt of this.#early.splice(0)) this.submit(prompt);
     void this.refresh();
   }
@@ -149,13 +149,13 @@ export class Conversation {
     await followed;
   }
 
-  /** A turn of its own; told to the turn that runs, where there is one; kept until the run is open. */
+  /** Starts a turn, or steers the running turn if there is one. Prompts are kept until the run is open. */
   submit(prompt: Prompt): void {
     const run = this.#run;
     if (!run) this.#early.push(prompt);
     else {
       const isSteering = this.isWorking && (prompt.images ?? []).length === 0;
-      this.#hand(prompt.text, isSteering ? run.steer(prompt.text) : run.send(this.#withSkill(prompt)));
+      this.#enqueue(prompt.text, isSteering ? run.steer(prompt.text) : run.send(this.#withSkill(prompt)));
     }
     this.#listeners.changed();
   }
@@ -165,7 +165,7 @@ export class Conversation {
     return isNamed && !prompt.text.startsWith("/") ? { ...prompt, text: `/${this.skill} ${prompt.text}` } : prompt;
   }
 
-  /** The last thing that was queued, taken back; undefined where everything has been told. */
+  /** Takes back the last queued message; returns undefined if all have been sent to the model. */
   async takeBack(): Promise<string | undefined> {
     const early = this.#early.pop();
     const last = this.#waiting().at(-1);
@@ -173,7 +173,7 @@ export class Conversation {
     return last && (await last.sent.withdraw()) ? last.text : undefined;
   }
 
-  /** Everything that was queued, in its order: nothing of it is told any more. */
+  /** Takes back all queued messages and returns them in order. */
   async takeBackAll(): Promise<string[]> {
     const texts: string[] = [];
     for (const { text, sent } of this.#waiting()) if (await sent.withdraw()) texts.push(text);
@@ -184,12 +184,12 @@ export class Conversation {
     this.#run?.interrupt("Interrupted by you.");
   }
 
-  /** Resolves when what was told has come to its end. */
+  /** Resolves when the turns of all sent messages have ended. */
   async ended(): Promise<void> {
     await Promise.all(this.#sent.map(({ sent }) => sent.ending));
   }
 
-  /** The command that runs goes on by itself. False: none does. */
+  /** Moves the running shell command to the background. Returns false if there is none. */
   async background(): Promise<boolean> {
     const last = [...this.#running].reverse().find(([, call]) => call.isShell);
     return last !== undefined && (await this.#run?.background(last[0])) === true;
@@ -216,7 +216,7 @@ export class Conversation {
     this.#listeners.changed();
   }
 
-  /** How full the window is. Not known while nothing can be asked: then it stays as it was. */
+  /** Updates how full the context window is. Keeps the old value if the run cannot tell. */
   async refresh(): Promise<void> {
     const run = this.#run;
     const context = await run?.context().catch(() => undefined);
@@ -225,14 +225,14 @@ export class Conversation {
     this.#listeners.changed();
   }
 
-  /** Servers that have come since then may have brought some. */
+  /** Updates the names; servers that connected in the meantime may have added some. */
   async refreshNames(): Promise<void> {
     const run = this.#run;
     const names = await run?.names().catch(() => undefined);
     if (names && run === this.#run) this.names = names;
   }
 
-  /** What is known of turns that were, before they are gone through again. */
+  /** Resets what is known about past turns, before the history is read again. */
   #forget(): void {
     this.turn = 0;
     this.changes.length = 0;
@@ -241,7 +241,7 @@ export class Conversation {
     this.facts = { ...this.facts, tokens: { input: 0, output: 0 } };
   }
 
-  #hand(text: string, sent: Sent): void {
+  #enqueue(text: string, sent: Sent): void {
     this.#sent.push({ text, sent });
     this.startedAt ??= Date.now();
     void sent.ending.then((ending) => {
@@ -299,7 +299,7 @@ export class Conversation {
     }
   }
 
-  /** What an event tells of the turns so far, whether it happens or is read again. */
+  /** Updates what is known about past turns from an event, live or replayed. */
   #recall(event: AgentEvent): void {
     switch (event.type) {
       case "user":

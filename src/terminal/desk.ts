@@ -1,4 +1,4 @@
-// Desk: what slash commands, questions and pickers may do with the terminal.
+// Desk: the interface through which slash commands, questions and pickers use the terminal.
 import type { RunRequest } from "../protocol/run.ts";
 import type { Goal } from "./commands/goal.ts";
 import type { Conversation } from "./conversation.ts";
@@ -10,16 +10,16 @@ import type { StatusLine } from "./status-line.ts";
 import type { Rendering } from "./transcript/rendering.ts";
 import type { Size } from "./view.ts";
 
-/** What one of our own commands printed. */
+/** The exit code and output of a command-line command. */
 export type CommandEnd = { code: number; text: string };
 
 export interface Desk {
   readonly palette: Palette;
   readonly conversation: Conversation;
   readonly size: Size;
-  /** What shows Markdown, code and changed words; undefined until it is loaded. */
+  /** Renders Markdown, code and diffs; undefined until loaded. */
   readonly rendering: Rendering | undefined;
-  /** The name the program was called by, its version, its environment. */
+  /** The name that the program was called by. */
   readonly program: string;
   readonly version: string;
   readonly env: NodeJS.ProcessEnv;
@@ -27,48 +27,50 @@ export interface Desk {
   setToggle(name: keyof Toggles, isOn: boolean): void;
   readonly goal: Goal | undefined;
   setGoal(goal: Goal | undefined): void;
-  /** Into the scrollback: soft, as what the program itself says. */
+  /** Writes a message of the program to the scrollback, in a soft colour. */
   say(text: string): void;
-  /** Text as it is, such as the output of one of our commands. */
+  /** Writes text unchanged, such as the output of a command. */
   show(text: string): void;
-  /** What went wrong, with its sign. */
+  /** Writes an error message with its sign. */
   complain(text: string): void;
   commit(lines: readonly Painted[]): void;
-  /** In the place of the editor until it closes. */
+  /** Opens a panel in place of the editor until it closes. */
   open<Result>(opened: OpenedPanel<Result>): Promise<Result | undefined>;
   choose<Value>(options: ListOptions<Value>): Promise<Value | undefined>;
-  /** On the alternate screen; resolves when it is left. */
+  /** Opens a pager on the alternate screen; resolves when the user leaves it. */
   page(title: string, lines: (columns: number) => readonly Painted[]): Promise<void>;
-  /** One of our own commands, as on a command line. `input`: for its stdin. */
+  /** Runs a command-line command of this program and returns its output. `input` is passed on stdin. */
   command(words: readonly string[], input?: string): Promise<CommandEnd>;
-  /** One of our own commands that asks on the terminal. */
+  /** Runs a command-line command that asks questions on the terminal. */
   interactive(words: readonly string[]): Promise<number>;
-  /** Gives the terminal to another program. */
+  /** Lends the terminal to another program. */
   lend<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Sends a prompt as if it had been typed. */
+  /** Sends a prompt as if the user had typed it. */
   submit(text: string): void;
-  /** A command of the user's own; without one the editor waits for it. */
+  /** Runs a shell command of the user; an empty one puts the editor into shell mode. */
   shell(command: string): Promise<void>;
-  /** What a key would do. */
+  /** Performs the action of a key. */
   perform(action: AppAction): void;
-  /** Shown below the transcript for a while. `stop`: what Esc and Ctrl+C do with it. */
+  /** Shows lines below the transcript for a while. `stop` is called on Esc and Ctrl+C. */
   setLive(lines: ((columns: number) => readonly Painted[]) | undefined, stop?: () => void): void;
-  /** Rows below the editor that a command of the user's makes. */
+  /** The rows below the editor printed by the user's status line command. */
   readonly status: StatusLine;
-  /** What was typed, into the scrollback. */
+  /** Writes typed text to the scrollback. */
   echo(text: string): void;
   /** Puts text into the editor. */
   write(text: string): void;
-  /** Ends this run and opens another one. */
-  /** False: it could not be opened, which was said, and the one before goes on. `quietly`: it is the same chat, and stands on the screen. */
+  /**
+   * Ends this run and opens another one. Returns false after reporting why the run could not be opened; the previous one
+   * continues. `quietly` is for the same chat, which is on the screen already.
+   */
   switchTo(request: RunRequest, how?: "quietly"): Promise<boolean>;
-  /** Prints the conversation again, at the present width. */
+  /** Prints the conversation again at the current width. */
   reprint(): Promise<void>;
-  /** By a sequence that terminals may take. False: the text is too long for that. */
+  /** Copies through the terminal by OSC 52. Returns false if the text is too long for that. */
   copyByTerminal(text: string): boolean;
   redraw(): void;
   leave(): void;
 }
 
-/** Settings of the screen that a command may switch. */
+/** Screen settings that a command can toggle. */
 export type Toggles = { vim: boolean; thinking: boolean; lineNumbers: boolean; statusIndicators: boolean };

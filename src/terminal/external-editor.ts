@@ -1,4 +1,4 @@
-// The user's own editor: for the text (Ctrl+G), and for files. Whoever hands it a text has given the terminal back before.
+// Opens the user's own editor, for the prompt (Ctrl+G) and for files. The caller must have released the terminal before.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,20 +11,20 @@ export type ExternalEdit = { type: "edited"; text: string } | { type: "failed"; 
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What is tried when nothing is set. */
+/** Editors tried when none is configured. */
 const usual = process.platform === "win32" ? ["notepad.exe"] : ["nano", "vi"];
 
 type Place = { env: Environment; cwd: string };
 
-/** A text that the editor did not like to save stays as it is: the message says why. */
+/** Opens a text in the editor. If the editor fails, the text stays unchanged and the message says why. */
 export async function editExternally(text: string, place: Place): Promise<ExternalEdit> {
-  const folder = mkdtempSync(join(tmpdir(), "message-")); // for its owner alone
+  const folder = mkdtempSync(join(tmpdir(), "message-")); // readable by its owner only
   const file = join(folder, "message.md");
   try {
     writeFileSync(file, text === "" ? "" : `${text}\n`, { mode: 0o600 });
     const problem = await openInEditor(file, place);
     if (problem !== undefined) return failed(problem);
-    // Editors end a file with a line break that nobody typed.
+    // Editors end a file with a line break that the user did not type.
     return { type: "edited", text: pastedText(readFileSync(file, "utf8")).replace(/\n$/, "") };
   } catch (error) {
     return failed(`The text could not be handed to an editor: ${(error as Error).message}`);
@@ -33,14 +33,14 @@ export async function editExternally(text: string, place: Place): Promise<Extern
   }
 }
 
-/** A file in the user's own editor; what went wrong is said. */
+/** Opens a file in the user's own editor and reports errors. */
 export async function editFile(desk: Desk, file: string): Promise<void> {
   const { env, conversation } = desk;
   const problem = await desk.lend(() => openInEditor(file, { env, cwd: conversation.request.workspace }));
   if (problem !== undefined) desk.complain(problem);
 }
 
-/** What went wrong comes back. */
+/** Returns an error message, or undefined on success. */
 export async function openInEditor(file: string, { env, cwd }: Place): Promise<string | undefined> {
   const editor = env["VISUAL"] || env["EDITOR"] || usual.find((program) => findProgram(program, { ...env }));
   if (!editor) return "No editor was found. Set one, for example: export EDITOR=nano";
@@ -49,7 +49,7 @@ export async function openInEditor(file: string, { env, cwd }: Place): Promise<s
     cwd,
     env: { ...env },
     inheritStreams: true,
-    plain: true, // the terminal's foreground is ours, and so is the editor's
+    plain: true, // the editor needs the terminal's foreground process group, which is this one
     leftovers: "ignore",
   }).ended;
   if (failure) return `${editor} could not be started: ${failure.message}`;
@@ -58,7 +58,7 @@ export async function openInEditor(file: string, { env, cwd }: Place): Promise<s
   return undefined;
 }
 
-/** The setting may hold options (`code --wait`) and quotes: a shell reads it, as for git. */
+/** The setting may contain options (`code --wait`) and quotes, so a shell parses it, as for git. */
 function commandFor(editor: string, file: string): readonly string[] {
   if (process.platform === "win32") return ["cmd.exe", "/d", "/s", "/c", `${editor} "${file}"`];
   return ["/bin/sh", "-c", `${editor} "$1"`, "editor", file];

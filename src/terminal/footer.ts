@@ -1,28 +1,28 @@
-// The footer: one line below the editor. When the window is narrow, parts go from the right, what matters least first.
+// Renders the footer, one line below the editor. In a narrow window, parts are dropped from the right, the least important first.
 
 import { dollars } from "../view/numbers.ts";
 import { join, nothing, type Painted, type Palette, padded, widthOf } from "./painted.ts";
 import { rightMargin } from "./view.ts";
 
 export type FooterParts = {
-  /** agent, plan, ask, run everything; vim adds its own. */
+  /** The mode: agent, plan, ask or run everything; vim adds its own. */
   mode: string;
   model: string;
-  /** Share of the window that is used, 0 to 1. */
+  /** The used share of the context window, from 0 to 1. */
   contextUsed?: number | undefined;
   costUsd?: number | undefined;
   branch?: string | undefined;
-  /** Commands that go on by themselves. */
+  /** The number of commands running in the background. */
   background?: number | undefined;
-  /** Prompts that wait. */
+  /** The number of queued prompts. */
   queued?: number | undefined;
   /** What a key does now: "esc interrupts". */
   hint?: string | undefined;
-  /** At the right edge: "? keys", or what a status line command said. */
+  /** Shown at the right edge: "? keys", or the output of the status line command. */
   right?: string | undefined;
 };
 
-/** The context is worth a colour when little of it is left. */
+/** The context share from which it is coloured as a warning. */
 const tight = 0.8;
 
 export function footerLine(parts: FooterParts, palette: Palette, columns: number): Painted {
@@ -56,7 +56,7 @@ export function footerLine(parts: FooterParts, palette: Palette, columns: number
   return nothing;
 }
 
-/** The rule above the editor: the only line that is drawn. */
+/** The rule above the editor, the only line drawn on the screen. */
 export function ruleLine(palette: Palette, columns: number): Painted {
   return palette.soft("─".repeat(Math.max(0, columns - rightMargin)));
 }

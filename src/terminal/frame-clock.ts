@@ -1,10 +1,10 @@
-// When a frame is drawn: soon after something changed, never more often than eyes can follow, and not at all while idle.
+// Schedules frames: soon after a change, never faster than the eye can follow, and not at all while idle.
 
-/** Between two frames. */
+/** The minimum time between two frames. */
 const frameMs = 16;
-/** Between two pictures of the spinner. */
+/** The interval of the spinner. */
 const tickMs = 200;
-/** After a key, nothing moves for a moment but what the key did: input methods lose what they compose otherwise. */
+/** After a key, nothing else is animated for this time, since input methods would lose their composition. */
 const quietMs = 250;
 
 export class FrameClock {
@@ -26,7 +26,7 @@ export class FrameClock {
     this.#keyAt = Date.now();
   }
 
-  /** Draws soon; several wishes are one frame. */
+  /** Schedules a frame; several requests share one frame. */
   request(): void {
     if (this.#next) return;
     const wait = this.#drawnAt + frameMs - Date.now();
@@ -39,7 +39,7 @@ export class FrameClock {
     this.#draw();
   }
 
-  /** While something runs, its spinner turns and its seconds count. */
+  /** While a turn runs, redraws regularly for its spinner and its seconds. */
   animate(isRunning: boolean): void {
     if (!isRunning) {
       clearInterval(this.#ticker);

@@ -1,4 +1,4 @@
-// One frame of the live region: what runs, what waits, the rule, the editor or what stands in its place, the footer.
+// Renders one frame of the live region: running calls, queue, rule, the editor or a panel in its place, and the footer.
 
 import { debugMethod } from "./commands/debug.ts";
 import type { Goal } from "./commands/goal.ts";
@@ -12,16 +12,16 @@ import { rightMargin, type Size, type View } from "./view.ts";
 
 type SessionParts = {
   editor: Editor;
-  /** The panel that has the keys. */
+  /** The panel that receives the keys. */
   front: Panel | undefined;
   live(rows: number): readonly Painted[];
-  /** In the place of the footer. */
+  /** Shown in place of the footer. */
   hint: string;
   branch: string | undefined;
   background: number;
 };
 
-/** What stands below the scrollback now. */
+/** Renders everything below the scrollback. */
 export function sessionView(desk: Desk, { editor, front, live, hint, branch, background }: SessionParts): View {
   const { conversation, palette, size, status, version, goal } = desk;
   const { columns } = size;
@@ -41,7 +41,7 @@ export function sessionView(desk: Desk, { editor, front, live, hint, branch, bac
 
 type FrameParts = {
   below: { view(size: Size): View };
-  /** At most so many lines. */
+  /** Returns at most `rows` lines. */
   live(rows: number): readonly Painted[];
   queue: readonly { text: string }[];
   footer: readonly Painted[];
@@ -58,19 +58,19 @@ function frameView({ below, live, queue, footer }: FrameParts, palette: Palette,
   };
 }
 
-const mostQueued = 3;
+const maxQueued = 3;
 
-/** What was typed while the agent works, and waits to be told. */
+/** Renders messages that were typed during the turn and wait to be sent. */
 function queueLines(queue: readonly { text: string }[], { soft }: Palette, columns: number): Painted[] {
-  const shown = queue.slice(-mostQueued).map(({ text }) => soft(`› ${linesOf(text.trim())[0]}`));
-  const more = queue.length > mostQueued ? [soft(`  … and ${queue.length - mostQueued} more`)] : [];
+  const shown = queue.slice(-maxQueued).map(({ text }) => soft(`› ${linesOf(text.trim())[0]}`));
+  const more = queue.length > maxQueued ? [soft(`  … and ${queue.length - maxQueued} more`)] : [];
   const hint = soft(`queued: ${queue.length} · enter sends now · ↑ edits`);
   return [...more, ...shown].map((line, index, all) =>
     spread(line, index === all.length - 1 ? hint : nothing, columns - rightMargin),
   );
 }
 
-/** What was being written when a question took the place of the editor. */
+/** Renders the draft that was being written when a question replaced the editor. */
 function draftLine(text: string, { soft, accent }: Palette, columns: number): Painted {
   return spread(soft(`› ${linesOf(text.trim())[0]}`), accent("enter sends this first"), columns - rightMargin);
 }

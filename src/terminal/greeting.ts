@@ -1,4 +1,4 @@
-// The first lines of a session: who answers, where; and what to type where nobody has set up a model.
+// Renders the first lines of a session: the model and the folder, or how to set up a model if there is none.
 import { offlineModel } from "../model/catalog.ts";
 import { homeDir } from "../store/config-dir.ts";
 import { shortPath } from "../text/short-path.ts";

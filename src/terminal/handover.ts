@@ -1,5 +1,5 @@
-// The terminal handed over for a while: to another program, or to a pager on the alternate screen. The live region goes before,
-// and comes back afterwards below whatever was written.
+// Lends the terminal to another program, or to a pager on the alternate screen. The live region is removed first, and drawn again
+// afterwards below whatever was written.
 import type { Key } from "./key.ts";
 import type { PagerOptions } from "./pager/pager.ts";
 import { Reader } from "./pager/reader.ts";
@@ -12,9 +12,9 @@ export type HandoverOptions = {
   screen: Screen;
   output: ScreenOutput;
   palette: Palette;
-  /** Draws at once: what was said before stands above. */
+  /** Draws immediately, so that earlier messages stand above. */
   drawNow(): void;
-  /** It is ours again; where the cursor is, a new live region begins. */
+  /** Called when the terminal is back; a new live region begins at the cursor. */
   returned(): void;
 };
 
@@ -22,13 +22,15 @@ export class Handover {
   readonly #options: HandoverOptions;
   readonly #reader: Reader;
   #isLent = false;
+  /** The current loan. The next one waits for it, since each restores the screen it found. */
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: HandoverOptions) {
     this.#options = options;
     this.#reader = new Reader(options.palette, options.tty, options.output, options.drawNow);
   }
 
-  /** Another program has it: keys are not ours, and nothing is drawn. */
+  /** True while another program has the terminal: no keys are read and nothing is drawn. */
   get isLent(): boolean {
     return this.#isLent;
   }
@@ -37,13 +39,15 @@ export class Handover {
     return this.#reader.isOpen;
   }
 
-  lend<Result>(work: () => Promise<Result>): Promise<Result> {
+  async lend<Result>(work: () => Promise<Result>): Promise<Result> {
     const { tty, screen, drawNow, returned } = this.#options;
+    while (this.#isLent || this.isReading) await this.#last;
     drawNow();
-    return deafToInterrupts(async () => {
+    const lent = deafToInterrupts(async () => {
+      this.#isLent = true;
+      await screen.allAnswered();
       screen.clear();
       tty.leave();
-      this.#isLent = true;
       try {
         return await work();
       } finally {
@@ -53,23 +57,30 @@ export class Handover {
         returned();
       }
     });
+    this.#last = lent.catch(() => {});
+    return lent;
   }
 
-  /** Terminals do not agree on where the cursor is when the window changed meanwhile: then the live region goes to its end. */
+  /**
+   * Opens the pager. If the window was resized meanwhile, the live region is put at the bottom, since terminals disagree on where
+   * the cursor is.
+   */
   async read(options: PagerOptions): Promise<void> {
     const { screen, drawNow, returned } = this.#options;
+    while (this.#isLent) await this.#last;
     if (this.isReading) return;
     const before = screen.size;
     drawNow();
     screen.clear();
     const closed = this.#reader.open(options);
+    this.#last = closed;
     drawNow();
     await closed;
     screen.forget(screen.size === before ? undefined : "bottom");
     returned();
   }
 
-  /** For the pager that is open. */
+  /** Passes a key to the open pager. */
   press(key: Key): void {
     this.#reader.press(key);
   }

@@ -1,4 +1,4 @@
-// The terminal: a conversation on the screen, from the first paint to the last word.
+// Runs the interactive terminal: sets up the screen, keyboard and app, and cleans up at the end.
 import { setFlagsFromString } from "node:v8";
 import { findGit } from "../agent/instructions/environment.ts";
 import { configDir, homeDir } from "../store/config-dir.ts";
@@ -10,7 +10,7 @@ import { colourDepth, darknessOf, isDarkBackground } from "./colours.ts";
 import { commandChoices } from "./commands/index.ts";
 import { createEditor } from "./editor/editor.ts";
 import { createHistory } from "./editor/history.ts";
-import { keysInTurn } from "./key-queue.ts";
+import { createKeyQueue } from "./key-queue.ts";
 import { createKeyboard } from "./keyboard.ts";
 import { createPalette } from "./painted.ts";
 import { createScreen, doesReflow } from "./screen.ts";
@@ -18,10 +18,10 @@ import type { TerminalStart } from "./start.ts";
 import { createTranscript } from "./transcript/index.ts";
 import { marksPastes, openTty } from "./tty.ts";
 
-/** What comes so early was typed before raw mode, which spells Enter in another way. */
+/** Input this early was typed before raw mode, where Enter is sent as a line feed. */
 const typedAheadMs = 50;
 
-/** The exit code comes back. */
+/** Returns the exit code of the program. */
 export async function runTerminal(start: TerminalStart): Promise<number> {
   keepHeapSmall();
   const { request, host, input, output } = start;
@@ -32,7 +32,7 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
   const dark = isDarkBackground(env);
   const palette = createPalette({ depth, dark });
   const tty = openTty({ input, output, env, onSuspend: () => screen.clear(), onResume: () => app.resumed() });
-  const screen = createScreen(output, tty.size, { reflows: doesReflow(env) });
+  const screen = createScreen(output, tty.size, { reflows: doesReflow(env), redraw: () => app.redraw() });
   const toggles = {
     vim: settings.vimMode,
     thinking: display["showThinkingBlocks"] === true,
@@ -87,12 +87,13 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
     statusLine: settings.raw["statusLine"],
   });
   const onAnswer = (sequence: string) => {
+    screen.answered(sequence);
     const isDark = darknessOf(sequence);
     if (isDark === undefined) return;
     palette.setDark(isDark);
     app.redraw();
   };
-  const press = keysInTurn(
+  const press = createKeyQueue(
     (key) => app.press(key),
     () => app.isElsewhere,
   );
@@ -106,10 +107,12 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
   const onResize = () => app.resized(tty.size);
   tty.enter();
   app.paint();
-  // Shades are used only where it is known what they stand on.
+  // Shades are used only if the background colour is known.
   if (depth === 24 && dark === undefined) tty.askBackground();
   input.on("data", onData).on("end", onEnd).on("error", onEnd).resume();
   output.on("resize", onResize);
+  // SIGWINCH also arrives when a window is back at its former size.
+  process.on("SIGWINCH", onResize);
   try {
     void app.begin();
     return await app.done;
@@ -117,6 +120,7 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
     listing.abort();
     await app.end();
     output.off("resize", onResize);
+    process.off("SIGWINCH", onResize);
     input.off("data", onData).off("end", onEnd).off("error", onEnd).pause();
     keyboard.close();
     tty.leave();
@@ -124,8 +128,8 @@ export async function runTerminal(start: TerminalStart): Promise<number> {
 }
 
 /**
- * A session that is open all day shall be small. The young generation of the heap would grow to more than what lives in it and
- * in the old one together; as it was at the start, it costs a tenth more processor time, and a quarter less memory.
+ * Keeps the memory of a session that is open all day small. The young generation of the heap would otherwise grow larger than all
+ * live objects; keeping its initial size costs a tenth more CPU time and saves a quarter of the memory.
  */
 function keepHeapSmall(): void {
   setFlagsFromString("--semi-space-growth-factor=1");

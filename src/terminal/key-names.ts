@@ -1,9 +1,9 @@
-// Key names: what one escape sequence or one typed character is called, in the legacy encodings, xterm's modifyOtherKeys and
-// kitty's protocol. The tables of sequences are pi-tui's; what they leave open is settled here, so that one key has one name.
+// Names the key of an escape sequence or a typed character, in the legacy encodings, xterm's modifyOtherKeys and kitty's
+// protocol. The sequence tables are pi-tui's; this file resolves their ambiguities, so that each key has one name.
 import { decodePrintableKey, parseKey } from "@earendil-works/pi-tui/dist/keys.js";
 import type { Key } from "./key.ts";
 
-/** Keys that a terminal of the old kind cannot tell apart are one key everywhere. */
+/** Keys that legacy terminals cannot tell apart are treated as one key everywhere. */
 const sameAs: Record<string, string> = {
   "ctrl+[": "escape",
   "ctrl+m": "enter",
@@ -28,7 +28,7 @@ const controls: Record<string, string> = {
   "\x1f": "ctrl+_",
 };
 
-/** One character, as a person sees it, that came without an escape before it. None: a control character of no key. */
+/** Names one grapheme that came without an escape. Returns undefined for a control character that is not a key. */
 export function typedKey(character: string): Key | undefined {
   const name = plainName(character);
   if (name === undefined) return undefined;
@@ -36,7 +36,7 @@ export function typedKey(character: string): Key | undefined {
   return types ? { type: "key", name, text: character } : { type: "key", name };
 }
 
-/** ESC and one more character: how terminals of the old kind send Alt. */
+/** Names the key of ESC and one more character, which is how legacy terminals send Alt. */
 export function altKey(character: string): Key | undefined {
   const name = plainName(character);
   return name === undefined ? undefined : { type: "key", name: inOrder(`alt+${name}`) };
@@ -52,12 +52,12 @@ function plainName(character: string): string | undefined {
   return /^[A-Z]$/.test(character) ? `shift+${character.toLowerCase()}` : character;
 }
 
-/** A whole sequence that begins with CSI or SS3. None: it is not a key, or one that was let go. */
+/** Names the key of a complete CSI or SS3 sequence. Returns undefined if it is not a key, or a key release. */
 export function sequenceKey(sequence: string): Key | undefined {
   if (isRelease(sequence)) return undefined;
   const { key, associated } = withoutText(sequence);
   const printable = associated ?? decodePrintableKey(key);
-  // Kitty's codes for keys without a character lie in a private area, and are no text.
+  // Kitty encodes keys without a character in a private-use area, which is not text.
   if (printable !== undefined && !/[\u{e000}-\u{f8ff}\p{Cc}]/u.test(printable)) return typedKey(printable);
   const name = parseKey(usualNumber(key))?.toLowerCase();
   if (name === undefined) return undefined;
@@ -65,7 +65,7 @@ export function sequenceKey(sequence: string): Key | undefined {
   return { type: "key", name: sameAs[ordered] ?? ordered };
 }
 
-/** Home and End have two numbers each; with one of them, they are not in the tables. */
+/** Home and End have two numbers each; the tables have only one of them, so map the other to it. */
 function usualNumber(sequence: string): string {
   return sequence.replace(
     /^\x1b\[([14])((?:;[\d:]+)?~)$/,
@@ -77,7 +77,7 @@ function isRelease(sequence: string): boolean {
   return /^\x1b\[[\d:]*;\d*:3(?:;[\d:]*)?[u~A-Z]$/.test(sequence);
 }
 
-/** Kitty can be asked to say what a key types, as a third field. */
+/** Kitty can be asked to report the text of a key as a third field. */
 function withoutText(sequence: string): { key: string; associated?: string } {
   const match = /^(\x1b\[[\d:]*;[\d:]*);([\d:]+)u$/.exec(sequence);
   if (!match) return { key: sequence };

@@ -1,9 +1,9 @@
-// Keys in turn: over a slow line several come at once. What a key closes is closed, and what that opens is open, before the
-// next one is pressed.
+// Processes keys one at a time, since a slow connection delivers several at once: panels that one key closes or opens are settled
+// before the next key is handled.
 import type { Key } from "./key.ts";
 
-/** `isElsewhere`: who has the keys now may hand them on to somebody else. */
-export function keysInTurn(press: (key: Key) => void, isElsewhere: () => boolean): (key: Key) => void {
+/** `isElsewhere` returns true while a panel or pager has the keys, which may pass to another component after each key. */
+export function createKeyQueue(press: (key: Key) => void, isElsewhere: () => boolean): (key: Key) => void {
   const waiting: Key[] = [];
   let isPressing = false;
   const next = (): void => {

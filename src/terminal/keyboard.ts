@@ -1,41 +1,41 @@
-// Keyboard: the bytes of a terminal become keys and pastes, in order, wherever the bytes were cut.
+// Keyboard: parses the bytes of a terminal into keys and pastes, in order, however the bytes are split into chunks.
 import { StringDecoder } from "node:string_decoder";
 import type { Key } from "./key.ts";
 import { altKey, sequenceKey, typedKey } from "./key-names.ts";
 
 export interface Keyboard {
   feed(chunk: string | Uint8Array): void;
-  /** No key comes after this. */
+  /** Stops the keyboard; no key is emitted after this. */
   close(): void;
 }
 
 export type KeyboardOptions = {
-  /** What the terminal said by itself: answers to questions (colours, attributes, cursor) and focus. Never text. */
+  /** Called with sequences the terminal sends by itself: focus, and answers to queries (colours, attributes, cursor). Never text. */
   onAnswer?(sequence: string): void;
-  /** The terminal marks what is pasted: see `marksPastes`. */
+  /** True if the terminal marks pastes: see `marksPastes`. */
   hasMarks?: boolean;
-  /** How long an ESC may wait for the rest of a sequence before it is the Escape key. */
+  /** How long an ESC waits for the rest of a sequence before it counts as the Escape key. */
   escapeMs?: number;
 };
 
 const pasteStart = "\x1b[200~";
 const pasteEnd = "\x1b[201~";
-/** What began as a sequence and never ended is dropped after this silence: half an answer must not be typed. */
+/** An incomplete sequence is dropped after this time, so that half an answer is not typed as text. */
 const brokenMs = 500;
-/** Longest answer that is kept. The rest of a longer one is read and dropped. */
+/** The longest answer that is kept. The rest of a longer one is read and dropped. */
 const longestAnswer = 4096;
 
 /**
- * A paste is one key, whatever it holds, also where its end comes byte by byte. What is not marked was typed, however much of it
- * comes at once: people type ahead, programs type for them. Terminals that mark nothing send a paste as if it were typed: there,
- * text with a line break before its end, in one chunk, is a paste as well, and never several Enters.
+ * A marked paste is emitted as one key, even if its end marker arrives byte by byte. Unmarked text counts as typed, however much
+ * arrives at once: users type ahead, and programs type for them. Terminals without marks send a paste as if it were typed; for
+ * them, a chunk with a line break before its end is a paste, never several Enters.
  */
 export function createKeyboard(
   onKey: (key: Key) => void,
   { onAnswer, hasMarks = true, escapeMs = 50 }: KeyboardOptions = {},
 ): Keyboard {
   const decoder = new StringDecoder("utf8");
-  let pending = ""; // the beginning of a sequence
+  let pending = ""; // an incomplete sequence
   let isSwallowing = false; // inside an answer that is too long to keep
   let paste: PasteParts | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -53,7 +53,7 @@ export function createKeyboard(
   }
 
   function feedPaste(parts: PasteParts, text: string): string {
-    // The end of a paste can get lost with a broken connection. Then Ctrl+C, alone and after a silence, ends it.
+    // The end of a paste can get lost with a broken connection. Then a lone Ctrl+C after a silence ends it.
     const isStuck = text === "\x03" && parts.isSilent();
     const rest = isStuck ? text : parts.add(text);
     if (rest === undefined) return "";
@@ -62,7 +62,7 @@ export function createKeyboard(
     return rest;
   }
 
-  /** What is left after the start of a paste, or nothing. */
+  /** Returns the text after the start of a paste, or an empty string. */
   function feedKeys(chunk: string): string {
     const text = pending + chunk;
     pending = "";
@@ -70,7 +70,7 @@ export function createKeyboard(
     if (isSwallowing) {
       const end = answerEnd(text, 0);
       if (end === -1) {
-        if (text.endsWith("\x1b")) pending = "\x1b"; // the first half of what ends it
+        if (text.endsWith("\x1b")) pending = "\x1b"; // may be the first half of the terminator
         return "";
       }
       isSwallowing = false;
@@ -104,11 +104,11 @@ export function createKeyboard(
     return "";
   }
 
-  /** Between two control characters, which are keys: text that was typed, or pasted. */
+  /** Emits typed or pasted text; control characters in it are keys of their own. */
   function typeRun(run: string): void {
     for (const part of run.split(/([\x00-\x08\x0b\x0c\x0e-\x1f\x7f])/)) {
       if (!hasMarks && isPasted(part)) emit({ type: "paste", text: pastedText(part) });
-      // Lines of a program that types end like this; nobody presses Enter and Ctrl+J in one moment.
+      // Programs that type end lines with CR LF; users do not press Enter and Ctrl+J at once.
       else for (const character of characters(part.replaceAll("\r\n", "\r"))) emit(typedKey(character));
     }
   }
@@ -142,13 +142,13 @@ export function createKeyboard(
   };
 }
 
-/** A paste as it comes. What may be the first part of its end is looked at again, and nothing else is: the cost is linear. */
+/** Collects a paste. Only a possible first part of the end marker is scanned again, so the cost is linear. */
 class PasteParts {
   readonly #parts: string[] = [];
   #carry = "";
   #lastAt = performance.now();
 
-  /** What follows the paste; undefined while it has not ended. */
+  /** Returns the text after the paste, or undefined if the paste has not ended. */
   add(text: string): string | undefined {
     this.#lastAt = performance.now();
     const seen = this.#carry + text;
@@ -168,7 +168,7 @@ class PasteParts {
   }
 }
 
-/** Line breaks are one character; what a terminal would obey, colours of copied output for one, is left out. */
+/** Normalizes line breaks and removes control sequences, such as the colours of copied output. */
 export function pastedText(text: string): string {
   return text
     .replace(/\r\n?/g, "\n")
@@ -192,28 +192,28 @@ function* characters(run: string): Iterable<string> {
   }
 }
 
-/** Where the sequence that begins at `at` ends; -1 when that has not come yet. */
+/** The end of the sequence that begins at `at`; -1 if it is incomplete. */
 function sequenceEnd(text: string, at: number): number {
   const kind = text[at + 1];
   if (kind === undefined) return -1;
-  if (kind === "\x1b") return at + 1; // Escape, and then something else
+  if (kind === "\x1b") return at + 1; // Escape, followed by another key
   const third = text[at + 2];
   if (kind === "[") return controlSequenceEnd(text, at + 2);
   if (kind === "O") return third === undefined ? -1 : /[ -~]/.test(third) ? at + 3 : at + 2;
   const isAnswerKind = kind === "]" || kind === "P" || kind === "_";
   if (isAnswerKind && third === undefined) return -1;
-  // Alt with ], P or _ looks the same so far; answers go on with these.
+  // Alt with ], P or _ begins in the same way; only answers continue with these characters.
   if (isAnswerKind && /[0-9>!+|G]/.test(third!)) return answerEnd(text, at + 2);
   return at + 1 + String.fromCodePoint(text.codePointAt(at + 1)!).length;
 }
 
 function controlSequenceEnd(text: string, from: number): number {
-  if (text[from] === "M") return text.length >= from + 4 ? from + 4 : -1; // a mouse of the old kind: three bytes follow
+  if (text[from] === "M") return text.length >= from + 4 ? from + 4 : -1; // legacy mouse report: three bytes follow
   if (text[from] === "[") return text.length > from + 1 ? from + 2 : -1; // function keys of the Linux console
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code >= 0x40 && code <= 0x7e) return at + 1;
-    if (code < 0x20 || code > 0x7e) return at; // broken off: what follows is something else
+    if (code < 0x20 || code > 0x7e) return at; // cut off: the rest is something else
   }
   return -1;
 }
@@ -226,7 +226,7 @@ function answerEnd(text: string, from: number): number {
   return -1;
 }
 
-/** Everything that is not a key: strings, private parameters (attributes, modes, mouse), reports of cursor, status and focus. */
+/** True for sequences that are not keys: strings, private parameters (attributes, modes, mouse), reports of cursor, status and focus. */
 function isAnswer(sequence: string): boolean {
   return /^\x1b(?:[\]P_].{2}|\[(?:[<=>?]|M.|[IO]$|[\d;]+[Rcnty]$|[\d;?]*\$y$))/s.test(sequence);
 }

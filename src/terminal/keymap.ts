@@ -1,11 +1,11 @@
-// The keymap: every key, what it does and how that is explained. `/help` and `?` are made from it.
+// The keymap: every key with its action and help text. `/help` and `?` are generated from it.
 
 export type Section = "send" | "move" | "edit" | "find" | "session";
 
-/** Section, action, keys with blanks between them, help. */
+/** `keys` is separated by blanks. */
 type Row = readonly [section: Section, action: string, keys: string, help: string];
 
-/** What the editor does. Where it has no use for a key at the moment, that comes back to the app. */
+/** Keys of the editor. Those it has no use for at the moment are passed to the app. */
 const editorKeys = [
   ["send", "submit", "enter", "send; while it works: steer, twice: interrupt and send"],
   ["send", "newline", "shift+enter ctrl+j alt+enter ctrl+enter", "new line, like \\ and Enter"],
@@ -40,7 +40,7 @@ const editorKeys = [
   ["find", "files", "@", "attach a file or directory"],
   ["find", "commands", "/", "at the start: a command"],
   ["find", "complete", "tab", "accept the suggestion"],
-  // Raw mode takes the old meaning of Ctrl+S (stop the output) away.
+  // Raw mode disables the usual meaning of Ctrl+S (stop the output).
   ["find", "searchHistory", "ctrl+s alt+r", "search earlier messages"],
 ] as const satisfies readonly Row[];
 
@@ -80,7 +80,7 @@ function byKey<Action extends string>(
   return new Map(rows.flatMap(([, action, keys]) => keys.split(" ").map((key) => [key, action] as const)));
 }
 
-/** `ctrl+o` as people write it: `Ctrl+O`. */
+/** Formats a key for the user: `ctrl+o` becomes `Ctrl+O`. */
 export function keyLabel(key: string): string {
   return key
     .split(/\+(?=.)/)
@@ -96,7 +96,7 @@ const sections: Record<Section, string> = {
   move: "Moving",
 };
 
-/** What a person is shown: the groups in the order of how often they are looked for. */
+/** Returns the help, with the groups ordered by how often users look for them. */
 export function keyHelp(): { title: string; rows: { keys: string; help: string }[] }[] {
   const all: readonly Row[] = [...editorKeys, ...appKeys];
   return (Object.keys(sections) as Section[]).map((section) => ({

@@ -1,20 +1,20 @@
-// What the program itself says between the blocks of a conversation, as lines of a width.
+// Renders messages of the program that appear between the blocks of a conversation.
 import { blanks, linesOf, type Painted, type Palette, wrap } from "./painted.ts";
 
 export type Note = (text: string, palette: Palette, width: number) => Painted[];
 
-/** Soft: by the way. */
+/** Renders a message in a soft colour. */
 export const said: Note = (text, { soft }, width) => linesOf(text).flatMap((line) => wrap(soft(line), width));
 
-/** Text as it is, such as the output of one of our commands. Lines that are wrapped keep their indentation. */
+/** Renders text unchanged, such as the output of a command. Wrapped lines keep their indentation. */
 export const shownAsItIs: Note = (text, { plain }, width) =>
   linesOf(text.replace(/^\n+|\s+$/g, "")).flatMap((line) =>
     wrap(plain(line), width, blanks(/^ */.exec(line)![0].length)),
   );
 
-/** What went wrong, with its sign. */
+/** Renders an error message with its sign. */
 export const complained: Note = (text, { bad }, width) =>
   linesOf(text).flatMap((line, index) => wrap(bad(`${index === 0 ? "✗ " : "  "}${line}`), width, blanks(2)));
 
-/** A command that was typed: the first line is enough to know it by. */
+/** Renders the first line of a typed command. */
 export const echoed: Note = (text, { soft }, width) => wrap(soft(`› ${linesOf(text)[0]}`), width, blanks(2));

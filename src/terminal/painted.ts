@@ -1,31 +1,31 @@
-// Painted: text that may be written to a terminal. Only this file makes it, so whatever a model, a command or a file says
-// has been made visible before it can reach the screen.
+// Painted: text that is safe to write to a terminal. Only this file creates it, so anything from a model, a command or a file is
+// escaped before it can reach the screen.
 import { visible } from "../text/visible.ts";
 import { charactersOf, characterWidth, cutMiddle as cutTextMiddle, widthOf as textWidth } from "../text/width.ts";
 import { type ColourDepth, colourCodes } from "./colours.ts";
 
 declare const painted: unique symbol;
 
-/** Safe to write as it is: text without control characters, and colours of ours around it. Holds no line break. */
+/** Safe to write unchanged: text without control characters or line breaks, and only colours added by this program. */
 export type Painted = string & { readonly [painted]: true };
 
 export const nothing = "" as Painted;
 
-/** Makes text visible and gives it a colour. A line break in the text would be spelled out: split it into lines before. */
+/** Escapes text and colours it. A line break would be shown escaped: split the text into lines before. */
 export type Paint = (text: string) => Painted;
 
 export type Colour = keyof ReturnType<typeof colourCodes>;
 
 export type Palette = Record<Colour, Paint> & {
-  /** Colours of a command stay, everything else that it sends to terminals is shown. */
+  /** Keeps the colours of a command's output and escapes all other control sequences. */
   withColours: Paint;
-  /** Two colours at once: `palette.both("bold", "accent")`. */
+  /** Combines colours: `palette.both("bold", "accent")`. */
   both(...colours: readonly Colour[]): Paint;
-  /** The terminal has told its background: what is painted from now on suits it. */
+  /** Called when the terminal has reported its background; later text uses matching colours. */
   setDark(dark: boolean): void;
 };
 
-/** `dark`: of the background; unknown means that the terminal's own 16 colours are used, which suit it for certain. */
+/** `dark` describes the background; if unknown, the terminal's own 16 colours are used, which always suit it. */
 export function createPalette({ depth, dark }: { depth: ColourDepth; dark?: boolean | undefined }): Palette {
   let codes = colourCodes(depth, dark);
   const paint =
@@ -50,12 +50,12 @@ function joined(codes: readonly string[]): string {
   return codes.filter(Boolean).join(";");
 }
 
-/** The lines of a text, each to be painted by itself. */
+/** Splits a text into lines, each to be painted separately. */
 export function linesOf(text: string): string[] {
   return text.replace(/\r\n?/g, "\n").split("\n");
 }
 
-/** As above, without the empty line that a last line break leaves. */
+/** Like `linesOf`, without the empty line after a final line break. */
 export function wholeLines(text: string): string[] {
   return linesOf(text.replace(/\r?\n$/, ""));
 }
@@ -70,7 +70,7 @@ export function blanks(width: number): Painted {
 
 const tabWidth = 4;
 
-/** Visible, on one line, with blanks for tabs. */
+/** Escapes text as one line, with tabs expanded. */
 function lineText(text: string): string {
   const shown = visible(text);
   return /[\t\n]/.test(shown) ? expandTabs(shown.replaceAll("\n", "\\u000a"), tabWidth) : shown;
@@ -85,7 +85,7 @@ function expandTabs(text: string, every: number): string {
 
 const colourSequence = /\x1b\[([0-9;:]*)m/;
 
-/** Commands count on tabs of eight columns. */
+/** Output of commands assumes tab stops every eight columns. */
 function colouredLine(text: string, { keep }: { keep: boolean }): Painted {
   if (!text.includes("\x1b")) return expandTabs(visible(text).replaceAll("\n", "\\u000a"), 8) as Painted;
   let line = "";
@@ -108,7 +108,7 @@ function colouredLine(text: string, { keep }: { keep: boolean }): Painted {
   return (isColoured ? `${line}\x1b[0m` : line) as Painted;
 }
 
-/** What blinks or hides is left out. Undefined: nothing is left. */
+/** Removes blinking and hidden attributes. Returns undefined if no code is left. */
 function shownColours(codes: string): string | undefined {
   const parts = codes.split(";");
   const kept: string[] = [];
@@ -123,7 +123,7 @@ function shownColours(codes: string): string | undefined {
   return kept.length === 0 ? undefined : kept.join(";");
 }
 
-/** Colours and the characters between them. */
+/** Splits a line into colour codes and the text between them. */
 function* piecesOf(line: Painted): Generator<{ code: string } | { text: string }> {
   for (const [index, part] of line.split(/(\x1b\[[0-9;:]*m)/).entries()) {
     if (part !== "") yield index % 2 === 1 ? { code: part } : { text: part };
@@ -134,12 +134,12 @@ export function widthOf(line: Painted): number {
   return textWidth(line.includes("\x1b") ? line.replace(/\x1b\[[0-9;:]*m/g, "") : line);
 }
 
-/** Without its colours. */
+/** Returns the text without its colours. */
 export function plainText(line: Painted): string {
   return line.replace(/\x1b\[[0-9;:]*m/g, "");
 }
 
-/** The line, or its beginning and an ellipsis: never wider than asked. */
+/** Cuts the line to the width, with an ellipsis if it is longer. */
 export function cut(line: Painted, width: number): Painted {
   if (widthOf(line) <= width) return line;
   if (width < 1) return nothing;
@@ -162,7 +162,7 @@ export function cut(line: Painted, width: number): Painted {
   return kept as Painted;
 }
 
-/** Foreign text cut in its middle, before it is painted. */
+/** Cuts untrusted text in its middle, before it is painted. */
 export function cutMiddle(text: string, width: number): string {
   return cutTextMiddle(lineText(text), width);
 }
@@ -171,7 +171,7 @@ export function padded(line: Painted, width: number): Painted {
   return (line + " ".repeat(Math.max(0, width - widthOf(line)))) as Painted;
 }
 
-/** `left`, and `right` at the right edge; `left` is cut where both do not fit. */
+/** Puts `left` at the left and `right` at the right edge; `left` is cut if both do not fit. */
 export function spread(left: Painted, right: Painted, width: number): Painted {
   if (right === "") return cut(left, width);
   const room = width - widthOf(right) - 2;
@@ -179,13 +179,13 @@ export function spread(left: Painted, right: Painted, width: number): Painted {
   return join(padded(cut(left, room), room + 2), right);
 }
 
-/** An address is of use only whole: a terminal opens it where it is one line, in however many rows. */
+/** Matches a URL, which is of use only if whole: a terminal opens it if it is one line, however many rows that takes. */
 const address = /^[("'<[]*https?:\/\/\S/;
 
 /**
- * The line in pieces of at most `width` columns, broken between words where that is possible; each begins with the colours
- * that it stands in and ends without any. `indent`: before every piece but the first. `addresses`: "whole" leaves it to the
- * terminal to break those that are longer.
+ * Wraps the line to at most `width` columns, between words where possible; each piece begins with the colours in effect and
+ * resets them at its end. `indent` goes before every piece but the first. With `addresses: "whole"`, longer URLs are left for the terminal
+ * to wrap.
  */
 export function wrap(
   line: Painted,
@@ -216,7 +216,7 @@ export function wrap(
     const { text, width: wide } = piece;
     const isBlank = text.trim() === "";
     if (used + wide <= most) {
-      if (isBlank && isEmpty && lines.length > 0) continue; // the blank of the break
+      if (isBlank && isEmpty && lines.length > 0) continue; // skip the blank at the break
       current += text;
       used += wide;
       isEmpty = false;
@@ -242,14 +242,11 @@ export function wrap(
   return lines;
 }
 
-/**
- * A wide character stands alone, with the marks that no line may begin with behind it, and those that none may end with before
- * it. Blanks are by themselves.
- */
+/** Keeps a wide character together with punctuation that must not begin a line after it or end a line before it. Blanks are separate. */
 const breaks =
   /( +|[\u3008\u300a\u300c\u300e\u3010\u3014\uff08\uff3b\uff5b]*[\u2e80-\u9fff\uac00-\ud7a3\uff00-\uff60][\u3001\u3002\u3005\u3009\u300b\u300d\u300f\u3011\u3015\u30fb\u30fc\uff01\uff09\uff0c\uff0e\uff1a\uff1b\uff1f\uff3d\uff5d\u2026]*)/u;
 
-/** Words and blanks. A word that goes from one colour into the next is broken there if it must be. */
+/** Splits a line into words and blanks. A word that changes colour may be broken there. */
 function* wordsOf(line: Painted): Generator<{ code: string } | { text: string; width: number }> {
   for (const piece of piecesOf(line)) {
     if ("code" in piece) yield piece;

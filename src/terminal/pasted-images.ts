@@ -1,4 +1,4 @@
-// A paste that is nothing but paths of images: files that were dropped onto the terminal, or copied by their path.
+// Detects pastes that consist of image paths: files dropped onto the terminal, or paths that were copied.
 
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,10 +8,13 @@ import { homeDir } from "../store/config-dir.ts";
 import type { App } from "./app.ts";
 import type { Image } from "./editor/paste.ts";
 
-const mostPaths = 10;
+const maxPaths = 10;
 const longestPaste = 10_000;
 
-/** An empty paste is what some terminals make of an image in the clipboard. False: it is a paste like any other. */
+/**
+ * Inserts the images of a paste; returns false if it is an ordinary paste. Some terminals send an empty paste for an image in the
+ * clipboard.
+ */
 export function pasteImages(app: App, text: string): boolean {
   if (text === "") app.perform("pasteImage");
   const images = pastedImages(text, { workspace: app.conversation.request.workspace, home: homeDir(app.env) });
@@ -19,11 +22,11 @@ export function pasteImages(app: App, text: string): boolean {
   return text === "" || images.length > 0;
 }
 
-/** In their order; empty where the text is anything else. */
+/** Returns the images in order, or an empty array if the text is anything else. */
 function pastedImages(text: string, { workspace, home }: { workspace: string; home: string }): Image[] {
   if (text.length > longestPaste || !/\.(png|jpe?g|gif|webp)\b/i.test(text)) return [];
   const paths = pathsIn(text.trim());
-  if (paths.length === 0 || paths.length > mostPaths) return [];
+  if (paths.length === 0 || paths.length > maxPaths) return [];
   try {
     return paths.map((path) => readImage(absolute(path, workspace, home)));
   } catch (error) {
@@ -32,7 +35,7 @@ function pastedImages(text: string, { workspace, home }: { workspace: string; ho
   }
 }
 
-/** Quoted, with blanks behind backslashes, or one on each line. */
+/** Splits paths that are quoted, have escaped blanks, or are one per line. */
 function pathsIn(text: string): string[] {
   const words = text.match(/'[^'\n]*'|"[^"\n]*"|(?:\\.|[^\s\\])+/g) ?? [];
   return words.map((word) => (/^['"]/.test(word) ? word.slice(1, -1) : word.replace(/\\(.)/g, "$1")));

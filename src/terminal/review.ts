@@ -1,4 +1,4 @@
-// What this session changed: by file, or by turn, with the diffs; from there into the editor.
+// Shows what this session changed, by file or by turn, with diffs; files can be opened in the editor.
 import { shownPath } from "../policy/paths.ts";
 import type { App } from "./app.ts";
 import type { Change } from "./conversation.ts";
@@ -8,7 +8,7 @@ import { diffLines } from "./transcript/diff-lines.ts";
 
 type Part = { label: string; changes: readonly Change[] };
 
-/** How the reading of a part ended. */
+/** How the user left a page. */
 type Left = "back" | "next" | "previous" | "follow" | "edit";
 
 export async function showChanges(app: App): Promise<void> {

@@ -1,80 +1,99 @@
-// The screen, scrollback first: what is finished is written once, above a small live region, and belongs to the terminal from
-// then on; only the live region is drawn again, line by line where it differs.
+// The screen: finished lines are written once, above a small live region, and belong to the terminal's scrollback from then on.
+// Only the live region is drawn again, line by line where it differs.
 //
-// Nothing is used but moves upwards, erasing below and to the right, and columns: no clearing, no scroll regions, no mouse.
+// Uses only upward moves, erasing below and to the right, and columns: no clearing, no scroll regions, no mouse.
 import { cut, type Painted, widthOf } from "./painted.ts";
 import type { Size, View } from "./view.ts";
 
-/** What a screen is written to: `process.stdout`, or a test. `write` answers false when the terminal cannot follow. */
+/** The output of a screen: `process.stdout`, or a test. `write` returns false when the terminal cannot keep up. */
 export interface ScreenOutput {
   write(text: string): boolean;
   once(event: "drain", then: () => void): unknown;
 }
 
 export interface Screen {
-  /** Written with the next frame, above the live region, exactly once. */
+  /** Writes lines above the live region with the next frame, exactly once. */
   commit(lines: readonly Painted[]): void;
-  /** The live region from now on. What was committed goes out with it, in one write. */
+  /** Replaces the live region. Committed lines are sent with it, in one write. */
   draw(view: View): void;
-  /** The terminal has another size. The next `draw` counts with it. */
+  /** Called when the size changed, even if only for a moment. The next `draw` takes it into account. */
   resize(size: Size): void;
-  /** Takes the live region away; the cursor stands where it began. What is drawn next begins there. */
+  /** Handles a terminal's answer, which may be for a query of the screen. */
+  answered(sequence: string): void;
+  /** Resolves when no answer is pending that another program would read as keys. */
+  allAnswered(): Promise<void>;
+  /** Removes the live region and puts the cursor where it began. The next frame begins there. */
   clear(): void;
-  /** Something else wrote to the terminal: the live region begins anew where the cursor is, or where the window ends. */
+  /** Called when another program wrote to the terminal: the live region begins anew at the cursor, or at the bottom of the window. */
   forget(where?: "bottom"): void;
   readonly size: Size;
 }
 
 const beginFrame = "\x1b[?2026h";
 const endFrame = "\x1b[?2026l";
-/**
- * Terminals disagree on the width of these. A line that is wider than we think must not push others down, so that it is drawn
- * without wrapping. Others may wrap: where the window has become narrower while they were on their way, they take as many
- * rows as if the terminal had broken them anew, which is what the next frame counts with.
- */
+/** Characters whose width differs between terminals. */
 const uncertain =
-  /[^\x1b\x20-\u02ff\u0370-\u0482\u048a-\u058f\u2010-\u2027\u2030-\u205e\u2190-\u22ff\u2500-\u259f\u2713-\u2717\u2800-\u28ff\u2e80-\u9fff\uac00-\ud7a3\uff00-\uff60]/;
-const drawn = (line: Painted): string => (uncertain.test(line) ? `\x1b[?7l${line}\x1b[?7h` : line);
-/** A terminal has shown a frame after this long. */
-const underWayMs = 300;
+  /[^\x1b\x20-\u02ff\u0370-\u0482\u048a-\u058f\u2010-\u2027\u2030-\u205e\u2190-\u22ff\u2500-\u259f\u2713-\u2717\u2800-\u28ff\u2e80-\u9fff\uac00-\ud7a3\uff00-\uff60]/g;
 /**
- * From the first column, where the cursor stays. In two steps: tmux takes an erasure from the window's first cell on for one of
- * the whole window, and moves what was there into the scrollback, where the live region would stand for ever.
+ * Erases from the first column down and leaves the cursor there. In two steps: tmux takes an erasure from the window's first cell
+ * for one of the whole window, and would move the live region into the scrollback for good.
  */
 const eraseBelow = "\x1b[K\x1b[C\x1b[J\r";
 const hideCursor = "\x1b[?25l";
 const showCursor = "\x1b[?25h";
+/** Queries the cursor position; `askEnd` queries it at the right edge, followed by a status report that marks the last answer. */
+const askPlace = "\x1b[6n";
+const askEnd = "\x1b[999G\x1b[6n\x1b[5n\r";
+/** How many committed lines are kept in case some have to be written again. */
+const maxKept = 100;
 
 /**
- * `reflows`: does the terminal break long lines anew when it becomes narrower? Nearly all do. `settleMs`: no frame is sent for so
- * long after the window changed, since a window that is dragged changes again at once, and a frame that meets another width than
- * it was made for leaves a part of the live region behind.
+ * `reflows` is true if the terminal rewraps long lines when it becomes narrower, as nearly all do. No frame is sent for
+ * `settleMs` after a resize, since a window being dragged changes again at once. `answerMs` is how long a terminal may take to
+ * report its width. `redraw` is called when lines wait to be drawn.
  */
-export type ScreenOptions = { reflows?: boolean; settleMs?: number };
+export type ScreenOptions = { reflows?: boolean; settleMs?: number; answerMs?: number; redraw?: () => void };
 
+/** The rows between which a frame moved up, and the width at that time. */
+type Ascent = { from: number; to: number; columns: number };
+
+/**
+ * The terminal reads frames later than they are written, and the window may have been resized in between, more than once. Two
+ * rules protect committed lines in every case:
+ *
+ * - A frame moves down only over lines that it writes itself, and those may wrap. So there are never fewer rows between the top
+ *   of the live region and the cursor than counted, and moving up by the count never reaches committed lines.
+ * - In a window that became narrower, those lines take more rows, but only until it is made wider again. A frame that relies on
+ *   this queries how far it moved up, and at what width, and commits nothing. If it moved too far, the answer tells which
+ *   committed lines it erased, and they are written again.
+ */
 export function createScreen(out: ScreenOutput, first: Size, options: ScreenOptions = {}): Screen {
-  const { reflows = true, settleMs = 50 } = options;
+  const { reflows = true, settleMs = 50, answerMs = 3000, redraw } = options;
   let size = first;
-  /** On the terminal now. */
+  /** The lines of the live region on the terminal now. */
   let shown: readonly Painted[] = [];
   let shownCursor: { row: number; column: number } | undefined;
-  /** Row of the live region that the cursor is in. */
+  /** The line of the live region that the cursor is in. */
   let row = 0;
-  /** The row it was in before the last frame, where that only changed lines. */
-  let rowBefore = 0;
   let isResized = false;
-  let resizedAt = 0;
-  let sentAt = 0;
   let waiting: Painted[] = [];
-  /** Drawn while the terminal could not follow: only the last one counts. */
+  let kept: Painted[] = [];
+  /** The last frame drawn while the terminal could not keep up. */
   let postponed: View | undefined;
   let isFull = false;
   let settling: NodeJS.Timeout | undefined;
-  /** How a live region begins where there was none. */
+  /** The lines that a frame moved up over, while the answer about how far it came is pending. */
+  let asked: readonly Painted[] | undefined;
+  let isAnswered: Promise<void> = Promise.resolve();
+  let stopWaiting = () => {};
+  /** True if the terminal did not answer the first query; it gets no other one. */
+  let isSilent = false;
+  /** Cursor positions reported by the terminal. */
+  let places: { row: number; column: number }[] = [];
+  /** The sequence that starts a live region where there was none. */
   let start = "\r";
 
   function write(text: string): void {
-    sentAt = Date.now();
     if (out.write(text)) return;
     isFull = true;
     out.once("drain", () => {
@@ -89,23 +108,39 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
     if (view) draw(view);
   }
 
-  /**
-   * Rows between the first one of the live region and the cursor, as the terminal shows it now. The window may have changed
-   * while the last frame was under way: where the cursor moved down in it, it came no further than so many rows. Too few
-   * rows leave something behind, too many would take what was committed.
-   */
-  function rowsAbove(): number {
-    if (!isResized || !reflows) return row;
-    const certain = resizedAt - sentAt > underWayMs ? row : rowBefore;
-    return shown
-      .slice(0, row)
-      .map((line, index) => (index >= certain ? 1 : Math.max(1, Math.ceil(widthOf(line) / Math.max(1, size.columns)))))
-      .reduce((rows, each) => rows + each, 0);
+  function takeCommitted(): string {
+    if (asked) return "";
+    const lines = waiting;
+    waiting = [];
+    kept = [...kept, ...lines].slice(-maxKept);
+    return lines.map((line) => `${line}\r\n`).join("");
   }
 
-  function toTop(): string {
-    const rows = Math.min(rowsAbove(), size.rows - 1);
-    return `\r${rows > 0 ? `\x1b[${rows}A` : ""}`;
+  function ask(over: readonly Painted[]): void {
+    asked = over;
+    isAnswered = new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        isSilent = places.length === 0;
+        heard(undefined);
+      }, answerMs);
+      stopWaiting = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** Commits lines again that the frame erased by moving up too far, before all waiting lines. */
+  function heard(ascent: Ascent | undefined): void {
+    const again: Painted[] = [];
+    if (ascent) {
+      let lost = ascent.from - ascent.to - rowsOf(asked!, ascent.columns);
+      for (; lost > 0 && kept.length > 0; lost -= rowsOf([again[0]!], ascent.columns)) again.unshift(kept.pop()!);
+    }
+    asked = undefined;
+    stopWaiting();
+    waiting.unshift(...again);
+    if (waiting.length > 0) redraw?.();
   }
 
   function draw(view: View): void {
@@ -113,72 +148,77 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
       postponed = view;
       return;
     }
+    postponed = undefined;
     const next = lastRows(view, size);
-    const committed = waiting;
-    waiting = [];
-    const from = row;
-    const isAnew = committed.length > 0 || isResized || shown.length === 0;
-    const body = isAnew ? anew(committed, next.lines) : changes(next.lines);
-    rowBefore = isAnew ? row : from;
-    const cursor = next.cursor;
-    const isMoved =
-      cursor?.row !== shownCursor?.row || cursor?.column !== shownCursor?.column || (cursor?.row ?? row) !== row;
+    const { cursor } = next;
+    const isMoved = cursor?.row !== shownCursor?.row || cursor?.column !== shownCursor?.column;
+    const isAnew = isResized || shown.length === 0 || (waiting.length > 0 && !asked);
+    const lines = next.lines.map((line, index) => drawn(line, { isBelow: cursor !== undefined && index > cursor.row }));
+    const body = isAnew ? anew(lines) : changes(next.lines, lines, cursor?.row ?? row);
     shown = next.lines;
     if (body === "" && !isMoved) return;
-    const place = cursor ? `${toRow(cursor.row)}\x1b[${cursor.column + 1}G${showCursor}` : "";
+    const place = cursor ? `${upTo(cursor.row)}\x1b[${cursor.column + 1}G${showCursor}` : "";
     shownCursor = cursor;
     write(`${beginFrame}${body === "" ? "" : hideCursor}${body}${place}${endFrame}`);
   }
 
-  /** Everything from the top of the live region on. */
-  function anew(committed: readonly Painted[], lines: readonly Painted[]): string {
-    const isFirst = shown.length === 0 && !isResized;
-    if (isFirst && committed.length === 0 && lines.length === 0) return "";
-    const text = [
-      isFirst ? start : `${toTop()}${eraseBelow}`,
-      ...committed.map((line) => `${line}\r\n`),
-      lines.map(drawn).join("\r\n"),
-    ].join("");
+  /**
+   * Disables wrapping for lines below the cursor, as some terminals move the cursor when those are rejoined, and for lines that
+   * may be wider than measured, which would push others down. Other lines wrap, and in a narrower window take as many rows as if
+   * the terminal had rewrapped them.
+   */
+  function drawn(line: Painted, { isBelow }: { isBelow: boolean }): string {
+    return isBelow || mayOverflow(line, size.columns) ? `\x1b[?7l${line}\x1b[?7h` : line;
+  }
+
+  /** Moves to the start of the live region and erases everything below. */
+  function eraseAll(): string {
+    return shown.length === 0 ? start : `\r${up(Math.min(row, size.rows - 1))}${eraseBelow}`;
+  }
+
+  function anew(lines: readonly string[]): string {
+    if (shown.length === 0 && waiting.length === 0 && lines.length === 0) return "";
+    const over = shown.slice(0, row);
+    const rows = reflows ? Math.min(rowsOf(over, size.columns), size.rows - 1) : row;
+    let erased = eraseAll();
+    if (isResized && rows > row && !asked) {
+      const goUp = `\r${up(rows)}${eraseBelow}`;
+      erased = isSilent ? goUp : `${askPlace}${goUp}${askEnd}`;
+      if (!isSilent) ask(over);
+    }
+    const text = `${erased}${takeCommitted()}${lines.join("\r\n")}`;
     isResized = false;
     start = `\r${eraseBelow}`;
     row = Math.max(0, lines.length - 1);
     return text;
   }
 
-  function changes(lines: readonly Painted[]): string {
-    let text = "";
-    for (const [index, line] of lines.entries()) {
-      if (index < shown.length) {
-        if (shown[index] !== line) text += `${toRow(index)}\r\x1b[K${drawn(line)}`;
-      } else {
-        text += `${toRow(index - 1)}\r\n\x1b[K${drawn(line)}`;
-        row = index;
-      }
-    }
-    if (lines.length < shown.length) {
-      // Below the first line of the live region there is none that a `\n` would make.
-      text +=
-        lines.length === 0
-          ? `${toRow(0)}\r${eraseBelow}`
-          : `${toRow(lines.length)}\r${eraseBelow}${toRow(lines.length - 1)}`;
-    }
+  /** Draws everything from the first line that differs, or from the upper one of the cursor's old and new rows. */
+  function changes(next: readonly Painted[], lines: readonly string[], cursorRow: number): string {
+    const differs = next.findIndex((line, index) => line !== shown[index]);
+    const isShorter = next.length < shown.length;
+    if (differs === -1 && !isShorter && cursorRow === row) return "";
+    const last = Math.max(0, next.length - 1);
+    const from = Math.min(differs === -1 ? last : differs, last, row, cursorRow);
+    const text = `${upTo(from)}\r${isShorter ? eraseBelow : ""}${lines
+      .slice(from)
+      .map((line) => `\x1b[K${line}`)
+      .join("\r\n")}`;
+    row = last;
     return text;
   }
 
-  /** Moves within the live region, where every row exists. */
-  function toRow(wanted: number): string {
-    const by = wanted - row;
+  function upTo(wanted: number): string {
+    const by = row - wanted;
     row = wanted;
-    if (by === 0) return "";
-    return by < 0 ? `\x1b[${-by}A` : "\n".repeat(by);
+    return up(by);
   }
 
   function forget(where?: "bottom"): void {
-    start = `\r${where === "bottom" ? `\x1b[${size.rows}B` : ""}${eraseBelow}`;
+    start = `\r${where === "bottom" ? "\x1b[999B" : ""}${eraseBelow}`;
     shown = [];
     shownCursor = undefined;
     row = 0;
-    rowBefore = 0;
     isResized = false;
   }
 
@@ -188,8 +228,6 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
     },
     draw,
     resize(next) {
-      if (next.columns === size.columns && next.rows === size.rows) return;
-      if (!isResized) resizedAt = Date.now();
       isResized = true;
       size = next;
       if (settleMs === 0) return;
@@ -199,16 +237,20 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
         drawPostponed();
       }, settleMs);
     },
+    answered(sequence) {
+      const [, line, column] = /^\x1b\[(\d+);(\d+)R$/.exec(sequence) ?? [];
+      if (column !== undefined) places = [...places.slice(-1), { row: Number(line), column: Number(column) }];
+      const [before, after] = places;
+      if (sequence !== "\x1b[0n" || !asked || !before || !after) return;
+      heard({ from: before.row, to: after.row, columns: after.column });
+    },
+    allAnswered: () => isAnswered,
     clear() {
       postponed = undefined;
       clearTimeout(settling);
       settling = undefined;
-      const committed = waiting;
-      waiting = [];
-      if (shown.length > 0 || committed.length > 0)
-        write(
-          `${beginFrame}${shown.length > 0 ? `${toTop()}${eraseBelow}` : ""}${committed.map((line) => `${line}\r\n`).join("")}${showCursor}${endFrame}`,
-        );
+      if (shown.length === 0 && (waiting.length === 0 || asked)) return;
+      write(`${beginFrame}${eraseAll()}${takeCommitted()}${showCursor}${endFrame}`);
       forget();
     },
     forget,
@@ -218,7 +260,23 @@ export function createScreen(out: ScreenOutput, first: Size, options: ScreenOpti
   };
 }
 
-/** At most all rows but one: the last lines, since the editor and the newest is there. None is wider than the window. */
+function up(rows: number): string {
+  return rows > 0 ? `\x1b[${rows}A` : "";
+}
+
+/** The number of rows these lines take at this width. A line drawn without wrapping may be cut instead. */
+function rowsOf(lines: readonly Painted[], columns: number): number {
+  return lines
+    .map((line) => Math.max(1, Math.ceil(widthOf(line) / Math.max(1, columns))))
+    .reduce((rows, each) => rows + each, 0);
+}
+
+function mayOverflow(line: Painted, columns: number): boolean {
+  const doubts = line.match(uncertain)?.length ?? 0;
+  return doubts > 0 && widthOf(line) + doubts > columns;
+}
+
+/** Limits the view to the last rows of the window but one, where the editor and the newest lines are, and cuts lines to its width. */
 function lastRows({ lines: drawn, cursor }: View, { columns, rows }: Size): View {
   const most = Math.max(1, rows - 1);
   const lines = drawn.map((line) => cut(line, columns));
@@ -228,7 +286,7 @@ function lastRows({ lines: drawn, cursor }: View, { columns, rows }: Size): View
   return { lines: lines.slice(left), ...(moved && { cursor: moved }) };
 }
 
-/** By what terminals say of themselves: these few keep the rows as they are and cut or hide what is wider. */
+/** Detects by environment variables the few terminals that do not rewrap lines but cut or hide what is wider. */
 export function doesReflow(env: Readonly<Record<string, string | undefined>>): boolean {
   if (env["TMUX"]) return true;
   return !(env["XTERM_VERSION"] || /^(linux|screen|vt\d|cons)/.test(env["TERM"] ?? ""));

@@ -1,4 +1,4 @@
-// Shell mode: a command of the user's own, in their shell, with an end after 30 seconds. The model is not told of it.
+// Shell mode: runs the user's own command in their shell, limited to 30 seconds. The model does not see it.
 import { Supervisor } from "../process/supervisor.ts";
 import { runningFor } from "../view/numbers.ts";
 import type { App } from "./app.ts";
@@ -8,12 +8,12 @@ import { rightMargin } from "./view.ts";
 
 const timeoutMs = 30_000;
 const liveLines = 8;
-/** Enough for the lines that are shown while it runs. */
-const mostTail = 16_384;
-/** More is not shown; whoever wants it all sends it to a file. */
-const mostLines = 400;
+/** Characters kept for the lines shown while the command runs. */
+const maxTail = 16_384;
+/** The maximum number of lines shown; users who want all output can redirect it to a file. */
+const maxLines = 400;
 
-/** One after the other, as in a shell. */
+/** Commands run one after the other, as in a shell. */
 const last = new WeakMap<App, Promise<void>>();
 
 export function runShellCommand(app: App, command: string): Promise<void> {
@@ -25,7 +25,7 @@ export function runShellCommand(app: App, command: string): Promise<void> {
 
 async function runNow(app: App, command: string): Promise<void> {
   const { palette } = app;
-  // What no rule may lift is not lifted by typing it here.
+  // Rules that even --force cannot override also apply to commands typed here.
   const { code, text } = await app.command(["permissions", "check", `Shell: ${command}`, "--force"]);
   if (code === 4) return app.complain(`This command is denied.\n${text.split("\n").slice(1).join("\n").trimEnd()}`);
   const startedAt = Date.now();
@@ -41,7 +41,7 @@ async function runNow(app: App, command: string): Promise<void> {
   app.setLive(
     (columns) => [
       head(palette.soft(`${runningFor(Date.now() - startedAt)} · esc stops`), columns),
-      ...overwritten(output.slice(-mostTail).trimEnd()).slice(-liveLines).map(bar),
+      ...overwritten(output.slice(-maxTail).trimEnd()).slice(-liveLines).map(bar),
     ],
     () => abort.abort(),
   );
@@ -61,7 +61,7 @@ async function runNow(app: App, command: string): Promise<void> {
   const end = await supervisor.ended;
   app.setLive(undefined);
   const lines = overwritten(output.trimEnd());
-  const shown = lines.length > mostLines ? lines.slice(-mostLines) : lines;
+  const shown = lines.length > maxLines ? lines.slice(-maxLines) : lines;
   const outcome =
     end.stopped === "timedOut"
       ? palette.bad("timed out after 30 s")

@@ -1,28 +1,28 @@
-// TerminalStart: what the command line hands to the terminal.
+// TerminalStart: the options that the command line passes to the terminal.
 import type { ReadStream, WriteStream } from "node:tty";
 import type { Human, LiveRun, RunRequest } from "../protocol/run.ts";
 import type { RunHost } from "../run/host.ts";
 import type { CommandEnd } from "./desk.ts";
 
-/** A run that goes on without this terminal. */
+/** A run that continues without this terminal. */
 export type Attachment = {
   open(human: Human | undefined): LiveRun;
-  /** Ends it for everybody. False: it was over. */
+  /** Ends the run for all its clients. Returns false if it was over already. */
   stop(reason: string): Promise<boolean>;
 };
 
 export type TerminalStart = {
   request: RunRequest;
-  /** Looked at first, in the place of a run of our own. */
+  /** A run to attach to first, instead of opening a new one. */
   attachment?: Attachment;
   host: RunHost;
   input: ReadStream;
   output: WriteStream;
-  /** Sent at once. */
+  /** A prompt to send at once. */
   prompt?: string;
   images?: readonly string[];
-  /** One of our own commands; what it printed comes back. `input`: for its stdin. */
+  /** Runs a command-line command and returns its output. `input` is passed on stdin. */
   command(words: readonly string[], input?: string): Promise<CommandEnd>;
-  /** One of our own commands, on the terminal. */
+  /** Runs a command-line command that uses the terminal, and returns its exit code. */
   interactive(words: readonly string[]): Promise<number>;
 };

@@ -1,4 +1,4 @@
-// The status line: a command of the user's that is told about the session and prints rows for the bottom of the screen.
+// The status line: runs the user's command with facts about the session and shows its output at the bottom of the screen.
 import { isObject } from "../json/object.ts";
 import { runProgram } from "../process/run-program.ts";
 import type { Conversation } from "./conversation.ts";
@@ -7,9 +7,9 @@ import { cut, linesOf, type Painted, type Palette } from "./painted.ts";
 type StatusCommand = { command: string; padding: number; updateIntervalMs: number; timeoutMs: number };
 
 const shortestIntervalMs = 300;
-const mostRows = 3;
+const maxRows = 3;
 
-/** As cli-config.json has it: `{ type: "command", command, padding?, updateIntervalMs?, timeoutMs? }`. */
+/** Parses the setting from cli-config.json: `{ type: "command", command, padding?, updateIntervalMs?, timeoutMs? }`. */
 function statusCommand(given: unknown): StatusCommand | undefined {
   if (!isObject(given) || typeof given.command !== "string" || given.command.trim() === "") return undefined;
   const number = (value: unknown, otherwise: number) => (typeof value === "number" && value >= 0 ? value : otherwise);
@@ -28,7 +28,7 @@ export type StatusFacts = {
   vim?: string | undefined;
 };
 
-/** Asked again when something changed, never more often than its interval; a newer question ends the one before. */
+/** Runs the command when something changed, at most once per interval; a new run cancels the one before. */
 export class StatusLine {
   #command: StatusCommand | undefined;
   readonly #palette: Palette;
@@ -50,7 +50,7 @@ export class StatusLine {
     return this.#command?.command;
   }
 
-  /** As the settings have it; undefined: there is none from now on. */
+  /** Applies the setting; undefined removes the status line. */
   use(settings: unknown): void {
     this.stop();
     this.#command = statusCommand(settings);
@@ -100,9 +100,9 @@ export class StatusLine {
       keepBytes: 65_536,
     });
     const text = stdout.toString("utf8").trimEnd();
-    // A failure without a word keeps what was there.
+    // If the command fails without output, keep the previous rows.
     if (cancelled || (exitCode !== 0 && text === "")) return;
-    this.#rows = text === "" ? [] : linesOf(text).slice(0, mostRows);
+    this.#rows = text === "" ? [] : linesOf(text).slice(0, maxRows);
     this.#changed();
   }
 }

@@ -1,11 +1,11 @@
-// What a text that was sent becomes: a command of ours, a command of the shell, a prompt, or a hint that it is none of them.
+// Dispatches submitted text: a slash command, a shell command, a prompt, or an error message for an unknown command.
 import { UserError } from "../protocol/error-codes.ts";
 import type { App } from "./app.ts";
 import { readTyped, type SlashCommand } from "./commands/index.ts";
 import type { Pressed } from "./editor/editor.ts";
 import { runShellCommand } from "./shell-mode.ts";
 
-/** What runs of what was sent. What is sent after it waits for it: `/clear` and a prompt may come in one burst of keys. */
+/** The submission in progress. Later ones wait for it: `/clear` and a prompt may come in one burst of keys. */
 const running = new WeakMap<App, Promise<void>>();
 
 export function submitText(app: App, sent: Extract<Pressed, { type: "submit" }>): void {
@@ -29,7 +29,7 @@ function take(app: App, { text, images }: Extract<Pressed, { type: "submit" }>):
   return guarded(app, async () => {
     let typed = readTyped(text, app.conversation.names);
     if (typed.type === "unknown") {
-      // A server may have brought its prompts since then.
+      // A server that connected in the meantime may have added prompts.
       await app.conversation.refreshNames();
       typed = readTyped(text, app.conversation.names);
     }
@@ -39,7 +39,7 @@ function take(app: App, { text, images }: Extract<Pressed, { type: "submit" }>):
         break;
       case "unknown":
         app.complain(typed.message);
-        if (app.editor.isEmpty()) app.write(text); // nothing that was typed is lost
+        if (app.editor.isEmpty()) app.write(text); // keep what the user typed
         break;
       case "prompt":
         app.submit(text, images);
@@ -47,7 +47,7 @@ function take(app: App, { text, images }: Extract<Pressed, { type: "submit" }>):
   });
 }
 
-/** ↑ in an empty editor: what was queued last comes back to be changed. False: nothing is queued. */
+/** ↑ in an empty editor: takes back the last queued message for editing. Returns false if nothing is queued. */
 export function takesBack(app: App): boolean {
   if (!app.editor.isEmpty() || app.conversation.queue.length === 0) return false;
   void app.conversation.takeBack().then((text) => {
@@ -57,7 +57,7 @@ export function takesBack(app: App): boolean {
   return true;
 }
 
-/** Enter in an empty editor: what is queued does not wait for the turn that runs. */
+/** Enter in an empty editor: sends queued messages without waiting for the running turn. */
 export function sendNow(app: App): void {
   if (app.conversation.queue.length > 0) app.conversation.interrupt();
 }
@@ -70,7 +70,7 @@ async function runCommand(app: App, command: SlashCommand, rest: string): Promis
   await command.run(app, rest);
 }
 
-/** A mistake of the user's is told; a bug of ours is not hidden. */
+/** Reports user errors on the screen; lets other errors through, so that bugs are not hidden. */
 async function guarded(app: App, work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -1,18 +1,18 @@
-// What is left to do when this process is killed outright: a small shell that waits for the end of a pipe, and takes back what
-// raw mode changed. It is started after raw mode is on: nobody waits for it, and no key is lost to the old mode meanwhile.
+// Restores the terminal if this process is killed outright: a small shell waits for a pipe to close and undoes what raw mode
+// changed. It starts after raw mode is on, so that startup does not wait for it and no key is read in the old mode.
 import { spawnChild } from "../process/spawn.ts";
 
 export interface TerminalGuard {
-  /** Raw mode is on now, and `undo` takes the rest back. */
+  /** Called when raw mode is on; `undo` is the text that restores the other modes. */
   changed(undo: string): void;
-  /** There is nothing to take back. */
+  /** Called when there is nothing to undo. */
   restored(): void;
   end(): void;
 }
 
 /**
- * Lines come in, the last one before the end is what counts: `-` nothing, else what to write. A shell that takes over may have
- * set the modes of its own prompt already: they are put back only while they are still ours.
+ * Reads lines; the last one before the end counts: `-` for nothing, else the text to write. The shell that takes over may have
+ * set its own modes already, so they are restored only if they are still those of raw mode.
  */
 const script = `
 trap '' HUP INT TERM PIPE
@@ -28,8 +28,8 @@ exit 0
 `;
 
 /**
- * `terminal`: a descriptor of it. The guard is in a session of its own, where no signal to us reaches it, and where nobody asks
- * whether it stands in the foreground.
+ * `terminal` is a file descriptor. The guard has its own session, where no signal for this process reaches it, and where it may
+ * write to the terminal without being in the foreground.
  */
 export function startTerminalGuard(
   env: Readonly<Record<string, string | undefined>>,
@@ -45,10 +45,10 @@ export function startTerminalGuard(
     inherited: terminal,
   });
   const { stdin, stdout, stderr } = child;
-  // Without a guard, a terminal is still put back on every other way out.
+  // Without a guard, the terminal is still restored on every other exit.
   child.on("error", () => {});
   stdin?.on("error", () => {});
-  // Nothing of it keeps this process alive.
+  // The guard must not keep this process alive.
   child.unref();
   stdout?.destroy();
   stderr?.destroy();
@@ -60,7 +60,7 @@ export function startTerminalGuard(
   };
 }
 
-/** For `printf` of a shell: nothing in it but plain characters. */
+/** Escapes all but plain characters for the shell's `printf`. */
 function printfText(text: string): string {
   return text.replace(
     /[^A-Za-z0-9[\]?;<>]/g,

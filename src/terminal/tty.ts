@@ -1,5 +1,5 @@
-// The terminal as a device: raw mode, paste and key protocols, title, alternate screen; and everything as it was before, on
-// every way out. `enter()` before the first paint, `leave()` at the end; an exit without it leaves as well.
+// The terminal device: sets raw mode, paste and key protocols, title and alternate screen, and restores everything on every exit.
+// Call `enter()` before the first paint and `leave()` at the end; exiting without it restores the terminal as well.
 import { writeSync } from "node:fs";
 import { oneLine } from "../text/one-line.ts";
 import { visible } from "../text/visible.ts";
@@ -7,18 +7,18 @@ import { startTerminalGuard, type TerminalGuard } from "./terminal-guard.ts";
 import type { Size } from "./view.ts";
 
 export interface Tty {
-  /** Keys come one by one from now on. */
+  /** Switches to raw mode, where keys arrive one by one. */
   enter(): void;
-  /** As it was. Safe to call twice, and while the process ends. */
+  /** Restores the terminal. Safe to call twice, and while the process exits. */
   leave(): void;
-  /** Ctrl+Z: gives the terminal back to the shell and stops; goes on with `onResume` after `fg`. */
+  /** Ctrl+Z: gives the terminal back to the shell and stops; after `fg`, calls `onResume`. */
   suspend(): void;
   setTitle(text: string): void;
-  /** For a pager. The main screen stays as it is. */
+  /** Switches to the alternate screen for a pager. The main screen stays unchanged. */
   alternate(on: boolean): void;
-  /** Asks for the background colour; the answer comes as a sequence of its own, see `darknessOf`. */
+  /** Queries the background colour; the answer arrives as a sequence, see `darknessOf`. */
   askBackground(): void;
-  /** Raw mode is on: what is drawn stands where we think. Not while the shell has the terminal. */
+  /** True in raw mode, when the cursor is where the screen expects it. False while the shell has the terminal. */
   readonly isOurs: boolean;
   readonly size: Size;
 }
@@ -27,26 +27,26 @@ export type TtyOptions = {
   input: NodeJS.ReadStream;
   output: NodeJS.WriteStream;
   env: Readonly<Record<string, string | undefined>>;
-  /** The shell is about to get the terminal: take the live region away. */
+  /** Called before the shell gets the terminal, to remove the live region. */
   onSuspend?(): void;
-  /** Everything that was shown may be gone: draw the live region anew. */
+  /** Called when everything on the screen may be gone, to draw the live region again. */
   onResume(): void;
 };
 
 const pasteOn = "\x1b[?2004h";
-/** These terminals know no marks around a paste: consoles, and GNU screen, whose name tmux takes as well. */
+/** Terminals that do not mark pastes: consoles, and GNU screen, whose TERM tmux uses as well. */
 const marksNothing = /^(linux|vt\d|ansi|cons|sun|eterm|cygwin|screen)/;
-/** Keys that differ only in modifiers: the newer protocol on its own stack, the older one for those that lack it. */
+/** Reports modifiers of keys: kitty's protocol, pushed on its stack, and modifyOtherKeys for terminals without it. */
 const keysOn = "\x1b[>1u\x1b[>4;2m";
 const pushTitle = "\x1b[22;2t";
 const alternateOn = "\x1b[?1049h";
 const alternateOff = "\x1b[?1049l";
-/** Paste, keys, cursor, wrapping and frames as they are by default. */
+/** Restores the defaults of paste, keys, cursor, wrapping and frames. */
 const modesOff = "\x1b[?2026l\x1b[?7h\x1b[?25h\x1b[?2004l\x1b[>4m\x1b[<u";
 const titleOff = "\x1b]2;\x1b\\\x1b[23;2t";
 const backgroundQuery = "\x1b]11;?\x1b\\";
 
-/** Does the terminal say where a paste begins and ends? */
+/** Returns whether the terminal marks where a paste begins and ends. */
 export function marksPastes(env: TtyOptions["env"]): boolean {
   if (process.platform === "win32" && !env["WT_SESSION"] && !env["TERM_PROGRAM"]) return false;
   return env["TMUX"] !== undefined || !marksNothing.test(env["TERM"] ?? "");
@@ -61,7 +61,7 @@ export function openTty({ input, output, env, onSuspend, onResume }: TtyOptions)
   const { fd = 1 } = output as { fd?: number };
 
   const undo = () => (isAlternate ? alternateOff : "") + modesOff + (hasTitle ? titleOff : "");
-  /** At once: at the end of a process nothing that waits is written any more. */
+  /** Writes synchronously, since pending output is lost when the process exits. */
   const writeNow = (text: string) => {
     try {
       writeSync(fd, text);
@@ -73,7 +73,7 @@ export function openTty({ input, output, env, onSuspend, onResume }: TtyOptions)
     try {
       if (input.isTTY) input.setRawMode(isRaw);
     } catch {
-      // It went away with its window.
+      // The terminal was closed with its window.
     }
   };
   const apply = () => {
@@ -95,7 +95,7 @@ export function openTty({ input, output, env, onSuspend, onResume }: TtyOptions)
   };
   const continued = () => {
     if (!isEntered) return;
-    // Stopped from outside: the shell has set its own modes since.
+    // The process was stopped by another process, and the shell has set its own modes since.
     setRaw(false);
     apply();
     onResume();
@@ -105,7 +105,7 @@ export function openTty({ input, output, env, onSuspend, onResume }: TtyOptions)
     process.off("SIGCONT", continued);
     onSuspend?.();
     leave();
-    // The whole group, as the terminal would do it: a launcher that waits for us must stop as well.
+    // Stop the whole process group, as the terminal would: a launcher waiting for this process must stop as well.
     process.kill(0, "SIGTSTP");
     setImmediate(() => {
       listen();
@@ -124,7 +124,7 @@ export function openTty({ input, output, env, onSuspend, onResume }: TtyOptions)
       process.once("exit", atExit);
       listen();
       apply();
-      // After the first paint: starting a process takes longer than that.
+      // Start the guard after the first paint, since starting a process takes longer.
       setImmediate(() => {
         if (!isEntered || guard) return;
         guard = startTerminalGuard(env, fd);
@@ -166,14 +166,14 @@ export function openTty({ input, output, env, onSuspend, onResume }: TtyOptions)
   };
 }
 
-/** While another program has the terminal, Ctrl+C is that program's, though the whole group gets the signal. */
+/** While another program has the terminal, Ctrl+C is meant for it, although the whole group gets the signal. */
 export async function deafToInterrupts<Result>(work: () => Promise<Result>): Promise<Result> {
   const ignore = () => {};
   process.on("SIGINT", ignore).on("SIGQUIT", ignore);
   try {
     return await work();
   } finally {
-    // One that came at the last moment is told of later.
+    // A signal that arrived at the last moment is delivered later.
     setTimeout(() => process.off("SIGINT", ignore).off("SIGQUIT", ignore), 200).unref();
   }
 }

@@ -1,4 +1,4 @@
-// What a part of the live region looks like: lines, and the place of the real cursor where the part has it.
+// The rendered form of a part of the live region: lines, and the position of the real cursor if the part has it.
 import type { Painted } from "./painted.ts";
 
 export type Size = { columns: number; rows: number };
@@ -6,5 +6,5 @@ export type Size = { columns: number; rows: number };
 /** Columns that stay free at the right edge. */
 export const rightMargin = 2;
 
-/** Each line fits the width that was asked for. `cursor` counts from 0, in columns of the screen. */
+/** Each line fits the requested width. `cursor` counts screen rows and columns from 0. */
 export type View = { lines: readonly Painted[]; cursor?: { row: number; column: number } };

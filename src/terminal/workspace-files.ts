@@ -1,9 +1,9 @@
-// The files that `@` offers: those of the workspace that no ignore file hides.
+// Lists the files that `@` offers: those of the workspace that no ignore file hides.
 import type { ProcessRunner } from "../agent/process.ts";
 import { listFiles, type Search } from "../agent/ripgrep.ts";
 
-/** More than anyone would look through; each key looks at all of them. */
-const mostFiles = 50_000;
+/** Limits the list, since every key press searches all of it. */
+const maxFiles = 50_000;
 
 type WorkspaceFiles = {
   workspace: string;
@@ -15,5 +15,5 @@ type WorkspaceFiles = {
 export async function workspaceFiles(context: WorkspaceFiles): Promise<readonly string[]> {
   const search: Search = { folder: context.workspace, start: "./", isFile: false };
   const { files } = await listFiles(search, context);
-  return files.slice(0, mostFiles);
+  return files.slice(0, maxFiles);
 }

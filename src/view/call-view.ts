@@ -1,4 +1,4 @@
-// What there is to see of a call: one line, what went in, what came out, what changed.
+// Describes a call for display: its line, input, output and changes.
 
 import { isObject, type JsonObject } from "../json/object.ts";
 import type { Outcome } from "../protocol/event.ts";
@@ -7,12 +7,12 @@ import { shownTodos } from "./todos.ts";
 
 export type CallView = {
   id: string;
-  /** Done to what: a command, a path, a pattern. */
+  /** The target of the call: a command, a path, a pattern. */
   what: string;
-  /** Where one line does not say it all. */
+  /** Set if one line does not show all of it. */
   input?: Piece;
   output?: Piece;
-  /** As a unified diff, or lines that begin with + and -. */
+  /** A unified diff, or lines that begin with + and -. */
   diff?: string;
 };
 
@@ -71,7 +71,7 @@ export function viewOfCall(
   const view = views.get(call.tool)?.(args, value);
   const shown: CallView = { id: call.callId, what: "", ...(view ?? generalView(args)) };
   if (workspace !== "") shown.what = shown.what === workspace ? "." : shown.what.replaceAll(`${workspace}/`, "");
-  // What no view knows of is shown as it is.
+  // Tools without a view are shown as JSON.
   if (!shown.output && !shown.diff && outcome?.kind === "success") {
     const rest = view ? piece(value.content) : (piece(value.content) ?? json(outcome.value));
     if (rest) shown.output = rest;
@@ -106,7 +106,7 @@ function viewOfEdit(args: JsonObject, value: JsonObject): Partial<CallView> {
   return { what: `${path}${counts}`, ...(diff !== "" && { diff }) };
 }
 
-/** What a call wanted that did not come about, or did not say what it changed. */
+/** Returns the change that a call asked for, if it failed or did not report its change. */
 function intendedChange({ strReplace, multiStrReplace, applyPatch, streamContent, fileText }: JsonObject): string {
   const edits =
     isObject(multiStrReplace) && Array.isArray(multiStrReplace.edits) ? multiStrReplace.edits : [strReplace];
@@ -199,7 +199,7 @@ function todoText(todos: unknown): string {
     .join("\n");
 }
 
-/** What a subagent did, a line each, and what it said. */
+/** Lists what a subagent did, a line each, and what it said. */
 function stepsText(steps: unknown): string {
   return objectsIn(steps)
     .map(({ toolCall, assistantMessage }) => {
@@ -238,7 +238,7 @@ function mcpText(content: unknown): string {
     .join("\n");
 }
 
-/** What comes after the dot is what highlighters know a language by. */
+/** Highlighters identify a language by the file extension. */
 function languageOf(path: string): string {
   return /\.([a-z0-9]{1,12})$/i.exec(path)?.[1]?.toLowerCase() ?? "text";
 }

@@ -1,11 +1,11 @@
-// What a call is called, what it is done to, and what came of it: one row a tool.
+// Describes each tool's calls in words: name, target and outcome, in one row per tool.
 import { isObject, type JsonObject } from "../json/object.ts";
 import { callName, displayNameOf } from "../protocol/tool-calls.ts";
 import { collapsed } from "../text/one-line.ts";
 import { byteSize, counted } from "./numbers.ts";
 import { shownTodos } from "./todos.ts";
 
-/** `target`, `where` (a place) and `by` (who does it) as the call says them; `outcome` in few words; `isTimed`: the time is worth telling, however short. */
+/** `target`, `where` (a place) and `by` (who runs it) come from the arguments; `outcome` is brief; `isTimed` always shows the duration. */
 type Row = {
   target(args: JsonObject): string;
   where?(args: JsonObject): string;
@@ -18,7 +18,7 @@ const rows: Record<string, Row> = {
   shell: {
     target: ({ command }) => collapsed(text(command)),
     where: ({ workingDirectory }) => text(workingDirectory),
-    // Started there, or moved there while it ran.
+    // It was started in the background, or moved there while it ran.
     outcome: ({ taskId }, { isBackground }) => (isBackground === true || taskId ? "in the background" : ""),
     isTimed: true,
   },
@@ -29,7 +29,7 @@ const rows: Record<string, Row> = {
     outcome: ({ totalLines, readRange, content }, { offset, limit }) => {
       if (isObject(readRange) && (offset !== undefined || limit !== undefined))
         return `lines ${readRange.startLine}–${readRange.endLine}`;
-      // A final line break counts as the beginning of another line.
+      // A final line break is counted as the start of another line.
       if (typeof totalLines === "number")
         return lineCount(text(content).endsWith("\n") ? totalLines - 1 : Math.max(totalLines, 0));
       return "";
@@ -96,7 +96,7 @@ const rows: Record<string, Row> = {
   await: { target: ({ taskId }) => text(taskId), isTimed: true },
 };
 
-/** What tools that nobody knows are about: the first of these that is there. */
+/** Arguments that describe an unknown tool's call: the first one present is shown. */
 const telling = ["command", "path", "file_path", "pattern", "query", "url", "name", "title", "description"];
 
 export type CallWords = { name: string; target: string; where: string; by: string; outcome: string; isTimed: boolean };
@@ -126,7 +126,7 @@ export function wordsOfCall(tool: string, given: unknown, result: unknown): Call
   };
 }
 
-/** How cards call a tool that a model knows by this name: `Shell` is Bash here. */
+/** Returns the display name of a tool from its model name: `Shell` is shown as Bash. */
 export function cardName(tool: string): string {
   const wire = Object.keys(rows).find((each) => displayNameOf(each) === tool);
   return wire === undefined ? tool : callName(wire, {});

@@ -1,4 +1,4 @@
-// A piece of code.
+// Defines a highlighted piece of code.
 
-/** Text and what it is, as the highlighter calls it. */
+/** `kind` is the highlighter's name for what the text is. */
 export type CodePiece = { text: string; kind?: string };

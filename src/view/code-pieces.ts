@@ -1,12 +1,12 @@
-// Code in pieces, each with what the highlighter calls it. Heavy: loaded when code is shown.
+// Splits code into highlighted pieces. The highlighter is large, so this is loaded only when code is shown.
 import Prism from "prismjs";
 import type { CodePiece } from "./code-piece.ts";
 import "./languages.ts";
 
-/** Longer texts are not worth the wait. */
-const mostCode = 100_000;
+/** Longer texts take too long to highlight. */
+const maxCode = 100_000;
 
-/** The code in lines of pieces. */
+/** Returns the pieces of each line. */
 export function codePieces(code: string, language: string): CodePiece[][] {
   const grammar = Prism.languages[aliases[language] ?? language];
   const lines: CodePiece[][] = [[]];
@@ -21,12 +21,12 @@ export function codePieces(code: string, language: string): CodePiece[][] {
     else if (Array.isArray(tokens)) for (const each of tokens) walk(each, kind);
     else walk(tokens.content, tokens.type);
   };
-  if (!grammar || typeof grammar === "function" || code.length > mostCode) add(code, undefined);
+  if (!grammar || typeof grammar === "function" || code.length > maxCode) add(code, undefined);
   else walk(Prism.tokenize(code, grammar), undefined);
   return lines;
 }
 
-/** Names that models and files use for the same. */
+/** Alternative names that models and files use for a language. */
 const aliases: Record<string, string> = {
   sh: "bash",
   shell: "bash",

@@ -1,10 +1,10 @@
-// A unified diff, or lines with signs, as hunks of numbered lines; and which lines replace which.
+// Parses a unified diff, or lines with signs, into hunks of numbered lines, and pairs the lines that replace each other.
 import type { Words, wordChanges } from "./word-changes.ts";
 
-/** `before`, `after`: the number of the line on each side, where it is known and the line is there. */
+/** `before` and `after` are the line's number on each side, if it is known and exists there. */
 export type DiffLine = { sign: " " | "+" | "-"; before?: number; after?: number; text: string };
 
-/** Unified, or only lines with signs. */
+/** Accepts a unified diff, or only lines with signs. */
 export function hunksOfDiff(diff: string): DiffLine[][] {
   const hunks: DiffLine[][] = [];
   let before: number | undefined;
@@ -32,12 +32,12 @@ export function hunksOfDiff(diff: string): DiffLine[][] {
   return hunks.filter((hunk) => hunk.length > 0);
 }
 
-/** Where the line is now, or was. */
+/** Returns the line's new number, or its old one. */
 export function numberOf({ before, after }: DiffLine): number | undefined {
   return after ?? before;
 }
 
-/** Lines that replace each other, by their order. */
+/** Pairs removed and added lines in order, and compares their words. */
 export function changedWords(hunk: readonly DiffLine[], compare: typeof wordChanges): Map<DiffLine, Words> {
   const words = new Map<DiffLine, Words>();
   for (let start = 0; start < hunk.length; start++) {

@@ -1,7 +1,7 @@
-// Text that strangers wrote, as it may stand in a document: no control characters, no hidden directions.
+// Makes untrusted text safe for a document: no control characters, no hidden direction marks.
 import { visible, withoutTerminalCodes } from "../text/visible.ts";
 
-/** Colours of terminals are dropped; every other character that could hide something is spelled out. */
+/** Drops terminal colours, and escapes every other character that could hide something. */
 export function documentText(text: string): string {
   return visible(withoutTerminalCodes(text));
 }

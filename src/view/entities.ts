@@ -1,4 +1,4 @@
-// The few names of characters that models write in Markdown.
+// Decodes the few character entities that models write in Markdown.
 
 const entities: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " ", "#39": "'" };
 

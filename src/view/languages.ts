@@ -1,4 +1,4 @@
-// The languages that code is highlighted in, beside the four of the highlighter itself. Each stands on those before it.
+// Loads the highlighted languages, besides the four built into the highlighter. Each depends on those before it.
 import "prismjs";
 import "prismjs/components/prism-typescript.js";
 import "prismjs/components/prism-jsx.js";

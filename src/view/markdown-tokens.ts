@@ -1,9 +1,9 @@
-// Markdown as tokens, where it is worth the wait. HTML is text, and so is what would define a link without showing it.
+// Parses Markdown into tokens, unless that would be slow. HTML is treated as text, and so are invisible link definitions.
 import { lexer, type Token, Tokenizer } from "marked";
 
 export type { Token };
 
-const mostMarkdown = 50_000;
+const maxMarkdown = 50_000;
 
 const tokenizer = Object.assign(new Tokenizer(), {
   html: () => undefined,
@@ -12,20 +12,17 @@ const tokenizer = Object.assign(new Tokenizer(), {
   reflink: () => undefined,
 });
 
-/** Undefined: it is to be shown as it is. */
+/** Returns undefined if the text should be shown as it is. */
 export function markdownTokens(text: string): Token[] | undefined {
-  if (text.length > mostMarkdown || text.split(/\n\s*\n/).some(isSlow)) return undefined;
+  if (text.length > maxMarkdown || text.split(/\n\s*\n/).some(isSlow)) return undefined;
   try {
     return lexer(text, { gfm: true, tokenizer });
   } catch {
-    return undefined; // nested deeper than anybody reads
+    return undefined; // nested too deeply
   }
 }
 
-/**
- * Marks that are never closed take the square of their number; quotes in quotes, lists in lists and what looks like HTML as well:
- * nobody writes so many.
- */
+/** Unclosed marks take quadratic time, and so do nested quotes, nested lists and what looks like HTML. Real text has fewer. */
 function isSlow(paragraph: string): boolean {
   return (
     countOf(paragraph, /[*_~]/g) > 2000 ||

@@ -1,11 +1,11 @@
-// A todo list as it stands on the wire, read for people: terminal, studio, exports.
+// Reads a todo list from the wire, for display in the terminal, the studio and exports.
 import { isObject } from "../json/object.ts";
 
 export type TodoState = "PENDING" | "IN_PROGRESS" | "COMPLETED" | "CANCELLED";
 
 export type ShownTodo = {
   state: TodoState;
-  /** What is to be done; with the items it waits for, if they are not done yet. */
+  /** The task, with the unfinished items it waits for. */
   words: string;
 };
 

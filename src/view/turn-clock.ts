@@ -1,4 +1,4 @@
-// TurnClock: where the time of a turn goes: to the model, to tools, or to waiting for a person.
+// Measures how a turn's time divides between the model, tools, and waiting for the user.
 import type { AgentEvent } from "../protocol/event.ts";
 
 export type TurnTimes = { toolMs: number; waitMs: number };
@@ -9,7 +9,7 @@ export class TurnClock {
   readonly #times: TurnTimes = { toolMs: 0, waitMs: 0 };
   #since: number | undefined;
 
-  /** To be told of every event of the turn, in order. */
+  /** Must be called with every event of the turn, in order. */
   take(event: AgentEvent): void {
     this.#pass(event.at);
     if (event.type === "tool_start") this.#calls.add(event.callId);
@@ -19,13 +19,13 @@ export class TurnClock {
     if (event.type === "answer") this.#asked.delete(event.id);
   }
 
-  /** Until `now`, while the turn goes on. */
+  /** Returns the times up to `now`, if the turn is still running. */
   times(now?: number): TurnTimes {
     this.#pass(now);
     return { ...this.#times };
   }
 
-  /** Whoever is waited for, tools do nothing meanwhile that anybody could speed up. */
+  /** Time spent waiting for the user counts as waiting, even while tools are running. */
   #pass(at: number | undefined): void {
     if (at === undefined) return;
     const passed = Math.max(0, at - (this.#since ?? at));

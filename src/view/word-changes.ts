@@ -1,7 +1,7 @@
-// The words that changed from one line to the line in its place.
+// Compares the words of a line and the line that replaces it.
 import { diffWordsWithSpace } from "diff";
 
-/** What a changed line has in common with the one it replaces, and what not. Undefined: less than half. */
+/** Returns the common and the changed words of two lines, or undefined if less than half is common. */
 export function wordChanges(before: string, after: string): { before: Words; after: Words } | undefined {
   if (before.length + after.length > 2000) return undefined;
   const parts = diffWordsWithSpace(before, after);

@@ -1,4 +1,4 @@
-// Pages that were fetched in this run. Its size has an end: the oldest go first.
+// Caches the pages fetched in this run. The size is limited: the oldest are dropped first.
 import type { Page } from "./page.ts";
 
 export interface PageCache {
@@ -6,9 +6,9 @@ export interface PageCache {
   set(url: string, page: Page): void;
 }
 
-const mostCharacters = 20_000_000;
+const maxCharacters = 20_000_000;
 
-export function createPageCache(limit = mostCharacters): PageCache {
+export function createPageCache(limit = maxCharacters): PageCache {
   const pages = new Map<string, Page>();
   let length = 0;
   return {
@@ -30,7 +30,7 @@ export function createPageCache(limit = mostCharacters): PageCache {
   };
 }
 
-/** The part after # is a place in the page, not another page. */
+/** Removes the fragment, which is a place in the page, not another page. */
 function keyOf(url: string): string {
   return url.replace(/#.*$/s, "");
 }

@@ -1,4 +1,4 @@
-// fetchPage: a page of the web as text that a model can read. Judged hop by hop, bounded in time and size.
+// fetchPage: fetches a web page as text that a model can read. Every redirect is checked; time and size are limited.
 
 import { type GuardedRequest, guardedFetch } from "../net/guarded.ts";
 import type { Headers } from "../net/headers.ts";
@@ -9,24 +9,24 @@ import type { PageCache } from "./page-cache.ts";
 export { GuardRefusal } from "../net/guarded.ts";
 export { NetError } from "../net/net-error.ts";
 
-/** `mode` and `rules` say where it may go; `permitted` names origins that somebody has agreed to. */
+/** `mode` and `rules` decide which hosts are allowed; `permitted` names origins that the user has approved. */
 export type PageRequest = Omit<GuardedRequest, "headers"> & {
-  /** What was fetched in this run is not fetched again. */
+  /** Pages already fetched in this run are not fetched again. */
   cache?: PageCache;
 };
 
 export type Page = {
-  /** As it was asked for. */
+  /** The address as requested. */
   url: string;
-  /** Where it came from in the end. */
+  /** The address after redirects. */
   finalUrl: string;
   title: string;
   markdown: string;
-  /** There was more of it. */
+  /** The page was longer than the limit. */
   isTruncated: boolean;
 };
 
-/** The server answered, and not with a page that can be read. */
+/** The server's answer is not a readable page. */
 export class PageError extends Error {
   readonly status: number;
 
@@ -37,16 +37,16 @@ export class PageError extends Error {
   }
 }
 
-const mostCharacters = 1_000_000;
-/** Of HTML: its text is a part of it, and turning it around takes a second for so much. */
-const mostMarkup = 3_000_000;
+const maxCharacters = 1_000_000;
+/** Limit for HTML, of which text is only a part: converting this much takes a second. */
+const maxMarkup = 3_000_000;
 
 const headers = {
   accept: "text/markdown,text/html;q=0.9,application/xhtml+xml;q=0.9,application/json;q=0.8,text/plain;q=0.8,*/*;q=0.5",
   "user-agent": "Mozilla/5.0 (compatible; courser-agent)",
 };
 
-/** Throws GuardRefusal where it may not go, NetError where nobody answers, PageError where the answer is not a page. */
+/** Throws GuardRefusal if the address is not permitted, NetError if there is no answer, PageError if the answer is not a page. */
 export async function fetchPage(url: string, { cache, ...request }: PageRequest): Promise<Page> {
   const known = cache?.get(url);
   if (known) return known;
@@ -63,12 +63,12 @@ export async function fetchPage(url: string, { cache, ...request }: PageRequest)
     wasCut: response.isTruncated,
     signal: request.signal,
   });
-  const isLong = read.markdown.length > mostCharacters;
+  const isLong = read.markdown.length > maxCharacters;
   const page = {
     url,
     finalUrl: response.url,
     title: read.title ?? "",
-    markdown: isLong ? wholeCharacters(read.markdown, mostCharacters) : read.markdown,
+    markdown: isLong ? wholeCharacters(read.markdown, maxCharacters) : read.markdown,
     isTruncated: response.isTruncated || read.isCut === true || isLong,
   };
   cache?.set(url, page);
@@ -88,14 +88,14 @@ const readText: Reader = async (bytes, { charset }) => ({
 const readHtml: Reader = async (bytes, { charset, url }) => {
   const html = decodeText(bytes, { label: charset, isHtml: true });
   const { htmlToMarkdown } = await import("./html/index.ts");
-  return { ...htmlToMarkdown(html.slice(0, mostMarkup), url), isCut: html.length > mostMarkup };
+  return { ...htmlToMarkdown(html.slice(0, maxMarkup), url), isCut: html.length > maxMarkup };
 };
 
 const readPdf: Reader = async (bytes, { wasCut, signal }) => {
   if (wasCut) throw new PageError(200, "The PDF is larger than 10 MiB, and a part of it cannot be read.");
   const { pdfToText } = await import("./pdf.ts");
   try {
-    const { text, isCut } = await pdfToText(bytes, { signal, mostCharacters });
+    const { text, isCut } = await pdfToText(bytes, { signal, maxCharacters });
     return { markdown: text, isCut };
   } catch (error) {
     signal?.throwIfAborted();
@@ -110,7 +110,7 @@ const readNothing: Reader = async (bytes, { type }) => {
   );
 };
 
-/** By content type; the first that fits. What says nothing of itself is text, unless its bytes say otherwise. */
+/** Readers by content type; the first match is used. Content without a type is text, unless its bytes say otherwise. */
 const readers: readonly [RegExp, Reader][] = [
   [/^(?:text\/html|application\/xhtml\+xml)$/, readHtml],
   [/^application\/pdf$/, readPdf],
@@ -121,7 +121,7 @@ function readerOf({ type }: ContentKind): Reader {
   return readers.find(([pattern]) => pattern.test(type))?.[1] ?? readNothing;
 }
 
-/** As the server says; where it says nothing of use, as the first bytes look. */
+/** Determines the content type from the header, or from the first bytes if the header is of no use. */
 function kindOf(headers: Headers, bytes: Buffer, url: string): ContentKind {
   const [named = "", ...parameters] = (headers.get("content-type") ?? "").toLowerCase().split(";");
   const charset = /^\s*charset\s*=\s*"?([^\s"]+)/.exec(parameters.find((each) => each.includes("charset")) ?? "")?.[1];
@@ -137,12 +137,12 @@ function kindOf(headers: Headers, bytes: Buffer, url: string): ContentKind {
   return { type: looksHtml || /\.x?html?$/i.test(new URL(url).pathname) ? "text/html" : "", charset };
 }
 
-/** UTF-16 has zeros, and says so in its first two bytes. */
+/** UTF-16 contains zeros, and starts with a byte order mark. */
 function markless([first, second]: Buffer): boolean {
   return !((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff));
 }
 
-/** What a failing server says about it is often the most useful part: a line of it goes along. */
+/** Includes a line of the server's error message, often its most useful part. */
 function refusedPage(status: number, statusText: string, { type, charset }: ContentKind, bytes: Buffer): PageError {
   const said =
     readerOf({ type, charset }) === readText
@@ -160,21 +160,21 @@ function wholeCharacters(text: string, most: number): string {
   return text.slice(0, code >= 0xd800 && code <= 0xdbff ? most - 1 : most);
 }
 
-/** `label`: the charset of the Content-Type, where there is one. `isHtml`: it may name its charset inside. */
+/** `label` is the charset of the Content-Type, if any. `isHtml`: the content may declare its charset. */
 function decodeText(bytes: Uint8Array, { label, isHtml }: { label: string | undefined; isHtml: boolean }): string {
   const marked = markOf(bytes);
   if (marked) return new TextDecoder(marked).decode(bytes);
   const named = decoderFor(label) ?? (isHtml ? decoderFor(metaCharset(bytes)) : undefined);
   if (named) return decodeWith(named, bytes);
   try {
-    // The end may be cut within a character, which is not a fault of the rest.
+    // The end may be cut within a character, which does not make the rest invalid.
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
   } catch {
     return decodeWith(new TextDecoder("windows-1252"), bytes);
   }
 }
 
-/** Quotes, dashes and the like where Latin-1 has control characters. Some versions of Node leave those as they are. */
+/** Quotes, dashes and the like where Latin-1 has control characters. Some versions of Node do not convert them. */
 const windowsCharacters = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
 
 function decodeWith(decoder: InstanceType<typeof TextDecoder>, bytes: Uint8Array): string {
@@ -194,14 +194,14 @@ function decoderFor(label: string | undefined) {
   try {
     return new TextDecoder(label);
   } catch {
-    return undefined; // a name that nobody knows says nothing
+    return undefined; // an unknown name is ignored
   }
 }
 
-/** From `<meta charset>` or its longer form, as browsers do: within the first bytes. */
+/** Reads the charset from `<meta charset>` or its longer form in the first bytes, as browsers do. */
 function metaCharset(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 4096)).toString("latin1");
   const named = /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{2,40})/i.exec(head)?.[1];
-  // Whoever could read this tag reads bytes: it is not UTF-16, whatever it says.
+  // If the tag is readable as single bytes, the page is not UTF-16, whatever the tag says.
   return named !== undefined && /^utf-?16/i.test(named) ? "utf-8" : named;
 }

@@ -1,20 +1,20 @@
-// The text of a PDF. The library is large: loaded when there is one.
+// Extracts the text of a PDF. The library is large, so this file is imported only for a PDF.
 import { getDocumentProxy } from "unpdf";
 
-const mostPages = 300;
+const maxPages = 300;
 
-/** Page by page; what has been read when `signal` ends it is dropped with the error. */
+/** Reads page by page; if `signal` aborts, throws and discards what was read. */
 export async function pdfToText(
   bytes: Uint8Array,
-  { signal, mostCharacters }: { signal?: AbortSignal | undefined; mostCharacters: number },
+  { signal, maxCharacters }: { signal?: AbortSignal | undefined; maxCharacters: number },
 ): Promise<{ text: string; isCut: boolean }> {
-  // Its fonts could hold programs; text needs none of them.
+  // Fonts can contain programs, which are not needed for text.
   const document = await getDocumentProxy(new Uint8Array(bytes), { isEvalSupported: false, verbosity: 0 });
   try {
     const pages: string[] = [];
     let length = 0;
     let number = 1;
-    for (; number <= Math.min(document.numPages, mostPages) && length < mostCharacters; number++) {
+    for (; number <= Math.min(document.numPages, maxPages) && length < maxCharacters; number++) {
       signal?.throwIfAborted();
       const page = await document.getPage(number);
       const { items } = await page.getTextContent();

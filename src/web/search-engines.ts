@@ -1,7 +1,7 @@
-// The search engines that can be asked: which one it is, what to send, where the results stand in the answer.
+// The table of supported search engines: how to recognise and query each, and where its answer has the results.
 import { isObject, type JsonObject } from "../json/object.ts";
 
-/** As in courser.json: `{ "engine": "brave", "keyEnv": "MY_KEY" }`. All of it may be left out where a variable says enough. */
+/** As in courser.json: `{ "engine": "brave", "keyEnv": "MY_KEY" }`. All fields may be omitted if an environment variable is set. */
 export type SearchSettings = { engine?: string; url?: string; keyEnv?: string };
 
 export type SearchEngine = { kind: EngineKind; url: string; key: string };
@@ -12,13 +12,13 @@ export type EngineRequest = { url: string; headers: Record<string, string>; body
 
 export type EngineKind = {
   name: string;
-  /** Variables that hold its key, or its address where it needs no key. */
+  /** Variables for its key, or for its address if it needs no key. */
   variables: readonly string[];
-  /** None: it is the user's own server, and only the user knows where. */
+  /** Undefined if it is the user's own server, whose address only the user knows. */
   url?: string;
   needsKey: boolean;
   request(query: string, place: { url: string; key: string; count: number }): EngineRequest;
-  /** The list of results in the answer. */
+  /** Returns the list of results in the answer. */
   results(answer: JsonObject): unknown;
   hit(result: JsonObject): { title?: unknown; url?: unknown; snippet?: unknown };
 };
@@ -87,7 +87,7 @@ function withQuery(address: string, values: Record<string, string>): string {
 
 export const searchEngineNames: readonly string[] = engineKinds.map(({ name }) => name);
 
-/** By the settings, else by the first variable that is there. Undefined: nothing is configured. */
+/** Picks the engine by the settings, otherwise by the first variable that is set. Returns undefined if nothing is configured. */
 export function searchEngine(settings: SearchSettings, env: NodeJS.ProcessEnv): SearchEngine | undefined {
   const named = settings.engine ?? (settings.url === undefined ? undefined : "searxng");
   const kind =
@@ -102,7 +102,7 @@ export function searchEngine(settings: SearchSettings, env: NodeJS.ProcessEnv): 
   return { kind, url, key };
 }
 
-/** What to type where nothing is configured. */
+/** Advice for the user if nothing is configured. */
 export const howToConfigureSearch =
   "No search engine is configured. Set BRAVE_API_KEY, TAVILY_API_KEY or EXA_API_KEY, or SEARXNG_URL to the address of a SearXNG server (http://… or https://…), " +
   'or write "search": { "engine": "…" } into courser.json.';

@@ -1,5 +1,5 @@
-// searchWeb: asks the search engine that the user has configured. Its address is the user's own word, so it may be on this
-// machine; nobody redirects from there, so the key stays with it.
+// searchWeb: queries the search engine that the user has configured. The user chose its address, so it may be on this machine.
+// Redirects are not followed, so the key is sent nowhere else.
 
 import { isObject, tryParse } from "../json/object.ts";
 import { createFetch } from "../net/fetch.ts";
@@ -10,19 +10,19 @@ import type { EngineKind, SearchEngine, SearchHit } from "./search-engines.ts";
 export type SearchRequest = {
   engine: SearchEngine;
   signal?: AbortSignal;
-  /** Where the proxy variables are read; default process.env. */
+  /** The environment to read proxy variables from; default process.env. */
   env?: NodeJS.ProcessEnv;
-  /** Most results; default 8. */
+  /** The most results; default 8. */
   count?: number;
   totalMs?: number;
 };
 
-/** Nothing is configured, the engine refuses, or what it says is not a list of results. */
+/** No engine is configured, it refuses, or its answer is not a list of results. */
 export class SearchError extends Error {
   override readonly name = "SearchError";
 }
 
-const mostBytes = 4 * 2 ** 20;
+const maxBytes = 4 * 2 ** 20;
 const longestSnippet = 1_000;
 
 export async function searchWeb(query: string, request: SearchRequest): Promise<SearchHit[]> {
@@ -64,7 +64,7 @@ async function boundedText(answer: Response, name: string): Promise<string> {
   let length = 0;
   for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
     length += chunk.byteLength;
-    if (length > mostBytes) throw new SearchError(`${name} answered with more than ${mostBytes / 2 ** 20} MiB.`);
+    if (length > maxBytes) throw new SearchError(`${name} answered with more than ${maxBytes / 2 ** 20} MiB.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
@@ -83,7 +83,7 @@ function refusal({ kind, url, key }: SearchEngine, status: number, text: string)
     ? "It redirects, which is not followed; configure the address that it points to"
     : advice[status];
   const said = redactedStart(collapsed(text), 200);
-  // An engine may repeat what it was sent.
+  // An engine may repeat the key in its answer.
   const shown = key === "" ? said : said.replaceAll(key, "…");
   return new SearchError(
     `${kind.name} at ${new URL(url).host} answered ${status}. ${why ?? (shown || "It said nothing else")}.`,
@@ -96,7 +96,7 @@ function hitOf(kind: EngineKind, result: Record<string, unknown>): SearchHit[] {
   return [{ title: plain(title) || url, url, snippet: plain(snippet).slice(0, longestSnippet) }];
 }
 
-/** Engines mark what matched with tags. */
+/** Removes the tags with which engines mark matches. */
 function plain(value: unknown): string {
   if (typeof value !== "string") return "";
   return value

@@ -1,4 +1,4 @@
-// What was done in a worktree: its files as they are now, committed or not, against the commit that it began with.
+// Compares a worktree's current files, committed or not, with the commit that it was created from.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,12 +9,12 @@ import type { Worktree } from "./records.ts";
 export type FileChange = {
   path: string;
   status: "added" | "changed" | "deleted";
-  /** As git has them: `100755` is a program, `120000` a link. */
+  /** File modes as in git: `100755` is executable, `120000` a link. */
   oldMode: string;
   newMode: string;
 };
 
-/** Its files as a tree, what git ignores left out. Its own index is not touched, nor believed. */
+/** Writes the worktree's files as a tree, without ignored ones. Its own index is neither changed nor trusted. */
 export async function treeOf(worktree: Worktree, call: GitCall): Promise<string> {
   const inside = { ...call, cwd: worktree.path };
   return withIndex(async (variables) => {
@@ -24,7 +24,7 @@ export async function treeOf(worktree: Worktree, call: GitCall): Promise<string>
   });
 }
 
-/** `work` has an index of its own. */
+/** Runs `work` with a temporary index. */
 export async function withIndex<Result>(work: (variables: Record<string, string>) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), "courser-index-"));
   try {
@@ -34,7 +34,7 @@ export async function withIndex<Result>(work: (variables: Record<string, string>
   }
 }
 
-/** Between two trees or commits, in the order of their paths. */
+/** Returns the changes between two trees or commits, sorted by path. */
 export async function changesBetween(from: string, to: string, call: GitCall): Promise<FileChange[]> {
   const raw = entries(await git(["diff-tree", "-r", "-z", "--no-renames", "--raw", from, to], call));
   const changes: FileChange[] = [];
@@ -46,7 +46,7 @@ export async function changesBetween(from: string, to: string, call: GitCall): P
   return changes;
 }
 
-/** For people to read. `stat`: a line for each file. */
+/** Returns a diff for people to read; `stat` has one line per file. */
 export async function diffText(
   { from, to, form }: { from: string; to: string; form: "patch" | "stat" },
   call: GitCall,
@@ -55,7 +55,7 @@ export async function diffText(
   return git(["diff-tree", "-r", "--no-color", "--no-ext-diff", "--no-textconv", ...shape, from, to], call);
 }
 
-/** A repository inside of it would be taken over as an empty folder. */
+/** Throws if there is a nested repository, which would be merged as an empty folder. */
 export function refuseNested(changes: readonly FileChange[], { path }: Worktree): void {
   const nested = changes.find(({ oldMode, newMode }) => newMode === "160000" && oldMode !== "160000");
   if (!nested) return;

@@ -1,5 +1,5 @@
-// Makes a worktree: a repository of its own that borrows the objects of the one it was made from. Its branches, stash, index and
-// settings are its own, so that nothing that happens in it reaches the checkout that people work in.
+// Creates a worktree: a separate repository that borrows the objects of its source. It has its own branches, stash, index and
+// settings, so that nothing that happens in it affects the user's checkout.
 
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -12,24 +12,24 @@ import { runSetup } from "./setup-commands.ts";
 export type WorktreeRequest = {
   configDir: string;
   env: NodeJS.ProcessEnv;
-  /** The directory that the run would have worked in. */
+  /** The directory that the run would otherwise have worked in. */
   workspace: string;
   name: string;
   base?: string;
-  /** Run the commands of `.cursor/worktrees.json`: only where the workspace is trusted. */
+  /** Runs the commands of `.cursor/worktrees.json`; set only if the workspace is trusted. */
   setup: boolean;
   signal?: AbortSignal;
 };
 
 export type MadeWorktree = {
   worktree: Worktree;
-  /** The same directory as `workspace`, in the worktree. */
+  /** The counterpart of the requested `workspace` inside the worktree. */
   workspace: string;
   isNew: boolean;
   notices: string[];
 };
 
-/** One that exists under the name is used again. */
+/** Opens the worktree of that name, or creates it. */
 export async function openWorktree(request: WorktreeRequest): Promise<MadeWorktree> {
   const { configDir, env, workspace, name, signal } = request;
   checkName(name);
@@ -47,7 +47,7 @@ export async function openWorktree(request: WorktreeRequest): Promise<MadeWorktr
   try {
     await checkOut(worktree, call);
     const directory = join(worktree.path, prefix);
-    // A folder that git does not know, such as one with ignored files only.
+    // Git does not check out some folders, such as one with ignored files only.
     mkdirSync(directory, { recursive: true });
     if (request.setup) await runSetup(worktree, { env, ...(signal && { signal }) });
     return { worktree, workspace: directory, isNew: true, notices: await leftBehind(worktree, call) };
@@ -92,7 +92,7 @@ async function checkOut({ path, name, base, objects }: Worktree, call: GitCall):
   const own = join(path, ".git");
   mkdirSync(path, { mode: 0o700 });
   await git(["clone", "--quiet", "--mirror", "--shared", "--no-recurse-submodules", "--", common, own], call);
-  // Remotes, identity, filters and line ends are those of the source; where its files lie is not.
+  // Take over the source's remotes, identity, filters and line endings, but not the location of its files.
   writeFileSync(join(own, "config"), readFileSync(join(common, "config")));
   for (const folder of ["hooks", "info"])
     if (existsSync(join(common, folder))) cpSync(join(common, folder), join(own, folder), { recursive: true });
@@ -104,7 +104,7 @@ async function checkOut({ path, name, base, objects }: Worktree, call: GitCall):
   await git(["checkout", "--quiet", "--no-track", "-B", `courser/${name}`, base], inside);
 }
 
-/** What people may miss in it. */
+/** Returns a notice about uncommitted changes that the worktree does not contain. */
 async function leftBehind({ source }: Worktree, call: GitCall): Promise<string[]> {
   const { stdout } = await tryGit(["status", "--porcelain", "-z", "--no-renames"], { ...call, cwd: source });
   const count = stdout.split("\0").length - 1;

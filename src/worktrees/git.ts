@@ -1,4 +1,4 @@
-// Git as this program calls it: nothing that a repository names is run, and what is only looked at is not touched.
+// Runs git safely: programs that a repository configures are not run, and commands that only read change nothing.
 import { runProgram } from "../process/run-program.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { words } from "../text/words.ts";
@@ -7,26 +7,26 @@ export type GitCall = {
   cwd: string;
   env: NodeJS.ProcessEnv;
   input?: string;
-  /** Variables of this call. */
+  /** Extra environment variables for this call. */
   variables?: Record<string, string>;
   signal?: AbortSignal;
 };
 
-const mostOutput = 256 * 1024 * 1024;
+const maxOutput = 256 * 1024 * 1024;
 
-/** Hooks, watchers and clean-ups of a repository do not run in our calls. */
+/** Disables a repository's hooks, file watchers and automatic maintenance in these calls. */
 const settings = ["core.hooksPath=/dev/null", "core.fsmonitor=false", "gc.auto=0", "maintenance.auto=false"].flatMap(
   (setting) => ["-c", setting],
 );
 
-/** What it printed. Throws UserError with its own words. */
+/** Returns the output. Throws a UserError with git's own message. */
 export async function git(args: readonly string[], call: GitCall): Promise<string> {
   const { stdout, problem } = await tryGit(args, call);
   if (problem !== undefined) throw new UserError("GIT_FAILED", `git ${args[0]} failed in ${call.cwd}: ${problem}`);
   return stdout;
 }
 
-/** `problem`: why it failed; absent where it did not. */
+/** `problem` is set if git failed, with the reason. */
 export async function tryGit(
   args: readonly string[],
   { cwd, env, input, variables = {}, signal }: GitCall,
@@ -36,7 +36,7 @@ export async function tryGit(
     command: ["git", ...settings, ...args],
     cwd,
     env: { ...own, ...(await withoutPrograms(args, { cwd, env: own })) },
-    keepBytes: mostOutput,
+    keepBytes: maxOutput,
     leftovers: "ignore",
     ...(input !== undefined && { input }),
     ...(signal && { signal }),
@@ -50,9 +50,9 @@ export async function tryGit(
   return { stdout, exitCode, problem: end.stderr.trim().split("\n").slice(-3).join(" ") || `exit code ${exitCode}` };
 }
 
-/** These read or write neither files of the work tree nor other repositories. */
+/** Commands that access neither files of the work tree nor other repositories. */
 const onlyLooking = words("config rev-parse rev-list cat-file update-ref for-each-ref check-ref-format init");
-/** Programs that the configuration of a repository may name, and what stands in their place. */
+/** Settings of a repository that name programs, and their harmless replacements. */
 const programs: [key: RegExp, value: string][] = [
   [/^filter\..*\.(?:clean|smudge|process)$/s, ""],
   [/^filter\..*\.required$/s, "false"],
@@ -64,7 +64,7 @@ const programs: [key: RegExp, value: string][] = [
   [/^(?:gpg\.program|gpg\..*\.program)$/s, "false"],
 ];
 
-/** Variables that put harmless values in the place of programs that the repository itself names. The user's own stay. */
+/** Returns variables that replace programs in the repository's own configuration. Those of the user's configuration stay. */
 async function withoutPrograms(
   [command]: readonly string[],
   call: Pick<GitCall, "cwd" | "env">,
@@ -73,7 +73,7 @@ async function withoutPrograms(
   const listed = await runProgram({
     command: ["git", "config", "--list", "--includes", "--show-scope", "--name-only", "-z"],
     ...call,
-    keepBytes: mostOutput,
+    keepBytes: maxOutput,
     leftovers: "ignore",
   });
   const fields = listed.stdout.toString("utf8").split("\0");
@@ -89,7 +89,7 @@ async function withoutPrograms(
   return pairs.length === 0 ? {} : { GIT_CONFIG_COUNT: String(found.length), ...Object.fromEntries(pairs) };
 }
 
-/** Without the variables that hooks of git set: they name another repository. Indexes that we look at are not refreshed on disk. */
+/** Removes variables that git sets for hooks, which name another repository. Indexes are not refreshed on disk by reads. */
 function plainEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(
     ([name]) => !/^GIT_(?!CONFIG_GLOBAL$|CONFIG_SYSTEM$|AUTHOR_|COMMITTER_)/.test(name),
@@ -97,7 +97,7 @@ function plainEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), LC_ALL: "C", GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0" };
 }
 
-/** Of output that ends every entry with NUL. */
+/** Splits output whose entries end with NUL. */
 export function entries(output: string): string[] {
   return output.split("\0").filter((each) => each !== "");
 }

@@ -1,4 +1,4 @@
-// The repositories that a worker keeps for the next run: which of them are in use, and which go when there are too many.
+// Manages the repositories that a worker caches for later runs: tracks which are in use, and removes old ones.
 import { createHash } from "node:crypto";
 import {
   existsSync,
@@ -18,22 +18,22 @@ import { withFileLock } from "../store/file-lock.ts";
 
 export type CacheLimits = {
   bytes: number;
-  /** Since it was used last. */
+  /** The maximum time since the last use. */
   ageMs: number;
 };
 
-/** In a repository: a file for each checkout that borrows its objects, with the path of the checkout. */
+/** A folder in each repository with a file per checkout that borrows its objects, holding the path of the checkout. */
 const usesFolder = "courser-uses";
 const keptName = /\.git$/;
 const setAsideName = /\.removed$/;
-/** Whoever asks in between finds that somebody has just looked. */
+/** The minimum time between two automatic trims. */
 const lookAgainMs = 60_000;
 
 export function keptRepository(cache: string, from: string): string {
   return join(cache, `${createHash("sha256").update(from).digest("hex").slice(0, 32)}.git`);
 }
 
-/** From now on the repository is in use, as long as there is a folder at `checkout`: it is made here. */
+/** Marks the repository as in use while there is a folder at `checkout`, which is created here. */
 export function useRepository(store: string, checkout: string): void {
   const uses = join(store, usesFolder);
   withFileLock(lockOf(join(store, "..")), () => {
@@ -45,7 +45,7 @@ export function useRepository(store: string, checkout: string): void {
   });
 }
 
-/** Removes what was not used for too long, then what was not used for longest, until the rest is small enough. Never what is in use. */
+/** Removes repositories unused for too long, then the least recently used until the rest fits; never those in use. */
 export async function trimRepositories(
   cache: string,
   { bytes, ageMs }: CacheLimits,
@@ -53,7 +53,7 @@ export async function trimRepositories(
   const gone = { removed: 0, bytes: 0 };
   if (!existsSync(cache)) return gone;
   const names = readdirSync(cache);
-  // What somebody who was killed had set aside.
+  // Remove what a killed process had set aside.
   for (const name of names.filter((each) => setAsideName.test(each))) await rm(join(cache, name), anyway);
   const kept = await Promise.all(
     names
@@ -65,7 +65,7 @@ export async function trimRepositories(
   );
   let total = kept.reduce((sum, each) => sum + each.bytes, 0);
   for (const each of kept.sort((one, other) => one.usedAt - other.usedAt)) {
-    if (total <= bytes && Date.now() - each.usedAt <= ageMs) break; // those that follow are younger
+    if (total <= bytes && Date.now() - each.usedAt <= ageMs) break; // the rest was used more recently
     const aside = setAside(cache, each.path, each.usedAt);
     if (aside === undefined) continue;
     await rm(aside, anyway);
@@ -76,7 +76,7 @@ export async function trimRepositories(
   return gone;
 }
 
-/** The same where nobody on this machine has done so for a while. Nothing depends on it. */
+/** Trims unless a process on this machine did so recently. Failures are ignored. */
 export async function trimNowAndThen(cache: string, limits: CacheLimits): Promise<void> {
   const stamp = join(cache, "..", "trimmed");
   try {
@@ -85,13 +85,13 @@ export async function trimNowAndThen(cache: string, limits: CacheLimits): Promis
     writeFileSync(stamp, "", { mode: 0o600 });
     await trimRepositories(cache, limits);
   } catch {
-    // The next one tries again.
+    // The next call tries again.
   }
 }
 
 const anyway = { recursive: true, force: true, maxRetries: 3 } as const;
 
-/** Undefined: it is in use, or was until a moment ago. */
+/** Returns undefined if the repository is in use, or was used since it was listed. */
 function setAside(cache: string, path: string, usedAt: number): string | undefined {
   return withFileLock(lockOf(cache), () => {
     if (isInUse(path) || statSync(path, { throwIfNoEntry: false })?.mtimeMs !== usedAt) return undefined;

@@ -1,10 +1,9 @@
-// Takes over what was done in a worktree: into the files of the checkout that it was made from, as changes to look at and commit; or
-// as a branch. Uncommitted work there is never touched: where it is in the way, nothing is written.
+// Merges the work in a worktree into the files of its source checkout, as changes to review and commit, or into a branch.
+// Uncommitted work in the source is never touched: if it is in the way, nothing is written.
 
 import {
   chmodSync,
   copyFileSync,
-  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -23,10 +22,10 @@ import { changesBetween, type FileChange, refuseNested, treeOf, withIndex } from
 import { entries, type GitCall, git, tryGit } from "./git.ts";
 import { saveRecord, type Worktree } from "./records.ts";
 
-/** `from`, `to`: the files of the source, before and after. `write` does it as a whole or not at all. */
+/** `from` and `to` are the source's files before and after, as commit and tree. `write` applies all changes or none. */
 export type Merge = { changes: FileChange[]; from: string; to: string; write(): Promise<void> };
 
-/** Throws UserError with what is in the way. */
+/** Throws a UserError that lists the files in the way. */
 export async function planMerge(worktree: Worktree, call: GitCall): Promise<Merge> {
   const inside = { ...call, cwd: worktree.path };
   const outside = { ...call, cwd: worktree.source };
@@ -62,7 +61,7 @@ export async function planMerge(worktree: Worktree, call: GitCall): Promise<Merg
   };
 }
 
-/** The commits of a worktree, and one more for what was not committed, as a branch of the source. */
+/** Creates a branch in the source with the worktree's commits, and one more for uncommitted changes. */
 export async function mergeAsBranch(worktree: Worktree, branch: string, call: GitCall): Promise<void> {
   const inside = { ...call, cwd: worktree.path };
   const outside = { ...call, cwd: worktree.source };
@@ -92,7 +91,7 @@ export async function mergeAsBranch(worktree: Worktree, branch: string, call: Gi
   saveRecord({ ...worktree, merged: { tree, at: new Date().toISOString() } });
 }
 
-/** What the source would hold with both sides' changes. */
+/** Returns the tree with the changes of both sides. */
 async function mergedTree(
   worktree: Worktree,
   { tree, head }: { tree: string; head: string },
@@ -110,7 +109,7 @@ async function mergedTree(
   throw new UserError("GIT_FAILED", `The changes cannot be merged: ${merged.problem} Git 2.38 or newer is needed.`);
 }
 
-/** Paths of the source that differ from its last commit, staged or not. */
+/** Returns the paths in the source that differ from its last commit, staged or not. */
 async function uncommitted(outside: GitCall): Promise<ReadonlySet<string>> {
   const status = entries(
     await git(["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all"], outside),
@@ -122,7 +121,7 @@ function isInTheWay(source: string, change: FileChange, found: ReadonlySet<strin
   return found.has(change.path) || hasMoved(source, change);
 }
 
-/** Something stands where a new file goes, or a link leads elsewhere. */
+/** Tells whether the path of a new file is taken, a changed file is gone, or a link or file is in place of a folder. */
 function hasMoved(source: string, { path, status }: FileChange): boolean {
   for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) {
     const stat = lstatSync(join(source, folder), { throwIfNoEntry: false });
@@ -132,7 +131,7 @@ function hasMoved(source: string, { path, status }: FileChange): boolean {
   return status === "added" ? stat !== undefined : stat === undefined || stat.isDirectory();
 }
 
-/** The files as they will be, with the line ends and filters of the repository. */
+/** Writes the merged files to a temporary folder, with the repository's line endings and filters applied. */
 async function extract(tree: string, changes: readonly FileChange[], inside: GitCall): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "courser-merge-"));
   try {
@@ -149,7 +148,7 @@ async function extract(tree: string, changes: readonly FileChange[], inside: Git
   }
 }
 
-/** All of it, or the files as they were. */
+/** Applies all changes, or restores the files as they were. */
 function apply(source: string, changes: readonly FileChange[], files: string): void {
   const before = mkdtempSync(join(tmpdir(), "courser-before-"));
   const done: FileChange[] = [];
@@ -165,7 +164,8 @@ function apply(source: string, changes: readonly FileChange[], files: string): v
   } catch (error) {
     for (const { path, status } of done.reverse()) {
       if (status === "added") removeFile(source, path);
-      else if (existsSync(join(before, path))) putFile(join(before, path), join(source, path));
+      else if (lstatSync(join(before, path), { throwIfNoEntry: false }))
+        putFile(join(before, path), join(source, path));
     }
     throw new UserError("GIT_FAILED", `Nothing was merged: ${(error as Error).message}`);
   } finally {
@@ -173,7 +173,7 @@ function apply(source: string, changes: readonly FileChange[], files: string): v
   }
 }
 
-/** Whole, or as it was. */
+/** Replaces the file atomically. */
 function putFile(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
   const beside = `${to}.${process.pid}.courser-tmp`;
@@ -186,7 +186,7 @@ function putFile(from: string, to: string): void {
   }
 }
 
-/** Links as links; whether it is a program stays. */
+/** Copies links as links, and keeps the file mode. */
 function copyPlain(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
   const stat = lstatSync(from);
@@ -204,7 +204,7 @@ function removeFile(source: string, path: string): void {
     try {
       rmdirSync(folder);
     } catch {
-      return; // something else is in it
+      return; // the folder is not empty
     }
   }
 }

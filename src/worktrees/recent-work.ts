@@ -1,16 +1,16 @@
-// What a repository is in the middle of: how many files are changed, and the last commits. Looked at within a short time, or not.
+// Summarises the current work in a repository, within a time limit: the number of changed files and the last commits.
 import { entries, type GitCall, tryGit } from "./git.ts";
 
 export type RecentWork = {
-  /** Files that differ from the last commit, or that git does not know. */
+  /** The number of files that differ from the last commit or are untracked. */
   changedFiles: number;
-  /** Subjects, newest first. */
+  /** The subjects of the last commits, newest first. */
   commits: readonly string[];
 };
 
-const mostCommits = 3;
+const maxCommits = 3;
 
-/** Undefined where that takes longer than `limitMs`, or git cannot tell. Nothing that the repository names is run. */
+/** Returns undefined if it takes longer than `limitMs` or git fails. Programs that the repository configures are not run. */
 export async function recentWork(
   { cwd, env }: Pick<GitCall, "cwd" | "env">,
   limitMs: number,
@@ -19,9 +19,9 @@ export async function recentWork(
   try {
     const [changed, log] = await Promise.all([
       changedFiles(call),
-      tryGit(["-c", "log.showSignature=false", "log", `-${mostCommits}`, "--no-decorate", "-z", "--format=%s"], call),
+      tryGit(["-c", "log.showSignature=false", "log", `-${maxCommits}`, "--no-decorate", "-z", "--format=%s"], call),
     ]);
-    // A repository without a commit has no log.
+    // The log is empty in a repository without commits.
     return changed === undefined ? undefined : { changedFiles: changed, commits: entries(log.stdout) };
   } catch {
     return undefined;
@@ -36,7 +36,7 @@ async function changedFiles(call: GitCall): Promise<number | undefined> {
   return problem === undefined ? entries(stdout).length : undefined;
 }
 
-/** To compare a file git would pass it through the programs that its attributes name. Without a command a filter changes nothing. */
+/** Disables filters, which git would run to compare files. A filter without a command changes nothing. */
 async function withoutFilters(call: GitCall): Promise<string[]> {
   const { stdout } = await tryGit(["config", "-z", "--name-only", "--get-regexp", "^filter\\."], call);
   const names = new Set(entries(stdout).map((key) => key.slice(0, key.lastIndexOf("."))));

@@ -1,4 +1,4 @@
-// What is known of each worktree: a file beside it in <config>, where no agent writes.
+// Stores a record for each worktree: a file beside it in <config>, where agents do not write.
 import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { isObject } from "../json/object.ts";
@@ -7,19 +7,19 @@ import { readJson, realOf, replaceFile } from "../store/json-file.ts";
 
 export type WorktreeRecord = {
   name: string;
-  /** The checkout that it was made from. */
+  /** The checkout that the worktree was created from. */
   source: string;
-  /** The folder of the source's objects, which it borrows. */
+  /** The folder of the source's objects, which the worktree borrows. */
   objects: string;
-  /** The commit that it began with. */
+  /** The commit that the worktree was created from. */
   base: string;
   createdAt: string;
-  /** What was last taken over into the source: the tree of its files then. */
+  /** The last merge into the source: the tree of the worktree's files at that time. */
   merged?: { tree: string; at: string };
 };
 
 export type Worktree = WorktreeRecord & {
-  /** Its folder. */
+  /** The worktree's directory. */
   path: string;
 };
 
@@ -27,7 +27,7 @@ export function worktreesDir(configDir: string): string {
   return join(configDir, "worktrees");
 }
 
-/** Only one process can take a name. */
+/** Reserves a name atomically and writes its record. Throws a UserError if the name is taken. */
 export function takeName(configDir: string, record: WorktreeRecord): Worktree {
   const path = join(worktreesDir(configDir), basename(record.source), record.name);
   const file = recordFile(path);
@@ -49,13 +49,13 @@ export function saveRecord({ path, ...record }: Worktree): void {
   replaceFile(recordFile(path), text(record));
 }
 
-/** With its folder: nothing else may know its path any more. */
+/** Deletes the worktree's folder and its record. */
 export function forget(worktree: Pick<Worktree, "path">): void {
   rmSync(worktree.path, { recursive: true, force: true });
   rmSync(recordFile(worktree.path), { force: true });
 }
 
-/** All of them, the newest first. */
+/** Returns all worktrees, newest first. */
 export function listWorktrees(configDir: string): Worktree[] {
   const folder = worktreesDir(configDir);
   const found = namesIn(folder).flatMap((repository) =>
@@ -71,7 +71,7 @@ export function findWorktree(configDir: string, source: string, name: string): W
   return found?.source === source ? found : undefined;
 }
 
-/** The worktree that a directory, a real path, is in. */
+/** Returns the worktree that contains `directory`, which must be a real path. */
 export function worktreeAt(configDir: string, directory: string): Worktree | undefined {
   const folder = worktreesDir(realOf(configDir));
   const [repository, name] = relative(folder, directory).split(sep);

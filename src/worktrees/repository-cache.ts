@@ -1,5 +1,5 @@
-// Checkouts of repositories that a run names, by way of a bare repository for each that is kept: a thousand runs on one
-// repository fetch its objects once. What a run names is data: nothing in it becomes an option or a command.
+// Checks out repositories for runs from a cache of bare repositories, so that a thousand runs on one repository fetch its objects
+// once. Names given by a run are data: nothing in them becomes an option or a command.
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,20 +8,20 @@ import { type GitCall, git, tryGit } from "./git.ts";
 import { keptRepository, useRepository } from "./kept-repositories.ts";
 
 export type RepositorySource = {
-  /** An absolute path of a repository or a bundle, or a URL: https, ssh. */
+  /** An absolute path of a repository or a bundle, or an https or ssh URL. */
   from: string;
-  /** A branch, a tag or a commit; the default branch unless told. */
+  /** A branch, a tag or a commit; the default branch if absent. */
   ref?: string;
 };
 
 export type CheckOut = {
-  /** An empty folder, or none yet. */
+  /** An empty or missing folder. */
   path: string;
-  /** Its branch. */
+  /** The branch to create in the checkout. */
   branch: string;
-  /** Where repositories are kept. */
+  /** The folder of cached repositories. */
   cache: string;
-  /** This commit, whatever the ref is by now. */
+  /** Checks out this commit, even if the ref has moved. */
   commit?: string;
 };
 
@@ -29,15 +29,15 @@ export type CheckedOut = {
   commit: string;
   /** The folder of the objects that the checkout borrows. */
   objects: string;
-  /** The repository itself, where it lies on this disk and branches can be put into it. */
+  /** The repository itself, if it is on this disk and branches can be pushed to it. */
   home?: string;
 };
 
-/** Only these are spoken, also where a server sends us elsewhere. */
+/** The allowed protocols, which also apply to redirects by a server. */
 const protocols = { GIT_ALLOW_PROTOCOL: "https:ssh:file" };
 const noModules = ["--no-recurse-submodules"];
 
-/** Throws UserError, with nothing secret in it. */
+/** Throws a UserError that contains no secrets. */
 export async function checkOutRepository(
   source: RepositorySource,
   { path, branch, cache, commit: wanted }: CheckOut,
@@ -61,7 +61,7 @@ export async function checkOutRepository(
   return { commit, objects: join(store, "objects"), ...(isRepository && { home: from }) };
 }
 
-/** The commit that is meant, with everything it needs in the store. What is there already is not fetched. */
+/** Resolves the commit and fetches it into the store if it is missing. */
 async function keep({ from, ref }: RepositorySource, wanted: string | undefined, call: GitCall): Promise<string> {
   const commit = wanted ?? (isCommitId(ref) ? ref : undefined);
   if (commit !== undefined) {
@@ -84,13 +84,13 @@ async function keep({ from, ref }: RepositorySource, wanted: string | undefined,
   throw new UserError("GIT_FAILED", `${from} does not have ${what}. Name one that it has, as ref.`);
 }
 
-/** As the other side knows it now. Undefined: it has no such name. */
+/** Resolves a ref on the remote. Returns undefined if it has no such ref. */
 async function lookUp(from: string, ref: string, call: GitCall): Promise<string | undefined> {
   const names = ref === "HEAD" || ref.startsWith("refs/") ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`];
   const listed = (await git(["ls-remote", "--", from, ...names, ...names.map((name) => `${name}^{}`)], call))
     .split("\n")
     .map((line) => line.split("\t"));
-  // A tag that is an object of its own is told with the commit that it stands for.
+  // For an annotated tag, the remote also lists the commit that it points to.
   const ids = new Map(listed.flatMap(([id, name]) => (id && name ? [[name, id] as const] : [])));
   for (const name of names) {
     const id = ids.get(`${name}^{}`) ?? ids.get(name);
@@ -104,7 +104,7 @@ async function fetchAll(from: string, call: GitCall): Promise<void> {
   await git(["fetch", "--quiet", "--no-write-fetch-head", ...noModules, "--", from, ...all], call);
 }
 
-/** What no branch leads to: a pull request, a commit by its id. */
+/** Fetches a commit that no branch contains, such as one of a pull request. */
 async function fetchOne(from: string, id: string, call: GitCall): Promise<string> {
   const kept = `+${id}:refs/courser/${id}`;
   await git(["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", ...noModules, "--", from, kept], call);
@@ -119,7 +119,7 @@ function isCommitId(ref: string | undefined): ref is string {
   return ref !== undefined && /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(ref);
 }
 
-/** An absolute path, or a URL that may be asked. A run carries no secret, so no address may hold one. */
+/** Checks an absolute path or a supported URL. Runs carry no secrets, so addresses with a login are refused. */
 function addressOf(from: string): string {
   if (from.startsWith("file://")) return addressOf(fileURLToPath(from));
   if (isAbsolute(from)) {
@@ -142,7 +142,7 @@ function checkRef(ref: string | undefined): void {
 
 const working = new Map<string, Promise<unknown>>();
 
-/** One at a time for each repository in this process. Other processes meet git's own locks. */
+/** Runs one task at a time per repository in this process. Other processes are kept out by git's own locks. */
 async function alone<T>(store: string, work: () => Promise<T>): Promise<T> {
   const before = working.get(store) ?? Promise.resolve();
   const mine = before.then(work, work);

@@ -1,15 +1,15 @@
-// `.cursor/worktrees.json`: the commands of a project that make a fresh worktree ready to work in.
+// Runs the setup commands of `.cursor/worktrees.json`, with which a project prepares a new worktree.
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { toolEnvironment } from "../policy/tool-environment.ts";
 import { runProgram } from "../process/run-program.ts";
 import { UserError } from "../protocol/error-codes.ts";
+import { toolEnvironment } from "../redact/tool-environment.ts";
 import { readJson } from "../store/json-file.ts";
 import type { Worktree } from "./records.ts";
 
 const longestMs = 15 * 60_000;
 
-/** The worktree's own file, else the one of the source, which need not be committed. */
+/** Uses the worktree's own file, or else the source's, which need not be committed. */
 export async function runSetup(
   { path, source }: Worktree,
   { env, signal }: { env: NodeJS.ProcessEnv; signal?: AbortSignal },
@@ -31,7 +31,7 @@ export async function runSetup(
   }
 }
 
-/** Program and arguments of each. */
+/** Returns the program and arguments of each command. */
 export function commandsIn(file: string): string[][] {
   const settings = readJson(file) ?? {};
   const own = process.platform === "win32" ? "setup-worktree-windows" : "setup-worktree-unix";

@@ -1,6 +1,6 @@
-// States of a workspace: what its files were at the start and at moments of a run, what changed between them, and how to
-// bring them to such a state elsewhere. Kept in a repository outside of the workspace, so that nothing in there decides what
-// git does here; bytes are taken as they lie. What git ignores is no part of a state.
+// Records states of a workspace: its files at the start and during a run, the changes between them, and how to restore a state
+// elsewhere. States are stored in a repository outside the workspace, so that nothing in the workspace can influence git here;
+// files are stored byte for byte. Ignored files are not part of a state.
 import { lstatSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { UserError } from "../protocol/error-codes.ts";
 import { type GitCall, git, tryGit } from "./git.ts";
 
 export type WorkspaceStates = {
-  /** The repository of the states. */
+  /** The repository that stores the states. */
   folder: string;
   workspace: string;
   /** The commit of the state that everything is compared with. */
@@ -21,7 +21,7 @@ export type WorkspaceStates = {
 type Beginning = {
   folder: string;
   workspace: string;
-  /** Of a checkout: its commit, and where its objects lie. */
+  /** For a checkout: its commit, and the folder of its objects. */
   checkedOut?: { commit: string; objects: string };
   env: NodeJS.ProcessEnv;
   signal?: AbortSignal;
@@ -30,7 +30,7 @@ type Beginning = {
 const stateRef = "refs/courser/state";
 const headRef = "refs/courser/head";
 
-/** The same files have the same ids everywhere. */
+/** A fixed identity and date, so that the same files get the same ids everywhere. */
 const identity = {
   GIT_AUTHOR_NAME: "courser",
   GIT_AUTHOR_EMAIL: "courser@localhost",
@@ -43,7 +43,7 @@ const identity = {
 export async function beginStates({ folder, workspace, checkedOut, env, signal }: Beginning): Promise<WorkspaceStates> {
   await git(["init", "--quiet", "--bare", "--", folder], { cwd: workspace, env, ...(signal && { signal }) });
   mkdirSync(join(folder, "info"), { recursive: true });
-  // Stronger than the attributes of the workspace: nothing is converted.
+  // Overrides the workspace's own attributes, so that nothing is converted.
   writeFileSync(join(folder, "info", "attributes"), "* -text -eol -ident -filter -working-tree-encoding\n");
   if (checkedOut) writeFileSync(join(folder, "objects", "info", "alternates"), `${checkedOut.objects}\n`);
   const variables = {
@@ -63,9 +63,9 @@ export async function beginStates({ folder, workspace, checkedOut, env, signal }
   return { folder, workspace, start, call, ...(base !== undefined && { base }) };
 }
 
-/** The files as they are now, as a tree. */
+/** Records the current files and returns their tree. */
 export async function recordState({ call }: Pick<WorkspaceStates, "call">): Promise<string> {
-  // A file that is gone or unreadable by now is no reason to lose the others.
+  // Keep the other files if one is gone or unreadable.
   const added = await tryGit(["add", "--all", "--ignore-errors", "--", "."], call);
   if (added.problem !== undefined && added.exitCode !== 1) throw failed("The workspace cannot be recorded", added);
   const written = await tryGit(["write-tree"], call);
@@ -73,13 +73,13 @@ export async function recordState({ call }: Pick<WorkspaceStates, "call">): Prom
   return written.stdout.trim();
 }
 
-/** The commit that the workspace's own repository is at; empty where it has none. */
+/** Returns the HEAD commit of the workspace's own repository, or an empty string if there is none. */
 export async function headOf({ workspace, call }: Pick<WorkspaceStates, "workspace" | "call">): Promise<string> {
   const own = { cwd: workspace, env: call.env, variables: { GIT_DIR: join(workspace, ".git") } };
   return (await tryGit(["rev-parse", "--verify", "--quiet", "HEAD"], own)).stdout.trim();
 }
 
-/** What the workspace's own repository is at, beside its files: its commit, its branches and tags, a merge that is not finished. */
+/** Returns the state of the workspace's own repository apart from its files: its commit, branches, tags and an unfinished merge. */
 export async function repositoryMark(states: Pick<WorkspaceStates, "workspace" | "call">): Promise<string> {
   const folder = join(states.workspace, ".git");
   const own = { cwd: states.workspace, env: states.call.env, variables: { GIT_DIR: folder } };
@@ -88,7 +88,7 @@ export async function repositoryMark(states: Pick<WorkspaceStates, "workspace" |
   return `${await headOf(states)} ${isMerging ? "merging" : ""}\n${refs.stdout}`;
 }
 
-/** Everything that another machine needs to have this state, beside the source of the workspace, in one file. */
+/** Writes a bundle with everything, beyond the workspace's source, that another machine needs to restore this state. */
 export async function bundleState(states: WorkspaceStates, tree: string, file: string): Promise<void> {
   const { call, start, base } = states;
   await git(["update-ref", stateRef, await commit(tree, start, "state", call)], call);
@@ -96,7 +96,7 @@ export async function bundleState(states: WorkspaceStates, tree: string, file: s
   await git(["bundle", "create", "--quiet", "--", file, ...refs, `^${base ?? start}`], call);
 }
 
-/** The commit that a bundle builds on. */
+/** Returns the commit that a bundle builds on. */
 export async function baseOfBundle(file: string): Promise<string | undefined> {
   const handle = await open(file);
   try {
@@ -107,7 +107,7 @@ export async function baseOfBundle(file: string): Promise<string | undefined> {
   }
 }
 
-/** Brings the workspace, which is as at the start, to the state in a bundle. Its tree comes back. */
+/** Restores the state in a bundle; the workspace must be in its start state. Returns the tree. */
 export async function restoreState(states: WorkspaceStates, file: string): Promise<string> {
   const { call, workspace, folder } = states;
   const fetched = await tryGit(
@@ -129,7 +129,7 @@ export async function restoreState(states: WorkspaceStates, file: string): Promi
   return (await git(["rev-parse", `${stateRef}^{tree}`], call)).trim();
 }
 
-/** What changed since the start, as `git apply` takes it. False: nothing did. */
+/** Writes the changes since the start as a patch for `git apply`. Returns false if there are none. */
 export async function writePatch({ call, start }: WorkspaceStates, tree: string, file: string): Promise<boolean> {
   const form = [
     "-r",
@@ -145,7 +145,7 @@ export async function writePatch({ call, start }: WorkspaceStates, tree: string,
   return statSync(file).size > 0;
 }
 
-/** The commits that were made in the workspace, and one more for what was not committed, as a branch of the repository `home`. */
+/** Creates a branch in the repository `home` with the commits made in the workspace, and one more for uncommitted changes. */
 export async function pushBranch(
   states: WorkspaceStates,
   { tree, home, branch, message }: { tree: string; home: string; branch: string; message: string },
@@ -172,11 +172,11 @@ async function commit(tree: string, parent: string | undefined, message: string,
   return (await git(["commit-tree", tree, ...parents, "-m", message], call)).trim();
 }
 
-/** The commit that the workspace's own repository is at, where it has moved. It is only read, from outside. */
+/** Fetches the HEAD commit of the workspace's own repository, if it has moved. That repository is only read, from outside. */
 async function keepHead({ workspace, base, call }: WorkspaceStates): Promise<string | undefined> {
   if (base === undefined) return undefined;
   const own = join(workspace, ".git");
-  // A file in its place could name any repository of this disk.
+  // A .git file could refer to any repository on this disk.
   if (!lstatSync(own, { throwIfNoEntry: false })?.isDirectory()) return undefined;
   const fetched = await tryGit(
     ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", own, `+HEAD:${headRef}`],

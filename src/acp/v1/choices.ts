@@ -1,4 +1,4 @@
-// Questions with options, for clients that show them: the extension cursor/ask_question, or a form of elicitation/create.
+// Asks questions with options, through the extension cursor/ask_question or a form of elicitation/create.
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { Answer, ChoiceItem, ChoicesQuestion, QuestionAnswer } from "../../protocol/run.ts";
 
@@ -12,7 +12,7 @@ export function cursorQuestion({ title, questions }: ChoicesQuestion, toolCallId
   };
 }
 
-/** `{outcome: {outcome: "answered", answers}}`, with or without the outer one. */
+/** Accepts `{outcome: {outcome: "answered", answers}}`, with or without the outer object. */
 export function cursorAnswer(result: unknown, { questions }: ChoicesQuestion): Answer {
   const { outcome, answers } = outcomeIn(result);
   if (outcome !== "answered" || !Array.isArray(answers)) return passedOver;
@@ -65,7 +65,7 @@ export function elicited(result: unknown, { questions }: ChoicesQuestion): Answe
   return { type: "choices", answers };
 }
 
-/** Only what was offered counts. */
+/** Keeps only the ids that were offered. */
 function offered(ids: readonly unknown[], { options }: ChoiceItem): string[] {
   return options.flatMap(({ id }) => (ids.includes(id) ? [id] : []));
 }

@@ -1,4 +1,4 @@
-// The extensions of Cursor's CLI, for clients that announce them: plans to accept, and notifications about todos and subagents.
+// The extensions of Cursor's CLI, for clients that announce them: plan approval, and notifications about todos and subagents.
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { PlanQuestion } from "../../protocol/run.ts";
@@ -20,7 +20,7 @@ export function cursorPlan({ name, text, ...question }: PlanQuestion & { id: str
 
 type Notification = { method: CursorMethod; params: JsonObject };
 
-/** What the end of a call means to such a client. */
+/** Returns the extension notification for a finished tool call, if there is one. */
 export function cursorNotification(event: AgentEvent): Notification | undefined {
   if (event.type !== "tool_end" || event.outcome?.kind !== "success") return undefined;
   const { callId: toolCallId, tool } = event;
@@ -47,7 +47,7 @@ export function cursorNotification(event: AgentEvent): Notification | undefined 
   };
 }
 
-/** The statuses as clients know them: pending, in_progress, completed, cancelled. */
+/** Spells statuses as clients expect: pending, in_progress, completed, cancelled. */
 function todosOf(todos: unknown): JsonObject[] {
   if (!Array.isArray(todos)) return [];
   return todos.filter(isObject).map(({ id, content, status }) => ({

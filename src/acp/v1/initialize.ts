@@ -1,4 +1,4 @@
-// The first exchange of version 1: what the client can do, and what we can.
+// The `initialize` exchange of version 1: the abilities of the client and of this agent.
 import { isObject, type JsonObject } from "../../json/object.ts";
 
 export const protocolVersion = 1;
@@ -7,18 +7,18 @@ export const cursorMethods = ["ask_question", "create_plan", "update_todos", "ta
 
 export type CursorMethod = (typeof cursorMethods)[number];
 
-/** What may be asked of the client. What it did not announce is never used. */
+/** What the client announced. Nothing else is asked of it. */
 export type ClientAbilities = {
   readsFiles: boolean;
   writesFiles: boolean;
-  /** Shows a form, and says what was filled in. */
+  /** The client can show a form and return what was filled in. */
   elicits: boolean;
-  /** Shows notices beside the conversation. */
+  /** The client shows notices beside the conversation. */
   notices: boolean;
   compaction: boolean;
-  /** Starts us in a terminal to log in. */
+  /** The client can start this program in a terminal for a login. */
   terminalLogin: boolean;
-  /** Which extensions `cursor/…` it takes. */
+  /** The `cursor/…` extensions that the client supports. */
   cursor: ReadonlySet<CursorMethod>;
 };
 
@@ -36,8 +36,9 @@ export function abilitiesOf({ clientCapabilities }: JsonObject): ClientAbilities
 }
 
 /**
- * One by one, `"cursor/ask_question": true`, or all, `"cursor": true`. Clients that were written for Cursor's CLI announce
- * `parameterizedModelPicker`, and know them too; one that does not says so when it is asked, and is asked in another way.
+ * Extensions are announced one by one (`"cursor/ask_question": true`) or together (`"cursor": true`). Clients written for
+ * Cursor's CLI announce `parameterizedModelPicker` and know them too; one that does not replies "method not found" and is asked
+ * in another way.
  */
 function cursorMethodsIn(meta: JsonObject): ReadonlySet<CursorMethod> {
   const all = meta["cursor"] === true || meta["parameterizedModelPicker"] === true;

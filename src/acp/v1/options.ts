@@ -11,7 +11,7 @@ export type ModeId = (typeof modes)[number]["id"];
 
 export const efforts = reasoningEfforts;
 
-/** The model thinks as much as it does by itself. */
+/** Leaves the thinking effort at the model's default. */
 export const ownEffort = "default";
 
 export type SessionChoices = {

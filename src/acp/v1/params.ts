@@ -1,4 +1,4 @@
-// What requests of version 1 carry, checked: sessions to open, prompts, MCP servers.
+// Validates the parameters of version 1 requests: sessions to open, prompts, MCP servers.
 import { basename, isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isObject, type JsonObject, put } from "../../json/object.ts";
@@ -9,7 +9,7 @@ import type { Prompt } from "../../protocol/run.ts";
 export type OpenParams = {
   cwd: string;
   roots: string[];
-  /** As --mcp-config takes them. */
+  /** The servers as JSON, as --mcp-config takes them. */
   mcpConfig?: string;
 };
 
@@ -19,7 +19,7 @@ export function textParam(params: JsonObject, name: string): string {
   return value;
 }
 
-/** Of session/new, load and resume. A client that names no servers has none. */
+/** Reads the parameters of session/new, load and resume. A missing server list is an empty one. */
 export function openParams(params: JsonObject): OpenParams {
   const { additionalDirectories, mcpServers } = params;
   const servers = listOf(mcpServers, "mcpServers");
@@ -53,7 +53,7 @@ function mcpConfigOf(servers: readonly unknown[]): string {
   return JSON.stringify({ mcpServers: named });
 }
 
-/** What the user wrote, with links in their place; what is embedded follows as data, where nothing in it is a command. */
+/** Keeps the user's text with links in place. Embedded resources follow as data, in which nothing is taken for a command. */
 export function promptOf({ prompt }: JsonObject): Prompt {
   if (!Array.isArray(prompt)) throw wrong('"prompt" must be a list of content blocks');
   let text = "";
@@ -89,7 +89,7 @@ export function promptOf({ prompt }: JsonObject): Prompt {
   };
 }
 
-/** Never bare: a path at the beginning would be taken for a command. */
+/** Always writes a Markdown link: a bare path at the beginning would be taken for a command. */
 function linkText(place: string, name: unknown): string {
   return `[${typeof name === "string" && name !== "" ? name : basename(place)}](${place})`;
 }
@@ -108,7 +108,7 @@ function embed(
   else into.data.push(`<resource uri=${JSON.stringify(place)}>\n(bytes that are not text)\n</resource>`);
 }
 
-/** A path, where it is a file of this machine. */
+/** Turns the URI of a local file into a path. */
 function placeOf(uri: string): string {
   if (!uri.startsWith("file:")) return uri;
   try {
@@ -132,7 +132,7 @@ function absolute(value: unknown, name: string): string {
   return value;
 }
 
-/** Missing and null are an empty list. */
+/** Treats a missing value and null as an empty list. */
 function listOf(value: unknown, name: string): unknown[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw wrong(`"${name}" must be a list`);
@@ -146,7 +146,7 @@ function texts(value: unknown, name: string): string[] {
   });
 }
 
-/** `[{name, value}]`, as an object. */
+/** Turns `[{name, value}]` into an object. */
 function pairs(value: unknown, name: string): JsonObject {
   const object: JsonObject = {};
   for (const each of listOf(value, name)) {

@@ -1,4 +1,4 @@
-// Questions of a run as session/request_permission of version 1, and what the chosen option means.
+// Turns a run's questions into session/request_permission of version 1, and the chosen option into an answer.
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type {
   Answer,
@@ -11,7 +11,7 @@ import type {
 } from "../../protocol/run.ts";
 import { callFields, cutFence, textContent, type WireCall } from "./tool-call.ts";
 
-/** Everything that can be answered by choosing. */
+/** The questions that can be answered by picking one option. */
 export type Choosable = Exclude<Question, { type: "choices" }>;
 
 type Option = { optionId: string; name: string; kind: string; answer: Answer };
@@ -25,7 +25,7 @@ const reject: Option = {
   answer: { type: "no", reason: "The user said no." },
 };
 
-/** `call`: the one that is asked about, as it was told when it began. */
+/** `call` is the tool call in question, as the client was shown it when it began. */
 export function permissionForm(question: Choosable, call: WireCall | undefined, workspace: string): PermissionForm {
   switch (question.type) {
     case "permission":
@@ -41,7 +41,7 @@ export function permissionForm(question: Choosable, call: WireCall | undefined, 
   }
 }
 
-/** An option that was not offered is no answer, and no answer is no. */
+/** Treats an unknown option or a missing answer as "no". */
 export function answerIn(result: unknown, options: readonly Option[]): Answer {
   const outcome = isObject(result) ? result["outcome"] : undefined;
   if (!isObject(outcome) || outcome["outcome"] !== "selected")
@@ -50,7 +50,7 @@ export function answerIn(result: unknown, options: readonly Option[]): Answer {
   return chosen?.answer ?? { type: "no", reason: "The answer was none of the options." };
 }
 
-/** What will run stands in the title, in the input and in the text: clients show one or the other. */
+/** Puts the command into the title, the input and the text, because clients differ in which they show. */
 function aboutCall(question: PermissionQuestion, call: WireCall | undefined, workspace: string): PermissionForm {
   const { callId, args, reasons, diff, rules = [], offersSandbox, personOnly } = question;
   const tool = call?.tool ?? wireNameOf(question.tool, args);
@@ -59,7 +59,7 @@ function aboutCall(question: PermissionQuestion, call: WireCall | undefined, wor
   const options: Option[] = [
     { optionId: "allow-once", name: "Allow once", kind: "allow_once", answer: { type: "yes" } },
   ];
-  // What only a person may permit is permitted each time.
+  // A call that only a person may allow is asked about each time.
   if (!personOnly)
     options.push({
       optionId: "allow-session",
@@ -97,7 +97,7 @@ function aboutCall(question: PermissionQuestion, call: WireCall | undefined, wor
 
 const wireNames: Readonly<Record<string, string>> = { LS: "ls", Write: "edit", SemanticSearch: "semSearch" };
 
-/** Of a call that a subagent makes, which the client has not been told of. */
+/** Names the tool of a subagent's call, which the client has not been shown. */
 function wireNameOf(name: string, args: unknown): string {
   if (isObject(args) && args["providerIdentifier"] !== undefined) return "mcp";
   return wireNames[name] ?? name.charAt(0).toLowerCase() + name.slice(1);
@@ -136,7 +136,7 @@ function aboutHooks({ id, files }: HooksQuestion & { id: string }): PermissionFo
   return remembered(id, "Run the hooks of this project?", cutFence(lines.join("\n"), ""), "Run them");
 }
 
-/** A yes for this session, or one that is remembered. */
+/** Offers a yes for this session and a yes that is remembered. */
 function remembered(id: string, title: string, text: string, verb: string): PermissionForm {
   return {
     toolCall: { toolCallId: id, title, kind: "other", status: "pending", content: [textContent(text)] },

@@ -1,4 +1,4 @@
-// A call of a tool as version 1 spells it: kind, title, places, what went in, what came out.
+// A tool call as version 1 spells it: kind, title, locations, input and output.
 
 import { isAbsolute, resolve } from "node:path";
 import { fenced } from "../../export/markdown-text.ts";
@@ -34,7 +34,7 @@ const kinds: Readonly<Record<string, ToolKind>> = {
   task: "think",
 };
 
-/** Shown as it is: a command says by itself what it is. */
+/** Tools whose title is their argument alone, without the tool's name. */
 const speaksForItself: ReadonlySet<string> = new Set(["shell", "task", "createPlan", "askQuestion"]);
 
 const longestTitle = 1000;
@@ -46,7 +46,7 @@ export function kindOf(tool: string): ToolKind {
   return Object.hasOwn(kinds, tool) ? kinds[tool]! : "other";
 }
 
-/** What is done to what. For a command, the command itself. */
+/** The tool and its target; for a shell call, the command itself. */
 export function titleOf({ callId, tool, args }: WireCall, workspace: string): string {
   const { what } = viewOfCall({ callId, tool, args }, undefined, workspace);
   const name = callName(tool, args);
@@ -55,7 +55,7 @@ export function titleOf({ callId, tool, args }: WireCall, workspace: string): st
   return shortened(speaksForItself.has(tool) ? said : `${name} ${said}`, longestTitle);
 }
 
-/** All that is known when a call begins. */
+/** The fields that are known when a call begins. */
 export function callFields(call: WireCall, workspace: string): JsonObject {
   const locations = locationsOf(call, workspace);
   return {
@@ -76,7 +76,7 @@ function locationsOf({ tool, args }: WireCall, workspace: string): { path: strin
   return [{ path: isAbsolute(place) ? place : resolve(workspace, place), ...line }];
 }
 
-/** How it ended. */
+/** The fields that are known when a call has ended. */
 export function endFields(call: WireCall, outcome: Outcome | undefined, workspace: string): JsonObject {
   const content = contentOf(call, outcome, workspace);
   return {
@@ -101,7 +101,7 @@ function contentOf(call: WireCall, outcome: Outcome | undefined, workspace: stri
   ];
 }
 
-/** `oldText` is null for a file that is new. */
+/** `oldText` is null for a new file. */
 function diffOf({ path, beforeFullFileContent: before, afterFullFileContent: after }: JsonObject, workspace: string) {
   if (typeof path !== "string" || typeof after !== "string") return undefined;
   const oldText = typeof before === "string" ? before : null;
@@ -126,7 +126,7 @@ export function cutFence(text: string, language: string): string {
   return fenced(shortened(text, longestText), language);
 }
 
-/** Whole files are in the diff already. */
+/** Fields with whole files, which the diff already shows. */
 const leftOut: ReadonlySet<string> = new Set(["beforeFullFileContent", "afterFullFileContent"]);
 
 function slim(value: unknown, depth = 0): unknown {

@@ -1,21 +1,21 @@
-// Events -> session/update of version 1. One object for a session: it knows which message and which calls are open.
+// Turns events into session/update of version 1. One object per session, which tracks the open message and calls.
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import { callFields, cutFence, endFields, textContent, type WireCall } from "./tool-call.ts";
 
 export type Update = { sessionUpdate: string } & JsonObject;
 
-/** So much of what a running command prints is shown, the end of it. */
+/** Only this many last characters of a running command's output are shown. */
 const liveTail = 8000;
-/** A running command is shown this often at most. */
+/** The shortest interval between two updates of a running command. */
 const liveEveryMs = 100;
 
 type Facts = {
   workspace: string;
   newId(): string;
-  /** The client shows notices; else they are told as thoughts, apart from the answer. */
+  /** The client shows notices; otherwise they are sent as thoughts, apart from the answer. */
   notices: boolean;
-  /** The client shows where the conversation was made shorter. */
+  /** The client shows where the conversation was compacted. */
   compaction: boolean;
 };
 
@@ -28,21 +28,21 @@ type OpenCall = { output: string; shownAt: number; isDirty: boolean };
 export class Updates {
   readonly #facts: Facts;
   readonly #calls = new Map<string, OpenCall>();
-  /** Questions about calls, by their number. */
+  /** The call ids that questions are about, by question id. */
   readonly #asked = new Map<string | number, string>();
-  /** The ids of what is being said and thought. */
+  /** The ids of the open message and the open thought. */
   readonly #open: Partial<Record<Saying, string>> = {};
 
   constructor(facts: Facts) {
     this.#facts = facts;
   }
 
-  /** As it happens. What the user said is not repeated. */
+  /** Returns the updates for a live event. The user's own message is not echoed. */
   live(event: AgentEvent): Update[] {
     return event.type === "user" ? [] : this.#of(event);
   }
 
-  /** As it was, for a client that loads the session. Notices were for that moment. */
+  /** Returns the updates for a past event, for a client that loads the session. Notices are left out. */
   past(event: AgentEvent): Update[] {
     switch (event.type) {
       case "user":
@@ -58,7 +58,7 @@ export class Updates {
     }
   }
 
-  /** What commands have printed since they were shown last. */
+  /** Returns the output of running commands that has not been shown yet. */
   liveOutput(now = Date.now()): Update[] {
     return [...this.#calls].flatMap(([callId, call]) => (call.isDirty ? [shownOutput(callId, call, now)] : []));
   }
@@ -95,11 +95,11 @@ export class Updates {
       case "answer":
         return this.#answered(event);
       case "retry":
-        // What was said so far is said anew, as another message.
+        // The retry repeats the text so far, so it becomes a new message.
         if (event.discards) delete this.#open.message;
         return this.#notice("warning", `The request is retried${event.reason ? `: ${event.reason}` : "."}`);
       case "notice":
-        // The session tells of these in their own updates.
+        // The session reports these in updates of their own.
         if (event.kind === "mode_change" || event.kind === "model_change") return [];
         if (event.kind === "compacted" && this.#facts.compaction)
           return [{ sessionUpdate: "compaction_update", compactionId: this.#facts.newId(), status: "completed" }];
@@ -123,7 +123,7 @@ export class Updates {
     return text === "" ? [] : [this.#chunk(chunks[what], text, this.#open[what])];
   }
 
-  /** The whole of it, where nothing of it was shown. */
+  /** Returns the whole text if no part of it was streamed. */
   #said(what: Saying, text: string): Update[] {
     const isShown = this.#open[what] !== undefined;
     delete this.#open[what];
@@ -141,7 +141,7 @@ export class Updates {
     return [{ sessionUpdate: "notice", severity, title, ...(description !== "" && { description }) }];
   }
 
-  /** The question said that the call is waiting; now it goes on. */
+  /** The question marked the call as pending; mark it as running again. */
   #answered({ id, response }: { id: string | number; response: unknown }): Update[] {
     const toolCallId = this.#asked.get(id);
     this.#asked.delete(id);
@@ -171,7 +171,7 @@ const todoStatus: Readonly<Record<string, string>> = {
   TODO_STATUS_COMPLETED: "completed",
 };
 
-/** The todo list is the plan. What was cancelled is not in it. */
+/** Reports the todo list as the plan, without cancelled items. */
 function planOf({ tool, outcome }: WireCall & { outcome?: { kind: string; value: unknown } }): Update[] {
   const todos =
     tool === "updateTodos" && outcome?.kind === "success" && isObject(outcome.value)

@@ -1,26 +1,27 @@
-// `exec`: a command in bash, if the policy allows it. Nobody is asked unless the caller has somebody to ask.
+// The tool `exec`: runs a command in bash if the policy allows it. Asks only through the `ask` callback.
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Check, callback, milliseconds, object, oneOf, text } from "../../json/checks.ts";
 import { decide, nobodyToAsk, type Situation } from "../../policy/decide.ts";
 import type { Decision } from "../../policy/need.ts";
-import { toolEnvironment } from "../../policy/tool-environment.ts";
 import { runProgram } from "../../process/run-program.ts";
 import { checkOptions } from "../../protocol/check-options.ts";
 import { unlessStopped } from "../../protocol/unless-stopped.ts";
+import { toolEnvironment } from "../../redact/tool-environment.ts";
 import { parseRules, type RuleTexts, ruleChecks } from "./permission.ts";
 import type { AdapterTool } from "./router.ts";
 
+/** The options of `createExecTool`. */
 export type ExecOptions = RuleTexts & {
-  /** Where commands run, and what they may write; default: the current directory. */
+  /** The directory in which commands run and may write. Default: the current directory. */
   workspace?: string;
   /** "force" allows what no rule denies. Default: only what a rule allows. */
   mode?: "default" | "force";
-  /** Is asked where no rule speaks; true lets the command run. Without it, such commands are refused. */
+  /** Called if no rule decides; true lets the command run. Without it, such commands are refused. */
   ask?(question: { command: string; cwd: string; reasons: readonly string[] }): Promise<boolean>;
   timeoutMs?: number;
-  /** The user's folders, whose settings no command may change. */
+  /** The user's home and configuration directory, whose settings no command may change. */
   home?: string;
   configDir?: string;
   env?: NodeJS.ProcessEnv;
@@ -42,6 +43,7 @@ const keepBytes = 100_000;
 
 type ExecArgs = { command: string; cwd?: string };
 
+/** Creates `exec`, a tool that runs commands in bash. */
 export function createExecTool(options: ExecOptions = {}): AdapterTool {
   checkOptions("createExecTool", options, execChecks);
   const { mode = "default", timeoutMs = usualTimeoutMs, ask, env = process.env, home = homedir() } = options;
@@ -90,7 +92,7 @@ export function createExecTool(options: ExecOptions = {}): AdapterTool {
   };
 }
 
-/** Only a clear yes is one. */
+/** Anything but a clear yes refuses. */
 async function refusalOf(
   { verdict, reasons }: Decision,
   ask: () => Promise<boolean> | undefined,

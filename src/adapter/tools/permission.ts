@@ -1,18 +1,18 @@
-// What the tools of the adapter may do: rules in the words of the permission files.
+// Parses permission rules for the adapter's tools, in the syntax of the permission files.
 import { type Check, words } from "../../json/checks.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { parseRule, type Rule } from "../../protocol/permission-rule.ts";
 
 export type RuleTexts = {
-  /** Such as "Shell(git status)", "WebFetch(*.example.com)". */
+  /** Rules that allow, such as "Shell(git status)" or "WebFetch(*.example.com)". */
   allow?: readonly string[];
-  /** Wins over everything. */
+  /** Rules that deny; they override everything else. */
   deny?: readonly string[];
 };
 
 export const ruleChecks = { allow: words, deny: words } satisfies Record<keyof RuleTexts, Check>;
 
-/** Throws UserError: a rule that is not understood must not be passed over. */
+/** Throws a UserError for a rule that cannot be parsed, which must not be ignored. */
 export function parseRules({ allow = [], deny = [] }: RuleTexts): Rule[] {
   const read = (verdict: Rule["verdict"]) => (text: string) => {
     const parsed = parseRule(text, { verdict, scope: "user", source: "the options" });

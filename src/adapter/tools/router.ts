@@ -1,23 +1,26 @@
-// The tools of a turn: known by name, checked by schema, run one at a time. Whatever goes wrong is a result.
+// Routes tool calls: finds a tool by name, checks its arguments and runs it. Every failure is returned as a result.
 import { callback, fields, object, text, words } from "../../json/checks.ts";
 import { isObject } from "../../json/object.ts";
 import { misuse } from "../../protocol/check-options.ts";
 import { callFault, type KnownTool, type TurnTool, toolTable } from "../../protocol/turn-contract.ts";
 import { unlessStopped } from "../../protocol/unless-stopped.ts";
 
+/** What a tool gets besides its arguments. */
 export type ToolContext = { signal: AbortSignal };
 
+/** What a tool returns to the model. */
 export type ToolOutput = { content: string; isError: boolean };
 
 /** A tool that a model may call. */
 export type AdapterTool = {
   name: string;
-  /** Other names that CLIs have for it. */
+  /** Other names that CLIs use for it. */
   aliases?: readonly string[];
   description?: string;
-  /** JSON Schema of its arguments. */
+  /** The JSON Schema of its arguments. */
   schema: object;
-  /** The text that the model is told. What it throws is told as well, as an error. */
+  /** Returns the text for the model. An error that it throws is reported to the model too. */
+  // biome-ignore lint/suspicious/noExplicitAny: the type of the arguments is the implementer's to choose
   run(args: any, context: ToolContext): Promise<string | ToolOutput>;
 };
 
@@ -27,15 +30,17 @@ const isTool = fields({ name: text, aliases: words, description: text, schema: o
   "run",
 ]);
 
+/** The tools that a model may call in a turn. */
 export interface ToolRouter {
-  /** What a model is told. */
+  /** The tools as described to the model. */
   list(): TurnTool[];
-  /** Every name that is accepted, aliases included. */
+  /** Every name that is accepted, including aliases. */
   known(): KnownTool[];
-  /** Never throws. Unknown names and arguments that do not fit run nothing. */
+  /** Never throws. Unknown names and invalid arguments run nothing. */
   call(name: string, args: unknown, context?: Partial<ToolContext>): Promise<ToolOutput>;
 }
 
+/** Creates a router for a list of tools. */
 export function createToolRouter(tools: readonly AdapterTool[]): ToolRouter {
   if (!Array.isArray(tools)) throw misuse("createToolRouter takes a list of tools: createToolRouter([…]).");
   const byName = new Map<string, AdapterTool>();

@@ -1,4 +1,4 @@
-// `web_fetch` and `web_search`: pages of public hosts, and results of the search engine that is configured.
+// The tools `web_fetch` and `web_search`: pages of public hosts, and results of the configured search engine.
 import { type Check, callback, object, positive, text } from "../../json/checks.ts";
 import { checkOptions } from "../../protocol/check-options.ts";
 import { UserError } from "../../protocol/error-codes.ts";
@@ -16,11 +16,12 @@ import {
 import { parseRules, type RuleTexts, ruleChecks } from "./permission.ts";
 import type { AdapterTool } from "./router.ts";
 
+/** The options of `createWebFetchTool`. */
 export type WebFetchOptions = RuleTexts & {
-  /** Is asked where no rule speaks: about an unusual port, a login in the address, a host that `allow` does not name. */
+  /** Called if no rule decides: for an unusual port, credentials in the URL, or a host that `allow` does not name. */
   ask?(question: { url: string; reasons: readonly string[] }): Promise<boolean>;
-  /** Most characters of a page that the model is told; default 100,000. */
-  mostCharacters?: number;
+  /** The most characters of a page that the model gets. Default: 100,000. */
+  maxCharacters?: number;
   limits?: PageRequest["limits"];
   env?: NodeJS.ProcessEnv;
 };
@@ -28,17 +29,18 @@ export type WebFetchOptions = RuleTexts & {
 const fetchChecks = {
   ...ruleChecks,
   ask: callback,
-  mostCharacters: positive,
+  maxCharacters: positive,
   limits: object,
   env: object,
 } satisfies Record<keyof WebFetchOptions, Check>;
 
-/** Without `allow`, every public host may be read. Private addresses stay closed, unless a rule names host and port. */
+/** Without `allow`, every public host may be read. Private addresses stay closed unless a rule names host and port. */
 const everyHost: RuleTexts["allow"] = ["WebFetch(*)"];
 
+/** Creates `web_fetch`, a tool that reads a web page as Markdown. */
 export function createWebFetchTool(options: WebFetchOptions = {}): AdapterTool {
   checkOptions("createWebFetchTool", options, fetchChecks);
-  const { allow = everyHost, deny, ask, mostCharacters = 100_000, limits, env } = options;
+  const { allow = everyHost, deny, ask, maxCharacters = 100_000, limits, env } = options;
   const rules = parseRules({ allow, deny });
   const cache = createPageCache();
   return {
@@ -49,10 +51,10 @@ export function createWebFetchTool(options: WebFetchOptions = {}): AdapterTool {
     async run({ url }: { url: string }, { signal }) {
       const request: PageRequest = { mode: "default", rules, cache, signal, limits, ...(env && { env }) };
       const page = await fetchAsking(url, request, ask);
-      const isLong = page.markdown.length > mostCharacters;
+      const isLong = page.markdown.length > maxCharacters;
       const notes = isLong || page.isTruncated ? ["[… the page is truncated …]"] : [];
       const from = page.finalUrl === page.url ? [] : [`(from ${page.finalUrl})`];
-      return [...from, page.markdown.slice(0, mostCharacters), ...notes].join("\n\n");
+      return [...from, page.markdown.slice(0, maxCharacters), ...notes].join("\n\n");
     },
   };
 }
@@ -63,7 +65,7 @@ async function fetchAsking(url: string, request: PageRequest, ask: WebFetchOptio
     try {
       return await fetchPage(url, { ...request, permitted });
     } catch (error) {
-      // Each hop may have to be asked about; what was agreed to is not asked again.
+      // Each redirect may need a question; what was agreed to is not asked again.
       if (!(error instanceof GuardRefusal)) throw error;
       const origin = URL.canParse(error.url) ? new URL(error.url).origin : "";
       const isAskable = error.verdict === "ask" && !permitted.includes(origin) && ask !== undefined;
@@ -74,14 +76,15 @@ async function fetchAsking(url: string, request: PageRequest, ask: WebFetchOptio
   }
 }
 
+/** The options of `createWebSearchTool`. */
 export type WebSearchOptions = {
-  /** searxng, brave, tavily or exa; without it, the one whose variable is set. */
+  /** searxng, brave, tavily or exa. Default: the one whose variable is set. */
   engine?: string;
   /** The address of the engine; it may be on this machine. */
   endpoint?: string;
-  /** The variable that holds its key. */
+  /** The environment variable that holds the engine's key. */
   keyEnv?: string;
-  /** Most results; default 8. */
+  /** The most results to return. Default: 8. */
   count?: number;
   env?: NodeJS.ProcessEnv;
 };
@@ -94,6 +97,7 @@ const searchChecks = {
   env: object,
 } satisfies Record<keyof WebSearchOptions, Check>;
 
+/** Creates `web_search`, a tool that searches the web. */
 export function createWebSearchTool(options: WebSearchOptions = {}): AdapterTool {
   checkOptions("createWebSearchTool", options, searchChecks);
   const { engine, endpoint, keyEnv, count, env = process.env } = options;

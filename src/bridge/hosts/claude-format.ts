@@ -1,4 +1,4 @@
-// Claude's way of telling and answering, which Codex took over with rules of its own.
+// Claude's format for payloads and answers, which Codex shares with its own restrictions.
 import type { JsonObject } from "../../json/object.ts";
 import { nearestName } from "../../text/nearest.ts";
 import {
@@ -11,29 +11,29 @@ import {
   warning,
 } from "../answer.ts";
 import { type BridgeEvent, finishEvent, type HookName, type HostName } from "../event.ts";
-import { BridgeError, checkedHost, type Host, numberOf, payloadOf, requiredText, textOf } from "../host.ts";
+import { BridgeError, checkedHost, type Host, numberField, payloadOf, requiredText, textField } from "../host.ts";
 import { callFields } from "../tool-call.ts";
 
-/** What sets one host apart from the other. */
+/** The differences between the hosts that use this format. */
 type Dialect = {
   name: HostName;
-  /** The events that it has, by the name that is also ours. */
+  /** The events that the host has; the bridge uses the same names. */
   events: readonly HookName[];
-  /** Can a person be asked? Otherwise it is refused. */
+  /** Whether `ask` is supported; otherwise it becomes a refusal. */
   asks: boolean;
-  /** May a call be allowed without changing it? Otherwise nothing is said, and the host decides as ever. */
+  /** Whether a call may be allowed unchanged; otherwise the answer is left out, and the host decides as usual. */
   allows: boolean;
-  /** May the answer to a request for permission change the call? */
+  /** Whether the answer to a permission request may change the call. */
   changesRequests: boolean;
 };
 
 const call = (payload: JsonObject): JsonObject => ({
   ...callFields(requiredText(payload, "tool_name"), payload["tool_input"]),
-  callId: textOf(payload, "tool_use_id"),
+  callId: textField(payload, "tool_use_id"),
 });
 const agent = (payload: JsonObject): JsonObject => ({
-  agentId: textOf(payload, "agent_id"),
-  agentType: textOf(payload, "agent_type"),
+  agentId: textField(payload, "agent_id"),
+  agentType: textField(payload, "agent_type"),
 });
 const ended = (payload: JsonObject): JsonObject => ({
   isContinued: payload["stop_hook_active"] === true,
@@ -41,29 +41,29 @@ const ended = (payload: JsonObject): JsonObject => ({
 });
 
 const fieldsOf: Record<HookName, (payload: JsonObject) => JsonObject> = {
-  SessionStart: (payload) => ({ source: textOf(payload, "source") }),
-  SessionEnd: (payload) => ({ reason: textOf(payload, "reason") }),
+  SessionStart: (payload) => ({ source: textField(payload, "source") }),
+  SessionEnd: (payload) => ({ reason: textField(payload, "reason") }),
   PreToolUse: call,
   PostToolUse: (payload) => ({
     ...call(payload),
     output: payload["tool_response"],
-    durationMs: numberOf(payload, "duration_ms"),
+    durationMs: numberField(payload, "duration_ms"),
   }),
   PostToolUseFailure: (payload) => ({
     ...call(payload),
-    error: textOf(payload, "error") ?? "",
+    error: textField(payload, "error") ?? "",
     isInterrupt: payload["is_interrupt"] === true,
-    durationMs: numberOf(payload, "duration_ms"),
+    durationMs: numberField(payload, "duration_ms"),
   }),
   UserPromptSubmit: (payload) => ({ prompt: requiredText(payload, "prompt"), attachments: [] }),
   Stop: ended,
   SubagentStart: agent,
   SubagentStop: (payload) => ({ ...agent(payload), ...ended(payload) }),
-  PreCompact: (payload) => ({ trigger: textOf(payload, "trigger") }),
+  PreCompact: (payload) => ({ trigger: textField(payload, "trigger") }),
   PermissionRequest: call,
 };
 
-/** `user_message` has its place everywhere but at the end of a session. */
+/** `user_message` is supported everywhere except at the end of a session. */
 const carriedBy: Record<HookName, readonly AnswerField[]> = {
   PreToolUse: ["decision", "reason", "user_message", "modified_input", "additional_context"],
   PostToolUse: ["decision", "reason", "user_message", "additional_context"],
@@ -94,10 +94,10 @@ export function claudeFormat(dialect: Dialect): Host {
         event,
         host: name,
         nativeEvent,
-        cwd: textOf(payload, "cwd"),
-        sessionId: textOf(payload, "session_id"),
+        cwd: textField(payload, "cwd"),
+        sessionId: textField(payload, "session_id"),
         transcriptPath: payload["transcript_path"],
-        model: textOf(payload, "model"),
+        model: textField(payload, "model"),
         ...fieldsOf[event](payload),
         _native: payload,
       });
@@ -113,7 +113,7 @@ function unsupported(name: string, { name: host, events }: Dialect): BridgeError
   return new BridgeError("EVENT", `${host}: the event ${shown} is not supported${hint}.`);
 }
 
-/** Why a call or a prompt is refused; undefined where it is not. After a tool, and at a stop, there is nothing left to refuse. */
+/** Why a call or a prompt is refused; undefined if it is not. After a tool and at a stop there is nothing to refuse. */
 function refusalIn(block: JsonObject, specific: JsonObject, event: HookName): string | undefined {
   const { decision, permissionDecision, permissionDecisionReason } = specific;
   if (event === "PreToolUse") return permissionDecision === "deny" ? String(permissionDecisionReason) : undefined;
@@ -124,7 +124,7 @@ function refusalIn(block: JsonObject, specific: JsonObject, event: HookName): st
   return event === "UserPromptSubmit" && block["decision"] === "block" ? String(block["reason"]) : undefined;
 }
 
-/** A refusal without a reason, or with a blank one, is not taken. */
+/** The hosts do not accept a refusal without a reason, or with a blank one. */
 const noReason = "A hook refused it.";
 
 function saidOr(text: string | undefined, otherwise: string): string {
@@ -159,7 +159,7 @@ function serialize(
     specific["additionalContext"] = additional_context;
   const isCall = event === "PreToolUse" || event === "PermissionRequest";
   const block = !isCall && carries("decision") ? blocked() : {};
-  // Where it stands for the reason it has been said.
+  // Do not repeat a message that already stands in for the reason.
   const shown = carries("user_message") && block["reason"] !== user_message ? user_message : undefined;
   const wire = {
     ...block,
@@ -168,12 +168,12 @@ function serialize(
   };
   const stdout = Object.keys(wire).length > 0 ? `${JSON.stringify(wire)}\n` : "";
   const refusal = refusalIn(block, specific, event);
-  // Both hosts block with 2, take stderr for the reason, and then read no JSON: whoever says more than a reason says it with 0.
+  // With exit code 2 both hosts block, use stderr as the reason and ignore JSON; an answer with more than a reason exits with 0.
   const saysMore = shown !== undefined || additional_context !== undefined;
   if (refusal === undefined || saysMore) return { stdout, stderr, exit_code: 0, losses };
   return { stdout, stderr: `${refusal}\n${stderr}`, exit_code: 2, losses };
 
-  /** No decision, or `ask`, leaves it to the person. */
+  /** No decision, or `ask`, leaves the question to the user. */
   function requestAnswer(): JsonObject {
     if (decision === "deny") {
       if (modified_input) lose("modified_input");
@@ -208,11 +208,11 @@ function serialize(
       stderr += warning(`${name}: 'decision: "ask"' is not supported on PreToolUse; downgrading to 'deny'.`);
       return "deny";
     }
-    // A change is only taken together with a decision where nothing can be allowed as it is.
+    // Where nothing can be allowed unchanged, a change is only accepted together with a decision.
     return decision ?? (modified_input && !allows ? "allow" : undefined);
   }
 
-  /** After a tool and on a prompt: a refusal and why. At a stop: what to do next. */
+  /** After a tool and on a prompt: a refusal and its reason. At a stop: what to do next. */
   function blocked(): JsonObject {
     if (event === "Stop" || event === "SubagentStop") {
       const next = saidOr(reason, "");

@@ -1,7 +1,8 @@
-// Claude Code, as of 2.1.
+// Claude Code's hooks, as of 2.1.
 import { hookNames } from "../event.ts";
 import { claudeFormat } from "./claude-format.ts";
 
+/** Parses and answers hook calls of Claude Code. */
 export const claude = claudeFormat({
   name: "claude",
   events: hookNames,

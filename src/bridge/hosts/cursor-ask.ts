@@ -1,16 +1,19 @@
-// What becomes of `permission: "ask"`, by who asks for it and by version. A new finding is a new row.
+// How hosts treat `permission: "ask"`, by surface and version. To record a new finding, add a row.
 
-/** `editor` has versions like 3.2.16, `cli` dates like 2026.09.18-a1b2c3d; Courser has dates too and says who it is. */
+/**
+ * How a version treats `ask`. `editor` has versions like 3.2.16, `cli` dates like 2026.09.18-a1b2c3d; Courser also has
+ * dates, and identifies itself.
+ */
 export type AskRow = {
   surface: "editor" | "cli" | "courser";
-  /** The first version of which it is true. */
+  /** The first version that this row applies to. */
   from: string;
-  /** What the host does with it. `unknown`: nobody has seen it ask. */
+  /** What the host does with `ask`. `unknown`: it was never seen to ask. */
   treated: "asks" | "deny" | "allow" | "unknown";
   lastVerified?: string;
 };
 
-/** Later rows of a surface take over from their version on. */
+/** A later row of a surface replaces the earlier ones from its version on. */
 export const askTable: readonly AskRow[] = [
   { surface: "editor", from: "0", treated: "asks" },
   { surface: "editor", from: "2.4.21", treated: "deny" },
@@ -19,6 +22,7 @@ export const askTable: readonly AskRow[] = [
   { surface: "courser", from: "0", treated: "asks" },
 ];
 
+/** Looks up how a version of Cursor or Courser treats `ask`. */
 export function askTreatment(version: string | undefined, surface = surfaceOf(version)): AskRow["treated"] {
   const numbers = numbersOf(version);
   if (!numbers && surface !== "courser") return "unknown";

@@ -1,4 +1,4 @@
-// Cursor: camelCase events, one shape of answer for each effect that an event's answer can have.
+// Cursor's hooks: camelCase events, and one answer format for each effect that an event's answer can have.
 
 import type { JsonObject } from "../../json/object.ts";
 import { type HookEffect, type HookEventName, hookEvents, isHookEvent } from "../../protocol/hook-events.ts";
@@ -17,12 +17,12 @@ import {
   BridgeError,
   checkedHost,
   type Host,
-  numberOf,
+  numberField,
   type ParseOptions,
   payloadOf,
   requiredText,
   type SerializeOptions,
-  textOf,
+  textField,
 } from "../host.ts";
 import { callFields, outputOf } from "../tool-call.ts";
 import { askTreatment } from "./cursor-ask.ts";
@@ -41,18 +41,18 @@ const fileInput = ({ file_path, content, edits }: JsonObject): JsonObject => ({
 });
 const genericCall = (payload: JsonObject): JsonObject => ({
   ...callFields(requiredText(payload, "tool_name"), payload["tool_input"]),
-  callId: textOf(payload, "tool_use_id"),
+  callId: textField(payload, "tool_use_id"),
 });
 const mcpCall = (payload: JsonObject): JsonObject =>
   callFields(requiredText(payload, "tool_name"), payload["tool_input"], { tool: "MCP" });
 const subagent = (payload: JsonObject): JsonObject => ({
-  agentId: textOf(payload, "subagent_id"),
-  agentType: textOf(payload, "subagent_type"),
-  task: textOf(payload, "task"),
+  agentId: textField(payload, "subagent_id"),
+  agentType: textField(payload, "subagent_type"),
+  task: textField(payload, "task"),
 });
 const ended = (payload: JsonObject): JsonObject => ({
-  isContinued: (numberOf(payload, "loop_count") ?? 0) > 0,
-  status: textOf(payload, "status"),
+  isContinued: (numberField(payload, "loop_count") ?? 0) > 0,
+  status: textField(payload, "status"),
 });
 
 const rows: Partial<Record<HookEventName, EventRow>> = {
@@ -66,7 +66,7 @@ const rows: Partial<Record<HookEventName, EventRow>> = {
     fields: (payload) => ({
       ...callFields("Shell", shellInput(payload)),
       output: payload["output"],
-      durationMs: numberOf(payload, "duration"),
+      durationMs: numberField(payload, "duration"),
     }),
   },
   beforeMCPExecution: { event: "PreToolUse", fields: mcpCall },
@@ -75,7 +75,7 @@ const rows: Partial<Record<HookEventName, EventRow>> = {
     fields: (payload) => ({
       ...mcpCall(payload),
       output: outputOf(payload["result_json"]),
-      durationMs: numberOf(payload, "duration"),
+      durationMs: numberField(payload, "duration"),
     }),
   },
   beforeReadFile: {
@@ -99,32 +99,33 @@ const rows: Partial<Record<HookEventName, EventRow>> = {
     fields: (payload) => ({
       ...genericCall(payload),
       output: outputOf(payload["tool_output"]),
-      durationMs: numberOf(payload, "duration"),
+      durationMs: numberField(payload, "duration"),
     }),
   },
   stop: { event: "Stop", fields: ended },
-  sessionEnd: { event: "SessionEnd", fields: (payload) => ({ reason: textOf(payload, "reason") }) },
-  preCompact: { event: "PreCompact", fields: (payload) => ({ trigger: textOf(payload, "trigger") }) },
+  sessionEnd: { event: "SessionEnd", fields: (payload) => ({ reason: textField(payload, "reason") }) },
+  preCompact: { event: "PreCompact", fields: (payload) => ({ trigger: textField(payload, "trigger") }) },
   subagentStart: { event: "SubagentStart", fields: subagent },
   subagentStop: {
     event: "SubagentStop",
-    fields: (payload) => ({ ...subagent(payload), ...ended(payload), lastMessage: textOf(payload, "summary") }),
+    fields: (payload) => ({ ...subagent(payload), ...ended(payload), lastMessage: textField(payload, "summary") }),
   },
   postToolUseFailure: {
     event: "PostToolUseFailure",
     fields: (payload) => ({
       ...genericCall(payload),
-      error: textOf(payload, "error_message") ?? "",
+      error: textField(payload, "error_message") ?? "",
       isInterrupt: payload["is_interrupt"] === true,
-      durationMs: numberOf(payload, "duration"),
+      durationMs: numberField(payload, "duration"),
     }),
   },
 };
 
+/** Parses and answers hook calls of Cursor and Courser. */
 export const cursor: Host = checkedHost({
   name: "cursor",
   events: Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, row.event])),
-  // No output at all might be taken for a hook that failed.
+  // Empty output might be taken for a failed hook.
   silence: "{}\n",
   permits: ({ nativeEvent }) => isHookEvent(nativeEvent) && hookEvents[nativeEvent].effect === "permit",
   parse,
@@ -146,10 +147,10 @@ function parse(raw: unknown, { events = "common" }: ParseOptions = {}): BridgeEv
     event: row.event,
     host: "cursor",
     nativeEvent,
-    cwd: textOf(payload, "cwd") ?? root,
-    sessionId: textOf(payload, "session_id") ?? textOf(payload, "conversation_id"),
+    cwd: textField(payload, "cwd") ?? root,
+    sessionId: textField(payload, "session_id") ?? textField(payload, "conversation_id"),
     transcriptPath: payload["transcript_path"],
-    model: textOf(payload, "model"),
+    model: textField(payload, "model"),
     ...row.fields(payload),
     _native: payload,
   });
@@ -163,7 +164,7 @@ function unsupported(name: string): BridgeError {
   return new BridgeError("EVENT", `cursor: unknown event ${shown}${meant ? ` (did you mean ${meant}?)` : ""}.`);
 }
 
-/** Fields of an answer -> those of the wire, in the order in which they are written. */
+/** Maps fields of an answer to those of the wire, in the order in which they are written. */
 const shapes: Record<HookEffect, readonly [AnswerField, wire: string][]> = {
   permit: [
     ["decision", "permission"],
@@ -210,7 +211,7 @@ function serialize(answer: HookAnswer, event: BridgeEvent, options: SerializeOpt
 }
 
 function takes(event: HookEventName, wire: string): boolean {
-  // Not documented for this one event, but taken: what the model is told when it may not read.
+  // Undocumented for this event, but accepted: the text for the model when it may not read the file.
   if (event === "beforeReadFile" && wire === "agent_message") return true;
   return Object.hasOwn(hookEvents[event].answer, wire);
 }
@@ -233,7 +234,7 @@ function settleAsk(
   { _native }: BridgeEvent,
   { cursorAskFallback = "deny", cursorSurface }: SerializeOptions,
 ): { decision: Decision; warning?: string } {
-  const version = textOf(_native, "cursor_version");
+  const version = textField(_native, "cursor_version");
   if (cursorAskFallback === "ask" || askTreatment(version, cursorSurface) === "asks") return { decision: "ask" };
   const facts = "silently treated as 'deny' on 2.4.21-2.x, 'allow' on 3.x; last verified on 3.2.16";
   const text =

@@ -1,4 +1,4 @@
-// The hosts, and which of them a payload comes from.
+// The table of hosts, and detection of the host that sent a payload.
 
 import { isObject } from "../../json/object.ts";
 import { isHookEvent } from "../../protocol/hook-events.ts";
@@ -9,12 +9,14 @@ import { claude } from "./claude.ts";
 import { codex } from "./codex.ts";
 import { cursor } from "./cursor.ts";
 
+/** The supported hosts, by name. */
 export const hosts: Readonly<Record<HostName, Host>> = { cursor, claude, codex };
 
 /**
- * By the spelling of the event first: payloads for hooks of Claude's settings that Courser runs hold Cursor's fields too.
- * Codex is told from Claude by what it always sends: the turn; at the start of a session, where there is none yet, the model beside
- * the permission mode; at its end a transcript of its own name, or null.
+ * Detects the host that sent a payload. The spelling of the event comes first: payloads for hooks from Claude's settings
+ * that Courser runs have Cursor's fields too. Codex differs from Claude in what it always sends: the turn id; at the start
+ * of a session, where there is no turn yet, the model and the permission mode; at its end a transcript named `rollout-…`, or
+ * null.
  */
 export function detectHost(payload: unknown): HostName | undefined {
   if (!isObject(payload)) return undefined;
@@ -29,7 +31,7 @@ export function detectHost(payload: unknown): HostName | undefined {
   return typeof session_id === "string" || transcript !== "" ? "claude" : undefined;
 }
 
-/** From `--host NAME` or `--host=NAME`; undefined when there is none. */
+/** Reads `--host NAME` or `--host=NAME`; undefined if there is none. */
 export function hostFromArguments(argv: readonly string[]): HostName | undefined {
   const index = argv.findIndex((word) => word === "--host" || word.startsWith("--host="));
   if (index < 0) return undefined;

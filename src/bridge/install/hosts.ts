@@ -1,31 +1,31 @@
-// Where each host keeps its hooks, and what an entry there looks like. A new host is a row.
+// Where each host keeps its hooks, and the format of an entry. To add a host, add a row.
 import { cursorToolNames, renamedTools } from "../../protocol/hook-events.ts";
 import { codexHookNames, type HookName, type HostName, hookNames } from "../event.ts";
 
 export type InstallHost = {
   name: HostName;
-  /** As people call it. */
+  /** The name shown to people. */
   title: string;
-  /** In the project, and in the home directory. It being there means that the host is used. */
+  /** The host's folder in the project and in the home directory. If it exists, the host is considered in use. */
   folder: string;
   file: string;
-  /** What a new file begins with. */
+  /** The content that a new file starts with. */
   head: Readonly<Record<string, unknown>>;
-  /** Entries stand in groups, `{"matcher": …, "hooks": [{"type": "command", …}]}`; else each stands alone. */
+  /** True if entries are in groups, `{"matcher": …, "hooks": [{"type": "command", …}]}`; else each stands alone. */
   grouped: boolean;
-  /** Programs that mean that the host is used. */
+  /** Programs whose presence means that the host is in use. */
   programs: readonly string[];
-  /** Its names of our events, in the order in which they are written. */
+  /** The host's names for the bridge's events, in the order in which they are written. */
   events: Readonly<Partial<Record<HookName, string>>>;
-  /** Events that only it has. */
+  /** Events that only this host has. */
   further: readonly string[];
-  /** The root of the project, for a shell: hooks do not always run there. */
+  /** The project's root as a shell expression, because hooks do not always run there. */
   root: string;
-  /** What a matcher calls tools, where that is not the name in the bridge. */
+  /** Tool names in matchers, if they differ from the names in the bridge. */
   tools: Readonly<Record<string, string>>;
 };
 
-/** The names of the bridge are Claude's. */
+/** For Claude and Codex: the event names of the bridge are Claude's. */
 function asTheyAre(names: readonly HookName[]): InstallHost["events"] {
   return Object.fromEntries(names.map((name) => [name, name]));
 }
@@ -85,28 +85,28 @@ export const installHosts: readonly InstallHost[] = [
     programs: ["codex"],
     events: asTheyAre(codexHookNames),
     further: [],
-    // It tells its hooks nothing of the project, and runs them where the session was started.
+    // Codex tells its hooks nothing about the project, and runs them where the session was started.
     root: '"$(git rev-parse --show-toplevel 2>/dev/null || pwd)"',
     tools: { Shell: "Bash" },
   },
 ];
 
-/** Events with a tool, the only ones whose matchers mean the same on every host. */
+/** Events about a tool, the only ones whose matchers mean the same on every host. */
 export const toolEvents: readonly HookName[] = ["PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest"];
 
-/** The words of a matcher in a host's own names. */
+/** Replaces the tool names in a matcher with the host's own. */
 export function matcherFor(host: InstallHost, matcher: string): string {
   return renamedTools(matcher, host.tools);
 }
 
-/** `script`: from the root of the project, or absolute. As the shell reads it. */
+/** Builds the shell command of a hook. `script` is relative to the project's root, or absolute. */
 export function commandFor(host: InstallHost, script: string): string {
   const word = shellWord(script);
   const path = /^(\/|[A-Za-z]:)/.test(script) ? word : `${host.root}/${word}`;
   return `${path} --host ${host.name}`;
 }
 
-/** As it is where a shell would take it so. */
+/** Quotes a word unless a shell would take it unchanged. */
 function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

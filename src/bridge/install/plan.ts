@@ -1,27 +1,27 @@
-// What installing changes in a host's file: which entries are added and which go. Pure: a content in, edits out.
+// Computes the edits that install or uninstall hooks in a host's file. Pure: takes the content, returns edits.
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { InstallHost } from "./hosts.ts";
 
-/** Where a value stands: `["hooks", "stop", 0]`. */
+/** The path of a value: `["hooks", "stop", 0]`. */
 export type JsonPath = readonly (string | number)[];
 
 export type ConfigEdit =
-  /** At the end of the list, which is made where there is none. */
+  /** Appends to the list, which is created if missing. */
   | { type: "append"; path: JsonPath; value: JsonObject }
   | { type: "set"; path: JsonPath; value: unknown }
   | { type: "remove"; path: JsonPath };
 
 export type ConfiguredHook = {
-  /** As the host calls it. */
+  /** The host's name for the event. */
   event: string;
   command: string;
   matcher?: string;
   path: JsonPath;
-  /** The only one of its group: that goes with it. */
+  /** The path to remove: the whole group if this is its only hook. */
   groupPath: JsonPath;
 };
 
-/** Something in the file is not what the host wants. */
+/** Something in the file does not have the shape that the host requires. */
 export class ConfigShapeError extends Error {
   constructor(place: string, wanted: string) {
     super(`"${place}" is not ${wanted}`);
@@ -31,7 +31,7 @@ export class ConfigShapeError extends Error {
 
 export type WantedHook = { event: string; matcher?: string };
 
-/** The same command with another matcher gives way; everything else stays. */
+/** Replaces the same command with another matcher; everything else stays. */
 export function planInstall(
   host: InstallHost,
   content: JsonObject | undefined,
@@ -50,7 +50,7 @@ export function planInstall(
   return edits;
 }
 
-/** Takes away what `isOurs` says, and lists that are empty then. */
+/** Removes the hooks that `isOurs` accepts, and lists that become empty. */
 export function planUninstall(
   host: InstallHost,
   content: JsonObject,
@@ -74,7 +74,7 @@ export function planUninstall(
   return { edits, removed };
 }
 
-/** From the last to the first, so that the places of the others stay true. */
+/** Removes from last to first, so that the paths of the others stay valid. */
 function removals(hooks: readonly ConfiguredHook[]): ConfigEdit[] {
   return [...hooks].reverse().map(({ groupPath }) => ({ type: "remove", path: groupPath }));
 }
@@ -84,7 +84,7 @@ function entryOf({ grouped }: InstallHost, command: string, matcher: string | un
   return grouped ? { ...match, hooks: [{ type: "command", command }] } : { command, ...match };
 }
 
-/** Every command in the file, ours or not. Throws ConfigShapeError. */
+/** Lists every command in the file, including those of other programs. Throws a ConfigShapeError. */
 export function configuredHooks({ grouped }: InstallHost, content: JsonObject): ConfiguredHook[] {
   if (content["hooks"] === undefined) return [];
   return Object.entries(objectAt("hooks", content["hooks"])).flatMap(([event, list]) =>

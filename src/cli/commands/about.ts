@@ -1,4 +1,4 @@
-// Version, system and model: what a report of a problem should say.
+// Prints version, system and model, for bug reports.
 import { UserError } from "../../protocol/error-codes.ts";
 import { flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
@@ -26,7 +26,7 @@ export async function about(invocation: Invocation): Promise<number> {
       lastRequestId: null,
       nodeVersion: process.version,
       configDir,
-      // By this the SDK tells this CLI from others of its name.
+      // The SDK uses this to recognise this CLI among others of the same name.
       package: "courser-agent",
     });
   }

@@ -1,11 +1,11 @@
-// `acp`: the Agent Client Protocol on stdin and stdout. `acp login` is what a client types for the user, in a terminal.
+// `acp`: serves the Agent Client Protocol on stdin and stdout. Clients run `acp login` in a terminal for the user.
 import { serveAcp } from "../../acp/index.ts";
 import { exitCodeOf, UserError } from "../../protocol/error-codes.ts";
 import { shortened } from "../../text/one-line.ts";
 import { createDebug } from "../debug.ts";
 import type { Invocation } from "../main.ts";
 import { runHost, runRequest } from "../run-request.ts";
-import { watchForTheEnd } from "../shutdown.ts";
+import { handleShutdown } from "../shutdown.ts";
 import { openStdout, writeStderr } from "../stdout.ts";
 
 export async function acp(invocation: Invocation): Promise<number> {
@@ -24,7 +24,7 @@ export async function acp(invocation: Invocation): Promise<number> {
     );
   const debug = createDebug(line.flags.has("debug"));
   const abort = new AbortController();
-  const watch = watchForTheEnd(abort, invocation);
+  const watch = handleShutdown(abort, invocation);
   const gone = new UserError("INTERRUPTED", "The client is gone.");
   const output = openStdout(() => abort.abort(gone));
   watch.taken = output.taken;
@@ -39,7 +39,7 @@ export async function acp(invocation: Invocation): Promise<number> {
       ...(line.flags.has("debug") && { debug: (text) => debug.say(shortened(text, 2000)) }),
       signal: abort.signal,
     });
-    // Whoever closed our input may not read our output: it is not waited for long.
+    // A client that closed the input may not read the output either, so do not wait long for it.
     if (!abort.signal.aborted) abort.abort(gone);
     await output.flush(abort.signal);
   } finally {

@@ -1,9 +1,9 @@
-// How a command gives its answer: all of it on stdout.
+// Writes a command's whole answer to stdout.
 import { flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
 import { openStdout } from "../stdout.ts";
 
-/** Writes the whole answer; the exit code comes back. */
+/** Writes the whole answer and returns the exit code. */
 export async function answer(text: string): Promise<number> {
   let exitCode = 0;
   const stdout = openStdout(() => {
@@ -14,7 +14,7 @@ export async function answer(text: string): Promise<number> {
   return exitCode;
 }
 
-/** What is undefined is left out. */
+/** Leaves out undefined fields. */
 export function answerJson(value: object): Promise<number> {
   return answer(`${JSON.stringify(value, null, 2)}\n`);
 }

@@ -1,4 +1,4 @@
-// One turn of the contract, answered by a model: text as it comes, calls once they are known to fit.
+// Answers one turn of the contract with a model: streams text at once, and calls only after they were validated.
 import { RepeatedText } from "../../adapter/repeated-text.ts";
 import type { Provider, ToolSpec } from "../../model/provider.ts";
 import { ModelError } from "../../model/provider.ts";
@@ -10,15 +10,15 @@ import { addUsage, noUsage } from "../../protocol/usage.ts";
 import { openProvider } from "../../run/models.ts";
 import type { Setup } from "../../run/setup.ts";
 
-/** How often a model may put right a call that does not fit. */
-const mostRepairs = 2;
+/** How often the model may correct an invalid call. */
+const maxRepairs = 2;
 
 export async function* answerTurn(setup: Setup, turn: Turn, signal: AbortSignal): AsyncGenerator<TurnEvent> {
   const { model } = setup;
   const { system, messages } = conversationOf(turn);
   const provider = await openProvider(setup, model, {
     sessionId: turn.turnId,
-    // Each turn is a process of its own: a script goes on where the conversation is.
+    // Each turn is a process of its own, so a script continues where the conversation is.
     repliesGiven: turn.messages.filter(({ role }) => role === "assistant").length,
   });
   const tools = turn.tools.map(specOf);
@@ -39,8 +39,8 @@ export async function* answerTurn(setup: Setup, turn: Turn, signal: AbortSignal)
       yield { type: "done", data: { finishReason: calls.length > 0 ? "tool_calls" : "stop" } };
       return;
     }
-    if (repairs === mostRepairs) throw new ModelError(fault.code, fault.message);
-    // The model is told what is wrong, and nothing of this reply is run.
+    if (repairs === maxRepairs) throw new ModelError(fault.code, fault.message);
+    // Tell the model what is wrong; none of the calls of this reply is run.
     const results = calls.map(({ id }, index): Part => {
       const text =
         faults[index]?.message ?? "Not run, because another call in the same reply was invalid. Call it again.";
@@ -91,7 +91,7 @@ async function* streamReply(
         usage = addUsage(usage, chunk.usage);
         break;
       case "retry":
-        // The reply is told from its beginning.
+        // The reply starts over from its beginning.
         parts = [];
         retelling = new RepeatedText(said);
         break;

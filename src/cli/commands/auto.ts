@@ -1,4 +1,4 @@
-// `auto`: a model behind the turn contract. One turn of JSON from stdin, contract events on stdout, one process a turn.
+// `auto`: a model behind the turn contract. Reads one turn of JSON from stdin, writes contract events to stdout, then exits.
 import { exitCodeOf, type UserError } from "../../protocol/error-codes.ts";
 import type { ProtocolLine, TurnEvent } from "../../protocol/turn-contract.ts";
 import { supportedVersions } from "../../protocol/turn-contract.ts";
@@ -6,14 +6,14 @@ import { setUp } from "../../run/setup.ts";
 import { errorLine, explainFailure } from "../failure.ts";
 import type { Invocation } from "../main.ts";
 import { runHost, runRequest } from "../run-request.ts";
-import { watchForTheEnd } from "../shutdown.ts";
+import { handleShutdown } from "../shutdown.ts";
 import { openStdout, withoutSecrets, writeStderr } from "../stdout.ts";
 import { TurnInput } from "./turn-input.ts";
 
-/** Whatever happens, the last line is exactly one `done` or `error`. */
+/** Always ends with exactly one `done` or `error` line. */
 export async function auto(invocation: Invocation): Promise<number> {
   const abort = new AbortController();
-  const watch = watchForTheEnd(abort, invocation);
+  const watch = handleShutdown(abort, invocation);
   const lines = new ContractLines(abort);
   watch.cut = (error) => {
     lines.fail(error);
@@ -80,7 +80,7 @@ class ContractLines {
   }
 }
 
-/** Failures of a model have a code of their own. */
+/** Model errors keep their own code. */
 function explained(error: unknown): ReturnType<typeof explainFailure> {
   const { name, code, message } = error as UserError;
   return name === "ModelError" ? { code, message: withoutSecrets(message) } : explainFailure(error);

@@ -1,4 +1,4 @@
-// Which model a run would take now, and by which key. For commands that tell of it without running anything.
+// Finds the model and key that a run would use now, for commands that only report them.
 
 import { findVendor } from "../../model/catalog.ts";
 import { type ModelChoice, type ResolvedModel, resolveModel } from "../../model/resolve.ts";
@@ -12,9 +12,9 @@ import { modelFlags, runHost } from "../run-request.ts";
 export type ChosenModel = {
   configDir: string;
   choice: ModelChoice;
-  /** What the user named, by flag, variable or configuration; `auto` counts as nothing. */
+  /** The model the user named by flag, variable or configuration; `auto` counts as none. */
   named: string | undefined;
-  /** The model, or why there is none: no key, or no such model. */
+  /** The model, or the error: no key, or no such model. */
   model: ResolvedModel | UserError;
 };
 
@@ -43,7 +43,7 @@ export function tryModel(choice: ModelChoice): ResolvedModel | UserError {
   }
 }
 
-/** Where the key comes from, as the user would find it: a variable's name, `--api-key` or `login`; undefined without a key. */
+/** Where the key comes from: a variable's name, `--api-key` or `login`. Undefined without a key. */
 export function keySource(model: ResolvedModel, { env, endpoints }: ModelChoice): string | undefined {
   if (model.key === undefined) return undefined;
   if (model.apiKeySource === "flag") return "--api-key";
@@ -62,6 +62,6 @@ function currentFolder(): string {
   try {
     return process.cwd();
   } catch {
-    return "/"; // the folder was deleted; who is logged in does not depend on it
+    return "/"; // the folder was deleted, but the login does not depend on it
   }
 }

@@ -1,8 +1,8 @@
-// A yes before something is done that cannot be undone: by --yes, or typed on the terminal.
+// Asks for confirmation before something that cannot be undone: --yes, or an answer on the terminal.
 import { UserError } from "../../protocol/error-codes.ts";
 import type { Invocation } from "../main.ts";
 
-/** `sure`: the command that does it without asking. */
+/** `sure` is the command that does it without asking. */
 export async function confirmed({ line, name }: Invocation, question: string, sure: string): Promise<boolean> {
   if (line.flags.has("yes")) return true;
   const { isatty } = await import("node:tty");

@@ -1,4 +1,4 @@
-// `conformance -- <command…>`: the report, for people, as JSON or as JUnit.
+// `conformance -- <command…>`: prints the report as text, JSON or JUnit.
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
@@ -12,7 +12,7 @@ import {
 import { rules } from "../../testing/conformance/rules.ts";
 import { flagList, flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
-import { watchForTheEnd } from "../shutdown.ts";
+import { handleShutdown } from "../shutdown.ts";
 import { answer } from "./answer.ts";
 
 export async function conformance({ line: { flags, words }, env, name }: Invocation): Promise<number> {
@@ -28,7 +28,7 @@ export async function conformance({ line: { flags, words }, env, name }: Invocat
       throw new UserError("USAGE", `--rule '${each}' is neither a rule nor a group: ${groups.join(", ")}.`);
     }
   const abort = new AbortController();
-  const watch = watchForTheEnd(abort, { env });
+  const watch = handleShutdown(abort, { env });
   let report: ConformanceReport;
   try {
     report = await examine({
@@ -45,7 +45,7 @@ export async function conformance({ line: { flags, words }, env, name }: Invocat
   return written || (report.passes ? 0 : 1);
 }
 
-/** It is started in directories of the trials: what looks like a path to a file from here becomes a whole path. */
+/** Makes paths to existing files absolute, because each trial starts the command in a directory of its own. */
 function fromAnywhere([program = "", ...rest]: readonly string[]): string[] {
   const isPath = (word: string) =>
     /^[^-].*[/.]/.test(word) && (statSync(word, { throwIfNoEntry: false })?.isFile() ?? false);

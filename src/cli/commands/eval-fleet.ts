@@ -1,5 +1,5 @@
-// `eval --fleet`: workers do the work of the agents. The workspace of an attempt is sent whole, the patch comes back into it, and
-// it is verified here.
+// `eval --fleet`: runs the agents on workers. The workspace of an attempt is sent whole, the patch is applied to it here, and
+// the result is verified here.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -69,7 +69,7 @@ async function carryOut(team: FleetClient, invocation: Invocation, work: RemoteW
   }
 }
 
-/** The workspace need not be a repository; one around it must not be taken for it. */
+/** Applies the patch. The workspace need not be a repository, and one around it must not be used instead. */
 async function apply(patch: string | undefined, workspace: string, env: NodeJS.ProcessEnv): Promise<void> {
   if (patch === undefined || patch === "") return;
   const folder = mkdtempSync(join(tmpdir(), "courser-patch-"));

@@ -1,4 +1,4 @@
-// `eval TASKDIR…`: flags, progress on a terminal, and what is written. Exit codes: docs/eval.md.
+// `eval TASKDIR…`: reads the flags, shows progress on a terminal and writes the report. Exit codes: docs/eval.md.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -15,13 +15,13 @@ import { visible } from "../../text/visible.ts";
 import { cut } from "../../text/width.ts";
 import { type FlagValues, flagText } from "../flags.ts";
 import type { Invocation } from "../main.ts";
-import { watchForTheEnd } from "../shutdown.ts";
+import { handleShutdown } from "../shutdown.ts";
 import { withoutSecrets, writeProgress, writeStderr } from "../stdout.ts";
 import { answer, answerJson, wantsJson } from "./answer.ts";
 import { chosenModel } from "./chosen-model.ts";
 import { fleetUrl } from "./runs/context.ts";
 
-/** What is done here is little: workers decide how many of them run. */
+/** High, because little happens on this machine: workers decide how many attempts run at once. */
 const fleetConcurrency = 16;
 
 export async function evalTasks(invocation: Invocation): Promise<number> {
@@ -39,7 +39,7 @@ export async function evalTasks(invocation: Invocation): Promise<number> {
   const tasks = findTasks(words);
   if (wishes.confined) await requireSandbox(invocation);
   const abort = new AbortController();
-  const watch = watchForTheEnd(abort, { env: invocation.env });
+  const watch = handleShutdown(abort, { env: invocation.env });
   const key = flagText(flags, "api-key");
   const options: EvaluateOptions = {
     env: { ...invocation.env, ...(key !== undefined && { CURSOR_API_KEY: key }) },
@@ -99,7 +99,7 @@ function wishesOf(invocation: Invocation): EvaluationWishes {
   };
 }
 
-/** The runs have a configuration of their own: what ours says is passed on by name. Without a key none of them begins. */
+/** Passes the configured model on by name, because the runs have a configuration of their own. Throws if there is no key. */
 function modelOf(invocation: Invocation): string {
   const given = flagText(invocation.line.flags, "model");
   if (given === "replay" || given === "script") return given;
@@ -108,7 +108,7 @@ function modelOf(invocation: Invocation): string {
   return named ?? "auto";
 }
 
-/** Foreign scripts and commands run unconfined only where somebody says so. */
+/** Throws if there is no sandbox: tasks' scripts and commands run unconfined only if the user says so. */
 async function requireSandbox({ env }: Invocation): Promise<void> {
   const problem = await sandboxProblem(env, join(tmpdir(), "courser-eval"));
   if (problem === undefined) return;
@@ -145,7 +145,7 @@ function writeFiles(flags: FlagValues, evaluation: Evaluation, settings: { model
 
 const silent: Progress = { started() {}, ended() {} };
 
-/** On a terminal one line that changes; elsewhere a line for each attempt that has ended. */
+/** Shows one changing line on a terminal, otherwise a line for each finished attempt. */
 function showProgress(): Progress {
   const isTerminal = process.stderr.isTTY === true;
   const running = new Set<Attempt>();

@@ -1,4 +1,4 @@
-// `fake`: a cursor-agent of a chosen version that plays a recording or a script, with a fault on demand.
+// `fake`: acts as cursor-agent of a chosen version and plays a recording or a script, with a fault on demand.
 import { resolve } from "node:path";
 import { exitCodeOf, resultText, UserError } from "../../protocol/error-codes.ts";
 import { type VersionName, versions } from "../../protocol/profiles.ts";
@@ -39,13 +39,13 @@ export async function fake(invocation: Invocation): Promise<number> {
   return play(lines, exit, fault);
 }
 
-/** No chat has this id. */
+/** An id that no chat has. */
 const unknownSession = "00000000-0000-4000-8000-000000000000";
 
 async function play(lines: readonly string[], exit: number, fault: FaultName | undefined): Promise<number> {
   const { chunks, end } = planOf(lines, exit, fault);
   const stdout = openStdout();
-  // As the original: a signal ends it at once, by its own exit code.
+  // Like the original, exit at once on a signal, with the signal's exit code.
   process.on("SIGINT", () => process.exit(130));
   process.on("SIGTERM", () => process.exit(143));
   for (const { text, afterMs } of chunks) {

@@ -1,4 +1,4 @@
-// `generate-rule`: writes a rule of the project. What was not given is asked for on a terminal.
+// `generate-rule`: writes a project rule. Asks on a terminal for what was not given.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
@@ -21,7 +21,7 @@ export async function generateRule(invocation: Invocation): Promise<number> {
   if (existsSync(file) && !line.flags.has("force"))
     throw new UserError("USAGE", `${file} already exists. Choose another --name, or replace it with --force.`);
   makeFolder(folder, 0o755);
-  replaceFile(file, textOf(rule));
+  replaceFile(file, ruleFileText(rule));
   return answer(`✓ ${file}\n${applies(rule)}\n`);
 }
 
@@ -59,7 +59,7 @@ async function askFor(rule: Partial<NewRule> & { always: boolean }): Promise<New
   return globs === "" ? { text, name, always: true } : { text, name, globs, always: false };
 }
 
-function textOf({ text, description, globs, always }: NewRule): string {
+function ruleFileText({ text, description, globs, always }: NewRule): string {
   const isAlways = always || (globs === undefined && description === undefined);
   const head = [
     ...(description === undefined ? [] : [`description: ${description.replace(/\s+/g, " ")}`]),

@@ -1,4 +1,4 @@
-// The pages of the documentation that the package holds, for `help <page>`: as plain text, without what only a browser shows.
+// Reads the documentation pages in the package, for `help <page>`, as plain text without browser-only markup.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,7 +16,7 @@ export function pageNames(): string[] {
     .sort();
 }
 
-/** `given` may also be the path that a page is known by: docs/models.md. */
+/** `given` may also be a page's path: docs/models.md. */
 export function helpPage(given: string): string | undefined {
   const name = given.replace(/^docs\//, "").replace(/\.md$/, "");
   if (!pageNames().includes(name)) return undefined;

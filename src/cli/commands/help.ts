@@ -1,4 +1,4 @@
-// Help, for everything or for one command: made from the tables that the parser reads, so that it cannot disagree.
+// Renders help for everything or for one command, from the tables that the parser reads, so that the two always agree.
 import { UserError } from "../../protocol/error-codes.ts";
 import { didYouMean } from "../../text/nearest.ts";
 import { type Flag, findCommand, flags } from "../flags.ts";
@@ -8,7 +8,7 @@ import { helpPage, pageNames } from "./help-page.ts";
 import type { Command } from "./index.ts";
 import { type InnerCommand, unknownCommand } from "./inner-command.ts";
 
-/** `commands`: all that there are. */
+/** `commands` is the table of all commands. */
 export async function help(
   invocation: Invocation,
   topic: string | undefined,
@@ -20,7 +20,7 @@ export async function help(
   }
   const command = findCommand(topic, commands) as Command | undefined;
   if (!command) return answer(helpPage(topic) ?? unknownTopic(topic, invocation.name, commands));
-  // `help sessions export` and `sessions export --help`.
+  // Handles both `help sessions export` and `sessions export --help`.
   const isAsked = invocation.line.command !== command.name;
   const [word] = isAsked ? invocation.line.words.slice(1) : invocation.line.words;
   const inner = command.commands?.find((each) => each.name === word);
@@ -31,12 +31,12 @@ export async function help(
   const short = commandHelp(invocation.name, command);
   const page = isAsked ? helpPage(command.name) : undefined;
   if (page === undefined) return answer(short);
-  // On a terminal the end is what stays in sight.
+  // On a terminal, print the short part last, because the end stays visible.
   const { isatty } = await import("node:tty");
   return answer((isatty(1) ? [page, short] : [short, page]).join("\n"));
 }
 
-/** Where descriptions begin, and where lines end: both fit the narrowest usual terminal. */
+/** The column where descriptions begin, and the line width. Both fit an 80-column terminal. */
 const column = 31;
 const width = 80;
 
@@ -64,7 +64,7 @@ const exitCodes: readonly [code: string, meaning: string][] = [
   ["143", "Terminated (SIGTERM)"],
 ];
 
-/** What most people want, on one screen. */
+/** The flags most people need, to fit on one screen. */
 const often: readonly string[] = [
   "print",
   "model",
@@ -78,7 +78,7 @@ const often: readonly string[] = [
   "version",
 ];
 
-/** By what they are for; `help --all` has each with a line of its own. */
+/** Commands grouped by purpose; `help --all` gives each a line of its own. */
 const subjects: readonly [names: string, meaning: string][] = [
   ["login, logout, status", "Save, remove and show API keys"],
   ["models, about", "Models with their prices; version and system"],
@@ -112,7 +112,7 @@ function programHelp(name: string): string {
   ]);
 }
 
-/** One line each on the first screen. */
+/** Shorter descriptions for the first screen, one line each. */
 const short: Record<string, string> = {
   print: "Answer once on stdout and exit",
   mode: "plan or ask: read-only",
@@ -187,7 +187,7 @@ function commandHelp(name: string, command: Omit<Command, "load"> & { load?: unk
   ]);
 }
 
-/** An example that begins elsewhere names the program itself; it is shown by the name that was typed. */
+/** Shows an example with the program name that was typed. An example that does not start with the program contains its name. */
 function exampleLine(name: string, example: string): string {
   return /\bcourser\b/.test(example) ? example.replace(/\bcourser\b/g, name) : `${name} ${example}`;
 }

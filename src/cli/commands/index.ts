@@ -21,13 +21,13 @@ import { worktreeCommands } from "./worktrees/index.ts";
 export type Command = Omit<InnerCommand, "load"> & {
   aliases?: readonly string[];
   verbatimAfter?: string;
-  /** The original has no such command: behind -p it is a word of the prompt. */
+  /** The original CLI has no such command: after -p it is a word of the prompt. */
   ours?: true;
-  /** Commands of its own, the first word behind it. */
+  /** Subcommands, named by the first word after it. */
   commands?: readonly InnerCommand[];
-  /** Which of them is meant where none is named. */
+  /** The subcommand that runs if none is named. */
   inner?: string;
-  /** The exit code comes back. */
+  /** Loads the command, which resolves with the exit code. */
   load?(): Promise<(invocation: Invocation) => Promise<number>>;
 };
 
@@ -259,6 +259,7 @@ export const commands: readonly Command[] = [
       "max-turns",
       "max-time",
       "fail-on",
+      "cli",
     ],
     operands: "<file>",
     summary: "Execute a file of runs, one JSON line each; results as JSON lines, resumable",
@@ -377,7 +378,7 @@ export const commands: readonly Command[] = [
   },
 ];
 
-/** The parser reads a line before it is known which of its commands is meant: it takes the flags of all, each name once. */
+/** Gives a command the flags of all its subcommands, each name once, because the parser does not yet know which one is meant. */
 function outer(command: Command & { commands: readonly InnerCommand[] }): Command {
   const all = [command, ...command.commands].flatMap(({ flags = [] }) => flags);
   const flags = all.filter((flag, index) => all.findIndex((other) => other.name === flag.name) === index);

@@ -1,4 +1,4 @@
-// Commands of a command: `sessions list`, `sandbox run`. One way to find them, to check their flags and to run them.
+// Subcommands such as `sessions list` and `sandbox run`: finds them, checks their flags and runs them.
 import { UserError } from "../../protocol/error-codes.ts";
 import { nearestName } from "../../text/nearest.ts";
 import { checkChoice, type Flag, flagText } from "../flags.ts";
@@ -7,26 +7,26 @@ import type { Invocation } from "../main.ts";
 export type InnerCommand = {
   name: string;
   summary: string;
-  /** `<x>` must be given, `[x]` may be, `…` at the end: several; none: no words. */
+  /** `<x>` is required, `[x]` optional; a final `…` allows several. Undefined if the command takes no words. */
   operands?: string;
   flags?: readonly Flag[];
-  /** General flags that it heeds. */
+  /** The general flags that the command uses. */
   uses?: readonly string[];
-  /** What they mean here, where that differs from a run. */
+  /** Descriptions of those flags where they mean something else than in a run. */
   meanings?: Readonly<Record<string, string>>;
   examples?: readonly string[];
-  /** `words` are those behind its name. The exit code comes back. */
+  /** `words` are those after the subcommand's name. Resolves with the exit code. */
   load(): Promise<(invocation: Invocation, words: readonly string[]) => Promise<number>>;
 };
 
 export type OuterCommand = {
   name: string;
   commands: readonly InnerCommand[];
-  /** Which one is meant where none is named; without it, help is. */
+  /** The subcommand that runs if none is named. Without it, help is shown. */
   inner?: string;
 };
 
-/** `help`: shown where no command is named. */
+/** `help` prints the help that is shown if no subcommand is named. */
 export async function runInner(
   outer: OuterCommand,
   invocation: Invocation,
@@ -47,7 +47,7 @@ async function runCommand(command: InnerCommand, { outer, invocation, words }: I
   return (await command.load())(invocation, words);
 }
 
-/** The parser takes the flags of every command here; a wrong one must not be passed over in silence. */
+/** Refuses flags of other subcommands, which the parser accepts, so that none is ignored in silence. */
 function checkFlags(command: InnerCommand, outer: OuterCommand, { line, name }: Invocation): void {
   const all = new Set(outer.commands.flatMap((each) => each.flags ?? []).map((flag) => flag.name));
   for (const flag of all) {

@@ -1,4 +1,5 @@
-// Puts the program into ~/.local/bin under its three names, with the program that runs hook scripts, and takes them away again. Foreign programs stay.
+// Links the program into ~/.local/bin under its three names, with the launcher of hook scripts, and removes the links. Other
+// programs are never touched.
 import { lstatSync, mkdirSync, readlinkSync, realpathSync, renameSync, rmSync, type Stats, symlinkSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
@@ -10,7 +11,7 @@ import { installationOf, packageName, packageVersion, runningFile } from "./inst
 
 type Link = { path: string; target: string };
 
-/** The program that runs hook scripts lies beside the file that runs. */
+/** The launcher of hook scripts is next to the running file. */
 function linksTo(file: string, folder: string): Link[] {
   const own = ["courser", "cursor-agent", "agent"].map((name) => ({ path: join(folder, name), target: file }));
   return [...own, { path: join(folder, "courser-hook"), target: join(dirname(file), "courser-hook.cjs") }];
@@ -80,7 +81,7 @@ function binFolder(env: NodeJS.ProcessEnv): string {
   return join(env["HOME"] || homedir(), ".local", "bin");
 }
 
-/** What stands at a path, as far as installing there is concerned. A link that leads nowhere counts only if it led to a copy of ours. */
+/** What is at a link's path. A dangling link counts as "leads nowhere" only if it pointed to a copy of this program. */
 type LinkState = "nothing" | "this" | "another copy" | "leads nowhere" | "foreign" | "folder";
 
 function linkState({ path, target }: Link): LinkState {
@@ -102,11 +103,11 @@ function entryAt(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    return undefined; // a folder on the way is a file, or closed to us: making the link will say so
+    return undefined; // a parent is a file or not accessible: creating the link will report it
   }
 }
 
-/** Made aside and moved into place, so that the name is never missing. */
+/** Creates the link under another name and renames it, so that the name is never missing. */
 function link({ path, target }: Link): void {
   const aside = `${path}.${process.pid}.new`;
   symlinkSync(target, aside);

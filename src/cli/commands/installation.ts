@@ -1,10 +1,13 @@
-// How this copy was installed, read off the real path of the running file, and what would update it.
+// Finds out from the real path of the running file how this copy was installed and how to update it.
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 export const packageName = "courser-agent";
 
-/** `directory`: where the commands run. `latest` prints the newest version, `update` installs it, `add` a package from elsewhere. */
+/**
+ * `directory` is where the commands run. `latest` prints the newest version, `update` installs it, `add` installs a package
+ * from elsewhere.
+ */
 export type Manager = {
   name: string;
   directory: string;
@@ -14,15 +17,15 @@ export type Manager = {
 };
 
 export type Installation =
-  /** A package manager put it there, for every project or for one. `source`: the tarball, folder or repository, where it is known. */
+  /** Installed by a package manager, globally or in a project. `source` is the tarball, folder or repository, if known. */
   | { type: "package"; scope: "global" | "project"; packageRoot: string; manager: Manager; source: string | undefined }
-  /** A clone, also behind the link of `npm install -g .` or `npm link`. `archive`: the same files without git. */
+  /** A clone, also behind the link of `npm install -g .` or `npm link`. `archive` means the same files without git. */
   | { type: "checkout" | "archive"; packageRoot: string }
-  /** A cache that its tool fills and empties as it likes: npx, pnpm dlx, bunx. */
+  /** A cache that its tool manages: npx, pnpm dlx, bunx. */
   | { type: "cache"; packageRoot: string; tool: string; run: string; source: string | undefined }
   | { type: "unknown"; packageRoot: string };
 
-/** The file that runs, with no link left in its path. */
+/** The running file, with all links resolved. */
 export function runningFile(): string {
   return realpathSync(process.argv[1]!);
 }
@@ -49,7 +52,10 @@ export function installationOf(file: string): Installation {
   return { type: "package", scope: "project", packageRoot, manager: projectManager(project), source };
 }
 
-/** What the project asks for, unless it is a version from the registry. npm keeps no such note of global packages. */
+/**
+ * Returns the dependency as the project declares it, unless it is a registry version. npm keeps no such record of global
+ * packages.
+ */
 function sourceIn(project: string): string | undefined {
   try {
     const file = JSON.parse(readFileSync(join(project, "package.json"), "utf8"));
@@ -60,7 +66,7 @@ function sourceIn(project: string): string | undefined {
   }
 }
 
-/** The version in the package's own package.json; undefined where there is none. */
+/** The version in the package's own package.json, or undefined. */
 export function packageVersion(packageRoot: string): string | undefined {
   try {
     const { name, version } = JSON.parse(readFileSync(join(packageRoot, "package.json"), "utf8"));
@@ -76,7 +82,7 @@ const caches: readonly { pattern: RegExp; tool: string }[] = [
   { pattern: /\/bunx-[^/]+\//, tool: "bunx" },
 ];
 
-// Without a network npm would try again for more than a minute before it says so.
+// No retries: without a network, npm would retry for more than a minute before it fails.
 const latest = {
   npm: ["npm", "view", packageName, "version", "--fetch-retries=0"],
   pnpm: ["pnpm", "view", packageName, "version", "--fetch-retries=0"],
@@ -94,7 +100,7 @@ const globals: readonly { pattern: RegExp; name: keyof typeof latest; update(pat
     update: () => ["yarn", "global", "add", target],
   },
   { pattern: /\/\.bun\/install\/global\//, name: "bun", update: () => ["bun", "add", "--global", target] },
-  // The prefix is named, so that the copy that runs is updated and not one of another Node.
+  // Pass the prefix, so that the running copy is updated and not that of another Node.
   {
     pattern: /\/lib\/node_modules\/[^/]+$/,
     name: "npm",

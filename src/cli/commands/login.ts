@@ -1,4 +1,4 @@
-// Saves and forgets the API keys of vendors. A key is never shown, not even a part of it.
+// `login` and `logout`: save and delete the vendors' API keys. No part of a key is ever shown.
 import { findModel, findVendor, vendors } from "../../model/catalog.ts";
 import { movedUrl, vendorRow } from "../../model/endpoint.ts";
 import { UserError } from "../../protocol/error-codes.ts";
@@ -57,7 +57,7 @@ export async function logout(invocation: Invocation): Promise<number> {
   return exitCode;
 }
 
-/** Asked once whether it takes the key: a wrong one is not saved. What to say where nobody could tell. */
+/** Tries the key on the vendor's server; a wrong one is not saved. Returns a note if the key could not be checked. */
 async function verify(vendor: string, key: string, { choice }: ChosenModel): Promise<string | undefined> {
   const row = vendorRow(choice, vendor);
   const baseUrl = row && movedUrl(row, choice);
@@ -74,7 +74,7 @@ async function verify(vendor: string, key: string, { choice }: ChosenModel): Pro
     : undefined;
 }
 
-/** Vendors that want a key. */
+/** The vendors that need a key. */
 function hosted(): string[] {
   return vendors.filter((row) => !row.local).map((row) => row.name);
 }
@@ -96,7 +96,7 @@ function vendorWord({ line, name }: Invocation, others: readonly string[]): stri
   throw new UserError("USAGE", `unknown vendor '${word}'.${hint} The vendors are ${known.join(", ")}.`);
 }
 
-/** Only a model that was named tells which vendor is meant: with none, a key that is there already would decide. */
+/** Takes the vendor only from a model that was named: without one, a key that already exists would decide. */
 function vendorOfModel({ named, model, choice }: ChosenModel): string | undefined {
   if (named === undefined) return undefined;
   if (!(model instanceof UserError))
@@ -109,7 +109,7 @@ function vendorOfModel({ named, model, choice }: ChosenModel): string | undefine
   return endpoint ?? findModel(name)?.row.vendor ?? findVendor(prefix)?.name;
 }
 
-/** Many keys tell whose they are by how they begin. */
+/** Recognises the vendor by the key's prefix, which many keys have. */
 function vendorOfKey(key: string): string | undefined {
   return vendors.find(({ keyPrefix }) => keyPrefix !== undefined && key.startsWith(keyPrefix))?.name;
 }
@@ -141,7 +141,7 @@ async function askKey(vendor: string): Promise<string> {
 const longestKey = 65_536;
 
 async function readStdin(): Promise<string> {
-  // A pipe that nobody writes to would look like a program that hangs.
+  // Explain the wait, because reading from a pipe without a writer looks like a hang.
   const waiting = setTimeout(() => writeStderr("Reading the key from stdin …\n"), 2000);
   try {
     let text = "";
@@ -162,7 +162,7 @@ async function readStdin(): Promise<string> {
   }
 }
 
-/** What goes into a request's header must be one plain word. The message must not hold the key. */
+/** Checks that the key is one plain word, fit for a request header. Error messages must not contain the key. */
 function checkedKey(text: string): string {
   const key = text.trim();
   if (key === "")

@@ -1,4 +1,4 @@
-// The list of chats: to choose from on a terminal, a table or JSON otherwise.
+// `ls`: lists chats, to choose from on a terminal, otherwise as a table or JSON.
 
 import type { ChatMetadata } from "../../store/chats/chat.ts";
 import { bytesIn } from "../../store/chats/disk-use.ts";
@@ -13,10 +13,10 @@ import { resumeInTerminal } from "./resume.ts";
 import { chatJson, chatLines, printableLine } from "./sessions/chat-lines.ts";
 import { contextOf, type SessionsContext } from "./sessions/context.ts";
 
-/** A chat and, where words were searched for, the place where they stand. */
+/** A chat and, after a search, the place where the words were found. */
 type ListedChat = { chat: ChatMetadata; snippet?: string };
 
-const mostHits = 50;
+const maxHits = 50;
 
 export async function ls(invocation: Invocation): Promise<number> {
   const { flags } = invocation.line;
@@ -36,13 +36,13 @@ export async function ls(invocation: Invocation): Promise<number> {
   if (flags.has("format") || flags.has("size") || flags.has("print") || !isatty(0) || !isatty(1))
     return answer(tableOf(listed, invocation));
 
-  // Programs make chats ahead of time; nobody wants to choose among those.
+  // Programs create chats ahead of time; empty ones are not worth choosing from.
   const spoken = listed.filter(({ chat }) => chat.hasConversation);
   const chosen = await chooseChat(invocation, spoken.length > 0 ? spoken : listed);
   return chosen === undefined ? 0 : resumeInTerminal(withoutWords(invocation), chosen.id);
 }
 
-/** Lets the user choose on the terminal; undefined when none was chosen. */
+/** Lets the user choose on the terminal. Returns undefined if nothing was chosen. */
 export async function chooseChat(
   invocation: Invocation,
   listed: readonly ListedChat[],
@@ -52,7 +52,7 @@ export async function chooseChat(
     { home: homeDir(invocation.env), now: Date.now() },
   );
   const choices = listed.map(({ chat, snippet }, index) => {
-    // The id is for scripts; on a terminal it only takes the room of the title.
+    // The id is for scripts; on a terminal it only takes room from the title.
     const text = rows[index]!.slice(chat.id.length + 2) + (snippet ? `  ${printableLine(snippet)}` : "");
     return { text, words: `${rows[index]} ${shownTitle(chat)} ${chat.workspace ?? ""} ${snippet ?? ""}` };
   });
@@ -66,7 +66,7 @@ async function listedChats(invocation: Invocation, { configDir, workspace }: Ses
   if (text !== undefined) {
     const { searchChats } = await import("../../store/chats/search.ts");
     const hits = searchChats(configDir, text, {
-      limit: mostHits,
+      limit: maxHits,
       onProgress: indexingProgress(),
       onNotice: (notice) => writeStderr(`Note: ${notice}\n`),
     });
@@ -79,7 +79,7 @@ async function listedChats(invocation: Invocation, { configDir, workspace }: Ses
   return chats.map((chat) => ({ chat }));
 }
 
-/** One line that is written over, and gone at the end; none where nobody looks. */
+/** Shows one line that is overwritten and finally erased. Shows nothing if stderr is not a terminal. */
 function indexingProgress(): (done: number, total: number) => void {
   let shown = 0;
   let isSeen: boolean | undefined;
@@ -111,7 +111,7 @@ function nothingListed({ line, name }: Invocation, { workspace }: SessionsContex
   return `No chats in ${workspace} yet. To start one: ${name} "…"; those of other directories: ${name} ls --all\n`;
 }
 
-/** `sessions list` must not become the prompt of the chat. */
+/** Drops the words of the command, so that `sessions list` does not become the prompt of the chat. */
 function withoutWords(invocation: Invocation): Invocation {
   return { ...invocation, line: { ...invocation.line, words: [], plainWords: 0 } };
 }

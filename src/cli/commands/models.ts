@@ -1,4 +1,4 @@
-// The list of models: known ones, those of the user's endpoints, and which of them a run would take.
+// `models`: lists the known models and those of the user's endpoints, and marks the one that a run would use.
 import {
   autoModel,
   findModel,
@@ -30,14 +30,14 @@ export async function models(invocation: Invocation): Promise<number> {
   if (choice.endpointFlag !== undefined) return modelsOfServer(invocation, choice);
   const extra = endpointModels(choice.endpoints);
   const current = listedId(model, named, extra);
-  // What would answer if nothing were named.
+  // The model that would be used if none were named.
   const byDefault = tryModel({ ...bare(choice), configModel: undefined });
   const chosen = { current, default: listedId(byDefault, undefined, extra) };
   if (current !== undefined && !isListed(current, extra)) extra.push({ id: current, name: nameOf(model, current) });
 
   const asJson = flagText(flags, "format") === "json" || flagText(flags, "output-format") === "json";
   if (asJson) return answerJson(details(choice, extra, chosen));
-  // Programs parse the plain list; people get more.
+  // Programs parse the plain list; a terminal gets the table.
   const { isatty } = await import("node:tty");
   const asOf = `Prices are in dollars for a million tokens, input / output, as of ${pricesAsOf(choice)}`;
   if (isatty(1)) return answer(table(details(choice, extra, chosen), asOf));
@@ -45,7 +45,7 @@ export async function models(invocation: Invocation): Promise<number> {
   return answer(flags.has("list-models") ? list : `${list}\n${priceList(details(choice, extra, chosen), asOf)}`);
 }
 
-/** What the server of --endpoint lists itself. */
+/** Lists the models that the server of --endpoint reports. */
 async function modelsOfServer(invocation: Invocation, choice: ModelChoice): Promise<number> {
   const url = choice.endpointFlag!;
   const { kind, baseUrl = url, key } = resolveModel({ ...choice, flag: choice.flag ?? "any" });
@@ -56,7 +56,7 @@ async function modelsOfServer(invocation: Invocation, choice: ModelChoice): Prom
   return answer(["Available models", "", ...ids.map((id) => `${id} - ${id}`), "", tip, ""].join("\n"));
 }
 
-/** Below the list that programs parse, in lines that do not look like its own. */
+/** Goes below the list that programs parse, in lines that cannot be mistaken for its entries. */
 function priceList(rows: readonly ModelDetails[], asOf: string): string {
   const known = rows.filter(({ price, contextTokens }) => price !== null && contextTokens !== null);
   const width = Math.max(...known.map(({ id }) => id.length));
@@ -75,7 +75,7 @@ function priceCell(price: Price | null): string {
   return price ? `$${price.input} / $${price.output}` : "";
 }
 
-/** One line each: what it is called, whose it is, how much it takes and costs, and whether there is a key. */
+/** One line per model: name, vendor, context window, price, and whether there is a key. */
 function table(rows: readonly ModelDetails[], asOf: string): string {
   const cells = rows.map((row) => [
     `${row.current ? "›" : " "} ${row.id}`,
@@ -103,7 +103,7 @@ function tokens(count: number): string {
   return count >= 1_000_000 ? `${Math.round(count / 100_000) / 10}M` : `${Math.round(count / 1000)}k`;
 }
 
-/** The same choice without what names a model or its server. */
+/** The same choice without a named model or server. */
 function bare(choice: ModelChoice): ModelChoice {
   return {
     ...choice,
@@ -114,7 +114,7 @@ function bare(choice: ModelChoice): ModelChoice {
   };
 }
 
-/** The id by which the list shows a model; undefined where nothing was named and nothing can be taken. */
+/** The id under which the list shows a model. Undefined if none was named and none is available. */
 function listedId(
   model: ResolvedModel | UserError,
   named: string | undefined,
@@ -143,7 +143,7 @@ type ModelDetails = {
   vendor: string | null;
   aliases: readonly string[];
   contextTokens: number | null;
-  /** US dollars for a million tokens; null: not known. */
+  /** US dollars per million tokens; null if not known. */
   price: Price | null;
   /** There is a key, or none is needed. */
   available: boolean;

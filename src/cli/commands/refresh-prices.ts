@@ -1,4 +1,4 @@
-// `models refresh`: newer prices and context windows, from where they are kept or from a copy of it.
+// `models refresh`: downloads newer prices and context windows, from their source or from a copy of it.
 import { tryParse } from "../../json/object.ts";
 import type { PriceTable } from "../../model/price-list.ts";
 import { reducePrices } from "../../model/reduce-prices.ts";
@@ -9,7 +9,7 @@ import { pricesFile, savePrices } from "../../store/model-prices.ts";
 import type { Invocation } from "../main.ts";
 import { answer } from "./answer.ts";
 
-/** The newest data of the package from which ours was made. */
+/** The newest data of the package that the built-in prices come from. */
 const keptAt = "https://raw.githubusercontent.com/pydantic/genai-prices/main/prices/new_data/v2/data.json";
 const longestMs = 30_000;
 

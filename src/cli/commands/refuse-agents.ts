@@ -1,8 +1,8 @@
-// Some commands are for people: an agent could take its own guards away.
+// Refuses commands that only people may run, because an agent could remove its own limits with them.
 import { UserError } from "../../protocol/error-codes.ts";
 import type { Invocation } from "../main.ts";
 
-/** `what`: in the words of the sentence, what agents may not change. */
+/** `what` names what agents may not change, as it appears in the message. */
 export function refuseAgents({ env }: Invocation, what: string): void {
   if (!env["CURSOR_AGENT"]) return;
   throw new UserError(

@@ -1,4 +1,4 @@
-// `replay FILE`: shows a recorded run as it was, or goes on from one of its steps with a real model.
+// `replay FILE`: shows a recorded run, or continues from one of its steps with a real model.
 import { resolve } from "node:path";
 import { exitCodeOf, resultText, UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
@@ -15,10 +15,12 @@ export async function replay(invocation: Invocation): Promise<number> {
   const { line, name } = invocation;
   const [file, ...words] = line.words;
   if (file === undefined) throw new UserError("USAGE", `replay needs a recording: ${name} replay run.jsonl`);
-  const recording = readRecording(resolve(file));
   const step = numberOf(line.flags, "from-step", /^[1-9]\d*$/);
   const until = numberOf(line.flags, "until", /^[1-9]\d*$/);
   const speed = numberOf(line.flags, "speed", /^(\d+\.?\d*|\.\d+)$/);
+  if (line.plainWords === 1 && words.length > 0 && step === undefined)
+    return (await import("./record.ts")).replayCommand(invocation, { file: resolve(file), words, speed });
+  const recording = readRecording(resolve(file));
   if (step !== undefined) {
     if (until !== undefined || speed !== undefined)
       throw new UserError("USAGE", "--until and --speed are for showing a recording; --from-step continues it.");
@@ -45,7 +47,7 @@ export async function replay(invocation: Invocation): Promise<number> {
   return abort.signal.aborted ? exitCodeOf("INTERRUPTED") : 0;
 }
 
-/** How a recorded run ended is no failure of the replay; a recording without its end is one. */
+/** A recorded failure is not a failure of the replay; a recording without its end is. */
 async function show(
   run: ReplayedRun,
   { flags, workspace, isWhole }: { flags: FlagValues; workspace: string; isWhole: boolean },
@@ -62,7 +64,7 @@ async function show(
       if (isEnd && !isWhole && event.type === "fail" && event.code === "INTERRUPTED") continue;
       if (event.type === "fail" && event.code === "RECORDING_INVALID") {
         cutOff = new UserError(event.code, event.message);
-        continue; // told as it ends
+        continue; // shown when it ends
       }
       if (event.type === "notice" && format === "text") writeStderr(`Warning: ${event.message}\n`);
       const shown = event.type === "fail" ? { ...event, message: resultText(event.message) } : event;
@@ -81,7 +83,7 @@ async function show(
   return cutOff;
 }
 
-/** What was asked, said and done, as it came. */
+/** Renders prompts, answers and tool calls in their order, for people. */
 function peopleLines(workspace: string): (event: AgentEvent) => string | undefined {
   let isInText = false;
   const line = (text: string) => {

@@ -1,10 +1,10 @@
-// Goes on with a chat: the latest one, or the one that was chosen from a list.
+// Resumes a chat: the latest one, or one that was chosen from a list.
 import { basename } from "node:path";
 import { nthChat } from "../../store/chats/find-chat.ts";
 import type { Invocation } from "../main.ts";
 import { contextOf } from "./sessions/context.ts";
 
-/** `resume`: the latest chat of this workspace, else of all. Words are the next prompt. */
+/** `resume` takes the latest chat of this workspace, else of all. Its words are the next prompt. */
 export async function resume(invocation: Invocation): Promise<number> {
   const { configDir, workspace } = contextOf(invocation);
   const id = basename(nthChat(configDir, workspace, 1, invocation.name));
@@ -14,7 +14,7 @@ export async function resume(invocation: Invocation): Promise<number> {
   return resumeInTerminal(invocation, id);
 }
 
-/** As if `--resume <id>` had been typed. */
+/** Acts as if `--resume <id>` had been typed. */
 export async function resumeInTerminal(invocation: Invocation, id: string): Promise<number> {
   const { startTerminal } = await import("../terminal.ts");
   return startTerminal(resuming(invocation, id));

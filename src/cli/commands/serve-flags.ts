@@ -1,4 +1,4 @@
-// Flags of `serve` and `batch`: read by the parser at every start, so nothing heavy is here.
+// Flags of `serve` and `batch`. The parser reads them at every start, so this file imports nothing heavy.
 import { flag, textOrJson } from "../flags.ts";
 
 const port = flag("General", "--port <port>", "Port to listen on (default: a free one)");

@@ -1,4 +1,4 @@
-// `serve`: the service on this machine. Prints where it listens; the token is in serve.json.
+// `serve`: runs the service on this machine. Prints its address; the token is in serve.json.
 import { fileURLToPath } from "node:url";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { Fleet } from "../../serve/fleet.ts";
@@ -9,14 +9,14 @@ import { serviceFile } from "../../store/service-file.ts";
 import { flagText } from "../flags.ts";
 import { windUpMs } from "../fleet-watch.ts";
 import type { Invocation } from "../main.ts";
-import { watchForTheEnd } from "../shutdown.ts";
+import { handleShutdown } from "../shutdown.ts";
 import { openStdout, withoutSecrets } from "../stdout.ts";
 import { refuseAgents } from "./refuse-agents.ts";
 import { fleetUrl, launchOf, withFleet } from "./runs/context.ts";
 
 const loopback = ["127.0.0.1", "localhost"];
 const shortestPassword = 16;
-/** Beside the folder of this file, as it is built. */
+/** The studio's page, as the build places it. */
 const pageDir = fileURLToPath(new URL("../studio", import.meta.url));
 
 export function serve(invocation: Invocation): Promise<number> {
@@ -29,7 +29,7 @@ export function serve(invocation: Invocation): Promise<number> {
   });
 }
 
-/** `told`: what is printed when it listens. */
+/** `told` returns the text that is printed once the service listens. */
 export async function serveUntilStopped(
   invocation: Invocation,
   told: (at: { host: string; port: number; token: string }) => string,
@@ -40,7 +40,7 @@ export async function serveUntilStopped(
   const password = passwordFor(host, invocation);
   const token = givenToken(invocation);
   const abort = new AbortController();
-  const watch = watchForTheEnd(abort, { env: invocation.env, graceMs: windUpMs });
+  const watch = handleShutdown(abort, { env: invocation.env, graceMs: windUpMs });
   const launch = launchOf(invocation);
   const stdout = openStdout();
   const serveRuns = (fleet: Fleet, end: AbortSignal) =>
@@ -60,10 +60,10 @@ export async function serveUntilStopped(
   return 0;
 }
 
-/** Services over one fleet may share a token, so that a client may speak to any of them. */
+/** Services of one fleet may share a token, so that a client can use any of them. */
 function givenToken({ env }: Invocation): string | undefined {
   const token = env["COURSER_SERVE_TOKEN"];
-  delete env["COURSER_SERVE_TOKEN"]; // nothing that is started from here may see it
+  delete env["COURSER_SERVE_TOKEN"]; // child processes must not see it
   if (token === undefined || token === "") return undefined;
   if (/^[\w-]{32,}$/.test(token)) return token;
   throw new UserError(
@@ -78,7 +78,7 @@ function portOf(text: string | undefined): number {
   throw new UserError("USAGE", `--port '${text}' is not a port. Example: --port 4096`);
 }
 
-/** Whoever can reach the service can run commands as its user: beyond this machine that takes two decisions. */
+/** Anyone who can reach the service can run commands as its user, so remote access needs both a flag and a password. */
 function passwordFor(host: string, { line: { flags }, env }: Invocation): string | undefined {
   if (loopback.includes(host)) return undefined;
   if (!flags.has("allow-remote"))
@@ -87,7 +87,7 @@ function passwordFor(host: string, { line: { flags }, env }: Invocation): string
       `--host ${host} lets others reach the service, and through it this machine. If that is meant: --allow-remote, with a password in COURSER_SERVE_PASSWORD. A tunnel is safer: ssh -L 4096:127.0.0.1:4096`,
     );
   const password = env["COURSER_SERVE_PASSWORD"] ?? "";
-  delete env["COURSER_SERVE_PASSWORD"]; // nothing that is started from here may see it
+  delete env["COURSER_SERVE_PASSWORD"]; // child processes must not see it
   if (password.length >= shortestPassword) return password;
   throw new UserError(
     "USAGE",

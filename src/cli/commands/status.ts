@@ -1,4 +1,4 @@
-// Who is logged in: whether the chosen model can be asked, and where its key comes from.
+// `status`: shows whether the chosen model has a key, and where the key comes from.
 import { vendors } from "../../model/catalog.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { readKeys } from "../../store/auth.ts";
@@ -12,12 +12,12 @@ type LoginStatus =
   | { loggedIn: true; who: string; source: string | null; hasKey: boolean; model: string }
   | { loggedIn: false; model: string; message: string };
 
-/** Exits 0 either way: programs read the line, or `isAuthenticated`. */
+/** Always exits 0: programs read the line, or `isAuthenticated`. */
 export async function status(invocation: Invocation): Promise<number> {
   const login = loginOf(invocation);
   const keys = keysOf(invocation);
   if (wantsJson(invocation)) return answerJson({ ...statusJson(login), keys });
-  // One key is said in the first line; of several, each.
+  // The first line already names a single key; list them only if there are several.
   const others = keys.length > 1 ? keys.map(({ vendor, source }) => `  ${vendor.padEnd(12)} ${source}\n`).join("") : "";
   if (login.loggedIn) return answer(`✓ Logged in as ${login.who} (${howOf(login)})\n${others && `Keys:\n${others}`}`);
   const exitCode = await answer("Not logged in\n");
@@ -25,13 +25,13 @@ export async function status(invocation: Invocation): Promise<number> {
   return exitCode;
 }
 
-/** The line begins as the original's; there is no account, only a key, and that is said behind it. */
+/** The line begins like the original's. There is no account, only a key, so its source follows. */
 function howOf({ source, model }: Extract<LoginStatus, { loggedIn: true }>): string {
   if (source === null) return `${model}: no key needed`;
   return source === "login" ? "key saved by login" : `key from ${source}`;
 }
 
-/** Every key that is there, and where: a variable's name, or `login`. Never a part of it. */
+/** Lists every key by its source: a variable's name, or `login`. Shows no part of a key. */
 function keysOf(invocation: Invocation): { vendor: string; source: string }[] {
   const { env } = invocation;
   const saved = Object.keys(readKeys(configDir(env)));
@@ -50,7 +50,7 @@ function loginOf(invocation: Invocation): LoginStatus {
   if (model instanceof UserError) return { loggedIn: false, model: named ?? "auto", message: model.message };
   const source = keySource(model, choice);
   if (source !== undefined) return { loggedIn: true, who: model.vendor, source, hasKey: true, model: model.id };
-  // The offline model stands in where nothing was chosen; only who names it means it.
+  // The offline model is the fallback when nothing was chosen; it counts only if the user named it.
   if (model.kind === "offline" && named === undefined) {
     const { name } = invocation;
     return {

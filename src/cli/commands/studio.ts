@@ -1,4 +1,4 @@
-// `studio`: the page over all sessions and runs of this machine, in the browser. Uses the service that runs, else is one.
+// `studio`: opens the page for all sessions and runs of this machine in the browser. Uses the running service, or starts one.
 import { configDir } from "../../store/config-dir.ts";
 import { serviceFile } from "../../store/service-file.ts";
 import type { Invocation } from "../main.ts";
@@ -25,7 +25,7 @@ export async function studio(invocation: Invocation): Promise<number> {
   return answer(shown(running, invocation, `The service that runs already is used (process ${running.pid}).`));
 }
 
-/** The token stands behind `#`, which no browser sends; the page takes it from there, once. */
+/** Puts the token after `#`, which browsers do not send to the server; the page reads it once. */
 function shown({ port, token }: { port: number; token: string }, { line, env }: Invocation, rest: string): string {
   const page = `http://127.0.0.1:${port}/`;
   const isOpen = !line.flags.has("no-open") && openBrowser(`${page}#token=${token}`, env);

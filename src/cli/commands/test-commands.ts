@@ -1,4 +1,4 @@
-// The commands that make agents testable: replay, fake, conformance, eval.
+// The table of commands for testing agents: record, replay, fake, conformance, eval.
 import { flag, textOrJson } from "../flags.ts";
 import type { Command } from "./index.ts";
 
@@ -19,11 +19,29 @@ const faultNames = [
 
 export const testCommands: readonly Command[] = [
   {
+    name: "record",
+    ours: true,
+    operands: "<command...>",
+    summary: "Record what an agent CLI asks its vendor: claude, codex, gemini, opencode, pi or this one",
+    flags: [flag("Proof", "-o, --output <file>", "File to write the recording to")],
+    examples: ['record -o run.jsonl -- claude -p "fix the test"', 'record -o run.jsonl -- codex exec "fix the test"'],
+    load: async () => (await import("./record.ts")).record,
+  },
+  {
     name: "replay",
     ours: true,
-    uses: ["output-format", "stream-partial-output", "replay-tools", "model", "force", "trust", "workspace"],
+    uses: [
+      "output-format",
+      "stream-partial-output",
+      "replay-tools",
+      "replay-on-mismatch",
+      "model",
+      "force",
+      "trust",
+      "workspace",
+    ],
     operands: "<file> [prompt...]",
-    summary: "Show a recorded run, or continue it from one of its steps with a real model",
+    summary: "Show a recorded run, continue it from a step with a real model, or answer an agent CLI from it",
     flags: [
       flag("Proof", "--until <step>", "Stop after this request to the model"),
       flag("Proof", "--speed <factor>", "1: real time, 2: twice as fast (default: no pauses)"),
@@ -33,6 +51,7 @@ export const testCommands: readonly Command[] = [
       "replay run.jsonl",
       "replay run.jsonl --speed 2",
       'replay run.jsonl --from-step 2 --model gpt-5 "do it differently"',
+      'replay run.jsonl -- claude -p "fix the test"',
     ],
     load: async () => (await import("./replay.ts")).replay,
   },

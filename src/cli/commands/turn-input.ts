@@ -1,4 +1,4 @@
-// Stdin of `auto`: first the turn; then, while it stays open, word that the turn is to be cancelled.
+// Reads the stdin of `auto`: first the turn, then, while it stays open, a request to cancel it.
 import { StringDecoder } from "node:string_decoder";
 import { isObject } from "../../json/object.ts";
 import { parseValues } from "../../json/values.ts";
@@ -7,8 +7,8 @@ import type { Turn } from "../../protocol/turn-contract.ts";
 import { readTurn } from "../../protocol/turn-input.ts";
 import { writeStderr } from "../stdout.ts";
 
-/** So much text is held in memory. */
-const mostCharacters = 64 * 2 ** 20;
+/** The most text that is held in memory. */
+const maxCharacters = 64 * 2 ** 20;
 
 export class TurnInput {
   readonly #abort: AbortController;
@@ -21,7 +21,7 @@ export class TurnInput {
     this.#abort = abort;
   }
 
-  /** It ends with its line, not with stdin: whoever drives us may keep that open. */
+  /** Reads one turn, which ends with its line, because the caller may keep stdin open. */
   async turn(program: string): Promise<Turn> {
     const example = `echo '{"type":"turn","turnId":"t1","messages":[{"role":"user","content":"hi"}],"tools":[]}' | ${program} auto --stream-json`;
     const wrong = (what: string) => new UserError("USAGE", `${what}. For example: ${example}`);
@@ -56,7 +56,7 @@ export class TurnInput {
 
   #take(chunk: Buffer): void {
     this.#text += this.#decoder.write(chunk);
-    if (this.#text.length > mostCharacters) this.#abort.abort(new UserError("USAGE", "stdin is too long."));
+    if (this.#text.length > maxCharacters) this.#abort.abort(new UserError("USAGE", "stdin is too long."));
     if (!chunk.includes(0x0a)) return;
     const end = this.#text.lastIndexOf("\n") + 1;
     const values = valuesIn(this.#text.slice(0, end));
@@ -65,7 +65,7 @@ export class TurnInput {
       if (typeof values !== "string") this.#hear(values);
       return;
     }
-    // A turn that is spread over several lines is incomplete yet.
+    // A turn that spans several lines is still incomplete.
     if (values === "cut" || values.length === 0) return;
     this.#hasTurn = true;
     this.#text = this.#text.slice(end);
@@ -82,6 +82,6 @@ function valuesIn(text: string): unknown[] | "cut" | "broken" {
   try {
     return parseValues(text.replace(/^\uFEFF/, ""));
   } catch {
-    return "broken"; // nested beyond all measure
+    return "broken"; // nested too deeply to parse
   }
 }

@@ -1,4 +1,4 @@
-// Updates the copy that runs, by the package manager that installed it. Only when asked: nothing here runs by itself.
+// `update`: updates the running copy with the package manager that installed it. Never runs unless the user asks.
 import { runProgram } from "../../process/run-program.ts";
 import { type ProcessEnding, Supervisor } from "../../process/supervisor.ts";
 import { UserError } from "../../protocol/error-codes.ts";
@@ -6,7 +6,7 @@ import type { Invocation } from "../main.ts";
 import { answer } from "./answer.ts";
 import { installationOf, type Manager, packageName, packageVersion, runningFile } from "./installation.ts";
 
-/** Most time for the question which version is the newest. */
+/** The time limit for looking up the newest version. */
 const askLimitMs = 30_000;
 
 export async function update({ name, version, env }: Invocation): Promise<number> {
@@ -39,6 +39,11 @@ export async function update({ name, version, env }: Invocation): Promise<number
     return answer(`${packageName} ${installed}, installed ${where}, is from ${source}. ${again(manager, source)}\n`);
   const newest = await newestVersion(manager, env, name);
   if (newest === installed) return answer(`${packageName} ${installed}, installed ${where}, is the newest version.\n`);
+  // Refuse a downgrade: a compromised registry could bring back a version with known holes.
+  if (isOlder(newest, installed))
+    return answer(
+      `${packageName} ${installed}, installed ${where}, is newer than ${newest}, the newest that ${manager.name} finds, and was left as it is.\n`,
+    );
 
   const said = await answer(
     `${packageName} ${installed}, installed ${where}: updating to ${newest}\n$ ${manager.update.join(" ")}\n`,
@@ -47,7 +52,15 @@ export async function update({ name, version, env }: Invocation): Promise<number
   return said;
 }
 
-/** A repository is asked anew; a file or folder must be a newer one. */
+/** Compares the three numbers only and ignores any suffix. */
+function isOlder(one: string, other: string): boolean {
+  const numbers = (version: string) => version.split(/[-+]/, 1)[0]!.split(".").map(Number);
+  const [mine, theirs] = [numbers(one), numbers(other)];
+  const at = mine.findIndex((number, index) => number !== theirs[index]);
+  return at !== -1 && mine[at]! < theirs[at]!;
+}
+
+/** Explains how to update: a repository can be fetched again; a file or folder must be replaced by a newer one. */
 function again({ directory, add }: Manager, source: string): string {
   const isRepository = /^(git|github:|gitlab:|bitbucket:)|\.git(#|$)|^[\w.-]+\/[\w.-]+(#|$)/.test(source);
   const from = isRepository ? source.replace(/#[0-9a-f]{40}$/, "") : source;
@@ -55,7 +68,10 @@ function again({ directory, add }: Manager, source: string): string {
   return `${before}:\n\n  cd ${directory} && ${[...add, from].join(" ")}`;
 }
 
-/** Asked first and quietly: without a network the answer is one line and not the pages that a failed installation prints. */
+/**
+ * Looks up the version first, quietly, so that without a network the output is one line and not pages from a failed
+ * installation.
+ */
 async function newestVersion(manager: Manager, env: NodeJS.ProcessEnv, name: string): Promise<string> {
   const end = await runProgram({
     ...inOurSession(manager, env),
@@ -81,14 +97,14 @@ async function newestVersion(manager: Manager, env: NodeJS.ProcessEnv, name: str
   return newest;
 }
 
-/** The package manager shows its progress and may ask for a password. */
+/** Runs the update on this terminal: the package manager shows its progress and may ask for a password. */
 async function install(manager: Manager, env: NodeJS.ProcessEnv): Promise<void> {
   const request = { ...inOurSession(manager, env), command: shellWords(manager.update), inheritStreams: true };
   const end = await new Supervisor(request).ended;
   if (end.exitCode !== 0) throw updateFailed(manager, causeOf(end), `To try again: ${manager.update.join(" ")}`);
 }
 
-/** What the terminal says, a Ctrl-C among it, is said to the package manager as well. */
+/** Keeps the package manager in this session, so that it receives a Ctrl-C too. */
 function inOurSession({ directory }: Manager, env: NodeJS.ProcessEnv) {
   return { cwd: directory, env, plain: true, leftovers: "ignore" } as const;
 }

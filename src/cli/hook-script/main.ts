@@ -1,4 +1,5 @@
-// `courser-hook SCRIPT [arguments…]`: runs a hook script in TypeScript. Loads nothing of the agent: a hook runs at every tool call.
+// `courser-hook SCRIPT [arguments…]`: runs a hook script in TypeScript. Loads nothing of the
+// agent, because a hook runs at every tool call.
 import { resolve } from "node:path";
 import { runScript } from "./modules.ts";
 
@@ -14,7 +15,7 @@ else if (file === undefined || file === "--help" || file === "-h") {
   process.exitCode = file === undefined ? 2 : 0;
 } else {
   const path = resolve(file);
-  // As if Node itself had been given the script.
+  // Make argv look as if Node had been given the script.
   process.argv.splice(1, process.argv.length - 1, path, ...rest);
   runScript(path, __VERSION__).catch((error: unknown) => fail(path, error));
 }
@@ -24,8 +25,8 @@ function say(text: string, stream: 1 | 2): void {
 }
 
 /**
- * The script could not do its work, so nobody has looked at what is asked. Exit code 2 refuses, for every host; where
- * there is nothing to refuse it would only make the agent go on and on.
+ * Handles a script that failed, so that the hook decided nothing. Exit code 2 refuses, for every host; for events that have
+ * nothing to refuse it would only make the agent go on and on, so those exit 1.
  */
 function fail(path: string, error: unknown): void {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -35,7 +36,7 @@ function fail(path: string, error: unknown): void {
   process.exit(gate ? 2 : 1);
 }
 
-/** By the payload, if it is still to be read. What cannot be read may be anything. */
+/** Tells by the payload, if it can still be read. If not, assumes that permission was asked. */
 function asksForPermission(): boolean {
   if (process.getBuiltinModule("node:tty").isatty(0)) return true;
   try {

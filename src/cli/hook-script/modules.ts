@@ -1,5 +1,5 @@
-// The script and the files that it imports: found, stripped of their types, run. As CommonJS, which starts quicker than
-// ES modules do; the script itself may await at its top level.
+// Resolves the script and the files it imports, strips their types and runs them. As CommonJS, which starts faster than ES
+// modules; the script itself may use top-level await.
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, extname, resolve } from "node:path";
@@ -19,7 +19,10 @@ type Body = (
 
 declare const require: NodeJS.Require;
 
-/** Our own, whatever the project has installed, and even if it has nothing. Scripts that were written for the other package run as they are. */
+/**
+ * These resolve to the built-in bridge, whatever the project has installed. Scripts written for the other package run
+ * unchanged.
+ */
 const bridges = new Set(["courser-agent/hooks", "@pivanov/agent-hooks-bridge"]);
 const ownExtensions = new Set([".ts", ".mts", ".cts", ".mjs"]);
 const triedEndings = ["", ".ts", ".js", "/index.ts", "/index.js"];
@@ -27,12 +30,12 @@ const triedEndings = ["", ".ts", ".js", "/index.ts", "/index.js"];
 export async function runScript(file: string, version: string): Promise<void> {
   const strip = createStripper(process.env, version);
   const loaded = new Map<string, { exports: object }>();
-  // What it imports lies beside the file itself, not beside a link to it.
+  // Imports are relative to the real file, not to a link to it.
   await run(realOf(file), "async ");
 
   function run(path: string, kind: "async " | ""): unknown {
     const module = { exports: {} };
-    // Before it runs: two files may import each other.
+    // Register it before it runs, because two files may import each other.
     loaded.set(path, module);
     const body = compile(path, strip(path, readSource(path)), kind);
     return body(module.exports, loadFrom(path), module, path, dirname(path), metaOf(path, kind !== ""));
@@ -45,7 +48,7 @@ export async function runScript(file: string, version: string): Promise<void> {
       if (id.startsWith("node:")) return require(id);
       native ??= createRequire(importer);
       if (!/^(\.{0,2}\/|file:)/.test(id)) return loadPackage(id, native, importer);
-      const path = fileOf(id, importer);
+      const path = resolveModule(id, importer);
       if (!isOurs(path)) return native(path);
       if (!loaded.has(path)) run(path, "");
       return loaded.get(path)!.exports;
@@ -63,7 +66,7 @@ function compile(file: string, code: string, kind: "async " | ""): Body {
   try {
     return wrapped(code);
   } catch (error) {
-    // Not allowed outside of ES modules, and so never there by accident when the text compiles.
+    // `import.meta` is a syntax error in CommonJS, so code that compiles as it is needs no replacement.
     if (!code.includes("import.meta")) throw error;
     return wrapped(code.replace(/\bimport\.meta\b/g, "__importMeta"));
   }
@@ -87,14 +90,14 @@ function loadPackage(id: string, native: NodeJS.Require, importer: string): unkn
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code !== "MODULE_NOT_FOUND" || !message.includes(`'${id}'`)) throw error;
-    // Entries of our own package are there without being installed in the project.
+    // Entries of this package resolve without being installed in the project.
     if (id.startsWith("courser-agent/")) return require(id);
     throw new Error(`The package "${id}" that ${importer} imports is not installed. Type: npm install ${id}`);
   }
 }
 
-/** TypeScript's habits: without an ending, or `.js` for a file that is `.ts`. */
-function fileOf(id: string, importer: string): string {
+/** Resolves as TypeScript does: without an extension, or `.js` for a `.ts` file. */
+function resolveModule(id: string, importer: string): string {
   const path = id.startsWith("file:") ? fileURLToPath(id) : resolve(dirname(importer), id);
   const asTypeScript = path.replace(/\.([cm]?)js$/, ".$1ts");
   const found = [...triedEndings.map((ending) => path + ending), asTypeScript].find(isFile);
@@ -106,7 +109,7 @@ function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** Node 20 says on stderr that ES modules are new to `require`; those of the project are read here. */
+/** Tells whether to load the file here: Node 20 warns on stderr when `require` loads ES modules. */
 function isOurs(path: string): boolean {
   const extension = extname(path);
   return ownExtensions.has(extension) || (extension === ".js" && /^\s*(import|export)\b/m.test(readSource(path)));
@@ -116,7 +119,7 @@ function realOf(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    return path; // reading it says what is wrong
+    return path; // reading it will report the error
   }
 }
 

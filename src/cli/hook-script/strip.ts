@@ -1,4 +1,4 @@
-// TypeScript to CommonJS: types go, lines stay where they are.
+// Turns TypeScript into CommonJS: removes types and keeps line numbers.
 import { transform } from "sucrase";
 
 export function strip(source: string, file: string): string {

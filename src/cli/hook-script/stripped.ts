@@ -1,4 +1,4 @@
-// Stripped sources, kept by their content: the second run of a script does not load the stripper.
+// Caches stripped sources by content, so that the second run of a script does not load the stripper.
 import {
   closeSync,
   fstatSync,
@@ -16,17 +16,20 @@ import { configDir } from "../../store/config-dir.ts";
 
 declare const require: NodeJS.Require;
 
-const mostFiles = 64;
+const maxFiles = 64;
 const longestSource = 1024 * 1024;
 
-/** Source to JavaScript. `version`: another one may strip in another way. */
+/**
+ * Returns a function that turns source into JavaScript. `version` is part of the key, since another version may strip
+ * differently.
+ */
 export function createStripper(env: NodeJS.ProcessEnv, version: string): (file: string, source: string) => string {
   const folder = join(configDir(env), "courser", "hook-cache");
   return (file, source) => {
     const head = `// courser-hook ${version} ${source.length}\n`;
     const kept = join(folder, `${hashOf(head + source)}.js`);
     const found = readKept(kept);
-    // The source stands in front of what became of it: compared as a whole, a hash need not be a strong one.
+    // The file begins with the whole source, which is compared, so the hash need not be strong.
     if (found?.startsWith(head) && found.startsWith(source, head.length))
       return found.slice(head.length + source.length);
     const { strip } = require("./hook/strip.cjs") as typeof import("./strip.ts");
@@ -36,7 +39,7 @@ export function createStripper(env: NodeJS.ProcessEnv, version: string): (file: 
   };
 }
 
-/** Only what we wrote and nobody else can change. */
+/** Reads only a file that belongs to this user and that nobody else can access. */
 function readKept(file: string): string | undefined {
   let handle: number;
   try {
@@ -53,7 +56,7 @@ function readKept(file: string): string | undefined {
   }
 }
 
-/** A script runs without its cache, too. */
+/** Writes to the cache and ignores failures, since a script runs without it too. */
 function keep(folder: string, file: string, text: string): void {
   const temporary = `${file}.${process.pid}.tmp`;
   try {
@@ -68,17 +71,17 @@ function keep(folder: string, file: string, text: string): void {
 
 function dropOldest(folder: string): void {
   const files = readdirSync(folder);
-  if (files.length <= mostFiles) return;
+  if (files.length <= maxFiles) return;
   const byAge = files
     .map((name) => ({
       path: join(folder, name),
       at: statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0,
     }))
     .sort((one, other) => other.at - one.at);
-  for (const { path } of byAge.slice(mostFiles)) rmSync(path, { force: true });
+  for (const { path } of byAge.slice(maxFiles)) rmSync(path, { force: true });
 }
 
-/** A name for a text. Node's own hashes take longer to load than this takes. */
+/** Hashes a text for a file name. Loading Node's own hashes would take longer than this. */
 function hashOf(text: string): string {
   let forward = 0x811c9dc5;
   let backward = 0x811c9dc5;

@@ -1,4 +1,4 @@
-// Arithmetic: a sum in figures, or with its signs as words, and its result: "2 + 2 = 4". A small parser; nothing is evaluated as code.
+// Parses and evaluates arithmetic in figures or with operators as words: "2 + 2 = 4". Evaluates nothing as code.
 
 const WORDS: readonly [RegExp, string][] = [
   [/\bplus\b/gi, "+"],
@@ -8,7 +8,7 @@ const WORDS: readonly [RegExp, string][] = [
   [/\*\*/g, "^"],
 ];
 
-/** Undefined where it is no sum; a number alone is none. */
+/** Returns undefined if the text is not a sum; a number alone is not. */
 export function readSum(words: string): string | undefined {
   const figures = WORDS.reduce((text, [word, sign]) => text.replace(word, sign), words).replace(/\s*=?\s*$/, "");
   if (figures.length > 500 || !/^[-+*/^%().\d\s]+$/.test(figures)) return undefined;
@@ -23,14 +23,17 @@ export function readSum(words: string): string | undefined {
   return `${shown} ${isExact ? "=" : "≈"} ${rounded}`;
 }
 
-/** With gaps around the signs between two numbers, none behind the sign of one. */
+/** Writes spaces around binary operators, none after a sign. */
 function shownSum(tokens: readonly string[]): string {
   const isBetween = (index: number): boolean =>
     /[-+*/^%]/.test(tokens[index]!) && /[\d)]$/.test(tokens[index - 1] ?? "");
   return tokens.map((token, index) => (isBetween(index) ? ` ${token} ` : token)).join("");
 }
 
-/** The usual precedence; `^` binds from the right, and closer than a minus before it. Undefined where a number or a bracket is missing. */
+/**
+ * Usual precedence; `^` is right-associative, and binds tighter than a
+ * minus before it. Returns undefined if a number or bracket is missing.
+ */
 function evaluate(tokens: readonly string[]): number | undefined {
   let at = 0;
   const take = (signs: string): string | undefined =>

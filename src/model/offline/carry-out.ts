@@ -1,4 +1,4 @@
-// Carries orders out by calls of tools, one after the other, and says in words what came of them.
+// Carries out orders with tool calls, one after the other, and reports the results in words.
 import { tryParse } from "../../json/object.ts";
 import type { ToolSpec } from "../provider.ts";
 import { contentIn, failed, isFailure, type Program, shows, type ToolOutcome, type ToolUse, use } from "./desk.ts";
@@ -7,11 +7,11 @@ import { describeProject } from "./project.ts";
 import { type Todo, todoList } from "./todos.ts";
 import { howToGetAModel, type Order } from "./understand.ts";
 
-/** What orders may speak of beyond their own words. */
+/** What orders may refer to beyond their own words. */
 export type Scene = {
   tools: readonly ToolSpec[];
   todos: Todo[];
-  /** What the user said before this prompt. */
+  /** The user's previous prompt. */
   lastPrompt: string | undefined;
   /** The version of Courser, for "what version is it?". */
   version: string;
@@ -27,7 +27,7 @@ export function* carryOut(orders: readonly Order[], scene: Scene): Program {
     const done = deeds[form.do]!(slots, scene);
     const report = typeof done === "string" ? done : yield* done;
     isStuck ||= form.changes && (isFailure(report) || ENDED_BADLY.test(report));
-    // Reports of one line stand close together; what shows content gets room.
+    // One-line reports are joined closely; those with content get a blank line.
     const isClose = !report.includes("\n") && !answer.split("\n").at(-1)!.startsWith("```");
     answer += (answer === "" ? "" : isClose ? "\n" : "\n\n") + report;
   }
@@ -35,8 +35,8 @@ export function* carryOut(orders: readonly Order[], scene: Scene): Program {
 }
 
 /**
- * Of several changes none is made where it can be seen beforehand that a later one cannot be. The first needs no look: when it fails, the
- * others are left. What a command or a tool leaves behind is not known before it has run.
+ * Makes none of several changes if a later one is known to be impossible. The first is not checked: if it fails, the others are
+ * skipped. The effect of a command or a tool is not known before it has run.
  */
 function* firstObstacle(orders: readonly Order[], { tools }: Scene): Program<string | undefined> {
   const changes = orders.filter(({ form }) => form.changes);
@@ -63,7 +63,7 @@ function* firstObstacle(orders: readonly Order[], { tools }: Scene): Program<str
 }
 
 type Slots = Order["slots"];
-/** What needs no tool is said at once. */
+/** Returns a string if no tool is needed. */
 type Deed = (slots: Slots, scene: Scene) => Program | string;
 type Said = (text: string) => string;
 
@@ -130,7 +130,7 @@ export const deeds: Record<string, Deed> = {
     call(scene, tool, tryParse(args) as ToolUse["args"], `call ${tool}`, (text) => shows(`${tool} answered:`, text)),
 };
 
-/** One call, and what is said of its result. */
+/** Makes one call and describes its result. */
 function* call({ tools }: Scene, tool: string, args: ToolUse["args"], what: string, said: Said): Program {
   const result = yield* use(tools, tool, args);
   return result.isError ? failed(what, result) : said(result.text);
@@ -152,7 +152,7 @@ function search({ WORD: word = "", FOLDER: path }: Slots, scene: Scene, outputMo
   return call(scene, "Grep", { pattern, path, outputMode }, `search for ${word}`, said);
 }
 
-/** A file without a name gets one that no file has yet. */
+/** Returns a file name that is not used yet. */
 function* freeName(tools: readonly ToolSpec[]): Program {
   const result = yield* use(tools, "Glob", { pattern: "new-file*.txt" });
   for (let number = 1; ; number += 1) {
@@ -161,7 +161,7 @@ function* freeName(tools: readonly ToolSpec[]): Program {
   }
 }
 
-/** An edit that finds the end of the file by its last lines: were they not what the file holds, it would fail, never harm. */
+/** Finds the end of the file by its last lines and edits there: if they do not match the file, the edit fails without harm. */
 function* append({ FILE: path, TEXT: added = "" }: Slots, scene: Scene): Program {
   let read = yield* use(scene.tools, "Read", { path });
   const { lines, isMore } = contentIn(read.text);
@@ -179,12 +179,12 @@ function* append({ FILE: path, TEXT: added = "" }: Slots, scene: Scene): Program
   return yield* call(scene, isBlank ? "Write" : "Edit", { path, ...change }, `add to ${path}`, said);
 }
 
-/** Where a file goes: into a directory that ends with a slash it takes its own name. */
+/** Returns the destination of a file: in a directory that ends with a slash it keeps its name. */
 function targetOf({ FILE, TO }: Slots): string | undefined {
   return TO?.endsWith("/") ? TO + FILE!.split("/").at(-1) : TO;
 }
 
-/** What is there already is not written over; the directory that it goes to is made. */
+/** Does not overwrite an existing file; creates the destination's directory. */
 function* transfer(slots: Slots, { tools }: Scene, program: "mv" | "cp"): Program {
   const path = slots["FILE"]!;
   const target = targetOf(slots)!;
@@ -207,7 +207,7 @@ function shellWord(word: string): string {
 
 const ENDED_BADLY = / ended with exit code \d+[.:](?:\n|$)/;
 
-/** What a command printed, and the exit code that the Shell tool says in a line of its own, where it is not 0. */
+/** Returns what a command printed, and the exit code that the Shell tool reports in its own line if it is not 0. */
 function outputIn({ text }: ToolOutcome): { output: string; code: string | undefined } {
   const said = /(?:^|\n)\[?exit(?:ed with)? code:? (\d+)\]?(?=\n|$)/i;
   const code = said.exec(text)?.[1];
@@ -215,7 +215,7 @@ function outputIn({ text }: ToolOutcome): { output: string; code: string | undef
   return { output: output.trimEnd(), code: code === "0" ? undefined : code };
 }
 
-/** Beside what was found, a tool says what it was not allowed to look at. */
+/** Besides its matches, a tool reports what it was not permitted to search. */
 function showsFound(heading: string, nothing: string): Said {
   return (text) => {
     const found = /^(?:no (?:files|matches)\b[^\n]*)?(?:\s*\[(.*)\])?\s*$/i.exec(text);

@@ -1,13 +1,13 @@
-// The desk: how work is done by calls of tools, and how their results are shown.
+// Helpers for work done by tool calls, and for showing their results.
 import type { ToolSpec } from "../provider.ts";
 
 export type ToolUse = { name: string; args: Record<string, unknown> };
 export type ToolOutcome = { text: string; isError: boolean };
 
-/** Work that yields its calls. It is run again for every reply, with the results it has had: no state is kept in between. */
+/** A generator that yields its tool calls. It is rerun for every reply with the results so far: no state is kept in between. */
 export type Program<Result = string> = Generator<ToolUse, Result, ToolOutcome>;
 
-/** One call, if the run has such a tool. Adapters call the shell `exec`. */
+/** Makes one call, if the run has this tool. Adapters call the shell `exec`. */
 export function* use(tools: readonly ToolSpec[], name: string, args: ToolUse["args"]): Program<ToolOutcome> {
   const names = [name, name.toLowerCase(), ...(name === "Shell" ? ["exec"] : [])];
   const tool = tools.find((one) => one.name === name) ?? tools.find((one) => names.includes(one.name.toLowerCase()));
@@ -27,7 +27,7 @@ export function failed(what: string, result: ToolOutcome): string {
     result.text
       .trim()
       .replace(/^(?:Error|Failed|Failure):\s*/i, "")
-      // The rest of this one tells a model which tool to try next.
+      // The rest of this message only suggests another tool to a model.
       .replace(/^(File not found)\b[\s\S]*$/i, "$1") || "the tool gave no reason";
   return `${COULD_NOT}${what}: ${/[.!?]$/.test(why) || why.includes("\n") ? why : `${why}.`}`;
 }
@@ -35,7 +35,7 @@ export function failed(what: string, result: ToolOutcome): string {
 const MOST_LINES = 200;
 const MOST_CHARACTERS = 12_000;
 
-/** Content under a heading, in a fence longer than any inside it. */
+/** Shows content under a heading, in a fence longer than any inside it. */
 export function shows(heading: string, text: string): string {
   const body = text.replace(/\s+$/, "");
   if (body === "") return `${heading} nothing.`;
@@ -47,7 +47,7 @@ export function shows(heading: string, text: string): string {
   return `${heading}\n${fence}\n${kept}\n${fence}${hidden > 0 ? `\n(${hidden} more lines)` : ""}`;
 }
 
-/** What a file holds, apart from what the Read tool says about it. `isMore`: there are lines behind these. */
+/** Separates the content of a file from the Read tool's notes. `isMore`: more lines follow. */
 export function contentIn(result: string): { text: string; lines: number; isMore: boolean } {
   if (/^\(The file is empty\.\)\s*$/.test(result)) return { text: "", lines: 0, isMore: false };
   const note = /\n\n\[Lines? \d+(?:-\d+)? of (\d+)\b[^\]]*\]\s*$/.exec(result);

@@ -1,22 +1,22 @@
-// The sentence forms of the offline model: one table. `help` prints it, docs/offline-model.md is generated from it, every example is a test.
+// The table of sentence forms of the offline model. `help` prints it, docs/offline-model.md is generated from it, every example is a test.
 
 export type Form = {
-  /** What is done, a name in `deeds`. */
+  /** What to do: a name in `deeds`. */
   do: string;
-  /** It may change something: then a question mark makes it a question, which is refused. */
+  /** It may change something; a sentence with a question mark is then refused. */
   changes: boolean;
   example: string;
   /** The tools that the example calls. */
   tools: string[];
   /** What happens, in words. */
   does: string;
-  /** Sentences that must fit from the first word to the last. */
+  /** Sentences that must match from the first word to the last. */
   says: string[];
 };
 
 /**
- * A form is a line: its name (with `!` where it may change something), an example, the tools that the example calls, what happens. Its
- * sentences follow, indented: `a|b` is one of several words, `[a]` may be left out, `a_b` are two words, capitals are slots (slots.ts).
+ * A form is a line: its name (with `!` if it may change something), an example, the tools that the example calls, what happens. Its
+ * sentences follow, indented: `a|b` are alternatives, `[a]` is optional, `a_b` are two words, capitals are slots (slots.ts).
  */
 const table = `
 sum | what is 12 * (3 + 4)? | - | calculates with + - * / % ^ and brackets; also plus, minus, times, divided by

@@ -1,7 +1,8 @@
-// The offline model: carries out the sentences of one table (forms.ts), deterministically and without a network. The default without a key.
+// The offline model: carries out the sentences of one table (forms.ts), deterministically and offline. The default without a key.
 //
-// `understand` splits a prompt into orders, each a form of the table with what its slots hold (slots.ts), or refuses all of it. `carry-out`
-// makes the calls, one a reply, and says what came of them. Nothing is kept between replies: a resumed session goes on where it was.
+// `understand` splits a prompt into orders, each a form of the table with the values of its slots
+// (slots.ts), or refuses all of it. `carry-out` makes the calls, one per reply, and reports the
+// results. Nothing is kept between replies: a resumed session continues where it was.
 import type { Message, Part } from "../../protocol/message.ts";
 import { type ModelChunk, ModelError, type ModelRequest, type Provider } from "../provider.ts";
 import { carryOut } from "./carry-out.ts";
@@ -36,17 +37,17 @@ async function* stream(request: ModelRequest, version: string): AsyncGenerator<M
   }
   const heard = messages.flatMap(({ parts }) => parts).reduce((sum, part) => sum + lengthOf(part), 0);
   const said = typeof next === "string" ? next.length : next.name.length + JSON.stringify(next.args).length;
-  // A common rule of thumb: four characters a token.
+  // A rule of thumb: four characters per token.
   const usage = { inputTokens: Math.ceil(heard / 4), outputTokens: Math.ceil(said / 4) };
   yield { type: "usage", usage: { ...usage, cacheReadTokens: 0, cacheWriteTokens: 0 } };
 }
 
-/** Runs the work again with the results it has had, up to the first call without one, or to the answer. */
+/** Reruns the work with the results so far, up to the first call without one, or to the answer. */
 function replay(work: Program, done: readonly { name: string; result: ToolOutcome }[]): ToolUse | string {
   let step = work.next();
   for (const { name, result } of done) {
     if (step.done) break;
-    // A call that this model did not make (the session was begun by another) is passed over.
+    // Skips a call that this model did not make (another model began the session).
     if (step.value.name === name) step = work.next(result);
   }
   return step.value;
@@ -61,14 +62,14 @@ function callsIn(messages: readonly Message[]): { name: string; result: ToolOutc
   });
 }
 
-/** What the user typed, without what a harness puts around it: context in angle brackets. */
+/** Returns what the user typed, without the context in angle brackets that the agent adds. */
 function spokenText(message: Message): string {
   const texts = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
   const query = /<user_query>\s*([\s\S]*?)\s*<\/user_query>/.exec(texts.join("\n"));
   if (query) return query[1]!.trim();
   const around =
     /<(system[-_]reminder|user_info|timestamp|environment|context|hook_context|additional_context)\b[^>]*>[\s\S]*?<\/\1>/g;
-  // What follows the first text (attached files, labels of images) was not typed.
+  // Later texts (attached files, labels of images) were not typed.
   return texts.map((text) => text.replace(around, "").trim()).find((text) => text !== "") ?? "";
 }
 
@@ -79,7 +80,7 @@ function nextId(messages: readonly Message[]): string {
   return `call_offline_${Math.max(0, ...numbers) + 1}`;
 }
 
-/** A dozen pieces at most, cut between words. */
+/** Splits into at most a dozen pieces, between words. */
 function inChunks(text: string): string[] {
   const words = text.match(/\s*\S+(?:\s+$)?/g) ?? [text];
   const each = Math.max(2, Math.ceil(words.length / 12));

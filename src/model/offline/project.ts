@@ -1,4 +1,4 @@
-// "what does this project do?": what its README and its manifest say of it, and its layout, in at most ten lines.
+// Answers "what does this project do?" from its README, its manifest and its layout, in at most ten lines.
 import { isObject, tryParse } from "../../json/object.ts";
 import type { ToolSpec } from "../provider.ts";
 import { contentIn, failed, type Program, use } from "./desk.ts";
@@ -21,7 +21,7 @@ const KINDS: readonly [RegExp, string][] = [
 export function* describeProject(tools: readonly ToolSpec[]): Program {
   const listed = yield* use(tools, "LS", {});
   if (listed.isError) return failed("list the directory", listed);
-  // The first line is the directory itself; what is indented further is not of the top level.
+  // The first line is the directory itself; lines indented further are not at the top level.
   const entries = [...listed.text.matchAll(/^ {0,2}([^\s…(].*?)(?:\s+\(.*\))?$/gm)].map((match) => match[1]!).slice(1);
   const readme = entries.find((name) => /^readme(?:\.\w+)?$/i.test(name));
   const [manifest, kind] =
@@ -44,7 +44,7 @@ function shortened(names: readonly string[]): string {
   return names.length > 20 ? `${names.slice(0, 20).join(", ")} and ${names.length - 20} more` : names.join(", ");
 }
 
-/** The first block of a Markdown page that is prose: no heading, picture, badge, list or code. */
+/** Returns the first block of prose in a Markdown page: no heading, image, badge, list or code. */
 function firstParagraph(page: string): string | undefined {
   const shown = page.replace(/<!--[\s\S]*?-->|^---\n[\s\S]*?\n---\n/g, "");
   for (const block of shown.split(/\n\s*\n/)) {
@@ -61,7 +61,7 @@ function firstParagraph(page: string): string | undefined {
   return undefined;
 }
 
-/** Name, version and description, where a manifest of JSON or TOML says them, or a module its name. */
+/** Reads name, version and description from a JSON or TOML manifest, or the name of a Go module. */
 function factsIn(text: string): string {
   const json = tryParse(text);
   const of = (key: string): string => {

@@ -1,8 +1,8 @@
-// What a sentence holds beside its words: quoted texts, names of files, commands, sums, JSON. Each slot has a shape, and a reader that may refuse.
+// Reads the variable parts of a sentence: quoted texts, file names, commands, sums, JSON. Each slot has a pattern and a reader.
 import { isObject, tryParse } from "../../json/object.ts";
 import { readSum } from "./arithmetic.ts";
 
-/** Quoted texts and JSON become one character of the private use area each, so that nothing inside them is read as words. */
+/** Quoted texts and JSON are each replaced by one private use character, so that nothing inside them is read as words. */
 export type Masked = { text: string; literals: { raw: string; text: string }[] };
 
 const FIRST = 0xe000;
@@ -16,7 +16,7 @@ export function mask(prompt: string): Masked {
   for (let at = 0; at < source.length; ) {
     const opening = source[at]!;
     const literal = unclosed.has(opening) ? undefined : literalAt(source, at);
-    // What is not closed up to the end is not closed for those that open later either, and the end is looked for once.
+    // A quote without an end has none for later openings either, so its end is searched for only once.
     if (literal === null) unclosed.add(opening);
     masked.text += literal ? String.fromCharCode(FIRST + masked.literals.length) : opening;
     if (literal) masked.literals.push(literal);
@@ -25,17 +25,17 @@ export function mask(prompt: string): Masked {
   return masked;
 }
 
-/** The words as they were typed, with their quotes. */
+/** Restores the words as typed, with their quotes. */
 export function asTyped(words: string, { literals }: Masked): string {
   return words.replace(new RegExp(MARK, "g"), (mark) => literals[mark.charCodeAt(0) - FIRST]?.raw ?? "");
 }
 
-/** Undefined where none opens, null where one opens and is not closed. */
+/** Returns undefined if no literal starts here, null if one starts but does not end. */
 function literalAt(source: string, at: number): Masked["literals"][number] | undefined | null {
   const opening = source[at]!;
   if (opening === "{") return source.startsWith("with ", at - 5) ? jsonAt(source, at) : undefined;
   const closing = CLOSING[opening];
-  // An apostrophe is no quotation mark: those open behind a gap, and close before one.
+  // An apostrophe is not a quotation mark: those open after a gap and close before one.
   const isSingle = opening === "'" || opening === "‘";
   if (closing === undefined || (isSingle && /[\p{L}\p{N}]/u.test(source[at - 1] ?? " "))) return undefined;
   const end = new RegExp(isSingle ? `${closing}(?![\\p{L}\\p{N}])` : closing, "u").exec(source.slice(at + 1))?.index;
@@ -59,11 +59,11 @@ type Slot = { shape: string; read(words: string, masked: Masked): string | undef
 
 const quoted = (words: string, { literals }: Masked): string | undefined =>
   words.length === 1 ? literals[words.charCodeAt(0) - FIRST]?.text : undefined;
-/** One token of a name, without signs that mean something in prose, patterns or the shell. */
+/** One token of a name, without characters that are special in prose, patterns or the shell. */
 const TOKEN = "[^\\s'\"`,;:?!*<>|&$(){}\\[\\]\\uE000-\\uEFFF]+";
 const KNOWN_NAME = /^(?:README|LICENSE|CHANGELOG|NOTICE|TODO|Makefile|Dockerfile|Gemfile|Rakefile|Procfile)$/;
 
-/** Quoted, with an ending or a slash, or one of the names that everyone knows: no other word is taken for a file. */
+/** A file must be quoted, have an extension or a slash, or be a well-known name: no other word is taken for a file. */
 const file: Slot = {
   shape: `${MARK}|${TOKEN}`,
   read(words, masked) {
@@ -101,7 +101,7 @@ const slots: Record<string, Slot> = {
     shape: ".+",
     read: (given, masked) => quoted(given, masked) ?? (PROSE.test(given) ? undefined : asTyped(given, masked)),
   },
-  /** The items of a todo list, separated by commas or "and"; read as one line each. */
+  /** The items of a todo list, separated by commas or "and"; returned as one line each. */
   ITEMS: {
     shape: ".+",
     read(given, masked) {
@@ -120,7 +120,7 @@ const slots: Record<string, Slot> = {
   },
 };
 
-/** A sentence of the table as a pattern for words that end with a space each. */
+/** Compiles a sentence of the table into a pattern for words that each end with a space. */
 export function patternOf(says: string): RegExp {
   const words = says.split(" ").map((word) => {
     const bare = word.replace(/^\[|\]$/g, "");
@@ -131,7 +131,7 @@ export function patternOf(says: string): RegExp {
   return new RegExp(`^${words.join("")}$`, "i");
 }
 
-/** What the slots hold; undefined where one of them cannot be that. */
+/** Returns the values of the slots; undefined if one of them is invalid. */
 export function readSlots(found: Record<string, string>, masked: Masked): Record<string, string> | undefined {
   const read = Object.entries(found).flatMap(([slot, words]) =>
     words === undefined ? [] : [[slot, slots[slot]!.read(words, masked)] as const],

@@ -1,4 +1,4 @@
-// The todo list of a conversation, as its calls of TodoWrite left it.
+// Reads the todo list of a conversation from its TodoWrite calls.
 import type { Message } from "../../protocol/message.ts";
 
 export type Todo = { id: string; content: string; status: string };

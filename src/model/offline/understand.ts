@@ -1,14 +1,14 @@
-// From a prompt to orders: each is one form of the table, and every word belongs to one. Otherwise a refusal that names the nearest forms.
+// Splits a prompt into orders, each of one form of the table with no word left over. Otherwise refuses, naming the nearest forms.
 import { programName } from "../../text/program-name.ts";
 import { type Form, forms } from "./forms.ts";
 import { asTyped, type Masked, mask, patternOf, readSlots } from "./slots.ts";
 
 export type Order = { form: Form; slots: Readonly<Record<string, string>> };
 
-/** `part`: the words that fit no form. */
+/** `part` holds the words that match no form. */
 export type Understood = { orders: Order[] } | { part: string; isOneOfSeveral?: boolean };
 
-/** Of what is typed, and of what is left when quoted texts are taken out of it. */
+/** Limits for the prompt, and for its words without quoted texts. */
 const LONGEST = { prompt: 50_000, words: 4_000 };
 const JOINED = /\s*[,;]?\s+(?:and then|then|and)\s+|\s*\n\s*(?:(?:and then|then|and)\s+)?/gi;
 
@@ -22,7 +22,7 @@ export function understand(prompt: string): Understood {
   for (let at = 0; at < text.length; ) {
     const rest = ends.filter(({ end }) => end > at);
     let next: number | undefined;
-    // The longest first: the items of a todo list may be joined by "and" themselves.
+    // The longest first: the items of a todo list may themselves be joined by "and".
     for (const joint of rest.toReversed()) {
       const order = orderOf(text.slice(at, joint.end), masked);
       if (!order) continue;
@@ -42,7 +42,7 @@ const patterns = new Map<string, RegExp>();
 function orderOf(words: string, masked: Masked): Order | undefined {
   const plain = words.replace(/\s+/g, " ").replace(/^ ?(?:please,? )?|,? please(?=[.!?]*$)| $/gi, "");
   const isQuestion = plain.endsWith("?");
-  // A full stop ends a sentence only behind a word: "git add ." and "ls a/.." keep theirs.
+  // A full stop ends a sentence only after a word: "git add ." and "ls a/.." keep theirs.
   const sentence = `${plain.replace(/(?<=[^\s.!?/])(?:\.|!+)$|\s?\?+$/, "")} `;
   for (const form of forms) {
     if (form.changes && isQuestion) continue;
@@ -57,7 +57,7 @@ function orderOf(words: string, masked: Masked): Order | undefined {
   return undefined;
 }
 
-/** What the error says: at most three lines. */
+/** Returns the error message: at most three lines. */
 export function refusal(understood: Extract<Understood, { part: string }>): string {
   const part = understood.part.trim().replace(/\s+/g, " ");
   const shown = part.length > 60 ? `${part.slice(0, 57)}...` : part;
@@ -73,7 +73,7 @@ export function howToGetAModel(): string {
   return `${programName()} login, or in the terminal /login and /model`;
 }
 
-/** Two examples: of the forms that share the rarest words with what was typed, else of what is wanted most. */
+/** Returns two examples: of the forms that share the rarest words with the prompt, otherwise of the most common ones. */
 function nearest(part: string): string[] {
   const vocabularies = forms.map(({ says, example }) => new Set(wordsIn(`${says.join(" ")} ${example}`)));
   const weigh = (word: string): number => 1 / vocabularies.filter((words) => words.has(word)).length;

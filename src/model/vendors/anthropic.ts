@@ -19,7 +19,7 @@ export function anthropicVendor(settings: VendorSettings): Vendor {
         fetch,
       })(modelId),
     options: (request) => ({
-      // Without it a package that does not know the model would stop at 4,096. Known models are held to their own limit.
+      // Without this, a package that does not know the model would stop at 4,096. Known models have their own limit.
       maxOutputTokens: settings.outputTokens ?? 32_000,
       providerOptions: { anthropic: thinking(request, settings.name) },
     }),
@@ -32,21 +32,22 @@ export function anthropicVendor(settings: VendorSettings): Vendor {
   };
 }
 
-/** Up to 4.5 a model is given a budget; from 4.6 on it is told an effort and judges for itself. */
+/** Up to 4.5 a model gets a thinking budget; from 4.6 on it gets an effort and decides itself. */
+// biome-ignore lint/suspicious/noExplicitAny: the options of the vendor's package have no exported type
 function thinking(request: ModelRequest, from: string): Record<string, any> {
   const { effort } = request;
   if (!effort) return {};
-  // Where it cannot be turned off, the package sends the least there is.
+  // If thinking cannot be turned off, the package sends the lowest level.
   if (judgesForItself(request.model))
     return effort === "none" ? { thinking: { type: "disabled" } } : { thinking: { type: "adaptive" }, effort };
-  // The API refuses to think on behind a tool call that was made without thinking.
+  // The API refuses thinking after a tool call that was made without thinking.
   const budgetTokens = budgets[effort];
   if (budgetTokens === undefined || !mayThink(request.messages, from)) return {};
   return { thinking: { type: "enabled", budgetTokens } };
 }
 
 function mayThink(messages: readonly Message[], from: string): boolean {
-  // A reply that said nothing is not sent.
+  // A reply without content is not sent.
   const last = messages.findLast(
     ({ role, parts }) =>
       role === "assistant" &&

@@ -1,4 +1,4 @@
-// Azure OpenAI: the Responses API of a resource of the user's own. A model is named as it was deployed.
+// Azure OpenAI: the Responses API of the user's own resource. A model is named by its deployment.
 import { createAzure } from "@ai-sdk/azure";
 import { openaiVendor } from "./openai.ts";
 import type { Vendor, VendorSettings } from "./vendor.ts";

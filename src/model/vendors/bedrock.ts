@@ -1,4 +1,4 @@
-// Amazon Bedrock: the Converse API, with a bearer key or with requests that are signed.
+// Amazon Bedrock: the Converse API, with a bearer key or with signed requests.
 import { createAmazonBedrock } from "@ai-sdk/amazon-bedrock";
 import { judgesForItself } from "../efforts.ts";
 import type { ModelRequest } from "../provider.ts";
@@ -12,7 +12,7 @@ export function bedrockVendor(settings: VendorSettings): Vendor {
     ? {
         accessKeyId: key,
         secretAccessKey: env["AWS_SECRET_ACCESS_KEY"]?.trim() ?? "",
-        // Not left out: the package would look for one itself.
+        // Passed even if undefined, since the package would otherwise look for one itself.
         sessionToken: env["AWS_SESSION_TOKEN"]?.trim() || undefined,
       }
     : { apiKey: key ?? "none" };
@@ -29,7 +29,7 @@ export function bedrockVendor(settings: VendorSettings): Vendor {
       providerOptions: { bedrock: reasoning(claude, request, isClaude) },
     }),
     returnsThinking: isClaude,
-    // What is signed is sent as it is.
+    // A signed body must not be changed.
     isSealed: true,
     cacheMark: isClaude ? { bedrock: { cachePoint: { type: "default" } } } : undefined,
   };
@@ -39,7 +39,8 @@ function regionIn(url: string, env: Readonly<Record<string, string | undefined>>
   return /bedrock-runtime\.([a-z0-9-]+)\./.exec(url)?.[1] ?? env["AWS_REGION"] ?? "us-east-1";
 }
 
-/** As the Messages API is told it, in the words of this one. */
+/** Translates the options of the Messages API to this one's. */
+// biome-ignore lint/suspicious/noExplicitAny: the options of the vendor's package have no exported type
 function reasoning(claude: Vendor, request: ModelRequest, isClaude: boolean): Record<string, any> {
   const { effort, model } = request;
   if (!effort || !isClaude) return {};

@@ -20,7 +20,7 @@ export function googleVendor(settings: VendorSettings): Vendor {
     imageKinds: /^image\/(png|jpeg|webp)$/,
     callIdRule: () => ({ legal: /^[\x21-\x7e]{1,64}$/, length: 24 }),
     writesTools: true,
-    // The package writes the small subset of schemas that `parameters` takes, and loses what does not fit.
+    // The package writes only the small subset of schemas that `parameters` accepts, and drops the rest.
     rewrite(body, { tools }) {
       if (tools.length === 0) return;
       const functionDeclarations = tools.map(({ name, description, parameters }) => ({
@@ -34,7 +34,8 @@ export function googleVendor(settings: VendorSettings): Vendor {
   };
 }
 
-/** 2.5 takes a budget, later models a level; older ones refuse the setting. */
+/** Gemini 2.5 takes a budget, later models a level; older ones refuse the setting. */
+// biome-ignore lint/suspicious/noExplicitAny: the options of the vendor's package have no exported type
 function thinking(model: string, effort: Effort | undefined): Record<string, any> {
   const version = Number(/gemini-(\d+(?:\.\d+)?)/.exec(model)?.[1] ?? 0);
   if (version < 2.5) return {};

@@ -1,4 +1,4 @@
-// Everybody who speaks OpenAI's chat completions: most vendors, and all local servers.
+// Servers with OpenAI's chat completions API: most vendors, and all local servers.
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { openrouter } from "./openrouter.ts";
 import type { CallIdRule, Vendor, VendorSettings } from "./vendor.ts";
@@ -21,7 +21,7 @@ export function openaiCompatibleVendor(settings: VendorSettings): Vendor {
     callIds,
     callIdRule: (model, own) => callIdRule(`${settings.name}/${model}`, own),
     ...(/^openrouter$|openrouter\.ai$/.test(settings.name) && openrouter),
-    // Gemini behind such a server: its signature is written under our name and read under Google's.
+    // Gemini behind such a server: the package writes its signature under `openaiCompatible` and reads it under `google`.
     restore: ({ openaiCompatible, ...rest }) =>
       openaiCompatible?.["thoughtSignature"] ? { ...rest, google: openaiCompatible } : rest,
   };
@@ -31,10 +31,10 @@ const safeId: CallIdRule = { legal: /^[a-zA-Z0-9_-]{1,40}$/, length: 24 };
 const mistralId: CallIdRule = { legal: /^[a-zA-Z0-9]{9}$/, length: 9 };
 const anyId: CallIdRule = { legal: /./, length: 24 };
 
-/** A server gets its own ids back as they were, since some models expect them so; those of others as everybody takes them. */
+/** A server gets its own ids back unchanged, since some models expect them; ids of others take a form that all servers accept. */
 function callIdRule(model: string, own: boolean): CallIdRule {
   if (/mistral|ministral|devstral|codestral|magistral|pixtral/i.test(model)) return mistralId;
-  // Behind one server there may be many: what one model said is read by another.
+  // One server may have many models, so one model may read the ids of another.
   return own && !/claude|anthropic|openai\/(gpt|o\d)/i.test(model) ? anyId : safeId;
 }
 
@@ -42,7 +42,7 @@ type StreamChunk = {
   choices?: { delta?: { tool_calls?: { id?: string | null; function?: { name?: string | null } }[] } }[];
 };
 
-/** Only the delta that names the function begins a call. */
+/** Only the delta that names the function starts a call. */
 function callIds(event: unknown): (string | undefined)[] {
   const calls = (event as StreamChunk | null)?.choices?.[0]?.delta?.tool_calls;
   if (!Array.isArray(calls)) return [];

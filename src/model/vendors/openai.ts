@@ -1,4 +1,4 @@
-// OpenAI: the Responses API. Nothing is kept on the server; reasoning comes back encrypted and is handed back.
+// OpenAI: the Responses API. Nothing is stored on the server; encrypted reasoning is received and sent back.
 import { createOpenAI } from "@ai-sdk/openai";
 import type { Vendor, VendorSettings } from "./vendor.ts";
 
@@ -20,21 +20,21 @@ export function openaiVendor(settings: VendorSettings): Vendor {
           store: false,
           parallelToolCalls: true,
           ...(settings.sessionId && { promptCacheKey: settings.sessionId }),
-          // Summaries only on request: accounts that are not verified are refused when they ask for them.
+          // Summaries only with an effort: accounts that are not verified are refused if they request them.
           ...(effort && { reasoningEffort: effort, ...(effort !== "none" && { reasoningSummary: "auto" }) }),
         },
       },
     }),
     imagesInResults: true,
     saysNotStrict: true,
-    // A message without an id is one that is put in, and its content is not that of an answer.
+    // An assistant message without an id is an input message, whose content must be plain text.
     rewrite(body: { input: InputItem[] }) {
       for (const item of body.input) {
         if (item.role === "assistant" && item.id === undefined && Array.isArray(item.content))
           item.content = item.content.map(({ text }) => text).join("");
       }
     },
-    mostTools: 128,
+    maxTools: 128,
     callIdRule: () => ({ legal: /^[\x21-\x7e]{1,64}$/, length: 24 }),
     returnsThinking: true,
   };

@@ -1,4 +1,4 @@
-// OpenRouter: chat completions, and beside them marks for the cache of Claude models, and thinking that goes back as it came.
+// OpenRouter: chat completions, with cache marks for Claude models, and thinking that is sent back as received.
 import type { Vendor } from "./vendor.ts";
 
 export const openrouter: Partial<Vendor> = {
@@ -9,10 +9,11 @@ export const openrouter: Partial<Vendor> = {
 
   messageOptions(metadata) {
     const details = metadata.flatMap(({ thinking }) => (thinking?.["details"] as Detail[] | undefined) ?? []);
+    // biome-ignore lint/suspicious/noExplicitAny: the package takes any JSON here and types it more narrowly
     return details.length === 0 ? undefined : { openaiCompatible: { reasoning_details: joined(details) as any } };
   },
 
-  /** A mark stands on a piece of text. All messages are written in pieces, so that a mark that moves on changes nothing else. */
+  /** A cache mark is set on a text part. All messages are written in parts, so that moving a mark changes nothing else. */
   rewrite(body: { messages: ChatMessage[] }, { model }) {
     if (!/claude|^~?anthropic\//i.test(model)) return;
     for (const message of body.messages) {
@@ -34,7 +35,7 @@ type StreamChunk = { choices?: { delta?: { reasoning_details?: Detail[] } }[] };
 type ContentPiece = { type: string; text?: string; cache_control?: { type: "ephemeral" } };
 type ChatMessage = { role: string; content: string | ContentPiece[] | null };
 
-/** They come in pieces: those of one kind and place are one. */
+/** Joins the fragments of one type and index. */
 function joined(details: readonly Detail[]): Detail[] {
   const whole: Detail[] = [];
   for (const detail of details) {

@@ -1,67 +1,68 @@
-// What ai-sdk.ts must know of a vendor's package. One file each, so that each is a chunk of its own.
+// What ai-sdk.ts must know of a vendor's package. One file per vendor, so that each is a bundle chunk of its own.
 import type { LanguageModelV3, LanguageModelV3CallOptions, SharedV3ProviderOptions } from "@ai-sdk/provider";
 import type { Fetch } from "../../net/fetch.ts";
 import type { ModelRequest } from "../provider.ts";
 
 export type VendorSettings = {
-  /** Name of the vendor or endpoint: opaque parts go back to the same name only. */
+  /** The name of the vendor or endpoint: opaque parts are sent back only to the same name. */
   name: string;
   baseUrl: string;
   key?: string;
   headers: Readonly<Record<string, string>>;
   /** Requests of one session share the vendor's prompt cache. */
   sessionId?: string;
-  /** The server wants its thinking back. */
+  /** The server expects its thinking back. */
   takesThinking?: boolean;
-  /** Most tokens that an answer of the model may have, where that is known. */
+  /** The most tokens that an answer of the model may have, if known. */
   outputTokens?: number;
-  /** The model that it is opened for. */
+  /** The model that the vendor is opened for. */
   model?: string;
   env?: Readonly<Record<string, string | undefined>>;
 };
 
-/** Which ids of calls a server takes; others get one of `length` letters and digits. */
+/** Which call ids a server accepts; others are replaced by one of `length` letters and digits. */
 export type CallIdRule = { legal: RegExp; length: number };
 
 export type Vendor = {
   name: string;
-  /** A model for one request. */
+  /** Opens a model for one request. */
   open(modelId: string, fetch: Fetch): LanguageModelV3;
-  /** Effort, caching and limits, as this vendor spells them. */
+  /** Returns effort, caching and limits as this vendor's options. */
   options(request: ModelRequest): Pick<LanguageModelV3CallOptions, "providerOptions" | "maxOutputTokens">;
-  /** Pictures may stand in tool results; else they follow in a user message. */
+  /** Images may be in tool results; otherwise they follow in a user message. */
   imagesInResults: boolean;
-  /** Kinds of pictures that are taken; default: every kind that we read. */
+  /** MIME types of images that are accepted; by default every type that the agent reads. */
   imageKinds?: RegExp;
   /** `own`: the server made the id itself. */
   callIdRule(model: string, own: boolean): CallIdRule;
-  /** Tools are sent as not strict: where nothing is said, the server makes optional fields mandatory. */
+  /** Tools are sent as not strict: by default the server makes optional fields mandatory. */
   saysNotStrict?: true;
-  /** Most tools in a request. */
-  mostTools?: number;
-  /** What the names of a tool's arguments must be like. */
+  /** The most tools in a request. */
+  maxTools?: number;
+  /** The pattern for names of a tool's arguments. */
   argumentNames?: RegExp;
-  /** `rewrite` puts the tools into the body, and not the package. */
+  /** `rewrite` puts the tools into the body instead of the package. */
   writesTools?: true;
-  /** Changes the body of a request where the package cannot say what must be said. */
+  /** Changes the body of a request in ways that the package does not support. */
+  // biome-ignore lint/suspicious/noExplicitAny: each vendor knows the shape of its own request
   rewrite?(body: any, request: ModelRequest): void;
-  /** The body must not be changed any more: it is signed. */
+  /** The body is signed and must not be changed. */
   isSealed?: true;
-  /** Thinking is handed back. */
+  /** Whether thinking is sent back to the vendor. */
   returnsThinking: boolean;
-  /** Marks the end of a stretch that should be cached. */
+  /** Marks the end of a prefix that should be cached. */
   cacheMark?: SharedV3ProviderOptions | undefined;
-  /** What an assistant's message carries beside its parts: thinking that goes back as it came. */
+  /** Returns options of an assistant message besides its parts: thinking that is sent back as received. */
   messageOptions?(metadata: readonly SharedV3ProviderOptions[]): SharedV3ProviderOptions | undefined;
-  /** Thinking that stands in an event of the wire and that the package passes over. */
+  /** Returns thinking in a raw event that the package ignores. */
   thinkingDetails?(event: unknown): unknown[];
-  /** New kinds of events may come at any time and are to be passed over. */
+  /** New kinds of events may appear at any time and are ignored. */
   addsEvents?: true;
   /**
-   * The ids of calls in an event of the wire; undefined for a call without one. For packages that give a second call of
-   * the same id a new one: to us it is the same call.
+   * Returns the ids of calls in a raw event; undefined for a call without one.
+   * For packages that give a repeated call a new id although it is the same call.
    */
   callIds?(event: unknown): (string | undefined)[];
-  /** What a part's metadata must look like on the way back, where the package reads it elsewhere than it wrote it. */
+  /** Converts a part's metadata for sending it back, if the package reads it elsewhere than it wrote it. */
   restore?(metadata: SharedV3ProviderOptions): SharedV3ProviderOptions;
 };

@@ -1,4 +1,4 @@
-// Google Vertex AI: Gemini and Claude models in a project of the user's own. A token of Google's comes from a token command.
+// Google Vertex AI: Gemini and Claude models in the user's own project. A Google token comes from a token command.
 import { AnthropicMessagesLanguageModel } from "@ai-sdk/anthropic/internal";
 import { createVertex } from "@ai-sdk/google-vertex/edge";
 import type { Fetch } from "../../net/fetch.ts";

@@ -1,4 +1,4 @@
-// Messages as the conventions for generative AI spell them. Only where contents are asked for.
+// Converts messages to the format of the conventions for generative AI. Used only if content is captured.
 import type { Message, Part } from "../../protocol/message.ts";
 
 export function inputMessages(messages: readonly Message[]): string {

@@ -1,15 +1,15 @@
-// Sends what was measured to a collector, beside the run: nothing waits for it but the end, and that not for long.
+// Sends telemetry to a collector in the background; only the end of the run waits for it, and briefly.
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { isObject, tryParse } from "../../json/object.ts";
 import { createFetch, type Fetch } from "../../net/fetch.ts";
 import type { Target } from "./settings.ts";
 
-/** The end of a run waits so long for a collector. */
+/** How long the end of a run waits for a collector. */
 const patienceMs = 2000;
-/** What a collector asks to be sent again (OTLP), and how often that is done. */
+/** Status codes that OTLP allows to retry, and the number of attempts. */
 const retryable = [429, 502, 503, 504];
-const mostAttempts = 5;
+const maxAttempts = 5;
 
 type Refusal = { error: Error; isFinal: boolean; afterMs?: number | undefined };
 
@@ -19,9 +19,9 @@ export class Exporter {
   readonly #redact: (text: string) => string;
   readonly #open = new Set<Promise<void>>();
   readonly #abort = new AbortController();
-  /** Since when the run waits for the collector, and does so only for a while. */
+  /** When the run stops waiting for the collector; infinite until the run ends. */
   #deadline = Number.POSITIVE_INFINITY;
-  /** What the first failure was. */
+  /** The message of the first failure. */
   fault: string | undefined;
 
   constructor({ env, redact }: { env: NodeJS.ProcessEnv; redact(text: string): string }) {
@@ -42,7 +42,7 @@ export class Exporter {
     this.#open.add(sending);
   }
 
-  /** Again and again, where the collector asks for it or cannot be reached, as long as there is time. */
+  /** Retries, while there is time, if the collector asks for it or cannot be reached. */
   async #deliver(target: Target, body: string, signal: AbortSignal): Promise<void> {
     const until = Date.now() + target.timeoutMs;
     const bytes = target.compress ? await promisify(gzip)(body) : body;
@@ -51,17 +51,17 @@ export class Exporter {
       if (!outcome) return;
       const pauseMs = outcome.afterMs ?? 200 * 2 ** (attempt - 1) * (0.5 + Math.random());
       const isTooLate = Date.now() + pauseMs > Math.min(until, this.#deadline);
-      if (outcome.isFinal || attempt === mostAttempts || isTooLate || signal.aborted) throw outcome.error;
+      if (outcome.isFinal || attempt === maxAttempts || isTooLate || signal.aborted) throw outcome.error;
       await this.#pause(pauseMs, signal);
     }
   }
 
-  /** At the end of a run, who is not there is not waited for. */
+  /** At the end of a run, a collector that cannot be reached is not retried. */
   #unreachable(error: Error): Refusal {
     return { error, isFinal: Number.isFinite(this.#deadline) };
   }
 
-  /** Nothing comes back where it was taken. */
+  /** Returns undefined if the collector accepted the data. */
   async #post(
     { url, headers, timeoutMs, compress }: Target,
     body: string | Uint8Array,
@@ -104,7 +104,7 @@ export class Exporter {
     });
   }
 
-  /** Resolves when everything is out, or was waited for long enough. */
+  /** Resolves when everything is sent, or after the wait is over. */
   async end(): Promise<void> {
     this.#deadline = Date.now() + patienceMs;
     let timer: NodeJS.Timeout | undefined;
@@ -120,7 +120,7 @@ export class Exporter {
   }
 }
 
-/** A collector may take a part only, and say so with status 200; or say something else. It is not asked again. */
+/** A collector may accept only a part, or add a message, with status 200. That is not retried. */
 function partialSuccess(answer: string): string | undefined {
   const parsed = tryParse(answer);
   const partial = isObject(parsed) ? parsed["partialSuccess"] : undefined;
@@ -132,7 +132,7 @@ function partialSuccess(answer: string): string | undefined {
   return [...(rejected > 0 ? [`${rejected} ${what} rejected`] : []), ...(said ? [said] : [])].join(": ");
 }
 
-/** Seconds, or a date. */
+/** Parses Retry-After: seconds, or a date. */
 function retryAfterMs(value: string | null): number | undefined {
   if (value === null || value.trim() === "") return undefined;
   const seconds = Number(value);

@@ -1,4 +1,4 @@
-// Numbers of a run for OpenTelemetry: tokens and durations as histograms, calls, refusals and retries as counters.
+// Metrics of a run for OpenTelemetry: tokens and durations as histograms; calls, refusals and retries as counters.
 import { type Attributes, keyValues, nanoseconds } from "./wire.ts";
 
 const tokenBounds = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
@@ -58,7 +58,7 @@ export class Metrics {
     point.buckets[bucket < 0 ? bounds.length : bucket]!++;
   }
 
-  /** What a collector is told now. With `delta` it is what came since it was told last. */
+  /** The metrics to export now; with delta temporality, only what was added since the last export. */
   take(): object[] {
     const times = { startTimeUnixNano: nanoseconds(this.#since), timeUnixNano: nanoseconds(Date.now()) };
     const aggregationTemporality = this.#isDelta ? 1 : 2;

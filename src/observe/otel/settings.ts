@@ -1,17 +1,17 @@
-// The variables of OpenTelemetry that we understand, read once. docs/observability.md lists them.
+// Reads the supported OpenTelemetry environment variables. docs/observability.md lists them.
 
 export type OtelSettings = {
   traces?: Target;
   metrics?: Target;
   resource: Record<string, string>;
-  /** What messages, calls and results say is told as well. */
+  /** Also export the content of messages, calls and results. */
   captureContent: boolean;
   isDelta: boolean;
   scheduleMs: number;
   parent?: Parent;
-  /** Which share of traces that nobody decided about is told: 0 to 1. */
+  /** The share of traces without a parent's decision that is sent: 0 to 1. */
   ratio: number;
-  /** A parent decides, where there is one. */
+  /** The parent's sampling decision applies, if there is a parent. */
   isParentBased: boolean;
   warnings: string[];
 };
@@ -22,7 +22,7 @@ export type Parent = { traceId: string; spanId: string; isSampled: boolean; trac
 type Variables = Readonly<Record<string, string | undefined>>;
 type Signal = "traces" | "metrics";
 
-/** The names as users write them: for both signals, and how those for one of them begin. */
+/** The names as users write them: for both signals, and the prefixes of those for one signal. */
 const names = {
   endpoint: "OTEL_EXPORTER_OTLP_ENDPOINT",
   protocol: "OTEL_EXPORTER_OTLP_PROTOCOL",
@@ -31,11 +31,11 @@ const names = {
   compression: "OTEL_EXPORTER_OTLP_COMPRESSION",
 } as const;
 const exporterNames = { traces: "OTEL_TRACES_EXPORTER", metrics: "OTEL_METRICS_EXPORTER" } as const;
-/** As in OTEL_EXPORTER_OTLP_TRACES_HEADERS. */
+/** Prefixes, as in OTEL_EXPORTER_OTLP_TRACES_HEADERS. */
 const prefixes = { traces: "OTEL_EXPORTER_OTLP_TRACES_", metrics: "OTEL_EXPORTER_OTLP_METRICS_" } as const;
 type Variable = keyof typeof names;
 
-/** Undefined where nothing is to be sent and nothing is wrong. */
+/** Returns undefined if nothing is to be sent and there are no warnings. */
 export function readOtelSettings(env: Variables): OtelSettings | undefined {
   if (/^true$/i.test(env["OTEL_SDK_DISABLED"] ?? "")) return undefined;
   const warnings: string[] = [];
@@ -52,7 +52,7 @@ export function readOtelSettings(env: Variables): OtelSettings | undefined {
       ...pairs(env["OTEL_RESOURCE_ATTRIBUTES"]),
       ...(env["OTEL_SERVICE_NAME"] && { "service.name": env["OTEL_SERVICE_NAME"] }),
     },
-    // Other instrumentations say where it goes: to spans, to events, which we do not have, or to both.
+    // Other instrumentations choose the destination here: spans, events (not supported), or both.
     captureContent: /^(?:true|1|span_only|span_and_event)$/i.test(
       env["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] ?? "",
     ),
@@ -95,7 +95,7 @@ function targetOf(env: Variables, signal: Signal, warnings: string[]): Target | 
   };
 }
 
-/** A list, of which only `otlp` is there. */
+/** The variable is a list, of which only `otlp` is supported. */
 function isExported(env: Variables, signal: Signal, warnings: string[]): boolean {
   const name = exporterNames[signal];
   const exporters = (env[name] || "otlp").split(",").map((each) => each.trim());
@@ -105,7 +105,7 @@ function isExported(env: Variables, signal: Signal, warnings: string[]): boolean
   return exporters.includes("otlp");
 }
 
-/** `name=value,name=value`, percent-encoded. */
+/** Parses `name=value,name=value`, percent-encoded. */
 function pairs(text = ""): Record<string, string> {
   return Object.fromEntries(
     text
@@ -124,7 +124,7 @@ function decoded(value: string): string {
   }
 }
 
-/** W3C Trace Context. Later versions may have more fields, and `ff` is none. */
+/** Parses W3C Trace Context. Later versions may have more fields; version `ff` is invalid. */
 function parentOf(given: string | undefined, traceState: string | undefined): Parent | undefined {
   const [, version, traceId, spanId, flags, more] =
     /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/.exec(given?.trim() ?? "") ?? [];

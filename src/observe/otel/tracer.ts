@@ -1,5 +1,6 @@
-// A run as traces and metrics: a turn is `invoke_agent`, in it each question to a model is `chat` and each call `execute_tool`, and a
-// subagent is an `invoke_agent` in the call that started it. Names follow the conventions for generative AI.
+// Exports a run as traces and metrics: a turn is `invoke_agent`, with a `chat` span for each model request and an
+// `execute_tool` span for each call; a subagent is an `invoke_agent` in the call that started it. Names follow the
+// conventions for generative AI.
 import { randomBytes, randomUUID } from "node:crypto";
 import type { AgentEvent, Usage } from "../../protocol/event.ts";
 import type { Recorded } from "../../protocol/run.ts";
@@ -16,14 +17,14 @@ export type TracerOptions = {
   env: NodeJS.ProcessEnv;
   version: string;
   redact(text: string): string;
-  /** Told once, while the run goes on. */
+  /** Called once per warning, while the run goes on. */
   warn(message: string): void;
 };
 
-/** So many are sent at once: collectors limit the size of a request. */
-const mostAtOnce = 256;
-/** More than this many spans that wait to be sent are too many: what comes then is dropped, and counted. */
-const mostWaiting = 2048;
+/** The most spans in one request: collectors limit its size. */
+const maxAtOnce = 256;
+/** The most spans that may wait to be sent; further ones are dropped and counted. */
+const maxWaiting = 2048;
 
 type OpenSpan = Omit<Span, "endMs">;
 type Event<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
@@ -33,11 +34,11 @@ export class Tracer implements Observer {
   readonly #exporter: Exporter;
   readonly #metrics: Metrics;
   readonly #instance = randomUUID();
-  /** Turns by agent, calls by agent and id, questions by their number. */
+  /** Open turns by agent, calls by agent and id, model requests by number. */
   readonly #turns = new Map<string, OpenSpan>();
   readonly #calls = new Map<string, OpenSpan>();
   readonly #questions = new Map<number, OpenSpan>();
-  /** Calls that started a subagent, by its id. */
+  /** Calls that started a subagent, by the subagent's id. */
   readonly #starters = new Map<string, OpenSpan>();
   #main: string | undefined;
   #model: string | undefined;
@@ -156,7 +157,7 @@ export class Tracer implements Observer {
 
   #beginTurn(agent: string | undefined, event: Event<"user">, at: number): void {
     const id = agent ?? this.#main ?? "";
-    // What is said while a turn runs belongs to it.
+    // A prompt that arrives during a turn belongs to that turn.
     if (this.#turns.has(id)) return;
     if (agent !== undefined) this.#turnOfSubagent(agent, at);
     else
@@ -185,7 +186,7 @@ export class Tracer implements Observer {
     };
   }
 
-  /** It begins with the first that is heard of it. */
+  /** A subagent's turn begins at its first event. */
   #turnOfSubagent(agent: string, at: number): OpenSpan | undefined {
     if (agent === "") return undefined;
     const starter = this.#starters.get(agent) ?? this.#turns.get(this.#main ?? "");
@@ -287,7 +288,7 @@ export class Tracer implements Observer {
     { attributes, failure }: { attributes: Attributes; failure?: string | undefined },
   ): void {
     if (!this.#options.settings.traces || !this.#isSampled(span.traceId)) return;
-    if (this.#waiting.length >= mostWaiting) {
+    if (this.#waiting.length >= maxWaiting) {
       this.#dropped++;
       return;
     }
@@ -295,7 +296,7 @@ export class Tracer implements Observer {
     this.#waiting.push(failure === undefined ? ended : { ...ended, failure: this.#clean(failure) });
   }
 
-  /** One trace is told whole or not at all. */
+  /** A trace is sampled whole or not at all. */
   #isSampled(traceId: string): boolean {
     const { parent, isParentBased, ratio } = this.#options.settings;
     if (parent && isParentBased) return parent.isSampled;
@@ -306,8 +307,8 @@ export class Tracer implements Observer {
     const { traces } = this.#options.settings;
     const spans = this.#waiting.splice(0);
     if (traces)
-      for (let first = 0; first < spans.length; first += mostAtOnce)
-        this.#export(traces, tracesBody(spans.slice(first, first + mostAtOnce), this.#resource(), this.#scope()));
+      for (let first = 0; first < spans.length; first += maxAtOnce)
+        this.#export(traces, tracesBody(spans.slice(first, first + maxAtOnce), this.#resource(), this.#scope()));
     if (this.#exporter.fault === undefined || this.#isTold) return;
     this.#isTold = true;
     this.#options.warn(this.#exporter.fault);
@@ -324,7 +325,7 @@ export class Tracer implements Observer {
       "telemetry.sdk.name": "courser",
       "telemetry.sdk.language": "nodejs",
       "telemetry.sdk.version": version,
-      // Counters of different processes are different counters: collectors tell them apart by this.
+      // Collectors use this to tell the counters of different processes apart.
       "service.instance.id": this.#instance,
       ...settings.resource,
     };
@@ -347,7 +348,7 @@ function chatAttributes(call: ModelCall, conversation: string | undefined): Attr
   };
 }
 
-/** Vendors that the conventions call otherwise. */
+/** Vendors with another name in the conventions. */
 const wellKnown: Readonly<Record<string, string>> = {
   google: "gcp.gemini",
   mistral: "mistral_ai",
@@ -376,12 +377,12 @@ function usageAttributes(usage: Usage | undefined): Attributes {
   };
 }
 
-/** What was read from a cache or written to one is input as well. */
+/** Tokens read from or written to a cache are input as well. */
 function inputTokens(usage: Usage | undefined): number | undefined {
   return usage && usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
 }
 
-/** As the stream spells it: `{custom: {name}}`, or `{explore: {}}`. */
+/** Reads the stream's form: `{custom: {name}}`, or `{explore: {}}`. */
 function subagentName(type: unknown): string {
   if (typeof type !== "object" || type === null) return "subagent";
   const [key, value] = Object.entries(type)[0] ?? ["subagent", {}];

@@ -1,4 +1,4 @@
-// OTLP as JSON: the shapes of a collector's /v1/traces and /v1/metrics.
+// OTLP as JSON: the request bodies for a collector's /v1/traces and /v1/metrics.
 
 export type AttributeValue = string | number | boolean | readonly string[];
 export type Attributes = Record<string, AttributeValue | undefined>;
@@ -9,17 +9,17 @@ export type Span = {
   parentSpanId?: string;
   traceState?: string;
   name: string;
-  kind: 1 | 3; // internal, client
+  kind: 1 | 3; // 1 is internal, 3 is client
   startMs: number;
   endMs: number;
   attributes: Attributes;
-  /** Absent: nothing is said about how it ended. */
+  /** Why it failed; if absent, the status stays unset. */
   failure?: string;
 };
 
 export type Scope = { name: string; version: string };
 
-/** The conventions that names and attributes follow. */
+/** The version of the semantic conventions that names and attributes follow. */
 const schemaUrl = "https://opentelemetry.io/schemas/1.41.0";
 
 export function tracesBody(spans: readonly Span[], resource: Attributes, scope: Scope): object {
@@ -47,7 +47,7 @@ export function metricsBody(metrics: readonly object[], resource: Attributes, sc
   };
 }
 
-/** 64-bit numbers are text in JSON. */
+/** OTLP writes 64-bit numbers as strings in JSON. */
 export function nanoseconds(ms: number): string {
   return `${BigInt(Math.round(ms)) * 1_000_000n}`;
 }

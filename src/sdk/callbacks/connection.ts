@@ -1,4 +1,4 @@
-// The way back from a CLI to this program: a socket in a folder of the run alone. Loaded only where something calls back.
+// Lets a CLI call back into this process, over a socket in a folder of this run. Loaded only when there are callbacks.
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
@@ -20,11 +20,11 @@ export type ConnectionRequest = Callbacks & {
   signal: AbortSignal;
 };
 
-/** Under this name the tools of this program are called: `mcp__sdk__…`. */
+/** The MCP server name of this process's tools: they are called `mcp__sdk__…`. */
 export const serverName = "sdk";
 
-/** As of a line of a stream: more is not a call. */
-const mostBytes = 16 * 1024 * 1024;
+/** The same limit as for a line of the stream; a longer message is not a valid call. */
+const maxBytes = 16 * 1024 * 1024;
 
 export class OpenConnection {
   readonly connection: Connection;
@@ -58,7 +58,7 @@ export class OpenConnection {
     return this.#desk.warnings;
   }
 
-  /** Something of this program is being waited for: the silence of the CLI is ours. */
+  /** True while the CLI waits for a callback of this process, so its silence does not count. */
   get isBusy(): boolean {
     return this.#waiting > 0 || [...this.#sessions].some((session) => session.isBusy);
   }
@@ -89,7 +89,7 @@ export class OpenConnection {
     });
     socket.on("data", (chunk: string) => {
       text += chunk;
-      if (text.length > mostBytes) {
+      if (text.length > maxBytes) {
         socket.destroy();
         return;
       }
@@ -103,7 +103,7 @@ export class OpenConnection {
       }
       if (session) text = takeLines(text, (line) => session!.take(tryParse(line)));
     });
-    // A hook and a question are whole when the other side has no more to say.
+    // A hook or permission request is complete when the client ends its side of the socket.
     socket.on("end", () => {
       if (kind === "hook" || kind === "ask") void this.#answer(kind, text, socket);
       else socket.end();
@@ -122,7 +122,7 @@ export class OpenConnection {
     const payload = tryParse(text);
     this.#waiting++;
     try {
-      // Without an answer the relay refuses.
+      // Without an answer the relay refuses the call.
       if (!isObject(payload)) return;
       const answer = kind === "hook" ? await this.#desk.answer(payload) : await this.#ask(payload);
       if (socket.writable) socket.write(`${JSON.stringify(answer)}\n`);
@@ -133,7 +133,7 @@ export class OpenConnection {
   }
 
   async #ask(payload: Record<string, unknown>): Promise<object> {
-    // Who hands over tools wants them to be used, unless a callback has its say.
+    // Tools that the caller passed in are allowed, unless a permission callback decides.
     if (!this.#request.canUseTool && isOwnTool(payload.needs)) return { allow: true };
     return this.#desk.ask(payload);
   }
@@ -156,9 +156,7 @@ export async function openConnection(request: ConnectionRequest): Promise<OpenCo
   return new OpenConnection(request, folder, address, server);
 }
 
-/**
- * A folder for this user alone. Not where everybody may write, if that can be helped: some CLIs read no settings from there.
- */
+/** Creates a folder that only this user can access. Avoids world-writable places if possible: some CLIs read no settings from there. */
 function privateFolder(): string {
   const { XDG_RUNTIME_DIR: runtime } = process.env;
   const cache = join(homedir(), ".cache");
@@ -166,11 +164,11 @@ function privateFolder(): string {
     try {
       if (base === cache) mkdirSync(cache, { recursive: true, mode: 0o700 });
       const folder = mkdtempSync(join(base, "courser-sdk-"));
-      // The address of a socket has room for about a hundred bytes.
+      // A socket address holds only about a hundred bytes.
       if (Buffer.byteLength(folder) < 90 || base === tmpdir()) return folder;
       rmSync(folder, { recursive: true });
     } catch {
-      // The next one.
+      // Try the next one.
     }
   }
   throw new UserError("FILE_UNREADABLE", `No directory could be created in ${tmpdir()}.`);
@@ -190,7 +188,7 @@ function isOwnTool(needs: unknown): boolean {
   );
 }
 
-/** Beside the bundled library, or built from the source that this file is part of. */
+/** The relay program: next to the bundled library, or built from this source tree. */
 function relayProgram(): string {
   const places = ["../sdk-relay.cjs", "../../../dist/sdk-relay.cjs"].map((path) =>
     fileURLToPath(new URL(path, import.meta.url)),

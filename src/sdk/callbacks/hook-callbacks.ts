@@ -1,5 +1,5 @@
-// Hooks and the permission callback: what the hook of a CLI is told, for functions of this program, and their answer in the
-// words of that CLI.
+// Hooks and the permission callback: passes what a CLI's hook receives to functions of this process, and translates their
+// answer into that CLI's format.
 
 import { isObject, type JsonObject } from "../../json/object.ts";
 import { type HookEventName, hookEvents, isHookEvent } from "../../protocol/hook-events.ts";
@@ -7,20 +7,20 @@ import type { OtherToolName, ToolName } from "../run-event.ts";
 import { unifiedToolName } from "../tool-names.ts";
 import type { UnifiedTool } from "../unified.ts";
 
-/** A call that waits for permission. */
+/** A tool call that waits for permission. */
 export type CallRequest = {
   id: string;
   /** The unified name: Read, Edit, Bash, … */
   name: ToolName | OtherToolName;
-  /** The CLI's own name. */
+  /** The CLI's own name of the tool. */
   cliName: string;
-  /** In the CLI's own spelling. */
+  /** The input with the CLI's own field names. */
   input: Record<string, unknown>;
   cwd: string;
   sessionId: string;
 };
 
-/** Only a clear yes is one. `input`: takes the place of the call's, and is judged like any other. */
+/** Whether a call may run; anything but a clear yes refuses it. `input` replaces the call's input and is checked like any other. */
 export type PermissionAnswer =
   | boolean
   | "allow"
@@ -28,26 +28,27 @@ export type PermissionAnswer =
   | { allow: true; input?: Record<string, unknown> }
   | { allow: false; reason?: string };
 
+/** Decides whether a tool call may run. */
 export type CanUseTool = (
   call: CallRequest,
   context: { signal: AbortSignal },
 ) => PermissionAnswer | Promise<PermissionAnswer>;
 
-/** What a hook may answer; which of it counts is a matter of the event. */
+/** What a hook may answer; the event determines which fields count. */
 export type HookAnswer = {
   permission?: "allow" | "deny" | "ask";
-  /** What the model is told about the decision. */
+  /** The reason for the decision, shown to the model. */
   reason?: string;
   updatedInput?: Record<string, unknown>;
   /** Additional context for the model. */
   context?: string;
-  /** Continues with this prompt. */
+  /** A prompt to continue with when the agent stops. */
   followup?: string;
-  /** False blocks a prompt. */
+  /** Set to false to block a prompt. */
   continue?: boolean;
 };
 
-/** `payload`: as the CLI tells its hooks. */
+/** Hook functions by event name. `payload` is what the CLI sends to its hooks. */
 export type HookCallbacks = {
   [Event in HookEventName]?: (payload: JsonObject) => HookAnswer | undefined | Promise<HookAnswer | undefined>;
 };
@@ -56,7 +57,7 @@ export type RefusedCall = { id: string; name: string; input: unknown; reason: st
 
 export type Callbacks = { canUseTool?: CanUseTool; hooks?: HookCallbacks };
 
-/** The events that the CLI must tell. */
+/** The events that the CLI must report. */
 export function eventsOf({ canUseTool, hooks = {} }: Callbacks): HookEventName[] {
   const names = Object.keys(hooks) as HookEventName[];
   return [...new Set(canUseTool ? (["preToolUse", ...names] as const) : names)];
@@ -66,7 +67,7 @@ export class HookDispatcher {
   readonly #callbacks: Callbacks;
   readonly #tool: UnifiedTool;
   readonly #signal: AbortSignal;
-  /** What was permitted, so that nobody is asked twice about a call. */
+  /** Decisions by call id, so that the callback is not asked twice about a call. */
   readonly #permitted = new Map<string, boolean>();
   readonly changedInputs = new Map<string, unknown>();
   /** Calls that were denied, in order. */
@@ -79,7 +80,7 @@ export class HookDispatcher {
     this.#signal = signal;
   }
 
-  /** The answer of a hook, as it prints it. */
+  /** Returns the answer that the CLI's hook prints. */
   async answer(payload: JsonObject): Promise<object> {
     const event = eventNamed(String(payload.hook_event_name));
     if (!event) return {};
@@ -92,12 +93,12 @@ export class HookDispatcher {
       const { id, cliName: name, input } = callOf(payload, this.#tool);
       this.refusedCalls.push({ id, name, input, reason: answer.reason ?? "" });
     }
-    // A hook of Codex that allows a call as it is counts as failed.
+    // Codex treats a hook that allows a call unchanged as failed.
     if (this.#tool === "codex" && answer.permission === "allow" && !updatedInput) delete answer.permission;
     return this.#tool === "cursor" ? cursorAnswer(answer) : claudeAnswer(event, answer);
   }
 
-  /** The answer to what a person would be asked. */
+  /** Answers a permission request that would otherwise go to the user. */
   async ask({ call_id: id, tool_name: name, tool_input: input, ...rest }: JsonObject): Promise<object> {
     const known = this.#permitted.get(String(id));
     if (known !== undefined) return { allow: known };
@@ -154,7 +155,7 @@ function callOf(payload: JsonObject, tool: UnifiedTool): CallRequest {
   };
 }
 
-/** By our name or by Claude's. */
+/** Finds an event by Cursor's name or by Claude's. */
 function eventNamed(name: string): HookEventName | undefined {
   if (isHookEvent(name)) return name;
   const found = Object.entries(hookEvents).find(([, { claude }]) => claude === name)?.[0];

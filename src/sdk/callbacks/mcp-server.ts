@@ -1,4 +1,4 @@
-// The tools of this program as an MCP server: JSON-RPC, line by line, as much of it as tools need.
+// Serves the tools of this process over MCP: line-based JSON-RPC, limited to what tools need.
 import { isObject, type JsonObject } from "../../json/object.ts";
 import { checkValue, jsonSchemaOf } from "../structured.ts";
 import type { InProcessTool, ToolContent } from "./tool.ts";
@@ -8,7 +8,7 @@ const knownVersions = [latestVersion, "2025-03-26", "2024-11-05"];
 
 type McpReply = { result: unknown } | { error: { code: number; message: string } };
 
-/** One client. `send` gets the answers, in the order in which they are ready. */
+/** A session with one client. `send` is called with the answers, in the order in which they are ready. */
 export class McpSession {
   readonly #tools: ReadonlyMap<string, InProcessTool>;
   readonly #send: (message: object) => void;
@@ -19,13 +19,13 @@ export class McpSession {
     this.#send = send;
   }
 
-  /** Whether a call is being answered. */
+  /** True while a call is being answered. */
   get isBusy(): boolean {
     return this.#calls.size > 0;
   }
 
   take(message: unknown): void {
-    if (!isObject(message) || typeof message.method !== "string") return; // an answer: this side is not a question
+    if (!isObject(message) || typeof message.method !== "string") return; // a response: this server sends no requests
     const { id, method } = message;
     const params = isObject(message.params) ? message.params : {};
     if (typeof id !== "string" && typeof id !== "number") {
@@ -54,7 +54,7 @@ export class McpSession {
     }
   }
 
-  /** What goes wrong in a tool is told to the model; only a wrong name is an error of the protocol. */
+  /** Errors in a tool are reported to the model; only an unknown tool name is a protocol error. */
   async #call(id: string | number, { name, arguments: input = {} }: JsonObject): Promise<McpReply> {
     const tool = this.#tools.get(String(name));
     if (!tool) return { error: { code: -32602, message: `Unknown tool ${String(name)}.` } };
@@ -92,7 +92,7 @@ function resultOf(value: unknown): { content: ToolContent[]; structuredContent?:
   if (Array.isArray(value) && value.length > 0 && value.every(isContent)) return { content: value };
   if (value === undefined || value === null) return { content: [{ type: "text", text: "Done." }] };
   if (typeof value === "string") return { content: [{ type: "text", text: value }] };
-  // Gemini takes text that is JSON for the structured form, which must be an object: it is given one.
+  // Gemini parses text that is JSON as structured content, which must be an object, so provide one.
   const structuredContent = isObject(value) ? value : { result: value };
   return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent };
 }

@@ -1,5 +1,5 @@
-// The program that an agent CLI starts to reach the program that drives it: `node relay.cjs hook|ask|mcp SOCKET`. What it is
-// given on stdin goes there, what comes back goes to stdout. Where nobody answers, a hook refuses.
+// The program that an agent CLI starts to reach the process that drives it: `node relay.cjs hook|ask|mcp SOCKET`. It copies
+// stdin to the socket and the answer to stdout. Without an answer, a hook refuses.
 import { connect } from "node:net";
 
 const [kind = "", address = ""] = process.argv.slice(2);
@@ -16,11 +16,11 @@ socket.on("data", (chunk: Buffer) => {
 socket.on("error", (error) => fail(`The program that runs this agent cannot be reached: ${error.message}`));
 socket.on("close", () => {
   if (kind === "hook" && !isAnswered) fail("The program that runs this agent gave no answer.");
-  // Stdin may stay open for ever; nobody reads it any more.
+  // Stdin may stay open forever, and nothing reads it any more.
   process.stdin.destroy();
 });
 
-/** Exit code 2 refuses, for every CLI that has hooks. */
+/** Exit code 2 refuses the call in every CLI that has hooks. */
 function fail(message: string): void {
   process.stderr.write(`${message}\n`);
   process.exitCode = 2;

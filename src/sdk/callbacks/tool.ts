@@ -1,24 +1,27 @@
-// tool: a function of this program that an agent may call, given to its CLI as a tool of an MCP server.
+// tool: defines a function of this process that an agent may call; its CLI gets it as a tool of an MCP server.
 import type { AnswerSchema, DataOf, JsonSchema } from "../structured.ts";
 
+/** What `run` of a tool gets besides its input. */
 export type ToolContext = {
-  /** Aborted when the run ends or the CLI gives the call up. */
+  /** Aborted when the run ends or the CLI abandons the call. */
   signal: AbortSignal;
 };
 
-/** Text, or pictures; anything else is told to the model as JSON. */
+/** Text or an image that a tool returns; any other value is sent to the model as JSON. */
 export type ToolContent = { type: "text"; text: string } | { type: "image"; data: string; mimeType: string };
 
+/** A function of this process that an agent may call. */
 export interface InProcessTool {
   readonly name: string;
   readonly description: string;
   readonly schema: AnswerSchema;
-  /** What the model is told of it, for libraries that cannot say it as JSON Schema themselves. */
+  /** `schema` as JSON Schema, for libraries that cannot convert it themselves. */
   readonly jsonSchema?: JsonSchema | undefined;
+  // biome-ignore lint/suspicious/noExplicitAny: the type of the input is the implementer's to choose
   run(input: any, context: ToolContext): unknown;
 }
 
-/** `schema`: of its input, as of an answer. What `run` throws is told to the model. */
+/** Defines a tool. `schema` describes its input; an error thrown by `run` is reported to the model. */
 export function tool<const Schema extends AnswerSchema>(given: {
   name: string;
   description?: string;

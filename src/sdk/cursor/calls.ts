@@ -1,4 +1,4 @@
-// Pure functions on the `tool_call` of a stream-json line: which tool, with what, and how it ended.
+// Pure functions on the `tool_call` of a stream-json line: its tool, its arguments and its outcome.
 
 import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
 import type { Outcome } from "../../protocol/event.ts";
@@ -13,39 +13,39 @@ import {
 import { unifiedToolName } from "../tool-names.ts";
 
 /**
- * Read, Edit, Bash, …: one name for the same tool of every CLI. An edit of a file that was not there is `Write`, which only
- * the finished call tells. A tool in no list keeps its own name; `Unknown`: nothing in the call names one.
+ * Returns the unified tool name: Read, Edit, Bash, … An edit that creates a file is `Write`, which only the finished call
+ * shows. Other tools keep their own name; `Unknown` if the call names none.
  */
 export function normalizeToolName(toolCall: unknown): string {
   const { name, body } = toolIn(toolCall);
   return name === undefined ? "Unknown" : nameOfCall(name, body.args, outcomeOf(body.result));
 }
 
-/** The arguments, as the wire spells them. */
+/** Returns the arguments of a call, with the field names of the wire. */
 export function extractToolArgs(toolCall: unknown): Record<string, unknown> {
   const { args } = toolIn(toolCall).body;
   const given = typeof args === "string" ? tryParse(args) : args;
   return isObject(given) ? given : {};
 }
 
-/** What came of a call: the outcome as JSON, or the reason why there is none in the tool's own words. Empty: no result yet. */
+/** Returns the outcome of a call as JSON or, if it failed, the tool's own error text. Empty: no result yet. */
 export function extractToolResult(toolCall: unknown): string {
   return outcomeText(outcomeIn(toolCall));
 }
 
-/** Whether the call failed or was refused. A call without a result did neither. */
+/** Checks whether a call failed or was refused. A call without a result did neither. */
 export function hasError(toolCall: unknown): boolean {
   return isErrorOutcome(outcomeIn(toolCall));
 }
 
-/** `name`: as a model knows the tool. */
+/** `name` is the tool's name as a model knows it. */
 export function nameOfCall(name: string, args: unknown, outcome: Outcome | undefined): string {
   return name === "Edit" && createsFile(args, outcome) ? "Write" : unifiedToolName("cursor", name);
 }
 
 export function outcomeText(outcome: Outcome | undefined): string {
   if (!outcome) return "";
-  // A command that ran and exited non-zero has an output like one that did not.
+  // The output of a command that exited non-zero has the same form as that of one that succeeded.
   const isOutput = outcome.kind === "success" || outcome.kind === "failure";
   const reason = isOutput ? undefined : errorTextOf(outcome);
   return reason ?? (typeof outcome.value === "string" ? outcome.value : (JSON.stringify(outcome.value) ?? ""));
@@ -60,7 +60,7 @@ function outcomeIn(toolCall: unknown): Outcome | undefined {
   return outcomeOf(toolIn(toolCall).body.result);
 }
 
-/** Beside `<name>ToolCall{args, result}`, forms that some CLIs use: `function{name, arguments}`, `{name, args}`. */
+/** Besides `<name>ToolCall{args, result}`, accepts forms that some CLIs use: `function{name, arguments}`, `{name, args}`. */
 function toolIn(toolCall: unknown): { name: string | undefined; body: JsonObject } {
   if (!isObject(toolCall)) return { name: undefined, body: {} };
   const key = toolKeyOf(toolCall);
@@ -70,7 +70,7 @@ function toolIn(toolCall: unknown): { name: string | undefined; body: JsonObject
   return { name: typeof given.name === "string" ? given.name : undefined, body };
 }
 
-/** The wire has one tool for both, and tells what was there before. */
+/** The wire has one tool for Write and Edit; its outcome includes the previous content if there was any. */
 function createsFile(args: unknown, outcome: Outcome | undefined): boolean {
   if (outcome?.kind !== "success" || !isObject(outcome.value) || "beforeFullFileContent" in outcome.value) return false;
   return !isObject(args) || !["strReplace", "multiStrReplace", "applyPatch"].some((key) => key in args);

@@ -1,4 +1,4 @@
-// Reading what an agent CLI has written, without running one: lines of stream-json, answers with JSON in them.
+// Parses the output of agent CLIs without running one: stream-json lines, and answers that contain JSON.
 
 export type * from "../../protocol/cursor-lines.ts";
 export type * from "../../protocol/tool-shapes.ts";

@@ -1,4 +1,4 @@
-// parseCursorEvent: one line of stream-json as a unified message, with nothing known of the lines before it.
+// parseCursorEvent: converts one stream-json line to a unified message, without knowledge of earlier lines.
 
 import { FrameError } from "../../json/frame-error.ts";
 import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
@@ -9,11 +9,11 @@ import type { UnifiedContent, UnifiedMessage } from "../unified.ts";
 import { extractToolArgs, extractToolResult, hasError, normalizeToolName } from "./calls.ts";
 
 /**
- * Null: the line is not a message (a result, a thought, an unknown kind, a blank). Throws FrameError where the line is not JSON
- * object or not in the shape of its kind.
+ * Parses one stream-json line. Returns null if it is not a message (a result, a thought, an unknown type, a blank line).
+ * Throws a FrameError if it is not a JSON object or does not have the shape of its type.
  */
 export function parseCursorEvent(line: string): UnifiedMessage | null {
-  const text = line.trim(); // also of a byte order mark
+  const text = line.trim(); // also removes a byte order mark
   if (text === "") return null;
   const event = tryParse(text);
   if (!isObject(event)) {
@@ -27,6 +27,7 @@ export function parseCursorEvent(line: string): UnifiedMessage | null {
   return unify(event);
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: each function takes the event of its own kind
 type Unify = (event: any) => UnifiedMessage | null;
 
 const unifiers: ReadonlyMap<unknown, Unify> = new Map<unknown, Unify>([
@@ -42,7 +43,7 @@ function unifyInit(event: JsonObject): UnifiedMessage | null {
   return messageOf(event, { role: "system", content: [{ type: "text", text }] });
 }
 
-/** Of an answer it is a delta, a segment before a call, or the last segment: `_original` tells which. */
+/** An assistant line is a delta, a segment before a call, or the last segment: `_original` tells which. */
 function unifySaid(event: CursorUserEvent | CursorAssistantEvent): UnifiedMessage {
   return messageOf(event, { role: event.type, content: event.message.content });
 }

@@ -1,31 +1,31 @@
-// What a foreign line said beyond its events: kept beside them with references to what they do say, so that no text is kept
-// twice and every line can be written again.
+// Keeps what a line of another CLI says beyond its events next to them, with references to their strings, so that no text is
+// stored twice and every line can be rebuilt.
 
 import { isObject } from "../../json/object.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 
-/** `line`: of the last event of a line, and of no other. */
+/** Data attached to an event. Only the last event of a line has `line`. */
 export type ForeignCarried = {
   codec: string;
-  /** Lines before this one that say nothing for which there are events. */
+  /** Earlier lines that gave no events. */
   silent?: unknown[];
   line?: unknown;
-  /** How many events the line became. */
+  /** The number of events that the line became. */
   events?: number;
-  /** Of a call: the tool and its input, as the source spells them. */
+  /** For a call: the CLI's own tool name, and its input below. */
   name?: string;
-  /** The one name of the tool, where the source's own does not tell it. */
+  /** The unified tool name, if it cannot be derived from the CLI's own name. */
   as?: string;
   input?: unknown;
-  /** Of a result: the words for the model. */
+  /** For a result: the text for the model. */
   output?: string;
 };
 
-/** Shorter strings are cheaper to repeat than to point to. */
+/** Shorter strings are cheaper to repeat than to reference. */
 const shortestShared = 24;
 const mark = "@";
 
-/** One for each stream: every event of a line, and what it does not say of it. */
+/** Attaches each line to the events it became. Create one for each stream. */
 export class LineCarrier {
   readonly #codec: string;
   #silent: unknown[] = [];
@@ -34,7 +34,7 @@ export class LineCarrier {
     this.#codec = codec;
   }
 
-  /** `own`: the events that come of this line; none where nobody needs to know of it, undefined where nobody knows it. */
+  /** `own` is the events of this line: empty if the line needs none, undefined if its type is unknown. */
   carry(line: unknown, own: AgentEvent[] | undefined): AgentEvent[] {
     if (own?.length === 0) {
       this.#silent.push(line);
@@ -67,13 +67,13 @@ function shorten(value: unknown, places: ReadonlyMap<string, (string | number)[]
   }
   if (Array.isArray(value)) {
     const items = value.map((item) => shorten(item, places));
-    // A list of the source that looks like a reference is told from one.
+    // Escapes a list of the source that looks like a reference.
     return value[0] === mark ? [mark, -1, ...items] : items;
   }
   return isObject(value) ? mapValues(value, (item) => shorten(item, places)) : value;
 }
 
-/** The lines of a stream of another CLI, written again from its events. Events without a line add nothing. */
+/** Rebuilds the lines of another CLI's stream from its events. Events without a line add nothing. */
 export function foreignLines(events: Iterable<AgentEvent>): unknown[] {
   const lines: unknown[] = [];
   const recent: AgentEvent[] = [];
@@ -94,12 +94,13 @@ function restore(value: unknown, events: readonly AgentEvent[]): unknown {
     if (value[0] !== mark) return value.map((item) => restore(item, events));
     const [, index, ...path] = value as [string, number, ...string[]];
     if (index === -1) return path.map((item) => restore(item, events));
+    // biome-ignore lint/suspicious/noExplicitAny: the path was made from this very value
     return path.reduce<any>((place, key) => place[key], events[index]);
   }
   return isObject(value) ? mapValues(value, (item) => restore(item, events)) : value;
 }
 
 function mapValues(object: Record<string, unknown>, change: (value: unknown) => unknown): Record<string, unknown> {
-  // fromEntries makes own properties of every key, "__proto__" included.
+  // fromEntries creates own properties for every key, including "__proto__".
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
 }

@@ -1,4 +1,4 @@
-// Lines of Claude Code (`-p --output-format stream-json --verbose`) -> events.
+// Decodes lines of Claude Code (`-p --output-format stream-json --verbose`) into events.
 
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { ErrorCode } from "../../protocol/error-codes.ts";
@@ -8,7 +8,7 @@ import { LineCarrier } from "./carry.ts";
 import { claudeOutcome } from "./claude-outcomes.ts";
 import type { DriverRequest } from "./driver.ts";
 import { codeOfStatus } from "./failures.ts";
-import { countOf, ForeignCalls, ForeignText, remark, textOf, timeOf } from "./foreign-calls.ts";
+import { countOf, ForeignCalls, ForeignText, remark, stringOrEmpty, timeOf } from "./foreign-calls.ts";
 
 export function claudeDecoder({
   prompt,
@@ -17,9 +17,9 @@ export function claudeDecoder({
   const lines = new LineCarrier("claude");
   const calls = new ForeignCalls("claude", connection?.changedInputs);
   const text = new ForeignText();
-  /** Why a call was not permitted, by its id. */
+  /** Why a call was not permitted, by call id. */
   const refusals = new Map<string, string>();
-  /** Replies whose usage was told: the same is said with every block of a reply. */
+  /** Replies whose usage was reported: every block of a reply repeats it. */
   const counted = new Set<string>();
   let hasDeltas = false;
   let hasThoughtDeltas = false;
@@ -65,10 +65,10 @@ export function claudeDecoder({
       return usage ? [{ type: "notice", kind: "usage", message: "", fields: usage }] : [];
     }
     if (event.type !== "content_block_delta" || !isObject(delta)) return [];
-    if (delta.type === "text_delta") return text.delta(textOf(delta.text));
-    if (delta.type !== "thinking_delta" || textOf(delta.thinking) === "") return [];
+    if (delta.type === "text_delta") return text.delta(stringOrEmpty(delta.text));
+    if (delta.type !== "thinking_delta" || stringOrEmpty(delta.thinking) === "") return [];
     hasThoughtDeltas = true;
-    return [{ type: "thinking", text: textOf(delta.thinking) }];
+    return [{ type: "thinking", text: stringOrEmpty(delta.thinking) }];
   }
 
   function blockEvents(block: unknown, { at, isNested }: { at: number | undefined; isNested: boolean }): AgentEvent[] {
@@ -76,12 +76,14 @@ export function claudeDecoder({
     const time = at === undefined ? {} : { at };
     switch (block.type) {
       case "text":
-        return isNested ? remark("subagent", textOf(block.text), at) : text.segment(textOf(block.text), at);
+        return isNested
+          ? remark("subagent", stringOrEmpty(block.text), at)
+          : text.segment(stringOrEmpty(block.text), at);
       case "thinking": {
-        if (isNested) return remark("subagent", textOf(block.thinking), at);
+        if (isNested) return remark("subagent", stringOrEmpty(block.thinking), at);
         const isTold = hasThoughtDeltas;
         hasThoughtDeltas = false;
-        const said = isTold ? "" : textOf(block.thinking);
+        const said = isTold ? "" : stringOrEmpty(block.thinking);
         const thoughts: AgentEvent[] = said === "" ? [] : [{ type: "thinking", text: said, ...time }];
         return [...thoughts, { type: "thinking_end", ...time }];
       }
@@ -97,7 +99,7 @@ export function claudeDecoder({
 
   function resultEvents(block: unknown, line: JsonObject, at: number | undefined): AgentEvent[] {
     if (!isObject(block)) return [];
-    if (block.type === "text") return line.parent_tool_use_id ? [] : [userEvent(textOf(block.text), at)];
+    if (block.type === "text") return line.parent_tool_use_id ? [] : [userEvent(stringOrEmpty(block.text), at)];
     if (block.type !== "tool_result" || typeof block.tool_use_id !== "string") return [];
     const id = block.tool_use_id;
     const isError = block.is_error === true;
@@ -108,10 +110,10 @@ export function claudeDecoder({
     return [calls.end(id, { ...said, outcome: (call) => claudeOutcome(call, said, line.tool_use_result) }, at)];
   }
 
-  /** With deltas the usage comes at the end of each reply, and is right only there. */
+  /** With deltas, the usage comes at the end of each reply, and only that count is correct. */
   function usageNotice(message: JsonObject): AgentEvent[] {
     const usage = usageOf(message.usage);
-    const id = textOf(message.id);
+    const id = stringOrEmpty(message.id);
     if (hasDeltas || !usage || counted.has(id)) return [];
     counted.add(id);
     return [{ type: "notice", kind: "usage", message: "", fields: usage }];
@@ -120,13 +122,15 @@ export function claudeDecoder({
   function systemNotice(line: JsonObject): AgentEvent[] {
     if (line.subtype === "api_retry") return [retryOf(line)];
     if (line.subtype === "permission_denied" && typeof line.tool_use_id === "string") {
-      refusals.set(line.tool_use_id, plainReason(textOf(line.message)));
+      refusals.set(line.tool_use_id, plainReason(stringOrEmpty(line.message)));
     }
-    return remark(textOf(line.subtype), textOf(line.message));
+    return remark(stringOrEmpty(line.subtype), stringOrEmpty(line.message));
   }
 
   function retryOf({ attempt, error, error_status: status, retry_delay_ms: delay }: JsonObject): AgentEvent {
-    const reason = [textOf(error), ...(typeof status === "number" ? [`(status ${status})`] : [])].join(" ").trim();
+    const reason = [stringOrEmpty(error), ...(typeof status === "number" ? [`(status ${status})`] : [])]
+      .join(" ")
+      .trim();
     return {
       type: "retry",
       attempt: countOf(attempt),
@@ -147,12 +151,12 @@ export function claudeDecoder({
       ...(denials.length > 0 && { denials }),
       ...(costUsd !== undefined && { costUsd }),
     };
-    const isError = line.is_error === true || textOf(line.subtype) !== "success";
-    // Words that are not a reply of the model, as of a command of its own, are the answer all the same.
+    const isError = line.is_error === true || stringOrEmpty(line.subtype) !== "success";
+    // Text that is not a model reply, such as the output of a built-in command, is still the answer.
     const structured = line.structured_output === undefined ? {} : { structured: line.structured_output };
-    if (!isError) return { type: "done", text: text.whole || textOf(line.result), ...structured, ...ending };
+    if (!isError) return { type: "done", text: text.whole || stringOrEmpty(line.result), ...structured, ...ending };
     const errors = Array.isArray(line.errors) ? line.errors.map(String).join("; ") : "";
-    const message = textOf(line.result) || errors || `Claude Code ended with ${textOf(line.subtype)}.`;
+    const message = stringOrEmpty(line.result) || errors || `Claude Code ended with ${stringOrEmpty(line.subtype)}.`;
     const code = failureCode(line);
     return { type: "fail", message, ...(code && { code }), ...ending };
   }
@@ -161,7 +165,7 @@ export function claudeDecoder({
     const read = isObject(line) && typeof line.type === "string" && Object.hasOwn(readers, line.type);
     const wasBegun = hasBegun;
     const told = lines.carry(line, read ? readers[line.type as string]!(line) : undefined);
-    // It does not say what it was asked.
+    // The stream does not contain the prompt, so add it.
     return hasBegun && !wasBegun ? [...told, { type: "user", text: prompt, carried: derived }] : told;
   };
 }
@@ -175,15 +179,15 @@ function initOf(line: JsonObject): AgentEvent | undefined {
   return {
     type: "init",
     sessionId: line.session_id,
-    cwd: textOf(line.cwd),
-    permissionMode: textOf(line.permissionMode),
-    apiKeySource: textOf(line.apiKeySource),
+    cwd: stringOrEmpty(line.cwd),
+    permissionMode: stringOrEmpty(line.permissionMode),
+    apiKeySource: stringOrEmpty(line.apiKeySource),
     ...(typeof line.model === "string" && { model: line.model }),
     ...(Array.isArray(line.tools) && { tools: line.tools.map(String) }),
     ...(Array.isArray(line.mcp_servers) && {
       mcpServers: line.mcp_servers.filter(isObject).map(({ name, status }) => ({
-        name: textOf(name),
-        status: textOf(status),
+        name: stringOrEmpty(name),
+        status: stringOrEmpty(status),
       })),
     }),
   };
@@ -202,10 +206,10 @@ function usageOf(value: unknown): Usage | undefined {
 function contentText(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
-  return content.map((block) => (isObject(block) ? textOf(block.text) : "")).join("");
+  return content.map((block) => (isObject(block) ? stringOrEmpty(block.text) : "")).join("");
 }
 
-/** Newer versions say so beside the result. */
+/** Newer versions report this next to the result. */
 function isRefused({ tool_result_meta: meta }: JsonObject, id: string): boolean {
   if (!Array.isArray(meta)) return false;
   const found = meta.filter(isObject).find((each) => each.id === id);
@@ -215,9 +219,9 @@ function isRefused({ tool_result_meta: meta }: JsonObject, id: string): boolean 
 function denialsOf({ permission_denials: list }: JsonObject, reasons: ReadonlyMap<string, string>): Denial[] {
   if (!Array.isArray(list)) return [];
   return list.filter(isObject).map(({ tool_name: tool, tool_use_id: id }) => ({
-    tool: textOf(tool),
-    callId: textOf(id),
-    reason: reasons.get(textOf(id)) ?? "",
+    tool: stringOrEmpty(tool),
+    callId: stringOrEmpty(id),
+    reason: reasons.get(stringOrEmpty(id)) ?? "",
   }));
 }
 
@@ -227,22 +231,22 @@ const failures: Readonly<Record<string, ErrorCode>> = {
   error_max_structured_output_retries: "OUTPUT_SCHEMA",
 };
 
-/** Undefined: only its words tell. */
+/** Returns undefined if only the message says what failed. */
 function failureCode(line: JsonObject): ErrorCode | undefined {
   const status = countOf(line.api_error_status);
   if (status >= 400) return codeOfStatus(status);
-  const subtype = textOf(line.subtype);
+  const subtype = stringOrEmpty(line.subtype);
   return Object.hasOwn(failures, subtype) ? failures[subtype] : undefined;
 }
 
-/** What the turn cost: a session that is resumed tells the sum of all its turns beside it. */
+/** The cost of this turn; in a resumed session `total_cost_usd` is the sum of all turns. */
 function costOf({ model_usage_since_last_result: models, total_cost_usd: total }: JsonObject): number | undefined {
   if (!isObject(models)) return typeof total === "number" ? total : undefined;
   const costs = Object.values(models).map((each) => (isObject(each) ? each.costUSD : undefined));
   return costs.every((cost) => typeof cost === "number") ? costs.reduce((sum, cost) => sum + cost, 0) : undefined;
 }
 
-/** The words of who refused a call, without those that say which hook it was. */
+/** Removes the prefix that names the hook from the reason of a refusal. */
 function plainReason(text: string): string {
   return text.replace(/^\w+(?::\S+)? hook (?:\w+ )?error:\s*(?:\[[^\]]*\]:?\s*)?/, "");
 }

@@ -1,4 +1,4 @@
-// How calls of Claude Code ended: what it tells of a result beside the words for its model, in its streams and in its files.
+// Converts the structured results of Claude Code's tool calls, from its streams and its files, to outcomes.
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { Outcome } from "../../protocol/event.ts";
 import type { ToolCallPart } from "../../protocol/message.ts";
@@ -6,7 +6,7 @@ import { changeOf, shellRun } from "../wire-calls.ts";
 
 type Told = (told: JsonObject, args: JsonObject) => JsonObject | undefined;
 
-/** By the names that our models call them. */
+/** Keyed by Courser's own tool names. */
 const readers: Readonly<Record<string, Told>> = {
   Read({ file }) {
     if (!isObject(file) || typeof file.content !== "string") return undefined;
@@ -35,7 +35,7 @@ const readers: Readonly<Record<string, Told>> = {
   },
 };
 
-/** Undefined: it tells nothing beyond the words. */
+/** Returns undefined if there is nothing beyond the text for the model. */
 export function claudeOutcome(
   { name, args }: ToolCallPart,
   { text, isError }: { text: string; isError: boolean },

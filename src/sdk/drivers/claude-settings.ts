@@ -1,14 +1,14 @@
-// What Claude Code is told as settings of one run: hooks, the sandbox, and rules in its own spelling.
+// Translates permission rules to Claude Code's syntax, for the settings of one run.
 import { UserError } from "../../protocol/error-codes.ts";
 import { parseRule, type RuleKind } from "../../protocol/permission-rule.ts";
 import type { DriverCommand, DriverRequest } from "./driver.ts";
 
 type Spelling = (pattern: string) => string[];
 
-/** A pattern that begins at the root of the disk has one slash more there. */
+/** In Claude Code, a pattern that begins at the filesystem root has two slashes. */
 const path = (pattern: string) => (pattern.startsWith("/") ? `/${pattern}` : pattern);
 
-/** A rule of ours as rules of Claude Code. */
+/** Converts a permission rule to rules of Claude Code. */
 const spellings: Readonly<Record<RuleKind, Spelling>> = {
   Shell: (pattern) => {
     if (/^\*+$/.test(pattern)) return ["Bash"];
@@ -24,7 +24,7 @@ const spellings: Readonly<Record<RuleKind, Spelling>> = {
   },
 };
 
-/** A deny rule without a counterpart is an error: it must not be left out in silence. */
+/** A deny rule without a counterpart throws: it must not be dropped silently. */
 export function claudeRules({ permissions = {} }: DriverRequest, { losses }: DriverCommand): object | undefined {
   const spelled = (list: "allow" | "deny") =>
     (permissions[list] ?? []).flatMap((text) => {

@@ -1,4 +1,4 @@
-// Drives Claude Code.
+// Drives Claude Code: `claude -p --output-format stream-json`.
 import { readFileSync } from "node:fs";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { FrameType } from "../../protocol/frame-shapes.ts";
@@ -7,10 +7,10 @@ import { imageKind } from "../../protocol/image.ts";
 import { shellLine } from "../shell-line.ts";
 import { claudeDecoder } from "./claude-events.ts";
 import { claudeRules } from "./claude-settings.ts";
-import type { AgentDriver, Connection, DriverCommand, DriverRequest, SdkPermissionMode } from "./driver.ts";
+import type { AgentDriver, Connection, DriverCommand, DriverRequest, PermissionMode } from "./driver.ts";
 import { isReadOnly, known, loseAskMode, usualCapabilities } from "./driver.ts";
 
-const modes: Readonly<Record<SdkPermissionMode, string | undefined>> = {
+const modes: Readonly<Record<PermissionMode, string | undefined>> = {
   default: undefined,
   acceptEdits: "acceptEdits",
   force: "bypassPermissions",
@@ -54,7 +54,7 @@ function command(request: DriverRequest): DriverCommand {
   if (request.fork) args.push("--fork-session");
   if (request.systemPrompt !== undefined) args.push(`--system-prompt=${request.systemPrompt}`);
   if (request.appendSystemPrompt !== undefined) args.push(`--append-system-prompt=${request.appendSystemPrompt}`);
-  // Options that take several words would take the prompt as well, were they not joined by "=".
+  // Join with "=": options that take several words would otherwise take the prompt as well.
   if (request.allowedTools) args.push(`--tools=${request.allowedTools.join(",")}`);
   if (request.disallowedTools?.length) args.push(`--disallowedTools=${request.disallowedTools.join(",")}`);
   for (const path of request.addDirs ?? []) args.push(`--add-dir=${path}`);
@@ -68,7 +68,7 @@ function command(request: DriverRequest): DriverCommand {
   return made;
 }
 
-/** Pictures go in where messages do. */
+/** Images are only accepted in messages on stdin. */
 function sendImages({ prompt, images = [] }: DriverRequest, made: DriverCommand): void {
   if (images.length === 0) return;
   made.args.push("--input-format", "stream-json");
@@ -76,7 +76,7 @@ function sendImages({ prompt, images = [] }: DriverRequest, made: DriverCommand)
   made.prompt = `${JSON.stringify(claudeMessage({ text: prompt, images }))}\n`;
 }
 
-/** A prompt as a line of its input. Throws UserError for a picture that cannot be read. */
+/** Builds a line of Claude Code's stream-json input. Throws a UserError for an image that cannot be read. */
 export function claudeMessage({ text, images = [] }: { text: string; images?: readonly string[] }): object {
   const pictures = images.map((path) => {
     const { mime, base64 } = readImage(path);
@@ -103,13 +103,13 @@ function settle(request: DriverRequest, made: DriverCommand): void {
   const settings = {
     ...(connection?.hook && { hooks: claudeHooks(connection.hook) }),
     ...(permissions && { permissions }),
-    // Without a sandbox it would go on unconfined, and only say so.
+    // Without this, a missing sandbox would only cause a warning, and commands would run unconfined.
     ...(sandbox !== undefined && { sandbox: { enabled: sandbox, ...(sandbox && { failIfUnavailable: true }) } }),
   };
   if (Object.keys(settings).length > 0) made.args.push("--settings", JSON.stringify(settings));
 }
 
-/** Hooks in the form that Claude Code reads from its settings; Codex takes the same form. */
+/** Builds hooks in the format of Claude Code's settings; Codex uses the same format. */
 export function claudeHooks({ command: words, events }: NonNullable<Connection["hook"]>): object {
   const entry = { type: "command", command: shellLine(words), timeout: 3600 };
   const names = events.flatMap((event) => (isHookEvent(event) ? (hookEvents[event].claude ?? []) : []));
@@ -125,6 +125,6 @@ function addServers({ connection, mcpServers = {} }: DriverRequest, args: string
   const names = Object.keys(servers);
   if (names.length === 0) return;
   args.push(`--mcp-config=${JSON.stringify({ mcpServers: servers })}`);
-  // Who hands over tools wants them to be used.
+  // Tools that the caller passed in need no permission.
   args.push(`--allowedTools=${names.map((name) => `mcp__${name}`).join(",")}`);
 }

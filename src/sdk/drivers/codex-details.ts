@@ -1,4 +1,4 @@
-// What Codex keeps in the file of a thread and does not tell in its stream: how files were changed, and what one turn used up.
+// Adds what Codex stores in its thread file but omits from its stream: how files were changed, and the usage of one turn.
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { AgentEvent, Usage } from "../../protocol/event.ts";
 import type { CodexRollout } from "../sessions/codex-rollout.ts";
@@ -51,7 +51,7 @@ async function withChange(event: CallEnd, opened: Promise<CodexRollout>): Promis
   return event;
 }
 
-/** The stream counts what all turns of a thread used up. Where it cannot be told apart, nothing is told. */
+/** The stream reports the usage of all turns of a thread. If this turn's part cannot be determined, none is reported. */
 async function withOwnUsage(event: Ending, opened: Promise<CodexRollout>): Promise<AgentEvent> {
   const before = (await opened).usageBefore();
   const { usage, ...rest } = event;

@@ -1,4 +1,4 @@
-// Lines of Codex (`codex exec --json`) -> events.
+// Decodes lines of Codex (`codex exec --json`) into events.
 
 import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
 import type { AgentEvent, Usage } from "../../protocol/event.ts";
@@ -14,52 +14,55 @@ import {
   type ForeignResult,
   ForeignText,
   remark,
-  textOf,
+  stringOrEmpty,
 } from "./foreign-calls.ts";
 
 type CodexRequest = Pick<DriverRequest, "prompt" | "cwd" | "model" | "permissionMode" | "connection">;
 
-/** An item that is a call: what was called, and how it ended once it did. */
+/** How to read an item that is a tool call, and its result once it has ended. */
 type CallItem = {
   call(item: JsonObject): Omit<ForeignCall, "id">;
   end(item: JsonObject): ForeignResult;
 };
 
-/** By what a patch does to a file. */
+/** Unified tool names by what a patch does to a file. */
 const changeNames: Readonly<Record<string, string>> = { add: "Write", delete: "Delete" };
 
 const callItems: Readonly<Record<string, CallItem>> = {
   command_execution: {
-    call: ({ command }) => ({ name: "shell", input: { command: withoutShell(textOf(command)) } }),
+    call: ({ command }) => ({ name: "shell", input: { command: withoutShell(stringOrEmpty(command)) } }),
     end(item) {
-      const text = textOf(item.aggregated_output);
+      const text = stringOrEmpty(item.aggregated_output);
       if (item.status === "declined") return { text: text || "It was declined.", isError: true, refused: true };
       const { exit_code: exitCode } = item;
       const isError = exitCode === undefined || exitCode === null ? item.status === "failed" : exitCode !== 0;
       const end = { stdout: text, ...(typeof exitCode === "number" && { exitCode }) };
-      const value = shellRun({ command: withoutShell(textOf(item.command)) }, end);
+      const value = shellRun({ command: withoutShell(stringOrEmpty(item.command)) }, end);
       return { text, isError, outcome: { kind: isError ? "failure" : "success", value } };
     },
   },
-  /** One of the files of a patch. */
+  /** A call is one file of a patch. */
   file_change: {
     call({ kind, path }) {
-      const as = changeNames[textOf(kind)];
+      const as = changeNames[stringOrEmpty(kind)];
       return { name: "file_change", ...(as !== undefined && { as }), input: { path, kind } };
     },
     end: ({ status, kind, path }) => ({
-      text: `${textOf(kind)} ${textOf(path)}`,
+      text: `${stringOrEmpty(kind)} ${stringOrEmpty(path)}`,
       isError: status === "failed",
       refused: status === "declined",
       ...(status === "completed" && { outcome: { kind: "success", value: { path } } }),
     }),
   },
   mcp_tool_call: {
-    call: ({ server, tool, arguments: input }) => ({ name: `mcp__${textOf(server)}__${textOf(tool)}`, input }),
+    call: ({ server, tool, arguments: input }) => ({
+      name: `mcp__${stringOrEmpty(server)}__${stringOrEmpty(tool)}`,
+      input,
+    }),
     end({ result, error, status }) {
-      if (isObject(error)) return { text: textOf(error.message), isError: true };
+      if (isObject(error)) return { text: stringOrEmpty(error.message), isError: true };
       const content = isObject(result) && Array.isArray(result.content) ? result.content : [];
-      const text = content.map((block) => (isObject(block) ? textOf(block.text) : "")).join("");
+      const text = content.map((block) => (isObject(block) ? stringOrEmpty(block.text) : "")).join("");
       return { text, isError: status === "failed" };
     },
   },
@@ -90,7 +93,7 @@ export function codexDecoder(request: CodexRequest): (line: unknown) => AgentEve
     "thread.started": ({ thread_id: sessionId }) => [
       {
         type: "init",
-        sessionId: textOf(sessionId),
+        sessionId: stringOrEmpty(sessionId),
         cwd,
         permissionMode,
         apiKeySource: "",
@@ -104,11 +107,11 @@ export function codexDecoder(request: CodexRequest): (line: unknown) => AgentEve
     ],
     "turn.failed"(line) {
       const message =
-        reasonIn(isObject(line.error) ? textOf(line.error.message) : "") || lastError || "The turn failed.";
+        reasonIn(isObject(line.error) ? stringOrEmpty(line.error.message) : "") || lastError || "The turn failed.";
       return [...text.flush(), { type: "fail", message, ...durations(), ...usageField(line) }];
     },
     error(line) {
-      const message = textOf(line.message);
+      const message = stringOrEmpty(line.message);
       const [, attempt, reason = ""] = /^Reconnecting\.{3} (\d+)\/\d+(?: \((.*)\))?$/s.exec(message) ?? [];
       lastError = reasonIn(reason || message);
       if (attempt === undefined) return remark("error", lastError);
@@ -122,17 +125,17 @@ export function codexDecoder(request: CodexRequest): (line: unknown) => AgentEve
 
   function itemEvents(item: unknown, phase: "started" | "updated" | "completed"): AgentEvent[] | undefined {
     if (!isObject(item) || typeof item.id !== "string") return undefined;
-    const kind = textOf(item.type);
+    const kind = stringOrEmpty(item.type);
     const isOver = phase === "completed";
     switch (kind) {
       case "agent_message":
-        return isOver ? text.segment(textOf(item.text)) : text.delta("");
+        return isOver ? text.segment(stringOrEmpty(item.text)) : text.delta("");
       case "reasoning":
-        return isOver ? [{ type: "thinking", text: textOf(item.text) }, { type: "thinking_end" }] : [];
+        return isOver ? [{ type: "thinking", text: stringOrEmpty(item.text) }, { type: "thinking_end" }] : [];
       case "error":
-        // It was this program that asked for it.
-        if (connection?.hook && /--dangerously-bypass-hook-trust/.test(textOf(item.message))) return [];
-        return remark("error", textOf(item.message));
+        // This warning is about a flag that this program passed itself.
+        if (connection?.hook && /--dangerously-bypass-hook-trust/.test(stringOrEmpty(item.message))) return [];
+        return remark("error", stringOrEmpty(item.message));
     }
     if (!Object.hasOwn(callItems, kind)) return undefined;
     const { call, end } = callItems[kind]!;
@@ -144,7 +147,7 @@ export function codexDecoder(request: CodexRequest): (line: unknown) => AgentEve
     return events;
   }
 
-  /** Its stream does not tell of a call that a hook denied: this program knows, as it was its own. */
+  /** Codex's stream omits calls that a hook denied; this program knows them, as the hook was its own. */
   function refusedCalls(): AgentEvent[] {
     const refused = connection?.refusedCalls?.slice(refusals) ?? [];
     refusals += refused.length;
@@ -158,7 +161,7 @@ export function codexDecoder(request: CodexRequest): (line: unknown) => AgentEve
   }
 
   function durations(): { durationMs: number; apiDurationMs: number } {
-    // It does not say how long it took.
+    // Codex does not report durations.
     const durationMs = Date.now() - startedAt;
     return { durationMs, apiDurationMs: durationMs };
   }
@@ -172,7 +175,7 @@ export function codexDecoder(request: CodexRequest): (line: unknown) => AgentEve
   };
 }
 
-/** A patch of several files is a call for each of them. */
+/** A patch of several files becomes one call for each file. */
 function callsIn(item: JsonObject): (JsonObject & { id: string })[] {
   const { changes } = item;
   const whole = item as JsonObject & { id: string };
@@ -188,7 +191,7 @@ function usageField({ usage }: JsonObject): { usage?: Usage } {
 
 export function codexUsage(usage: JsonObject): Usage {
   return {
-    // What came from the cache is part of the input here, and beside it elsewhere.
+    // Codex includes cached tokens in the input; here they are counted separately.
     inputTokens: Math.max(0, countOf(usage.input_tokens) - countOf(usage.cached_input_tokens)),
     outputTokens: countOf(usage.output_tokens),
     cacheReadTokens: countOf(usage.cached_input_tokens),
@@ -196,9 +199,9 @@ export function codexUsage(usage: JsonObject): Usage {
   };
 }
 
-/** Errors of the model come as the JSON that the vendor sent. */
+/** Model errors arrive as the vendor's JSON. */
 function reasonIn(message: string): string {
   const parsed = tryParse(message);
   const error = isObject(parsed) && isObject(parsed.error) ? parsed.error : undefined;
-  return textOf(error?.message) || message;
+  return stringOrEmpty(error?.message) || message;
 }

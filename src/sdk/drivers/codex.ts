@@ -52,7 +52,7 @@ function command(request: DriverRequest): DriverCommand {
   if (resume !== undefined) args.push(fork ? "fork" : "resume");
   args.push("--json");
   if (isForced || request.trust) args.push("--skip-git-repo-check");
-  // As settings, because the subcommands know fewer flags.
+  // Passed as settings, because the subcommands have fewer flags.
   const set = (key: string, value: unknown) => args.push("-c", `${key}=${tomlOf(value)}`);
   const sandbox = sandboxMode(request, isForced);
   if (sandbox === "none") args.push("--dangerously-bypass-approvals-and-sandbox");
@@ -62,14 +62,14 @@ function command(request: DriverRequest): DriverCommand {
   for (const path of request.images ?? []) args.push(`--image=${path}`);
   if (connection?.hook) {
     for (const [name, entries] of Object.entries(claudeHooks(connection.hook))) set(`hooks.${name}`, entries);
-    // They are of this run, and nobody could have trusted them before.
+    // These hooks belong to this run, so the user cannot have trusted them before.
     args.push("--dangerously-bypass-hook-trust");
   }
   if (connection?.mcp) {
     const { name, command: words } = connection.mcp;
     set(`mcp_servers.${name}.command`, words[0]);
     set(`mcp_servers.${name}.args`, words.slice(1));
-    // Who hands over tools wants them to be used.
+    // Tools that the caller passed in need no permission.
     set(`mcp_servers.${name}.default_tools_approval_mode`, "approve");
   }
   for (const [name, server] of Object.entries(request.mcpServers ?? {})) {
@@ -90,7 +90,7 @@ function command(request: DriverRequest): DriverCommand {
     made.losses.push({ option: "partial", reason: "codex exec reports texts only when they are complete." });
   if (resume === true) args.push("--last");
   else if (resume !== undefined) args.push(resume);
-  // A fork looks for its prompt on stdin only where it is told to.
+  // A fork reads its prompt from stdin only if told to.
   if (fork) {
     args.push("-");
     made.promptVia = "stdin";
@@ -98,7 +98,7 @@ function command(request: DriverRequest): DriverCommand {
   return made;
 }
 
-/** Undefined: as it is set up. "none": nothing confines it, and nothing is asked. */
+/** Returns undefined to keep Codex's own configuration, and "none" for no sandbox and no questions. */
 function sandboxMode(request: DriverRequest, isForced: boolean): string | undefined {
   if (isReadOnly(request)) return "read-only";
   if (isForced) return request.sandbox ? "workspace-write" : "none";
@@ -106,7 +106,7 @@ function sandboxMode(request: DriverRequest, isForced: boolean): string | undefi
   return request.permissionMode === "acceptEdits" ? "workspace-write" : undefined;
 }
 
-/** Its vendor takes only schemas whose objects are closed and need all that they name. */
+/** OpenAI accepts only schemas whose objects allow no additional properties and require all that they name. */
 function isStrict(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isStrict);
   if (!isObject(schema)) return true;
@@ -117,7 +117,7 @@ function isStrict(schema: unknown): boolean {
   return Object.values(schema).every(isStrict);
 }
 
-/** Strings are spelled as in JSON, tables are not. */
+/** Strings are written as in JSON, tables are not. */
 function tomlOf(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(tomlOf).join(",")}]`;
   if (!isObject(value)) return JSON.stringify(value);

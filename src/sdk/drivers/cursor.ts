@@ -1,4 +1,4 @@
-// Drives cursor-agent: ours, or the original, which knows fewer flags.
+// Drives cursor-agent: Courser's CLI, or the original, which has fewer flags.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
@@ -19,7 +19,7 @@ import {
   usualCapabilities,
 } from "./driver.ts";
 
-// Without the frames of the turn contract: here a line of such a name is one that nobody knows.
+// Without the frames of the turn contract: in this stream, lines with those names are unknown.
 const frames = new Map([...frameTypes].filter(([, { check }]) => check !== undefined));
 
 const liveFrames = new Map<string, FrameType>([
@@ -97,7 +97,7 @@ function modeOf({ permissionMode, mode }: DriverRequest): Pick<RunRequest, "forc
   };
 }
 
-/** The same for one process of our CLI that is spoken to while it works: what it is told is handed over whole, and not as flags. */
+/** Flags for one process of Courser's CLI that is controlled while it works; its request is passed on stdin, not as flags. */
 export const hostedFlags = [
   "--print",
   "--output-format",
@@ -134,7 +134,7 @@ export function ownRequest(request: DriverRequest): RunRequest {
   };
 }
 
-/** What a CLI calls back, and the servers that it is given. */
+/** The callbacks of a CLI, and the MCP servers that it is given. */
 function connected({ connection, mcpServers }: DriverRequest) {
   const { hook, ask, mcp } = connection ?? {};
   const servers = {
@@ -149,7 +149,7 @@ function connected({ connection, mcpServers }: DriverRequest) {
   };
 }
 
-/** Flags that only our CLI has. */
+/** Adds flags that only Courser's CLI has. */
 function addOurs(request: DriverRequest, args: string[]): void {
   if (request.fork) args.push("--fork");
   if (request.systemPrompt !== undefined) args.push(`--system-prompt=${request.systemPrompt}`);
@@ -195,13 +195,13 @@ function connect(request: DriverRequest, { isOurs }: CliInfo, made: DriverComman
   }
 }
 
-/** `failClosed`: what cannot be asked is refused. */
+/** `failClosed` refuses what cannot be asked. */
 function hooksFile(command: readonly string[], events: readonly string[]): object {
   const entry = { command: shellLine(command), failClosed: true, timeout: 3600 };
   return { version: 1, hooks: Object.fromEntries(events.map((event) => [event, [entry]])) };
 }
 
-/** `id - Display Name  (current, default)`, between a headline and a tip. */
+/** Parses `id - Display Name  (current, default)`, between a headline and a tip. */
 function readModels(stdout: string): { id: string; name: string; isDefault?: boolean }[] {
   return stdout.split("\n").flatMap((line) => {
     const match = /^\s*(\S+) - (.+?)(?: +\((current|default|current, default)\))?\s*$/.exec(line);

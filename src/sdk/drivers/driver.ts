@@ -1,25 +1,25 @@
-// AgentDriver: all that must be known of one agent CLI to drive it: where it is, its command line, its stream.
+// AgentDriver: everything needed to drive one agent CLI: where it is, its command line, its stream.
 import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { FrameType } from "../../protocol/frame-shapes.ts";
 import type { UnifiedTool } from "../unified.ts";
 import type { FailureRow } from "./failures.ts";
 
-/**
- * `default`: as the CLI is set up. `acceptEdits`: files of the workspace may be changed. `force`, `bypassPermissions`:
- * everything but what is denied. `plan`: nothing is changed.
- */
 export const permissionModes = ["default", "acceptEdits", "force", "bypassPermissions", "plan"] as const;
-export type SdkPermissionMode = (typeof permissionModes)[number];
+/**
+ * How much the agent may do without asking. `default`: the CLI's own configuration. `acceptEdits`: may change files of the
+ * workspace. `force`, `bypassPermissions`: everything except what is denied. `plan`: changes nothing.
+ */
+export type PermissionMode = (typeof permissionModes)[number];
 
-/** `agent` does what it is told; `plan` proposes, `ask` answers: neither changes anything. */
 export const workModes = ["agent", "plan", "ask"] as const;
+/** The agent's work mode: `agent` carries out the task; `plan` proposes and `ask` answers, without changing anything. */
 export type WorkMode = (typeof workModes)[number];
 
-/** Rules of the kinds Shell, Read, Write, WebFetch and Mcp. What is denied stays denied, whatever the permission mode. */
+/** Rules of the kinds Shell, Read, Write, WebFetch and Mcp. Denied calls stay denied in every permission mode. */
 export type PermissionRules = { allow?: readonly string[] | undefined; deny?: readonly string[] | undefined };
 
-/** A program on stdio, or a server on HTTP. */
+/** An MCP server: a program on stdio, or a URL. */
 export type McpServer =
   | {
       command: string;
@@ -29,101 +29,102 @@ export type McpServer =
     }
   | { url: string; headers?: Readonly<Record<string, string>> | undefined };
 
-/** Most that a run, with its repairs, may use up. */
+/** Limits for a run, including requests to repair its answer. */
 export type Budget = {
-  /** Number of model replies. */
+  /** The number of model replies. */
   turns?: number | undefined;
-  /** Input and output together. */
+  /** Input and output tokens together. */
   tokens?: number | undefined;
   costUsd?: number | undefined;
   timeMs?: number | undefined;
 };
 
-/** What a driver says in the words of its CLI. */
+/** What a driver translates into its CLI's command line. */
 export type DriverRequest = {
   prompt: string;
   cwd: string;
   model?: string;
-  permissionMode: SdkPermissionMode;
+  permissionMode: PermissionMode;
   mode?: WorkMode;
   permissions?: PermissionRules;
   sandbox?: boolean;
   mcpServers?: Readonly<Record<string, McpServer>>;
-  /** JSON Schema of the answer, for CLIs that can be given one. */
+  /** The JSON Schema of the answer, for CLIs that accept one. */
   answerSchema?: object;
   /** Resume a session: its id, or `true` for the latest. */
   resume?: string | true;
-  /** With `resume`: in a copy, so that the session stays as it is. */
+  /** With `resume`: continue in a copy, so that the session stays unchanged. */
   fork?: boolean;
-  /** Paths of pictures. */
+  /** Paths of images for the model. */
   images?: readonly string[];
   systemPrompt?: string;
   appendSystemPrompt?: string;
   allowedTools?: readonly string[];
   disallowedTools?: readonly string[];
   addDirs?: readonly string[];
-  /** The folder is trusted from now on, where the CLI asks for that. */
+  /** Trust the directory from now on, if the CLI asks for trust. */
   trust?: boolean;
-  /** Text as it comes, not only whole. */
+  /** Stream text as it is written, not only whole. */
   partial: boolean;
   budget?: Budget;
-  /** What the CLI calls back to: see connection.ts. */
+  /** How the CLI calls back: see connection.ts. */
   connection?: Connection;
 };
 
-/** How a CLI reaches this program while it works. Commands are lists of words, for no shell. */
+/** How a CLI reaches this process while it works. Commands are lists of words, not shell lines. */
 export type Connection = {
-  /** A folder of this run alone, for files that the CLI must be given. */
+  /** A folder of this run, for files that the CLI needs. */
   folder: string;
-  /** Run as a hook of an event, by its name in the table of hook events; undefined: no hooks were asked for. */
+  /** The command to run as a hook, and the events by their names in the table of hook events; undefined without hooks. */
   hook?: { command: readonly string[]; events: readonly string[] };
-  /** Answers what a person would be asked. */
+  /** The command that answers permission requests in place of the user. */
   ask?: { command: readonly string[] };
-  /** An MCP server on stdio. */
+  /** The command that serves MCP on stdio. */
   mcp?: { name: string; command: readonly string[] };
-  /** Inputs that a callback has put in the place of the model's, by the id of the call. */
+  /** Inputs that a callback substituted for the model's, by call id. */
   changedInputs?: ReadonlyMap<string, unknown>;
-  /** Calls that a callback has denied, in order: some CLIs do not tell of them. */
+  /** Calls that a callback denied, in order: some CLIs do not report them. */
   refusedCalls?: readonly { id: string; name: string; input: unknown; reason: string }[];
 };
 
-/** What could not be carried over to a CLI, and why. */
+/** An option that a CLI does not support, and why. */
 export type RunLoss = { option: string; reason: string };
 
 export type DriverCommand = {
-  /** Without the prompt. */
+  /** The arguments, without the prompt. */
   args: string[];
-  /** Instead of the prompt of the request. */
+  /** Replaces the prompt of the request. */
   prompt?: string;
   promptVia?: "auto" | "stdin";
   env?: Record<string, string>;
   losses: RunLoss[];
 };
 
+/** What an agent CLI supports. */
 export type Capabilities = {
-  /** Text comes piece by piece. */
+  /** Text is streamed piece by piece. */
   partialText: boolean;
   thinking: boolean;
   resume: boolean;
   fork: boolean;
   images: boolean;
   systemPrompt: boolean;
-  /** `canUseTool` and `hooks`. */
+  /** Supports `canUseTool` and `hooks`. */
   permissionCallback: boolean;
-  /** In-process tools, as an MCP server. */
+  /** Supports in-process tools, through an MCP server. */
   tools: boolean;
   usage: boolean;
   cost: boolean;
   modelList: boolean;
-  /** Answers by `schema` are a matter of the CLI; else the model is told, and this side checks. */
+  /** The CLI itself enforces `schema`; otherwise the prompt describes it, and the SDK checks the answer. */
   schema: boolean;
   sessions: boolean;
-  /** One process for many turns that can be steered, asked and answered while it works: `hello` and control lines. */
+  /** One process serves many turns and can be steered and answered while it works, over `hello` and control lines. */
   live: boolean;
-  permissionModes: readonly SdkPermissionMode[];
+  permissionModes: readonly PermissionMode[];
 };
 
-/** What most of them can; a driver names what is otherwise. */
+/** What most CLIs support; a driver overrides the differences. */
 export const usualCapabilities: Capabilities = {
   partialText: true,
   thinking: true,
@@ -142,66 +143,67 @@ export const usualCapabilities: Capabilities = {
   permissionModes,
 };
 
-/** Where a run happens. `since`: when it began. */
+/** Where a run happens. `since` is when it began. */
 export type RunPlace = { env: NodeJS.ProcessEnv; since: number; resume: string | true | undefined };
 
-/** What is known of the program that was found. `isOurs`: it is this package's own CLI. */
+/** The program that was found. `isOurs` is true for the CLI of this package. */
 export type CliInfo = { path: string; isOurs: boolean };
 
 export interface AgentDriver {
   tool: UnifiedTool;
-  /** Names that it is installed under, the first that is found counts. */
+  /** The names it is installed under; the first one found is used. */
   programs: readonly string[];
-  /** Variable that names its path. */
+  /** The environment variable with its path. */
   pathVariable: string;
   capabilities(cli?: CliInfo): Capabilities;
-  /** Throws UserError for what must not be left out in silence. */
+  /** Throws a UserError for options that must not be dropped silently. */
   command(request: DriverRequest, cli: CliInfo): DriverCommand;
-  /** The lines of its stream. Not here: the lines of cursor-agent, which are checked closely. */
+  /** The types of lines in its stream. Default: those of cursor-agent, with their checks. */
   frames?: ReadonlyMap<string, FrameType>;
-  /** Its stream has no last line: it is over when the process is. */
+  /** True if its stream has no final line and is over when the process exits. */
   endsByExit?: true;
-  /** The same for a process of many turns, where nothing but its end is the end. */
+  /** Same as `frames`, for a process of many turns, where only its exit is the end. */
   liveFrames?: ReadonlyMap<string, FrameType>;
-  /** One for each run. */
+  /** Creates a decoder; one for each run. */
   decoder(request: DriverRequest): (line: unknown) => AgentEvent[];
-  /** What the CLI's own files tell of a run beyond its stream, one for each run. */
+  /** Adds what the CLI's own files say beyond its stream; one for each run. */
   addDetails?(place: RunPlace): (event: AgentEvent) => AgentEvent | Promise<AgentEvent>;
-  /** What it says of itself when it fails, in its stream or on stderr. The words of vendors are known beside them. */
+  /** The CLI's own error messages, in its stream or on stderr. Messages of model vendors are known in addition. */
   failures: readonly FailureRow[];
-  /** It keeps to `budget.turns` by itself. Otherwise it is stopped when a reply asks for more than there may be. */
+  /** True if the CLI enforces `budget.turns` itself. Otherwise it is stopped when another reply would exceed the limit. */
   limitsTurns?: true;
-  /** Options that this CLI is given as files. */
+  /** Options that are passed to this CLI in files. */
   fileOptions?: readonly ("mcpServers" | "schema" | "budget")[];
-  /** Whether the CLI's own way to answer by a schema takes this one. All, unless told. */
+  /** Whether the CLI's native structured output accepts this schema. Default: every schema. */
   takesSchema?(schema: object): boolean;
-  /** Words that make it list its models, and how the list reads. */
+  /** The arguments that list its models, and the parser for the list. */
   models?: { args: readonly string[]; read(stdout: string): ModelEntry[] };
 }
 
+/** A model that a CLI offers. */
 export type ModelEntry = { id: string; name: string; isDefault?: boolean };
 
-/** A line that is taken as it comes: only its decoder looks into it. */
+/** A line type without checks: only its decoder looks inside. */
 export const known: FrameType = { check: () => undefined };
 
-/** For CLIs that take instructions from a file of the project only. */
+/** Records the loss for CLIs that read instructions only from a file of the project. */
 export function losePrompts(request: DriverRequest, { losses }: DriverCommand, reason: string): void {
   for (const option of ["systemPrompt", "appendSystemPrompt"] as const)
     if (request[option] !== undefined) losses.push({ option, reason });
 }
 
-/** Nothing is changed in it: by `mode`, or by `permissionMode`. */
+/** True if the agent may change nothing, by `mode` or by `permissionMode`. */
 export function isReadOnly({ mode, permissionMode }: DriverRequest): boolean {
   return mode === "plan" || mode === "ask" || permissionMode === "plan";
 }
 
-/** For CLIs that know no mode beside plan and their usual one. */
+/** Records the loss for CLIs whose only read-only mode is plan. */
 export function loseAskMode({ mode }: DriverRequest, { losses }: DriverCommand, program: string): void {
   if (mode === "ask")
     losses.push({ option: "mode", reason: `${program} has no ask mode: it runs in plan mode, which changes nothing.` });
 }
 
-/** For CLIs that take no rules for one run. A deny rule that cannot be kept is not left out in silence. */
+/** For CLIs that take no rules for one run: throws for deny rules, which must not be dropped silently. */
 export function refuseRules({ permissions = {} }: DriverRequest, { losses }: DriverCommand, program: string): void {
   if (permissions.deny?.length)
     throw new UserError("USAGE", `${program} takes no rules for one run, so permissions.deny cannot be enforced.`);
@@ -209,7 +211,7 @@ export function refuseRules({ permissions = {} }: DriverRequest, { losses }: Dri
     losses.push({ option: "permissions", reason: `${program} takes no rules for one run: its own settings count.` });
 }
 
-/** A limit that cannot be kept is not left out in silence. */
+/** Throws for tool lists, which must not be dropped silently. */
 export function refuseToolLists({ allowedTools, disallowedTools }: DriverRequest, program: string): void {
   if (!allowedTools && !disallowedTools?.length) return;
   throw new UserError(

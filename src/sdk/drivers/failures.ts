@@ -1,11 +1,11 @@
-// Why a CLI failed, by its words: one table for what its stream says and for what it says on stderr.
+// Maps error messages of CLIs to error codes, both from their stream and from stderr.
 import { isObject, tryParse } from "../../json/object.ts";
 import { codeNamedIn, type ErrorCode } from "../../protocol/error-codes.ts";
 import { causeIn } from "../../text/cause.ts";
 
 export type FailureRow = { pattern: RegExp; code: ErrorCode };
 
-/** What a model's vendor answers by a status of HTTP. */
+/** Error codes by HTTP status of a model vendor. */
 const statuses: Readonly<Record<number, ErrorCode>> = {
   401: "MODEL_AUTH_ERROR",
   403: "MODEL_AUTH_ERROR",
@@ -20,7 +20,7 @@ export function codeOfStatus(status: number): ErrorCode {
   return statuses[status] ?? (status >= 500 ? "MODEL_SERVER_ERROR" : "MODEL_BAD_REQUEST");
 }
 
-/** Words of the vendors, which every CLI repeats. */
+/** Messages of model vendors, which every CLI repeats. */
 const vendorRows: readonly FailureRow[] = [
   {
     pattern: /model_not_found|model\b.{0,80}\b(?:does not exist|not found|may not exist)|^models\/\S+ is not found/i,
@@ -41,7 +41,7 @@ const vendorRows: readonly FailureRow[] = [
 
 const statusWords = /(?:^|\b(?:status(?: code)?|error|code|rejected)["']?[\s:=(]{1,3})([45]\d\d)\b/i;
 
-/** Undefined: nothing in the text says it. */
+/** Returns undefined if nothing in the text identifies the failure. */
 export function codeIn(text: string, rows: readonly FailureRow[]): ErrorCode | undefined {
   const named = codeNamedIn(text) ?? rows.find(({ pattern }) => pattern.test(text))?.code;
   if (named !== undefined) return named;
@@ -50,7 +50,7 @@ export function codeIn(text: string, rows: readonly FailureRow[]): ErrorCode | u
   return vendorRows.find(({ pattern }) => pattern.test(text))?.code;
 }
 
-/** A failure that the stream told: its cause first, and the code by its words, else by those on stderr. */
+/** Explains a reported failure: extracts the cause, and finds the code in the message or on stderr. */
 export function explainedFailure(
   { message, code }: { message: string; code?: string | undefined },
   stderr: string,
@@ -60,7 +60,7 @@ export function explainedFailure(
   return { message: cause, code: code ?? codeIn(message, rows) ?? codeIn(stderr, rows) ?? "CLI_FAILED" };
 }
 
-/** Without what stands around the words of the vendor: brackets, and the JSON that they came in. */
+/** Removes what surrounds the vendor's message: brackets, and the JSON it came in. */
 function plainMessage(message: string): string {
   const [, inner = message, rest = ""] = /^\[API Error: (.*?)\](\n.*)?$/s.exec(message.trim()) ?? [];
   const parsed = tryParse(inner.replace(/^\d{3}:?\s+(?=\{)/, ""));

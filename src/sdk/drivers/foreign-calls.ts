@@ -1,4 +1,4 @@
-// Calls of other CLIs as events of ours: the tool and its arguments in the words of the wire, the source's own carried along.
+// Converts calls of other CLIs to agent events: tool and arguments in Cursor's wire format, with the CLI's own kept alongside.
 import type { AgentEvent, Outcome } from "../../protocol/event.ts";
 import type { ToolCallPart } from "../../protocol/message.ts";
 import { ownCallOf, unifiedToolName } from "../tool-names.ts";
@@ -6,10 +6,10 @@ import type { UnifiedTool } from "../unified.ts";
 import { outcomeOfResult, wireCallOf } from "../wire-calls.ts";
 import type { ForeignCarried } from "./carry.ts";
 
-/** `as`: the one name of the tool, where its own name does not tell it. */
+/** `as` is the unified tool name, if it cannot be derived from `name`. */
 export type ForeignCall = { id: string; name: string; as?: string; input: unknown };
 
-/** What a CLI said of the end of a call. `outcome`: where it said more than words for the model. */
+/** What a CLI reported about the end of a call. `outcome` is set if there is more than text for the model. */
 export type ForeignResult = {
   text: string;
   isError: boolean;
@@ -21,13 +21,13 @@ type ForeignCallStart = Extract<AgentEvent, { type: "tool_start" }>;
 type OpenCall = { call: ForeignCall; start: ForeignCallStart; part: ToolCallPart; carried: ForeignCarried };
 type ForeignCallEnd = Extract<AgentEvent, { type: "tool_end" }>;
 
-/** The calls of one run, so that a result finds its call. */
+/** The open calls of one run, to match results with their calls. */
 export class ForeignCalls {
   readonly #tool: UnifiedTool;
   readonly #changed: ReadonlyMap<string, unknown>;
   readonly #open = new Map<string, OpenCall>();
 
-  /** `changed`: inputs that a callback of this program has put in the place of the model's, by call. */
+  /** `changed` is the inputs that a callback substituted for the model's, by call id. */
   constructor(tool: UnifiedTool, changed: ReadonlyMap<string, unknown> = new Map()) {
     this.#tool = tool;
     this.#changed = changed;
@@ -60,7 +60,7 @@ export class ForeignCalls {
     return start;
   }
 
-  /** A result without a call gets an unknown one. */
+  /** A result without a call gets a call of an unknown tool. */
   end(id: string, said: ForeignResult, at?: number): ForeignCallEnd {
     const open = this.#open.get(id);
     if (open && this.#changed.has(id)) this.start(open.call);
@@ -84,10 +84,10 @@ export class ForeignCalls {
   }
 }
 
-/** Pieces of text and whole texts -> `text` and `text_end`, each text once. */
+/** Converts pieces of text and whole texts to `text` and `text_end`, without repeating any text. */
 export class ForeignText {
   #open = "";
-  /** Every segment of the run. */
+  /** All segments of the run. */
   whole = "";
 
   delta(text: string, at?: number): AgentEvent[] {
@@ -96,7 +96,7 @@ export class ForeignText {
     return [{ type: "text", text, ...(at !== undefined && { at }) }];
   }
 
-  /** A whole segment: what the pieces left out, then its end. */
+  /** Ends a segment, first adding what its pieces left out. */
   segment(text: string, at?: number): AgentEvent[] {
     const missing = text.startsWith(this.#open) ? text.slice(this.#open.length) : "";
     const before = this.delta(missing, at);
@@ -105,14 +105,14 @@ export class ForeignText {
     return [...before, { type: "text_end", text, ...(at !== undefined && { at }) }];
   }
 
-  /** The request is made again: whether there is a piece of a text that will be said once more. */
+  /** The request is retried: returns whether there is a partial text that will be sent again. */
   discard(): boolean {
     const isCut = this.#open !== "";
     this.#open = "";
     return isCut;
   }
 
-  /** What was not ended by anybody. */
+  /** Ends a text that the CLI has not ended. */
   flush(at?: number): AgentEvent[] {
     return this.#open === "" ? [] : this.segment(this.#open, at);
   }
@@ -123,7 +123,7 @@ export function timeOf(value: unknown): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** What a CLI says beside its work. Nobody is told of a remark without words. */
+/** Creates a notice for what a CLI says beside its work; none for a blank message. */
 export function remark(kind: string, message: string, at?: number): AgentEvent[] {
   return message.trim() === "" ? [] : [{ type: "notice", kind, message, ...(at !== undefined && { at }) }];
 }
@@ -132,6 +132,6 @@ export function countOf(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }
 
-export function textOf(value: unknown): string {
+export function stringOrEmpty(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

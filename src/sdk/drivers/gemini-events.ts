@@ -1,4 +1,4 @@
-// Lines of Gemini CLI (`--output-format stream-json`) -> events.
+// Decodes lines of Gemini CLI (`--output-format stream-json`) into events.
 
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { AgentEvent, Ending, Outcome } from "../../protocol/event.ts";
@@ -6,7 +6,7 @@ import type { ToolCallPart } from "../../protocol/message.ts";
 import { outcomeOfResult, shellRun } from "../wire-calls.ts";
 import { LineCarrier } from "./carry.ts";
 import type { DriverRequest } from "./driver.ts";
-import { countOf, ForeignCalls, ForeignText, remark, textOf, timeOf } from "./foreign-calls.ts";
+import { countOf, ForeignCalls, ForeignText, remark, stringOrEmpty, timeOf } from "./foreign-calls.ts";
 
 type GeminiRequest = Pick<DriverRequest, "cwd" | "permissionMode" | "connection">;
 
@@ -19,7 +19,7 @@ export function geminiDecoder({ cwd, permissionMode, connection }: GeminiRequest
     init: ({ session_id: sessionId, model }) => [
       {
         type: "init",
-        sessionId: textOf(sessionId),
+        sessionId: stringOrEmpty(sessionId),
         cwd,
         permissionMode,
         apiKeySource: "",
@@ -27,9 +27,9 @@ export function geminiDecoder({ cwd, permissionMode, connection }: GeminiRequest
       },
     ],
     message({ role, content, delta }, at) {
-      if (role === "user") return [{ type: "user", text: textOf(content), ...(at !== undefined && { at }) }];
+      if (role === "user") return [{ type: "user", text: stringOrEmpty(content), ...(at !== undefined && { at }) }];
       if (role !== "assistant") return undefined;
-      return delta === true ? text.delta(textOf(content), at) : text.segment(textOf(content), at);
+      return delta === true ? text.delta(stringOrEmpty(content), at) : text.segment(stringOrEmpty(content), at);
     },
     tool_use({ tool_id: id, tool_name: name, parameters: input }, at) {
       if (typeof id !== "string" || typeof name !== "string") return undefined;
@@ -37,20 +37,20 @@ export function geminiDecoder({ cwd, permissionMode, connection }: GeminiRequest
     },
     tool_result({ tool_id: id, status, output, error }, at) {
       if (typeof id !== "string") return undefined;
-      const reason = isObject(error) ? textOf(error.message) : "";
+      const reason = isObject(error) ? stringOrEmpty(error.message) : "";
       const isError = status !== "success";
-      // Without a person to ask, tools that need one are not even offered.
-      const refused = isObject(error) && /^(policy_violation|tool_not_registered)$/.test(textOf(error.type));
-      const outcome = (call: ToolCallPart) => (isError ? undefined : geminiOutcome(call, textOf(output)));
-      return [calls.end(id, { text: textOf(output) || reason, isError, refused, outcome }, at)];
+      // Without a user to ask, tools that need permission are not even offered to the model.
+      const refused = isObject(error) && /^(policy_violation|tool_not_registered)$/.test(stringOrEmpty(error.type));
+      const outcome = (call: ToolCallPart) => (isError ? undefined : geminiOutcome(call, stringOrEmpty(output)));
+      return [calls.end(id, { text: stringOrEmpty(output) || reason, isError, refused, outcome }, at)];
     },
-    error: ({ message }, at) => remark("error", textOf(message), at),
+    error: ({ message }, at) => remark("error", stringOrEmpty(message), at),
     result(line, at) {
       const ending = endingOf(line);
       const time = at === undefined ? {} : { at };
       if (line.status === "success") return [...text.flush(at), { type: "done", text: text.whole, ...ending, ...time }];
-      const reason = isObject(line.error) ? textOf(line.error.message) : "";
-      const message = reason || `Gemini CLI ended with ${textOf(line.status) || "no status"}.`;
+      const reason = isObject(line.error) ? stringOrEmpty(line.error.message) : "";
+      const message = reason || `Gemini CLI ended with ${stringOrEmpty(line.status) || "no status"}.`;
       return [...text.flush(at), { type: "fail", message, ...ending, ...time }];
     },
   };
@@ -61,7 +61,7 @@ export function geminiDecoder({ cwd, permissionMode, connection }: GeminiRequest
   };
 }
 
-/** Its stream tells what people are shown of a result, which of most tools is no more than that there is one. */
+/** Gemini's stream contains what is displayed of a result, which for most tools is only that there is one. */
 function geminiOutcome(call: ToolCallPart, shown: string): Outcome {
   const args = isObject(call.args) ? call.args : {};
   switch (call.name) {
@@ -88,7 +88,7 @@ function endingOf({ stats }: JsonObject): Ending {
     durationMs,
     apiDurationMs: durationMs,
     usage: {
-      // What came from the cache is part of the input here, and beside it elsewhere.
+      // Gemini includes cached tokens in the input; here they are counted separately.
       inputTokens: Math.max(0, countOf(input) - countOf(cached)),
       outputTokens: countOf(output),
       cacheReadTokens: countOf(cached),

@@ -1,9 +1,9 @@
-// Drives Gemini CLI.
+// Drives Gemini CLI: `gemini --output-format stream-json`.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { FrameType } from "../../protocol/frame-shapes.ts";
-import type { AgentDriver, DriverCommand, DriverRequest, SdkPermissionMode } from "./driver.ts";
+import type { AgentDriver, DriverCommand, DriverRequest, PermissionMode } from "./driver.ts";
 import {
   isReadOnly,
   known,
@@ -16,7 +16,7 @@ import {
 } from "./driver.ts";
 import { geminiDecoder } from "./gemini-events.ts";
 
-const modes: Readonly<Record<SdkPermissionMode, string>> = {
+const modes: Readonly<Record<PermissionMode, string>> = {
   default: "default",
   acceptEdits: "auto_edit",
   force: "yolo",
@@ -61,7 +61,7 @@ export const geminiDriver: AgentDriver = {
 function command(request: DriverRequest): DriverCommand {
   const mode = isReadOnly(request) ? "plan" : modes[request.permissionMode];
   const args = ["--output-format", "stream-json", "--approval-mode", mode];
-  // Without words of its own on the line it takes the prompt from stdin, whatever its length.
+  // Without a prompt on its command line it reads one from stdin, of any length.
   const made: DriverCommand = { args, promptVia: "stdin", losses: [] };
   if (request.fork) throw new UserError("USAGE", "gemini cannot fork a session. Resume it, or start a new one.");
   refuseToolLists(request, "gemini");
@@ -71,7 +71,7 @@ function command(request: DriverRequest): DriverCommand {
   if (request.model !== undefined) args.push("--model", request.model);
   if (request.resume !== undefined) args.push("--resume", request.resume === true ? "latest" : request.resume);
   for (const path of request.addDirs ?? []) args.push("--include-directories", path);
-  // A path after an at sign is a file to look at.
+  // A path after an at sign is a file to read.
   if (request.images?.length)
     made.prompt = `${request.prompt}\n\n${request.images.map((path) => `@${path}`).join("\n")}`;
   losePrompts(request, made, "gemini has no flag for it: write it into GEMINI.md.");
@@ -96,7 +96,7 @@ function command(request: DriverRequest): DriverCommand {
   return Object.keys(env).length > 0 ? { ...made, env } : made;
 }
 
-/** `trust`: who hands over tools wants them to be used. */
+/** `trust`: tools that the caller passed in need no permission. */
 function serverOf(server: McpServer): object {
   if (!("url" in server)) return { ...server, trust: true };
   const { url, ...rest } = server;

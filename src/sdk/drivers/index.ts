@@ -1,4 +1,4 @@
-// The table of drivers: a CLI is one row.
+// The table of drivers: one row for each CLI.
 import type { UnifiedTool } from "../unified.ts";
 import { claudeDriver } from "./claude.ts";
 import { codexDriver } from "./codex.ts";

@@ -1,4 +1,4 @@
-// Lines of opencode (`opencode run --format json`) -> events. It has none for its beginning, and none for its end.
+// Decodes lines of opencode (`opencode run --format json`) into events. Its stream has no first and no last line.
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { AgentEvent, Outcome, Usage } from "../../protocol/event.ts";
 import type { ToolCallPart } from "../../protocol/message.ts";
@@ -8,7 +8,7 @@ import { changeOf, shellRun } from "../wire-calls.ts";
 import { LineCarrier } from "./carry.ts";
 import type { DriverRequest } from "./driver.ts";
 import { codeOfStatus } from "./failures.ts";
-import { countOf, ForeignCalls, ForeignText, textOf } from "./foreign-calls.ts";
+import { countOf, ForeignCalls, ForeignText, stringOrEmpty } from "./foreign-calls.ts";
 
 type OpencodeRequest = Pick<DriverRequest, "prompt" | "cwd" | "model" | "permissionMode" | "mcpServers" | "connection">;
 
@@ -25,17 +25,17 @@ export function opencodeDecoder(request: OpencodeRequest): (line: unknown) => Ag
 
   const readers: Readonly<Record<string, (part: JsonObject, line: JsonObject) => AgentEvent[] | undefined>> = {
     step_start: () => [],
-    text: (part, { timestamp }) => text.segment(textOf(part.text), countOf(timestamp)),
-    reasoning: (part) => [{ type: "thinking", text: textOf(part.text) }, { type: "thinking_end" }],
+    text: (part, { timestamp }) => text.segment(stringOrEmpty(part.text), countOf(timestamp)),
+    reasoning: (part) => [{ type: "thinking", text: stringOrEmpty(part.text) }, { type: "thinking_end" }],
     tool_use(part) {
       const { callID: id, tool, state } = part;
       if (typeof id !== "string" || !isObject(state)) return undefined;
       const isError = state.status === "error";
-      const said = { text: textOf(isError ? state.error : state.output), isError };
+      const said = { text: stringOrEmpty(isError ? state.error : state.output), isError };
       const refused =
         isError && /rejected permission|a rule which prevents|permission.*(?:denied|rejected)/i.test(said.text);
       return [
-        calls.start({ id, name: textOf(tool), ...serverTool(textOf(tool)), input: state.input }),
+        calls.start({ id, name: stringOrEmpty(tool), ...serverTool(stringOrEmpty(tool)), input: state.input }),
         calls.end(id, {
           ...said,
           refused,
@@ -54,11 +54,18 @@ export function opencodeDecoder(request: OpencodeRequest): (line: unknown) => Ag
       const { name, data } = isObject(error) ? error : {};
       const { message, statusCode } = isObject(data) ? data : {};
       const code = typeof statusCode === "number" && statusCode >= 400 ? { code: codeOfStatus(statusCode) } : {};
-      return [{ type: "fail", message: textOf(message) || textOf(name) || "opencode failed.", ...code, ...facts() }];
+      return [
+        {
+          type: "fail",
+          message: stringOrEmpty(message) || stringOrEmpty(name) || "opencode failed.",
+          ...code,
+          ...facts(),
+        },
+      ];
     },
   };
 
-  /** It calls tools of servers `<server>_<tool>`. */
+  /** opencode names the tools of MCP servers `<server>_<tool>`. */
   function serverTool(name: string): { as?: string } {
     const server = servers.find((each) => name.startsWith(`${each}_`));
     return server === undefined ? {} : { as: `mcp__${server}__${name.slice(server.length + 1)}` };
@@ -67,7 +74,7 @@ export function opencodeDecoder(request: OpencodeRequest): (line: unknown) => Ag
   function facts() {
     const durationMs = Date.now() - startedAt;
     const told = { ...(usage && { usage }), ...(costUsd !== undefined && { costUsd }) };
-    // What follows another answer is counted from there.
+    // A later answer is counted from here.
     usage = undefined;
     costUsd = undefined;
     return { durationMs, apiDurationMs: durationMs, ...told };
@@ -81,7 +88,7 @@ export function opencodeDecoder(request: OpencodeRequest): (line: unknown) => Ag
     hasBegun = true;
     const init: AgentEvent = {
       type: "init",
-      sessionId: textOf(line.sessionID),
+      sessionId: stringOrEmpty(line.sessionID),
       cwd,
       permissionMode,
       apiKeySource: "",
@@ -103,7 +110,7 @@ function usageOf(tokens: unknown): Usage | undefined {
   };
 }
 
-/** Undefined: it tells nothing beyond the words. */
+/** Returns undefined if there is nothing beyond the text for the model. */
 function outcomeOf({ name, args }: ToolCallPart, text: string, { metadata }: JsonObject): Outcome | undefined {
   const given = isObject(args) ? args : {};
   const facts = isObject(metadata) ? metadata : {};

@@ -1,4 +1,4 @@
-// Lines of pi (`pi -p --mode json`) -> events.
+// Decodes lines of pi (`pi -p --mode json`) into events.
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { AgentEvent, Outcome, Usage } from "../../protocol/event.ts";
 import type { ToolCallPart } from "../../protocol/message.ts";
@@ -6,7 +6,7 @@ import { addUsage } from "../../protocol/usage.ts";
 import { changeOf, shellRun } from "../wire-calls.ts";
 import { LineCarrier } from "./carry.ts";
 import type { DriverRequest } from "./driver.ts";
-import { countOf, ForeignCalls, ForeignText, remark, textOf, timeOf } from "./foreign-calls.ts";
+import { countOf, ForeignCalls, ForeignText, remark, stringOrEmpty, timeOf } from "./foreign-calls.ts";
 
 type PiRequest = Pick<DriverRequest, "cwd" | "permissionMode" | "model">;
 
@@ -24,8 +24,8 @@ export function piDecoder({ cwd, permissionMode, model }: PiRequest): (line: unk
     session: ({ id, cwd: folder, timestamp }) => [
       {
         type: "init",
-        sessionId: textOf(id),
-        cwd: textOf(folder) || cwd,
+        sessionId: stringOrEmpty(id),
+        cwd: stringOrEmpty(folder) || cwd,
         permissionMode,
         apiKeySource: "",
         ...(model !== undefined && { model }),
@@ -39,7 +39,9 @@ export function piDecoder({ cwd, permissionMode, model }: PiRequest): (line: unk
       return message.role === "assistant" ? replyEnded(message) : [];
     },
     tool_execution_start: ({ toolCallId: id, toolName: name, args }) =>
-      typeof id === "string" ? [...text.flush(), calls.start({ id, name: textOf(name), input: args })] : undefined,
+      typeof id === "string"
+        ? [...text.flush(), calls.start({ id, name: stringOrEmpty(name), input: args })]
+        : undefined,
     tool_execution_end({ toolCallId: id, result, isError }) {
       if (typeof id !== "string" || !isObject(result)) return undefined;
       const said = { text: wordsIn(result.content), isError: isError === true };
@@ -50,22 +52,22 @@ export function piDecoder({ cwd, permissionMode, model }: PiRequest): (line: unk
         type: "retry",
         attempt: countOf(attempt),
         discards: text.discard(),
-        ...(textOf(errorMessage) !== "" && { reason: textOf(errorMessage) }),
+        ...(stringOrEmpty(errorMessage) !== "" && { reason: stringOrEmpty(errorMessage) }),
         ...(typeof delayMs === "number" && { delayMs }),
       },
     ],
-    extension_error: ({ error }) => remark("error", textOf(error)),
+    extension_error: ({ error }) => remark("error", stringOrEmpty(error)),
     agent_settled: () => [...text.flush(), ending()],
   };
 
   function partEvents(part: JsonObject): AgentEvent[] {
     switch (part.type) {
       case "text_delta":
-        return text.delta(textOf(part.delta));
+        return text.delta(stringOrEmpty(part.delta));
       case "text_end":
-        return text.segment(textOf(part.content));
+        return text.segment(stringOrEmpty(part.content));
       case "thinking_delta":
-        return [{ type: "thinking", text: textOf(part.delta) }];
+        return [{ type: "thinking", text: stringOrEmpty(part.delta) }];
       case "thinking_end":
         return [{ type: "thinking_end" }];
       default:
@@ -75,7 +77,9 @@ export function piDecoder({ cwd, permissionMode, model }: PiRequest): (line: unk
 
   function replyEnded({ stopReason, errorMessage, usage: counts }: JsonObject): AgentEvent[] {
     failure =
-      stopReason === "error" || stopReason === "aborted" ? textOf(errorMessage) || "The reply failed." : undefined;
+      stopReason === "error" || stopReason === "aborted"
+        ? stringOrEmpty(errorMessage) || "The reply failed."
+        : undefined;
     if (!isObject(counts)) return [];
     const spent = {
       inputTokens: countOf(counts.input),
@@ -108,7 +112,7 @@ export function piDecoder({ cwd, permissionMode, model }: PiRequest): (line: unk
   };
 }
 
-/** Lines whose words come in others too. */
+/** Types of lines whose content also appears in others. */
 const silent: ReadonlySet<unknown> = new Set([
   "agent_start",
   "entry_appended",
@@ -126,10 +130,10 @@ const silent: ReadonlySet<unknown> = new Set([
 function wordsIn(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
-  return content.map((block) => (isObject(block) ? textOf(block.text) : "")).join("");
+  return content.map((block) => (isObject(block) ? stringOrEmpty(block.text) : "")).join("");
 }
 
-/** Undefined: it tells nothing beyond the words. */
+/** Returns undefined if there is nothing beyond the text for the model. */
 function outcomeOf(
   { name, args }: ToolCallPart,
   { text, isError }: { text: string; isError: boolean },

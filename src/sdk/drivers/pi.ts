@@ -17,8 +17,8 @@ const frames = new Map<string, FrameType>([
   ["agent_settled", { ...known, isTerminal: true }],
 ]);
 
-/** Its tools that change nothing. */
-const readingTools = "read,grep,find,ls";
+/** pi's tools that change nothing. */
+const readingTools = ["read", "grep", "find", "ls"];
 
 export const piDriver: AgentDriver = {
   tool: "pi",
@@ -35,6 +35,18 @@ export const piDriver: AgentDriver = {
   ],
 };
 
+/** Returns the tools that pi may use, or undefined for all of them. A read-only mode and `allowedTools` restrict together. */
+function toolsOf(request: DriverRequest): readonly string[] | undefined {
+  const { allowedTools } = request;
+  if (!isReadOnly(request)) return allowedTools;
+  const tools = readingTools.filter((tool) => allowedTools?.includes(tool) ?? true);
+  if (tools.length > 0) return tools;
+  throw new UserError(
+    "USAGE",
+    `pi has only ${readingTools.join(", ")} in a read-only mode, and allowedTools names none of them.`,
+  );
+}
+
 function command(request: DriverRequest): DriverCommand {
   const { resume, fork, mcpServers = {}, connection } = request;
   const args = ["-p", "--mode", "json"];
@@ -44,10 +56,10 @@ function command(request: DriverRequest): DriverCommand {
   refuseRules(request, made, "pi");
   loseAskMode(request, made, "pi");
   if (request.sandbox) throw new UserError("USAGE", "pi has no sandbox, so sandbox: true cannot be kept.");
-  if (isReadOnly(request)) args.push("--tools", readingTools);
-  else if (request.permissionMode === "default" || request.permissionMode === "acceptEdits")
+  const tools = toolsOf(request);
+  if (tools) args.push("--tools", tools.join(","));
+  if (!isReadOnly(request) && (request.permissionMode === "default" || request.permissionMode === "acceptEdits"))
     made.losses.push({ option: "permissionMode", reason: "pi asks nobody: it may do everything." });
-  if (request.allowedTools) args.push("--tools", request.allowedTools.join(","));
   if (request.disallowedTools?.length) args.push("--exclude-tools", request.disallowedTools.join(","));
   if (request.trust) args.push("--approve");
   if (request.model !== undefined) args.push("--model", request.model);

@@ -1,7 +1,7 @@
-// HostedSession: a run in one process of our CLI, over `hello` and control lines. It does what openRun does in this process.
+// HostedSession: a live run in one process of Courser's CLI, controlled over `hello` and control lines. The counterpart of openRun.
 import { resolve } from "node:path";
 import { isObject, type JsonObject } from "../../json/object.ts";
-import { happensWithin } from "../../process/clock.ts";
+import { settlesWithin } from "../../process/clock.ts";
 import {
   type ControlLine,
   type ControlNotice,
@@ -32,11 +32,11 @@ export type HostedParts = {
 
 export class HostedSession extends OpenSession implements LiveSession {
   readonly ended: Promise<LiveEnd>;
-  /** `init` and the answer to `hello` are here. Never resolves for a process that ends before. */
+  /** Resolves once `init` and the answer to `hello` have arrived; never, if the process ends before. */
   readonly greeted: Promise<void>;
-  /** The process says something. */
+  /** Resolves at the first output of the process. */
   readonly heard: Promise<void>;
-  /** `init` came. */
+  /** Resolves when `init` arrives. */
   readonly begun: Promise<void>;
   readonly #parts: HostedParts;
   readonly #named = createNamer({ tool: "cursor", isOurs: true });
@@ -49,7 +49,7 @@ export class HostedSession extends OpenSession implements LiveSession {
   #begin: () => void = () => {};
   #chatId = "";
   #isGreeted = false;
-  /** What was said before it was known which numbers there are. */
+  /** Events that arrived before the event numbers were known. */
   #early: AgentEvent[] = [];
   #lastNumber = 0;
   #isInTurn = false;
@@ -76,12 +76,12 @@ export class HostedSession extends OpenSession implements LiveSession {
     return this.#chatId;
   }
 
-  /** Why this side ended it, if it did. */
+  /** Why the session was closed from here, if it was. */
   get endReason(): UserError | undefined {
     return this.closing && this.stopped;
   }
 
-  /** It has nothing to do. */
+  /** True when the session has nothing to do. */
   get isIdle(): boolean {
     return this.prompts.isEmpty && !this.isAwaited;
   }
@@ -94,7 +94,7 @@ export class HostedSession extends OpenSession implements LiveSession {
     if (!this.stopped) this.#parts.child.write({ type: "run_call", call, ...(agent !== undefined && { agent }) });
   }
 
-  /** Its queue is taken back and its turn interrupted, so that the end of its input is its end. */
+  /** Withdraws queued prompts and interrupts the turn, so that closing its input makes the process exit. */
   protected async endAll(why: UserError): Promise<void> {
     const { child, questions, graceMs } = this.#parts;
     for (const { id } of this.prompts.list()) child.write({ type: "withdraw", prompt: id });
@@ -104,7 +104,7 @@ export class HostedSession extends OpenSession implements LiveSession {
     this.#goOn();
     questions.closeAll();
     this.failRequests(this.stopped);
-    if (!(await happensWithin(child.ended, graceMs))) child.stop();
+    if (!(await settlesWithin(child.ended, graceMs))) child.stop();
     await this.ended;
   }
 
@@ -122,7 +122,7 @@ export class HostedSession extends OpenSession implements LiveSession {
     this.#goOn();
   }
 
-  /** By this side, and not because it was closed: what a process says then is no answer. */
+  /** True when the process is stopped from here, but not by `close`: its output is then not an answer. */
   get #isBeingEnded(): boolean {
     return !this.stopped && this.#parts.child.stopReason() !== undefined;
   }
@@ -138,7 +138,7 @@ export class HostedSession extends OpenSession implements LiveSession {
     return this.#conclude(await child.ended);
   }
 
-  /** The first reader has too much to read. Whoever waits for a reply is served first, as it may be that very reader. */
+  /** True when the first reader has fallen behind. A caller that waits for a reply goes first, as it may be that same reader. */
   #isHeldUp(): boolean {
     return !this.stopped && !this.isAwaited && this.log.ready() !== undefined;
   }
@@ -194,12 +194,12 @@ export class HostedSession extends OpenSession implements LiveSession {
     this.#lastNumber = number ?? this.#lastNumber;
   }
 
-  /** The number that a text has which was recorded before this one, and has no line of its own. */
+  /** The number of a text that was recorded before this event and has no line of its own. */
   #before(number: number | undefined): number | undefined {
     return number !== undefined && number - 1 > this.#lastNumber ? number - 1 : undefined;
   }
 
-  /** False: it answers nobody, and is no part of the conversation. */
+  /** Returns false for an ending that answers no prompt and is not part of the conversation. */
   #note(event: AgentEvent): boolean {
     switch (event.type) {
       case "user": {
@@ -244,7 +244,7 @@ export class HostedSession extends OpenSession implements LiveSession {
   }
 
   async #answer(question: Question): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve)); // readers see first what it is about
+    await new Promise((resolve) => setImmediate(resolve)); // let readers see first what the question is about
     const answer = await this.#parts.questions.ask(question);
     if (!answer) return;
     const line = { type: "answer", question: question.id, hash: question.hash, answer } as const;
@@ -253,7 +253,7 @@ export class HostedSession extends OpenSession implements LiveSession {
     this.#parts.child.write(isAnswer ? line : { ...line, answer: refusal });
   }
 
-  /** Every call ends, every prompt is settled, and nobody waits for a process that is gone. */
+  /** Ends every open call, settles every prompt, and fails all pending requests. */
   #conclude(end: CliEnd): LiveEnd {
     const { driver, questions } = this.#parts;
     const error = this.stopped ? undefined : judge(end, this.#fault, driver);
@@ -283,18 +283,18 @@ function promptLine({ id, prompt: { text, data, images = [] } }: Pick<OpenPrompt
   return { type: "user", message: { role: "user", content: blocks.length === 1 ? text : blocks }, id };
 }
 
-/** A line that the other side could not take would be its end: it is refused here. */
+/** Refuses a line that the CLI could not parse, because such a line would end its process. */
 function check(line: ControlLine): void {
   const read = readControlLine(line);
   if (typeof read === "string") throw new UserError("USAGE", `${read}.`);
 }
 
-/** On the wire a failure is a text for people. */
+/** Removes the prefix that failures have on the wire, where they are text for people. */
 function plainFailure(event: AgentEvent): AgentEvent {
   return event.type === "fail" ? { ...event, message: event.message.replace(/^Error: /, "") } : event;
 }
 
-/** A text that the turn did not let end: it was recorded, but a line of the plain stream has no place for it. */
+/** Marks a text that was cut off by the end of its turn, which the plain stream cannot express. */
 function cutBy(next: AgentEvent, event: Extract<AgentEvent, { type: "text_end" }>): AgentEvent {
   return next.type === "fail" ? { ...event, cut: true } : event;
 }

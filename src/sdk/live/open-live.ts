@@ -1,6 +1,6 @@
-// openLive: a session with an agent CLI that can be steered, asked and answered while it works. Where the CLI can, one
-// process serves all of it; else each turn has a process of its own, and what cannot be done is a listed loss.
-import { happensWithin } from "../../process/clock.ts";
+// openLive: opens a session with an agent CLI that can be steered and can ask questions while it works. If the CLI supports
+// it, one process serves the whole session; else each turn has its own process, and what is not possible is a listed loss.
+import { settlesWithin } from "../../process/clock.ts";
 import { cancelled } from "../../protocol/cancelled.ts";
 import { controlVersion } from "../../protocol/control-lines.ts";
 import { UserError } from "../../protocol/error-codes.ts";
@@ -26,13 +26,13 @@ import { abilitiesOf, Questions } from "./questions.ts";
 import type { LiveOptions, LiveSession } from "./session.ts";
 import { TurnwiseSession } from "./turnwise-session.ts";
 
-/** How long a CLI that has begun may take to answer `hello`, before it counts as one that does not know it. */
+/** How long a started CLI may take to answer `hello` before it is taken for one that does not support it. */
 const helloMs = 5000;
 
-/** How long a CLI may say nothing at all: one that waits for the end of its input would wait for ever. */
+/** How long a CLI may print nothing at all: a CLI that waits for the end of its input would wait forever. */
 const silenceMs = 60_000;
 
-/** Throws UserError with what keeps the session from beginning. */
+/** Opens a live session with an agent CLI. Throws a UserError if the session cannot start. */
 export async function openLive(options: LiveOptions = {}): Promise<LiveSession> {
   checkOptions("openLive", options, liveChecks);
   const driver = checkedDriver("openLive", { ...options, prompt: "" });
@@ -47,12 +47,12 @@ const tooOld: RunLoss = {
   reason: "This version of the CLI does not answer hello: each turn runs in its own process.",
 };
 
-/** How a run of our own CLI is opened by whoever has the whole of its request. */
+/** Options for a run of Courser's own CLI when the caller already has the whole request. */
 export type OwnOptions = Pick<LiveOptions, "human" | "attended" | "holdCalls" | "signal"> & {
   executable: readonly string[];
 };
 
-/** A run of our own CLI, from its request as it is. Throws UserError with what keeps the session from beginning. */
+/** Opens a run of Courser's own CLI from a complete request. Throws a UserError if the session cannot start. */
 export async function openOwn(request: RunRequest, given: OwnOptions): Promise<LiveSession> {
   const options: LiveOptions = { ...given, tool: "cursor", cwd: request.workspace };
   const cli = await cliOf(drivers.cursor, options, options.signal);
@@ -61,7 +61,7 @@ export async function openOwn(request: RunRequest, given: OwnOptions): Promise<L
   throw new UserError("NOT_SUPPORTED", `${given.executable.join(" ")} is too old to be handed a run: update it.`);
 }
 
-/** `handed`: what the run shall be, where it is not what the options say. Undefined: the CLI knows nothing of hosts. */
+/** `handed` is the run request to use instead of one from the options. Returns undefined if the CLI does not support hosts. */
 async function openHosted(
   options: LiveOptions,
   driver: AgentDriver,
@@ -74,13 +74,13 @@ async function openHosted(
   const connection = await connectionOf({ hooks, tools, mcpServers }, driver, signal ?? new AbortController().signal);
   if (connection) {
     const { ask, ...rest } = connection.connection;
-    // Where there is somebody to be asked, no program answers instead.
+    // If a human can be asked, no program answers in their place.
     request.connection = ask && !human ? { ...rest, ask } : rest;
   }
   const [command, ...first] = cli.words;
   const args = [...first, ...hostedFlags, ...(options.extraArgs ?? [])];
   let session: HostedSession | undefined;
-  /** What a callback throws ends the session, and is told as the reason. */
+  /** An error thrown by a callback ends the session and becomes its reason. */
   const fail = (message: string, cause: unknown) =>
     void session?.end(Object.assign(new UserError("CALLBACK_FAILED", message), { cause }));
   const child = startCli({
@@ -106,7 +106,7 @@ async function openHosted(
   void session.ended.then(() => connection?.close());
   if (child.pid !== 0) guarded("onStart", options.onStart, fail)({ pid: child.pid, command: [command!, ...args] });
   const speaksMs = Math.min(idleMs, silenceMs);
-  if (!(await happensWithin(Promise.race([session.heard, session.ended]), speaksMs))) {
+  if (!(await settlesWithin(Promise.race([session.heard, session.ended]), speaksMs))) {
     child.stop();
     await session.ended;
     throw new UserError(
@@ -119,7 +119,7 @@ async function openHosted(
 
 async function begun(session: HostedSession): Promise<LiveSession | undefined> {
   await Promise.race([session.begun, session.ended]);
-  await Promise.race([session.greeted, happensWithin(session.ended, helloMs)]);
+  await Promise.race([session.greeted, settlesWithin(session.ended, helloMs)]);
   if (session.endReason) {
     await session.ended;
     throw session.endReason;
@@ -131,7 +131,7 @@ async function begun(session: HostedSession): Promise<LiveSession | undefined> {
   throw userError(error.code, error.message);
 }
 
-/** What a CLI says that takes `hello` for a prompt, or does not know the flag. */
+/** Recognizes the errors of a CLI that takes `hello` for a prompt or does not know the flag. */
 function isStranger({ code, message }: { code: string; message: string }): boolean {
   if (code === "FRAME_SCHEMA" || code === "FRAME_MALFORMED") return true;
   return code === "USAGE" && /input-format|request-on-stdin/.test(message);

@@ -1,32 +1,39 @@
-// What a run asks, put to the human of this side: an answer for each, and none for what nobody waits for any more.
+// Passes the questions of a run to the caller's Human, and drops answers to questions that are no longer open.
 import { type HostAbility, hostAbilities } from "../../protocol/control-lines.ts";
 import type { Answer, Human, Question } from "../../protocol/run.ts";
 import type { LiveOptions } from "./session.ts";
 
 export class Questions {
   readonly #human: Human | undefined;
+  readonly #isLeft: boolean;
   readonly #open = new Map<string, AbortController>();
 
-  constructor(human: Human | undefined) {
+  /** With `isLeft`, questions that this human does not answer are left to others; otherwise the answer is no. */
+  constructor(human: Human | undefined, { isLeft = false } = {}) {
     this.#human = human;
+    this.#isLeft = isLeft;
   }
 
-  /** Somebody is thinking about an answer. */
+  /** True while an answer is pending. */
   get isAsking(): boolean {
     return this.#open.size > 0;
   }
 
-  /** Undefined: the question was closed before there was an answer. What the human throws is a no. */
-  async ask(question: Question): Promise<Answer | undefined> {
+  /**
+   * Returns undefined if the question was closed before it was answered, or is left to others. If the human throws, the
+   * answer is no. `isOpen` is checked first, for a reader that sees the question long after it was asked.
+   */
+  async ask(question: Question, isOpen = async () => true): Promise<Answer | undefined> {
     const human = this.#human;
-    if (!human || human.answers?.includes(question.type) === false) return { type: "no" };
+    if (!human || human.answers?.includes(question.type) === false) return this.#isLeft ? undefined : { type: "no" };
     const abort = new AbortController();
     this.#open.set(question.id, abort);
     try {
+      if (!(await isOpen()) || abort.signal.aborted) return undefined;
       const answer = await human.ask(question, abort.signal);
       return abort.signal.aborted ? undefined : answer;
     } catch (error) {
-      if (abort.signal.aborted) return undefined;
+      if (abort.signal.aborted || this.#isLeft) return undefined;
       const reason = error instanceof Error ? error.message : String(error);
       return { type: "no", ...(reason !== "" && { reason }) };
     } finally {
@@ -44,7 +51,7 @@ export class Questions {
   }
 }
 
-/** What a host of this human can do. */
+/** The abilities that a host with this human announces. */
 export function abilitiesOf(
   human: Human | undefined,
   {

@@ -1,4 +1,4 @@
-// LiveSession: a run in another process, what it is given to begin with, and what every kind of it does alike.
+// LiveSession: a live run in another process, its options, and the behaviour that all kinds of live session share.
 import { cancelled } from "../../protocol/cancelled.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import { imageKind, largestImage } from "../../protocol/image.ts";
@@ -10,25 +10,27 @@ import type { RunEvent } from "../run-event.ts";
 import type { StartOptions } from "../start-options.ts";
 import type { UnifiedTool } from "../unified.ts";
 
-/** As of `LiveRun`, with calls named as in every other event of the SDK. */
+/** A numbered event, as of `LiveRun`, with tool calls named as in every other event of the SDK. */
 export type LiveEvent = Omit<Recorded, "event"> & { event: RunEvent };
 
+/** A session with an agent CLI that can be controlled while it runs. */
 export interface LiveSession extends LiveRun {
   readonly tool: UnifiedTool;
-  /** What could not be carried over to this CLI: options, and things that cannot be done to it. */
+  /** Options and operations that this CLI does not support. */
   readonly losses: readonly RunLoss[];
-  /** Never rejects. Resolves when the process, and all that it started, is gone. */
+  /** Never rejects. Resolves when the process and all its child processes are gone. */
   readonly ended: Promise<LiveEnd>;
   events(from?: number): AsyncIterable<LiveEvent>;
-  /** A person came in front of the session: see `attended`. */
+  /** Reports that a person is now watching the session: see `attended`. */
   attend(): void;
-  /** With `holdCalls`: the call may run. `agent`: the subagent that made it. */
+  /** Lets a held call run (`holdCalls`). `agent` is the subagent that made it. */
   runCall(callId: string, agent?: string): void;
 }
 
-/** How the process ended: where there is one for each turn, the last of them. `error`: it was not closed, it failed. */
+/** How the process ended; if each turn has its own, the last one. `error` is set if it failed rather than was closed. */
 export type LiveEnd = Pick<RunFacts, "exitCode" | "signal" | "stderr" | "stages"> & { error?: RunError };
 
+/** The options of `openLive`. */
 export type LiveOptions = Pick<
   StartOptions,
   | "tool"
@@ -60,15 +62,15 @@ export type LiveOptions = Pick<
   | "onStdout"
   | "onStderr"
 > & {
-  /** Answers when no rule decides; trust is asked for before anything starts. Absent: such requests are denied. */
+  /** Answers questions that no rule decides; trust is asked for before anything starts. Without it, such requests are denied. */
   human?: Human | undefined;
-  /** A person is in front of the session, as at the terminal: commands that no rule speaks of are asked about instead of confined. */
+  /** A person is watching the session, as at the terminal: commands that no rule covers are asked about instead of confined. */
   attended?: boolean | undefined;
-  /** False: no events of subagents. */
+  /** Set to false to leave out events of subagents. */
   subagents?: boolean | undefined;
-  /** False: no live command output. */
+  /** Set to false to leave out live command output. */
   toolOutput?: boolean | undefined;
-  /** Each call waits for `runCall`. Only if one process of ours serves the session; otherwise calls run as they arrive. */
+  /** Each call waits for `runCall`. Needs Courser's CLI, in one process for the session; otherwise calls run as they arrive. */
   holdCalls?: boolean | undefined;
 };
 
@@ -85,7 +87,7 @@ export abstract class OpenSession extends RunElsewhere {
 
   protected abstract endAll(why: UserError): Promise<void>;
 
-  /** Both kinds of session name their calls before they are kept. */
+  /** The cast is safe: both kinds of session name their calls before they record them. */
   override events(from?: number): AsyncIterable<LiveEvent> {
     return super.events(from) as AsyncIterable<LiveEvent>;
   }
@@ -94,7 +96,7 @@ export abstract class OpenSession extends RunElsewhere {
     return this.end(new UserError("INTERRUPTED", "The run was closed."));
   }
 
-  /** What is open ends with this reason. */
+  /** Ends everything that is open with this reason. */
   end(why: UserError): Promise<void> {
     this.closing ??= this.endAll(why);
     return this.closing;
@@ -112,7 +114,7 @@ export abstract class OpenSession extends RunElsewhere {
   }
 }
 
-/** Why a prompt cannot be sent: such a line would be the end of the process, and not only of its turn. */
+/** Why a prompt cannot be sent: an invalid line would end the whole process, not only its turn. */
 function promptFault({ text, data, images = [] }: Prompt): UserError | undefined {
   if (typeof text !== "string") return new UserError("USAGE", "A prompt is an object: send({ text: '…' }).");
   if (text.trim() === "" && data === undefined && images.length === 0)

@@ -1,21 +1,28 @@
-// TurnwiseSession: the same for CLIs that cannot be spoken to while they work. Each turn is a process that resumes the
-// session of the one before.
+// TurnwiseSession: a live session with a CLI that accepts no input while it works. Each turn is a process that resumes the
+// session of the previous one.
 import { isObject } from "../../json/object.ts";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import { failedTurn, type OpenPrompt } from "../../protocol/prompts.ts";
-import type { LiveRun, PermissionMode, Prompt, ReasoningEffort, Sent, TurnEnding } from "../../protocol/run.ts";
+import type {
+  PermissionMode as LiveMode,
+  LiveRun,
+  Prompt,
+  ReasoningEffort,
+  Sent,
+  TurnEnding,
+} from "../../protocol/run.ts";
 import type { RunOrder } from "../../protocol/run-elsewhere.ts";
 import { derived } from "../../protocol/stream-json.ts";
 import type { ForeignCarried } from "../drivers/carry.ts";
-import type { AgentDriver, RunLoss, SdkPermissionMode } from "../drivers/driver.ts";
+import type { AgentDriver, PermissionMode, RunLoss } from "../drivers/driver.ts";
 import type { FoundCli } from "../find-cli.ts";
 import type { RunResult } from "../outcome.ts";
 import { start } from "../run.ts";
 import { checkWords, requestOf } from "../start-options.ts";
 import { type LiveEnd, type LiveOptions, type LiveSession, OpenSession } from "./session.ts";
 
-/** What a session cannot do where each turn has a process of its own, and why. No call of it passes in silence. */
+/** Operations that are impossible when each turn has its own process, and why. Calling one throws. */
 const impossible = {
   background: "A command of a running turn cannot be reached from outside.",
   compact: "Its conversation cannot be made shorter from outside.",
@@ -25,9 +32,9 @@ const impossible = {
   names: "It does not tell which commands, skills and subagents it has.",
 } satisfies Partial<Record<keyof LiveRun, string>>;
 
-const possibleModes = ["default", "force", "plan"] as const satisfies SdkPermissionMode[];
+const possibleModes = ["default", "force", "plan"] as const satisfies PermissionMode[];
 
-/** Before anything is done: what the options ask for in vain, and what calls there is no use for. */
+/** The losses known before anything runs: options without effect, and operations that are impossible. */
 function turnwiseLosses({ human, subagents, toolOutput, holdCalls }: LiveOptions): RunLoss[] {
   const reasons = {
     steer: "A running turn cannot be told anything: it becomes the next prompt.",
@@ -48,7 +55,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
   readonly #program: string;
   #sessionId: string | undefined;
   #initShown: string | undefined;
-  #mode: PermissionMode | undefined;
+  #mode: LiveMode | undefined;
   #isModeNew = false;
   #model: string | undefined;
   #isModelNew = false;
@@ -57,7 +64,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
   #last: LiveEnd = { exitCode: null, signal: "", stderr: "", stages: [] };
   #tellEnd: (end: LiveEnd) => void = () => {};
 
-  /** Throws UserError for options that this CLI must not be run without. */
+  /** Throws a UserError for options that must not be ignored and that this CLI does not support. */
   constructor({ driver, cli, options, losses }: TurnwiseParts) {
     const made = driver.command(requestOf({ ...options, prompt: "" }, undefined, false), cli);
     super(driver, [...losses, ...turnwiseLosses(options), ...made.losses]);
@@ -70,7 +77,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
     this.endOnAbort(options.signal, this.ended);
   }
 
-  /** Empty until the CLI said it, which is in its first turn. */
+  /** Empty until the CLI has reported the id, in its first turn. */
   get chatId(): string {
     return this.#sessionId ?? "";
   }
@@ -90,10 +97,10 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
   /** Does nothing: CLIs that run one process for each turn cannot ask a person. */
   attend(): void {}
 
-  /** Calls of other CLIs cannot be held. */
+  /** Does nothing: calls of other CLIs cannot be held. */
   runCall(): void {}
 
-  override setMode(mode: PermissionMode): void {
+  override setMode(mode: LiveMode): void {
     this.#modeFor(mode);
     this.#isModeNew = true;
     this.#mode = mode;
@@ -107,7 +114,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
     this.#model = model;
   }
 
-  /** What could be told it has methods of its own above. */
+  /** Refuses every order: the possible ones have methods of their own above. */
   protected tell({ type }: RunOrder): never {
     const why = impossible[type as keyof typeof impossible];
     throw new UserError("NOT_SUPPORTED", `${type} is not possible with ${this.#program}. ${why}`);
@@ -131,7 +138,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
   protected pass(): void {
     this.#working ??= this.#workThrough().finally(() => {
       this.#working = undefined;
-      if (this.prompts.nextWaiting() && !this.stopped) this.pass(); // it came in the moment between the last look and this one
+      if (this.prompts.nextWaiting() && !this.stopped) this.pass(); // it arrived after the last check
     });
   }
 
@@ -173,7 +180,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
     this.prompts.end(item, "told", ending);
   }
 
-  /** One `init`, one `user` for each prompt, whatever a CLI says of them. Without an event: there are no more. */
+  /** Records one `init` and one `user` for each prompt, whatever the CLI reports. Called without an event at the end of the turn. */
   #show(event: AgentEvent | undefined, turn: { text: string; isTold: boolean }): void {
     if (event?.type === "init") {
       this.#sessionId = event.sessionId || this.#sessionId;
@@ -189,7 +196,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
     if (event) this.log.append(withoutLine(event));
   }
 
-  #modeFor(mode: PermissionMode): SdkPermissionMode {
+  #modeFor(mode: LiveMode): PermissionMode {
     const known = possibleModes.find((each) => each === mode);
     if (known !== undefined) return known;
     throw new UserError(
@@ -224,7 +231,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
       if (typeof image === "string") return image;
       throw new UserError("NOT_SUPPORTED", `${this.#program} takes images by their paths.`);
     });
-    const mode: SdkPermissionMode | undefined = this.#mode && this.#modeFor(this.#mode);
+    const mode: PermissionMode | undefined = this.#mode && this.#modeFor(this.#mode);
     const isFollowUp = this.#sessionId !== undefined;
     return {
       ...same,
@@ -239,7 +246,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
   }
 }
 
-/** Events of a session are kept: what their lines said beyond them is not, but for the names of calls. */
+/** Recorded events do not keep the CLI's original line, except for the names of calls. */
 function withoutLine(event: AgentEvent): AgentEvent {
   if (!isObject(event.carried) || !("codec" in event.carried)) return event;
   const { carried, ...rest } = event;

@@ -1,4 +1,4 @@
-// Content of Claude Code's messages: blocks of the vendor's API -> unified blocks.
+// Converts the content of Claude Code's messages, which are blocks of the vendor's API, to unified blocks.
 
 import { isObject, type JsonObject } from "../../json/object.ts";
 import { unifiedToolName } from "../tool-names.ts";
@@ -11,7 +11,7 @@ import {
 } from "../unified.ts";
 import { countAt, type Losses, pictureKinds, textAt } from "./session.ts";
 
-/** What the user says, and what tools answered. */
+/** The user's text, and the results of tools. */
 export function userBlocks(content: unknown, losses: Losses): UnifiedContent[] {
   if (typeof content === "string") return content.trim() === "" ? [] : [{ type: "text", text: content }];
   return blocksIn(content).flatMap((block): UnifiedContent[] => {
@@ -27,7 +27,7 @@ export function userBlocks(content: unknown, losses: Losses): UnifiedContent[] {
   });
 }
 
-/** What the model says and calls. */
+/** The model's text, thinking and tool calls. */
 export function answerBlocks(content: unknown, losses: Losses): UnifiedContent[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   return blocksIn(content).flatMap((block): UnifiedContent[] => {
@@ -50,7 +50,7 @@ export function answerBlocks(content: unknown, losses: Losses): UnifiedContent[]
         losses.add("hosted_call");
         return [];
       default:
-        // Results of what the servers ran are counted with their calls.
+        // Results of tools that the vendor's servers ran are counted with their calls.
         if (typeof block.type === "string" && block.type.endsWith("_tool_result")) return [];
         return plainBlocks(block, losses);
     }
@@ -76,7 +76,7 @@ function plainBlocks(block: JsonObject, losses: Losses): (UnifiedTextBlock | Uni
   return [];
 }
 
-/** Some thoughts have nothing but a signature. */
+/** Some thinking blocks have only a signature. */
 function thought(block: JsonObject, losses: Losses): UnifiedContent[] {
   const thinking = textAt(block, "thinking") ?? "";
   if (thinking === "") {

@@ -1,19 +1,19 @@
-// The tree of a Claude Code session: which of its entries lead to where the conversation stands now.
+// Finds the active branch in the tree of entries of a Claude Code session.
 import { isObject, type JsonObject } from "../../json/object.ts";
 import { textAt } from "./session.ts";
 
 export type TreeEntry = JsonObject & { uuid: string; type: string };
 
 export type Branch = {
-  /** In the order in which they were written. */
+  /** The entries in the order in which they were written. */
   entries: TreeEntry[];
-  /** The last place where the model's context was shortened. */
+  /** The last place where the conversation was compacted. */
   boundary?: TreeEntry;
-  /** How many messages are not on it. */
+  /** The number of messages on abandoned branches. */
   givenUp: number;
 };
 
-/** The way to the last entry that was said. It goes on behind a shortening, whose entry begins a new tree. */
+/** The path to the last message. It includes what precedes a compaction, whose entry begins a new tree. */
 export function activeBranch(written: readonly TreeEntry[]): Branch {
   const order = new Map<string, number>();
   const byUuid = new Map<string, TreeEntry>();
@@ -37,14 +37,14 @@ export function activeBranch(written: readonly TreeEntry[]): Branch {
   function parentOf(entry: TreeEntry): TreeEntry | undefined {
     const named = entry.parentUuid ?? entry.logicalParentUuid;
     if (typeof named !== "string" && entry.subtype !== "compact_boundary") return undefined;
-    // A parent that is not in the file: what was written just before it stands in.
+    // If the parent is not in the file, the entry written just before stands in for it.
     return byUuid.get(String(named)) ?? all[order.get(entry.uuid)! - 1];
   }
 }
 
 /**
- * Calls made together are lines of one message, and each result hangs on its own call, so that the way to a leaf passes
- * by the others: whatever belongs to a message on the way is on it too.
+ * Parallel calls are lines of one message, and each result is a child of its own call, so the path to a leaf misses the
+ * others: adds everything that belongs to a message on the path.
  */
 function addSiblings(way: Set<TreeEntry>, all: readonly TreeEntry[]): void {
   const messageIds = new Set<string>();

@@ -1,4 +1,4 @@
-// Sessions of Claude Code: JSON Lines that form a tree, of which one way from the root to a leaf is the conversation.
+// Reads sessions of Claude Code: JSON Lines that form a tree, in which one path from root to leaf is the conversation.
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isObject, type JsonObject } from "../../json/object.ts";
@@ -21,7 +21,7 @@ function isEntry(value: unknown): boolean {
   return isObject(value) && "parentUuid" in value && typeof value.sessionId === "string";
 }
 
-/** Lines that say nothing of the conversation: titles, costs, what was undone, how requests were made. */
+/** Types of lines that are not part of the conversation: titles, costs, undo data, request details. */
 const bookkeeping =
   /^(summary|custom-title|ai-title|last-prompt|mode|permission-mode|file-history-snapshot|file-history-delta|queue-operation|cost-state|tools-used|atis-latch|api-request|api-request-blob|api-request-shape|agent-name|agent-color|agent-setting|pr-link|tag|progress|attribution-snapshot|content-replacement|worktree-state|task-summary|marble-origami-commit)$/;
 
@@ -48,7 +48,7 @@ function read(path: string): ReadSession {
       else if (!bookkeeping.test(String(value.type))) losses.add("unknown");
     }),
   );
-  // A file of a sub-agent has nothing but a side chain.
+  // The file of a sub-agent contains only a side chain.
   const { entries, boundary, givenUp } = activeBranch(main.length > 0 ? main : side);
   losses.add("branch", givenUp);
   if (main.length > 0) losses.add("subagent", side.filter(isSaid).length + subagentMessages(path));
@@ -89,7 +89,7 @@ function preservedUuids(boundary: TreeEntry | undefined): string[] {
   return isObject(kept) && Array.isArray(kept.uuids) ? kept.uuids.map(String) : [];
 }
 
-/** Lines of a sub-agent carry the id of the session that it worked for: its file has a name of its own. */
+/** Lines of a sub-agent carry the id of its parent session, so its own id is the name of its file. */
 function idOf(path: string, entries: readonly TreeEntry[]): string {
   const name = basename(path, ".jsonl");
   return /^[0-9a-f-]{36}$/i.test(name) ? name : (textAt(entries.at(-1), "sessionId") ?? name);
@@ -100,7 +100,7 @@ function modelOf(messages: readonly UnifiedMessage[]): { model?: string } {
   return model === undefined ? {} : { model };
 }
 
-/** Newer versions keep the work of sub-agents in files beside the session. */
+/** Newer versions keep the work of sub-agents in files next to the session. */
 function subagentMessages(path: string): number {
   const folder = join(dirname(path), basename(path, ".jsonl"), "subagents");
   let count = 0;
@@ -116,7 +116,7 @@ function subagentMessages(path: string): number {
   return count;
 }
 
-/** Entries -> messages. An answer is written as one line a block; all lines of a message id are one message. */
+/** Converts entries to messages. An answer is written as one line per block; all lines with the same message id are one message. */
 function conversation(
   entries: readonly TreeEntry[],
   losses: Losses,
@@ -124,7 +124,7 @@ function conversation(
 ): UnifiedMessage[] {
   const messages: UnifiedMessage[] = [];
   const answers = new Map<string, UnifiedMessage>();
-  /** A slash command was typed: it stays as its line. The note after one of the user's own making is what it stands for. */
+  /** A slash command was just typed and is kept as its line. For a user-defined command, the note that follows is its prompt. */
   let command = false;
   for (const [index, entry] of entries.entries()) {
     const timestamp = timeOf(entry.timestamp) ?? messages.at(-1)?.timestamp ?? 0;
@@ -136,7 +136,7 @@ function conversation(
       if (isSummary(entry) && !options.summaries) continue;
       const kind: UserKind = isSummary(entry) ? "prompt" : kindOf(entry, command);
       command = kind === "command" && !isLocal(entries, index);
-      // What the CLI did by itself the model was not told.
+      // The model never saw what the CLI did by itself.
       if (kind === "command" && !command && options.isContext) continue;
       if (kind !== "prompt" && kind !== "command") {
         losses.add(lossOfKind[kind]);
@@ -175,7 +175,7 @@ function conversation(
     if (known) {
       known.content.push(...content);
       known._original = [...(Array.isArray(known._original) ? known._original : [known._original]), entry];
-      // Each line repeats the usage of the whole message; the last knows best.
+      // Each line repeats the usage of the whole message; the last one is final.
       if (usage) known.usage = usage;
       return;
     }
@@ -202,7 +202,7 @@ function plainText(entry: TreeEntry | undefined): string {
   return Array.isArray(content) ? content.map((block) => textAt(block, "text") ?? "").join("\n") : "";
 }
 
-/** `local`: what the user ran without the model. */
+/** `local` is what the user ran without the model. */
 type UserKind = "prompt" | "command" | "local" | "note" | "interrupted";
 
 const lossOfKind = { local: "command", note: "context", interrupted: "notice" } as const;
@@ -217,7 +217,7 @@ function kindOf(entry: TreeEntry, afterCommand: boolean): UserKind {
   return afterCommand ? "prompt" : "note";
 }
 
-/** Commands of the CLI itself print something; those of the user's own making go to the model. */
+/** Built-in commands print something; user-defined commands go to the model. */
 function isLocal(entries: readonly TreeEntry[], index: number): boolean {
   const next = entries.slice(index + 1).find(({ type }) => type === "user" || type === "assistant");
   return next === undefined || /^<local-command-std(out|err)>/.test(plainText(next).trimStart());
@@ -230,7 +230,7 @@ function commandLine(entry: TreeEntry): string {
   return `${name} ${given}`.trim();
 }
 
-/** What the user typed while the agent worked. */
+/** What the user typed while the agent was working. */
 function queuedPrompt(entry: TreeEntry): unknown {
   const { attachment } = entry;
   if (!isObject(attachment) || attachment.type !== "queued_command" || attachment.isMeta === true) return undefined;

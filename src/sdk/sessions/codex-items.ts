@@ -1,4 +1,4 @@
-// Response items of Codex -> unified messages: what belongs to one answer of the model becomes one message.
+// Converts Codex's response items to unified messages; items of one model answer become one message.
 
 import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
 import { unifiedToolName } from "../tool-names.ts";
@@ -18,7 +18,7 @@ export class CodexConversation {
   readonly messages: UnifiedMessage[] = [];
   hasEncryptedSummary = false;
   readonly #losses: Losses;
-  /** The names of calls, by id. */
+  /** The tool names of calls, by call id. */
   readonly #calls = new Map<string, string>();
   #count = 0;
 
@@ -43,7 +43,7 @@ export class CodexConversation {
   ): void {
     if (content.length === 0) return;
     const last = this.messages.at(-1);
-    // Items of one answer, and results of one round, stand together.
+    // Items of one answer, and results of one round, are merged.
     const isSame = last?.role === role && (role === "assistant" || (areResults(last.content) && areResults(content)));
     if (isSame) {
       last.content.push(...content);
@@ -70,13 +70,13 @@ export class CodexConversation {
     return this.#calls.get(callId);
   }
 
-  /** Said after each answer, sometimes twice. */
+  /** Codex reports usage after each answer, sometimes twice. */
   addUsage(counts: unknown): void {
     const answer = this.messages.findLast((message) => message.role === "assistant");
     if (answer && !answer.usage && isObject(counts)) answer.usage = usageOf(counts);
   }
 
-  /** Takes the last turns away; returns how many messages went. */
+  /** Removes the last turns and returns the number of messages removed. */
   dropTurns(turns: number): number {
     const before = this.messages.length;
     for (let left = turns; left > 0 && this.messages.length > 0; left--) {
@@ -91,7 +91,7 @@ function areResults(content: readonly UnifiedContent[]): boolean {
   return content.every((block) => block.type === "tool_result");
 }
 
-/** Vendors count cached tokens among those that went in; here they are counted apart. */
+/** Codex includes cached tokens in its input tokens; here they are counted separately. */
 function usageOf(counts: JsonObject): UnifiedUsage {
   const cacheReadTokens = countAt(counts, "cached_input_tokens");
   const cacheWriteTokens = countAt(counts, "cache_write_input_tokens");
@@ -106,7 +106,7 @@ function usageOf(counts: JsonObject): UnifiedUsage {
 
 type ItemTaker = (to: CodexConversation, item: JsonObject, facts: ItemInfo) => void;
 
-/** Items that carry nothing of the conversation. */
+/** Items that are not part of the conversation. */
 const silent = /^(ghost_snapshot|tool_search_output|other)$/;
 
 const takers = new Map<string, ItemTaker>(
@@ -156,11 +156,11 @@ function takeMessage(to: CodexConversation, item: JsonObject, facts: ItemInfo): 
   }
 }
 
-/** What begins like this is not a prompt. */
+/** A message that begins like this is not a prompt. */
 const notes =
   /^\s*(<(environment_context|user_instructions|permissions instructions|skills_instructions|collaboration_mode|turn_aborted|subagent_notification|user_shell_command|user_action|model_switch|skill|plugins_instructions)>|# AGENTS\.md instructions)/i;
 
-/** Newer versions say who put a message there; older ones are told by how it begins. */
+/** Newer versions state where a message comes from; in older ones its beginning has to tell. */
 function isNote(item: JsonObject): boolean {
   const metadata = item.internal_chat_message_metadata_passthrough;
   const kinds = isObject(metadata) ? metadata.content_item_kinds : undefined;
@@ -210,7 +210,7 @@ function takeOutput(to: CodexConversation, item: JsonObject, facts: ItemInfo): v
 
 type CallResult = { content: string | (UnifiedTextBlock | UnifiedImageBlock)[]; is_error: boolean };
 
-/** Text, blocks, or an object around them; commands put how they ended in front of what they printed. */
+/** Accepts text, blocks, or an object around them; for commands, the exit status precedes the output. */
 function resultOf(output: unknown, name: string, to: CodexConversation): CallResult {
   if (isObject(output)) {
     const inner = resultOf(output.content ?? output.content_items ?? "", name, to);
@@ -232,7 +232,7 @@ function resultOf(output: unknown, name: string, to: CodexConversation): CallRes
 const shellHead =
   /^((?:(?:Chunk ID|Wall time|Process exited with code|Exit code|Original token count|Total output lines|Command)\b.*\n)+)Output:\n/;
 
-/** How a command ended stands above what it printed, sometimes twice. */
+/** Separates the exit status, which precedes the output, sometimes twice. */
 function shellResult(text: string): CallResult {
   let printed = text;
   let head = "";

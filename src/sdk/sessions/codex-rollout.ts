@@ -1,26 +1,26 @@
-// The file that Codex keeps of a thread while it works: what it holds of a turn beyond the stream, which tells the usage of all
-// turns together, and of changed files only their names.
+// Reads Codex's rollout file while Codex works, for details that its stream lacks: the stream only has the usage of all
+// turns together, and only the names of changed files.
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isObject, type JsonObject, tryParse } from "../../json/object.ts";
 import { codexReader } from "./codex.ts";
 import { textAt } from "./session.ts";
 
-/** It is written beside the stream, and may be a moment behind it. */
+/** The file is written alongside the stream, and may lag behind it for a moment. */
 const waitMs = 300;
 const stepMs = 10;
 
 export class CodexRollout {
   readonly #folder: string;
   readonly #since: number;
-  /** Changes of files that nobody has asked for, in order. */
+  /** File changes that have not been asked for yet, in order. */
   readonly #changes: { path: string; change: JsonObject }[] = [];
   #path: string | undefined;
   #offset = 0;
   #rest = "";
   #before: JsonObject | undefined;
 
-  /** `since`: when the turn began. */
+  /** `since` is when the turn began. */
   constructor(env: NodeJS.ProcessEnv, since: number) {
     this.#folder = codexReader.folder(env);
     this.#since = since;
@@ -34,7 +34,7 @@ export class CodexRollout {
     this.#rest = "";
   }
 
-  /** What was done to a file: `{ type: "add", content }`, `{ type: "update", unified_diff }`, … */
+  /** Returns the change of a file: `{ type: "add", content }`, `{ type: "update", unified_diff }`, … */
   async changeOf(path: string): Promise<JsonObject | undefined> {
     for (let waited = 0; waited <= waitMs; waited += stepMs) {
       this.#readOn();
@@ -46,7 +46,7 @@ export class CodexRollout {
     return undefined;
   }
 
-  /** What the thread had used up before this turn, as it counts. Undefined: it does not say. */
+  /** The thread's token usage before this turn, in Codex's format; undefined if unknown. */
   usageBefore(): JsonObject | undefined {
     this.#readOn();
     return this.#before;

@@ -1,4 +1,4 @@
-// Sessions of Codex: a rollout, which is a log of response items and events; older ones are bare response items.
+// Reads sessions of Codex: a rollout, which is a log of response items and events; older files have bare response items.
 import { basename, join } from "node:path";
 import { isObject, type JsonObject } from "../../json/object.ts";
 import { CodexConversation } from "./codex-items.ts";
@@ -20,7 +20,7 @@ function isLine(value: JsonObject): boolean {
   return lineTypes.test(String(value.type)) && isObject(value.payload);
 }
 
-/** The first line of the older form. */
+/** The first line of the older format. */
 function isOldHeader(value: JsonObject): boolean {
   return value.type === undefined && typeof value.id === "string" && "timestamp" in value && "instructions" in value;
 }
@@ -32,7 +32,7 @@ type ReadState = {
   model?: string;
   at: number;
   history: CodexConversation;
-  /** What the model is told since its context was last shortened. */
+  /** What the model has been given since the last compaction. */
   context?: CodexConversation;
   losses: Losses;
 };
@@ -68,7 +68,7 @@ const takers = new Map<unknown, LineTaker>(
   Object.entries({
     session_meta: takeMeta,
     response_item(state, payload, metadata) {
-      // The summary that the model was asked for is not part of the conversation: it comes again with `compacted`.
+      // The summary that the model wrote is not part of the conversation: it appears again in `compacted`.
       const isSummary = isObject(metadata) && metadata.compaction_output === true;
       if (!isSummary) takeItem(state, payload);
     },
@@ -82,7 +82,7 @@ const takers = new Map<unknown, LineTaker>(
   } satisfies Record<string, LineTaker>),
 );
 
-/** A fork repeats the lines of the session it comes from, its head included. */
+/** A fork repeats the lines of its source session, including the header, so only the first header counts. */
 function takeMeta(state: ReadState, meta: JsonObject): void {
   if (state.id !== undefined) return;
   state.id = textAt(meta, "id") ?? textAt(meta, "session_id");
@@ -105,7 +105,7 @@ function takeCompacted(state: ReadState, payload: JsonObject): void {
     const text = textAt(payload, "message") ?? "";
     if (text !== "") context.add({ type: "message", role: "user", content: [{ type: "input_text", text }] }, facts);
   }
-  // Nobody but the vendor can read an encrypted summary, and without it the rest makes no sense.
+  // Only the vendor can read an encrypted summary, and without it the rest makes no sense.
   if (context.hasEncryptedSummary) {
     state.losses.add("compaction");
     delete state.context;

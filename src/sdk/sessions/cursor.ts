@@ -1,4 +1,4 @@
-// Chats in store.db, ours and the original's, as sessions of unified messages.
+// Reads chats in store.db, of Courser and of cursor-agent, as sessions of unified messages.
 import { basename, dirname, join, resolve } from "node:path";
 import { readMetadata, readWhatIsLeft } from "../../store/chats/read-chat.ts";
 import { configDir } from "../../store/config-dir.ts";
@@ -10,13 +10,13 @@ export const cursorReader: SessionReader = {
   tool: "cursor",
   folder: (env) => join(configDir(env), "chats"),
   list: (folder) => filesBelow(folder, (path) => basename(path) === "store.db", 2),
-  // A database, not lines.
+  // The file is a database, not JSON Lines.
   recognises: () => false,
   workspaceOf: (path) => readMetadata(folderOf(path)).workspace,
   read,
 };
 
-/** `path`: the store, or the folder that holds it. */
+/** `path` is the database or its folder. */
 function read(path: string): ReadSession {
   const folder = folderOf(path);
   const record = readWhatIsLeft(folder, { events: true });

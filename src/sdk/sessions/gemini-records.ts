@@ -1,4 +1,4 @@
-// Messages of Gemini CLI -> unified messages. A call carries its own result, which often comes a second time.
+// Converts Gemini CLI's messages to unified messages. A call includes its own result, which often appears a second time.
 
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { Usage } from "../../protocol/event.ts";
@@ -20,16 +20,17 @@ export function isSpoken({ type }: MessageRecord): boolean {
 
 export function geminiMessages(records: readonly MessageRecord[], losses: Losses): UnifiedMessage[] {
   const messages: UnifiedMessage[] = [];
-  /** Calls that have their result. Ids are used anew by later answers. */
+  /** Calls that already have their result. Later answers reuse ids. */
   const answered = new Set<string>();
   let afterNote = false;
   for (const record of records) {
     const timestamp = timeOf(record.timestamp) ?? messages.at(-1)?.timestamp ?? 0;
     const facts = { id: record.id, timestamp, tool: "gemini" as const, _original: record };
-    const isNote: boolean = record.type === "user" ? noteIn(textOf(record.content)) : afterNote && isThanks(record);
+    const isNote: boolean =
+      record.type === "user" ? noteIn(contentText(record.content)) : afterNote && isThanks(record);
     afterNote = isNote;
     if (record.type === "user") {
-      const text = textOf(record.content).trimStart();
+      const text = contentText(record.content).trimStart();
       if (isNote) losses.add("context");
       else if (/^[/?]\w*(\s|$)/.test(text)) losses.add("command");
       else say(facts, "user", userBlocks(record, answered, losses));
@@ -57,14 +58,14 @@ export function geminiMessages(records: readonly MessageRecord[], losses: Losses
   }
 }
 
-/** What the CLI tells its model before the first prompt. */
+/** True for what the CLI tells its model before the first prompt. */
 function noteIn(text: string): boolean {
   return /^\s*(<(session_context|hook_context)>|This is the Gemini CLI\b)/.test(text);
 }
 
-/** Older versions let the model thank for it. */
+/** In older versions the model acknowledges that context. */
 function isThanks(record: MessageRecord): boolean {
-  return textOf(record.content).startsWith("Got it. Thanks for the context");
+  return contentText(record.content).startsWith("Got it. Thanks for the context");
 }
 
 function partsOf(content: unknown): JsonObject[] {
@@ -73,7 +74,7 @@ function partsOf(content: unknown): JsonObject[] {
   return list.map((part) => (typeof part === "string" ? { text: part } : part)).filter(isObject);
 }
 
-function textOf(content: unknown): string {
+function contentText(content: unknown): string {
   return partsOf(content)
     .map((part) => textAt(part, "text") ?? "")
     .join("");
@@ -81,7 +82,7 @@ function textOf(content: unknown): string {
 
 function userBlocks(record: MessageRecord, answered: Set<string>, losses: Losses): UnifiedContent[] {
   const blocks: UnifiedContent[] = [];
-  /** The result that pictures belong to; null: one that is known already. */
+  /** The result that images belong to; null if that result was already known. */
   let result: UnifiedToolResultBlock | null | undefined;
   for (const part of partsOf(record.content)) {
     if (isObject(part.functionResponse)) {
@@ -148,7 +149,7 @@ function resultOfCall(call: JsonObject, losses: Losses): UnifiedToolResultBlock 
   let result: UnifiedToolResultBlock | undefined;
   for (const part of partsOf(call.result)) {
     if (isObject(part.functionResponse)) {
-      // The list may hold the results of its neighbours.
+      // The list may include results of neighbouring calls.
       if (part.functionResponse.id !== undefined && String(part.functionResponse.id) !== id) continue;
       result = resultBlock(id, part.functionResponse);
     } else if (typeof part.text === "string") {
@@ -178,7 +179,7 @@ function resultBlock(id: string, { name, response }: JsonObject): UnifiedToolRes
   };
 }
 
-/** A command's output comes with a frame around it, and notes below it. */
+/** Extracts the output of a command from its wrapper and the notes below it. */
 function shellOutput(text: string): { text: string; failed: boolean } {
   const inside = /^<untrusted_context>\n?([\s\S]*?)\n?<\/untrusted_context>\s*$/.exec(text)?.[1] ?? text;
   const [, printed = "", notes = ""] =

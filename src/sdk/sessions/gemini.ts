@@ -1,4 +1,4 @@
-// Sessions of Gemini CLI: a log of changes to a list of messages, or (older) the list itself; and saved checkpoints.
+// Reads sessions of Gemini CLI: a log of changes to a list of messages, the list itself (older versions), or saved checkpoints.
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isObject, type JsonObject } from "../../json/object.ts";
@@ -21,7 +21,7 @@ function isHead(value: JsonObject): boolean {
   return typeof value.sessionId === "string" && typeof value.projectHash === "string";
 }
 
-/** What `/chat save` writes: the conversation as the vendor's API takes it. */
+/** What `/chat save` writes: the conversation in the format of the vendor's API. */
 function isContents(value: unknown): value is JsonObject[] {
   return (
     Array.isArray(value) &&
@@ -31,12 +31,12 @@ function isContents(value: unknown): value is JsonObject[] {
   );
 }
 
-/** logs.json: what was typed, and nothing else. */
+/** logs.json, which contains only the prompts. */
 function isPromptLog(value: unknown): value is JsonObject[] {
   return Array.isArray(value) && isObject(value[0]) && "sessionId" in value[0] && "messageId" in value[0];
 }
 
-/** The list as it is now, and everything that was ever in it but for what was rewound. */
+/** `current` is the list as it is now; `all` is everything that was ever in it, except what was rewound. */
 type SessionLog = { facts: JsonObject; current: string[]; all: Map<string, MessageRecord> };
 
 function read(path: string): ReadSession {
@@ -85,7 +85,7 @@ function takeLine(log: SessionLog, line: unknown, losses: Losses): void {
   } else if (typeof line.id === "string") {
     put(log, { ...line, id: line.id });
   } else if (isHead(line)) {
-    // A resumed session begins with a head again; the first knows when it all began.
+    // A resumed session begins with another header; the first one has the start time.
     const { startTime, messages, ...facts } = line;
     log.facts = { startTime, ...log.facts, ...facts };
     if (Array.isArray(messages)) replaceAll(log, messages);
@@ -99,7 +99,7 @@ function put(log: SessionLog, record: MessageRecord): void {
   log.all.set(record.id, { ...log.all.get(record.id), ...record });
 }
 
-/** A list that is written anew repeats messages in a poorer form: what was known of them stays. */
+/** A rewritten list repeats messages in less detail, so the known versions are kept. */
 function replaceAll(log: SessionLog, messages: readonly unknown[]): void {
   log.current = [];
   for (const message of messages) {
@@ -110,7 +110,7 @@ function replaceAll(log: SessionLog, messages: readonly unknown[]): void {
   }
 }
 
-/** A message that is not there means all of them. */
+/** An unknown message id rewinds everything. */
 function rewind(log: SessionLog, id: string, losses: Losses): void {
   const place = Math.max(log.current.indexOf(id), 0);
   const gone = log.current.splice(place);
@@ -138,12 +138,12 @@ function takeWhole(log: SessionLog, value: unknown, losses: Losses): void {
   }
 }
 
-/** Older versions named the folder after the hash of the project's path, and said no more. */
+/** Older versions named the folder after the hash of the project's path, and stored nothing else about the project. */
 function isHashed(path: string, project: string): boolean {
   return basename(dirname(dirname(path))) === sha256(project);
 }
 
-/** Beside the chats stands where the project is. */
+/** A file next to the chats contains the project's path. */
 function projectRoot(path: string): string | undefined {
   try {
     return readFileSync(join(dirname(dirname(path)), ".project_root"), "utf8").trim() || undefined;

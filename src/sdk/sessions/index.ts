@@ -13,7 +13,7 @@ import type { SessionFile, SessionReader } from "./session.ts";
 
 export type { Loss, LossKind, ReadSession, SessionFile, SessionReader } from "./session.ts";
 
-/** Those of other CLIs. Ours is apart (cursor.ts): it loads the database. */
+/** Readers for other CLIs. The one for cursor is separate (cursor.ts) because it loads the database. */
 export const foreignReaders = {
   claude: claudeReader,
   codex: codexReader,
@@ -25,7 +25,7 @@ export type ForeignTool = keyof typeof foreignReaders;
 
 export const foreignTools = Object.keys(foreignReaders) as ForeignTool[];
 
-/** Whose session a file is, told by what is in it. */
+/** Detects which CLI a session file belongs to, from its content. */
 export function readerOf(path: string): SessionReader | undefined {
   const values = firstValues(path);
   return Object.values(foreignReaders).find((reader) => reader.recognises(values));
@@ -33,7 +33,7 @@ export function readerOf(path: string): SessionReader | undefined {
 
 export type ListedSession = SessionFile & { tool: ForeignTool };
 
-/** Every session of other CLIs on this machine, newest first. */
+/** Lists every session of other CLIs on this machine, newest first. */
 export function listForeignSessions(
   env: NodeJS.ProcessEnv,
   tools: readonly ForeignTool[] = foreignTools,
@@ -45,7 +45,7 @@ export function listForeignSessions(
   return found.sort((a, b) => b.updatedAt - a.updatedAt);
 }
 
-/** A file, a folder of sessions, or the id (or its beginning) of a session where its CLI keeps it. */
+/** Finds sessions by a file, a folder, or the id of a session (or its beginning) where its CLI keeps it. */
 export function findForeignSessions(
   what: string,
   env: NodeJS.ProcessEnv,
@@ -67,13 +67,13 @@ export function findForeignSessions(
   return found;
 }
 
-/** Those whose id this is, or begins so; newest first. */
+/** Finds sessions whose id equals or begins with `id`, newest first. */
 export function sessionsNamed(id: string, env: NodeJS.ProcessEnv, tools: readonly ForeignTool[]): ListedSession[] {
   const isIdLike = /^[\w-]{4,}$/.test(id);
   return isIdLike ? listForeignSessions(env, tools).filter(({ path }) => namesSession(path, id)) : [];
 }
 
-/** The id stands in the name of the file, alone or at its end: rollout-<time>-<id>.jsonl; or only its first eight digits. */
+/** The file name is the id or ends with it: rollout-<time>-<id>.jsonl; or it has only the first eight digits. */
 function namesSession(path: string, id: string): boolean {
   const name = path.replace(/^.*[\\/]/, "").replace(/\.jsonl?$/, "");
   const last = name.split(/[-_](?=[0-9a-f]{8}(?:-|$))/i).at(-1)!;

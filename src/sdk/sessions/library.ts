@@ -1,4 +1,4 @@
-// The sessions on this machine, of every CLI: list, load, search. The database is loaded where chats of ours are asked for.
+// Lists, loads and searches the sessions of every CLI on this machine. Loads the database only for chats of cursor.
 import { realpathSync } from "node:fs";
 import { UserError } from "../../protocol/error-codes.ts";
 import { isWord, termsIn } from "../../store/chats/search-terms.ts";
@@ -9,54 +9,58 @@ import { resultText, type UnifiedContent, type UnifiedMessage, type UnifiedTool 
 import { type ForeignTool, foreignReaders, type ListedSession, listForeignSessions, sessionsNamed } from "./index.ts";
 import type { ReadSession } from "./session.ts";
 
-/** What a list shows of a session. */
+/** A session as a list shows it. */
 export type SessionInfo = {
   tool: UnifiedTool;
-  /** The id that its own CLI knows it by: what `loadMessages` and `resume` take. */
+  /** The CLI's own id of the session, for `loadMessages` and `resume`. */
   id: string;
   title: string;
-  /** The file, or the folder, that holds it. */
+  /** The file or the folder that holds the session. */
   path: string;
-  /** Where it was worked, as far as it tells. */
+  /** The directory of the session, if it is recorded. */
   workspace?: string;
   model?: string;
   createdAt: number;
   updatedAt: number;
 };
 
+/** A session found by `searchSessions`. */
 export type SessionHit = SessionInfo & {
-  /** The place where most of the words stand, on one line. */
+  /** The passage with most of the words, on one line. */
   snippet: string;
 };
 
 type SessionScope = {
-  /** Of these CLIs only. */
+  /** Only sessions of these CLIs. */
   tool?: UnifiedTool | readonly UnifiedTool[] | undefined;
-  /** Of this workspace only. */
+  /** Only sessions of this directory. */
   cwd?: string | undefined;
-  /** The same, by the name that other SDKs have for it. */
+  /** Same as `cwd`, under the name that other SDKs use. */
   projectPath?: string | undefined;
-  /** Most sessions; default 50. */
+  /** The most sessions to return. Default: 50. */
   limit?: number | undefined;
-  /** Names the homes of the CLIs; default: the environment of this process. */
+  /** The environment that locates the CLIs' data. Default: the environment of this process. */
   env?: NodeJS.ProcessEnv | undefined;
 };
 
+/** The options of `listSessions`. */
 export type ListSessionsOptions = SessionScope;
+/** The options of `searchSessions`. */
 export type SearchSessionsOptions = SessionScope;
 
+/** The options of `loadSession` and `loadMessages`. */
 export type LoadSessionOptions = {
   tool: UnifiedTool;
-  /** The id, or the beginning of it where that is clear. */
+  /** The id, or an unambiguous beginning of it. */
   sessionId: string;
-  /** Where several fit, the session of this workspace is meant; default: the current directory. */
+  /** If several sessions match, the one of this directory is chosen. Default: the current directory. */
   cwd?: string | undefined;
-  /** Only a session of this workspace will do. */
+  /** Only a session of this directory is accepted. */
   projectPath?: string | undefined;
   env?: NodeJS.ProcessEnv | undefined;
 };
 
-/** Newest first. What cannot be read is left out. */
+/** Lists the sessions on this machine, newest first. Sessions that cannot be read are left out. */
 export async function listSessions(options: ListSessionsOptions = {}): Promise<SessionInfo[]> {
   checkOptions("listSessions", options, searchChecks);
   const { tools, env, workspace, limit } = settled(options);
@@ -74,7 +78,7 @@ export async function listSessions(options: ListSessionsOptions = {}): Promise<S
   return newestFirst(found).slice(0, limit);
 }
 
-/** A session whole: its messages, what its model is still told, and what could not be carried over. */
+/** Loads a whole session: its messages, the model's current context, and what could not be converted. */
 export async function loadSession(options: LoadSessionOptions): Promise<ReadSession> {
   checkOptions("loadSession", options, loadChecks, { example: "{ tool, sessionId }", required: "sessionId" });
   const { tool, sessionId, projectPath, cwd = projectPath ?? process.cwd(), env = process.env } = options;
@@ -106,12 +110,12 @@ export async function loadSession(options: LoadSessionOptions): Promise<ReadSess
   );
 }
 
-/** Its messages, in true order. */
+/** Loads the messages of a session, in order. */
 export async function loadMessages(options: LoadSessionOptions): Promise<UnifiedMessage[]> {
   return (await loadSession(options)).messages;
 }
 
-/** A chat of cursor-agent, ours or the original's. */
+/** Loads the messages of a chat of cursor-agent or of this package's CLI. */
 export async function loadCursorSession(
   sessionId: string,
   options: { cwd?: string | undefined; projectPath?: string | undefined; env?: NodeJS.ProcessEnv | undefined } = {},
@@ -119,7 +123,10 @@ export async function loadCursorSession(
   return loadMessages({ ...options, tool: "cursor", sessionId });
 }
 
-/** Sessions with all of these words; `"…"` is a phrase. Those of cursor the best first, then the others, newest first. */
+/**
+ * Finds sessions that contain all of these words; `"…"` is a phrase. Chats of cursor come first, best match first; then
+ * others, newest first.
+ */
 export async function searchSessions(text: string, options: SearchSessionsOptions = {}): Promise<SessionHit[]> {
   checkOptions("searchSessions", options, searchChecks);
   const { tools, env, workspace, limit } = settled(options);
@@ -132,7 +139,7 @@ export async function searchSessions(text: string, options: SearchSessionsOption
       import("../../store/chats/search.ts"),
       import("../../store/chats/list-chats.ts"),
     ]);
-    // Those of other workspaces are left out afterwards.
+    // Chats of other directories are filtered out afterwards.
     for (const { metadata, snippet } of searchChats(configDir(env), text, { limit: workspace ? 1000 : limit }))
       if (isIn(metadata.workspace, workspace)) hits.push({ ...chatInfo(metadata, shownTitle(metadata)), snippet });
   }
@@ -163,7 +170,7 @@ function isForeign(tool: UnifiedTool): tool is ForeignTool {
   return Object.hasOwn(foreignReaders, tool);
 }
 
-/** Read one by one, newest first; between two of them others may run. */
+/** Reads sessions one by one, newest first, and yields to the event loop in between. */
 async function* foreignSessions(
   tools: ReadonlySet<UnifiedTool>,
   env: NodeJS.ProcessEnv,
@@ -192,7 +199,7 @@ function isIn(place: string | undefined, workspace: string | undefined): boolean
   return workspace === undefined || (place !== undefined && (place === workspace || realPath(place) === workspace));
 }
 
-/** A session may speak of a folder that is gone. */
+/** Returns the path unchanged if it no longer exists, as a session's directory may not. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);
@@ -222,7 +229,7 @@ function newestFirst(sessions: readonly SessionInfo[]): SessionInfo[] {
   return [...sessions].sort((a, b) => b.updatedAt - a.updatedAt || (a.path < b.path ? -1 : 1));
 }
 
-/** What can be found of a message: what was said, what tools were told and what they answered. */
+/** The searchable text of a message: text, tool inputs and tool results. */
 function textIn({ content }: UnifiedMessage): string {
   return content.map(blockText).join("\n");
 }

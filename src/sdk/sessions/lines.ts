@@ -1,4 +1,4 @@
-// JSON Lines as other programs leave them on the disk: read piece by piece; what is damaged is counted and passed over.
+// Reads JSON Lines files of other programs in chunks; damaged lines are counted and skipped.
 import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { tryParse } from "../../json/object.ts";
@@ -7,10 +7,10 @@ import { systemErrorText } from "../../text/system-error.ts";
 import type { SessionFile } from "./session.ts";
 
 const pieceBytes = 1 << 20;
-/** A longer line is taken for damage. */
-const mostLineBytes = 256 << 20;
+/** A longer line is treated as damaged. */
+const maxLineBytes = 256 << 20;
 
-/** Calls `take` with each value in order, until it says "enough"; returns how many lines were not JSON. */
+/** Calls `take` with each value in order until it returns "enough"; returns the number of lines that were not JSON. */
 export function readJsonLines(path: string, take: (value: unknown) => unknown): number {
   let bad = 0;
   let pieces: Buffer[] = [];
@@ -37,11 +37,11 @@ export function readJsonLines(path: string, take: (value: unknown) => unknown): 
 
   function keep(part: Buffer): void {
     length += part.length;
-    if (length <= mostLineBytes) pieces.push(part);
+    if (length <= maxLineBytes) pieces.push(part);
   }
 
   function line(): unknown {
-    const text = length > mostLineBytes ? "{" : Buffer.concat(pieces).toString("utf8").trim();
+    const text = length > maxLineBytes ? "{" : Buffer.concat(pieces).toString("utf8").trim();
     pieces = [];
     length = 0;
     if (text === "") return undefined;
@@ -52,7 +52,7 @@ export function readJsonLines(path: string, take: (value: unknown) => unknown): 
   }
 }
 
-/** The first values of a file, to tell what it is. A file that is one JSON value gives that value. */
+/** The first values of a file, to detect its format. A file that is one JSON value gives that value. */
 export function firstValues(path: string, most = 20): unknown[] {
   const values: unknown[] = [];
   const bad = readJsonLines(path, (value) => {
@@ -64,26 +64,26 @@ export function firstValues(path: string, most = 20): unknown[] {
   return whole === undefined ? values : [whole];
 }
 
-/** Lines that are looked at for what every session says near its beginning. */
-const mostGlanced = 200;
+/** How many lines are searched for what every session has near its beginning. */
+const maxGlanced = 200;
 
-/** The first text that is found in a value of the file. */
+/** The first text that `textIn` finds in a value of the file. */
 export function firstText(path: string, textIn: (value: unknown) => string | undefined | false): string | undefined {
   let found: string | undefined;
   let count = 0;
   readJsonLines(path, (value) => {
     found ??= textIn(value) || undefined;
-    return found !== undefined || ++count >= mostGlanced ? "enough" : undefined;
+    return found !== undefined || ++count >= maxGlanced ? "enough" : undefined;
   });
   return found;
 }
 
-/** Undefined: no JSON. */
+/** Returns undefined if the file is not JSON. */
 export function readJson(path: string): unknown {
   const file = open(path);
   try {
     const { size } = statSync(path);
-    if (size > mostLineBytes) return undefined;
+    if (size > maxLineBytes) return undefined;
     const bytes = Buffer.alloc(size);
     const count = readSync(file, bytes, 0, size, 0);
     return tryParse(
@@ -107,7 +107,7 @@ function open(path: string): number {
   throw new UserError("FILE_UNREADABLE", `${path}: the session cannot be read: it is not a file.`);
 }
 
-/** The files below a folder whose path within it is wanted, newest first. What cannot be looked into is passed over. */
+/** Lists files below a folder whose relative path is wanted, newest first. Unreadable folders are skipped. */
 export function filesBelow(folder: string, isWanted: (relativePath: string) => boolean, depth = 6): SessionFile[] {
   const found: SessionFile[] = [];
   const visit = (relative: string, left: number): void => {

@@ -1,4 +1,4 @@
-// Sessions of pi: a file of lines, each with the one it follows; the last line is the end of the conversation.
+// Reads sessions of pi: a file of lines that each name their parent; the last line is the end of the conversation.
 import { basename, join } from "node:path";
 import { isObject, type JsonObject } from "../../json/object.ts";
 import { unifiedToolName } from "../tool-names.ts";
@@ -48,7 +48,7 @@ function read(path: string): ReadSession {
   });
 }
 
-/** The messages from the first to the last line, along the lines that each one follows. */
+/** The messages on the path from the first to the last line. */
 function branchOf(lines: readonly JsonObject[]): JsonObject[] {
   const byId = new Map(lines.map((line) => [line.id, line]));
   const branch: JsonObject[] = [];

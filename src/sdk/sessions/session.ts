@@ -1,32 +1,33 @@
-// A session that some agent CLI left on the disk, as unified messages; and what could not be carried over, as data.
+// ReadSession: a session that an agent CLI stored on disk, as unified messages, with a list of what could not be converted.
 import { statSync } from "node:fs";
 import { isObject } from "../../json/object.ts";
 import { collapsed } from "../../text/one-line.ts";
 import type { UnifiedContent, UnifiedMessage, UnifiedTool } from "../unified.ts";
 
-/** What a reader could not carry over. */
+/** Something that could not be converted. */
 export type Loss = {
-  /** A name that programs can switch on. */
+  /** The kind of loss, for programs. */
   kind: LossKind;
   count: number;
-  /** The same in a sentence. */
+  /** The loss as a sentence. */
   message: string;
 };
 
+/** A session that an agent CLI stored on disk. */
 export type ReadSession = {
   tool: UnifiedTool;
-  /** The id that its own CLI knows it by. */
+  /** The CLI's own id of the session. */
   id: string;
   path: string;
   title: string;
-  /** Where it was worked, as far as the session tells. */
+  /** The directory of the session, if it is recorded. */
   workspace?: string;
   model?: string;
   createdAt: number;
   updatedAt: number;
-  /** The whole history that leads to where the session stands now, in true order. */
+  /** The whole history that leads to the current state of the session, in order. */
   messages: UnifiedMessage[];
-  /** What the model is still told of it, where that is less than the history. */
+  /** What the model is still given of it, if that is less than the history. */
   context?: UnifiedMessage[];
   losses: Loss[];
 };
@@ -40,18 +41,18 @@ export function homeOf(env: NodeJS.ProcessEnv): string {
 /** Reads the sessions of one CLI. */
 export type SessionReader = {
   tool: UnifiedTool;
-  /** Where its CLI keeps sessions. */
+  /** Where the CLI keeps its sessions. */
   folder(env: NodeJS.ProcessEnv): string;
-  /** The files that hold sessions in a folder, at any depth. */
+  /** Lists the session files in a folder, at any depth. */
   list(folder: string): SessionFile[];
-  /** By the first lines of a file. */
+  /** Detects a session of this CLI by the first values of a file. */
   recognises(values: readonly unknown[]): boolean;
-  /** Where a session was worked, told without reading all of it. Some only tell whether it was in `guess`. */
+  /** The directory of a session, found without reading all of it. Some readers can only confirm `guess`. */
   workspaceOf(path: string, guess?: string): string | undefined;
   read(path: string): ReadSession;
 };
 
-/** `#` is how many; of `one/many` the first is said of one. */
+/** `#` is replaced by the count; of `one/many` the first form is singular. */
 const lossSentences = {
   bad_line: "# line/lines could not be read and is/are missing.",
   branch: "# message/messages is/are on branches that were abandoned (rewound, edited or retried) and is/are left out.",
@@ -71,6 +72,7 @@ const lossSentences = {
   unknown: "# entry/entries of an unknown kind is/are left out.",
 };
 
+/** The kind of something that could not be converted. */
 export type LossKind = keyof typeof lossSentences;
 
 function lossSentence(kind: LossKind, count: number): string {
@@ -91,7 +93,7 @@ export class Losses {
   }
 }
 
-/** What a reader has found, before it is made whole. */
+/** What a reader found, before `finishSession` completes it. */
 export type FoundSession = Omit<ReadSession, "losses" | "title" | "createdAt" | "updatedAt"> & {
   title?: string | undefined;
   createdAt?: number | undefined;
@@ -99,7 +101,7 @@ export type FoundSession = Omit<ReadSession, "losses" | "title" | "createdAt" | 
   losses: Losses;
 };
 
-/** Calls get ids that are theirs alone, results have calls, and there is a title and a time. */
+/** Completes a session: gives calls unique ids, drops results without calls, and adds a title and times. */
 export function finishSession(found: FoundSession): ReadSession {
   const { losses } = found;
   const modified = statSync(found.path).mtimeMs;
@@ -117,9 +119,9 @@ export function finishSession(found: FoundSession): ReadSession {
   };
 }
 
-/** Some CLIs number the calls of every answer anew; some files end, or begin, in the middle of a call. */
+/** Some CLIs reuse call ids in every answer; some files end, or begin, in the middle of a call. */
 function pairCalls(given: readonly UnifiedMessage[], losses: Losses): UnifiedMessage[] {
-  /** Times an id was used, and the id that its present use goes by. */
+  /** How often an id was used, and the id that its current use has. */
   const uses = new Map<string, number>();
   const open = new Map<string, string>();
   const messages: UnifiedMessage[] = [];
@@ -157,7 +159,7 @@ function titleFrom(messages: readonly UnifiedMessage[]): string {
   return "";
 }
 
-/** The first line with something in it, cut at a word. */
+/** The first non-blank line, cut at a word. */
 function shortTitle(text: string, most = 60): string {
   const line = collapsed(text.split("\n").find((each) => each.trim() !== "") ?? "");
   if (line.length <= most) return line;
@@ -166,7 +168,7 @@ function shortTitle(text: string, most = 60): string {
   return `${(space > most / 2 ? cut.slice(0, space) : cut).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
-/** ISO text or a number of seconds or milliseconds -> milliseconds. */
+/** Converts ISO text, or a number of seconds or milliseconds, to milliseconds. */
 export function timeOf(value: unknown): number | undefined {
   if (typeof value === "number" && value > 0) return value < 1e11 ? value * 1000 : value;
   if (typeof value !== "string") return undefined;
@@ -186,5 +188,5 @@ export function countAt(value: unknown, key: string): number {
   return typeof count === "number" && Number.isFinite(count) && count > 0 ? count : 0;
 }
 
-/** Kinds of pictures that every reader can show. */
+/** Image types that every consumer can show. */
 export const pictureKinds: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);

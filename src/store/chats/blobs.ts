@@ -1,15 +1,15 @@
-// A message as blobs: JSON in the style of the AI SDK, which readers of such stores know, and back without loss.
+// Encodes messages as blobs, in the AI SDK's JSON style that readers of such stores know, and decodes them without loss.
 import { isObject, tryParse } from "../../json/object.ts";
 import type { Message, Part } from "../../protocol/message.ts";
 
-/** What we keep of a message beside its content; readers of others pass it over. */
+/** Courser's own data about a message; other readers skip it. */
 type BlobMark = {
-  /** Makes every blob another one, also where the same is said twice. */
+  /** Makes every blob unique, even if its content repeats. */
   sequence: number;
   /** Blobs of one message carry the same number. */
   message: number;
   provider?: string;
-  /** The first text is wrapped as a prompt; every text is wrapped as a reminder. */
+  /** `query`: the first text is wrapped as a prompt. `reminder`: every text is wrapped as a reminder. */
   wrapped?: "query" | "reminder";
 };
 
@@ -24,11 +24,11 @@ export type BlobMessage = {
 export type BlobPosition = {
   message: number;
   firstSequence: number;
-  /** The tool of a call, by the call's id. */
+  /** Returns the tool of a call by the call's id. */
   toolName(callId: string): string;
 };
 
-/** One blob for each result, as the original has it; everything else of a message in one. */
+/** Writes one blob for each tool result, as the original CLI does, and one for the other parts. */
 export function encodeMessage(message: Message, position: BlobPosition): string[] {
   const mark = { message: position.message, ...(message.provider !== undefined && { provider: message.provider }) };
   let sequence = position.firstSequence;
@@ -71,7 +71,7 @@ function wrappedAsQuery(
   return blob("user", [{ ...first, text: asQuery(String(first["text"])) }, ...others], "query");
 }
 
-/** As the original wraps a prompt. Some readers take the tags off only where the text begins with them. */
+/** Wraps a prompt as the original CLI does. Some readers remove the tags only at the start of the text. */
 export function asQuery(text: string): string {
   return wrappings.query.join(text);
 }
@@ -116,25 +116,28 @@ function opaqueOf(part: { opaque?: unknown }): object {
   return part.opaque === undefined ? {} : { providerOptions: { courser: { opaque: part.opaque } } };
 }
 
-/** The message in JSON, or undefined: something else that is not a message. */
+/** Parses a message, or returns undefined if the JSON is not a message. */
 export function parseBlob(text: string): BlobMessage | undefined {
   const value = tryParse(text);
   return isObject(value) && "role" in value ? value : undefined;
 }
 
-/** Blobs that belong to one message: by our number, else results that follow each other. */
+/** Returns whether two blobs belong to one message: by Courser's number, or else as consecutive tool results. */
 export function belongTogether(before: BlobMessage, next: BlobMessage): boolean {
   const [left, right] = [before.providerOptions?.courser, next.providerOptions?.courser];
   if (left || right) return left?.message === right?.message;
   return before.role === "tool" && next.role === "tool";
 }
 
-/** The number of a message of ours; 0 for those of others. */
+/** The number of a message written by Courser; 0 for messages of other programs. */
 export function numberOf(blob: BlobMessage): number {
   return blob.providerOptions?.courser?.message ?? 0;
 }
 
-/** The message that these blobs are; undefined for what no model need be told again: system prompts and surroundings. */
+/**
+ * Decodes the message in these blobs; undefined for content that is not sent to a model again: system prompts and environment
+ * information.
+ */
 export function decodeMessage(blobs: readonly BlobMessage[]): Message | undefined {
   const [first] = blobs;
   if (!first) return undefined;
@@ -173,7 +176,7 @@ function decodeForeign(blobs: readonly BlobMessage[]): Message | undefined {
   return parts.length > 0 ? { role: role === "assistant" ? "assistant" : "user", parts } : undefined;
 }
 
-/** What the user typed; undefined for what the original told its model of its own accord. */
+/** Returns what the user typed; undefined for text that the original CLI added itself. */
 function withoutWrapping(text: string): string | undefined {
   if (/^\s*<(user_info|system_reminder)>/.test(text)) return undefined;
   const bare = text.replace(/^\s*<timestamp>[^<]*<\/timestamp>\s*/, "");

@@ -1,4 +1,4 @@
-// Carries a chat to another machine: its whole store as one file, which another workspace can go on with.
+// Carries a chat to another machine: copies its whole store to one file, and takes such a file into another workspace.
 import { readFileSync, writeFileSync } from "node:fs";
 import { closeDatabaseHandle, storeError } from "../sqlite.ts";
 import { withAttached } from "./connection.ts";
@@ -12,10 +12,10 @@ import { writeMetadata } from "./transcript-files.ts";
 import { withStore } from "./with-store.ts";
 import { takeWriterLock } from "./writer-lock.ts";
 
-/** The store as it is at this moment, in one file that only its owner can read. Another process may be writing to it. */
+/** Copies the store's current state to one file that only its owner can read. Another process may be writing to the store. */
 export function copyStore(folder: string, file: string): void {
   withStore(folder, (store) => {
-    // Into an empty file, so that nobody else may read it. This may be tried twice.
+    // Create the file empty first, to set its mode. withStore may call this twice.
     writeFileSync(file, "", { mode: 0o600 });
     store.rollBack();
     store.exec(`VACUUM chat INTO ${quoted(file)}`);
@@ -23,13 +23,15 @@ export function copyStore(folder: string, file: string): void {
 }
 
 export type TakenChat = {
-  /** The chat in the folder is at this point or later, and was left as it is. */
+  /** The existing chat is at this point or later, and was left unchanged. */
   isKept: boolean;
-  /** Where a different state of the chat is kept, which was in the folder. */
+  /** The path of the different state that was in the folder before. */
   aside?: string;
 };
 
-/** A store that came from elsewhere becomes the chat `id` of this workspace. What it was left in the middle of is marked when it is opened. */
+/**
+ * Installs a store from elsewhere as the chat `id` of this workspace. Interrupted work in it is marked when the chat is opened.
+ */
 export function takeStore(file: string, paths: ChatPaths, id: string): TakenChat {
   const folder = chatFolder(paths.configDir, paths.workspace, id);
   try {

@@ -1,4 +1,4 @@
-// Chat: what is kept of a conversation. Types only; open-chat.ts writes one, read-chat.ts reads one.
+// Types of a stored conversation. open-chat.ts writes one, read-chat.ts reads one.
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { Message } from "../../protocol/message.ts";
 
@@ -6,79 +6,81 @@ export type ChatMetadata = {
   id: string;
   /** The folder that holds store.db. */
   folder: string;
-  /** The real path of the workspace; unknown for some chats that others wrote. */
+  /** The real path of the workspace; unknown for some chats that other programs wrote. */
   workspace?: string;
-  /** "New Agent" until there is one. */
+  /** "New Agent" until the chat has a title. */
   title: string;
-  /** As in the store: `auto-run` where everything was allowed, else `default`. */
+  /** As in the store: `auto-run` if everything was allowed, else `default`. */
   mode: string;
   createdAt: number;
   updatedAt: number;
   model?: string;
-  /** The first line of the first prompt: what to show while there is no title. */
+  /** The first line of the first prompt, shown while there is no title. */
   prompt?: string;
   hasConversation: boolean;
-  /** The chat whose agent started this one; empty where it is not known which. Lists show no such chats. */
+  /** The chat whose agent started this one; empty if unknown. Lists leave out chats with a parent. */
   parent?: string;
 };
 
 /** One prompt and everything up to its ending. Numbered from 1. */
 export type ChatTurn = { number: number; prompt: string; startedAt: number; status: "done" | "failed" | "interrupted" };
 
-/** Deltas are not kept: the end of their segment says all of it. Older chats have thinking as one delta. */
+/** Deltas are not stored, since the end of their segment has the whole text. Older chats store thinking as one delta. */
 export type StoredEvent = { sequence: number; turn: number; at: number; event: AgentEvent };
 
-/** A message of the whole history, with its turn; `at` only in chats of ours. */
+/** A message of the whole history, with its turn; `at` only in chats written by Courser. */
 export type StoredMessage = { sequence: number; turn: number; at?: number; message: Message };
 
-/** What is wrong with a store, by name; reading goes on with the rest. */
+/** A fault in a store; reading continues with the rest. */
 export type ChatProblem = {
   code: "STORE_MISSING_BLOB" | "STORE_BLOB_HASH" | "STORE_CORRUPT";
   message: string;
   blobs?: string[];
 };
 
-/** Everything that is kept of a chat. Chats of the original CLI have messages only: no events, turns by user message. */
+/** Everything stored of a chat. Chats of the original CLI have only messages: no events, and each user message starts a turn. */
 export type ChatRecord = {
   metadata: ChatMetadata;
   messages: StoredMessage[];
   events: StoredEvent[];
   turns: ChatTurn[];
   problems: ChatProblem[];
-  /** So many turns from the first on have all their messages: a fork may go on from there. */
+  /** The number of turns, from the first on, that have all their messages: a fork can continue from there. */
   wholeTurns: number;
 };
 
-/** The one writer of a chat. What a method was given is committed when it returns; what cannot be kept throws UserError STORE_*. */
+/**
+ * The only writer of a chat. Data passed to a method is committed when the method returns; a failure throws a UserError STORE_*.
+ */
 export interface ChatWriter {
   readonly metadata: ChatMetadata;
-  /** What the model is to be told again: shortened where it was. */
+  /** The conversation to send to the model, compacted where it was before. */
   readonly messages: readonly Message[];
-  /** Calls that were running when an earlier run was cut off, and were marked so when the chat was opened. */
+  /** Calls that were running when an earlier run was cut off, marked so when the chat was opened. */
   readonly interrupted: readonly { callId: string; tool: string }[];
-  /** What of it can no longer be read, though the conversation is whole. */
+  /** Parts that can no longer be read, although the conversation is complete. */
   readonly problems: readonly ChatProblem[];
   append(...messages: readonly Message[]): void;
-  /** A shorter conversation for the model. The history stays whole. */
+  /** Replaces the model's conversation with a shorter one. The history stays complete. */
   replace(messages: readonly Message[]): void;
   /**
-   * Keeps everything but deltas and live output, and numbers it. `user` begins a turn, `done` and `fail` end it. Before
-   * `tool_start`, `done` and `fail` return, everything is on the disk.
+   * Stores and numbers every event except deltas and live output. `user` starts a turn, `done` and `fail` end it. `tool_start`,
+   * `done` and `fail` return only after everything is on disk.
    */
   record(event: AgentEvent): number | undefined;
-  /** What was kept, from a number on. */
+  /** Returns stored events, from a number on. */
   events(from: number, most: number): StoredEvent[];
-  /** Small values that a resume needs: the todo list, the mode, snapshots of a turn. */
+  /** Reads a small value that a resume needs: the todo list, the mode, snapshots of a turn. */
   state(key: string): unknown;
-  /** `durable`: it is on the disk, with everything before it. */
+  /** `durable` forces it to disk, with everything before it. */
   saveState(key: string, value: unknown, options?: { durable?: boolean }): void;
   readonly isClosed: boolean;
-  /** The number of the turn that runs, or ran last; 0 before the first. */
+  /** The number of the running or last turn; 0 before the first. */
   readonly turn: number;
   rename(title: string): void;
   /**
-   * Takes the conversation back to the moment before turn `number` began. Irreversible; events, messages and values from there
-   * on go. `state`: values that hold from then on, saved in the same step.
+   * Restores the conversation to the moment before turn `number` started. Irreversible: later events, messages and values are
+   * deleted. `state` holds values that apply from then on, saved in the same transaction.
    */
   rewindTo(number: number, state?: ReadonlyMap<string, unknown>): void;
   close(): void;

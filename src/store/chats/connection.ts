@@ -1,17 +1,18 @@
-// A connection to one store, which can really be closed.
+// A connection to one store that closes the file reliably.
 import { type Database, noteConnection, openDatabase, type SqlValue, type Statement, whenFree } from "../sqlite.ts";
 
-/** `write`: must exist. `still`: nobody changes it now; read without locks and without files beside it. */
+/** `write`: the file must exist. `still`: no process changes it now; read without locks or additional files. */
 export type StoreMode = "write" | "read" | "still";
 
 const parameters: Record<StoreMode, string> = { write: "mode=rw", read: "mode=ro", still: "immutable=1" };
 
-/** Connections without a file, with their statements: kept for the next store. */
+/** Idle connections without a file, kept with their statements for the next store. */
 const idle: StoreConnection[] = [];
 
 /**
- * Waits for other programs up to 5 s; throws what SQLite says. The file is attached, as `chat`, to a connection in memory:
- * the library cannot finalize statements, and while one lives, closing its connection closes no file. Detaching does.
+ * Opens a store. Waits up to 5 s for other programs; throws SQLite's errors. The file is attached, as `chat`, to an in-memory
+ * connection: the library cannot finalize statements, and closing a connection closes no file while a statement is alive.
+ * Detaching does.
  */
 export function openStore(file: string, mode: StoreMode): StoreConnection {
   const connection = idle.pop() ?? new StoreConnection();
@@ -25,7 +26,7 @@ export function openStore(file: string, mode: StoreMode): StoreConnection {
   }
 }
 
-/** For the time of `work`. The caller sees to it that nobody else writes to the file. */
+/** Opens the file while `work` runs. The caller ensures that no other process writes to it. */
 export function withAttached<T>(file: string, work: (store: StoreConnection) => T): T {
   const store = openStore(file, "write");
   try {
@@ -35,7 +36,7 @@ export function withAttached<T>(file: string, work: (store: StoreConnection) => 
   }
 }
 
-/** An empty one, in memory. */
+/** Opens an empty store in memory. */
 export function newStore(): StoreConnection {
   const connection = idle.pop() ?? new StoreConnection();
   connection.attach(":memory:");
@@ -58,7 +59,7 @@ export class StoreConnection {
     this.#database.exec(sql);
   }
 
-  /** Prepared once, and made anew by SQLite when another store is attached. */
+  /** Prepares a statement once; SQLite recompiles it when another store is attached. */
   statement(sql: string): Statement {
     let statement = this.#statements.get(sql);
     if (!statement) {
@@ -68,7 +69,7 @@ export class StoreConnection {
     return statement;
   }
 
-  /** Rows as arrays. The text of the query must not be used with `statement`. */
+  /** Returns rows as arrays. The same query text must not be used with `statement`. */
   rows(sql: string, ...values: SqlValue[]): unknown[][] {
     const statement = this.statement(sql);
     statement.setReturnArrays(true);
@@ -93,7 +94,7 @@ export class StoreConnection {
   }
 }
 
-/** By hand: the first use of Node's URL costs more than opening the store. */
+/** Built by hand, since the first use of Node's URL costs more than opening the store. */
 function fileUri(file: string): string {
   const path = process.platform === "win32" ? `/${file.replaceAll("\\", "/")}` : file;
   return `file://${path.replace(/[%?#]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)}`;

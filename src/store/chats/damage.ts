@@ -1,12 +1,12 @@
-// A damaged store: told apart from a new one, kept aside as it is, never written over.
-import { existsSync, type Stats, statSync, writeFileSync } from "node:fs";
+// Handles damaged stores: detects them, keeps a copy, and never overwrites one.
+import { closeSync, existsSync, fstatSync, openSync, readSync, type Stats, statSync, writeFileSync } from "node:fs";
 import { UserError } from "../../protocol/error-codes.ts";
 import { programName } from "../../text/program-name.ts";
 import { isImpossible, readDatabaseFile, storeError } from "../sqlite.ts";
 import type { ChatProblem } from "./chat.ts";
 import { chatIdentity, storeFile } from "./layout.ts";
 
-/** Throws when there is no store, or an empty file in its place. */
+/** Throws if there is no store, or an empty file in its place. */
 export function checkStore(folder: string): void {
   const file = storeFile(folder);
   let stat: Stats | undefined;
@@ -23,7 +23,7 @@ export function checkStore(folder: string): void {
   if (stat.size === 0) throw damaged(folder, "the file is empty");
 }
 
-/** What went wrong with a store that was being opened: as `storeError` tells it, but damage by its name. */
+/** Converts an error from opening a store, as `storeError` does, but reports damage as such. */
 export function failureOf(error: unknown, folder: string): UserError {
   if (error instanceof UserError) return error;
   const { errstr, message } = error as { errstr?: string; message: string };
@@ -41,7 +41,7 @@ function damaged(folder: string, why: string): UserError {
   );
 }
 
-/** Keeps a copy beside a damaged store, so that nothing that anybody does to it later takes away what can still be saved. */
+/** Keeps a copy next to a damaged store, so that later changes cannot destroy what can still be saved. */
 export function keptAside(failure: UserError, folder: string): UserError {
   if (failure.code !== "STORE_CORRUPT") return failure;
   try {
@@ -51,13 +51,10 @@ export function keptAside(failure: UserError, folder: string): UserError {
   }
 }
 
-/** The store and its log, as they lie. Named by the time of the last change: asking twice makes one copy. */
+/** Copies the store and its log unchanged. Named by the time of the last change, so that a second call makes no second copy. */
 export function copyAside(folder: string, why: "corrupt" | "replaced"): string {
   const file = storeFile(folder);
-  const time = statSync(file)
-    .mtime.toISOString()
-    .replace(/[-:]|\.\d+/g, "");
-  const copy = `${file}.${why}-${time}`;
+  const copy = nameAside(file, why);
   for (const suffix of ["", "-wal"])
     if (existsSync(`${file}${suffix}`) && !existsSync(`${copy}${suffix}`)) {
       const bytes = readDatabaseFile(`${file}${suffix}`);
@@ -66,7 +63,14 @@ export function copyAside(folder: string, why: "corrupt" | "replaced"): string {
   return copy;
 }
 
-/** Why a chat with missing or altered parts is not gone on with, and what can be done. */
+function nameAside(file: string, why: "corrupt" | "replaced"): string {
+  const time = statSync(file)
+    .mtime.toISOString()
+    .replace(/[-:]|\.\d+/g, "");
+  return `${file}.${why}-${time}`;
+}
+
+/** Explains why a chat with missing or altered parts cannot continue, and what the user can do. */
 export function notWhole(folder: string, problems: readonly ChatProblem[], wholeTurns: number): UserError {
   const { id } = chatIdentity(folder);
   const said = problems.map((problem) => problem.message).join(" ");
@@ -77,4 +81,36 @@ export function notWhole(folder: string, problems: readonly ChatProblem[], whole
     problems[0]!.code,
     `The chat ${id} is incomplete, and nothing of it was sent to a model. ${said} ${way} See what is left: ${programName()} sessions show ${id}.`,
   );
+}
+
+/** Records the problems found on opening, for lists, which open no stores. */
+export function markDamaged(folder: string, problems: readonly ChatProblem[]): void {
+  try {
+    const said = problems.map(({ message }) => `${message}\n`).join("");
+    writeFileSync(`${storeFile(folder)}.damaged`, said, { mode: 0o600 });
+  } catch {
+    // A missing mark in a list is no reason to refuse the chat.
+  }
+}
+
+/** Checks for damage without reading the store: by its first bytes, or by a mark from an earlier check. */
+export function isDamagedAtAGlance(folder: string): boolean {
+  const file = storeFile(folder);
+  try {
+    if (existsSync(`${file}.damaged`) || existsSync(nameAside(file, "corrupt"))) return true;
+    const bytes = new Uint8Array(32);
+    const descriptor = openSync(file, "r");
+    try {
+      const length = readSync(descriptor, bytes, 0, 32, 0);
+      const view = new DataView(bytes.buffer);
+      const pageSize = view.getUint16(16) || 2 ** 16;
+      // Pages in the log may not be in the file yet.
+      const isShort = !existsSync(`${file}-wal`) && view.getUint32(28) * pageSize > fstatSync(descriptor).size;
+      return length < 32 || new TextDecoder().decode(bytes.subarray(0, 15)) !== "SQLite format 3" || isShort;
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    return false; // a missing or unreadable store is reported elsewhere
+  }
 }

@@ -1,14 +1,14 @@
-// The pages of an SQLite file as bytes, without SQLite: for a file that it no longer takes. Format: sqlite.org/fileformat2.html
+// Reads the pages of an SQLite file without SQLite, for a file that it no longer opens. Format: sqlite.org/fileformat2.html
 import type { SqlValue } from "../sqlite.ts";
 
-/** By number, from 1; those of the write-ahead log in the place of the older ones. */
+/** Pages by number, from 1; those of the write-ahead log replace older ones. */
 export type DatabasePages = { pages: Map<number, Buffer>; usable: number };
 
-/** `number`: of the row; 0 in tables that have none. */
+/** `number` is the row id; 0 in tables without one. */
 export type SalvagedRow = { number: number; values: SqlValue[] };
 
 const headerSize = 100;
-/** Of a file whose header is gone: ours, and those of earlier versions and of others. */
+/** Page sizes to try if the header is lost: Courser's, and that of earlier versions and other programs. */
 const usualPageSizes = [1024, 4096] as const;
 
 export function pagesOf(file: Buffer, log: Buffer | undefined): DatabasePages {
@@ -30,14 +30,14 @@ function pageSizeOf(file: Buffer): number {
   return leavesAt(file, small) > 2 * leavesAt(file, large) ? small : large;
 }
 
-/** How many pages of this size begin as one with rows does. */
+/** Counts the pages of this size that start like a leaf page. */
 function leavesAt(file: Buffer, size: number): number {
   let count = 0;
   for (let at = 0; at < file.length; at += size) if (file[at] === tableLeaf || file[at] === indexLeaf) count++;
   return count;
 }
 
-/** What was deleted lies there as it was, and must not come back. */
+/** Free pages still hold deleted content, which must not be restored. */
 function freePages(pages: ReadonlyMap<number, Buffer>, file: Buffer): Set<number> {
   const free = new Set<number>();
   let trunk = file.length >= headerSize ? file.readUInt32BE(32) : 0;
@@ -55,7 +55,7 @@ function freePages(pages: ReadonlyMap<number, Buffer>, file: Buffer): Set<number
 const logHeader = 32;
 const frameHeader = 24;
 
-/** Frames up to the last commit; those of an older round have other salts. */
+/** Applies frames up to the last commit; frames of an older round have different salts. */
 function overlay(pages: Map<number, Buffer>, log: Buffer, size: number): void {
   if (log.length < logHeader) return;
   const salts = log.subarray(16, 24);
@@ -72,7 +72,7 @@ function overlay(pages: Map<number, Buffer>, log: Buffer, size: number): void {
 const tableLeaf = 0x0d;
 const indexLeaf = 0x0a;
 
-/** Every row in a leaf, whatever leads there. What makes no sense is passed over. */
+/** Yields every row in a leaf page, whether or not it is reachable. Skips invalid rows. */
 export function* leafRows({ pages, usable }: DatabasePages): Generator<SalvagedRow> {
   for (const [number, page] of pages) {
     const start = number === 1 ? headerSize : 0;
@@ -83,7 +83,7 @@ export function* leafRows({ pages, usable }: DatabasePages): Generator<SalvagedR
       try {
         yield rowAt(page.readUInt16BE(start + 8 + 2 * cell), { page, isTable: kind === tableLeaf, pages, usable });
       } catch (error) {
-        if (!(error instanceof RangeError)) throw error; // it leads out of the page, or is longer than the file
+        if (!(error instanceof RangeError)) throw error; // it points outside the page, or is longer than the file
       }
     }
   }
@@ -98,7 +98,7 @@ function rowAt(offset: number, { page, isTable, pages, usable }: Cell): Salvaged
   return { number: number.value, values: valuesOf(payload) };
 }
 
-/** The part in the page, and the rest in the pages that follow one another from there. */
+/** Reads the part in the page, and the rest from its chain of overflow pages. */
 function payloadAt(start: number, length: number, { page, isTable, pages, usable }: Cell): Buffer {
   const most = isTable ? usable - 35 : Math.floor(((usable - 12) * 64) / 255) - 23;
   if (length <= most) return slice(page, start, length);
@@ -149,7 +149,7 @@ function valueAt(payload: Buffer, at: number, type: number): { value: SqlValue; 
   return { value: size === 8 ? Number(payload.readBigInt64BE(at)) : payload.readIntBE(at, size), size };
 }
 
-/** Seven bits a byte, the last of nine eight. More than a number holds makes no sense here. */
+/** Reads seven bits per byte, and eight from the ninth. Values too large for a number are invalid here. */
 function readVarint(bytes: Buffer, at: number): { value: number; end: number } {
   let value = 0;
   for (let index = 0; index < 8; index++) {

@@ -1,6 +1,7 @@
-// Deletes a chat for good: its store, its transcript, its words in the search index. Its snapshots go with the next sweep.
-import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
+// Deletes a chat permanently: its store, its transcript, its entries in the search index. The next sweep removes its snapshots.
+import { existsSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { namesIn } from "../folder-names.ts";
 import { storeError } from "../sqlite.ts";
 import { subagentOutput } from "../subagent-output.ts";
 import { chatsDir, isChatId, storeFile } from "./layout.ts";
@@ -8,10 +9,10 @@ import { forgetChat } from "./search-index.ts";
 import { readMetadataFile } from "./transcript-files.ts";
 import { lockName, takeWriterLock } from "./writer-lock.ts";
 
-/** The store of a chat that is being deleted. One that is found by this name is what a crash left. */
+/** The name of the store during deletion. A file with this name was left by a crash. */
 const goneStore = "store.db.deleted";
 
-/** A chat that a run is using is left alone. */
+/** Throws if a run is using the chat. */
 export function deleteChat(configDir: string, folder: string): void {
   const id = basename(folder);
   const project = dirname(folder);
@@ -19,7 +20,7 @@ export function deleteChat(configDir: string, folder: string): void {
   const lock = takeWriterLock(folder);
   try {
     const parent = readMetadataFile(folder)?.parent;
-    // Gone for everybody in one step. The folder stays, because the lock in it is an open file.
+    // Renaming removes the chat in one step. The folder stays for now, because the lock in it is an open file.
     renameSync(storeFile(folder), join(folder, goneStore));
     for (const path of [...transcriptsOf(configDir, id, parent), subagentOutput(configDir, id)])
       rmSync(path, { recursive: true, force: true });
@@ -39,7 +40,7 @@ function removeFiles(folder: string): void {
   for (const name of [...others, goneStore]) rmSync(join(folder, name), { recursive: true, force: true });
 }
 
-/** Brings to an end what a crash cut off. */
+/** Completes deletions that a crash cut off. */
 function finishOthers(project: string): void {
   for (const name of namesIn(project)) {
     const folder = join(project, name);
@@ -49,12 +50,12 @@ function finishOthers(project: string): void {
       if (!existsSync(storeFile(folder))) removeFiles(folder);
       lock.freeFolder();
     } catch {
-      // Another process is at it.
+      // Another process is completing it.
     }
   }
 }
 
-/** In every project: which one the chat belonged to is not known of all chats. Older ones lie flat. */
+/** Lists the paths in every project, since the project of a chat is not always known. Older transcripts are not in a subfolder. */
 function transcriptsOf(configDir: string, id: string, parent: string | undefined): string[] {
   const projects = join(configDir, "projects");
   const names = ["", ".jsonl", ".txt"].map((end) => id + end);
@@ -64,18 +65,10 @@ function transcriptsOf(configDir: string, id: string, parent: string | undefined
   );
 }
 
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
-
 function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // It holds other chats.
+    // The folder holds other chats.
   }
 }

@@ -1,16 +1,16 @@
-// A text as a difference to text that is known already: which pieces to copy, and what is new between them.
+// Encodes a text as a difference to known text: pieces to copy, and new text between them.
 
 /**
- * A string is new text. Two numbers copy: from where, and how many characters, counted in the known text followed by what has
- * been written so far.
+ * A string is new text. Two numbers are a copy: its start and its length in characters, counted in the known text followed by the
+ * output so far.
  */
 export type Delta = (string | number)[];
 
-/** So many characters must agree before a copy is considered. A copy itself takes about ten. */
+/** The number of characters that must match before a copy is considered. A copy itself takes about ten. */
 const window = 12;
 const shortestCopy = 20;
 const multiplier = 0x2f0b4c47;
-/** What a character is multiplied by when it leaves the window. */
+/** The factor of the character that leaves the rolling hash's window. */
 const leaving = power(multiplier, window);
 
 export function encodeDelta(text: string, known: string): Delta {
@@ -26,7 +26,7 @@ export function encodeDelta(text: string, known: string): Delta {
     const place = places.find(hash, at);
     const copy = copyAt(all, place, { at, written, border: known.length });
     if (copy === undefined) {
-      // Of text that repeats itself the first place stays: the farther it is, the longer the copies.
+      // For repetitive text keep the first place: the farther it is, the longer the copies.
       if (at % window === 0 && place === undefined) places.add(at, hash);
       hash = (Math.imul(hash, multiplier) + all.charCodeAt(at + window) - Math.imul(all.charCodeAt(at), leaving)) | 0;
       at++;
@@ -42,11 +42,11 @@ export function encodeDelta(text: string, known: string): Delta {
   return delta;
 }
 
-/** Undefined: it is not a delta to this text, or makes a text that is longer than `longest`. */
+/** Returns undefined if the delta does not fit this text, or its result is longer than `longest`. */
 export function decodeDelta(delta: readonly unknown[], known: string, longest: number): string | undefined {
   const length = lengthOf(delta);
   if (length === undefined || length > longest) return undefined;
-  // Copied as bytes: a string that is cut while it grows is copied whole each time.
+  // Copy bytes, since slicing a growing string copies it whole each time.
   const isWide = [known, ...delta].some((part) => typeof part === "string" && /[^\0-\xff]/.test(part));
   const [encoding, width] = isWide ? (["utf16le", 2] as const) : (["latin1", 1] as const);
   const bytes = Buffer.allocUnsafe((known.length + length) * width);
@@ -65,7 +65,7 @@ export function decodeDelta(delta: readonly unknown[], known: string, longest: n
   return bytes.toString(encoding, known.length * width, end);
 }
 
-/** How long the text is that a delta makes. */
+/** Returns the length of the text that a delta produces. */
 function lengthOf(delta: readonly unknown[]): number | undefined {
   let sum = 0;
   for (let index = 0; index < delta.length; index++) {
@@ -77,7 +77,7 @@ function lengthOf(delta: readonly unknown[]): number | undefined {
   return sum;
 }
 
-/** Where windows of a text lie, by their hashes. Of several with the same hash the last is known. */
+/** Maps hashes to positions of windows in a text. A later entry replaces an earlier one with the same slot. */
 class Places {
   readonly #text: string;
   readonly #table: Int32Array;
@@ -98,7 +98,7 @@ class Places {
     this.#table[this.#slot(hash)] = at + 1;
   }
 
-  /** A place before `at` that holds the same window. */
+  /** Returns a position before `at` with the same window. */
   find(hash: number, at: number): number | undefined {
     const place = this.#table[this.#slot(hash)]! - 1;
     if (place < 0 || place + window > at) return undefined;
@@ -112,23 +112,23 @@ class Places {
   }
 }
 
-/** As much as agrees on both sides of a window. No copy crosses the border between what is known and what is written. */
+/** Extends a match on both sides of a window. No copy crosses the border between known text and output. */
 function copyAt(
   all: string,
   place: number | undefined,
   { at, written, border }: { at: number; written: number; border: number },
 ): { from: number; at: number; length: number } | undefined {
   if (place === undefined) return undefined;
-  // What is copied ends before the place that it is copied to, so that there is no use in looking further back than this.
+  // A copy ends before its destination, so looking further back than this is useless.
   const first = place < border ? 0 : Math.max(border, 2 * place - at);
   let before = 0;
   while (at - before > written && place - before > first && all[at - before - 1] === all[place - before - 1]) before++;
-  // What is copied must have been written by then.
+  // The source must already have been written.
   const end = place < border ? border : at - before;
   let after = Math.min(window, end - place);
   while (at + after < all.length && place + after < end && all.charCodeAt(at + after) === all.charCodeAt(place + after))
     after++;
-  // A character of two halves is not taken apart: SQLite could not keep them.
+  // Do not split a surrogate pair: SQLite could not store the halves.
   if (isSecondHalf(all, at - before)) before--;
   if (isSecondHalf(all, at + after)) after--;
   const length = before + after;

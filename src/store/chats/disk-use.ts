@@ -1,8 +1,8 @@
-// How much room chats take on the disk.
+// Measures the disk space of chats.
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** The bytes in a file, or in everything below a folder. What cannot be looked at counts as nothing. */
+/** Returns the bytes in a file, or in everything below a folder. Unreadable folders count as 0. */
 export function bytesIn(path: string): number {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (!stat?.isDirectory()) return stat?.size ?? 0;

@@ -1,21 +1,21 @@
-// Events as their rows hold them. Most repeat what the store already holds: the end of a call its start and the call before it,
-// a result its message, an edit the whole file. Such a body is kept as a difference to those, `[[…bases], …delta]`.
+// Encodes events for their rows. Most repeat what the store already holds: the end of a call repeats its start and the call
+// before, a result its message, an edit the whole file. Such a body is stored as a difference to those, `[[…bases], …delta]`.
 import { tryParse } from "../../json/object.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { StoreConnection } from "./connection.ts";
 import { decodeDelta, encodeDelta } from "./delta.ts";
 
-/** Shorter bodies gain nothing, longer ones take too long: both are kept as they are. */
-const shortest = 160;
+/** Shorter bodies gain too little, longer ones take too long: both are stored unchanged. */
+const shortest = 400;
 const longest = 4 * 1024 * 1024;
-/** A base may be kept as a difference as well. So many must be read at most to know what an event says. */
+/** A base may itself be a difference. This limits how many must be read to decode one event. */
 const deepest = 48;
-/** What naming a part of the conversation must at least save. */
+/** The least number of characters that referring to a blob must save. */
 const worthwhile = 100;
-/** Of the id of a blob: enough to tell it from all others. */
+/** The length of a blob id's prefix that identifies it. */
 const idLength = 16;
 
-/** `name`: the number of an event, or how the id of a blob begins. */
+/** `name` is the number of an event, or the prefix of a blob's id. */
 type Base = { name: number | string; text: string; depth: number };
 
 export type AddedBlob = { id: string; text: string };
@@ -24,17 +24,17 @@ type EventRow = { sequence: number; turn: number; at: number };
 
 type WrittenEvent = EventRow & { event: AgentEvent; text: string; stored: string; bases: Base[] };
 
-/** What was written last, for the writer of a chat. */
+/** Encodes the events of one writer, using what it wrote last as bases. */
 export class EventEncoder {
   /** The last end of a call, by tool. */
   readonly #ends = new Map<string, Base>();
-  /** The starts of calls that run, by their ids. */
+  /** The starts of running calls, by call id. */
   readonly #starts = new Map<string, Base>();
-  /** What was recorded since the last message, which is about to say much of it again. */
+  /** Events recorded since the last message; the next message will repeat much of them. */
   #unanswered: WrittenEvent[] = [];
   #blobs: AddedBlob[] = [];
 
-  /** The text under which an event is stored: a difference where that is shorter. */
+  /** Returns the stored text of an event: a difference if that is shorter. */
   encode(event: AgentEvent, { sequence, turn, at }: EventRow): string {
     const text = JSON.stringify(event);
     if (text.length > longest) return text;
@@ -50,10 +50,10 @@ export class EventEncoder {
     return written.stored;
   }
 
-  /** Rows that can be kept shorter now that these blobs are there. */
+  /** Returns the rows that are shorter now that these blobs are stored. */
   retell(blobs: readonly AddedBlob[], turn: number): WrittenEvent[] {
     this.#blobs = blobs.filter(({ text }) => text.length <= longest);
-    // Of this turn only: what an event refers to must not be taken back before the event is.
+    // Only those of this turn: a rewind must not remove a base before the event that refers to it.
     const candidates = this.#unanswered.filter((written) => written.turn === turn);
     this.#unanswered = [];
     return candidates.filter((written) => shorten(written, this.#blobs));
@@ -79,7 +79,7 @@ export class EventEncoder {
   }
 }
 
-/** Whether what is stored of an event got shorter, as a difference to its bases and those blobs that concern it. */
+/** Stores the event as a difference to its bases and the related blobs. Returns whether that is shorter. */
 function shorten(written: WrittenEvent, blobs: readonly AddedBlob[]): boolean {
   const { event, text } = written;
   const callId = "callId" in event ? JSON.stringify(event.callId) : "";
@@ -95,11 +95,11 @@ function shorten(written: WrittenEvent, blobs: readonly AddedBlob[]): boolean {
   return true;
 }
 
-/** So much of what was read last is kept in memory: the next event is likely to refer to it. */
-const mostKept = 64;
-const mostKeptLength = 2 * longest;
+/** Limits for recently read texts in memory, which the next event is likely to refer to. */
+const maxKept = 64;
+const maxKeptLength = 2 * longest;
 
-/** Reads rows of one store, best in their order. */
+/** Decodes the rows of one store; fastest in order. */
 export class EventDecoder {
   readonly #store: StoreConnection;
   readonly #read = new Map<number | string, string>();
@@ -109,7 +109,7 @@ export class EventDecoder {
     this.#store = store;
   }
 
-  /** The JSON of an event. Undefined: the body is damaged, or what it refers to is gone. */
+  /** Returns the JSON of an event; undefined if the body is damaged or one of its bases is gone. */
   decode(sequence: number, body: unknown, depth = 0): string | undefined {
     if (typeof body !== "string") return undefined;
     const text = body.startsWith("[") ? this.#apply(sequence, tryParse(body), depth) : body;
@@ -129,7 +129,7 @@ export class EventDecoder {
     return decodeDelta(delta, known, longest);
   }
 
-  /** Only an earlier one: so that no event leads back to itself. */
+  /** Accepts only an earlier event, so that no event refers back to itself. */
   #event(name: unknown, before: number, depth: number): string | undefined {
     if (typeof name !== "number" || name >= before) return undefined;
     const body = () => this.#store.rows("SELECT body FROM courser_events WHERE sequence = ?", name)[0]?.[0];
@@ -150,7 +150,7 @@ export class EventDecoder {
     this.#read.set(name, text);
     this.#length += text.length;
     for (const [oldest, { length }] of this.#read) {
-      if (this.#read.size <= mostKept && this.#length <= mostKeptLength) break;
+      if (this.#read.size <= maxKept && this.#length <= maxKeptLength) break;
       this.#read.delete(oldest);
       this.#length -= length;
     }

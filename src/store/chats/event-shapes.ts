@@ -1,10 +1,10 @@
-// What an event must have to be shown again. One that has not was damaged, or is of another making, and is told as unreadable.
+// Checks the fields that an event needs to be shown. Events without them are damaged or foreign, and are reported as unreadable.
 import { isObject, tryParse } from "../../json/object.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { ChatProblem } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
 
-/** The texts that each kind is nothing without. */
+/** The required string fields of each type. */
 const texts: Record<AgentEvent["type"], readonly string[]> = {
   init: ["sessionId", "cwd"],
   user: ["text"],
@@ -32,8 +32,8 @@ export function eventIn(body: unknown): AgentEvent | undefined {
 }
 
 /**
- * The same question to SQLite, which answers it for a long chat in a few milliseconds. What is kept as a difference to other
- * events is only known to be whole.
+ * The same check in SQL, which takes a few milliseconds for a long chat. Bodies stored as differences are only checked to be
+ * valid JSON.
  */
 const isBroken = [
   `json_extract(body, '$.type') NOT IN (${Object.keys(texts).map((kind) => `'${kind}'`)})`,
@@ -42,13 +42,13 @@ const isBroken = [
   ),
 ].join(" OR ");
 
-/** What is told of a chat beside what was said in it: its title, its mode, its model. */
+/** Reports unreadable chat metadata: the title, the mode and the model. */
 export function metaProblems(meta: object, isOurs: boolean): ChatProblem[] {
   if (!isOurs || "latestRootBlobId" in meta) return [];
   return [{ code: "STORE_CORRUPT", message: "The title, the mode and the model of this chat are no longer readable." }];
 }
 
-/** Throws what SQLite says where it cannot read them at all. */
+/** Throws SQLite's error if the events cannot be read at all. */
 export function eventProblems(store: StoreConnection): ChatProblem[] {
   const rows = store.rows(
     `SELECT sequence FROM courser_events WHERE NOT json_valid(body) OR (body NOT LIKE '[%' AND (${isBroken})) ORDER BY sequence`,

@@ -1,4 +1,4 @@
-// Which chat is meant: by its id, by the beginning of it, or counted from the newest.
+// Finds a chat by its id, by a prefix of the id, or counted from the newest.
 
 import { basename, join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
@@ -20,9 +20,9 @@ export { forkChat } from "./fork-chat.ts";
 export { listChats } from "./list-chats.ts";
 
 /**
- * The folder of the chat that is meant. A UUID, the beginning of one (4 hex digits or more), or `-N`: the N-th from the
- * newest. The current project is looked at first, then all. What cannot be an id never becomes part of a path.
- * `program`: the name that messages tell the user to type.
+ * Returns the folder of a chat. `wanted` is a UUID, a prefix of one (4 hex digits or more), or `-N`: the N-th from the newest.
+ * The current project is searched first, then all. Text that cannot be an id never becomes part of a path. `program` is the
+ * command name used in messages.
  */
 export function findChat(configDir: string, wanted: string, workspace: string, program = programName()): string {
   const id = wanted.trim().toLowerCase();
@@ -45,7 +45,7 @@ export function findChat(configDir: string, wanted: string, workspace: string, p
   // A copied configuration can hold a chat twice.
   if (found.length > 1 && isChatId(id)) return found.map(ageAtAGlance).sort(newestFirst)[0]!.folder;
   if (found.length > 1) throw ambiguous(id, found);
-  // Those of this workspace first: the id is most likely one of them.
+  // Those of this workspace come first, since the id is most likely one of them.
   const closed = [...places(workspace), ...places()].flatMap((folder) => closedFolder(folder) ?? [])[0];
   if (closed !== undefined) throw unreadable(id, closed);
   if (unread.length > 0) throw new UserError("FILE_UNREADABLE", `No readable chat starts with ${id}. ${unread[0]}`);
@@ -58,8 +58,8 @@ export function findChat(configDir: string, wanted: string, workspace: string, p
 }
 
 /**
- * The N-th chat from the newest, 1 being the newest itself: of this workspace, of all where it has none. Chats that were
- * only created count where there are no others: a program may have made one ahead of time.
+ * Returns the N-th chat from the newest, where 1 is the newest: of this workspace, or of all if it has none. Chats without a
+ * conversation count only if there are no others: a program may have created one ahead of time.
  */
 export function nthChat(configDir: string, workspace: string, number: number, program = programName()): string {
   const main = (workspaceOnly?: string) =>
@@ -84,7 +84,7 @@ export function nthChat(configDir: string, workspace: string, number: number, pr
   );
 }
 
-/** `closed`: the folder of the chat itself, or one above it, in which it may be. */
+/** `closed` is the unreadable folder: the chat's own, or a parent folder that may hold it. */
 function unreadable(id: string, closed: string): UserError {
   const what = basename(closed).startsWith(id)
     ? `The chat ${basename(closed)} exists but cannot be read: permission denied for ${closed}.`
@@ -98,13 +98,13 @@ function isNumber(text: string): boolean {
   return /^-[1-9]\d{0,8}$/.test(text);
 }
 
-/** The beginning of a UUID, or a whole one. */
+/** Returns whether a text is a UUID or a prefix of one. */
 function isBeginning(text: string): boolean {
   if (!/^[0-9a-f]{4}/.test(text) || text.length > pattern.length) return false;
   return [...text].every((letter, index) => (pattern[index] === "-" ? letter === "-" : /[0-9a-f]/.test(letter)));
 }
 
-/** The same for `--resume`, where it may be the prompt that stands in the place of the id. */
+/** Finds a chat for `--resume`, where the user may have put the prompt in place of the id. */
 export function findResumed(configDir: string, wanted: string, workspace: string, program: string): string {
   const id = wanted.trim().toLowerCase();
   if (!isNumber(id) && !isBeginning(id)) throw noChatId(wanted, program);
@@ -119,7 +119,7 @@ export function findResumed(configDir: string, wanted: string, workspace: string
   }
 }
 
-/** For what `--resume` cannot mean, whatever chats there are. */
+/** The error for a `--resume` value that can never be an id. */
 export function noChatId(wanted: string, program: string): UserError {
   const way =
     wanted.trim() === ""
@@ -141,13 +141,13 @@ function shown(wanted: string): string {
   return JSON.stringify(shortened(wanted, 200));
 }
 
-/** As many as a screen can hold. */
-const mostCandidates = 10;
+/** The most candidates that fit on a screen. */
+const maxCandidates = 10;
 
 function ambiguous(beginning: string, folders: readonly string[]): UserError {
-  const chats = folders.slice(0, mostCandidates).map((folder) => metadataAtAGlance(folder));
+  const chats = folders.slice(0, maxCandidates).map((folder) => metadataAtAGlance(folder));
   const lines = chats.sort(newestFirst).map((chat) => `  ${chat.id}  ${firstLine(shownTitle(chat))}`);
-  const rest = folders.length > mostCandidates ? [`  … and ${folders.length - mostCandidates} more`] : [];
+  const rest = folders.length > maxCandidates ? [`  … and ${folders.length - maxCandidates} more`] : [];
   return new UserError(
     "SESSION_NOT_FOUND",
     `Session not found: ${folders.length} chats start with ${beginning}:\n${[...lines, ...rest].join("\n")}\nUse more digits of the id.`,

@@ -1,4 +1,4 @@
-// Copies a chat into a new one, whole or up to a turn. The chat itself is only read: another run may be using it.
+// Copies a chat into a new one, whole or up to a turn. The source is only read, since another run may be using it.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
@@ -21,15 +21,15 @@ import { metaText } from "./writer.ts";
 import { lockHolder } from "./writer-lock.ts";
 
 export type ForkOptions = {
-  /** The id of the copy; a new one where none is given. */
+  /** The id of the copy; a new one by default. */
   id?: string | undefined;
-  /** The last turn that the copy has. */
+  /** The last turn that is copied. */
   upToTurn?: number | undefined;
-  /** What did not come along, because the chat is incomplete. */
+  /** Called with a message about what was not copied, because the chat is incomplete. */
   onLoss?: (message: string) => void;
 };
 
-/** Of a chat that is incomplete, its whole turns are copied. */
+/** Copies only the complete turns of an incomplete chat. */
 export function forkChat(configDir: string, folder: string, { id, upToTurn, onLoss }: ForkOptions = {}): ChatMetadata {
   const record = readChat(folder, { events: false });
   const turns = record.turns.length;
@@ -43,7 +43,7 @@ export function forkChat(configDir: string, folder: string, { id, upToTurn, onLo
   const wanted = upToTurn ?? turns;
   const last = Math.min(wanted, record.problems.length > 0 ? record.wholeTurns : turns);
   if (wanted > 0 && last === 0) throw notWhole(folder, record.problems, 0);
-  // A copy is a chat of the user's own, also where the chat is a subagent's.
+  // A copy belongs to the user, even if the source is a subagent's chat.
   const { parent: _parent, ...own } = record.metadata;
   const metadata = { ...own, id: newId, folder: copy, createdAt: Date.now() };
   try {
@@ -55,7 +55,7 @@ export function forkChat(configDir: string, folder: string, { id, upToTurn, onLo
       keepSnapshots(configDir, folder, newId);
       chat.close();
     } catch (error) {
-      // Only what was made here goes: the chat that another process made with this id is not ours to remove.
+      // Remove only what was made here, never a chat that another process made with this id.
       chat.close();
       deleteChat(configDir, copy);
       throw error;
@@ -70,7 +70,7 @@ export function forkChat(configDir: string, folder: string, { id, upToTurn, onLo
   }
 }
 
-/** The whole store, as it is at this moment: what was shortened for the model, the todo list and the mode come with it. */
+/** Copies the whole store in its current state, including the compacted conversation, the todo list and the mode. */
 function openCopy(folder: string, metadata: ChatMetadata): ChatWriter {
   const lock = lockNewChat(metadata.folder);
   try {
@@ -87,7 +87,7 @@ function openCopy(folder: string, metadata: ChatMetadata): ChatWriter {
   }
 }
 
-/** The copy gets an id of its own before anybody can see it. */
+/** Gives the copy its own id before it becomes visible. */
 function makeOwn(file: string, metadata: ChatMetadata): void {
   withAttached(file, (store) => {
     const meta = readMeta(store);
@@ -95,7 +95,7 @@ function makeOwn(file: string, metadata: ChatMetadata): void {
     store
       .statement("UPDATE meta SET value = ? WHERE key = '0'")
       .run(metaText(meta, metadata, meta.latestRootBlobId ?? ""));
-    // As a run leaves it that was cut off: whoever opens it writes the transcript anew.
+    // Mark it like an interrupted run, so that opening it rewrites the transcript.
     if (hasOwnTables(store)) {
       store.statement("DELETE FROM courser_state WHERE key = '.parent'").run();
       setOwnState(store, ".writer", lockHolder());
@@ -104,7 +104,7 @@ function makeOwn(file: string, metadata: ChatMetadata): void {
   });
 }
 
-/** A new chat for the messages of one that is damaged: what is damaged must not come along. */
+/** Creates a new chat for the messages of a damaged one, so that the damage is not copied. */
 function replay(configDir: string, metadata: ChatMetadata): ChatWriter {
   if (metadata.workspace === undefined)
     throw new UserError(
@@ -115,7 +115,7 @@ function replay(configDir: string, metadata: ChatMetadata): ChatWriter {
   return createChat({ configDir, workspace: metadata.workspace }, { id, mode, title, ...(model && { model }) });
 }
 
-/** So that the copy can be taken back to its turns as well. */
+/** Keeps the snapshots for the copy, so that it can be rewound as well. */
 function keepSnapshots(configDir: string, folder: string, id: string): void {
   const lists = join(configDir, "courser", "snapshots", basename(dirname(folder)), "chats");
   if (!existsSync(join(lists, basename(folder)))) return;

@@ -1,4 +1,4 @@
-// The history of a chat out of its store: every message in order, and by name what is missing or altered.
+// Reads the history of a chat from its store: every message in order, and which parts are missing or altered.
 
 import { isObject, tryParse } from "../../json/object.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
@@ -10,7 +10,7 @@ import { EventDecoder } from "./event-bodies.ts";
 import { readRoot } from "./root.ts";
 import { hasherFor, sha256 } from "./sha256.ts";
 
-/** The row `0` of the table `meta`. */
+/** Row `0` of the table `meta`. */
 export type StoreMeta = {
   agentId?: string;
   latestRootBlobId?: string;
@@ -20,7 +20,7 @@ export type StoreMeta = {
   lastUsedModel?: string;
 };
 
-/** A blob in its place in the conversation. */
+/** A blob and its place in the conversation. */
 export type HistoryRow = { sequence: number; turn: number; at?: number; blob: string };
 
 export type History = {
@@ -28,9 +28,9 @@ export type History = {
   rows: HistoryRow[];
   problems: ChatProblem[];
   wholeTurns: number;
-  /** The highest number that a message of ours has. */
+  /** The highest number of a message written by Courser. */
   lastNumber: number;
-  /** The order is that of our table; else somebody else wrote last, and the root told it. */
+  /** True if the order comes from Courser's table; else another program wrote last, and the order comes from the root. */
   isOurs: boolean;
 };
 
@@ -38,11 +38,11 @@ export function readMeta(store: StoreConnection): StoreMeta {
   const tables = store
     .statement("SELECT count(*) AS found FROM chat.sqlite_master WHERE name IN ('blobs', 'meta')")
     .get();
-  // The code of a file that is not a database: it is none of ours.
+  // 26 is SQLite's code for a file that is not a database.
   if (tables?.["found"] !== 2) throw Object.assign(new Error("it has no tables of a chat"), { errcode: 26 });
   const value = store.statement("SELECT value FROM meta WHERE key = '0'").get()?.["value"];
   const text = typeof value === "string" ? value : value instanceof Uint8Array ? Buffer.from(value).toString() : "";
-  // The original writes hexadecimal digits; other programs have been seen to write the JSON itself.
+  // The original CLI writes hexadecimal digits; some other programs write plain JSON.
   const json = text.startsWith("{") ? text : Buffer.from(text, "hex").toString("utf8");
   const parsed = tryParse(json);
   return isObject(parsed) ? parsed : {};
@@ -77,7 +77,7 @@ export function eventsFrom(store: StoreConnection, from: number, most: number): 
   }));
 }
 
-/** JSON that was whole when it was stored. The code of a damaged database, because that is what it is otherwise. */
+/** Parses JSON that was valid when it was stored. Throws with SQLite's code for a damaged database, since that is the cause. */
 export function parseStored(text: unknown): unknown {
   try {
     return JSON.parse(String(text));
@@ -95,7 +95,7 @@ export function readHistory(store: StoreConnection, meta = readMeta(store)): His
   const isOurs = hasTables && ownState(store, ".root") === root;
   const { ids, problem } = walkRoot(root, blobs, altered);
   if (problem) problems.push(problem);
-  // Our rows may be ahead of the root, never beside it.
+  // Courser's rows may be ahead of the root, but must start with it.
   const isInOrder = problem !== undefined || ids.every((id, index) => ours[index]?.blob === id);
   if (isOurs && !isInOrder) problems.push(disorder(root));
   const alteredOthers = [...altered].filter((id) => id !== root);
@@ -106,13 +106,13 @@ export function readHistory(store: StoreConnection, meta = readMeta(store)): His
   return { ...assemble(rows, blobs), problems, isOurs };
 }
 
-/** A shortened conversation, which stands for everything up to the message `after`. */
+/** A compacted conversation that replaces everything up to the message `after`. */
 export type ModelView = { after: number; messages: Message[] };
 
-/** Where nothing was shortened. */
+/** The view of a chat that was never compacted. */
 export const noView: ModelView = { after: 0, messages: [] };
 
-/** The newest. One that was altered is passed over, because the history behind it is whole. */
+/** Reads the newest view. An altered view is ignored, because the history behind it is complete. */
 export function readView(store: StoreConnection): ModelView {
   const view = store.statement("SELECT after, hash, body FROM courser_views ORDER BY sequence DESC LIMIT 1").get();
   const body = String(view?.["body"]);
@@ -120,13 +120,13 @@ export function readView(store: StoreConnection): ModelView {
   return { after: Number(view["after"]), messages: parseStored(body) as Message[] };
 }
 
-/** What the model is told: the shortened conversation and what was said since. */
+/** Returns the model's conversation: the compacted part and the messages since. */
 export function modelView({ after, messages: shortened }: ModelView, messages: readonly StoredMessage[]): Message[] {
   const since = messages.filter(({ sequence }) => sequence > after).map(({ message }) => message);
   return [...shortened, ...since];
 }
 
-/** Messages as text, nodes as bytes, in the order of the table. */
+/** Messages as text and nodes as bytes, in table order. */
 export type BlobMap = Map<string, string | Uint8Array>;
 
 const everyBlob =
@@ -147,7 +147,7 @@ function readBlobs(store: StoreConnection): { blobs: BlobMap; altered: Set<strin
   return { blobs, altered };
 }
 
-/** Those after `after`, and always the last. */
+/** Returns the rows after `after`, and always the last one. */
 export function readRows(store: StoreConnection, after = 0): HistoryRow[] {
   const found = store.rows(
     "SELECT sequence, turn, at, blob FROM courser_messages WHERE sequence > min(?, (SELECT max(sequence) - 1 FROM courser_messages)) ORDER BY sequence",
@@ -158,7 +158,7 @@ export function readRows(store: StoreConnection, after = 0): HistoryRow[] {
   );
 }
 
-/** The ids that the root names; without it those of the best other root; without any, every message as it lies in the table. */
+/** Returns the ids named by the root; if it is lost, those of the best other root; without any, every message in table order. */
 function walkRoot(
   root: string | undefined,
   blobs: BlobMap,
@@ -183,13 +183,13 @@ function bestRoot(blobs: BlobMap): { id: string; ids: string[] } | undefined {
   for (const [id, data] of blobs) {
     if (typeof data === "string" || data[0] !== 0x0a) continue;
     const ids = readRoot(data);
-    // The later of two equals: it has the newer messages.
+    // Of two equally long roots the later one has the newer messages.
     if (ids && ids.length >= (best?.ids.length ?? 1) && ids.every((each) => blobs.has(each))) best = { id, ids };
   }
   return best;
 }
 
-/** Rows for blobs that the root names: those of ours keep their turn and time. */
+/** Builds rows for the blobs that the root names; those known to Courser keep their turn and time. */
 function rowsOf(order: readonly string[], ours: readonly HistoryRow[]): HistoryRow[] {
   const known = new Map(ours.map((row) => [row.blob, row]));
   return order.map((blob, index) => {
@@ -201,8 +201,8 @@ function rowsOf(order: readonly string[], ours: readonly HistoryRow[]): HistoryR
 const unknownTurn = -1;
 
 /**
- * Puts blobs together to messages. A prompt of somebody else begins a turn. The first blob that is not there ends what is
- * whole.
+ * Assembles blobs into messages. A prompt written by another program starts a turn. The complete turns end before the first
+ * missing blob.
  */
 export function assemble(
   rows: HistoryRow[],

@@ -1,4 +1,4 @@
-// What a run left unfinished when it was cut off: marked when the chat is opened again, never run again.
+// Finds what an interrupted run left unfinished. It is marked when the chat is opened again, and never run again.
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { Message, Part } from "../../protocol/message.ts";
 import type { StoreConnection } from "./connection.ts";
@@ -9,7 +9,7 @@ import { keptSegment } from "./open-segment.ts";
 type ToolStart = Extract<AgentEvent, { type: "tool_start" }>;
 type ToolEnd = Extract<AgentEvent, { type: "tool_end" }>;
 
-/** A turn without ending. `running`: calls that were started and never ended. */
+/** A turn without an ending. `running` holds the calls that were started and never ended. */
 export type InterruptedTurn = {
   turn: number;
   startedAt: number;
@@ -22,10 +22,10 @@ export type InterruptedTurn = {
 
 const interruption =
   "Interrupted: an earlier run was cut off while this call was running. It may or may not have taken effect, and was not run again.";
-/** Of the outcome of a call that ended just before the cut: as much as a model may be told. */
-const mostOutcome = 20_000;
+/** The most characters that a model is given of the outcome of a call that ended just before the interruption. */
+const maxOutcome = 20_000;
 
-/** The last turn, when it has no ending. */
+/** Returns the last turn, if it has no ending. */
 export function findInterruptedTurn(store: StoreConnection): InterruptedTurn | undefined {
   const last = store
     .statement(
@@ -55,7 +55,7 @@ export function findInterruptedTurn(store: StoreConnection): InterruptedTurn | u
   };
 }
 
-/** The events that the run owed: an end for what was being said, for each call, and one for the turn. */
+/** Returns the missing events: an end for the open text, for each running call, and for the turn. */
 export function owedEvents(cut: InterruptedTurn): AgentEvent[] {
   const ends = cut.running.map(({ callId, tool, args, modelCallId, startedAt }): AgentEvent => {
     const value = { errorMessage: interruption, error: interruption, message: interruption };
@@ -75,14 +75,14 @@ export function owedEvents(cut: InterruptedTurn): AgentEvent[] {
   return [...said, ...ends, { type: "fail", message, code: "INTERRUPTED", durationMs, apiDurationMs: 0 }];
 }
 
-/** Results for the calls of the last reply that have none: without them no model takes the conversation. */
+/** Builds results for calls of the last reply that have none, since models reject a conversation without them. */
 export function owedResults(messages: readonly Message[], cut: InterruptedTurn | undefined): Message | undefined {
   const index = messages.findLastIndex((message) => message.role === "assistant");
   const parts = missingResults(messages, index, (id) => explain(id, cut));
   return parts.length > 0 ? { role: "user", parts } : undefined;
 }
 
-/** The same for replies before the last, which somebody else left so: told to the model, not stored. */
+/** Does the same for earlier replies that another program left incomplete; sent to the model, but not stored. */
 export function withEveryResult(messages: readonly Message[]): Message[] {
   const last = messages.findLastIndex((message) => message.role === "assistant");
   return messages.flatMap((message, index) => {
@@ -107,7 +107,7 @@ function explain(id: string, cut: InterruptedTurn | undefined): string {
   const end = cut?.ended.find((event) => event.callId === id);
   if (end?.outcome) {
     const outcome = JSON.stringify(end.outcome.value) ?? "";
-    const shown = outcome.length > mostOutcome ? `${outcome.slice(0, mostOutcome)} …` : outcome;
+    const shown = outcome.length > maxOutcome ? `${outcome.slice(0, maxOutcome)} …` : outcome;
     return `The run was cut off right after this call, which had ended with "${end.outcome.kind}": ${shown}`;
   }
   const wasStarted = !cut || cut.running.some((event) => event.callId === id);

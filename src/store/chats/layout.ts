@@ -1,4 +1,4 @@
-// Where a chat lies: its folder, its store, its transcript.
+// Paths of a chat: its folder, its store, its transcript.
 import { basename, join, resolve, sep } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import { projectDir } from "../project.ts";
@@ -6,7 +6,7 @@ import { md5 } from "./md5.ts";
 
 const chatId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Only such names ever become part of a path. */
+/** Only names that pass this check become part of a path. */
 export function isChatId(text: string): boolean {
   return chatId.test(text);
 }
@@ -15,7 +15,7 @@ export function chatsDir(configDir: string): string {
   return join(configDir, "chats");
 }
 
-/** The name of the folder that holds a workspace's chats. `workspace`: its real path, without a slash at the end. */
+/** Returns the name of the folder that holds a workspace's chats. `workspace` is its real path, without a trailing slash. */
 export function projectId(workspace: string): string {
   return md5(workspace);
 }
@@ -26,22 +26,22 @@ export function chatFolder(configDir: string, workspace: string, id: string): st
   return join(chatsDir(configDir), projectId(workspace), id);
 }
 
-/** The id of the chat in a folder, and the configuration directory that it belongs to. */
+/** Returns the id of the chat in a folder, and its configuration directory. */
 export function chatIdentity(folder: string): { id: string; configDir: string } {
   return { id: basename(folder), configDir: resolve(folder, "../../..") };
 }
 
-/** Put together by hand, as the next: for thousands of chats `join` takes longer than the disk. */
+/** Concatenated by hand, as is the next: for thousands of chats `join` takes longer than the disk. */
 export function storeFile(folder: string): string {
   return `${folder}${sep}store.db`;
 }
 
-/** Facts for listings, beside the store. */
+/** A small file next to the store, with the facts that lists show. */
 export function metadataFile(folder: string): string {
   return `${folder}${sep}meta.json`;
 }
 
-/** The conversation as lines of JSON, for hooks and for programs that list chats. Of a subagent below that of its parent. */
+/** The conversation as lines of JSON, for hooks and programs that list chats. That of a subagent is below its parent's. */
 export function transcriptFile(configDir: string, workspace: string, id: string, parent?: string): string {
   const all = join(projectDir(configDir, workspace), "agent-transcripts");
   return parent !== undefined && isChatId(parent)

@@ -1,4 +1,4 @@
-// Which chats there are, told without opening their stores wherever that can be done.
+// Lists chats, without opening their stores where possible.
 import { accessSync, existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
@@ -9,14 +9,14 @@ import { chatsDir, isChatId, projectId, storeFile } from "./layout.ts";
 import { changedAt, readMetadata } from "./read-chat.ts";
 import { metadataFields, readMetadataFile } from "./transcript-files.ts";
 
-/** `onUnreadable`: of a folder of chats, with why. Without it, one that cannot be read ends the listing. */
+/** `onUnreadable` is called with the reason if a folder of chats cannot be read. Without it, the listing throws. */
 export type ListOptions = { workspace?: string; parent?: string; onUnreadable?: (problem: string) => void };
 
-/** Newest first; those of one workspace, or all. Chats of subagents only where their parent is asked for. */
+/** Lists the chats of one workspace, or all, newest first. Chats of subagents are listed only by their parent. */
 export function listChats(configDir: string, { workspace, parent, onUnreadable }: ListOptions = {}): ChatMetadata[] {
   const found: ChatMetadata[] = [];
   for (const folder of folders(configDir, workspace, onUnreadable)) {
-    // The quick way first: thousands of chats are listed in a moment.
+    // Try the fast path first, since there may be thousands of chats.
     const metadata = readMetadataFile(folder) ?? (isChat(folder) ? metadataAtAGlance(folder) : undefined);
     if (!metadata || metadata.parent !== parent) continue;
     if (workspace !== undefined) metadata.workspace ??= workspace;
@@ -25,7 +25,7 @@ export function listChats(configDir: string, { workspace, parent, onUnreadable }
   return found.sort(newestFirst);
 }
 
-/** The folders of workspaces: of one, or all that there are. */
+/** Returns the folders of one workspace, or of all. */
 export function projects(configDir: string, workspace?: string): string[] {
   const chats = chatsDir(configDir);
   if (workspace !== undefined) return [join(chats, projectId(workspace))];
@@ -34,7 +34,7 @@ export function projects(configDir: string, workspace?: string): string[] {
     .map((entry) => join(chats, entry.name));
 }
 
-/** The names of chats in one of them. What else lies there is passed over: other programs keep things there too. */
+/** Returns the ids of the chats in a project folder. Other entries are skipped: other programs keep files there too. */
 export function idsIn(project: string, onUnreadable?: ListOptions["onUnreadable"]): string[] {
   try {
     return unlessMissing(project, () => readdirSync(project)).filter(isChatId);
@@ -45,14 +45,14 @@ export function idsIn(project: string, onUnreadable?: ListOptions["onUnreadable"
   }
 }
 
-/** Every folder with the name of a chat. Put together by hand: `join` takes longer than looking at the disk. */
+/** Returns every folder named like a chat. Concatenated by hand, since `join` takes longer than the disk access. */
 export function folders(configDir: string, workspace?: string, onUnreadable?: ListOptions["onUnreadable"]): string[] {
   return projects(configDir, workspace).flatMap((project) =>
     idsIn(project, onUnreadable).map((id) => `${project}${sep}${id}`),
   );
 }
 
-/** What a list shows of a chat: from the small file beside its store, which is opened only where that file says too little. */
+/** Reads a chat's metadata for a list from the small file next to its store; opens the store only if that says too little. */
 export function metadataAtAGlance(folder: string): ChatMetadata {
   const metadata = readMetadataFile(folder) ?? titledMetadata(folder);
   if (metadata) return metadata;
@@ -64,7 +64,7 @@ export function metadataAtAGlance(folder: string): ChatMetadata {
   }
 }
 
-/** Some programs that write such chats put a title beside the store: enough for a list. */
+/** Some programs that write chats put a title next to the store, which is enough for a list. */
 function titledMetadata(folder: string): ChatMetadata | undefined {
   const { title, cwd, isSubagent } = metadataFields(folder);
   if (typeof title !== "string" || title === "" || title === "New Agent") return undefined;
@@ -73,7 +73,7 @@ function titledMetadata(folder: string): ChatMetadata | undefined {
   return { ...ageAtAGlance(folder), id: basename(folder), ...workspace, ...parent, title, mode: "default" };
 }
 
-/** A chat without a title is known by its first prompt. */
+/** A chat without a title is shown by its first prompt. */
 export function shownTitle({ title, prompt }: ChatMetadata): string {
   return title === "New Agent" ? (prompt ?? title) : title;
 }
@@ -82,7 +82,7 @@ export type ChatAge = Pick<ChatMetadata, "folder" | "createdAt" | "updatedAt" | 
   isSubagent?: boolean;
 };
 
-/** Enough to tell which chat is newer, without opening a store, also for chats that the original wrote. */
+/** Returns enough to order chats by age without opening a store, including chats of the original CLI. */
 export function ageAtAGlance(folder: string): ChatAge {
   const { createdAtMs, updatedAtMs, hasConversation, isSubagent } = metadataFields(folder);
   const kind = isSubagent === true && { isSubagent };
@@ -112,19 +112,19 @@ function unlessMissing<Entry>(folder: string, list: () => Entry[]): Entry[] {
   }
 }
 
-/** Whether any workspace has a chat with this id. */
+/** Returns whether any workspace has a chat with this id. */
 export function isTaken(configDir: string, id: string): boolean {
   return projects(configDir)
     .map((project) => join(project, id))
     .some((folder) => isChat(folder) || closedFolder(folder) === folder);
 }
 
-/** The store comes last when a chat is made: without it there is none. */
+/** The store is created last, so a folder without one is not a chat. */
 export function isChat(folder: string): boolean {
   return existsSync(storeFile(folder));
 }
 
-/** Where this user may not look for a chat: its folder, or the one above it. Undefined where nothing is in the way. */
+/** Returns the folder that this user may not read: the chat's or its parent; undefined if both are accessible. */
 export function closedFolder(folder: string): string | undefined {
   return [dirname(folder), folder].find((each) => isRefused(`${each}${sep}.`));
 }

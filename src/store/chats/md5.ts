@@ -1,4 +1,4 @@
-// MD5 of a path: the name of a project's folder. Nothing is protected by it.
+// Computes the MD5 of a path, which names a project's folder. It has no security purpose.
 
 const shifts = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21];
 
@@ -14,7 +14,7 @@ export function md5(text: string): string {
   return Buffer.from(state.buffer).toString("hex");
 }
 
-/** All in one: called once for a run, it is never compiled to fast code, and calls would cost more than steps. */
+/** In one function: called once per run, it never gets optimised, and calls would cost more than the steps themselves. */
 function compress(state: Int32Array, words: Int32Array, start: number): void {
   let a = state[0]!;
   let b = state[1]!;

@@ -1,4 +1,4 @@
-// What a chat is: its id, its folder, its title, when it was written to.
+// Reads the metadata of a chat from its store: id, folder, title, times.
 
 import { isPrompt, type Message } from "../../protocol/message.ts";
 import { decodeMessage, parseBlob } from "./blobs.ts";
@@ -8,13 +8,13 @@ import { hasOwnTables, ownState, type StoreMeta } from "./history.ts";
 import { chatIdentity } from "./layout.ts";
 import { metadataFields } from "./transcript-files.ts";
 
-/** So far into a store a first prompt is looked for: the original puts its surroundings before it. */
-const mostBlobs = 8;
+/** The number of blobs searched for the first prompt: the original CLI puts environment information before it. */
+const maxBlobs = 8;
 const longestPrompt = 200;
 
 export function metadataOf(store: StoreConnection, folder: string, meta: StoreMeta, changedAt = 0): ChatMetadata {
   const isOurs = hasOwnTables(store);
-  const { cwd } = metadataFields(folder); // as others name it
+  const { cwd } = metadataFields(folder); // the workspace as other programs write it
   const workspace = (isOurs ? ownState(store, ".workspace") : undefined) ?? cwd;
   const parent = isOurs ? ownState(store, ".parent") : undefined;
   const prompt = firstPrompt(store);
@@ -39,10 +39,10 @@ export function firstText(message: Message): string {
   return message.parts.find((part) => part.type === "text")?.text ?? "";
 }
 
-/** As listings show it. */
+/** Returns the first line, shortened for lists. */
 export function firstLine(prompt: string): string {
   const [line = ""] = prompt.trim().split(/\r?\n/, 1);
-  // Not within a character of two parts.
+  // Do not cut within a surrogate pair.
   return line.slice(0, longestPrompt).replace(/[\ud800-\udbff]$/, "");
 }
 
@@ -51,7 +51,7 @@ function firstPrompt(store: StoreConnection): string | undefined {
     .statement(
       "SELECT CAST(data AS TEXT) AS text FROM blobs WHERE hex(substr(data, 1, 1)) = '7B' ORDER BY rowid LIMIT ?",
     )
-    .all(mostBlobs);
+    .all(maxBlobs);
   for (const row of rows) {
     const blob = parseBlob(String(row["text"]));
     const message = blob && decodeMessage([blob]);

@@ -1,11 +1,11 @@
-// Making a chat, and opening one to go on with it. One writer for a chat, in all processes.
+// Creates a chat, or opens one to continue it. A chat has one writer at a time across all processes.
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import { storeError } from "../sqlite.ts";
 import type { ChatMetadata, ChatWriter } from "./chat.ts";
 import { openStore, type StoreConnection } from "./connection.ts";
-import { checkStore, failureOf, keptAside, notWhole } from "./damage.ts";
+import { checkStore, failureOf, keptAside, markDamaged, notWhole } from "./damage.ts";
 import { eventProblems, metaProblems } from "./event-shapes.ts";
 import {
   type History,
@@ -29,16 +29,16 @@ import { readTail } from "./tail.ts";
 import { metaText, Writer } from "./writer.ts";
 import { lockHolder, takeWriterLock, untilWritable, type WriterLock } from "./writer-lock.ts";
 
-/** `workspace`: its real path. */
+/** `workspace` is a real path. */
 export type ChatPaths = { configDir: string; workspace: string };
 
 export type NewChat = {
   id: string;
-  /** `auto-run` where everything is allowed, else `default`. */
+  /** `auto-run` if everything is allowed, else `default`. */
   mode: string;
   model?: string;
   title?: string;
-  /** When it began elsewhere. */
+  /** The creation time of a chat that started elsewhere. */
   createdAt?: number;
   /** The chat whose agent starts this one. */
   parent?: string;
@@ -88,7 +88,7 @@ export function createChat(paths: ChatPaths, { id, mode, model, title, createdAt
   }
 }
 
-/** Waits for another writer without holding up this process: signals and other runs are heard meanwhile. */
+/** Waits for another writer without blocking this process, so that signals and other runs are still handled. */
 export async function openFreeChat(...[folder, changes]: Parameters<typeof openChat>): Promise<ChatWriter> {
   try {
     return openChat(folder, changes, { waitMs: 0 });
@@ -100,8 +100,8 @@ export async function openFreeChat(...[folder, changes]: Parameters<typeof openC
 }
 
 /**
- * Opens a chat of ours, or one that the original wrote. What an earlier run left unfinished is marked first. `lock`: taken
- * before, and freed with the chat.
+ * Opens a chat written by Courser or by the original CLI. First marks what an earlier run left unfinished. `lock` is a lock
+ * already held; closing the chat releases it.
  */
 export function openChat(
   folder: string,
@@ -117,9 +117,10 @@ export function openChat(
     checkStore(folder); // it may have been deleted meanwhile
     store = openForWriting(folder);
     const found = lookInto(store, folder);
-    // Everything was read before anything is written: a damaged store stays as it is.
+    // Everything is read before anything is written, so a damaged store stays unchanged.
     if (!found.isUsual) checkSoundness(store);
-    const { history, meta, cut, results } = found;
+    const { history, meta, cut, results, problems } = found;
+    if (problems.length > 0) markDamaged(folder, problems);
     store.exec("PRAGMA chat.journal_mode = WAL");
     if (history && !history.isOurs) takeOver(store, history, meta);
     setOwnState(store, ".writer", lockHolder());
@@ -136,8 +137,8 @@ export function openChat(
 }
 
 /**
- * All that is known of a chat before it is gone on with. `isUsual`: it was left as a run leaves it that came to its end.
- * `history`: of the others, and of chats that somebody else wrote last.
+ * Reads what is needed to continue a chat. `isUsual`: the last run ended normally. `history` is read for all other chats, and for
+ * chats that another program wrote last.
  */
 function lookInto(store: StoreConnection, folder: string) {
   const meta = readMeta(store);
@@ -178,15 +179,15 @@ function readWhole(store: StoreConnection, folder: string, meta: StoreMeta) {
   return { ...history, root: rootOf(rows.map((row) => row.blob)), turn, lastSequence };
 }
 
-/** Takes a moment in a long chat, so it is asked only where something is unusual. The code is that of a damaged database. */
+/** Slow for a long chat, so it runs only if something is unusual. Throws with SQLite's code for a damaged database. */
 function checkSoundness(store: StoreConnection): void {
   const [[answer] = []] = store.rows("PRAGMA chat.quick_check(1)");
   if (answer !== "ok") throw Object.assign(new Error(String(answer)), { errcode: 11 });
 }
 
 /**
- * Where there is no log yet, nothing is forced to the disk before the first commit that must be: the writer switches then.
- * Until then a failure of power loses what no one was promised, and can mix up nothing, because the log is new and checked.
+ * Without an existing log, nothing is synced before the first commit that must be durable; the writer switches then. Until then a
+ * power failure loses only what was not yet promised, and cannot corrupt anything, because the log is new and has checksums.
  */
 function openForWriting(folder: string): StoreConnection {
   const isNewLog = !existsSync(`${storeFile(folder)}-wal`);
@@ -197,7 +198,7 @@ function openForWriting(folder: string): StoreConnection {
   return store;
 }
 
-/** Also for root, who could: whoever takes the owner's right to write away does not want it written. */
+/** Also applies to root, who could write anyway: a file without write permission is not meant to be written. */
 function checkWritable(path: string): void {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat || process.platform === "win32" || (stat.mode & 0o222) !== 0) return;
@@ -219,7 +220,7 @@ function firstRows(metadata: ChatMetadata): string {
     INSERT INTO meta VALUES ('0', ${quoted(metaText({}, metadata, emptyRoot.id))})`;
 }
 
-/** Makes a store that somebody else wrote, or wrote to, one of ours. Their blobs stay as they are. */
+/** Takes over a store that another program wrote or changed. Its blobs stay unchanged. */
 function takeOver(store: StoreConnection, history: History, meta: StoreMeta): void {
   store.exec("BEGIN IMMEDIATE");
   addOwnTables(store);

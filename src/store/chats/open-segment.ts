@@ -1,4 +1,4 @@
-// What a model was saying when its run was cut off: kept every second while it comes, so that a resumed chat shows it.
+// Saves the text that the model is streaming every second, so that a resumed chat shows it if the run is cut off.
 import { isObject } from "../../json/object.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { StoreConnection } from "./connection.ts";
@@ -7,7 +7,7 @@ import { ownState, setOwnState } from "./history.ts";
 const everyMs = 1000;
 const key = ".segment";
 
-/** Text that has come since the last end of a segment. Short answers are over before anything is kept. */
+/** The text since the last end of a segment. Short answers end before anything is saved. */
 export class OpenSegment {
   readonly #keep: (text: string) => void;
   #text = "";
@@ -29,11 +29,11 @@ export class OpenSegment {
     try {
       this.#keep(this.#text);
     } catch {
-      // The next event of the log fails as well, and is told.
+      // The next logged event fails as well, and reports it.
     }
   }
 
-  /** The event says all that was said, or takes it back. True: what was kept is to be dropped. */
+  /** Ends the segment if the event contains or discards its text. Returns whether saved text must be dropped. */
   ends(event: AgentEvent): boolean {
     if (event.type === "notice" || (event.type === "retry" && !event.discards)) return false;
     const wasKept = this.#isKept;

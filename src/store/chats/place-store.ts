@@ -1,5 +1,5 @@
-// Puts a store into the folder of a chat. Everything that makes or brings one goes through here: new chats, copies, chats that
-// were carried from another machine. The caller holds the writer lock.
+// Puts a store into the folder of a chat. Every new store goes through here: new chats, copies, and chats carried from another
+// machine. The caller holds the writer lock.
 import { closeSync, existsSync, fsyncSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
@@ -15,23 +15,22 @@ import { withStore } from "./with-store.ts";
 import { takeWriterLock, type WriterLock } from "./writer-lock.ts";
 
 /**
- * `made`: built from nothing, and forced to the disk by whoever writes to it first. `copied`: from a chat of this machine.
- * `carried`: from elsewhere; it may take the place of an earlier state of the same chat.
+ * `made`: built from scratch, and synced to disk by its first writer. `copied`: from a chat on this machine. `carried`: from
+ * elsewhere; it may replace an earlier state of the same chat.
  */
 export type Arrival = "made" | "copied" | "carried";
 
-/** `kept`: what was there is this chat at that point or later, and stays. `aside`: where a different state is kept. */
+/** `kept`: the existing store is this chat at that point or later, and stays. `aside` is the copy of a different state. */
 export type Placed = { kept: true } | { kept: false; handle: number; aside?: string };
 
 /**
- * Builds the store in a file of its own, checks it there, and gives it its name as the last step. What was there before is
- * complete until then, its log included.
- * A handle of the file comes back, to force it to the disk. It is closed by `closeDatabaseHandle`.
+ * Builds the store in a separate file, checks it there, and renames it as the last step. Until then the existing store and its
+ * log stay complete. Returns a handle to sync the file with; close it with `closeDatabaseHandle`.
  */
 export function placeStore(folder: string, arrival: Arrival, build: (file: string) => void): Placed {
   const file = storeFile(folder);
   if (arrival !== "carried" && existsSync(file)) throw alreadyExists(folder);
-  // What a process left that died. Nobody else builds one while we hold the lock.
+  // Remove what a dead process left. No other process builds a store while this one holds the lock.
   for (const name of readdirSync(folder)) if (/^store\.db\.\d+\.new/.test(name)) rmSync(join(folder, name));
   const part = `${file}.${process.pid}.new`;
   const handle = openPrivate(part, "wx");
@@ -62,7 +61,7 @@ export function placeStore(folder: string, arrival: Arrival, build: (file: strin
   }
 }
 
-/** The lock of a chat that does not exist yet. Another process may be making one with the same id. */
+/** Takes the lock of a chat that does not exist yet. Another process may be creating one with the same id. */
 export function lockNewChat(folder: string): WriterLock {
   if (existsSync(storeFile(folder))) throw alreadyExists(folder);
   try {
@@ -78,7 +77,7 @@ function alreadyExists(folder: string): UserError {
   return new UserError("USAGE", `A chat with the id ${id} already exists. Resume it: ${programName()} --resume ${id}`);
 }
 
-/** A log without its store belongs to one that is gone. SQLite would take it for the log of the new one. */
+/** A log without its store belongs to a deleted one. SQLite would apply it to the new store. */
 function moveIn(folder: string, part: string): void {
   const file = storeFile(folder);
   if (!existsSync(file)) removeStoreFiles(file);
@@ -89,7 +88,7 @@ function removeStoreFiles(file: string): void {
   for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(file + end, { force: true });
 }
 
-/** Every page, and every part of the conversation. Throws where something is wrong; nothing was replaced by then. */
+/** Checks every page and every part of the conversation. Throws on a fault, before anything is replaced. */
 function checkSound(store: StoreConnection, folder: string, arrival: Arrival): void {
   const { id } = chatIdentity(folder);
   const broken = (why: string) =>
@@ -101,7 +100,7 @@ function checkSound(store: StoreConnection, folder: string, arrival: Arrival): v
   if (problem) throw broken(problem.message.replace(/\.$/, ""));
 }
 
-/** How far a chat has come: how often it was taken back, and the last row of each table. */
+/** The progress of a chat: the number of rewinds, and the last row of each table. */
 type Point = { rewinds: number; rows: { table: "events" | "messages"; sequence: number; content: unknown }[] };
 
 function pointOf(store: StoreConnection): Point {
@@ -116,7 +115,7 @@ function pointOf(store: StoreConnection): Point {
   return { rewinds: Number(ownState(store, ".rewinds") ?? 0), rows };
 }
 
-/** What an event says, however it is kept, or the id of a message. */
+/** Returns the decoded event, or the id of a message. */
 function contentOf(store: StoreConnection, table: Point["rows"][number]["table"], sequence: number): unknown {
   const column = table === "events" ? "body" : "blob";
   const [content] = store.rows(`SELECT ${column} FROM courser_${table} WHERE sequence = ?`, sequence)[0] ?? [];
@@ -131,7 +130,7 @@ function holds(store: StoreConnection, { rewinds, rows }: Point): boolean {
   });
 }
 
-/** What is in the folder, beside what was brought. */
+/** The existing store compared to the new one. */
 type Found = "later" | "earlier" | "other" | "damaged";
 
 function compareTo(brought: StoreConnection, folder: string): Found {
@@ -148,8 +147,8 @@ function compareTo(brought: StoreConnection, folder: string): Found {
 }
 
 /**
- * What is there becomes one file, by SQLite's own hand, which refuses while any other program has it open. A copy is kept
- * unless what was brought goes on from it; of a damaged store, with its log.
+ * Lets SQLite merge the existing store into one file, which fails while another program has it open. Keeps a copy unless the new
+ * store continues it; a damaged store is copied with its log.
  */
 function makeWay(folder: string, found: Exclude<Found, "later">): string | undefined {
   const file = storeFile(folder);

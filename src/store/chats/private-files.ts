@@ -1,4 +1,4 @@
-// Files and folders that only their owner can read, whatever the umask.
+// Creates files and folders that only their owner can read, regardless of the umask.
 import { chmodSync, closeSync, fchmodSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -8,7 +8,7 @@ export function makeFolder(folder: string): void {
   for (let path = folder; path.length >= made.length; path = dirname(path)) chmodSync(path, 0o700);
 }
 
-/** `wx`: must not exist yet. `a`: written to at its end. */
+/** `wx` requires that the file does not exist. `a` appends. */
 export function openPrivate(file: string, flags: "wx" | "a"): number {
   const handle = openSync(file, flags, 0o600);
   fchmodSync(handle, 0o600);

@@ -1,4 +1,4 @@
-// A version 4 UUID, from the system's source directly: loading node:crypto would cost a quarter of a start.
+// Creates a version 4 UUID from /dev/urandom: loading node:crypto would take a quarter of the startup time.
 import { closeSync, openSync, readSync } from "node:fs";
 
 export function randomUuid(): string {

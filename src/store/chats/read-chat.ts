@@ -1,4 +1,4 @@
-// Reading a chat without touching it: ours, and those that the original wrote.
+// Reads chats without changing them: those of Courser and of the original CLI.
 import { statSync } from "node:fs";
 import { UserError } from "../../protocol/error-codes.ts";
 import { isPrompt, type Message } from "../../protocol/message.ts";
@@ -24,14 +24,16 @@ import { salvage } from "./salvage.ts";
 import { readMetadataFile } from "./transcript-files.ts";
 import { withStore } from "./with-store.ts";
 
-/** Everything that is kept. `events`: also what happened; left out where only the conversation is wanted. */
+/** Reads everything that is stored. `events` includes the events; omit it if only the conversation is needed. */
 export function readChat(folder: string, options: ReadOptions = {}): ChatRecord {
   return withStore(folder, (store) => recordIn(store, folder, options));
 }
 
 export type ReadOptions = { events?: boolean };
 
-/** The same, of a chat whose store may be damaged: what its pages still hold, with what is wrong as the first problem. */
+/**
+ * Does the same for a chat whose store may be damaged: returns what its pages still hold, with the damage as the first problem.
+ */
 export function readWhatIsLeft(folder: string, options: ReadOptions = {}): ChatRecord {
   try {
     return readChat(folder, options);
@@ -60,25 +62,46 @@ function recordIn(store: StoreConnection, folder: string, options: ReadOptions):
 }
 
 /**
- * The same without the messages, where events tell all of it: reading a long conversation takes most of the time. Undefined:
- * some turn is known by its messages only.
+ * Reads a chat without its messages, since reading a long conversation takes most of the time. `last` limits it to the final
+ * turns with that many events. Returns undefined if events do not cover every turn.
  */
-export function readRecordedTurns(folder: string): ChatRecord | undefined {
+export function readRecordedTurns(folder: string, { last }: { last?: number } = {}): RecordedTurns | undefined {
   return withStore(folder, (store) => {
     if (!hasOwnTables(store)) return undefined;
+    const from = last === undefined ? 0 : beginOfLast(store, last);
     const [uncovered] = store.rows(
       `SELECT 1 FROM courser_messages
-       WHERE turn NOT IN (SELECT turn FROM courser_events WHERE kind = 'user') LIMIT 1`,
+       WHERE turn >= (SELECT turn FROM courser_events WHERE sequence >= ? ORDER BY sequence LIMIT 1)
+       AND turn NOT IN (SELECT turn FROM courser_events WHERE kind = 'user' AND sequence >= ?) LIMIT 1`,
+      from,
+      from,
     );
-    const { events, problems } = readEvents(store, true);
+    const { events, problems } = readEvents(store, true, from);
     if (uncovered || events.length === 0) return undefined;
     const metadata = metadataOf(store, folder, readMeta(store), changedAt(folder));
     const turns = turnsOf(events, []);
-    return { metadata, messages: [], events, turns, problems, wholeTurns: turns.length };
+    return { metadata, messages: [], events, turns, problems, wholeTurns: turns.length, hasEarlier: from > 0 };
   });
 }
 
-/** What a model is to be told again, as an opened chat has it; the chat itself stays as it is. */
+/** `hasEarlier`: earlier turns were not read. */
+export type RecordedTurns = ChatRecord & { hasEarlier: boolean };
+
+/** Returns the start of the turn that contains the `count`-th last event; 0 for all. Looks at only that many rows. */
+function beginOfLast(store: StoreConnection, count: number): number {
+  const [reached] = store.rows(
+    "SELECT sequence, turn FROM courser_events ORDER BY sequence DESC LIMIT 1 OFFSET ?",
+    count - 1,
+  );
+  if (!reached) return 0;
+  const [before] = store.rows(
+    "SELECT sequence FROM courser_events WHERE sequence < ? AND turn < ? ORDER BY sequence DESC LIMIT 1",
+    ...(reached as [number, number]),
+  );
+  return before ? Number(before[0]) + 1 : 0;
+}
+
+/** Returns the model's conversation as an opened chat has it, without changing the chat. */
 export function readMessages(folder: string): Message[] {
   return withStore(folder, (store) => {
     const history = readHistory(store);
@@ -90,12 +113,12 @@ export function readMessages(folder: string): Message[] {
   });
 }
 
-/** Events of one of our chats, from a number on. */
+/** Reads events of a chat written by Courser, from a number on. */
 export function readEventsFrom(folder: string, from: number, most: number): StoredEvent[] {
   return withStore(folder, (store) => eventsFrom(store, from, most));
 }
 
-/** How its last turn stands. Undefined: nothing says so, in chats of others. */
+/** Returns the status of the last turn; undefined if the chat was written by another program or has no turn. */
 export function readStatus(folder: string): ChatTurn["status"] | "running" | undefined {
   return withStore(folder, (store) => {
     if (!hasOwnTables(store)) return undefined;
@@ -112,7 +135,7 @@ export function readStatus(folder: string): ChatTurn["status"] | "running" | und
   });
 }
 
-/** The values of `ChatWriter.state`, by their keys. Chats of others have none. */
+/** Returns the values of `ChatWriter.state` by key. Chats of other programs have none. */
 export function readState(folder: string, keys: readonly string[]): Map<string, unknown> {
   return withStore(folder, (store) => {
     if (!hasOwnTables(store)) return new Map();
@@ -120,7 +143,7 @@ export function readState(folder: string, keys: readonly string[]): Map<string, 
   });
 }
 
-/** For listings. Takes the file beside the store where it is ours: a store is opened only for chats of others. */
+/** Reads metadata for lists, from Courser's file next to the store; opens the store only for chats of other programs. */
 export function readMetadata(folder: string): ChatMetadata {
   checkStore(folder);
   return (
@@ -129,14 +152,14 @@ export function readMetadata(folder: string): ChatMetadata {
   );
 }
 
-/** The newer of the store and its log. */
+/** The later modification time of the store and its log. */
 export function changedAt(folder: string): number {
   const file = storeFile(folder);
   const times = [file, `${file}-wal`].map((each) => statSync(each, { throwIfNoEntry: false })?.mtimeMs ?? 0);
   return Math.round(Math.max(...times));
 }
 
-/** A chat to look at: what a writer of it would know, and nothing is written. */
+/** Opens a chat for reading, with a part of the writer's interface. */
 export function openToLook(folder: string): Pick<ChatWriter, "metadata" | "state" | "turn"> {
   const { metadata, turns } = readChat(folder);
   return {
@@ -150,9 +173,12 @@ type ReadEvents = { events: StoredEvent[]; problems: ChatProblem[] };
 
 const nothing: ReadEvents = { events: [], problems: [] };
 
-function readEvents(store: StoreConnection, all: boolean): ReadEvents {
-  const which = all ? "" : "WHERE kind IN ('user', 'done', 'fail') ";
-  const rows = store.rows(`SELECT sequence, turn, at, body FROM courser_events ${which}ORDER BY sequence`);
+function readEvents(store: StoreConnection, all: boolean, from = 0): ReadEvents {
+  const which = all ? "" : "AND kind IN ('user', 'done', 'fail') ";
+  const rows = store.rows(
+    `SELECT sequence, turn, at, body FROM courser_events WHERE sequence >= ? ${which}ORDER BY sequence`,
+    from,
+  );
   const decoder = new EventDecoder(store);
   const events: StoredEvent[] = [];
   const broken: number[] = [];
@@ -164,7 +190,7 @@ function readEvents(store: StoreConnection, all: boolean): ReadEvents {
   return { events, problems: unreadable(broken) };
 }
 
-/** From the events; for turns that have none, from the messages. */
+/** Builds the turns from the events, or from the messages for turns without events. */
 function turnsOf(events: readonly StoredEvent[], messages: readonly StoredMessage[]): ChatTurn[] {
   const turns = new Map<number, ChatTurn>();
   for (const { turn, at, event } of events) {

@@ -1,15 +1,15 @@
-// The root of a chat: a protobuf node that names the message blobs in order.
+// The root of a chat: a protobuf node that lists the ids of the message blobs in order.
 import { sha256 } from "./sha256.ts";
 
-/** Field 1, 32 bytes. */
+/** Field 1, a value of 32 bytes. */
 const referenceTag = [0x0a, 0x20] as const;
 const referenceBytes = 34;
-/** The tag in hexadecimal digits, as ids are written. */
+/** The tag as hexadecimal digits, like the ids. */
 export const referenceDigits = "0a20";
 
 /**
- * After the references, in field 1000, which decoders pass over: a little JSON. One popular reader looks only at nodes that
- * hold some.
+ * A small JSON after the references, in field 1000, which decoders skip. One popular reader only considers nodes that contain
+ * JSON.
  */
 const tail = endOf('{"type":"root"}');
 
@@ -17,10 +17,10 @@ function endOf(json: string): Buffer {
   return Buffer.concat([Buffer.from([0xc2, 0x3e, json.length]), Buffer.from(json)]);
 }
 
-/** What a new chat has. Its hash is known: nothing need be computed before the first event. */
+/** The root of a new chat. Its hash is a constant, so that nothing is computed before the first event. */
 export const emptyRoot = { id: "7d04a955b63a86fdb6eb992589111c4faead43524a512aaf306c2d2b458449e2", data: tail };
 
-/** A root that grows: adding a message costs the same at any length. */
+/** A growing root: adding a message costs the same at any length. */
 export class RootBuilder {
   #references: Buffer;
   #length: number;
@@ -39,7 +39,7 @@ export class RootBuilder {
     this.#length += referenceBytes;
   }
 
-  /** Whether a node is what this root is, or was when it named less. */
+  /** Returns whether a node equals this root or an earlier, shorter state of it. */
   was(node: Uint8Array): boolean {
     const length = node.length - tail.length;
     const names = this.#references.subarray(0, Math.max(0, length));
@@ -58,12 +58,12 @@ export function rootOf(ids: readonly string[]): RootBuilder {
   return root;
 }
 
-/** The same from ids with `referenceDigits` between them. */
+/** Builds a root from ids joined with `referenceDigits`. */
 export function rootOfDigits(ids: string): RootBuilder {
   return new RootBuilder(Buffer.from(ids === "" ? "" : referenceDigits + ids, "hex"));
 }
 
-/** The ids in field 1; undefined when the bytes are not such a node. */
+/** Returns the ids in field 1; undefined if the bytes are not a root. */
 export function readRoot(data: Uint8Array): string[] | undefined {
   const ids: string[] = [];
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);

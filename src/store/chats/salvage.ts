@@ -1,4 +1,4 @@
-// What can still be read of a store that SQLite refuses: the rows in its pages, put into a new store in memory.
+// Salvages a store that SQLite refuses to open: copies the rows in its pages into a new store in memory.
 import { existsSync } from "node:fs";
 import { tryParse } from "../../json/object.ts";
 import { readDatabaseFile, type SqlValue } from "../sqlite.ts";
@@ -6,7 +6,7 @@ import { newStore, type StoreConnection } from "./connection.ts";
 import { type DatabasePages, leafRows, pagesOf, type SalvagedRow } from "./database-pages.ts";
 import { addAllTables } from "./tables.ts";
 
-/** `read` is given all rows that were found. Undefined when there is nothing to read. */
+/** Calls `read` with a store of all rows that were found. Returns undefined if there is nothing to read. */
 export function salvage<T>(file: string, read: (store: StoreConnection) => T): T | undefined {
   const log = `${file}-wal`;
   const pages = pagesOf(readDatabaseFile(file), existsSync(log) ? readDatabaseFile(log) : undefined);
@@ -19,7 +19,7 @@ export function salvage<T>(file: string, read: (store: StoreConnection) => T): T
   }
 }
 
-/** How many parts of the conversation there are. */
+/** Inserts the rows, and returns the number of blobs and events among them. */
 function fill(store: StoreConnection, pages: DatabasePages): number {
   store.exec("BEGIN");
   let found = 0;
@@ -40,7 +40,7 @@ function fill(store: StoreConnection, pages: DatabasePages): number {
   return found;
 }
 
-/** Our own table also knows where the conversation begins. */
+/** Courser's own table also names the root of the conversation. */
 function restoreMeta(store: StoreConnection): void {
   const root = store.statement("SELECT value FROM courser_state WHERE key = '.root'").get()?.["value"];
   const meta = JSON.stringify({ latestRootBlobId: tryParse(String(root)) });
@@ -49,7 +49,7 @@ function restoreMeta(store: StoreConnection): void {
 
 type KnownTable = {
   name: string;
-  /** `sequence` is the number of the row, and `rowid` as well, which gives its place where nothing else does. */
+  /** `sequence` and `rowid` are the row's number; `rowid` restores the order where nothing else does. */
   columns: string;
   fits(row: SalvagedRow): boolean;
 };
@@ -58,7 +58,7 @@ const isText = (value: SqlValue | undefined): value is string => typeof value ==
 const isNumber = (value: SqlValue | undefined) => typeof value === "number";
 const isHash = (value: SqlValue | undefined) => isText(value) && /^[0-9a-f]{64}$/.test(value);
 
-/** A page does not say whose it is: the rows of each table look like no others. */
+/** A page does not name its table, but the rows of each table have a distinct shape. */
 const tables: readonly KnownTable[] = [
   {
     name: "blobs",

@@ -1,4 +1,4 @@
-// The index behind the search: a database of its own that can be thrown away. What is stale in it is read again.
+// The search index: a separate database that can be deleted at any time. Stale entries are read again.
 import { existsSync, statSync } from "node:fs";
 import { basename, join, sep } from "node:path";
 import { type ErrorCode, UserError } from "../../protocol/error-codes.ts";
@@ -9,16 +9,16 @@ import { idsIn, isChat, metadataAtAGlance, projects } from "./list-chats.ts";
 import { type SearchText, searchTextOf } from "./search-text.ts";
 
 export type IndexWatch = {
-  /** Chats read so far, of those that had to be read. */
+  /** Called with the number of chats read so far, and the number to read. */
   onProgress?(done: number, total: number): void;
-  /** Something the user should know: the search works, but not as it should. */
+  /** Called with a message for the user if the search works, but with limits. */
   onNotice?(notice: string): void;
 };
 
 const tables: IndexTables = {
   version: 1,
   names: ["chats", "texts"],
-  // What a crash of the machine takes away is read again.
+  // What a crash of the machine loses is read again.
   settings: "PRAGMA synchronous = OFF; PRAGMA secure_delete = ON",
   create: `
 CREATE TABLE chats (row INTEGER PRIMARY KEY, place TEXT UNIQUE, stamp TEXT, facts TEXT);
@@ -26,7 +26,7 @@ CREATE VIRTUAL TABLE texts USING fts5(title, body, parts, tokenize = "unicode61 
 INSERT INTO texts (texts, rank) VALUES ('secure-delete', 1);`,
 };
 
-/** Its words must not be left in the index: what is deleted is deleted there too, down to the bytes. */
+/** Removes a deleted chat's words from the index, down to the bytes. */
 export function forgetChat(configDir: string, chatPath: string): void {
   const file = indexFile(configDir);
   if (!existsSync(file)) return;
@@ -38,7 +38,7 @@ export function forgetChat(configDir: string, chatPath: string): void {
       database.close();
     }
   } catch {
-    // What cannot be changed is thrown away: it can be made again.
+    // Delete an index that cannot be changed: it can be rebuilt.
     removeDatabase(file);
   }
 }
@@ -47,7 +47,7 @@ export function indexFile(configDir: string): string {
   return join(configDir, "courser", "search.db");
 }
 
-/** Brings the index up to date and hands it to `work`. Where it cannot be kept on the disk it is made in memory, and gone after. */
+/** Updates the index and passes it to `work`. If it cannot be stored on disk, builds a temporary one in memory. */
 export function withIndex<T>(configDir: string, watch: IndexWatch, work: (database: Database) => T): T {
   const file = indexFile(configDir);
   const use = (path: string): T => {
@@ -93,7 +93,7 @@ function refresh(database: Database, configDir: string, watch: IndexWatch): void
   for (const project of projects(configDir)) {
     const name = basename(project);
     for (const id of idsIn(project, watch.onNotice)) {
-      // Within the configuration directory, which may be moved as a whole.
+      // Relative to the configuration directory, which may be moved as a whole.
       const chatPath = `${name}/${id}`;
       const folder = `${project}${sep}${id}`;
       const stat = statSync(folder, ifThere);
@@ -102,12 +102,12 @@ function refresh(database: Database, configDir: string, watch: IndexWatch): void
       if (!known.delete(`${chatPath} ${stamp}`)) stale.push({ chatPath, folder, stamp });
     }
   }
-  // Those that are read again are among them.
+  // This also removes the chats that are read again.
   if (known.size > 0) transact(database, () => remove(database, Array.from(known, chatPathIn)));
   index(database, stale, watch);
 }
 
-/** A place and its stamp in one text each: thousands are compared before every search. */
+/** Returns each place and its stamp as one text, since thousands are compared before every search. */
 function knownStamps(database: Database): Set<string> {
   const text = database.prepare("SELECT group_concat(place || ' ' || stamp, char(10)) AS text FROM chats").get()?.[
     "text"
@@ -115,7 +115,7 @@ function knownStamps(database: Database): Set<string> {
   return new Set(typeof text === "string" ? text.split("\n") : []);
 }
 
-/** Up to the end of the id: what comes before it may be any name. */
+/** Cuts after the id, since the project name before it may be anything. */
 function chatPathIn(text: string): string {
   return text.slice(0, text.indexOf("/") + 1 + idLength);
 }
@@ -124,17 +124,21 @@ const idLength = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx".length;
 const ifThere = { throwIfNoEntry: false } as const;
 
 /**
- * Changes whenever the chat does. One look for a chat at rest: files come and go in its folder when it is opened, when a turn
- * begins or ends, and when it is closed. Where a log lies beside the store, a run goes on or was cut off: the log tells.
+ * Returns a stamp that changes whenever the chat does. An idle chat takes one stat call: files come and go in its folder when it
+ * is opened, when a turn starts or ends, and when it is closed. A log next to the store means an active or interrupted run: then
+ * the log counts too.
  */
 function stampOf(folder: string, atRest: number): string {
   const log = statSync(`${folder}${sep}store.db-wal`, ifThere);
   return log ? `${atRest} ${log.mtimeMs} ${log.size}` : String(atRest);
 }
 
-/** Chats are read outside of transactions, and written some at a time: other processes wait for moments only, and little is lost at an end by force. */
-const mostChats = 200;
-const mostCharacters = 8_000_000;
+/**
+ * Chats are read outside transactions and written in batches: other processes wait only briefly, and little is lost if this one
+ * is killed.
+ */
+const maxChats = 200;
+const maxCharacters = 8_000_000;
 
 function index(database: Database, stale: readonly StaleChat[], { onProgress }: IndexWatch): void {
   let first = 0;
@@ -142,10 +146,10 @@ function index(database: Database, stale: readonly StaleChat[], { onProgress }: 
   let characters = 0;
   for (const [done, chat] of stale.entries()) {
     onProgress?.(done, stale.length);
-    // Without a store it is being made, or was left behind: no chat.
+    // A folder without a store is not a chat: it is being created, or was left behind.
     if (isChat(chat.folder)) read.push({ ...chat, ...readForSearch(chat.folder) });
     characters += read.at(-1)?.text.body.length ?? 0;
-    if (read.length < mostChats && characters < mostCharacters && done < stale.length - 1) continue;
+    if (read.length < maxChats && characters < maxCharacters && done < stale.length - 1) continue;
     const chatPaths = stale.slice(first, done + 1).map(({ chatPath }) => chatPath);
     transact(database, () => {
       remove(database, chatPaths);
@@ -160,7 +164,7 @@ function index(database: Database, stale: readonly StaleChat[], { onProgress }: 
 
 type IndexedChat = StaleChat & { metadata: ChatMetadata; text: SearchText };
 
-/** A chat that cannot be read is found by its title at least. */
+/** An unreadable chat can at least be found by its title. */
 function readForSearch(folder: string): { metadata: ChatMetadata; text: SearchText } {
   try {
     return searchTextOf(folder);

@@ -1,15 +1,15 @@
-// What is searched for, taken apart: words, and phrases in quotes. No text is a syntax error.
+// Parses a search text into words and quoted phrases. Every text is valid.
 
 export type SearchTerm = { text: string; isPhrase: boolean };
 
-/** What is in quotes is a phrase; a quote that is never closed reaches to the end. */
+/** Quoted text is a phrase; an unclosed quote extends to the end. */
 export function termsIn(text: string): SearchTerm[] {
   return [...text.matchAll(/"([^"]*)(?:"|$)|([^\s"]+)/g)].map(([, phrase, word]) =>
     phrase === undefined ? { text: word!, isPhrase: false } : { text: phrase, isPhrase: true },
   );
 }
 
-/** The index knows letters and digits only. */
+/** The index contains only letters and digits. */
 export function isWord({ text }: SearchTerm): boolean {
   return /[\p{L}\p{N}]/u.test(text);
 }

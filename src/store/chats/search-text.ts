@@ -1,4 +1,4 @@
-// What of a chat can be found: its title, what was said, what the tools were told and what they answered.
+// Extracts the searchable text of a chat: its title, the conversation, and the arguments and results of tools.
 import type { Message } from "../../protocol/message.ts";
 import type { ChatMetadata } from "./chat.ts";
 import { readChat } from "./read-chat.ts";
@@ -6,13 +6,16 @@ import { readChat } from "./read-chat.ts";
 export type SearchText = {
   title: string;
   body: string;
-  /** Ends of names, so that words inside them are beginnings: `CommandLine` and `Line` of `parseCommandLine`. */
+  /**
+   * Suffixes of camel-case names, so that a prefix search finds words inside them: `CommandLine` and `Line` of
+   * `parseCommandLine`.
+   */
   parts: string;
 };
 
-/** Of one result of a tool: the beginning says what it is; whole files are better searched where they lie. */
+/** The limit for one tool result: its beginning identifies it, and whole files are better searched on disk. */
 const longestResult = 4_000;
-/** Of one chat. What was said comes first, so that results are what is left out. */
+/** The limit for one chat. The conversation comes first, so that results are cut first. */
 const longestBody = 4_000_000;
 
 export function searchTextOf(folder: string): { metadata: ChatMetadata; text: SearchText } {
@@ -43,14 +46,14 @@ function collect(message: Message, said: string[], results: string[]): void {
   }
 }
 
-/** Every text in the arguments of a call: commands, paths, what was written. */
+/** Collects every string in the arguments of a call: commands, paths, written text. */
 function textsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];
   return Object.values(value).flatMap(textsIn);
 }
 
-/** Control characters mark what was found, and a NUL would end the text. */
+/** Removes control characters: they mark matches, and a NUL would end the text. */
 function plain(text: string): string {
   return text.replace(/[\x00-\x08\x0b-\x1f\x7f]+/g, " ");
 }

@@ -1,4 +1,4 @@
-// Full-text search over every chat: words and their beginnings, phrases in quotes. No text is a syntax error.
+// Full-text search over all chats: words, prefixes of words, and quoted phrases. Every text is a valid query.
 import { join } from "node:path";
 import type { Database, SqlRow } from "../sqlite.ts";
 import type { ChatMetadata } from "./chat.ts";
@@ -9,13 +9,13 @@ import { snippetOf } from "./snippet.ts";
 
 export type ChatHit = {
   metadata: ChatMetadata;
-  /** The place where most of the words stand, on one line. */
+  /** The passage with the most matching words, on one line. */
   snippet: string;
 };
 
 export type SearchOptions = IndexWatch & { limit?: number };
 
-/** The best first. All words must be in a chat, in its title or anywhere in its text. */
+/** Returns the best matches first. Every word must occur in the chat's title or text. */
 export function searchChats(configDir: string, text: string, { limit = 50, ...watch }: SearchOptions = {}): ChatHit[] {
   const terms = termsIn(text);
   if (text.trim() === "") return [];
@@ -33,12 +33,12 @@ export function searchChats(configDir: string, text: string, { limit = 50, ...wa
   });
 }
 
-/** `foo_bar` is to the index the phrase of its parts, so it is found whole. The last part may be a beginning. */
+/** The index treats `foo_bar` as a phrase of its parts, so it matches as a whole. The last part may be a prefix. */
 function queryOf(terms: readonly SearchTerm[]): string {
   return terms.map(({ text, isPhrase }) => `"${text.replaceAll('"', '""')}"${isPhrase ? "" : "*"}`).join(" ");
 }
 
-/** How much a word counts in the title, in the text, at the end of a name. */
+/** The weights of a word in the title, in the text, and as the suffix of a name. */
 const weights = "bm25(8.0, 1.0, 0.5)";
 
 function byWords(database: Database, terms: readonly SearchTerm[], limit: number): SqlRow[] {
@@ -51,7 +51,7 @@ function byWords(database: Database, terms: readonly SearchTerm[], limit: number
     .all(queryOf(terms), limit);
 }
 
-/** For what has no letters: an arrow, an emoji. */
+/** Searches for text without letters or digits: an arrow, an emoji. */
 function byLetters(database: Database, text: string, limit: number): SqlRow[] {
   return database
     .prepare(

@@ -1,6 +1,6 @@
-// SHA-256 of short texts without loading node:crypto, which costs a quarter of a start.
+// Computes SHA-256 of short texts without loading node:crypto, which takes a quarter of the startup time.
 
-/** From here on the engine's own is faster, its loading included. */
+/** From this length on the native hash is faster, even with its loading time. */
 const longInput = 16 * 1024;
 
 let native: typeof import("node:crypto") | undefined;
@@ -10,13 +10,13 @@ export function sha256(data: Uint8Array | string): string {
   return shortSha256(typeof data === "string" ? Buffer.from(data) : data);
 }
 
-/** For many at once: pays for node:crypto, then hashes ten times faster. */
+/** For many hashes: loads node:crypto once, then hashes ten times faster. */
 export function nativeSha256(data: Uint8Array | string): string {
   native ??= process.getBuiltinModule("node:crypto");
   return native.hash("sha256", data, "hex");
 }
 
-/** The better of the two for so many bytes in all. */
+/** Returns the faster of the two for this total number of bytes. */
 export function hasherFor(bytes: number): (data: Uint8Array | string) => string {
   return bytes >= longInput ? nativeSha256 : sha256;
 }
@@ -79,10 +79,10 @@ function compress(state: Int32Array, bytes: Uint8Array, start: number): void {
   state[7]! += h;
 }
 
-/** The first 32 bits of what follows the point in the square roots of the first eight primes. */
-const initial = wordsOf("6a09e667 bb67ae85 3c6ef372 a54ff53a 510e527f 9b05688c 1f83d9ab 5be0cd19");
-/** And in the cube roots of the first 64. */
-const constants = wordsOf(`
+/** The first 32 bits of the fractional parts of the square roots of the first eight primes. */
+const initial = hexWords("6a09e667 bb67ae85 3c6ef372 a54ff53a 510e527f 9b05688c 1f83d9ab 5be0cd19");
+/** The same for the cube roots of the first 64 primes. */
+const constants = hexWords(`
   428a2f98 71374491 b5c0fbcf e9b5dba5 3956c25b 59f111f1 923f82a4 ab1c5ed5
   d807aa98 12835b01 243185be 550c7dc3 72be5d74 80deb1fe 9bdc06a7 c19bf174
   e49b69c1 efbe4786 0fc19dc6 240ca1cc 2de92c6f 4a7484aa 5cb0a9dc 76f988da
@@ -92,6 +92,6 @@ const constants = wordsOf(`
   19a4c116 1e376c08 2748774c 34b0bcb5 391c0cb3 4ed8aa4a 5b9cca4f 682e6ff3
   748f82ee 78a5636f 84c87814 8cc70208 90befffa a4506ceb bef9a3f7 c67178f2`);
 
-function wordsOf(text: string): Int32Array {
+function hexWords(text: string): Int32Array {
   return Int32Array.from(text.trim().split(/\s+/), (word) => Number.parseInt(word, 16));
 }

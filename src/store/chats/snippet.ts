@@ -1,10 +1,10 @@
-// The place in a long text where the words stand that were searched for.
+// Finds the passage of a long text that best matches the search words.
 import { collapsed } from "../../text/one-line.ts";
 
 const before = 40;
 const length = 160;
-/** So many places are looked at: a common word has thousands. */
-const mostMatches = 500;
+/** The most matches to consider, since a common word has thousands. */
+const maxMatches = 500;
 
 export function snippetOf(text: string, words: readonly string[]): string {
   const matches = matchesOf(text, words, { wholeWords: true });
@@ -17,26 +17,26 @@ export function snippetOf(text: string, words: readonly string[]): string {
 
 type WordMatch = { at: number; word: string };
 
-/** A word inside a longer one counts where none stands alone. */
+/** Matches inside longer words are used only if there are no whole-word matches. */
 function matchesOf(text: string, words: readonly string[], { wholeWords }: { wholeWords: boolean }): WordMatch[] {
   const alternatives = words.map(patternOf).join("|");
   const pattern = new RegExp(`${wholeWords ? "(?<![\\p{L}\\p{N}])" : ""}(?:${alternatives})`, "giu");
   const matches: WordMatch[] = [];
   for (const match of text.matchAll(pattern)) {
     matches.push({ at: match.index, word: match[0].toLowerCase() });
-    if (matches.length === mostMatches) break;
+    if (matches.length === maxMatches) break;
   }
   return matches;
 }
 
-/** What is not a letter or digit separates words for the index, whatever it is. */
+/** For the index, every character except letters and digits separates words. */
 function patternOf(word: string): string {
   const parts = word.match(/[\p{L}\p{N}\p{M}]+/gu);
   if (parts) return parts.join("[^\\p{L}\\p{N}]+");
   return word.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 }
 
-/** Where most different words follow within one snippet. */
+/** Returns the position followed by the most different words within one snippet. */
 function bestMatch(matches: readonly WordMatch[]): number | undefined {
   let best: { at: number; count: number } | undefined;
   for (const [index, { at }] of matches.entries()) {

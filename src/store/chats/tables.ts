@@ -1,4 +1,4 @@
-// The tables of a store: those that every reader knows, and ours beside them; how an empty store comes to be.
+// The tables of a store: those that every reader knows, and Courser's own; and the creation of an empty store.
 import { openDatabase } from "../sqlite.ts";
 import type { StoreConnection } from "./connection.ts";
 
@@ -8,8 +8,8 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT);`;
 
 /**
  * courser_messages: a row for each blob of the conversation, in order; a message may have several.
- * courser_state: values by turn, so that going back to a turn brings back what held then. Keys with a dot are the store's own.
- * courser_views: what the model is told in place of the messages up to `after`; `hash`: of the body.
+ * courser_state: values by turn, so that a rewind restores the values of that turn. Keys with a dot are the store's own.
+ * courser_views: what the model is sent in place of the messages up to `after`; `hash` covers the body.
  */
 const ownTables = `
 CREATE TABLE IF NOT EXISTS courser_messages (sequence INTEGER PRIMARY KEY, turn INTEGER, at INTEGER, blob TEXT);
@@ -17,26 +17,26 @@ CREATE TABLE IF NOT EXISTS courser_events (sequence INTEGER PRIMARY KEY, turn IN
 CREATE TABLE IF NOT EXISTS courser_state (key TEXT, turn INTEGER, value TEXT, PRIMARY KEY (key, turn)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS courser_views (sequence INTEGER PRIMARY KEY, turn INTEGER, after INTEGER, hash TEXT, body TEXT);`;
 
-/** In bytes. Most rows are small, and of larger ones half a page is lost on average; an empty table takes a whole one. */
+/** In bytes. Most rows are small; larger ones waste half a page on average, and an empty table takes a whole page. */
 const pageSize = 1024;
-/** A log of so many pages is written to the store. */
+/** The number of pages after which the log is checkpointed into the store. */
 export const longestLog = 2000;
 
-/** For a store that somebody else made. */
+/** Adds Courser's tables to a store that another program made. */
 export function addOwnTables(store: StoreConnection): void {
   store.exec(ownTables.replaceAll("NOT EXISTS ", "NOT EXISTS chat."));
 }
 
-/** Every table, in a store that has none. */
+/** Creates every table in an empty store. */
 export function addAllTables(store: StoreConnection): void {
   store.exec(knownTables.replaceAll("CREATE TABLE ", "CREATE TABLE chat."));
   addOwnTables(store);
 }
 
 /**
- * Every table in an empty file. Switching to a write-ahead log happens before anybody else can see the file; two processes
- * that do it together would lock each other out.
- * `rows`: SQL with all values in it, because a prepared statement would keep the file open under its first name.
+ * Creates every table in an empty file. Switches to a write-ahead log before the file is visible to others, since two processes
+ * that switch at once would lock each other out. `rows` is SQL with inline values, because a prepared statement would keep the
+ * file open under its first name.
  */
 export function fillNewStore(file: string, rows: string): void {
   const database = openDatabase(file);
@@ -48,7 +48,7 @@ export function fillNewStore(file: string, rows: string): void {
   }
 }
 
-/** A text inside SQL. */
+/** Quotes a text as a literal for SQL. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -1,4 +1,4 @@
-// The end of a chat that a run of ours left in order: what a model is told is read, all that comes before is only checked.
+// Reads the end of a chat that Courser left in order: the model's messages are read, everything before is only checked.
 import type { StoredMessage } from "./chat.ts";
 import type { StoreConnection } from "./connection.ts";
 import { assemble, type BlobMap, ownState, readRows } from "./history.ts";
@@ -14,8 +14,8 @@ export type Tail = {
 };
 
 /**
- * The messages after `after`, and always the last. Undefined where something is not as our runs leave it: a blob that is
- * missing or altered, another order, a last word by somebody else. Then the whole history tells what it is.
+ * Returns the messages after `after`, and always the last. Returns undefined if anything is unusual: a missing or altered blob,
+ * another order, a later change by another program. The caller then reads the whole history.
  */
 export function readTail(store: StoreConnection, rootId: string | undefined, after: number): Tail | undefined {
   if (rootId === undefined || ownState(store, ".root") !== rootId) return undefined;
@@ -31,7 +31,7 @@ export function readTail(store: StoreConnection, rootId: string | undefined, aft
   return { messages, root, turn: last?.turn ?? 0, lastSequence: last?.sequence ?? 0, lastNumber };
 }
 
-/** What SQLite cannot put together for its size is read one by one; what is damaged is told by whoever reads it all. */
+/** If SQLite cannot concatenate the blobs because of their size, or the store is damaged, the caller reads the whole history. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work();
@@ -40,12 +40,12 @@ function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** Some at a time, because there may be many pictures among them. Put together by SQLite: a row for each takes twice as long. */
+/** Reads in batches, because there may be many images. Concatenated by SQLite, since one row per blob takes twice as long. */
 const nextBlobs = `
   SELECT max(row), group_concat(id, ''), CAST(group_concat(CAST(data AS TEXT), '') AS BLOB), group_concat(length(data))
   FROM (SELECT rowid AS row, id, data FROM blobs WHERE rowid > ? ORDER BY rowid LIMIT 256)`;
 
-/** Every blob against its id. `order`: the messages as they lie in the table. `ids`: whose content is wanted. */
+/** Checks every blob against its id. `order` lists the messages in table order; `wanted` has the contents of `ids`. */
 function checkBlobs(store: StoreConnection, ids: ReadonlySet<string>): { order: string; wanted: BlobMap } | undefined {
   const wanted: BlobMap = new Map();
   const order: string[] = [];
@@ -73,7 +73,7 @@ function checkBlobs(store: StoreConnection, ids: ReadonlySet<string>): { order: 
 
 const firstOfMessage = "{".charCodeAt(0);
 
-/** The messages as our table has them. */
+/** The message ids in the order of Courser's table. */
 function orderOf(store: StoreConnection): string {
   const ids = store.rows(
     `SELECT group_concat(blob, '${referenceDigits}') FROM (SELECT blob FROM courser_messages ORDER BY sequence)`,

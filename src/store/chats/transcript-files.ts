@@ -1,5 +1,5 @@
-// What lies beside a store for other programs: metadata for listings, a transcript, the log that names the workspace.
-// A run never fails because of them, except when the disk is full.
+// Writes the files next to a store for other programs: metadata for lists, a transcript, the log that names the workspace. A
+// failure here never fails a run, unless the disk is full.
 import { closeSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isObject } from "../../json/object.ts";
@@ -13,7 +13,7 @@ import { makeFolder, openPrivate, writePrivate } from "./private-files.ts";
 
 const schemaVersion = 1;
 
-/** `courser`: what listings of ours need beyond what others read. */
+/** `courser` holds what Courser's lists need in addition. */
 type MetadataFields = {
   createdAtMs?: number;
   updatedAtMs?: number;
@@ -47,10 +47,10 @@ export function writeMetadata(metadata: ChatMetadata): void {
   withoutFailing(file, () => replace(file, text));
 }
 
-/** Made once: with the encoding as a word, Node makes such an object for each file. */
+/** Created once: given the encoding as a string, Node creates such an object for every file. */
 const asText = { encoding: "utf8", flag: "r" } as const;
 
-/** What the file beside a store says, whoever wrote it. */
+/** Reads the metadata file next to a store, whichever program wrote it. */
 export function metadataFields(folder: string): MetadataFields {
   try {
     const found: unknown = JSON.parse(readFileSync(metadataFile(folder), asText));
@@ -60,7 +60,7 @@ export function metadataFields(folder: string): MetadataFields {
   }
 }
 
-/** The same of a chat of ours; undefined where it is not there, or not ours. */
+/** Returns the metadata of a chat written by Courser; undefined if it is missing or of another program. */
 export function readMetadataFile(folder: string): ChatMetadata | undefined {
   const { createdAtMs, updatedAtMs, hasConversation, cwd, courser } = metadataFields(folder);
   if (!courser || createdAtMs === undefined || updatedAtMs === undefined) return undefined;
@@ -82,7 +82,7 @@ export function readMetadataFile(folder: string): ChatMetadata | undefined {
 export interface TranscriptFile {
   add(message: Message, at: number): void;
   endTurn(status: string): void;
-  /** All of it anew: after going back, or after a run that was cut off. `endings`: how turns ended, by number. */
+  /** Rewrites the whole file, after a rewind or an interrupted run. `endings` maps turn numbers to how they ended. */
   rewrite(messages: readonly StoredMessage[], endings: ReadonlyMap<number, string>): void;
   close(): void;
 }
@@ -120,13 +120,13 @@ export function openTranscript(configDir: string, { workspace, id, parent }: Cha
       guarded(() => {
         close();
         makePlace();
-        replace(file, textOf(messages, endings));
+        replace(file, transcriptText(messages, endings));
       }),
     close: () => guarded(close),
   };
 }
 
-function textOf(messages: readonly StoredMessage[], endings: ReadonlyMap<number, string>): string {
+function transcriptText(messages: readonly StoredMessage[], endings: ReadonlyMap<number, string>): string {
   const lines: object[] = [];
   for (const [index, { message, turn, at = 0 }] of messages.entries()) {
     const line = lineOf(message, at);
@@ -137,7 +137,7 @@ function textOf(messages: readonly StoredMessage[], endings: ReadonlyMap<number,
   return lines.map((line) => `${JSON.stringify(line)}\n`).join("");
 }
 
-/** Results of tools and thoughts are not part of a transcript. */
+/** Transcripts do not contain tool results or thinking. */
 function lineOf(message: Message, at: number): object | undefined {
   const isQuery = message.role === "user" && !message.parts.some((part) => part.type === "tool_result");
   if (message.role === "user" && !isQuery) return undefined;
@@ -165,7 +165,7 @@ function nameWorkspace(folder: string, workspace: string): void {
   if (!text.includes(line)) writePrivate(file, "a", line);
 }
 
-/** Whole or not at all for anyone who reads it. Not forced to the disk: it can be made again from the store. */
+/** Replaces a file atomically. It is not synced to disk, since it can be rebuilt from the store. */
 function replace(file: string, text: string): void {
   const temporary = `${file}.${process.pid}.tmp`;
   try {

@@ -1,4 +1,4 @@
-// withStore: reads the store of a chat without disturbing whoever writes to it, and without leaving anything beside it.
+// withStore: reads the store of a chat without disturbing its writer or leaving files next to it.
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,8 +9,8 @@ import { checkStore, failureOf } from "./damage.ts";
 import { storeFile } from "./layout.ts";
 
 /**
- * A store at rest is read as it lies. That leaves nothing beside it, and works where nothing can be written. If it changed
- * meanwhile, it is read again, with locks.
+ * Reads an idle store without locks, which leaves no files next to it and works on a read-only disk. If it changed meanwhile,
+ * reads it again with locks.
  */
 export function withStore<T>(folder: string, read: (store: StoreConnection) => T): T {
   checkStore(folder);
@@ -47,7 +47,7 @@ function readLocked<T>(file: string, read: (store: StoreConnection) => T): T {
   }
 }
 
-/** A log with something in it needs an index beside it; where none can be made, a copy elsewhere has one. */
+/** A non-empty log needs an index file next to it; if that cannot be created, a copy elsewhere is read. */
 function readCopy<T>(file: string, read: (store: StoreConnection) => T): T {
   const folder = mkdtempSync(join(tmpdir(), "courser-chat-"));
   try {
@@ -60,7 +60,7 @@ function readCopy<T>(file: string, read: (store: StoreConnection) => T): T {
   }
 }
 
-/** The result or the error, for later. */
+/** Captures the result or the error for later. */
 function attempt<T>(work: () => T): () => T {
   try {
     const result = work();

@@ -1,4 +1,4 @@
-// One writer for a chat: a lock that the system frees when its holder dies, while readers stay free to read.
+// The lock that gives a chat one writer. The system releases it when its holder dies; readers are not blocked.
 import { readdirSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
@@ -10,25 +10,26 @@ import { makeFolder } from "./private-files.ts";
 
 export interface WriterLock {
   free(): void;
-  /** The same, and a folder that holds nothing else goes with it. */
+  /** Also removes the folder if it holds nothing else. */
   freeFolder(): void;
 }
 
-/** For who has other things to do meanwhile: resolves when nobody else writes to the chat. Not where this process may be who does. */
-export async function untilWritable(folder: string, mostMs = longestWaitMs): Promise<void> {
+/** Resolves when no other process writes to the chat, without blocking. Do not use it if this process may be the writer. */
+export async function untilWritable(folder: string, maxMs = longestWaitMs): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += 100) {
     try {
       takeWriterLock(folder, { waitMs: 0 }).free();
       return;
     } catch (error) {
-      if (!(error instanceof UserError) || error.code !== "STORE_LOCKED" || waitedMs >= mostMs) throw error;
+      if (!(error instanceof UserError) || error.code !== "STORE_LOCKED" || waitedMs >= maxMs) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 
 /**
- * Waits up to 5 s for another writer, and nothing else happens in this process. `makeFolder`: of a chat that may not exist yet.
+ * Blocks this process for up to 5 s while waiting for another writer. `makeFolder` creates the folder of a chat that may not
+ * exist yet.
  */
 export function takeWriterLock(folder: string, options: { waitMs?: number; makeFolder?: boolean } = {}): WriterLock {
   const { waitMs = longestWaitMs } = options;
@@ -40,9 +41,9 @@ export function takeWriterLock(folder: string, options: { waitMs?: number; makeF
       makeDatabaseFile(file);
       const inode = inodeOf(file);
       database = openDatabase(file, { waitMs });
-      // Nothing is ever written, so nothing need be undone: no journal beside it.
+      // Nothing is ever written, so no journal file is needed.
       database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
-      // Whoever deleted the chat meanwhile took this lock with it, and another file now is the lock.
+      // If the chat was deleted meanwhile, this lock file went with it, and a different file is now the lock.
       if (inode !== undefined && inode === inodeOf(file)) return heldLock(folder, database);
       database.close();
     } catch (error) {
@@ -53,7 +54,7 @@ export function takeWriterLock(folder: string, options: { waitMs?: number; makeF
   }
 }
 
-/** Everything but this name may go while the lock is held. */
+/** While the lock is held, everything in the folder except this file may be removed. */
 export const lockName = "writer.lock";
 
 function inodeOf(file: string): number | undefined {
@@ -70,10 +71,10 @@ function heldLock(folder: string, database: Database): WriterLock {
           rmSync(join(folder, lockName), { force: true });
           rmdirSync(folder);
         } catch {
-          // The file is in use, or somebody has put something there.
+          // The file is in use, or another process created files there.
         }
       };
-      // Where files that are open cannot be removed, the second time succeeds unless another process waits for the lock.
+      // Where open files cannot be removed, the second attempt succeeds unless another process waits for the lock.
       remove();
       database.close();
       if (process.platform === "win32") remove();
@@ -90,7 +91,7 @@ function inUse(folder: string): UserError {
   );
 }
 
-/** What an open store says of its writer. */
+/** The writer's entry in an open store. */
 export function lockHolder() {
   return { pid: process.pid, since: Date.now() };
 }

@@ -1,4 +1,4 @@
-// The one writer of an open chat: everything it is given is committed when it returns.
+// The only writer of an open chat. Everything passed to a method is committed when the method returns.
 import { fsyncSync } from "node:fs";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
@@ -19,30 +19,30 @@ import { longestLog } from "./tables.ts";
 import { openTranscript, type TranscriptFile, writeMetadata } from "./transcript-files.ts";
 import type { WriterLock } from "./writer-lock.ts";
 
-/** A chat as it was found, or made. */
+/** An existing or new chat, ready for writing. */
 export type OpenedChat = {
   store: StoreConnection;
-  /** Of a store that was made just now, and is not yet forced to the disk. */
+  /** The handle of a new store that is not yet synced to disk. */
   handle?: number;
   lock: WriterLock;
   metadata: ChatMetadata;
   meta: StoreMeta;
   messages: Message[];
-  /** Names the blobs of the conversation in order. */
+  /** Lists the blobs of the conversation in order. */
   root: RootBuilder;
   /** The root in the store, and the one before it. */
   rootId: string;
   previousRootId?: string;
   turn: number;
   problems: readonly ChatProblem[];
-  /** The numbers that were given last. */
+  /** The last numbers that were assigned. */
   lastSequence: number;
   lastNumber: number;
   lastEvent: number;
 };
 
 const turnStatus = { done: "success", fail: "error" };
-/** For eyes only: what they tell is said again at the end of the segment, or of the call. */
+/** Live events that are not stored: the end of the segment or call repeats their content. */
 const passing = new Set<AgentEvent["type"]>(["text", "thinking", "tool_output"]);
 const durable = new Set<AgentEvent["type"]>(["tool_start", "done", "fail"]);
 
@@ -53,15 +53,15 @@ export class Writer implements ChatWriter {
   readonly #toolNames = new Map<string, string>();
   readonly #events = new EventEncoder();
   #rootIsStale = false;
-  /** Who began the turn that runs: without events, the next prompt begins the next. */
+  /** What started the running turn: without events, the next prompt starts the next turn. */
   #running: "event" | "message" | undefined;
-  /** After a failure nothing is taken any more: what follows would stand after a hole. */
+  /** After a failure nothing more is accepted, since it would follow a gap. */
   #failure: UserError | undefined;
   #isClosed = false;
-  /** Something was forced to the disk, and with it everything before. */
+  /** A commit was synced to disk, and with it everything before. */
   #isSettled = false;
   #shownMetadata = "";
-  /** What is being said: kept from time to time, since only its end is an event of the log. */
+  /** The text being streamed, saved from time to time, since only its end is logged as an event. */
   readonly #segment = new OpenSegment((text) => {
     if (!this.#failure) this.#commit(() => keepSegment(this.#chat.store, text, this.#chat.turn));
   });
@@ -220,7 +220,7 @@ export class Writer implements ChatWriter {
     }
   }
 
-  /** Marks what an earlier run left unfinished: before anything else is written. */
+  /** Marks what an earlier run left unfinished. Must be called before anything else is written. */
   mend(turn: number, events: readonly AgentEvent[], result: Message | undefined): void {
     const at = Date.now();
     this.#commit(() => {
@@ -236,7 +236,7 @@ export class Writer implements ChatWriter {
     if (events.length > 0) this.#transcript.endTurn(turnStatus.fail);
   }
 
-  /** The transcript is brought up to the store: the run that wrote it may have been cut off between the two. */
+  /** Rewrites the transcript from the store, since the last run may have been cut off between writing the two. */
   rewriteTranscript(messages: readonly StoredMessage[]): void {
     const rows = this.#chat.store.rows(
       "SELECT turn, kind FROM courser_events WHERE kind IN ('done', 'fail') ORDER BY sequence",
@@ -265,7 +265,7 @@ export class Writer implements ChatWriter {
     });
   }
 
-  /** Results name their tool in the store; only the call before them says it. */
+  /** Tool results are stored with their tool's name, which only the call before them has. */
   #learnTools(message: Message): void {
     if (message.role !== "assistant") return;
     this.#toolNames.clear();
@@ -284,7 +284,7 @@ export class Writer implements ChatWriter {
       .run(sequence, turn, at, event.type, this.#events.encode(event, { sequence, turn, at }));
   }
 
-  /** The newest root and the one before it are kept, should the newest be lost. */
+  /** Keeps the newest root and the one before it, in case the newest is lost. */
   #writeRoot(): void {
     if (!this.#rootIsStale) return;
     const { id, data } = this.#chat.root.build();
@@ -313,7 +313,7 @@ export class Writer implements ChatWriter {
     this.#shownMetadata = text;
   }
 
-  /** Roots that name what goes must go with it: some readers take the one that names most. */
+  /** Also deletes the roots that name deleted messages: some readers take the root that names most. */
   #deleteFrom(turn: number): void {
     const gone = this.#chat.store.statement("SELECT blob FROM courser_messages WHERE turn >= ?").all(turn);
     for (const table of ["messages", "events", "views", "state"])
@@ -329,7 +329,7 @@ export class Writer implements ChatWriter {
     this.#chat.lastSequence = Number(left.at(-1)?.["sequence"] ?? 0);
   }
 
-  /** Any failure is the last thing that this writer does: what it counts may be ahead of what is stored. */
+  /** Any failure stops this writer, because its counters may be ahead of the store. */
   #commit(work: () => void, options: { durable?: boolean } = {}): void {
     if (this.#failure) throw this.#failure;
     const { store, metadata } = this.#chat;
@@ -343,15 +343,15 @@ export class Writer implements ChatWriter {
       try {
         store.rollBack();
       } catch {
-        // The first error is the one to tell.
+        // Report the first error.
       }
       this.#failure = unexpected(metadata.id, error);
-      this.#failure = storeError(error, storeFile(metadata.folder)); // throws what no store is known to say
+      this.#failure = storeError(error, storeFile(metadata.folder)); // throws errors that are not from a store
       throw this.#failure;
     }
   }
 
-  /** The first commit that must last takes the file itself to the disk; from then on the log is emptied in the usual way. */
+  /** The first durable commit syncs the file itself; from then on the log is checkpointed as usual. */
   #prepareToLast(): void {
     if (!this.#isSettled) {
       if (this.#chat.handle !== undefined) {
@@ -372,7 +372,7 @@ function unexpected(id: string, error: unknown): UserError {
   return new UserError("STORE_FAILED", `${why} What was shown before is kept; continue with --resume.`);
 }
 
-/** The row `0` of the table `meta`, as the original has it. What else is in it stays. */
+/** Row `0` of the table `meta`, in the format of the original CLI. Other fields in it are preserved. */
 export function metaText(before: StoreMeta, metadata: ChatMetadata, root: string): string {
   const meta: StoreMeta = {
     ...before,

@@ -1,33 +1,33 @@
-// The index of a workspace's files: which terms stand in which file, in SQLite FTS5. It holds no text of theirs, and can be
-// thrown away: what is missing is made again.
+// The code index of a workspace: which terms occur in which file, in SQLite FTS5. It stores no text of the files, and can be
+// deleted at any time: missing parts are rebuilt.
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type IndexTables, inMemory, openIndex, removeDatabase, transact } from "../index-database.ts";
 import { projectDir } from "../project.ts";
 import { type Database, type SqlRow, type Statement, storeError } from "../sqlite.ts";
 
-/** What is known of a file without reading it. */
+/** The file attributes that show a change without reading the file. */
 export type FileStamp = { size: number; mtimeMs: number; ctimeMs: number };
 
 export type IndexedFile = FileStamp & { id: number; path: string; hash: string };
 
-/** Terms with blanks between them, as often as they count. */
+/** Terms separated by spaces, repeated by weight. */
 export type FileTerms = { path: string; symbols: string; comments: string; body: string };
 
-/** How much a field of a file counts. */
+/** The weight of each field of a file. */
 export type FieldWeights = { path: number; symbols: number; comments: number; body: number };
 
-/** A file and what the term is worth in it, as a pair: there are thousands of them. */
+/** A file and the term's score in it; a tuple, since there are thousands. */
 export type Posting = [file: number, score: number];
 
 /** A part of a file, and the key of its vector. */
 export type KeyedChunk = { startLine: number; endLine: number; from: number; to: number; key: string };
 
 const tables: IndexTables = {
-  // Counted up when terms change as well.
+  // Increased also when the extraction of terms changes.
   version: 2,
   names: ["vocabulary", "terms", "files", "vectors", "chunks"],
-  // Nothing is lost with it, so nothing waits for the disk.
+  // The index can be rebuilt, so nothing waits for the disk.
   settings: "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -32000;",
   create: `
 CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT UNIQUE, size INTEGER, mtime REAL, ctime REAL, hash TEXT, embedder TEXT);
@@ -45,7 +45,7 @@ export function codeIndexFile(configDir: string, folder: string): string {
   return join(projectDir(configDir, folder), `code-index-${name}.db`);
 }
 
-/** Opened for one piece of work. `file` undefined: in memory. Throws UserError where the disk says no. */
+/** Opened for one operation. Without `file` the index is in memory. Throws a UserError on disk errors. */
 export class CodeIndex {
   readonly #database: Database;
   readonly #statements = new Map<string, Statement>();
@@ -67,7 +67,7 @@ export class CodeIndex {
     }));
   }
 
-  /** In the place of what was known of the path, also by another program since we looked. */
+  /** Replaces the entry of the path, even one that another program has added meanwhile. */
   put(path: string, { size, mtimeMs, ctimeMs }: FileStamp, hash: string, terms: FileTerms): void {
     this.#totals = undefined;
     const old = this.#prepare("SELECT id FROM files WHERE path = ?").get(path)?.["id"];
@@ -84,7 +84,7 @@ export class CodeIndex {
     );
   }
 
-  /** The content is the same, the stamp is not. */
+  /** Updates the stamp of a file whose content is unchanged. */
   touch(id: number, { size, mtimeMs, ctimeMs }: FileStamp): void {
     this.#prepare("UPDATE files SET size = ?, mtime = ?, ctime = ? WHERE id = ?").run(size, mtimeMs, ctimeMs, id);
   }
@@ -96,7 +96,7 @@ export class CodeIndex {
     this.#prepare("DELETE FROM files WHERE id = ?").run(id);
   }
 
-  /** Of all files. Counted once, until something changes. */
+  /** Totals over all files, cached until something changes. */
   totals(): { count: number; averageSize: number } {
     const row = this.#totals ?? this.#prepare("SELECT count(*) AS count, avg(size) AS size FROM files").get();
     this.#totals = row;
@@ -108,19 +108,19 @@ export class CodeIndex {
     return { path: String(row?.["path"] ?? ""), size: Number(row?.["size"] ?? 0) };
   }
 
-  /** In how many files a term stands. */
+  /** Returns the number of files that contain a term. */
   frequency(term: string): number {
     return Number(this.#prepare("SELECT doc FROM vocabulary WHERE term = ?").get(term)?.["doc"] ?? 0);
   }
 
-  /** The files that hold a term, with what it is worth in each (BM25). */
+  /** Returns the files that contain a term, with its BM25 score in each. */
   postings(term: string, { path, symbols, comments, body }: FieldWeights): Posting[] {
     const statement = this.#prepare("SELECT rowid, -bm25(terms, ?, ?, ?, ?) FROM terms WHERE terms MATCH ?");
     statement.setReturnArrays(true);
     return statement.all(path, symbols, comments, body, `"${term}"`) as unknown as Posting[];
   }
 
-  /** Files whose chunks have no vectors of this embedder. */
+  /** Returns the files whose chunks have no vectors of this embedder. */
   withoutVectors(embedder: string): { id: number; path: string }[] {
     const rows = this.#prepare("SELECT id, path FROM files WHERE embedder IS NOT ? ORDER BY path").all(embedder);
     return rows.map((row) => ({ id: Number(row["id"]), path: String(row["path"]) }));
@@ -135,7 +135,7 @@ export class CodeIndex {
     this.#prepare("INSERT OR REPLACE INTO vectors (key, vector) VALUES (?, ?)").run(key, bytes);
   }
 
-  /** In the place of the chunks that the file had. */
+  /** Replaces the chunks of a file. */
   putChunks(file: number, embedder: string, chunks: readonly KeyedChunk[]): void {
     this.#prepare("DELETE FROM chunks WHERE file = ?").run(file);
     const insert = this.#prepare("INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?)");
@@ -164,12 +164,12 @@ export class CodeIndex {
     }
   }
 
-  /** Those of text that no file holds any more. */
+  /** Removes vectors of text that no file contains any more. */
   dropUnusedVectors(): void {
     this.#prepare("DELETE FROM vectors WHERE key NOT IN (SELECT key FROM chunks)").run();
   }
 
-  /** All of it or nothing. */
+  /** Runs `work` in a transaction. */
   transact<T>(work: () => T): T {
     return transact(this.#database, work);
   }
@@ -185,7 +185,7 @@ export class CodeIndex {
   }
 }
 
-/** A file that is damaged is made anew. */
+/** Opens the index, and rebuilds a damaged file. */
 function open(file: string): Database {
   try {
     return openIndex(file, tables);

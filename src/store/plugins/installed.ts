@@ -1,4 +1,4 @@
-// Plugins that are installed: a copy of each in <config>/plugins/installed, which counts as long as it is what was approved.
+// Loads installed plugins: copies in <config>/plugins/installed, each used only while it matches what was approved.
 
 import { createHash } from "node:crypto";
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
@@ -8,7 +8,7 @@ import { programName } from "../../text/program-name.ts";
 import { readJson, saveJson } from "../json-file.ts";
 import { type Plugin, readPlugin } from "./read-plugin.ts";
 
-/** `source`: where it came from, a path or an address of git. `hash`: of all its files, as they were approved. */
+/** `source` is its origin, a path or a git URL. `hash` covers all its files as they were approved. */
 export type PluginRecord = { source: string; ref?: string; hash: string; addedAt: string; disabled?: boolean };
 
 export type Plugins = { plugins: Plugin[]; warnings: string[] };
@@ -21,7 +21,10 @@ export function installedFolder(configDir: string, name: string): string {
   return join(pluginsDir(configDir), "installed", name);
 }
 
-/** Those given for this run, the user's own in `plugins/local`, and the installed ones. Of two with one name, the first counts. */
+/**
+ * Loads the plugins given for this run, the user's own in `plugins/local`, and the installed ones. The first of two with the same
+ * name wins.
+ */
 export function loadPlugins(configDir: string, given: readonly string[] = []): Plugins {
   const found: Plugins = { plugins: given.map((folder) => readPlugin(folder, "flag")), warnings: [] };
   const local = join(pluginsDir(configDir), "local");
@@ -60,7 +63,7 @@ export function pluginRecords(configDir: string): Record<string, PluginRecord> {
   );
 }
 
-/** Undefined: it is forgotten. */
+/** Saves the record, or removes it if undefined. */
 export function saveRecord(configDir: string, name: string, record: PluginRecord | undefined): void {
   saveJson(recordFile(configDir), (content) => {
     const { [name]: _, ...others } = isObject(content["plugins"]) ? content["plugins"] : {};
@@ -68,7 +71,7 @@ export function saveRecord(configDir: string, name: string, record: PluginRecord
   });
 }
 
-/** Names, kinds, modes and contents of everything but what git keeps for itself. */
+/** Hashes names, types, modes and contents of everything except the .git folder. */
 export function hashFolder(folder: string): string {
   const hash = createHash("sha256");
   const visit = (current: string, prefix: string): void => {

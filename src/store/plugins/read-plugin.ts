@@ -1,4 +1,5 @@
-// A plugin: a folder with commands, skills, subagents, rules, hooks and MCP servers, in the original's layout or in Claude Code's.
+// Reads a plugin: a folder with commands, skills, subagents, rules, hooks and MCP servers, in the
+// layout of the original CLI or of Claude Code.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join, resolve, sep } from "node:path";
 import { isObject, type JsonObject } from "../../json/object.ts";
@@ -9,11 +10,11 @@ export type Plugin = {
   name: string;
   version?: string;
   description?: string;
-  /** Its real folder. */
+  /** The real path of its folder. */
   root: string;
-  /** `flag`: given for one run. */
+  /** `flag` is given for one run. */
   scope: "flag" | "user";
-  /** Folders, and for some single files. */
+  /** Paths of folders; some fields may also name single files. */
   commands: readonly string[];
   skills: readonly string[];
   agents: readonly string[];
@@ -22,16 +23,16 @@ export type Plugin = {
   servers: readonly PluginFile[];
 };
 
-/** What stands in a file, or in the manifest itself. */
+/** The content of a file, or of the manifest itself. */
 export type PluginFile = { file: string; content: JsonObject };
 
 const manifests = [".cursor-plugin/plugin.json", ".claude-plugin/plugin.json", "plugin.json"];
 
-/** Where each part is, unless the manifest says otherwise. */
+/** The default location of each part, unless the manifest overrides it. */
 const folders = { commands: "commands", skills: "skills", agents: "agents", rules: "rules" } as const;
 const files = { hooks: ["hooks/hooks.json"], mcpServers: ["mcp.json", ".mcp.json"] } as const;
 
-/** Throws UserError for a folder that is not one, or a manifest that cannot be understood. */
+/** Throws a UserError for a folder that is not a plugin, or a manifest that cannot be parsed. */
 export function readPlugin(given: string, scope: Plugin["scope"]): Plugin {
   const root = realOf(resolve(given));
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
@@ -65,7 +66,7 @@ export function readPlugin(given: string, scope: Plugin["scope"]): Plugin {
   };
 }
 
-/** A plugin is what lies in its folder: a link that leaves it would show one thing when it is approved, and be another later. */
+/** Refuses links that lead out of the folder: they would show one thing at approval, and could be another later. */
 function refuseLinksOut(root: string): void {
   const open = [root];
   for (let folder = open.pop(); folder !== undefined; folder = open.pop())
@@ -80,17 +81,17 @@ function refuseLinksOut(root: string): void {
     }
 }
 
-/** What it is called in rules, commands and names of servers. */
+/** The name of a plugin's server in rules, commands and server names. */
 export function serverName(plugin: Pick<Plugin, "name">, server: string): string {
   return `plugin-${plugin.name}-${server}`;
 }
 
-/** For its hooks and servers, which know their own folder by these. */
+/** Environment variables that tell a plugin's hooks and servers their folder. */
 export function pluginVariables({ root }: Pick<Plugin, "root">): Record<string, string> {
   return { CURSOR_PLUGIN_ROOT: root, CLAUDE_PLUGIN_ROOT: root };
 }
 
-/** `${CURSOR_PLUGIN_ROOT}` in every text of a value. */
+/** Replaces `${CURSOR_PLUGIN_ROOT}` in every string of a value. */
 export function withPluginRoot<Value>(value: Value, plugin: Pick<Plugin, "root">): Value {
   if (typeof value === "string")
     return value.replace(/\$\{(?:CURSOR|CLAUDE)_PLUGIN_ROOT\}/g, () => plugin.root) as Value;
@@ -114,7 +115,7 @@ function nameOf({ root, file, manifest }: Source): string {
   );
 }
 
-/** A field of the manifest takes the place of the usual folder. */
+/** A field of the manifest replaces the default folder. */
 function pathsOf(source: Source, field: keyof typeof folders): string[] {
   const given = source.manifest[field];
   if (given === undefined) return [join(source.root, folders[field])].filter((each) => existsSync(each));
@@ -144,7 +145,7 @@ function textsOf({ file }: Source, field: string, given: unknown): string[] {
   throw new UserError("CONFIG_INVALID", `${file}: "${field}" must be a path, or a list of paths.`);
 }
 
-/** A plugin brings what is in it, and nothing else. */
+/** Refuses paths outside the plugin. */
 function insidePath({ root, file }: Source, field: string, path: string): string {
   const full = resolve(root, path);
   const real = existsSync(full) ? realOf(full) : undefined;

@@ -1,4 +1,4 @@
-// Questions that the agent asks: options by number, several where that is allowed, or an answer in one's own words.
+// Asks the agent's questions: options chosen by number, several where allowed, or a free-text answer.
 import type { Answer, ChoiceItem, ChoicesQuestion, QuestionAnswer } from "../../protocol/run.ts";
 import type { Desk } from "../desk.ts";
 import { blanks, join, linesOf, nothing, type Painted, widthOf, wrap } from "../painted.ts";
@@ -6,7 +6,7 @@ import { linePanel } from "../panels/line.ts";
 import { createPanel } from "../panels/panel.ts";
 import { frameRows, openUntil } from "./question-panel.ts";
 
-/** Undefined: passed over. */
+/** Returns undefined if `signal` aborts. Questions that the user skips get no answer. */
 export async function askChoices(
   { title, questions }: ChoicesQuestion,
   signal: AbortSignal,
@@ -24,7 +24,7 @@ export async function askChoices(
 
 type Asking = { title: string; signal: AbortSignal; desk: Desk };
 
-/** Undefined: this one is passed over. */
+/** Returns undefined if the user skips this question, and "stop" if the signal aborts it. */
 async function askOne(question: ChoiceItem, asking: Asking): Promise<QuestionAnswer | "stop" | undefined> {
   const { desk, signal } = asking;
   const id = { questionId: question.id };
@@ -88,7 +88,7 @@ async function choose(
   return openUntil(signal, opened, desk);
 }
 
-/** The items that fit with the chosen one among them: those before it first. */
+/** Returns the items that fit around the chosen one, preferring those before it. */
 function around(items: readonly Painted[][], at: number, rows: number): readonly Painted[][] {
   let [from, to] = [at, at + 1];
   let left = rows - (items[at]?.length ?? 0);

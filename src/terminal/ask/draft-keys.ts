@@ -1,13 +1,13 @@
-// Keys at a question that are not for the question: somebody is writing while it comes.
+// Handles keys pressed at a question that belong to the draft the user was writing when the question appeared.
 import type { Editor } from "../editor/editor.ts";
 import type { Key } from "../key.ts";
 
-/** Enter sends what was being written when the question came. */
+/** True if this key is Enter and should send the draft in the editor. */
 export function sendsDraft(key: Key, editor: Editor): boolean {
   return key.type === "key" && key.name === "enter" && !editor.isEmpty();
 }
 
-/** A choice that is made before the question can have been read: what is written goes on, and nothing else happens. */
+/** True for a key that would choose an answer before the user can have read the question. Such keys are ignored; typing continues. */
 export function isTooEarly(key: Key, editor: Editor): boolean {
   if (key.type === "paste") return false;
   return key.name === "up" || key.name === "down" || (key.name === "enter" && editor.isEmpty());

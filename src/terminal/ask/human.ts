@@ -1,4 +1,4 @@
-// The person at the screen: asked one question at a time, each as a panel in the place of the editor.
+// Asks the user one question at a time, each as a panel in place of the editor.
 import type { Answer, Human, Question } from "../../protocol/run.ts";
 import type { Desk } from "../desk.ts";
 import { askChoices } from "./choices.ts";
@@ -8,7 +8,7 @@ import { askHooks, askPlan, askServer, askTrust } from "./plain-questions.ts";
 const refused: Answer = { type: "no", reason: "The user said no." };
 const stopped: Answer = { type: "no", reason: "The run was stopped before there was an answer." };
 
-/** Told of every question, by the call that it is about, where there is one. */
+/** Called when each question opens and closes, with the id of the tool call it is about. */
 type Listeners = { asks(callId: string): void; answered(callId: string): void };
 
 export function screenHuman(desk: Desk, { asks, answered }: Listeners): Human {
@@ -17,7 +17,7 @@ export function screenHuman(desk: Desk, { asks, answered }: Listeners): Human {
     ask(question, signal) {
       const callId = question.type === "permission" ? question.callId : question.id;
       asks(callId);
-      // Calls run side by side, and a person answers one after the other.
+      // Calls run in parallel, but their questions are asked one after the other.
       const answer = last
         .then(() => (signal.aborted ? stopped : askOne(question, signal, desk)))
         .finally(() => answered(callId));

@@ -1,4 +1,4 @@
-// May this be done? What will run, where, why it must be asked, the diff of an edit; and what each answer writes down.
+// Asks for permission: shows what will run, where, why it needs approval, the diff of an edit, and the rule each answer would save.
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { Answer, PermissionQuestion } from "../../protocol/run.ts";
 import { homeDir } from "../../store/config-dir.ts";
@@ -24,7 +24,7 @@ export async function askPermission(
       body: (columns) => bodyOf(question, desk, columns),
       more: (columns) => diffOf(question, desk, columns),
       choices: choicesOf(question, desk),
-      // What not even --force would let through is not let through by a quick Enter.
+      // A quick Enter must not approve what even --force would not allow.
       marked: personOnly ? "n" : "y",
     });
     switch (reply) {
@@ -45,7 +45,7 @@ export async function askPermission(
         const words = await desk.open(
           linePanel(desk.palette, { title: "No:", hint: "what should it do instead? (or just enter)" }),
         );
-        if (words === undefined) break; // called off: the question stands
+        if (words === undefined) break; // cancelled: keep the question open
         return { type: "no", reason: words.trim() ? `The user said no: ${words.trim()}` : "The user said no." };
       }
       default:
@@ -85,7 +85,7 @@ function choicesOf(question: PermissionQuestion, desk: Desk): Choice<Reply>[] {
   return choices;
 }
 
-/** The rule is shown before it is written down. */
+/** Asks where to save a rule, and shows the rule before saving it. */
 function askScope(rules: readonly string[], signal: AbortSignal, desk: Desk): Promise<"project" | "user" | undefined> {
   const { palette } = desk;
   return askByKey<"project" | "user">(desk, signal, {
@@ -109,13 +109,13 @@ function bodyOf({ tool, needs, reasons }: PermissionQuestion, { palette, env }: 
   const label = join(palette.plain("  "), palette.bold(cardName(tool)));
   const name = padded(label, Math.max(indent, widthOf(label) + 2));
   const wants = palette.warn("wants permission");
-  // What is to be permitted is shown whole: beside its name, or below it where there is no room.
+  // The target is always shown whole: beside the name, or below it where there is no room.
   const isBeside = widthOf(name) + widthOf(palette.plain(target[0]!)) + widthOf(wants) + 4 <= columns;
   const head = isBeside ? join(name, palette.plain(target[0]!), blanks(4), wants) : join(name, wants);
   const why = reasons.map((reason) => palette.warn(reason.replace(/\s*\n\s*/g, " ")));
   const where = first?.cwd === undefined ? [] : [palette.soft(`in ${shortPath(first.cwd, home)}.`)];
   const told = [...where, ...why].reduce((line, part) => join(line, blanks(line === "" ? indent : 1), part), nothing);
-  // What the model wrote has a bar before each line, so that none of it can pass for a reason.
+  // Every line written by the model starts with a bar, so that it cannot be mistaken for one of the reasons.
   const rest = [
     ...target.slice(isBeside ? 1 : 0),
     ...more.flatMap(({ kind, target: each }) => linesOf(`${kind}: ${each}`)),
@@ -137,7 +137,7 @@ function diffOf({ diff, needs }: PermissionQuestion, { palette, rendering }: Des
   );
 }
 
-/** As `permissions explain` tells it. */
+/** Shows the output of `permissions explain` for each need. */
 async function explain({ needs }: PermissionQuestion, desk: Desk): Promise<void> {
   const texts = await Promise.all(
     needs.map(({ kind, target }) => desk.command(["permissions", "explain", `${kind}: ${target}`])),
@@ -162,7 +162,7 @@ async function showDetails({ tool, args, needs, reasons, diff }: PermissionQuest
   ]);
 }
 
-/** What the program itself made of a command says nothing that the command does not. */
+/** Drops fields that the program derived from the command, as they add nothing to the command itself. */
 function withoutDerived({
   simpleCommands: _words,
   parsingResult: _parsed,

@@ -1,4 +1,4 @@
-// Questions with a yes and a no: trust in a folder, servers and hooks of the project, plans.
+// Asks yes/no questions: whether to trust a folder, allow the project's servers and hooks, or accept a plan.
 import type { Answer, HooksQuestion, PlanQuestion, ServerQuestion, TrustQuestion } from "../../protocol/run.ts";
 import type { Desk } from "../desk.ts";
 import { blanks, join, linesOf, type Painted, wrap } from "../painted.ts";
@@ -85,7 +85,7 @@ export async function askPlan({ name, text, file }: PlanQuestion, signal: AbortS
   return undefined;
 }
 
-/** What others wrote has a bar before each line, so that none of it can pass for ours. */
+/** Starts each line of untrusted text with a bar, so that it cannot be mistaken for the program's own words. */
 function barred(text: string, { palette }: Desk, columns: number): Painted[] {
   const bar = join(blanks(4), palette.soft("│ "));
   return linesOf(text.trim()).flatMap((line) => wrap(join(bar, palette.plain(line)), columns, bar));

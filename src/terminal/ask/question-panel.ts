@@ -1,4 +1,4 @@
-// A question as a menu: what is asked stands above, below it the answers, one of them marked. Arrows and Enter choose, letters too.
+// Renders a question as a menu: the question above, the answers below, one of them marked. Arrows and Enter choose, as do letters.
 import { counted } from "../../view/numbers.ts";
 import type { Desk } from "../desk.ts";
 import { blanks, cut, join, nothing, type Painted, widthOf, wrap } from "../painted.ts";
@@ -7,28 +7,28 @@ import { bodyIndent } from "../transcript/card.ts";
 
 export type Choice<Result> = {
   key: string;
-  /** What pressing it does. */
+  /** Describes what the choice does. */
   label: string;
-  /** The label where there is little room. */
+  /** A shorter label for narrow windows. */
   brief?: string;
-  /** Further keys for the same. */
+  /** Additional keys for the same choice. */
   also?: readonly string[];
-  /** What the question is closed with; or what else happens, and the question stays. */
+  /** `result` closes the question; `press` runs and leaves it open. */
   result?: Result;
   press?(): void;
-  /** It opens the whole of what is asked. */
+  /** True if the choice opens the full text of the question. */
   showsAll?: boolean;
-  /** In the row of the choice before it, where there is room. */
+  /** True to place it in the row of the previous choice, if there is room. */
   isBeside?: boolean;
 };
 
-/** Of the window: the rule and the blank above a question, the footer, and the row that stays free. */
+/** Rows of the window used around a question: the rule and the blank above it, the footer, and the row that stays free. */
 export const frameRows = 4;
 
-/** The conversation above a question keeps so many rows, or half of a window that has fewer. */
+/** Rows of the conversation kept visible above a question, or half of the window if it has fewer. */
 const keptRows = 10;
 
-/** Which way each key moves the mark of a menu. */
+/** The direction in which each key moves the mark of a menu. */
 export const menuMoves: Readonly<Record<string, 1 | -1>> = {
   up: -1,
   left: -1,
@@ -41,16 +41,16 @@ export const menuMoves: Readonly<Record<string, 1 | -1>> = {
 };
 
 export type KeyQuestion<Result> = {
-  /** The lines of what is asked, for this width: shown whole where the window can. */
+  /** Returns the lines of the question for this width. They are shown whole if the window is high enough. */
   body(columns: number): readonly Painted[];
-  /** What belongs to it and may be cut: a diff, a plan. */
+  /** Returns supporting lines that may be cut, such as a diff or a plan. */
   more?(columns: number): readonly Painted[];
   choices: readonly Choice<Result>[];
-  /** The key of the choice that is marked at first; the first one unless told. */
+  /** The key of the choice marked initially; the first choice by default. */
   marked?: string;
 };
 
-/** Undefined: Esc, or nobody waits for the answer any more. */
+/** Returns undefined if the user pressed Esc or the question was aborted. */
 export async function askByKey<Result>(
   desk: Desk,
   signal: AbortSignal,
@@ -70,7 +70,7 @@ export async function askByKey<Result>(
         const extra = more(columns - 1).map((line) => cut(line, columns - 1));
         const most = Math.max(rows - keptRows, rows >> 1) - 2;
         const wide = [nothing, ...choiceRows(choices, at, desk, columns)];
-        // What is asked comes first: where both do not fit, the choices stand closer.
+        // The question takes precedence: where both do not fit, the choices are put in one row.
         const keys = asked.length + wide.length > most ? choicesInRow(choices, at, desk, columns) : wide;
         const room = Math.max(1, rows - keys.length - frameRows);
         const lines = [...asked.slice(0, room), ...extra].slice(0, Math.max(asked.length, most - keys.length));
@@ -100,7 +100,7 @@ export async function askByKey<Result>(
   return openUntil(signal, opened, desk);
 }
 
-/** The answer; undefined where the question is called off. */
+/** Returns the answer, or undefined if `signal` aborts the question. */
 export async function openUntil<Result>(
   signal: AbortSignal,
   opened: OpenedPanel<Result>,
@@ -115,7 +115,7 @@ export async function openUntil<Result>(
   }
 }
 
-/** One below the other; those that belong together beside each other, where the window is wide enough. */
+/** Lays out the choices one per row; related ones share a row if the window is wide enough. */
 function choiceRows(choices: readonly Choice<unknown>[], at: number, { palette }: Desk, columns: number): Painted[] {
   const left = blanks(Math.max(0, bodyIndent(columns) - 2));
   const rows: Painted[] = [];
@@ -134,7 +134,7 @@ function choiceRows(choices: readonly Choice<unknown>[], at: number, { palette }
   return rows;
 }
 
-/** One behind the other, for a window with few rows. */
+/** Lays out all choices in one row, for a window with few rows. */
 function choicesInRow(choices: readonly Choice<unknown>[], at: number, { palette }: Desk, columns: number): Painted[] {
   const row = choices.map(({ key, label, brief = label }, index) => {
     const isMarked = index === at;

@@ -1,4 +1,4 @@
-// `/background` and `& …`: a copy of this chat works on a prompt by itself, in the background.
+// `/background` and `& …`: a copy of this chat works on a prompt in the background.
 import type { RunRequest } from "../../protocol/run.ts";
 import type { Desk } from "../desk.ts";
 import type { SlashCommand } from "./command.ts";
@@ -19,8 +19,8 @@ export const backgroundCommand: SlashCommand = {
 };
 
 /**
- * The copy has what this run was started with: every restriction, and the grants that were given then. What was allowed here for
- * this chat alone stays here, and so does force that was switched on later.
+ * The copy inherits what this run was started with: every restriction, and the grants given at that time. Permissions granted for
+ * this chat only, and force that was switched on later, are not inherited.
  */
 function requestOf({ conversation: { facts, request, turn } }: Desk): RunRequest {
   const { mode: _mode, force, ...same } = request;

@@ -1,4 +1,4 @@
-// `/model`: the models there are, the one that answers marked, those that can be used at once first; Tab sets the effort.
+// `/model`: lists the models, usable ones first, with the current one marked; Tab sets the effort.
 import { autoModel, findModel, findVendor, models, offlineModel } from "../../model/catalog.ts";
 import { endpointModels, type ResolvedModel, resolveModel } from "../../model/resolve.ts";
 import { UserError } from "../../protocol/error-codes.ts";
@@ -13,12 +13,12 @@ import type { Desk } from "../desk.ts";
 import type { ListItem } from "../panels/list.ts";
 import { reopen } from "./resume-chat.ts";
 
-/** `isOwn`: of the server of --endpoint. `isMore`: no model, but the way to those without a key. */
+/** `isOwn` marks a model of the --endpoint server. `isMore` marks the entry that leads to models without a key. */
 type Choice = { id: string; name: string; isOwn?: boolean; isMore?: boolean };
 
 const efforts: readonly (ReasoningEffort | undefined)[] = [undefined, ...reasoningEfforts];
 
-/** `words`: a model as --model takes it and an effort, or the beginning of a name. */
+/** `words` is a model as --model takes it with an optional effort, or the beginning of a name. */
 export async function chooseModel(desk: Desk, words: string): Promise<void> {
   const [name = "", wish] = words.split(/\s+/);
   const { usable, keyless } = await modelItems(desk);
@@ -56,25 +56,25 @@ async function useModel(desk: Desk, { id, name, isOwn }: Choice, effort?: Reason
   const { endpoint, ...request } = desk.conversation.request;
   const how = effort === undefined ? "" : ` with ${effort} effort`;
   if (endpoint !== undefined && !isOwn) {
-    // It is not a model of this server: the chat goes on without the server.
+    // This model is not served by the endpoint: the chat continues without the endpoint.
     if (await reopen(desk, { ...request, model: id, ...(effort && { effort }) }))
       desk.say(`${name}${how} answers from now on, and ${endpoint} no more.`);
     return;
   }
   await desk.conversation.setModel({ id, name }, effort);
-  // Without the flag that names the server, the name of its model would mean nothing.
+  // A model of the endpoint is not saved: without the --endpoint flag its name would mean nothing.
   if (!isOwn) saveSetting(configDir(desk.env), findSetting("model"), { modelId: id, displayName: name });
   desk.say(`${name}${how} answers from now on${isOwn ? "." : ", here and in new chats."}`);
 }
 
-/** Of the model that answers now; without one, as it is by itself. */
+/** Sets the effort of the current model; undefined restores the model's default. */
 export async function setEffort(desk: Desk, effort: ReasoningEffort | undefined): Promise<void> {
   const { request, facts } = desk.conversation;
   const shown = (await modelItems(desk)).usable.find(({ note }) => note === "current")?.value.id;
   await desk.conversation.setModel({ id: request.model ?? shown ?? autoModel.id, name: facts.model }, effort);
 }
 
-/** The model that the run was opened with; undefined where there is none of this name any more. */
+/** The model that the run was opened with, or undefined if no model has this name any more. */
 function sessionModel({ conversation, env }: Desk): ResolvedModel | undefined {
   const { request, host } = conversation;
   const config = configDir(env);
@@ -91,7 +91,7 @@ function itemOf(choice: Choice, note: string): ListItem<Choice> {
   return { value: choice, label: choice.id, detail: choice.name === choice.id ? "" : choice.name, note };
 }
 
-/** Those of the server that was named, `auto`, what there is a key for; and what needs one. */
+/** Splits the models into usable ones (of the endpoint, `auto`, those with a key) and those that need a key. */
 async function modelItems(desk: Desk): Promise<Record<"usable" | "keyless", ListItem<Choice>[]>> {
   const { env, conversation } = desk;
   const config = configDir(env);
@@ -133,7 +133,7 @@ async function serverItems(
   return [];
 }
 
-/** The words that tell one of our own commands which model and server this session has. */
+/** Returns the flags that pass this session's model and server to a command-line command. */
 export function sessionFlags({ conversation: { request, facts } }: Desk): string[] {
   const model = request.model ?? models.find(({ name }) => name === facts.model)?.id;
   return [

@@ -1,24 +1,24 @@
-// SlashCommand: one row of the table that help, completion and the dispatcher are made from.
+// SlashCommand: a row of the table that help, completion and the dispatcher are built from.
 import type { Desk } from "../desk.ts";
 
 export type CommandGroup = "Session" | "Model and mode" | "Context" | "Project" | "Have it written" | "Screen";
 
 export type SlashCommand = {
-  /** Without the slash. */
+  /** The name without the slash. */
   name: string;
   aliases?: readonly string[];
-  /** What may follow it: `[filter]`, `<name>`. */
+  /** The arguments as shown in help: `[filter]`, `<name>`. */
   operands?: string;
   help: string;
   group: CommandGroup;
-  /** It ends or replaces the run: not while a turn works. */
+  /** True if it ends or replaces the run, and so cannot run during a turn. */
   needsIdle?: boolean;
-  /** It waits for nothing that was typed before it, and nothing waits for it. */
+  /** True if it runs at once: it does not wait for earlier input, and later input does not wait for it. */
   isBeside?: boolean;
   run(desk: Desk, rest: string): void | Promise<void>;
 };
 
-/** One of our own commands, whose output is shown. */
+/** Makes a slash command that runs a command-line command and shows its output. */
 export function shows(...words: readonly string[]): SlashCommand["run"] {
   return async (desk) => {
     const { text } = await desk.command(words);

@@ -1,4 +1,4 @@
-// Commands about what the model is told, what it costs, and questions beside the conversation.
+// Commands about the model's context, the costs, and side questions.
 import { resolve } from "node:path";
 import { realDirectory } from "../../run/real-directory.ts";
 import { dollars, runningFor, tokenCount } from "../../view/numbers.ts";
@@ -54,7 +54,7 @@ async function summarize(desk: Desk): Promise<void> {
   );
 }
 
-/** While a model is waited for that no turn waits for. */
+/** The line shown while waiting for a model outside of a turn. */
 function waitingLine({ palette }: Desk, doing: string): () => readonly Painted[] {
   const since = Date.now();
   return () => {

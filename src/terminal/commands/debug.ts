@@ -1,4 +1,4 @@
-// Debug mode: the agent looks for a cause before it changes anything, by a method that it is told.
+// Debug mode: instructs the agent to find the cause by a fixed method before it changes anything.
 import type { SlashCommand } from "./command.ts";
 import { reopen } from "./resume-chat.ts";
 

@@ -1,10 +1,10 @@
-// A goal: after each turn the agent goes on by itself until it says that the goal is reached, or somebody stops it.
+// `/goal`: after each turn the agent continues by itself until it says that the goal is reached, or the user stops it.
 import type { TurnEnding } from "../../protocol/run.ts";
 import type { Desk } from "../desk.ts";
 import type { SlashCommand } from "./command.ts";
 
-/** Then a person should look. */
-const mostTurns = 20;
+/** After this many turns the goal pauses, so that the user can check the progress. */
+const maxTurns = 20;
 const reached = "GOAL REACHED";
 
 export type Goal = { text: string; turns: number };
@@ -16,7 +16,7 @@ export const goalCommand: SlashCommand = {
   group: "Context",
   run(desk, rest) {
     const { goal } = desk;
-    if (rest === "" && goal) return desk.say(`The goal: ${goal.text} (turn ${goal.turns} of ${mostTurns}).`);
+    if (rest === "" && goal) return desk.say(`The goal: ${goal.text} (turn ${goal.turns} of ${maxTurns}).`);
     if (rest === "") return desk.complain("An objective is missing: /goal <objective>");
     if (rest === "stop" || rest === "off") {
       desk.setGoal(undefined);
@@ -29,7 +29,7 @@ export const goalCommand: SlashCommand = {
   },
 };
 
-/** What to say next, or undefined where the goal is reached, was interrupted, or takes too long. */
+/** Returns the goal to continue with, or undefined if it is reached, the turn failed or was interrupted, or it took too many. */
 export function goalAfter(goal: Goal, ending: TurnEnding, desk: Desk): Goal | undefined {
   if (ending.type === "fail") {
     desk.say("The goal is paused: the turn failed. /goal <objective> starts again.");
@@ -39,8 +39,8 @@ export function goalAfter(goal: Goal, ending: TurnEnding, desk: Desk): Goal | un
     desk.say(`The goal is reached after ${goal.turns} ${goal.turns === 1 ? "turn" : "turns"}.`);
     return undefined;
   }
-  if (goal.turns >= mostTurns) {
-    desk.say(`The goal was not reached in ${mostTurns} turns. Check what was done, then /goal again.`);
+  if (goal.turns >= maxTurns) {
+    desk.say(`The goal was not reached in ${maxTurns} turns. Check what was done, then /goal again.`);
     return undefined;
   }
   desk.submit(

@@ -1,4 +1,4 @@
-// The table of slash commands, and what a line that begins with a slash means.
+// The table of slash commands, and the parser for lines that begin with a slash.
 import type { CallableName } from "../../protocol/run.ts";
 import { nearestName } from "../../text/nearest.ts";
 import type { Desk } from "../desk.ts";
@@ -50,17 +50,17 @@ export function findCommand(name: string): SlashCommand | undefined {
   return slashCommands.find((each) => each.name === name || each.aliases?.includes(name));
 }
 
-/** `prompt`: it is for the model. `unknown`: it is never sent. */
+/** `prompt` goes to the model; `unknown` is never sent. */
 export type Typed =
   | { type: "command"; command: SlashCommand; rest: string }
   | { type: "prompt" }
   | { type: "unknown"; message: string };
 
-/** `names`: what the run itself expands. */
+/** `names` are the commands and skills that the run expands. */
 export function readTyped(text: string, names: readonly CallableName[]): Typed {
   const [, away] = /^\s*&([\s\S]*)$/.exec(text) ?? [];
   if (away !== undefined) return { type: "command", command: backgroundCommand, rest: away.trim() };
-  // Shells end with these words, so that is what they mean here, alone on a line.
+  // `exit` and `quit` alone on a line leave, as in a shell.
   const line = /^(?:exit|quit)$/.test(text.trim()) ? `/${text.trim()}` : text.trim();
   const match = /^\/([^\s/]*)(?:\s+([\s\S]*))?$/.exec(line);
   // `/usr/bin …` is a path, not a command.
@@ -73,7 +73,7 @@ export function readTyped(text: string, names: readonly CallableName[]): Typed {
     : { type: "unknown", message: unknown(name!, names) };
 }
 
-/** Nobody else can take our names; but whoever wrote a `/review` of their own wants that one. */
+/** Built-in names take precedence, except that a user's own command or skill overrides a built-in prompt such as `/review`. */
 function isOurs({ name, kind }: CallableName): boolean {
   const command = findCommand(name);
   return command !== undefined && !(command.group === "Have it written" && (kind === "command" || kind === "skill"));
@@ -124,7 +124,7 @@ function lineOf(
 
 const helpColumn = 36;
 
-/** What is typed at the left, what it does beside it; below it where there is no room. */
+/** Puts the help beside the typed text, or below it where there is no room. */
 function helpRow(typed: Painted, help: Painted, columns: number): Painted[] {
   const isNarrow = columns < 2 * helpColumn;
   if (isNarrow || widthOf(typed) >= helpColumn) {
@@ -134,7 +134,7 @@ function helpRow(typed: Painted, help: Painted, columns: number): Painted[] {
   return wrap(join(padded(typed, helpColumn), help), columns, blanks(helpColumn));
 }
 
-/** For the editor's popup. */
+/** Returns the entries of the editor's completion popup. */
 export function commandChoices(
   names: readonly CallableName[],
 ): { name: string; description: string; aliases?: readonly string[]; needsArgument?: boolean; isSkill?: boolean }[] {

@@ -1,4 +1,4 @@
-// Commands about who answers and what it may do.
+// Commands that choose the model and the permission mode.
 import type { PermissionMode, ReasoningEffort } from "../../protocol/run.ts";
 import type { Desk } from "../desk.ts";
 import { chooseModel, setEffort } from "./choose-model.ts";
@@ -13,7 +13,7 @@ export const modeNames: Readonly<Record<PermissionMode, string>> = {
   force: "run everything",
 };
 
-/** Each means what --model means by it. */
+/** Model families, each resolved as --model would resolve its name. */
 const modelFamilies = { opus: "Opus", sonnet: "Sonnet", haiku: "Haiku", gpt: "GPT", gemini: "Gemini", grok: "Grok" };
 
 const familyCommands = Object.entries(modelFamilies).map(
@@ -77,7 +77,7 @@ export const modelAndModeCommands: readonly SlashCommand[] = [
   },
 ];
 
-/** A second time leaves it to the model again. */
+/** Makes a command that toggles a reasoning effort; the second use restores the model's default. */
 function effortCommand(name: string, effort: ReasoningEffort, help: string): SlashCommand {
   return {
     name,
@@ -97,7 +97,7 @@ function effortCommand(name: string, effort: ReasoningEffort, help: string): Sla
   };
 }
 
-/** A second time leaves the mode again. */
+/** Enters a mode, or leaves it if it is already active and no prompt is given. */
 function switchMode(desk: Desk, mode: PermissionMode, prompt: string): void {
   const isLeft = desk.conversation.facts.mode === mode && prompt === "";
   setMode(desk, isLeft ? "default" : mode, prompt);
@@ -131,7 +131,7 @@ async function autoReview(desk: Desk, rest: string): Promise<void> {
     desk.say(isOn ? "A model reviews permission requests; you are asked when it is in doubt." : "You are asked again.");
 }
 
-/** Agent, plan, ask, and round again. */
+/** Cycles through agent, plan and ask. */
 export function nextMode(mode: PermissionMode): PermissionMode {
   const order: readonly PermissionMode[] = ["default", "plan", "ask"];
   return order[(order.indexOf(mode) + 1) % order.length]!;

@@ -1,4 +1,4 @@
-// Commands that look at what the project and the user have set: permissions, hooks, servers, rules, skills.
+// Commands that show the configuration of the project and the user: permissions, hooks, servers, rules, skills.
 import type { CallableName } from "../../protocol/run.ts";
 import type { Desk } from "../desk.ts";
 import { type SlashCommand, shows } from "./command.ts";
@@ -62,7 +62,7 @@ export const projectCommands: readonly SlashCommand[] = [
   },
 ];
 
-/** How each kind comes to be, for who has none. */
+/** For each kind, the message shown when there are none. */
 const origins: Readonly<Record<CallableName["kind"], string>> = {
   skill: "There are no skills here. /create-skill writes one.",
   command: "You have no commands here. /create-command writes one.",
@@ -70,7 +70,7 @@ const origins: Readonly<Record<CallableName["kind"], string>> = {
   prompt: "",
 };
 
-/** A list to choose from: what is chosen stands in the editor, to be completed and sent. */
+/** Shows a list to choose from; the chosen name is put into the editor, to be completed and sent. */
 async function showNames(desk: Desk, ...kinds: readonly CallableName["kind"][]): Promise<void> {
   await desk.conversation.refreshNames();
   const names = desk.conversation.names.filter(({ kind }) => kinds.includes(kind));
@@ -87,7 +87,7 @@ async function showNames(desk: Desk, ...kinds: readonly CallableName["kind"][]):
   if (chosen !== undefined) desk.write(`/${chosen} `);
 }
 
-/** Of our own commands: what only looks, what asks back and gets the terminal for it, what sets something. */
+/** Subcommands by kind: `looks` only read, `asks` prompt the user and so get the terminal, `sets` change something. */
 const verbs = {
   mcp: { looks: ["list", "list-tools"], asks: ["login"], sets: ["logout", "enable", "disable"] },
   plugin: { looks: ["list"], asks: ["add", "update"], sets: ["remove", "enable", "disable"] },
@@ -144,7 +144,7 @@ async function sandbox(desk: Desk, rest: string): Promise<void> {
   if (verb !== "status") await reopen(desk, desk.conversation.request);
 }
 
-/** The files that the model is told from the start, a line each. */
+/** Returns one line for each instruction file that is in the model's context from the start. */
 export async function instructionLines(desk: Desk): Promise<string[]> {
   const { loadInstructions } = await import("../../agent/instructions/project.ts");
   const { configDir, homeDir } = await import("../../store/config-dir.ts");

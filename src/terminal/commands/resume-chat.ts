@@ -1,4 +1,4 @@
-// Goes on with a chat, or with a copy of it, in the place of the one on the screen; or with the same one, set up anew.
+// Resumes a chat or a copy of it in place of the current one, or reopens the current one with other options.
 import type { RunRequest } from "../../protocol/run.ts";
 import type { Desk } from "../desk.ts";
 
@@ -7,7 +7,10 @@ export async function resumeChat(desk: Desk, id: string | undefined, { fork }: {
   await desk.switchTo({ ...request, chat: { type: "resume", id: id ?? "-1", ...(fork && { fork }) } });
 }
 
-/** The same chat by another request: what cannot be changed while a run is open. False: it could not be done, which was said. */
+/**
+ * Reopens the same chat with another request, for options that cannot change while a run is open. Returns false after reporting
+ * why it could not.
+ */
 export async function reopen(desk: Desk, request: RunRequest): Promise<boolean> {
   const { facts, turn } = desk.conversation;
   if (request.unkept && turn > 0) {

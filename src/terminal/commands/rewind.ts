@@ -1,4 +1,4 @@
-// Back to an earlier message, with the files, and forward again while nothing new was said.
+// Rewinds the chat and the files to an earlier message, and forward again as long as no new message was sent.
 import { openRewind } from "../../agent/snapshots/rewind.ts";
 import { findChat, forkChat } from "../../store/chats/find-chat.ts";
 import { openChat } from "../../store/chats/open-chat.ts";
@@ -8,7 +8,7 @@ import { oneLine } from "../../text/one-line.ts";
 import type { Desk } from "../desk.ts";
 import { resumeChat } from "./resume-chat.ts";
 
-/** A copy of the chat as it was before the last rewind, by the chat that was rewound. */
+/** For each chat that was rewound, a copy of it as it was before the last rewind. */
 const before = new Map<string, { copy: string; turns: number }>();
 
 type Target = { type: "turn"; number: number; prompt: string } | { type: "forward" };
@@ -52,7 +52,7 @@ export async function chooseTurn(desk: Desk): Promise<void> {
   desk.write(target.prompt);
 }
 
-/** Something new was said, or the program ends: what was kept aside is not needed any more. */
+/** Deletes the copy kept for going forward, once a new message is sent or the program ends. */
 export async function forgetForward(desk: Desk): Promise<void> {
   const { chatId } = desk.conversation.facts;
   const kept = chatId === undefined ? undefined : before.get(chatId);
@@ -63,7 +63,7 @@ export async function forgetForward(desk: Desk): Promise<void> {
   deleteChat(config, findChat(config, kept.copy, desk.conversation.request.workspace, desk.program));
 }
 
-/** The files as they were, and the conversation that was kept aside. */
+/** Undoes the rewind of the files and resumes the copy of the conversation. */
 async function goForward(desk: Desk, chatId: string): Promise<void> {
   const { workspace } = desk.conversation.request;
   const config = configDir(desk.env);

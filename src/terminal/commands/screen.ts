@@ -1,4 +1,4 @@
-// Commands about the screen itself, and about the program.
+// Commands about the screen and the program.
 import { findGit } from "../../agent/instructions/environment.ts";
 import { findProgram } from "../../process/find-program.ts";
 import { runProgram } from "../../process/run-program.ts";
@@ -88,7 +88,7 @@ export const screenCommands: readonly SlashCommand[] = [
   },
 ];
 
-/** Held from now on, and saved for the next time. */
+/** Applies a toggle at once and saves it for later sessions. */
 function toggle(desk: Desk, name: keyof Toggles, setting: string, sentence: string): void {
   const isOn = !desk.toggles[name];
   desk.setToggle(name, isOn);
@@ -115,7 +115,7 @@ async function showStatus(desk: Desk): Promise<void> {
   desk.show(`Model: ${facts.model}${at}\n${text}`);
 }
 
-/** What this session is, and what it runs on. */
+/** Shows facts about this session and its environment. */
 async function about(desk: Desk): Promise<void> {
   const { palette, conversation, version, env } = desk;
   const { facts, request } = conversation;
@@ -131,7 +131,7 @@ async function about(desk: Desk): Promise<void> {
   desk.commit(rows.map(([name, value]) => join(palette.soft(`  ${name.padEnd(10)} `), palette.plain(value))));
 }
 
-/** Editors that open a folder, the original's first. */
+/** Editors that can open a folder, in the order in which they are tried. */
 const folderEditors = ["cursor", "code", "codium", "windsurf", "zed", "idea", "subl"];
 
 async function openFolder(desk: Desk): Promise<void> {

@@ -1,4 +1,4 @@
-// Commands about conversations: new, resumed, copied, taken back, renamed, exported.
+// Commands about chats: start, resume, copy, rewind, rename, export.
 import { join } from "node:path";
 import { findChat } from "../../store/chats/find-chat.ts";
 import { listChats, shownTitle } from "../../store/chats/list-chats.ts";
@@ -143,7 +143,7 @@ async function resume(desk: Desk, rest: string): Promise<void> {
   if (id !== undefined) await resumeChat(desk, id);
 }
 
-/** While a run has the chat open, nobody else may write to it. */
+/** Closes the run to rename the chat, then reopens it: a chat has a single writer, the run that has it open. */
 async function rename(desk: Desk, name: string): Promise<void> {
   const { chatId } = desk.conversation.facts;
   if (name === "") return desk.complain("A name is missing: /rename <name>");
@@ -184,7 +184,7 @@ async function exportChat(desk: Desk, rest: string): Promise<void> {
   else desk.complain(text.trim());
 }
 
-/** With the files of the chat, unless another place is typed: nothing is written into a repository unasked. */
+/** Asks for the export file. The default is next to the chat's own files: nothing is written into a repository unasked. */
 function askFile(desk: Desk, chatId: string): Promise<string | undefined> {
   const { request } = desk.conversation;
   const folder = request.unkept
@@ -198,7 +198,7 @@ export async function copy(desk: Desk, text: string, what: string): Promise<void
   if (text === "") return desk.say("There is nothing to copy yet.");
   const copied = await copyText(text, { env: desk.env, cwd: desk.conversation.request.workspace });
   if (copied.type === "copied") desk.say(`Copied ${what}.`);
-  // By ssh, the terminal at the other end may do it: the user asked for it.
+  // Over ssh, the terminal on the user's side may be able to copy.
   else if (desk.copyByTerminal(text)) desk.say(`Copied ${what}, if your terminal lets programs copy.`);
   else desk.complain(copied.message);
 }

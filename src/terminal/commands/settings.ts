@@ -1,4 +1,4 @@
-// Panels of what is set: settings, permission rules, keys of vendors. What is changed in them is checked and saved at once.
+// Panels for settings, permission rules and API keys. Changes are validated and saved at once.
 import { isObject, tryParse } from "../../json/object.ts";
 import { vendors } from "../../model/catalog.ts";
 import { UserError } from "../../protocol/error-codes.ts";
@@ -59,7 +59,7 @@ async function openConfig(desk: Desk): Promise<void> {
 
 type Wish = { at: number; isReset?: boolean };
 
-/** Until it is left: what was changed stands in the list. */
+/** Shows the settings until the user leaves; each change is reflected in the list. */
 async function showSettings(desk: Desk, filter: string): Promise<void> {
   for (let selected = 0; ; ) {
     const values = settingValues(configDir(desk.env), desk.env);
@@ -99,7 +99,7 @@ async function change(desk: Desk, { setting, value, source }: SettingValue, isRe
   desk.say(`${name}: ${redact(shownSetting(setting, after?.value))} (${after?.source}).${when}${overridden}`);
 }
 
-/** Undefined: called off. Asked again until it is what the setting takes. */
+/** Asks until the value is valid for the setting. Returns undefined if the user cancels. */
 async function wantedValue(desk: Desk, setting: Setting, value: unknown): Promise<{ value: unknown } | undefined> {
   const { name, check } = setting;
   if (check === truth) return { value: value !== true };
@@ -145,7 +145,7 @@ const toggleSettings: Readonly<Record<string, keyof Toggles>> = {
   "display.showStatusIndicators": "statusIndicators",
 };
 
-/** What concerns the screen holds at once. */
+/** Applies settings of the screen at once. Returns whether it did. */
 function applyNow(desk: Desk, { name }: Setting, value: unknown): boolean {
   const toggle = toggleSettings[name];
   if (toggle) desk.setToggle(toggle, value === true);
@@ -205,7 +205,7 @@ async function showPermissions(desk: Desk, rest: string): Promise<void> {
     if (end?.code === 0) isChanged = true;
     if (end) end.code === 0 ? desk.say(end.text.trim()) : desk.complain(end.text.trim());
   }
-  // What holds in a run is read when it is opened.
+  // Rules are read when a run is opened, so reopen it.
   if (isChanged) await reopen(desk, desk.conversation.request);
 }
 
@@ -244,7 +244,7 @@ async function addRule(desk: Desk): Promise<{ code: number; text: string } | und
   return how && desk.command(["permissions", ...how, rule.trim()]);
 }
 
-/** The key is typed unseen, and handed over on stdin: nobody sees it in a list of processes. */
+/** Reads the key without echo and passes it on stdin, so that it does not appear in a process list. */
 async function login(desk: Desk, word: string): Promise<void> {
   const saved = readKeys(configDir(desk.env));
   const vendor =

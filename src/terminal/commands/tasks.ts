@@ -1,4 +1,4 @@
-// `/tasks`: the commands in the background, the newest line of each, and its output on demand.
+// `/tasks`: lists background commands with the newest line of each, and shows the output on demand.
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { oneLine } from "../../text/one-line.ts";
 import type { Desk } from "../desk.ts";
@@ -14,7 +14,7 @@ export const tasksCommand: SlashCommand = {
   run: showTasks,
 };
 
-const mostBytes = 65_536;
+const maxBytes = 65_536;
 
 async function showTasks(desk: Desk): Promise<void> {
   const tasks = (await desk.conversation.run?.backgroundCommands?.()) ?? [];
@@ -39,7 +39,7 @@ function endOfFile(file: string): string {
   try {
     handle = openSync(file, "r");
     const { size } = fstatSync(handle);
-    const bytes = Buffer.alloc(Math.min(size, mostBytes));
+    const bytes = Buffer.alloc(Math.min(size, maxBytes));
     readSync(handle, bytes, 0, bytes.length, size - bytes.length);
     return bytes.toString("utf8");
   } catch {

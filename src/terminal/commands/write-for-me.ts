@@ -1,4 +1,4 @@
-// Commands that are prompts: what the agent is to write or to look at, in words that were thought about once.
+// Commands that expand to prepared prompts for the agent to write or review something.
 import type { SlashCommand } from "./command.ts";
 
 type Row = { name: string; operands?: string; help: string; prompt(rest: string): string };

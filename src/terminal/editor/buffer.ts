@@ -1,4 +1,4 @@
-// Buffer: a text, a cursor, a selection, and what was done to them, as plain data. Every function gives back a new one.
+// Buffer: an immutable text with cursor, selection and undo history. Every function returns a new buffer.
 import { graphemeBoundary } from "./graphemes.ts";
 
 export type TextBuffer = {
@@ -7,20 +7,20 @@ export type TextBuffer = {
   readonly cursor: number;
   /** The other end of a selection. */
   readonly anchor?: number;
-  /** Display column that moves up and down try to keep. */
+  /** The display column that vertical moves try to keep. */
   readonly goal?: number;
   readonly done: readonly Step[];
   readonly undone: readonly Step[];
-  /** The group that the last step can still grow by. */
+  /** The undo group that the last step can still be extended with. */
   readonly group?: string;
 };
 
-/** What one undo takes back. */
+/** The changes that one undo reverts. */
 type Step = { changes: readonly Change[]; before: number; after: number };
 
 type Change = { at: number; removed: string; inserted: string };
 
-const mostSteps = 5000;
+const maxSteps = 5000;
 
 export function createBuffer(text = ""): TextBuffer {
   return { text, cursor: text.length, done: [], undone: [] };
@@ -30,9 +30,9 @@ export type Replacement = {
   start: number;
   end: number;
   text: string;
-  /** Where the cursor goes; else behind what was put in. */
+  /** The new cursor; by default after the inserted text. */
   cursor?: number;
-  /** Replacements of one group are undone together. */
+  /** Replacements with the same group are undone together. */
   group?: string;
 };
 
@@ -49,20 +49,20 @@ export function replace(buffer: TextBuffer, { start, end, text, cursor, group }:
   return {
     text: next,
     cursor: after,
-    done: [...(last ? buffer.done.slice(0, -1) : buffer.done.slice(-mostSteps + 1)), step],
+    done: [...(last ? buffer.done.slice(0, -1) : buffer.done.slice(-maxSteps + 1)), step],
     undone: [],
     ...(group === undefined ? {} : { group }),
   };
 }
 
-/** What is typed in a row is one change, however long it gets. */
+/** Merges consecutive typing into one change, however long it gets. */
 function joined(changes: readonly Change[], next: Change): readonly Change[] {
   const last = changes.at(-1)!;
   if (next.removed !== "" || next.at !== last.at + last.inserted.length) return [...changes, next];
   return [...changes.slice(0, -1), { ...last, inserted: last.inserted + next.inserted }];
 }
 
-/** Also ends the group: what is typed here is another step than what was typed there. `goal`: kept for the next move. */
+/** Moves the cursor and ends the undo group, so that typing here is a new step. `goal` is kept for the next vertical move. */
 export function moveTo(
   buffer: TextBuffer,
   cursor: number,
@@ -106,7 +106,7 @@ export function redo(buffer: TextBuffer): TextBuffer {
   };
 }
 
-/** The step that was just done, as part of a group: whoever types in vim's insert mode undoes all of it at once. */
+/** Adds the latest step to an undo group: one undo reverts everything typed in vim's insert mode. */
 export function inGroup(before: TextBuffer, after: TextBuffer, group: string): TextBuffer {
   const step = after.done.at(-1);
   if (step === undefined || step === before.done.at(-1) || after.done.length < before.done.length) return after;
@@ -120,7 +120,7 @@ export function inGroup(before: TextBuffer, after: TextBuffer, group: string): T
   return { ...after, done: [...kept, { changes, before: last.before, after: step.after }], group };
 }
 
-/** Where a step begins to change the text. What begins with a line break changes the line after it. */
+/** The offset where a step begins to change the text. A change that begins with a line break counts for the line after it. */
 export function firstChange({ changes }: Step): number {
   return Math.min(...changes.map(({ at, removed, inserted }) => at + (/^\n/.test(removed + inserted) ? 1 : 0)));
 }

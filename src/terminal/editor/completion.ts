@@ -1,9 +1,9 @@
-// Completion: what is being named at the cursor, an `@` path or a `/` command, and the choices for it.
+// Completion: finds the `@` path or `/` command being typed at the cursor, and the choices for it.
 import { bestMatches, type Candidate, candidate } from "./fuzzy.ts";
 
 /**
- * `name` with its slash. `aliases`: other names it is found by, without. `needsArgument`: Enter completes it, and sends it only
- * when more was typed. `isSkill`: Alt+Enter makes it the mode for every prompt that follows.
+ * `name` includes its slash; `aliases` are other names to find it by, without a slash. With `needsArgument`, Enter completes the
+ * name, and sends it only when more was typed. With `isSkill`, Alt+Enter makes it the mode for all following prompts.
  */
 export type Command = {
   name: string;
@@ -15,11 +15,11 @@ export type Command = {
 
 export type CompletionSources = {
   commands(): readonly Command[];
-  /** Files and folders of the workspace; folders end in a slash. Called when an `@` is typed. */
+  /** Lists files and folders of the workspace; folders end in a slash. Called when the user types an `@`. */
   files(): Promise<readonly string[]>;
 };
 
-/** `isGuess`: only its letters fit, so that it is not run before it could be seen. */
+/** `isGuess` marks a fuzzy match, which Enter does not run before the user can see it. */
 export type Choice = {
   value: string;
   detail: string;
@@ -29,19 +29,19 @@ export type Choice = {
   isSkill?: boolean;
 };
 
-/** What stands between `start` and the cursor is to be replaced. */
+/** The text between `start` and the cursor will be replaced. */
 export type Query = { kind: "file" | "command"; start: number; query: string };
 
-const mostChoices = 50;
-/** Ours, and all that a project and a few servers bring. */
-const mostCommands = 300;
+const maxChoices = 50;
+/** Enough for the built-in commands and those of a project and a few servers. */
+const maxCommands = 300;
 
 export function queryAt(text: string, cursor: number): Query | undefined {
   const before = text.slice(Math.max(0, cursor - 1024), cursor);
   const offset = cursor - before.length;
   const command = offset === 0 ? /^\/[^\s/]*$/.exec(before) : null;
   if (command && !/^\S/.test(text.slice(cursor))) return { kind: "command", start: 0, query: before.slice(1) };
-  // As mentions are read: an @ inside a word is an address.
+  // Matches mentions as the parser of prompts does: an @ inside a word is part of an address.
   const file = /(?:^|[\s([{<>"'`,;:=|*_])@(?:"([^"\n]*)|([^\s"`<>]*))$/.exec(before);
   if (!file) return undefined;
   const query = file[1] ?? file[2]!;
@@ -55,7 +55,7 @@ export function commandChoices(query: string, commands: readonly Command[]): Cho
     return names.map((name) => ({ ...candidate(name), command }));
   });
   const seen = new Set<Command>();
-  return bestMatches(query, candidates, mostCommands)
+  return bestMatches(query, candidates, maxCommands)
     .filter(({ command }) => !seen.has(command) && seen.add(command))
     .map(({ command, name, lower }) => ({
       value: command.name,
@@ -68,16 +68,16 @@ export function commandChoices(query: string, commands: readonly Command[]): Cho
 
 export function fileChoices(query: string, files: readonly Candidate[]): Choice[] {
   const wanted = query.replace(/^\.\//, "");
-  // A folder that was just chosen is not offered again: what is in it is.
+  // A folder that was just chosen is not offered again, only its contents.
   const others = files.filter(({ name }) => name !== wanted || !name.endsWith("/"));
-  return bestMatches(wanted, others, mostChoices).map(({ name }) => ({
+  return bestMatches(wanted, others, maxChoices).map(({ name }) => ({
     value: name,
     detail: "",
     isFolder: name.endsWith("/"),
   }));
 }
 
-/** What is put into the text for a choice. A folder is left open, so that what is in it can be named next. */
+/** Returns the text to insert for a choice. A folder is left open, so that the user can continue with its contents. */
 export function completed({ kind }: Query, choice: Choice): string {
   if (kind === "command") return `${choice.value} `;
   const isPlain = /^[^\s"`<>]+$/.test(choice.value);
@@ -85,7 +85,7 @@ export function completed({ kind }: Query, choice: Choice): string {
   return isPlain ? `@${choice.value} ` : `@"${choice.value}" `;
 }
 
-/** Folders are known by their files. Shallow names first: that is the order for an empty query. */
+/** Derives folders from the file paths. Shallow names come first, which is the order for an empty query. */
 export function withFolders(files: readonly string[]): Candidate[] {
   const folders = new Set<string>();
   for (const file of files) {

@@ -1,4 +1,4 @@
-// How the editor looks: a sign, the text with the real cursor, the list under it.
+// Renders the editor: a sign, the text with the real cursor, and the popup list below.
 import { cut, padded, widthOf } from "../../text/width.ts";
 import { counted } from "../../view/numbers.ts";
 import { join, type Painted } from "../painted.ts";
@@ -19,13 +19,13 @@ export type Shown = {
   popup?: Popup;
   shell: boolean;
   placeholder: string;
-  /** At the right of the first row: the mode of vim and what was typed of a command. */
+  /** Shown at the right of the first row: the vim mode and the keys of an unfinished command. */
   status: string;
-  /** The first row that is shown, as it was before: the text moves only when the cursor would leave it. */
+  /** The first visible row of the last frame: the text scrolls only when the cursor would leave it. */
   firstRow: number;
 };
 
-/** The sign and a blank before the text, where there is room for them. */
+/** Columns for the sign and a blank before the text, if the window is wide enough. */
 function marginOf({ columns }: Size): number {
   return columns >= 8 ? 2 : 0;
 }
@@ -34,12 +34,12 @@ function marginPaint(paint: (text: string) => Painted, sign: string, size: Size)
   return paint(sign.slice(0, marginOf(size)));
 }
 
-/** One column is left behind the text: the cursor stands there after a full row. */
+/** One column stays free after the text for the cursor at the end of a full row. */
 export function textWidth(size: Size): number {
   return Math.max(1, size.columns - marginOf(size) - 1);
 }
 
-const mostChoices = 8;
+const maxChoices = 8;
 
 export function viewOf(
   shown: Shown,
@@ -71,7 +71,7 @@ export function viewOf(
 
 type RowContext = { layout: Layout; palette: EditorPalette; width: number };
 
-/** Neighbours of one kind are painted together. */
+/** Paints neighbouring cells of the same kind together. */
 function rowParts(shown: Shown, row: Row, { layout, palette, width }: RowContext): Painted[] {
   const parts: Painted[] = [];
   let run = "";
@@ -125,7 +125,7 @@ function tail(text: string, width: number): string {
 }
 
 function popupLines(popup: Popup, size: Size, palette: EditorPalette): Painted[] {
-  const height = Math.min(mostChoices, sizeOf(popup), Math.max(1, Math.floor(size.rows / 3)));
+  const height = Math.min(maxChoices, sizeOf(popup), Math.max(1, Math.floor(size.rows / 3)));
   const first = Math.min(Math.max(0, popup.chosen - height + 1), sizeOf(popup) - height);
   const rows =
     popup.type === "choices"
@@ -134,13 +134,13 @@ function popupLines(popup: Popup, size: Size, palette: EditorPalette): Painted[]
           name: oneLine(draft.shell ? `!${wholeText(draft)}` : wholeText(draft)),
           detail: "",
         }));
-  // Made visible before it is measured: names of files can hold anything.
+  // Escape names before measuring them: file names can contain any character.
   const visible = rows
     .slice(first, first + height)
     .map(({ name, detail }) => ({ name: palette.plain(name), detail: palette.plain(detail) }));
   const room = Math.max(1, size.columns - marginOf(size));
   const nameWidth = Math.min(room, Math.max(...visible.map(({ name }) => widthOf(name))));
-  // Of commands, how many there are: those below are found by going down, or by typing more.
+  // For commands, show how many there are: the user finds the rest by scrolling or typing more.
   const isCommands = popup.type === "choices" && popup.query.kind === "command" && sizeOf(popup) > 1;
   const count = isCommands
     ? [palette.soft(cut(`  ${popup.chosen + 1} of ${counted(sizeOf(popup), "command")}`, room))]

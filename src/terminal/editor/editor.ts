@@ -1,4 +1,4 @@
-// The editor: keys in, text out. It knows no terminal; what it has no use for, it gives back.
+// The editor: takes keys and produces text, independent of any terminal. Keys it has no use for are returned as unhandled.
 import type { Key } from "../key.ts";
 import { pastedText } from "../keyboard.ts";
 import { type EditorAction, editorAction } from "../keymap.ts";
@@ -20,11 +20,11 @@ export type EditorOptions = {
   history?: History;
   vim?: boolean;
   placeholder?: string;
-  /** Something arrived that changes the view: files to choose from. */
+  /** Called when the view changed without a key, such as when the file list arrived. */
   onChange?(): void;
 };
 
-/** `shell`: the text is a command for the shell. `mode`: a skill was chosen for every prompt that follows. */
+/** `shell` means that the text is a shell command. `mode` means that the user chose a skill for all following prompts. */
 export type Pressed =
   | { type: "handled" }
   | { type: "unhandled" }
@@ -34,21 +34,21 @@ export type Pressed =
 export interface Editor {
   press(key: Key): Pressed;
   view(size: Size): View;
-  /** As it would be sent: pastes whole, without the sign of the shell. */
+  /** Returns the text as it would be sent: pastes expanded, without the shell sign. */
   text(): string;
   setText(text: string, how?: { shell?: boolean }): void;
-  /** The text as another program gave it back: pastes and images that are still in it stay what they are. */
+  /** Sets text that another program edited; pastes and images still in it stay folded. */
   setEdited(text: string): void;
-  /** At the cursor, as if it were pasted. */
+  /** Inserts text at the cursor as if it were pasted. */
   insert(text: string): void;
   insertImage(image: Image): void;
-  /** An undo brings the text back. */
+  /** Clears the text; undo restores it. */
   clear(): void;
   isEmpty(): boolean;
   isShell(): boolean;
-  /** A list or a search is open, vim is not in normal mode or has begun a command: Escape is the editor's. */
+  /** True while Escape belongs to the editor: a list or a search is open, or vim is not in normal mode or has an unfinished command. */
   isBusy(): boolean;
-  /** What is being written, to be put back later. */
+  /** Returns the current draft, to be restored later. */
   draft(): Draft;
   setDraft(draft: Draft): void;
   vim(): { mode: Vim["mode"] } | undefined;
@@ -93,7 +93,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     return pressed;
   }
 
-  /** A list opens for what is typed, and follows the cursor once it is open. */
+  /** Typing opens the completion list; once open, it follows the cursor. */
   function isTyping(key: Key, before: string): boolean {
     return popup !== undefined ? !isChoosing(key) : editing.buffer.text !== before && walk === undefined;
   }
@@ -142,7 +142,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
       isShell = false;
       return handled;
     }
-    // `@`, `/` and `!` are in the table for its readers; they type themselves.
+    // `@`, `/` and `!` are in the keymap only for the help; here they are typed like any character.
     if (key.text !== undefined) {
       type(taken(key.text));
       return handled;
@@ -173,7 +173,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
         refreshPopup();
         return popup ? handled : unhandled;
     }
-    // What an empty editor cannot do may mean something to the app: Ctrl+D, Ctrl+B, Ctrl+Y.
+    // Keys that do nothing in an empty editor may have a meaning in the app: Ctrl+D, Ctrl+B, Ctrl+Y.
     if (buffer.text === "" && action === "deleteForward") return unhandled;
     const next = edits[action]?.(editing);
     if (!next) return unhandled;
@@ -209,7 +209,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     firstRow = 0;
   }
 
-  /** One row up or down; beyond the first and the last, or in mid-walk, through the history. */
+  /** Moves one row up or down; beyond the first or last row, or while browsing the history, moves through the history. */
   function step(by: 1 | -1, { onlyHistory = false } = {}): boolean {
     const { text, cursor } = editing.buffer;
     const isEdge = onlyHistory
@@ -221,7 +221,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     const entries = history?.entries() ?? [];
     const current = walk ?? { draft: draft(), prefix: text.slice(0, cursor), index: -1 };
     const next = by < 0 ? older(entries, current) : newer(entries, current);
-    if (!next) walk = walk && { ...walk }; // it goes on, though there is nothing more
+    if (!next) walk = walk && { ...walk }; // stay in the history at its oldest entry
     if (!next) return walk !== undefined;
     setDraft(entries[next.index] ?? next.draft);
     walk = next.index === -1 ? undefined : next;
@@ -229,7 +229,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     return true;
   }
 
-  /** False on the first or the last row. */
+  /** Moves one row; returns false if there is none. */
   function moveRow(by: 1 | -1, anchor?: number): boolean {
     const { buffer } = editing;
     const width = textWidth(size);
@@ -243,7 +243,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     return true;
   }
 
-  /** Undefined: the key is not the list's. */
+  /** Returns undefined if the list does not handle the key. */
   function pressChoices(open: Popup & { type: "choices" }, name: string): Pressed | undefined {
     const { query, choices, chosen } = open;
     const choice = choices[chosen]!;
@@ -294,7 +294,7 @@ export function createEditor({ palette, complete, history, onChange, ...options 
     return handled;
   }
 
-  /** What is typed or comes from the app is not folded, only kept from being taken for a fold. */
+  /** Typed text and text from the app is folded only if it contains a fold character, so that it is not taken for a fold. */
   function taken(text: string): string {
     const clean = pastedText(text);
     return holdsToken(clean) ? folds.forPaste(clean) : clean;

@@ -1,4 +1,4 @@
-// Edits: what the keys of the editor do to a buffer, by name. Those that need the screen's rows are the editor's own.
+// Edits: what each editor action does to a buffer. Actions that depend on screen rows are in the editor itself.
 import type { EditorAction } from "../keymap.ts";
 import { moveTo, redo, replace, selection, type TextBuffer, undo } from "./buffer.ts";
 import { nextGrapheme, previousGrapheme } from "./graphemes.ts";
@@ -7,7 +7,7 @@ import { blankWordLeft, lineEnd, lineStart, wordLeft, wordRight } from "./moves.
 
 export type Editing = { buffer: TextBuffer; ring: KillRing };
 
-/** None: there is nothing that it could do here. */
+/** Returns undefined if the edit does not apply here. */
 type Edit = (editing: Editing) => Editing | undefined;
 
 type Target = (text: string, cursor: number) => number;
@@ -23,7 +23,7 @@ const select =
     ring,
   });
 
-/** Backspaces in a row are undone together. */
+/** Consecutive deletions are undone together. */
 const erase =
   (target: Target, group: string): Edit =>
   ({ buffer, ring }) => {
@@ -49,7 +49,7 @@ function reach(buffer: TextBuffer, target: Target): [number, number] {
   return [Math.min(other, buffer.cursor), Math.max(other, buffer.cursor)];
 }
 
-/** At the end of a line, the line break itself. */
+/** At the end of a line, goes past the line break. */
 const toLineEnd: Target = (text, at) => (text[at] === "\n" ? at + 1 : lineEnd(text, at));
 const toLineStart: Target = (text, at) => (at > 0 && text[at - 1] === "\n" ? at - 1 : lineStart(text, at));
 
@@ -96,7 +96,7 @@ function yank({ buffer, ring }: Editing, wanted: number): Editing {
   };
 }
 
-/** Typed text: a new step of undo at each word. `group`: all of it is one step, as in vim. */
+/** Inserts typed text; each word starts a new undo step, unless `group` makes all of it one step, as in vim. */
 export function typeText(buffer: TextBuffer, text: string, group?: string): TextBuffer {
   const selected = selection(buffer);
   const { start, end } = selected ?? { start: buffer.cursor, end: buffer.cursor };

@@ -1,4 +1,4 @@
-// Fuzzy choice: which of many names was meant by a few letters, the likeliest first.
+// Fuzzy matching: ranks names by how well they match a few letters.
 
 export type Candidate = { name: string; lower: string };
 
@@ -6,7 +6,7 @@ export function candidate(name: string): Candidate {
   return { name, lower: name.toLowerCase() };
 }
 
-/** The best of them. Everything fits an empty query, in the order it came. */
+/** Returns the best matches. An empty query matches everything, in the given order. */
 export function bestMatches<Each extends Candidate>(query: string, candidates: Iterable<Each>, most: number): Each[] {
   const wanted = query.toLowerCase();
   const scored: { each: Each; score: number }[] = [];
@@ -21,7 +21,7 @@ export function bestMatches<Each extends Candidate>(query: string, candidates: I
     .map(({ each }) => each);
 }
 
-/** Higher is better. A whole piece counts more than scattered letters, the last part of a path more than its folders. */
+/** Higher is better. A contiguous match counts more than scattered letters, the last part of a path more than its folders. */
 function scoreOf(wanted: string, name: string): number | undefined {
   if (!holdsInOrder(wanted, name)) return undefined;
   const base = name.replace(/\/$/, "").lastIndexOf("/") + 1;
@@ -40,7 +40,7 @@ function holdsInOrder(wanted: string, name: string): boolean {
   return at === wanted.length;
 }
 
-/** From the end, so that letters fall on the last part of a path where they can. */
+/** Matches from the end, so that letters fall on the last part of a path where possible. */
 function letters(wanted: string, name: string, base: number): number {
   let score = 0;
   let at = wanted.length - 1;

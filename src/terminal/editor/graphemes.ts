@@ -1,4 +1,4 @@
-// Graphemes: what a person calls one character. A cursor stands between two of them, never inside one.
+// Grapheme boundaries: a grapheme is what a user perceives as one character. The cursor never stands inside one.
 
 let segmenter: Intl.Segmenter | undefined;
 
@@ -7,10 +7,10 @@ export function graphemesOf(text: string): Iterable<{ segment: string; index: nu
   return segmenter.segment(text);
 }
 
-/** Below this, a character never joins its neighbour. */
+/** Code points below this never combine with their neighbour. */
 const firstMark = 0x300;
 
-/** Where the grapheme that begins at `at` ends. A line break is one. */
+/** The end of the grapheme that begins at `at`. A line break is one grapheme. */
 export function nextGrapheme(text: string, at: number): number {
   if (at >= text.length) return text.length;
   const follower = text.charCodeAt(at + 1);
@@ -18,14 +18,14 @@ export function nextGrapheme(text: string, at: number): number {
   return containing(text, at).end;
 }
 
-/** Where the grapheme that ends at `at` begins. */
+/** The start of the grapheme that ends at `at`. */
 export function previousGrapheme(text: string, at: number): number {
   if (at <= 0) return 0;
   if (text.charCodeAt(at - 1) < firstMark) return at - 1;
   return containing(text, at - 1).start;
 }
 
-/** The boundary at or before a place. */
+/** The grapheme boundary at or before an offset. */
 export function graphemeBoundary(text: string, at: number): number {
   if (at <= 0) return 0;
   if (at >= text.length) return text.length;
@@ -33,7 +33,7 @@ export function graphemeBoundary(text: string, at: number): number {
   return containing(text, at).start;
 }
 
-/** Only the line is looked at: no grapheme crosses its end. */
+/** Segments only the line around the offset, since no grapheme crosses a line break. */
 function containing(text: string, at: number): { start: number; end: number } {
   const lineStart = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
   if (text[at] === "\n") return { start: at, end: at + 1 };

@@ -1,21 +1,21 @@
-// History: what was sent before, in this session and in others, walked through with ↑ and ↓ or searched.
+// History: prompts sent in this and earlier sessions, browsed with ↑ and ↓ or searched.
 import type { PromptFile, StoredPrompt } from "../../store/prompt-history.ts";
 import { expand, type Folded, type FoldedParts, foldedText, label } from "./paste.ts";
 
-/** A message with its folded parts, as the editor had it. */
+/** A message with its folded parts, as it was in the editor. */
 export type Draft = { text: string; parts: FoldedParts; shell: boolean };
 
 export interface History {
-  /** Newest first, each text once. */
+  /** Returns the entries newest first, without duplicates. */
   entries(): readonly Draft[];
   add(draft: Draft): void;
 }
 
 export type HistoryOptions = {
   file?: PromptFile;
-  /** Takes secrets out of what is written to disk. The session itself remembers what was typed. */
+  /** Removes secrets from what is written to disk. The history in memory keeps the text as typed. */
   redact(text: string): string;
-  /** Told once, with the reason, when nothing can be kept. */
+  /** Called once, with the error, if the history file cannot be read or written. */
   onProblem?(error: unknown): void;
 };
 
@@ -36,7 +36,7 @@ export function createHistory({ file, redact, onProblem }: HistoryOptions): Hist
 
   return {
     entries() {
-      // Read when it is first looked at: starting does not wait for it.
+      // Read the file on first access, so that startup does not wait for it.
       if (!hasRead) {
         hasRead = true;
         attempt(() => {
@@ -48,7 +48,7 @@ export function createHistory({ file, redact, onProblem }: HistoryOptions): Hist
     add(draft) {
       if (draft.text.trim() === "") return;
       entries = once([draft, ...entries]);
-      // As in a shell: what begins with a blank is not kept.
+      // As in a shell, text that begins with a blank is not saved.
       if (/^\s/.test(draft.text)) return;
       attempt(() => file?.add(stored(draft, redact)));
     },
@@ -65,7 +65,7 @@ function once(drafts: readonly Draft[]): Draft[] {
   });
 }
 
-/** Images stay as their label. A secret that only shows where a paste meets its surroundings takes the folds with it. */
+/** Images are stored as their label. If a secret spans the border of a paste, the text is stored expanded, so that it can be redacted. */
 function stored({ text, parts, shell }: Draft, redact: (text: string) => string): StoredPrompt {
   const images = [...parts].filter(([, part]) => part.type === "image");
   const withoutImages = images.reduce((kept, [character, part]) => kept.replaceAll(character, label(part)), text);
@@ -88,17 +88,17 @@ function draftOf({ text, shell, pastes = {} }: StoredPrompt): Draft {
   return { text, shell: shell === true, parts: new Map(parts) };
 }
 
-/** A walk through the history: what was there before, and how far back it is. */
+/** A walk through the history: the draft it started from, and the current position. */
 export type Walk = { draft: Draft; prefix: string; index: number };
 
-/** The next entry that begins as the text did when the walk began; undefined where there is none. */
+/** Moves to the next older entry that begins with the same prefix; returns undefined if there is none. */
 export function older(entries: readonly Draft[], walk: Walk): Walk | undefined {
   for (let index = walk.index + 1; index < entries.length; index++)
     if (fits(entries[index]!, walk)) return { ...walk, index };
   return undefined;
 }
 
-/** -1: back at the draft. */
+/** Moves to the next newer entry; index -1 is the draft. */
 export function newer(entries: readonly Draft[], walk: Walk): Walk | undefined {
   if (walk.index < 0) return undefined;
   for (let index = walk.index - 1; index >= 0; index--) if (fits(entries[index]!, walk)) return { ...walk, index };
@@ -109,16 +109,16 @@ function fits(entry: Draft, { prefix, draft }: Walk): boolean {
   return entry.text.startsWith(prefix) && entry.text !== draft.text && (prefix === "" || entry.shell === draft.shell);
 }
 
-const mostFound = 50;
+const maxFound = 50;
 
-/** Entries that hold every word that is looked for, newest first. */
+/** Returns entries that contain every word of the query, newest first. */
 export function searchHistory(entries: readonly Draft[], query: string): Draft[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const found: Draft[] = [];
   for (const entry of entries) {
     const text = expand(entry.text, entry.parts).text.toLowerCase();
     if (words.every((word) => text.includes(word))) found.push(entry);
-    if (found.length === mostFound) break;
+    if (found.length === maxFound) break;
   }
   return found;
 }

@@ -1,14 +1,14 @@
-// Kill ring: what was cut out, newest first. Cuts in a row are one; a yank can be exchanged for an older cut.
+// Kill ring: texts that were cut, newest first. Consecutive cuts are joined; a yank can be replaced by an older cut.
 
 export type KillRing = {
   readonly cuts: readonly string[];
-  /** The last key cut something: the next cut joins it. */
+  /** True if the last key cut text, so that the next cut is joined to it. */
   readonly isCutting: boolean;
-  /** The last key yanked: where that stands, and which cut it was. */
+  /** Set if the last key yanked: the range of the yanked text and the index of the cut. */
   readonly yanked?: { start: number; end: number; index: number };
 };
 
-const mostCuts = 60;
+const maxCuts = 60;
 
 export const emptyRing: KillRing = { cuts: [], isCutting: false };
 
@@ -16,11 +16,11 @@ export function cutOut(ring: KillRing, text: string, direction: "back" | "forwar
   if (text === "") return { ...ring, isCutting: true };
   const [newest = "", ...older] = ring.cuts;
   if (!ring.isCutting || ring.cuts.length === 0)
-    return { cuts: [text, ...ring.cuts].slice(0, mostCuts), isCutting: true };
+    return { cuts: [text, ...ring.cuts].slice(0, maxCuts), isCutting: true };
   return { cuts: [direction === "back" ? text + newest : newest + text, ...older], isCutting: true };
 }
 
-/** After every other key. */
+/** Ends joining and yank replacement after any other key. */
 export function settled(ring: KillRing): KillRing {
   return ring.isCutting || ring.yanked ? { cuts: ring.cuts, isCutting: false } : ring;
 }

@@ -1,23 +1,23 @@
-// Layout: a text as rows of the screen, broken between words where it can be, and where on them an offset is.
+// Layout: breaks a text into screen rows, between words where possible, and maps offsets to rows and columns.
 import { cut, widthOf } from "../../text/width.ts";
 import { graphemesOf, nextGrapheme, previousGrapheme } from "./graphemes.ts";
 import { isTokenAt } from "./paste.ts";
 
-/** Offsets into the text. Rows of one line touch; between lines stands the line break. */
+/** Offsets into the text. Rows of one line are adjacent; a line break separates lines. */
 export type Row = { start: number; end: number };
 
-/** One grapheme as it is shown. */
+/** One grapheme as displayed. */
 export type Cell = { start: number; end: number; shown: string; width: number; isToken: boolean };
 
-/** `show`: foreign text made visible, `label`: what a folded character is called. */
+/** `show` escapes untrusted text; `label` returns the label of a folded character. */
 export type Glyphs = { show(grapheme: string): string; label(token: string): string };
 
 export interface Layout {
   rows(text: string, width: number): readonly Row[];
   cells(text: string, row: Row, width: number): Iterable<Cell>;
-  /** The row and the column of an offset. */
+  /** Returns the row and the column of an offset. */
   place(text: string, offset: number, width: number): { row: number; column: number };
-  /** The offset on a row that is nearest to a column. */
+  /** Returns the offset on a row that is nearest to a column. */
   offset(text: string, row: number, column: number, width: number): number;
 }
 
@@ -26,7 +26,7 @@ const plain = /^[\x20-\x7e]*$/;
 
 export function createLayout(glyphs: Glyphs): Layout {
   let last: { text: string; width: number; rows: readonly Row[] } | undefined;
-  /** Where the rows of a line begin, for the lines of the last text: most of them are the same after a key. */
+  /** Caches the row starts of each line of the last text, since most lines are unchanged after a key. */
   let known = new Map<string, readonly number[]>();
 
   function rows(text: string, width: number): readonly Row[] {
@@ -55,10 +55,10 @@ export function createLayout(glyphs: Glyphs): Layout {
     for (let at = 0; at < line.length; ) {
       const end = nextGrapheme(line, at);
       const cell = cellAt(line, at, end, column, width);
-      // One blank may stand where else only the cursor does: the word before it need not go down for its sake.
+      // A blank may use the extra column reserved for the cursor, so that it does not push its word to the next row.
       const room = cell.shown === " " ? width + 1 : width;
       if (column + cell.width > room && at > starts.at(-1)!) {
-        // Words stay whole where they can.
+        // Break before the word where possible.
         at = afterBlank > starts.at(-1)! ? afterBlank : at;
         starts.push(at);
         column = 0;
@@ -125,7 +125,7 @@ export function createLayout(glyphs: Glyphs): Layout {
       if (at + cell.width > column) return cell.start;
       at += cell.width;
     }
-    // The end of a row that the line goes on after is the beginning of the next one.
+    // The end of a wrapped row is the start of the next one, so stay before it.
     return all[row + 1]?.start === chosen.end ? previousGrapheme(text, chosen.end) : chosen.end;
   }
 

@@ -1,4 +1,4 @@
-// Moves: where a cursor gets to by words and lines. Offsets in, offsets out.
+// Cursor movement by words and lines, from offset to offset.
 import { nextGrapheme, previousGrapheme } from "./graphemes.ts";
 import { isTokenAt } from "./paste.ts";
 
@@ -6,13 +6,13 @@ export function lineStart(text: string, at: number): number {
   return at <= 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
 }
 
-/** The line break that ends the line, or the end of the text. */
+/** The offset of the line break that ends the line, or of the end of the text. */
 export function lineEnd(text: string, at: number): number {
   const end = text.indexOf("\n", at);
   return end === -1 ? text.length : end;
 }
 
-/** The first character of the line that is not blank; the last place of a line that has no other. */
+/** The first non-blank character of the line, or the end of a blank line. */
 export function firstNonBlank(text: string, at: number): number {
   const end = lineEnd(text, at);
   let found = lineStart(text, at);
@@ -20,7 +20,7 @@ export function firstNonBlank(text: string, at: number): number {
   return found;
 }
 
-/** Over what is no word, then over the word. */
+/** Skips non-word characters, then the word. */
 export function wordRight(text: string, from: number): number {
   let at = from;
   while (at < text.length && wordKind(text, at) === "other") at = nextGrapheme(text, at);
@@ -41,7 +41,7 @@ export function wordLeft(text: string, from: number): number {
   return at;
 }
 
-/** As a shell does for Ctrl+W: back over blanks, then over everything that is not one. */
+/** Moves back over blanks, then over non-blanks, as a shell does for Ctrl+W. */
 export function blankWordLeft(text: string, from: number): number {
   let at = from;
   while (at > 0 && /\s/.test(text[at - 1]!)) at--;
@@ -49,7 +49,7 @@ export function blankWordLeft(text: string, from: number): number {
   return at;
 }
 
-/** Scripts that are written without blanks have words by script; a folded paste is a word of its own. */
+/** Scripts written without blanks form words by script; a folded paste is a word of its own. */
 export function wordKind(text: string, at: number): "other" | "token" | "latin" | "han" | "kana" | "hangul" {
   const character = text[at];
   if (character === undefined) return "other";

@@ -1,15 +1,14 @@
-// Pastes: what is too long to be shown stands in the text as one character, and is shown as `[Pasted 240 lines #1]`.
-// The character is of a private area, and foreign text that holds one of those is itself folded: so nothing that is typed or
-// pasted can ever stand for something else.
+// Folds long pastes: the text holds one private-use character for each, shown as `[Pasted 240 lines #1]`. Untrusted text that
+// contains such a character is folded too, so that nothing typed or pasted can stand for something else.
 
 export type Image = { mime: string; base64: string };
 
-/** What a folded character stands for. */
+/** The content behind a folded character. */
 export type Folded =
   | { type: "text"; text: string; lines: number; number: number }
   | { type: "image"; image: Image; number: number };
 
-/** Folded characters, and what they stand for. A text without them means nothing. */
+/** Folded characters with their contents. A folded text cannot be read without them. */
 export type FoldedParts = ReadonlyMap<string, Folded>;
 
 const first = 0x10f000;
@@ -17,8 +16,8 @@ const last = 0x10fffd;
 const token = /[\u{10f000}-\u{10fffd}]/u;
 const tokens = new RegExp(token, "gu");
 
-const mostLines = 10;
-const mostCharacters = 1000;
+const maxLines = 10;
+const maxCharacters = 1000;
 
 export function isTokenAt(text: string, at: number): boolean {
   const code = text.codePointAt(at);
@@ -26,14 +25,14 @@ export function isTokenAt(text: string, at: number): boolean {
 }
 
 export function holdsToken(text: string): boolean {
-  return /[\udbfc-\udbff]/.test(text) && token.test(text); // the first is quick, and nearly always enough
+  return /[\udbfc-\udbff]/.test(text) && token.test(text); // the first test is fast and nearly always enough
 }
 
 export function isLong(text: string): boolean {
-  return text.length > mostCharacters || countLines(text) > mostLines;
+  return text.length > maxCharacters || countLines(text) > maxLines;
 }
 
-/** A line break at the end begins no further line. */
+/** A trailing line break does not count as another line. */
 function countLines(text: string): number {
   let lines = text.endsWith("\n") ? 0 : 1;
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines++;
@@ -44,7 +43,7 @@ export function foldedText(text: string, number: number): Folded {
   return { type: "text", text, lines: countLines(text), number };
 }
 
-/** The folded parts of one editor. Numbers go up as long as it lives, so that an undo finds what it brings back. */
+/** The folded parts of one editor. Numbers only go up during its lifetime, so that undo can restore old parts. */
 export class Folds {
   readonly #parts = new Map<string, Folded>();
   #next = 1;
@@ -54,18 +53,18 @@ export class Folds {
     return this.#parts;
   }
 
-  /** What is put into the text for a paste: itself, or one character. */
+  /** Returns the text to insert for a paste: the paste itself, or one folded character. */
   forPaste(text: string): string {
     return isLong(text) || holdsToken(text) ? this.#add((number) => foldedText(text, number)) : text;
   }
 
-  /** Images are counted by themselves. */
+  /** Images are numbered separately. */
   forImage(image: Image): string {
     const number = ++this.#images;
     return this.#add(() => ({ type: "image", image, number }));
   }
 
-  /** A text that was folded elsewhere, in a session before this one, with characters of this editor. */
+  /** Converts a text folded in an earlier session to characters of this editor. */
   adopt(text: string, parts: FoldedParts): string {
     return text.replace(tokens, (character) => {
       const part = parts.get(character);
@@ -73,7 +72,7 @@ export class Folds {
     });
   }
 
-  /** Parts of a text that went through another program: what came back whole is folded as it was. */
+  /** Folds parts again that came back unchanged from an external editor. */
   refold(text: string, parts: FoldedParts): string {
     let folded = text;
     for (const [character, part] of parts) {
@@ -83,7 +82,7 @@ export class Folds {
     return folded;
   }
 
-  /** The parts that a text uses. */
+  /** Returns the parts that a text uses. */
   usedIn(text: string): FoldedParts {
     const used = new Map<string, Folded>();
     for (const [character] of text.matchAll(tokens)) {
@@ -95,7 +94,7 @@ export class Folds {
 
   #add(make: (number: number) => Folded): string {
     const number = this.#next++;
-    // Sixteen thousand later, the oldest is forgotten.
+    // Characters are reused after about sixteen thousand parts, when the oldest is dropped.
     const character = String.fromCodePoint(first + (number % (last - first + 1)));
     this.#parts.set(character, make(number));
     return character;
@@ -110,7 +109,7 @@ export function label(part: Folded | undefined): string {
     : `[Pasted ${part.text.length} characters #${part.number}]`;
 }
 
-/** The text as it is sent: pastes whole, images by their label, and the images in order. */
+/** Expands the text as it is sent: pastes in full, images by their label, with the images in order. */
 export function expand(text: string, parts: FoldedParts): { text: string; images: Image[] } {
   const images: Image[] = [];
   const whole = text.replace(tokens, (character) => {

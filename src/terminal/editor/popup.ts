@@ -1,4 +1,4 @@
-// Popup: the list under the editor. Choices for what is being named, or earlier messages that are searched.
+// Popup: the list under the editor, with completion choices or search results from the history.
 import {
   type Choice,
   type Command,
@@ -16,10 +16,10 @@ export type Popup =
   | { type: "choices"; query: Query; choices: readonly Choice[]; chosen: number }
   | { type: "search"; query: string; found: readonly Draft[]; chosen: number };
 
-/** How long a list of files is taken for the truth. */
+/** How long a file list is reused before it is read again. */
 const freshMs = 5000;
 
-/** Asks for the files when an `@` is first typed; `onChange` when they have come. */
+/** Computes popups. Requests the file list when an `@` is first typed, and calls `onChange` when it arrives. */
 export class PopupSource {
   readonly #sources: CompletionSources | undefined;
   readonly #history: History | undefined;
@@ -27,7 +27,7 @@ export class PopupSource {
   #files: readonly Candidate[] | undefined;
   #filesAt = Number.NEGATIVE_INFINITY;
   #isListing = false;
-  /** Where Escape closed it: it stays closed until something else is named. */
+  /** Where Escape closed the popup; it stays closed until another name is typed. */
   #dismissed: number | undefined;
 
   constructor(options: { sources?: CompletionSources; history?: History; onChange(): void }) {
@@ -36,7 +36,7 @@ export class PopupSource {
     this.#onChange = options.onChange;
   }
 
-  /** What belongs under this text. */
+  /** Returns the popup for this text and cursor. */
   at(text: string, cursor: number): Popup | undefined {
     const query = this.#sources && queryAt(text, cursor);
     if (!query) {
@@ -46,13 +46,13 @@ export class PopupSource {
     if (this.#dismissed === query.start) return undefined;
     const choices =
       query.kind === "command"
-        ? commandChoices(query.query, this.#mostUsedFirst(this.#sources!.commands()))
+        ? commandChoices(query.query, this.#maxUsedFirst(this.#sources!.commands()))
         : fileChoices(query.query, this.#listed());
     return choices.length === 0 ? undefined : { type: "choices", query, choices, chosen: 0 };
   }
 
-  /** As the history has them; those that were never used in the order of the table. */
-  #mostUsedFirst(commands: readonly Command[]): readonly Command[] {
+  /** Sorts commands by how often the history has them; unused ones keep the order of the table. */
+  #maxUsedFirst(commands: readonly Command[]): readonly Command[] {
     const uses = new Map<string, number>();
     for (const { text } of this.#history?.entries() ?? []) {
       const name = /^\/\S+/.exec(text)?.[0];
@@ -75,7 +75,7 @@ export class PopupSource {
       this.#isListing = true;
       this.#sources!.files().then(
         (files) => this.#arrived(withFolders(files)),
-        () => this.#arrived([]), // a folder that cannot be listed offers nothing
+        () => this.#arrived([]), // a folder that cannot be listed offers no files
       );
     }
     return this.#files ?? [];

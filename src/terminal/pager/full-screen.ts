@@ -1,4 +1,4 @@
-// Draws whole screens on the alternate screen, row by row where they differ.
+// Draws full frames on the alternate screen, writing only the rows that differ.
 import type { Painted } from "../painted.ts";
 import type { ScreenOutput } from "../screen.ts";
 
@@ -7,7 +7,7 @@ export function createFullScreen(out: ScreenOutput): { draw(rows: readonly Paint
   let height = 0;
   return {
     draw(rows) {
-      if (rows.length !== height) shown = []; // another size: the terminal may have moved everything
+      if (rows.length !== height) shown = []; // after a resize, the terminal may have moved everything
       height = rows.length;
       const changed = rows.flatMap((row, index) => (row === shown[index] ? [] : [`\x1b[${index + 1};1H\x1b[K${row}`]));
       shown = rows;

@@ -1,9 +1,9 @@
-// The pager: something long to read, on the alternate screen; the conversation below it stays where it is.
+// The pager: shows long text on the alternate screen; the conversation on the main screen stays unchanged.
 import type { Key } from "../key.ts";
 import { cut, join, nothing, type Painted, type Palette, padded, plainText, spread, wrap } from "../painted.ts";
 import type { Size } from "../view.ts";
 
-/** One way of seeing it. Several are switched by their keys. */
+/** One view of the content. Several views are switched by their keys. */
 export type PageView = {
   key: string;
   label: string;
@@ -13,11 +13,11 @@ export type PageView = {
 export type PagerOptions = {
   title: string;
   views: readonly [PageView, ...PageView[]];
-  /** Where reading begins. */
+  /** The initial scroll position. */
   from?: "top" | "end";
-  /** What came of it comes back, to be said. */
+  /** Copies text and returns a message about the result. */
   copy?(text: string): Promise<string>;
-  /** Further keys, which close it. */
+  /** Additional keys, each of which closes the pager. */
   keys?: Readonly<Record<string, { help: string; press(): void }>>;
 };
 
@@ -44,7 +44,7 @@ export class Pager {
     this.#top = options.from === "end" ? Number.POSITIVE_INFINITY : 0;
   }
 
-  /** As many lines as the screen has. */
+  /** Renders as many lines as the screen has. */
   rows({ columns, rows }: Size): Painted[] {
     this.#layOut(columns);
     this.#page = Math.max(1, rows - 2);
@@ -54,7 +54,7 @@ export class Pager {
     return [this.#head(columns), ...shown, this.#foot(columns)].slice(0, rows);
   }
 
-  /** False: it is closed. */
+  /** Returns false if the key closes the pager. */
   press(key: Key): boolean {
     this.#message = "";
     if (this.#search.isTyping) {
@@ -106,7 +106,7 @@ export class Pager {
     else if (key.text !== undefined) this.#search.text += key.text;
   }
 
-  /** The next line that holds what is searched for, from the top of the screen on, around the end. */
+  /** Moves to the next line that matches the search, starting at the top of the screen and wrapping around. */
   #find(direction: 1 | 0 | -1): void {
     const wanted = this.#search.text.toLowerCase();
     if (wanted === "") return;
@@ -120,7 +120,7 @@ export class Pager {
     this.#message = `no line contains “${this.#search.text}”`;
   }
 
-  /** Lines that hold what is searched for stand out. */
+  /** Highlights a line that matches the search. */
   #marked(line: Painted): Painted {
     const wanted = this.#search.text.toLowerCase();
     if (wanted === "" || this.#search.isTyping) return line;

@@ -1,4 +1,4 @@
-// The reader: one pager at a time on the alternate screen, while the main screen waits as it is.
+// The reader: opens one pager at a time on the alternate screen and leaves the main screen unchanged.
 import type { Key } from "../key.ts";
 import type { Palette } from "../painted.ts";
 import type { ScreenOutput } from "../screen.ts";
@@ -26,7 +26,7 @@ export class Reader {
     return this.#open !== undefined;
   }
 
-  /** Resolves when it is left. Where one is open already, that one stays. */
+  /** Resolves when the user leaves the pager. If one is open already, it stays and this resolves at once. */
   open(options: PagerOptions): Promise<void> {
     if (this.#open) return Promise.resolve();
     return new Promise((closed) => {

@@ -1,20 +1,20 @@
-// One line of text that is asked for: a reason, a name, a key that must not be seen.
+// Panel that asks for one line of text: a reason, a name, or a key that must stay hidden.
 import { charactersOf } from "../../text/width.ts";
 import { cut, join, type Palette, widthOf } from "../painted.ts";
 import { createPanel, type Panel } from "./panel.ts";
 
 export type LineOptions = {
   title: string;
-  /** Shown while nothing is typed. */
+  /** Shown while the line is empty. */
   hint?: string;
   text?: string;
-  /** Below it, in the place of what keys do. */
+  /** Shown below the line in place of the key help. */
   note?: string;
-  /** Nobody must read it over a shoulder, or in a scrollback. */
+  /** Hides the text, so that it can be read neither over a shoulder nor in the scrollback. */
   isHidden?: boolean;
 };
 
-/** Undefined: called off by Esc or Ctrl+C. */
+/** `closed` resolves to undefined if the user cancels with Esc or Ctrl+C. */
 export function linePanel(
   palette: Palette,
   { title, hint = "", text = "", note, isHidden = false }: LineOptions,
@@ -39,7 +39,7 @@ export function linePanel(
     view({ columns }) {
       const shown = (characters: readonly string[]) => (isHidden ? "•".repeat(characters.length) : characters.join(""));
       const name = join(cut(palette.bold(` ${title}`), columns >> 1), palette.plain(" "));
-      // What is written goes on to the right; what does not fit goes at the left.
+      // Scroll horizontally: text that does not fit is cut at the left.
       const room = Math.max(4, columns - 2 - widthOf(name));
       let typed = palette.plain(shown(before));
       for (let from = Math.max(1, before.length - room); widthOf(typed) > room; from++)

@@ -1,4 +1,4 @@
-// A list to choose one line from: arrows move, typing narrows it, Enter takes, Esc leaves.
+// Panel with a list to choose from: arrows move, typing filters, Enter chooses, Esc leaves.
 import { fuzzyFilter } from "@earendil-works/pi-tui/dist/fuzzy.js";
 import type { Key } from "../key.ts";
 import { cut, join, type Painted, type Palette, padded, spread, widthOf } from "../painted.ts";
@@ -8,29 +8,29 @@ import { createPanel, type Panel } from "./panel.ts";
 export type ListItem<Value> = {
   value: Value;
   label: string;
-  /** Soft, behind the label. */
+  /** Shown after the label in a soft colour. */
   detail?: string;
-  /** At the right edge. */
+  /** Shown at the right edge. */
   note?: string;
-  /** What is typed is looked for here; in label and detail unless told. */
+  /** The text that the filter searches; label and detail by default. */
   words?: string;
 };
 
 export type ListOptions<Value> = {
-  /** A function where it changes while the list is open. */
+  /** A function if the title changes while the list is open. */
   title: string | (() => string);
   items: readonly ListItem<Value>[];
-  /** The one that is chosen at first. */
+  /** The index of the item selected initially. */
   selected?: number;
   filter?: string;
-  /** What Enter does, as its help says it. */
+  /** The help text for Enter. */
   enter?: string;
-  /** Further keys: what each does with the item it is pressed on; a value that comes back is the choice. */
+  /** Additional keys. `press` is called with the selected item; if it returns a value, that is the choice. */
   keys?: Readonly<Record<string, { help: string; press(item: ListItem<Value>): Value | undefined }>>;
 };
 
-/** So many lines at most, however high the window is: the conversation above stays in sight. */
-const mostLines = 12;
+/** The maximum number of lines in any window, so that the conversation above stays visible. */
+const maxLines = 12;
 
 const moves: Readonly<Record<string, (height: number) => number>> = {
   up: () => -1,
@@ -52,12 +52,12 @@ export function listPanel<Value>(
   let left = narrowed();
   let selected = Math.max(0, Math.min(options.selected ?? 0, left.length - 1));
   let first = 0;
-  let height = mostLines;
+  let height = maxLines;
 
   function narrowed(): readonly ListItem<Value>[] {
     if (filter === "") return options.items;
     const wanted = filter.toLowerCase().split(/\s+/);
-    // Letters in order are found in any long text: there, words count.
+    // Fuzzy matching would find nearly everything in long texts, so those must contain each word of the filter.
     const [long, short] = [options.items.filter(({ words }) => words), options.items.filter(({ words }) => !words)];
     return [
       ...fuzzyFilter(short, filter, ({ label, detail = "" }) => `${label} ${detail}`),
@@ -73,7 +73,7 @@ export function listPanel<Value>(
   }
 
   function view({ columns, rows }: Size): View {
-    height = Math.max(1, Math.min(mostLines, rows - 6));
+    height = Math.max(1, Math.min(maxLines, rows - 6));
     first = Math.max(0, Math.min(first, selected, left.length - 1));
     if (selected >= first + height) first = selected - height + 1;
     const title = typeof options.title === "string" ? options.title : options.title();

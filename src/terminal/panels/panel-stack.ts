@@ -1,7 +1,7 @@
-// The panels that are open: the last one has the keys. A question waits until it can have been read.
+// The stack of open panels: the last one receives the keys. Questions ignore keys until the user can have read them.
 import type { Panel } from "./panel.ts";
 
-/** A question can be answered by keys that came so long after it was drawn, and after the key before. */
+/** A question accepts keys after this time without a key since it was drawn. */
 const readingMs = 400;
 
 export class PanelStack {
@@ -9,7 +9,7 @@ export class PanelStack {
   readonly #changed: () => void;
   /** When the question in front was first drawn. */
   #shownAt: number | undefined;
-  /** There was a pause in which it could be read: whoever presses keys now answers it. */
+  /** True after a pause long enough to read the question, so that keys now answer it. */
   #isRead = false;
 
   constructor(changed: () => void) {
@@ -39,23 +39,26 @@ export class PanelStack {
     }
   }
 
-  /** Another panel is in front. */
+  /** Resets the state for the panel that is now in front. */
   #begin(): void {
     this.#shownAt = undefined;
     this.#isRead = false;
   }
 
-  /** Whoever presses keys now does something else. */
+  /** Called when the user does something else, so that keys do not answer the question. */
   unread(): void {
     this.#isRead = false;
   }
 
-  /** A frame with it is on the screen. */
+  /** Called when a frame with the panel is on the screen. */
   drawn(): void {
     if (this.front?.isQuestion) this.#shownAt ??= Date.now();
   }
 
-  /** Keys typed before a question could be read are not meant for it. `lastKeyAt`: of the key before this one. */
+  /**
+   * Returns whether the panel in front takes a key. Keys typed before a question could be read are not meant for it. `lastKeyAt`
+   * is the time of the previous key.
+   */
   takes(lastKeyAt: number): boolean {
     if (!this.front?.isQuestion) return this.front !== undefined;
     if (this.#shownAt === undefined) return false;

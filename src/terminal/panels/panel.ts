@@ -1,19 +1,19 @@
-// Panel: what stands in the place of the editor for a while: a question, a list, a sheet.
+// Panel: a question, a list or a sheet that temporarily replaces the editor.
 import type { Key } from "../key.ts";
 import type { Size, View } from "../view.ts";
 
 export interface Panel {
   view(size: Size): View;
   press(key: Key): void;
-  /** It is taken away without an answer: the run was stopped, the program ends. */
+  /** Closes the panel without an answer, because the run was stopped or the program ends. */
   cancel(): void;
-  /** Something is asked that must not be answered by what was typed before it could be read. */
+  /** True if keys typed before the panel could be read must not answer it. */
   readonly isQuestion?: boolean;
 }
 
 export type OpenedPanel<Result> = { panel: Panel; closed: Promise<Result | undefined> };
 
-/** A panel whose view and keys come from functions, and the promise of what it is closed with. */
+/** Creates a panel from functions, with a promise of the result that it is closed with. */
 export function createPanel<Result>(
   make: (close: (result: Result | undefined) => void) => Omit<Panel, "cancel">,
 ): OpenedPanel<Result> {

@@ -1,32 +1,32 @@
-// What the model says, as it comes: Markdown blocks are given out when they are closed, the open one is shown as it grows.
+// The model's answer while it streams: returns Markdown blocks once they are closed, and renders the open one as it grows.
 import { type Painted, wholeLines } from "../painted.ts";
 import { codeBlock, codeLines } from "./code.ts";
 import { languageOf, type MarkdownStyle, markdownLines, plainLines } from "./markdown.ts";
 import type { Token } from "./rendering.ts";
 
-/** `follows`: the next item of the list that the block before belongs to. */
+/** `follows` is true if the block is the next item of the list in the previous block. */
 export type ClosedBlock = { text: string; follows: boolean };
 
-export interface Answer {
+export interface AnswerBlock {
   add(text: string): void;
-  /** Blocks that no more text can change. Needs the parts that are loaded later. */
+  /** Returns blocks that further text cannot change. Needs `style.rendering`. */
   takeClosed(style: MarkdownStyle): ClosedBlock[];
-  /** All that is left, in one. */
+  /** Returns the rest as one block. */
   takeRest(): ClosedBlock | undefined;
-  /** The last lines of what is open. */
+  /** Renders the last lines of the open block. */
   live(width: number, most: number, style: MarkdownStyle): Painted[];
-  /** The open block continues the list that was given out last. */
+  /** True if the open block continues the list that was returned last. */
   readonly follows: boolean;
   readonly isEmpty: boolean;
 }
 
 const openingFence = /^\s*?( {0,3})(`{3,}|~{3,})([^\n]*)/;
 
-export function createAnswer(): Answer {
+export function createAnswer(): AnswerBlock {
   let open = "";
-  /** What the items of the list are marked with that was given out last; undefined: it was not a list. */
+  /** The item marker of the list returned last; undefined if it was not a list. */
   let listMark: string | undefined;
-  /** Length at the last look: without a further line nothing closes. */
+  /** The length at the last check: no block closes without another line. */
   let lookedAt = -1;
 
   function take(length: number): string {
@@ -65,12 +65,12 @@ export function createAnswer(): Answer {
     live(width, most, style) {
       if (open.trim() === "") return [];
       if (isOpenFence(open)) {
-        // Only the end can be seen; colours may miss what began further up.
+        // Only the end is visible; highlighting may miss what began further up.
         const [fence, , , language = ""] = openingFence.exec(open)!;
         const all = wholeLines(open.slice(fence.length + 1));
         const name = languageOf(language);
         const block = codeBlock(codeLines(all.slice(-most).join("\n"), name, style), name, style.palette);
-        // Its end has not come; its beginning may be above what is shown.
+        // The block has no end yet, and its beginning may be above the visible lines.
         return block.slice(all.length > most - 1 ? 1 : 0, -1);
       }
       return markdownLines(open, width, style).slice(-most);
@@ -84,12 +84,12 @@ export function createAnswer(): Answer {
   };
 }
 
-/** Items of one list have the same mark. */
+/** Returns the item marker, which is the same for all items of one list. */
 function markOf(text: string): string | undefined {
   return /^\s*(?:\d{1,9})?([-*+.)])\s/.exec(text)?.[1];
 }
 
-/** The text is a code block whose end has not come. */
+/** True if the text is a code block without a closing fence. */
 function isOpenFence(text: string): boolean {
   const fence = openingFence.exec(text)?.[2];
   if (fence === undefined || !text.trimStart().includes("\n")) return fence !== undefined;
@@ -99,7 +99,7 @@ function isOpenFence(text: string): boolean {
 
 const endsWithBlankLine = new Set(["paragraph", "table", "blockquote", "html", "text", "code"]);
 
-/** Of the tokens that are closed, from the beginning; a list gives its items one by one. */
+/** The lengths of the closed tokens from the start; each item of a list is separate. */
 function closedLengths(tokens: readonly Token[]): { length: number; isItem: boolean }[] {
   const lengths: { length: number; isItem: boolean }[] = [];
   for (const [index, token] of tokens.entries()) {
@@ -108,7 +108,7 @@ function closedLengths(tokens: readonly Token[]): { length: number; isItem: bool
       const items = token.items as { raw: string }[];
       const closed = isLast ? items.slice(0, -1) : items;
       for (const item of closed) lengths.push({ length: item.raw.length, isItem: true });
-      // The line break behind the last item is the list's own.
+      // The line break after the last item belongs to the list.
       const rest = token.raw.length - items.reduce((sum, item) => sum + item.raw.length, 0);
       if (isLast) return lengths;
       if (rest > 0) lengths.push({ length: rest, isItem: true });
@@ -126,7 +126,7 @@ function isClosed(token: Token, next: Token | undefined): boolean {
   return endsWithBlankLine.has(token.type) && (/\n\n$/.test(token.raw) || next?.raw.includes("\n\n") === true);
 }
 
-/** A closed block as lines. Marks around nothing are shown as they were written. */
+/** Renders a closed block. Markup without content is shown as written. */
 export function closedLines({ text }: ClosedBlock, width: number, style: MarkdownStyle): Painted[] {
   const lines = markdownLines(text, width, style);
   return lines.every((line) => line === "") ? plainLines(text, width, style.palette) : lines;

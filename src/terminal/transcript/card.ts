@@ -1,5 +1,4 @@
-// A call as lines: one that says what, on what, with what outcome; below it only what helps. Edits, failures and refusals
-// open by themselves.
+// Renders a tool call: a title line with name, target and outcome, and details below. Edits, failures and refusals are expanded.
 
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { Outcome } from "../../protocol/event.ts";
@@ -30,12 +29,12 @@ import type { Rendering } from "./rendering.ts";
 export type CardStyle = {
   palette: Palette;
   rendering: Rendering | undefined;
-  /** Paths inside it are shown from there. */
+  /** Paths inside it are shown relative to it. */
   workspace: string;
   home?: string;
-  /** Of the whole line. */
+  /** The width of the whole line. */
   width: number;
-  /** Nothing is folded. */
+  /** True to show everything unfolded. */
   isExpanded?: boolean;
   lineNumbers?: boolean;
 };
@@ -44,19 +43,19 @@ export type Call = {
   callId: string;
   tool: string;
   args: unknown;
-  /** Undefined: it runs. */
+  /** Undefined while the call runs. */
   outcome?: Outcome | undefined;
   startedAt?: number | undefined;
   endedAt?: number | undefined;
 };
 
-/** `open`: everything it has to show. `note`: words before the time. */
+/** `open` shows all details. `note` is shown before the time. */
 export type CardOptions = { open?: boolean; note?: string };
 
-/** Lines that a call may take by itself, by what it shows. */
-const mostLines = { output: 3, failure: 12, diff: 24, text: 4 };
+/** The maximum number of lines shown by default, by kind of content. */
+const maxLines = { output: 3, failure: 12, diff: 24, text: 4 };
 const everything = 2000;
-/** Rows of one long line: of what tells why something failed, and of what was opened to be read. */
+/** Rows that one long line may take: of the reason for a failure, and of content that the user opened. */
 const failureRows = 3;
 const allRows = 200;
 
@@ -82,7 +81,7 @@ export function cardLines(call: Call, style: CardStyle, { open, note }: CardOpti
   return [title, ...indented(body, bodyIndent(width))];
 }
 
-/** A command that its title has no room for. */
+/** Renders a command that does not fit into the title. */
 function wholeCommand({ tool, args }: Call, { palette, width }: CardStyle): Painted[] {
   const command = tool === "shell" && isObject(args) && typeof args.command === "string" ? args.command.trim() : "";
   const room = width - bodyIndent(width);
@@ -90,7 +89,7 @@ function wholeCommand({ tool, args }: Call, { palette, width }: CardStyle): Pain
   return linesOf(command).flatMap((line) => wrap(join(palette.soft("$ "), palette.plain(line)), room, blanks(2)));
 }
 
-/** What runs: a sign that moves, its seconds, and the last lines that it printed. */
+/** Renders a running call: a spinner, its seconds, and the last lines of its output. */
 export function runningLines(
   call: Call,
   style: CardStyle,
@@ -122,7 +121,7 @@ export function bodyIndent(width: number): number {
 
 type TitleStyle = { palette: Palette; width: number; sign: Painted; struck?: boolean };
 
-/** Name, target and place at the left, outcome at the right edge. The target gives way in its middle. */
+/** Renders name, target and place at the left, the outcome at the right edge. The target is cut in its middle. */
 export function titleLine(words: CallWords, right: Painted, { palette, width, sign, struck }: TitleStyle): Painted {
   const name = join(padded(sign, 2), palette.bold(cutMiddle(words.name, 24)));
   const indent = bodyIndent(width);
@@ -134,7 +133,7 @@ export function titleLine(words: CallWords, right: Painted, { palette, width, si
       ? nothing
       : palette.soft(`  ${words.by === "" ? "in" : "by"} ${cutMiddle(place, Math.max(8, Math.floor(room / 3)))}`);
   const paint = struck ? palette.struck : palette.plain;
-  // Where there is no room for both, the place goes first, then the outcome.
+  // Where there is no room for both, drop the place first, then the outcome.
   if (room >= 8) {
     const isBoth = room - widthOf(where) >= Math.min(12, words.target.length);
     const target = paint(cutMiddle(words.target, isBoth ? room - widthOf(where) : room));
@@ -167,7 +166,7 @@ function bodyLines(call: Call, style: CardStyle, open: boolean): Painted[] {
       ...style,
       ...(isObject(call.args) && typeof call.args.path === "string" && { path: call.args.path }),
       width,
-      ...(open ? { most: everything, rows: allRows } : { most: mostLines.diff }),
+      ...(open ? { most: everything, rows: allRows } : { most: maxLines.diff }),
     });
   if (body) return body({ args: isObject(call.args) ? call.args : {}, value, style, width, open });
   if (!open || !view.output) return [];
@@ -187,11 +186,11 @@ type Body = (shown: {
 
 const bodies: Record<string, Body> = {
   shell: ({ value, style, width, open }) =>
-    printed(value, style.palette, width, open ? { most: everything, rows: allRows } : { most: mostLines.output }),
+    printed(value, style.palette, width, open ? { most: everything, rows: allRows } : { most: maxLines.output }),
   updateTodos: ({ args, value, style, width }) => todoLines(value.todos ?? args.todos, style.palette, width),
   mcp: ({ value, style, width, open }) => {
     const lines = (Array.isArray(value.content) ? value.content : []).filter(isObject).flatMap(contentLines);
-    const most = open ? everything : mostLines.text;
+    const most = open ? everything : maxLines.text;
     const rest = lines.length > most ? [style.palette.soft(`… ${lines.length - most} more lines`)] : [];
     return barred(
       [...lines.slice(0, most).map((line) => style.palette.withColours(line)), ...rest],
@@ -203,18 +202,18 @@ const bodies: Record<string, Body> = {
   askQuestion: ({ args, value, style, width }) => answerLines(args, value, style.palette, width),
 };
 
-/** Why it failed or was refused, in words; for a command, what it said last. */
+/** Renders why the call failed or was refused; for a command, its last output. */
 function whyLines(call: Call, { palette, width: whole }: CardStyle, open: boolean): Painted[] {
   const width = whole - bodyIndent(whole);
   const value = isObject(call.outcome?.value) ? call.outcome.value : {};
   if (call.tool === "shell" && outcomeGroupOf(call.outcome) === "failed") {
-    const limits = open ? { most: everything, rows: allRows } : { most: mostLines.failure, rows: failureRows };
+    const limits = open ? { most: everything, rows: allRows } : { most: maxLines.failure, rows: failureRows };
     const lines = printed(value, palette, width, limits);
     if (lines.length > 0) return lines;
   }
   const reason = errorTextOf(call.outcome) ?? "";
   const lines = wholeLines(reason.trim()).flatMap((line) => wrap(palette.plain(line), width));
-  return lines.slice(0, open ? everything : mostLines.failure);
+  return lines.slice(0, open ? everything : maxLines.failure);
 }
 
 type OutputLimits = { most: number; rows?: number };
@@ -227,7 +226,7 @@ function printed(value: JsonObject, palette: Palette, width: number, limits: Out
   return outputTail(text, palette, width, limits);
 }
 
-/** The last lines, and how many there were before. */
+/** Renders the last lines, and the number of lines before them. */
 function outputTail(text: string, palette: Palette, width: number, { most, rows = 1 }: OutputLimits): Painted[] {
   if (text.trim() === "") return [];
   const lines = overwritten(text).filter((line) => line.trim() !== "");
@@ -237,7 +236,7 @@ function outputTail(text: string, palette: Palette, width: number, { most, rows 
   return barred(shown, palette, width, rows);
 }
 
-/** The lines of what a command printed. What it overwrote, such as progress, is gone. */
+/** Splits a command's output into lines, without text that was overwritten, such as progress. */
 export function overwritten(text: string): string[] {
   return text
     .replace(/\r+\n/g, "\n")
@@ -283,7 +282,7 @@ function answerLines({ questions }: JsonObject, { answers }: JsonObject, palette
   });
 }
 
-/** A short line of a call below another one, in a tree. */
+/** Renders a call as a short line of a tree, below another call. */
 export function branchLine(
   call: Call,
   style: CardStyle,

@@ -1,4 +1,4 @@
-// The colours of code: keywords, strings, numbers, comments and names of types.
+// Maps token kinds of code to colours: keywords, strings, numbers, comments and type names.
 import type { Colour } from "../painted.ts";
 
 const colours: Record<string, Colour> = {
@@ -27,7 +27,7 @@ const colours: Record<string, Colour> = {
   title: "bold",
 };
 
-/** Undefined: in the terminal's own ink. `kind`: as the highlighter calls it. */
+/** Returns undefined for the terminal's default colour. `kind` is the highlighter's name for the token. */
 export function colourOfCode(kind: string | undefined): Colour | undefined {
   return kind !== undefined && Object.hasOwn(colours, kind) ? colours[kind] : undefined;
 }

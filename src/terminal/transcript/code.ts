@@ -1,10 +1,10 @@
-// Code with colours: keywords, strings, numbers, comments and names of types; everything else in the terminal's own ink.
+// Renders highlighted code: keywords, strings, numbers, comments and type names; the rest in the terminal's default colour.
 import { type Colour, join, linesOf, type Painted, type Palette } from "../painted.ts";
 import { colourOfCode } from "./code-colours.ts";
 import { indented } from "./diff-lines.ts";
 import type { Rendering } from "./rendering.ts";
 
-/** Between two quiet lines, so that it is not taken for prose, and can be copied as it is. */
+/** Puts code between two soft lines, so that it differs from prose and can be copied unchanged. */
 export function codeBlock(code: readonly Painted[], language: string, palette: Palette): Painted[] {
   const name = language === "" ? "" : ` ${language}`;
   return [palette.soft(`┌──${name}`), ...indented(code, 2), palette.soft("└──")];

@@ -1,4 +1,4 @@
-// A change to a file as lines: numbers, signs, and the words that changed.
+// Renders a diff: line numbers, signs, and highlighted words that changed.
 
 import { changedWords, type DiffLine, hunksOfDiff, numberOf } from "../../view/diff-hunks.ts";
 import { counted } from "../../view/numbers.ts";
@@ -6,7 +6,7 @@ import { blanks, type Colour, cut, join, nothing, type Painted, type Palette, pa
 import { colourOfCode } from "./code-colours.ts";
 import type { Rendering, Words } from "./rendering.ts";
 
-/** `most`: lines that are shown; the rest is counted. `rows`: that one long line may take, before it is cut. */
+/** `most` limits the lines shown; the rest is counted. `rows` limits the rows that one long line may take before it is cut. */
 export type DiffStyle = {
   palette: Palette;
   rendering: Rendering | undefined;
@@ -14,7 +14,7 @@ export type DiffStyle = {
   most: number;
   rows?: number;
   lineNumbers?: boolean;
-  /** Of the file that changed: its code has colours where the change has a shade. */
+  /** The path of the changed file, by which its code is highlighted where changes have a shade. */
   path?: string;
 };
 
@@ -28,7 +28,7 @@ export function diffLines(diff: string, style: DiffStyle): Painted[] {
   const numberWidth = lineNumbers ? Math.max(2, ...numbers) : 0;
   const shown: Painted[] = [];
   const lead = " ".repeat(numberWidth);
-  /** So many lines of one sign in a row: of what was replaced, the old and the new can be seen. */
+  /** The maximum number of consecutive lines with one sign, so that both the old and the new text are visible. */
   const longest = Math.max(1, most >> 1);
   let left = most;
   let hidden = 0;
@@ -50,7 +50,7 @@ export function diffLines(diff: string, style: DiffStyle): Painted[] {
   return shown;
 }
 
-/** Lines of one sign that follow each other. */
+/** Groups consecutive lines with the same sign. */
 function runsOf(hunk: readonly DiffLine[]): DiffLine[][] {
   const runs: DiffLine[][] = [];
   for (const line of hunk) {
@@ -67,7 +67,7 @@ type LineStyle = Pick<DiffStyle, "palette" | "rendering" | "width"> & {
   rows: number;
 };
 
-/** What is wider than the window goes on below itself: a change that cannot be read whole cannot be judged. */
+/** Wraps a line that is wider than the window, since a change must be read whole to be judged. */
 function shownLine(changed: DiffLine, words: Words | undefined, style: LineStyle): Painted[] {
   const { palette, numberWidth, rows } = style;
   const { sign, text } = changed;
@@ -95,13 +95,13 @@ function shownLine(changed: DiffLine, words: Words | undefined, style: LineStyle
       row === 0 ? at : below,
       row === 0 ? signed(sign) : line(" "),
       piece,
-      // A shade goes to the edge; without shades the blanks are nothing.
+      // A shade extends to the edge; without shades no blanks are needed.
       isShaded ? line(plainBlanks(room, piece)) : nothing,
     ),
   );
 }
 
-/** What is a shade leaves the colour of the letters to the code. */
+/** Splits the text into highlighted pieces; the shade of a change leaves the text colour to the highlighter. */
 function colouredPieces(text: string, style: LineStyle | undefined): { text: string; colour?: Colour | undefined }[] {
   if (!style?.rendering || style.language === "") return [{ text }];
   const [pieces = []] = style.rendering.codePieces(text, style.language);
@@ -112,7 +112,7 @@ function plainBlanks(width: number, body: Painted): string {
   return padded(body, width).slice(body.length);
 }
 
-/** Lines of foreign text under a call, each behind a bar. `rows`: that a long one may take, before it is cut. */
+/** Renders untrusted lines under a call, each behind a bar. `rows` limits the rows of a long line before it is cut. */
 export function barred(lines: readonly Painted[], palette: Palette, width: number, rows = 1): Painted[] {
   const room = Math.max(8, width - 2);
   return lines.flatMap((line) => wrap(cut(line, room * rows), room).map((piece) => join(palette.soft("│ "), piece)));

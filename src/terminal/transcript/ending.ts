@@ -1,4 +1,4 @@
-// How a turn ended, in one line; a failure with its code, its reason, and what to do.
+// Renders how a turn ended, in one line; a failure with its code, its reason, and what to do.
 import { errorCodes } from "../../protocol/error-codes.ts";
 import type { TurnEnding } from "../../protocol/run.ts";
 import { costOfEnding } from "../../protocol/usage.ts";
@@ -6,7 +6,7 @@ import { programName } from "../../text/program-name.ts";
 import { counted, dollars, duration } from "../../view/numbers.ts";
 import { join, type Painted, type Palette, wholeLines, wrap } from "../painted.ts";
 
-/** `waitedMs`: for a person's answers, which is time of neither the model nor the tools. */
+/** `waitedMs` is the time spent waiting for the user's answers, which counts for neither the model nor the tools. */
 type EndingStyle = { changed: number; waitedMs: number; palette: Palette; width: number };
 
 export function endingLines(ending: TurnEnding, { changed, waitedMs, palette, width }: EndingStyle): Painted[] {
@@ -29,7 +29,7 @@ export function endingLines(ending: TurnEnding, { changed, waitedMs, palette, wi
   ];
 }
 
-/** Commands of the shell that have a twin on the screen are named by that: who reads this has no shell at hand. */
+/** Slash commands that replace command-line commands in messages, since the user has no shell at hand. */
 const twins: Readonly<Record<string, string>> = { login: "/login, then /model", logout: "/logout", models: "/model" };
 
 function asSlashCommands(message: string): string {

@@ -1,5 +1,5 @@
-// The transcript: events of a run become blocks. What is finished is given out once, to be committed; what is not is shown
-// in the live region.
+// The transcript: turns the events of a run into blocks. Finished blocks are returned once, to be
+// committed; the rest is shown in the live region.
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { Recorded } from "../../protocol/run.ts";
 import { outcomeGroupOf } from "../../protocol/tool-calls.ts";
@@ -17,15 +17,15 @@ export type TranscriptOptions = {
   palette: Palette;
   workspace: string;
   home?: string;
-  /** Milliseconds. */
+  /** Returns the time in milliseconds. */
   now?: () => number;
-  /** The heavy parts, where they are loaded already. */
+  /** The rendering modules, if they are loaded already. */
   rendering?: Rendering | undefined;
-  /** Everything open, nothing folded: to read it again. */
+  /** Shows everything expanded, for reading the transcript again. */
   isExpanded?: boolean;
-  /** Read whenever something is shown. `thinking`: the thoughts of the model, not only how long they took. */
+  /** Read on every rendering. `thinking` shows the model's thoughts, not only how long they took. */
   display?: Readonly<Display>;
-  /** Something can be shown that was not there at the last event: a part was loaded. */
+  /** Called when the view changed without an event: a module was loaded. */
   onChange?: () => void;
 };
 
@@ -33,29 +33,29 @@ export type Display = { thinking: boolean; lineNumbers: boolean };
 
 export interface Transcript {
   event(recorded: Recorded): void;
-  /** Lines of blocks that have been finished since the last time, with the empty lines between them. */
+  /** Returns the lines of blocks finished since the last call, with the empty lines between them. */
   takeCommitted(columns: number): Painted[];
-  /** What is not finished, at most `rows` lines of it, the newest. Begins with an empty line where one is due. */
+  /** Renders the newest `rows` lines of what is not finished. Begins with an empty line where one is due. */
   live(size: Size): Painted[];
-  /** A block of somebody else: an answer to a slash command, a notice of the screen. */
+  /** Adds a block from outside the run: an answer to a slash command, or a notice. */
   add(lines: (width: number) => Painted[]): void;
-  /** Loads what is needed to show Markdown, code and diffs. Called by itself with the first event that needs it. */
+  /** Loads the modules that render Markdown, code and diffs. Called automatically by the first event that needs them. */
   load(): Promise<void>;
-  /** How often `live` changes by itself; undefined: it does not, and no timer is needed. */
+  /** How often `live` changes by itself; undefined if it does not, and no timer is needed. */
   readonly tickMs: number | undefined;
   readonly isWorking: boolean;
-  /** A call waits for a person's answer, which `answered` ends. The first of them is shown by the question itself. */
+  /** Marks a call as waiting for the user's answer, until `answered`. The first of them is shown by the question itself. */
   waits(callId: string): void;
   answered(callId: string): void;
 }
 
-/** Calls and notices follow their own kind closely, an item of a list whatever is above it. */
+/** Calls and notices follow their own kind without an empty line, and list items follow any block. */
 type Block = { kind: "text" | "item" | "call" | "notice"; lines(width: number): Painted[] };
 
-/** Lines of text are not longer than this: nobody reads longer ones well. */
+/** The maximum width of text, for readability. */
 const widest = 100;
 
-/** Nothing is drawn to the very edge, so that a window which becomes a little narrower breaks no line. */
+/** Leaves a margin at the right edge, so that making the window slightly narrower wraps no line. */
 export function layoutWidth(columns: number): number {
   return Math.max(10, Math.min(columns - rightMargin, widest));
 }
@@ -68,17 +68,17 @@ export function createTranscript(options: TranscriptOptions): Transcript {
   let finished: Block[] = [];
   let lastKind: Block["kind"] | undefined;
   let answer = createAnswer();
-  /** What came of the segment so far, to be completed by its end. */
+  /** The text of the current segment so far, to be completed by its end. */
   let segment = "";
-  /** Notices that came while it was written. */
+  /** Notices that arrived during the segment. */
   const held: Block[] = [];
   let thinking: { since: number; text: string } | undefined;
   let turn: { since: number; characters: number; changed: Set<string> } | undefined;
   const calls: RunningCalls = createCalls();
-  /** Calls that were started and do not stand in the transcript yet; those of them that have ended. */
+  /** Started calls that are not in the transcript yet, and those of them that have ended. */
   const order: string[] = [];
   const ended = new Map<string, EndedCall>();
-  /** For a person, in this turn. */
+  /** Time spent waiting for the user in this turn. */
   let waited = 0;
   let waitsSince = 0;
 
@@ -105,7 +105,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
   const addClosed = () => {
     for (const block of answer.takeClosed({ palette, rendering })) addText(block);
   };
-  /** Everything open in the text is closed by what comes next. */
+  /** Closes the open text when something else follows. */
   const endText = () => {
     addClosed();
     const rest = answer.takeRest();
@@ -114,7 +114,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     finished.push(...held.splice(0));
   };
   const notice = (paint: "soft" | "warn" | "bad", sign: string, message: string) => {
-    // Not in the middle of a sentence or a list: it stands behind the text that is being written.
+    // A notice must not interrupt a sentence or a list, so it waits for the end of the segment.
     const blocks = segment === "" ? finished : held;
     const lines = (width: number) =>
       wholeLines(message).flatMap((line, row) =>
@@ -162,7 +162,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
         break;
       case "text_end":
         void load();
-        // Deltas may not have been heard, or not all of them.
+        // Deltas may have been missed, in part or entirely.
         if (segment === "") answer.add(event.text);
         else if (event.text.startsWith(segment)) answer.add(event.text.slice(segment.length));
         endText();
@@ -215,7 +215,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     }
   }
 
-  /** Calls stand in the order in which the model made them: one that ends early waits for those before it. */
+  /** Adds calls in the order in which the model made them: one that ends early waits for those before it. */
   function addEnded(): void {
     for (let call = ended.get(order[0] ?? ""); call; call = ended.get(order[0] ?? "")) {
       const shown = call;
@@ -253,7 +253,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     add: (lines) => add("text", lines),
     takeCommitted(columns) {
       addClosed();
-      // Text waits for what shows it, and what comes later waits for the text.
+      // Text waits for its renderer, and later blocks wait for the text.
       if (loading && !rendering) return [];
       const lines: Painted[] = [];
       for (const block of finished) {
@@ -275,9 +275,9 @@ export function createTranscript(options: TranscriptOptions): Transcript {
         if (isFirst ? lastKind !== undefined && !isClose(kind) : kind !== "call") lines.push(nothing);
         lines.push(...shown);
       };
-      // While something is being loaded, what has ended is not given out yet.
+      // While the renderer is loading, show finished blocks in the live region.
       if (loading && !rendering) for (const block of finished) part(block.kind, block.lines(width));
-      // Around them: the line that says that it works, and blanks.
+      // Leave room for the working line and blanks.
       const running = calls.live(style(width), now(), Math.max(1, rows - 4));
       const room = Math.max(1, rows - 3 - running.length);
       part(answer.follows ? "item" : "text", answer.live(width, room, { palette, rendering }));
@@ -286,7 +286,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
         "call",
         [...ended.values()].map((call) => call(style(width), now())[0]!),
       );
-      // What waits for a person does not work.
+      // A turn that waits for the user is not working.
       if (turn && !calls.isWaiting) part("text", [workingLine(turn)]);
       return lines.slice(-Math.max(0, rows));
     },
@@ -307,7 +307,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     },
   };
 
-  /** What the turn does, in one line that is always there. */
+  /** Renders the line that shows what the turn is doing. */
   function workingLine({ since, characters }: { since: number; characters: number }): Painted {
     const at = now();
     const doing = thinking ? "Thinking" : "Working";

@@ -1,4 +1,4 @@
-// Markdown as lines: headings bold, code highlighted, links with their address, tables in columns.
+// Renders Markdown: bold headings, highlighted code, links with their address, tables in columns.
 import type { Tokens } from "marked";
 import { decodeEntities } from "../../view/entities.ts";
 import {
@@ -28,7 +28,7 @@ export function plainLines(text: string, width: number, { plain }: Palette): Pai
   return linesOf(text.trim()).flatMap((line) => wrap(plain(line), width));
 }
 
-/** Blocks with an empty line between them; items of a list follow each other. */
+/** Renders blocks with an empty line between them; list items follow each other directly. */
 export function blockLines(tokens: readonly Token[], width: number, style: MarkdownStyle): Painted[] {
   const lines: Painted[] = [];
   for (const token of tokens) {
@@ -72,11 +72,12 @@ const blocks: { [Type in keyof BlockTypes]: Block<Type> } = {
 };
 
 function linesOfBlock(token: Token, width: number, style: MarkdownStyle): Painted[] {
+  // biome-ignore lint/suspicious/noExplicitAny: each function takes the token of its own type
   const block = Object.hasOwn(blocks, token.type) ? (blocks[token.type as keyof BlockTypes] as Block<any>) : undefined;
   return block ? block(token as never, width, style) : plainLines(token.raw, width, style.palette);
 }
 
-/** The first word behind a fence. */
+/** Returns the language, the first word after a fence. */
 export function languageOf(words: string | undefined): string {
   return (words ?? "")
     .trim()
@@ -84,7 +85,7 @@ export function languageOf(words: string | undefined): string {
     .toLowerCase();
 }
 
-/** Code keeps its lines: what is wider goes on in the next row of the terminal. */
+/** Code is not wrapped: the terminal continues a long line in the next row. Very long lines are cut. */
 function cutCode(line: Painted, width: number): Painted {
   return widthOf(line) > width * 4 ? cut(line, width * 4) : line;
 }
@@ -98,7 +99,7 @@ function listLines(list: Tokens.List, width: number, style: MarkdownStyle): Pain
     const lead = item.task && !list.ordered ? box : join(palette.soft(mark), box);
     const indent = blanks(widthOf(lead));
     const inner: Painted[] = [];
-    // An item is one thing: its parts follow each other.
+    // The parts of an item follow each other without empty lines.
     for (const token of item.tokens)
       if (token.type !== "space" && token.type !== "checkbox")
         inner.push(...linesOfBlock(token, Math.max(8, width - widthOf(lead)), style));
@@ -117,7 +118,7 @@ function tableLines(table: Tokens.Table, width: number, style: MarkdownStyle): P
   const widths = Array.from({ length: columns }, (_, column) =>
     Math.max(3, ...rows.map((row) => widthOf(row[column] ?? nothing))),
   );
-  // The widest column gives way, until it fits or none can.
+  // Shrink the widest column until the table fits or no column can shrink.
   const room = width - gap * (columns - 1);
   while (widths.reduce((sum, each) => sum + each, 0) > room) {
     const widest = widths.indexOf(Math.max(...widths));
@@ -161,7 +162,7 @@ function inlineLines(
   );
 }
 
-/** Pieces of the text, in the lines that it was written with hard breaks. */
+/** Renders inline text, split into lines at hard breaks. */
 function inlineParts(tokens: readonly Token[], style: MarkdownStyle, styles: readonly Colour[]): Painted[][] {
   const lines: Painted[][] = [[]];
   const paint = (text: string, more: readonly Colour[] = []) => {
@@ -213,7 +214,7 @@ function inlineParts(tokens: readonly Token[], style: MarkdownStyle, styles: rea
         paint(token.text);
         break;
       default:
-        paint(token.raw); // HTML and what else there is: as it was written
+        paint(token.raw); // HTML and other tokens are shown as written
     }
   }
   return lines;

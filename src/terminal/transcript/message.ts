@@ -1,11 +1,11 @@
-// What the user said, as it was typed. Of a long paste only the beginning and the end stand in the scrollback.
+// Renders the user's message as typed. Of a long paste only the beginning and the end are shown.
 import { cut, join, linesOf, type Painted, type Palette, wrap } from "../painted.ts";
 
-const mostLines = 40;
+const maxLines = 40;
 const first = 10;
 const last = 3;
 /** Rows that one long line may take. */
-const mostRows = 10;
+const maxRows = 10;
 
 type MessageStyle = { palette: Palette; isExpanded: boolean };
 
@@ -15,12 +15,12 @@ export function messageLines(text: string, width: number, { palette, isExpanded 
   );
   const left = lines.length - first - last;
   const shown =
-    isExpanded || lines.length <= mostLines
+    isExpanded || lines.length <= maxLines
       ? lines
       : [
           ...lines.slice(0, first),
           palette.both("soft", "message")(`  … ${left} more lines · ctrl+o shows them`),
           ...lines.slice(-last),
         ];
-  return shown.flatMap((line) => wrap(isExpanded ? line : cut(line, width * mostRows), width, palette.message("  ")));
+  return shown.flatMap((line) => wrap(isExpanded ? line : cut(line, width * maxRows), width, palette.message("  ")));
 }

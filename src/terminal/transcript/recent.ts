@@ -1,20 +1,20 @@
-// The last turns of a conversation: enough to go on from. A chat of thousands of turns is resumed as fast as a short one looks.
+// Selects the last turns of a conversation, so that a chat of thousands of turns resumes as fast as a short one.
 import type { Recorded } from "../../protocol/run.ts";
 
-const mostTurns = 50;
+const maxTurns = 50;
 
-/** `left`: turns before those whose events come back. */
+/** `left` is the number of turns before the returned ones. */
 export async function recentTurns(all: AsyncIterable<Recorded>): Promise<{ left: number; events: Recorded[] }> {
-  /** What stands before the first turn, then the turns. */
+  /** The events before the first turn, then one array per turn. */
   const turns: Recorded[][] = [[]];
   let count = 0;
   for await (const recorded of all) {
     if (recorded.event.type === "user") {
       count++;
       turns.push([]);
-      if (turns.length > mostTurns) turns.shift();
+      if (turns.length > maxTurns) turns.shift();
     }
     turns.at(-1)!.push(recorded);
   }
-  return { left: Math.max(0, count - mostTurns), events: turns.flat() };
+  return { left: Math.max(0, count - maxTurns), events: turns.flat() };
 }

@@ -1,4 +1,4 @@
-// The heavy parts of showing text: the Markdown lexer, the highlighter, the differ. Loaded after the first paint.
+// The large modules for rendering text: the Markdown lexer, the highlighter, the differ. Loaded after the first paint.
 import { codePieces } from "../../view/code-pieces.ts";
 import { markdownTokens } from "../../view/markdown-tokens.ts";
 import { wordChanges } from "../../view/word-changes.ts";

@@ -1,4 +1,4 @@
-// Calls that run, those of subagents below the call that started them, and the last lines of what commands print.
+// Tracks running calls, with those of subagents below the call that started them, and the last output of commands.
 import { isObject } from "../../json/object.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import { counted } from "../../view/numbers.ts";
@@ -11,45 +11,45 @@ type End = Extract<AgentEvent, { type: "tool_end" }>;
 type Output = Extract<AgentEvent, { type: "tool_output" }>;
 type Notice = Extract<AgentEvent, { type: "notice" }>;
 
-/** A call that has ended, to be shown. */
+/** Renders a call that has ended. */
 export type EndedCall = (style: CardStyle, now: number) => Painted[];
 
 export interface RunningCalls {
   start(event: Start): void;
   output(event: Output): void;
   end(event: End): EndedCall;
-  /** Something that a subagent did. What has ended by it comes back. */
+  /** Handles an event of a subagent and returns the calls that ended with it. */
   ofAgent(agent: string, event: AgentEvent): EndedCall[];
-  /** A subagent in the background that has ended; undefined when nobody knows of it. */
+  /** Ends a background subagent; returns undefined if it is unknown. */
   endBackground(event: Notice): EndedCall | undefined;
-  /** The turn is over: what still ran was cut off. */
+  /** Ends all calls when the turn is over; those still running were cut off. */
   endAll(): EndedCall[];
-  /** A person is asked about it, and has answered: the time between does not count. */
+  /** Mark when the user is asked about a call and has answered; the time between does not count. */
   waits(callId: string, now: number): void;
   answered(callId: string, now: number): void;
-  /** At most `rows` lines: what runs is named, also where there is no room for what it prints. */
+  /** Renders at most `rows` lines. Every running call is named, even if there is no room for its output. */
   live(style: CardStyle, now: number, rows: number): Painted[];
   readonly isRunning: boolean;
   readonly isWaiting: boolean;
 }
 
-/** Calls that are nothing but a question: their ids are not those of what is asked. */
+/** Tools that only ask a question; their call ids are not those of the call being asked about. */
 const isQuestion = /^(askQuestion|createPlan)$/;
 
-/** What a subagent does: its calls that run, the last that ended, and how many there were. */
+/** The state of a subagent: its running calls, the last ended ones, and the number of all. */
 type Agent = { calls: Map<string, Call>; ended: Call[]; count: number };
 
 const shownOutput = 8;
 const shownBranches = 5;
-/** Kept of what a command prints; enough for the lines that are shown. */
-const mostTail = 16_384;
+/** Characters of output kept per command, enough for the lines shown. */
+const maxTail = 16_384;
 
 export function createCalls(): RunningCalls {
   const running = new Map<string, Call>();
   const background = new Map<string, Call>();
   const tails = new Map<string, string>();
   const agents = new Map<string, Agent>();
-  /** Since when somebody is asked about them, in the order of the questions. */
+  /** When each call began to wait for the user, in the order of the questions. */
   const waiting = new Map<string, number>();
   const waited = new Map<string, number>();
 
@@ -63,7 +63,7 @@ export function createCalls(): RunningCalls {
     tool === "task" && isObject(args) && typeof args.agentId === "string" ? agents.get(args.agentId) : undefined;
   const note = (agent: Agent | undefined) => (agent && agent.count > 0 ? counted(agent.count, "call") : undefined);
 
-  /** The last of what it did, as branches. */
+  /** Renders the last calls of a subagent as branches. */
   function branches(agent: Agent | undefined, style: CardStyle, now: number, indent: number): Painted[] {
     if (!agent) return [];
     const all = [...agent.ended, ...agent.calls.values()].slice(-shownBranches);
@@ -100,7 +100,7 @@ export function createCalls(): RunningCalls {
     },
     output({ callId, chunk }) {
       const tail = (tails.get(callId) ?? "") + chunk;
-      tails.set(callId, tail.length > mostTail * 2 ? tail.slice(-mostTail) : tail);
+      tails.set(callId, tail.length > maxTail * 2 ? tail.slice(-maxTail) : tail);
     },
     end(event) {
       const { callId, outcome, completedAt, at } = event;
@@ -169,7 +169,7 @@ export function createCalls(): RunningCalls {
       if (call.startedAt !== undefined) call.startedAt += now - since;
     },
     live: (style, now, rows) => {
-      const [asked] = waiting.keys(); // stands in the question
+      const [asked] = waiting.keys(); // shown by the question itself
       const indent = bodyIndent(style.width);
       const all = [...running.values()].filter(
         ({ callId, tool }) => callId !== asked && !(asked !== undefined && isQuestion.test(tool)),

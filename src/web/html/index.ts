@@ -1,9 +1,9 @@
-// HTML to Markdown: the main part of a page, with its title.
+// Converts HTML to Markdown: the main part of a page, with its title.
 import { mainContent } from "./main-content.ts";
 import { markdownOf } from "./markdown.ts";
 import { parseHtml, strippedText } from "./tree.ts";
 
-/** `url`: where the page came from, which is what its links are relative to unless it says otherwise. */
+/** `url` is the page's address, which its links are relative to unless it has a base element. */
 export function htmlToMarkdown(html: string, url: string): { title: string; markdown: string } {
   const page = parseHtml(html);
   if (!page) return { title: "", markdown: strippedText(html) };

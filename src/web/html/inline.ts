@@ -1,8 +1,8 @@
-// Text inside of a paragraph as Markdown. Written piece by piece into one list: nothing is copied level by level.
+// Converts inline content to Markdown. Appends to one list, so nothing is copied level by level.
 import { collapsed } from "../../text/one-line.ts";
 import { type Element, isElement } from "./tree.ts";
 
-/** `around`: the elements that are open, each written once: bold inside bold is bold. */
+/** `around` holds the marks of open elements, so that bold inside bold is written once. */
 type InlineContext = { base: string; around: ReadonlySet<string> };
 
 export function inlineMarkdown(nodes: readonly (Element | string)[], base: string): string {
@@ -13,7 +13,7 @@ class Pieces {
   readonly #parts: string[] = [];
   #endsBlank = false;
 
-  /** Blanks of the source are one blank, across elements as well. */
+  /** Collapses blanks into one, across elements as well. */
   add(text: string): void {
     const piece = this.#endsBlank && text.startsWith(" ") ? text.slice(1) : text;
     if (piece === "") return;
@@ -69,7 +69,7 @@ function wrap(element: Element, writing: InlineContext, pieces: Pieces): void {
 }
 
 function link(text: string, element: Element, { base }: InlineContext): string {
-  // The mark beside a heading that leads to itself.
+  // The mark beside a heading that links to itself.
   if (/^(?:#|¶|§|🔗|permalink)$/iu.test(text)) return "";
   const target = absoluteUrl(element.attributes["href"], base);
   return target === undefined ? text : `[${text.replace(/\s*\n\s*/g, " ")}](${target})`;
@@ -95,7 +95,7 @@ function image(element: Element, { base }: InlineContext): string {
   return alt === "" || target === undefined ? alt : `![${alt}](${target})`;
 }
 
-/** Undefined for what cannot be opened: scripts, data, nonsense. */
+/** Returns undefined for addresses that cannot be opened: scripts, data, invalid ones. */
 function absoluteUrl(address: string | undefined, base: string): string | undefined {
   const given = address?.trim();
   if (!given || !URL.canParse(given, base)) return undefined;
@@ -110,7 +110,7 @@ function inlineCode(text: string): string {
   return inner.includes("`") ? `\`\` ${inner} \`\`` : `\`${inner}\``;
 }
 
-/** The text as it stands, line breaks included. */
+/** Returns the text unchanged, including line breaks. */
 export function plainText(element: Element): string {
   const parts: string[] = [];
   const visit = (each: Element): void => {

@@ -1,7 +1,7 @@
-// The part of a page that it was opened for: what leads elsewhere (menus, banners, footers) is taken out.
+// Finds the main content of a page: removes menus, banners, footers and the like.
 import { type Element, isElement } from "./tree.ts";
 
-/** Text of a subtree, in characters: all of it, and what stands in links. Counted once, from the leaves. */
+/** Text of a subtree in characters: all of it, and what is inside links. Counted once, from the leaves. */
 type Weight = { text: number; linked: number; links: number };
 
 type Weights = ReadonlyMap<Element, Weight>;
@@ -10,18 +10,18 @@ export function mainContent(body: Element): Element {
   const weights = weigh(body);
   const place = mainElement(body, weights) ?? body;
   const kept = prune(place, weights, { isInside: place !== body });
-  // A page that is nothing but a menu is shown as what it is.
+  // A page that is nothing but a menu is shown as it is.
   return textLength(kept) * 20 < weights.get(place)!.text ? place : kept;
 }
 
-/** Elements and roles that are there to go elsewhere or to be told something. */
+/** Elements and roles for navigation and notices. */
 const aside = new Set(["nav", "aside", "footer"]);
 const asideRoles = new Set([
   ...["navigation", "banner", "contentinfo", "complementary", "search", "menu", "menubar", "toolbar", "alert"],
   ...["dialog", "alertdialog", "tablist"],
 ]);
 
-/** Words of ids and classes, whole: `sidebar`, `site-footer`, but not `navigate-guide`. */
+/** Matches whole words of ids and classes: `sidebar`, `site-footer`, but not `navigate-guide`. */
 const asideWords =
   /(?:^|[\s_-])(?:nav|navbar|navigation|menu|sidebar|side-bar|breadcrumbs?|footer|masthead|cookie|cookies|consent|gdpr|banner|popup|modal|newsletter|subscribe|social|share|sharing|related|recommended|promo|sponsor|sponsored|advert|advertisement|ads?|skip-link|skip-to-content|pagination|pager|toc|table-of-contents)(?:$|[\s_-])/i;
 
@@ -43,15 +43,15 @@ function isAside(element: Element, weights: Weights, { isInside }: { isInside: b
   if (!blocks.has(name)) return false;
   const { text, linked, links } = weights.get(element)!;
   const isMostlyLinks = links >= 2 && linked > text * 0.6;
-  // A header of the page leads around; one of an article has its title and date.
+  // A header of the page is for navigation; one of an article has its title and date.
   if (name === "header" && !isInside) return isMostlyLinks || text < 400;
   const isNamedSo = asideWords.test(`${attributes["class"] ?? ""} ${attributes["id"] ?? ""}`);
   if (isNamedSo) return isMostlyLinks || text < 200;
-  // Outside of the main part, a list of nothing but short links is a menu whatever it is called.
+  // Outside the main part, a list of nothing but links is a menu, whatever it is called.
   return !isInside && (name === "ul" || name === "ol" || name === "div") && links >= 4 && linked > text * 0.9;
 }
 
-/** The element that says of itself that it is the main one, unless most of the page is elsewhere. */
+/** Returns the element marked as the main one, unless most of the page is elsewhere. */
 function mainElement(body: Element, weights: Weights): Element | undefined {
   const found: Record<"main" | "article", Element[]> = { main: [], article: [] };
   collect(body, found);

@@ -1,9 +1,9 @@
-// A tree of HTML as Markdown: headings, lists, tables, code, absolute links. For reading, so little is escaped.
+// Converts an HTML tree to Markdown: headings, lists, tables, code, absolute links. Meant for reading, so little is escaped.
 import { collapsed } from "../../text/one-line.ts";
 import { inlineMarkdown, plainText } from "./inline.ts";
 import { type Element, isElement } from "./tree.ts";
 
-/** `base`: what links are relative to. */
+/** `base` is the address that links are relative to. */
 export function markdownOf(element: Element, base: string): string {
   const lines: string[] = [];
   writeBlocks(element, { base, nesting: 0, lines, opened: inlineAroundBlocks(element) });
@@ -12,11 +12,13 @@ export function markdownOf(element: Element, base: string): string {
 
 type BlockContext = {
   base: string;
-  /** Lists, quotes and cells around this. Deeper ones are no longer indented: the text would grow with each level. */
+  /**
+   * How many lists, quotes and cells are around this. Beyond a limit they are not indented, since the text would grow with each level.
+   */
   nesting: number;
-  /** Grows. */
+  /** The output, appended to. */
   lines: string[];
-  /** Elements that are usually part of a line and hold blocks here. */
+  /** Inline elements that contain blocks here. */
   opened: ReadonlySet<Element>;
 };
 
@@ -46,7 +48,7 @@ const inlineNames = new Set([
   ...["sub", "sup", "time", "tt", "u", "var", "wbr"],
 ]);
 
-/** A link around blocks, as cards have them, is laid open: its blocks count. */
+/** Finds inline elements around blocks, such as a link around a card, which are written as blocks. */
 function inlineAroundBlocks(root: Element): ReadonlySet<Element> {
   const opened = new Set<Element>();
   const holdsBlock = (element: Element): boolean => {
@@ -99,7 +101,7 @@ const blockWriters: Record<string, BlockWriter> = {
   },
 };
 
-/** Blocks stand apart; whatever stands between them is a paragraph. */
+/** Writes blocks separately; everything between them becomes a paragraph. */
 function writeBlocks(element: Element, writing: BlockContext): void {
   let run: (Element | string)[] = [];
   const endRun = (): void => {
@@ -144,7 +146,7 @@ function writeList(element: Element, writing: BlockContext, bullet: (index: numb
   if (writing.nesting === 0) writing.lines.push("");
 }
 
-/** The lines of an element behind a mark. False: it has none. */
+/** Writes the lines of an element after a mark. Returns false if it has none. */
 function writeBehind(element: Element, writing: BlockContext, first: string, others: string): boolean {
   if (writing.nesting >= deepestNesting) {
     writeBlocks(element, writing);
@@ -195,7 +197,7 @@ function bold(text: string): string[] {
   return text === "" ? [] : [`**${text.replaceAll("**", "")}**`];
 }
 
-/** No blanks at the ends of lines, no blank lines at the ends or in a row. */
+/** Removes trailing blanks, blank lines at both ends, and repeated blank lines. */
 function tidy(lines: readonly string[]): string {
   const kept: string[] = [];
   for (const line of lines) {
@@ -206,28 +208,28 @@ function tidy(lines: readonly string[]): string {
   return kept.join("\n");
 }
 
-/** A table that only lays the page out has one column, one row, or other tables inside. */
+/** A layout table has one column, one row, or other tables inside. */
 function isDataTable(table: Element): boolean {
   const rows = rowsOf(table);
   if (rows.length < 2 || Math.max(...rows.slice(0, 50).map((row) => cellsOf(row).length)) < 2) return false;
   return table.attributes["role"] !== "presentation" && !holdsTable(table);
 }
 
-/** `textOf`: of a cell, in one line. A cell over several columns leaves the others empty. */
+/** `textOf` renders a cell as one line. A cell that spans columns leaves the others empty. */
 function tableLines(table: Element, textOf: (cell: Element) => string): string[] {
   const rows = rowsOf(table).map((row) =>
     cellsOf(row).flatMap((cell) => {
       const span = Number.parseInt(cell.attributes["colspan"] ?? "1", 10);
-      const empty = Array.from({ length: Math.min(Math.max((span || 1) - 1, 0), mostColumns) }, () => "");
+      const empty = Array.from({ length: Math.min(Math.max((span || 1) - 1, 0), maxColumns) }, () => "");
       return [textOf(cell), ...empty];
     }),
   );
   const filled = rows.filter((row) => row.some((text) => text !== ""));
   let columns = 0;
-  for (const row of filled) columns = Math.max(columns, Math.min(row.length, mostColumns));
+  for (const row of filled) columns = Math.max(columns, Math.min(row.length, maxColumns));
   if (columns === 0) return [];
   const written = filled.map((row) => {
-    const cells = row.slice(0, mostColumns);
+    const cells = row.slice(0, maxColumns);
     while (cells.length < columns) cells.push("");
     return `| ${cells.join(" | ")} |`;
   });
@@ -236,7 +238,7 @@ function tableLines(table: Element, textOf: (cell: Element) => string): string[]
   return [...(title ? [title, ""] : []), written[0]!, `|${" --- |".repeat(columns)}`, ...written.slice(1)];
 }
 
-const mostColumns = 40;
+const maxColumns = 40;
 
 function rowsOf(table: Element): Element[] {
   const rows: Element[] = [];

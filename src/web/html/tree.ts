@@ -1,4 +1,4 @@
-// HTML as a tree of elements and texts. Linear in time for any input: what is nested beyond reason is refused.
+// Parses HTML into a tree of elements and texts. Takes linear time for any input: excessive nesting is refused.
 import { Parser } from "htmlparser2";
 import { collapsed } from "../../text/one-line.ts";
 
@@ -9,18 +9,17 @@ export type Element = {
 };
 
 /**
- * Pages stay below a hundred. The parser looks through all open elements at each end tag, and whoever walks the tree
- * goes as deep as it is.
+ * Pages stay below a hundred. The parser scans all open elements at each end tag, and code that walks the tree recurses as deep as it is.
  */
 const deepest = 512;
 
-/** Their text is not text of the page. Kept out of the tree, so that nobody has to look at them. */
+/** Elements whose text is not part of the page. They are left out of the tree. */
 const unread = new Set([
   ...["script", "style", "template", "noscript", "svg", "canvas", "iframe", "object", "embed", "audio", "video"],
   ...["map", "select", "datalist", "input", "textarea", "button", "progress", "meter", "dialog", "link", "meta"],
 ]);
 
-/** `title`, `base`: from the head, which is not part of the tree. Undefined: nested too deeply to be a page. */
+/** `title` and `base` come from the head, which is not part of the tree. Undefined if the input is nested too deeply. */
 export type HtmlPage = { title: string; base: string | undefined; body: Element };
 
 export function parseHtml(html: string): HtmlPage | undefined {
@@ -76,14 +75,14 @@ export function parseHtml(html: string): HtmlPage | undefined {
 
 class TooDeep extends Error {}
 
-/** A heading that opens and closes what is below it is a button, and a heading. */
+/** Keeps a button inside a heading, which folds the section below it. */
 function isUnread(name: string, around: Element): boolean {
   return unread.has(name) && !(name === "button" && /^h[1-6]$/.test(around.name));
 }
 
 /**
- * Not shown to anybody who looks at the page, so nothing that a model should read either. The page as a whole is often
- * hidden until a script has run.
+ * Reports whether a reader of the page cannot see the element; the model should
+ * not read it either. The page as a whole is often hidden until a script has run.
  */
 function isHidden(name: string, attributes: Record<string, string>): boolean {
   if (name === "html" || name === "body") return false;
@@ -94,7 +93,7 @@ function isHidden(name: string, attributes: Record<string, string>): boolean {
   );
 }
 
-/** What is left of markup when its tags are taken out: for pages that are none. */
+/** Removes the tags from markup, for input that is nested too deeply to be a page. */
 export function strippedText(html: string): string {
   const parts: string[] = [];
   for (let at = 0; at < html.length; ) {

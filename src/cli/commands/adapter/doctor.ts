@@ -1,9 +1,9 @@
-// `adapter doctor -- <command…>`: the report, for people or as JSON.
+// `adapter doctor -- <command…>`: prints the report as text or JSON.
 import { type DoctorReport, examine } from "../../../adapter/doctor.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
-import { watchForTheEnd } from "../../shutdown.ts";
+import { handleShutdown } from "../../shutdown.ts";
 import { answer, answerJson } from "../answer.ts";
 
 export async function doctor({ line: { flags }, env }: Invocation, words: readonly string[]): Promise<number> {
@@ -11,7 +11,7 @@ export async function doctor({ line: { flags }, env }: Invocation, words: readon
   if (seconds !== undefined && !(Number(seconds) > 0))
     throw new UserError("USAGE", `--timeout '${seconds}' is not a positive number. Example: --timeout 60`);
   const abort = new AbortController();
-  const watch = watchForTheEnd(abort, { env });
+  const watch = handleShutdown(abort, { env });
   let report: DoctorReport;
   try {
     report = await examine({

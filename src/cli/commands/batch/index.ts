@@ -1,5 +1,5 @@
-// `batch`: a file of runs, a line each, carried out so many at once; results as lines, and a summary. It can be stopped and
-// started again at any moment: what is done is not done twice.
+// `batch`: executes a file of runs, one per line, several at once; writes a result line for each, and a summary. It can be
+// stopped and started again at any time: finished runs are not repeated.
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { UserError } from "../../../protocol/error-codes.ts";
@@ -11,7 +11,7 @@ import { newSpec } from "../../../serve/new-run.ts";
 import { FileSender, type SourceChoice } from "../../../serve/send-files.ts";
 import { systemErrorText } from "../../../text/system-error.ts";
 import { counted, dollars, duration } from "../../../view/numbers.ts";
-import { trustedRequest } from "../../background.ts";
+import { cliFlag, trustedRequest } from "../../background.ts";
 import { flagText } from "../../flags.ts";
 import { endSoon } from "../../fleet-watch.ts";
 import type { Invocation } from "../../main.ts";
@@ -27,9 +27,9 @@ import { openResults, streamResults } from "./results.ts";
 import { Batch, type BatchEnd } from "./run-batch.ts";
 
 const usualConcurrency = 4;
-/** Workers decide how many run at once; so many are in their queue. */
+/** How many runs to queue at once on a fleet; its workers decide how many of them execute. */
 const fleetConcurrency = 100;
-const mostBytes = 512 * 1024 * 1024;
+const maxBytes = 512 * 1024 * 1024;
 
 export async function batch(invocation: Invocation): Promise<number> {
   refuseAgents(invocation, "what runs beside them");
@@ -97,7 +97,7 @@ type Plan = {
   prepare(run: BatchRun, names: { id: string; agent: string }, sender: FileSender): Promise<NewRun>;
 };
 
-/** What the command line says of every run, and what a line says beyond it. */
+/** Combines the command line, which applies to every run, with what each line adds. */
 function planOf(invocation: Invocation, file: string): Plan {
   const { flags } = invocation.line;
   const { maxCost, ...limits } = limitsOf(flags);
@@ -119,7 +119,7 @@ function planOf(invocation: Invocation, file: string): Plan {
     return { request: trustedRequest(request, choice, launch, run.cli), choice };
   };
   return {
-    context: { folder, workspace: base.workspace },
+    context: { folder, workspace: base.workspace, cli: cliFlag(flags.get("cli")) },
     launch: { ...launch, most: Math.max(launch.most, concurrency) },
     concurrency,
     ...(maxCost !== undefined && { maxCost }),
@@ -173,7 +173,7 @@ function concurrencyOf(text: string | undefined, isRemote: boolean): number {
 
 function readInput(file: string): Buffer {
   try {
-    if (file !== "-" && statSync(file).size > mostBytes) throw new Error("it is larger than 512 MiB");
+    if (file !== "-" && statSync(file).size > maxBytes) throw new Error("it is larger than 512 MiB");
     return readFileSync(file === "-" ? 0 : file);
   } catch (error) {
     throw new UserError("FILE_UNREADABLE", `${file} cannot be read: ${systemErrorText(error)}.`);
@@ -181,15 +181,15 @@ function readInput(file: string): Buffer {
 }
 
 type SignalOptions = {
-  /** The fleet could not be reached for too long. */
+  /** Aborted when the fleet was unreachable for too long. */
   gone: AbortSignal;
-  /** Workers carry out the runs. */
+  /** Whether workers of a fleet execute the runs. */
   isElsewhere: boolean;
 };
 
 /**
- * The first Ctrl+C lets what runs here end; the second, and whatever else ends a program, does not wait. What workers do goes on without
- * this command.
+ * The first Ctrl+C lets local runs finish; the second, or any other terminating signal, does not wait. Runs on workers go on
+ * without this command.
  */
 function watchSignals(work: () => Batch, { gone, isElsewhere }: SignalOptions) {
   const stop = new AbortController();
@@ -223,7 +223,7 @@ function watchSignals(work: () => Batch, { gone, isElsewhere }: SignalOptions) {
   };
 }
 
-/** The exit code comes back: 0 only where every run passed. */
+/** Prints the summary and returns the exit code: 0 only if every run passed. */
 async function tell(
   end: BatchEnd,
   invocation: Invocation,
@@ -262,7 +262,7 @@ function summary(end: BatchEnd, { name }: Invocation, output: string | undefined
         ({ id, line, outcome, code, text }) =>
           `  ✗ ${id} (line ${line}) ${outcome}: ${firstLine(text)}${code === undefined ? "" : ` [${code}]`}`,
       ),
-    ...(failures.length > shownFailures ? [`  and ${failed - shownFailures} more`] : []),
+    ...(failures.length > shownFailures ? [`  and ${failures.length - shownFailures} more`] : []),
     ...(end.isOverBudget ? ["--max-cost was reached: no more runs were begun."] : []),
     ...(left.length > 0
       ? [

@@ -1,5 +1,5 @@
-// The lines of a batch: each is a run. All of them are checked before the first one begins; what is kept of them is where they
-// lie in the file, so that a long batch costs no more memory than its file.
+// Parses the lines of a batch, one run each. All are checked before the first run starts; only their positions in the file are
+// kept, so that a long batch needs no more memory than its file.
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { type Check, fields, listOf } from "../../../json/checks.ts";
@@ -11,10 +11,10 @@ import type { RunSpec } from "../../../serve/fleet.ts";
 import { image, modeFields, runFields } from "../../../serve/run-fields.ts";
 import { readSource, type SourceChoice } from "../../../serve/send-files.ts";
 
-/** `id`: its own, or made from what the line says. `number`: of the line, from 1. */
+/** `id` is given in the line or derived from its text. `number` is the line number, from 1. */
 export type BatchItem = { id: string; number: number; start: number; end: number };
 
-/** A line, read. `request` holds what it says itself. */
+/** A parsed line. `request` holds only what the line itself says. */
 export type BatchRun = Pick<RunSpec, "cli" | "placement" | "onWorkerLoss"> & {
   name?: string;
   prompt: Prompt;
@@ -25,24 +25,26 @@ export type BatchRun = Pick<RunSpec, "cli" | "placement" | "onWorkerLoss"> & {
 const identifier: Check = (value) =>
   (typeof value === "string" && value !== "") || typeof value === "number" ? undefined : "must be a text or a number";
 
-/** What a line has beside the fields of a RunRequest. */
+/** Fields that a line may have besides those of a RunRequest. */
 const ownFields = { ...runFields, id: identifier, images: listOf(image) };
 
 const checkOwn = fields(ownFields, ["prompt"]);
 
 export type BatchContext = {
-  /** Where paths of the file begin. */
+  /** The folder that relative paths in the file start from. */
   folder: string;
-  /** Of a line that names none. */
+  /** The default for lines that name none; the same goes for `cli`. */
   workspace: string;
+  cli: RunSpec["cli"];
 };
 
-/** What one says. Throws UserError. */
-export function readLine(line: string, { folder, workspace }: BatchContext): BatchRun {
+/** Parses one line. Throws a UserError if it is invalid. */
+export function readLine(line: string, { folder, workspace, cli: usualCli }: BatchContext): BatchRun {
   const value = parse(line);
   const own = Object.fromEntries(Object.entries(value).filter(([name]) => name in ownFields));
   const fault = checkOwn(own);
   if (fault !== undefined) throw new UserError("USAGE", `${fault.startsWith('"') ? "" : "It "}${fault}.`);
+  // biome-ignore lint/suspicious/noExplicitAny: checkOwn has checked every field
   const { id: _id, prompt, images, cli, name, source, pool, labels, priority, onWorkerLoss, mode } = own as any;
   const rest = Object.fromEntries(Object.entries(value).filter(([field]) => !(field in ownFields)));
   const place = typeof value["workspace"] === "string" ? resolve(folder, value["workspace"]) : workspace;
@@ -54,7 +56,7 @@ export function readLine(line: string, { folder, workspace }: BatchContext): Bat
   );
   const placement = { ...(pool !== undefined && { pool }), ...(labels && { labels }), ...(priority && { priority }) };
   return {
-    cli: cli ?? "courser",
+    cli: cli ?? usualCli,
     prompt: { ...asked, ...(pictures.length > 0 && { images: pictures }) },
     request,
     ...(name !== undefined && { name }),
@@ -75,9 +77,9 @@ function parse(line: string): Record<string, unknown> {
   return value;
 }
 
-const mostFaults = 10;
+const maxFaults = 10;
 
-/** `check`: what else must hold for a line. Throws one UserError that names every line with a fault. */
+/** `check` throws if a line is not acceptable for another reason. Throws one UserError that names every invalid line. */
 export function readItems(bytes: Buffer, context: BatchContext, check: (run: BatchRun) => void): BatchItem[] {
   const items: BatchItem[] = [];
   const numbers = new Map<string, number>();
@@ -103,13 +105,13 @@ export function readItems(bytes: Buffer, context: BatchContext, check: (run: Bat
 }
 
 function faulty(faults: readonly string[]): UserError {
-  const shown = faults.slice(0, mostFaults).map((fault) => `\n  ${fault}`);
-  const more = faults.length > mostFaults ? `\n  and ${faults.length - mostFaults} more` : "";
+  const shown = faults.slice(0, maxFaults).map((fault) => `\n  ${fault}`);
+  const more = faults.length > maxFaults ? `\n  and ${faults.length - maxFaults} more` : "";
   const count = faults.length === 1 ? "A line is wrong" : `${faults.length} lines are wrong`;
   return new UserError("USAGE", `${count}, and no run was begun:${shown.join("")}${more}`);
 }
 
-/** The same line twice is two runs. */
+/** Derives an id from the line's text. Identical lines are separate runs and get different ids. */
 function madeId(line: string, taken: ReadonlyMap<string, number>): string {
   const id = createHash("sha256").update(line.trim()).digest("hex").slice(0, 12);
   for (let count = 1; ; count++) {

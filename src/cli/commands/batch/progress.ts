@@ -1,4 +1,4 @@
-// How far a batch is, on stderr: a bar on a terminal, which is drawn over; elsewhere a line for each run that is over.
+// Shows the progress of a batch on stderr: a bar that is redrawn on a terminal, otherwise a line for each finished run.
 import { visible } from "../../../text/visible.ts";
 import { cut } from "../../../text/width.ts";
 import { dollars, duration } from "../../../view/numbers.ts";
@@ -9,16 +9,16 @@ export type BatchCounts = {
   total: number;
   passed: number;
   failed: number;
-  /** Taken by a host, and not over. */
+  /** Runs that a host has taken and not finished. */
   running: number;
   costUsd: number;
   startedAt: number;
-  /** How many were over before this start. */
+  /** How many runs had finished before this start. */
   earlier: number;
 };
 
 export interface BatchProgress {
-  /** Something began. */
+  /** Redraws after a run began. */
   update(): void;
   ended(result: BatchResult): void;
   say(line: string): void;

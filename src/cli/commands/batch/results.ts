@@ -1,5 +1,5 @@
-// The output of a batch: a line for each run that is over, in the order of their ends, and beside it, until all are, what it takes
-// to go on. A line is written at once or not at all; half of one, from a machine that failed, is cut off.
+// The output of a batch: a line for each finished run, in order of completion, and a state file for resuming until all are
+// done. A line is written whole or not at all; a partial line left by a crash is cut off.
 import { closeSync, ftruncateSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { hostname } from "node:os";
 import { tryParse } from "../../../json/object.ts";
@@ -14,10 +14,10 @@ export type BatchResult = {
   id: string;
   line: number;
   run: string;
-  /** From 1; `--retry-failed` counts on. */
+  /** Counts from 1; `--retry-failed` continues the count. */
   attempt: number;
   outcome: "success" | "error" | "cancelled";
-  /** The answer; without success, why there is none. */
+  /** The answer, or the reason why there is none. */
   text: string;
   code?: string;
   sessionId?: string;
@@ -26,28 +26,28 @@ export type BatchResult = {
   durationMs: number;
   turns: number;
   denials?: Denial[];
-  /** What was changed, where the run had files of its own; too large a patch is only counted. */
+  /** The changes of a run that had files of its own. For a patch that is too large, only the size is given. */
   patch?: string;
   patchBytes?: number;
   branch?: string;
 };
 
-/** What is known of a line that was written by an earlier start. */
+/** The part of an earlier start's result line that is needed. */
 export type EarlierResult = Pick<BatchResult, "outcome" | "attempt" | "costUsd">;
 
 type State = { batch: string; pid: number; host: string };
 
 export interface BatchResults {
-  /** Runs of this batch are named after it. */
+  /** The batch's id, from which the names of its runs derive. */
   readonly batch: string;
-  /** By id; of several lines the last one counts. */
+  /** Earlier results by id; the last line of an id counts. */
   readonly earlier: ReadonlyMap<string, EarlierResult>;
   add(result: BatchResult): void;
-  /** `isComplete`: there is nothing to go on with. */
+  /** `isComplete` means that nothing is left to resume. */
   close(isComplete: boolean): void;
 }
 
-/** Throws UserError: the file cannot be written, or another batch writes it. */
+/** Throws a UserError if the file cannot be written or another batch is writing it. */
 export function openResults(file: string): BatchResults {
   const state = `${file}.state`;
   const batch = claim(file, state);
@@ -78,7 +78,7 @@ export function openResults(file: string): BatchResults {
   };
 }
 
-/** To a stream that nobody can read again. */
+/** Writes results to a stream, which cannot be resumed from. */
 export function streamResults(write: (line: string) => void): BatchResults {
   return {
     batch: randomUuid(),

@@ -1,4 +1,4 @@
-// Carries out the lines of a batch, so many at once, until all are over, the money is spent or somebody stops it.
+// Executes the lines of a batch, several at once, until all are done, the budget is spent or the user stops it.
 import { createHash } from "node:crypto";
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { Fleet, NewRun, RunRecord } from "../../../serve/fleet.ts";
@@ -17,11 +17,11 @@ export type BatchPlan = {
   concurrency: number;
   maxCost?: number;
   retryFailed: boolean;
-  /** What a line becomes, with its files sent and its worktree made. */
+  /** Turns a line into a run, sending its files and creating its worktree. */
   prepare(item: BatchItem, names: { id: string; agent: string }): Promise<NewRun>;
-  /** No more runs begin. */
+  /** When aborted, no more runs start. */
   stop: AbortSignal;
-  /** Those that run are not waited for either. */
+  /** When aborted, running ones are not waited for either. */
   leave: AbortSignal;
 };
 
@@ -32,19 +32,19 @@ export type BatchEnd = {
   passed: number;
   failed: number;
   notStarted: number;
-  /** Left alone while they run. */
+  /** Runs that were still going when the batch left them. */
   left: readonly string[];
   costUsd: number;
-  /** Passed or failed, and nobody knows what they cost. */
+  /** Finished runs whose cost is not known. */
   unpriced: number;
   durationMs: number;
   isOverBudget: boolean;
-  /** Of this start, and no more than are shown. */
+  /** The failures of this start, up to the number that is shown. */
   failures: readonly Failure[];
 };
 
-const mostPatchBytes = 1024 * 1024;
-const mostFailures = 100;
+const maxPatchBytes = 1024 * 1024;
+const maxFailures = 100;
 
 export class Batch {
   readonly counts: BatchCounts;
@@ -77,7 +77,7 @@ export class Batch {
     return this.#plan.maxCost !== undefined && this.counts.costUsd >= this.#plan.maxCost;
   }
 
-  /** Begun or queued, and not over. */
+  /** Runs that were started or queued and have not finished. */
   get inFlight(): number {
     return this.#many?.unfinished.length ?? 0;
   }
@@ -86,7 +86,7 @@ export class Batch {
     this.#progress.say(line);
   }
 
-  /** Rejects with what keeps runs from being begun or results from being written; what was written is whole. */
+  /** Rejects if runs cannot be started or results cannot be written; the lines already written are whole. */
   async work(): Promise<BatchEnd> {
     const { fleet, launch, leave, items, concurrency } = this.#plan;
     const { counts } = this;
@@ -120,7 +120,7 @@ export class Batch {
     return this.#end(unfinished);
   }
 
-  /** One after the other, to whoever has time, as long as more may begin. */
+  /** Yields the remaining items, one per free slot, while more may start. */
   *#pending(items: readonly BatchItem[]): Generator<{ item: BatchItem; attempt: number }> {
     const { results, stop, retryFailed } = this.#plan;
     for (const item of items) {
@@ -134,7 +134,7 @@ export class Batch {
   async #carryOut(item: BatchItem, attempt: number): Promise<void> {
     const { results, prepare, fleet, leave } = this.#plan;
     const names = namesOf(results.batch, item.id, attempt);
-    // One that is there was begun by an earlier start: its files need not be sent again.
+    // A run that already exists was started earlier: its files need not be sent again.
     const known = await fleet.run(names.id);
     const run = known ? { id: known.id, agent: known.agent, spec: known.spec } : await prepare(item, names);
     const record = await this.#many!.run(run);
@@ -153,7 +153,7 @@ export class Batch {
     else counts.failed++;
     if (costUsd === undefined) this.#unpriced++;
     else counts.costUsd += costUsd;
-    if (outcome !== "success" && this.#failures.length < mostFailures)
+    if (outcome !== "success" && this.#failures.length < maxFailures)
       this.#failures.push({ id, line, run, outcome, ...(code !== undefined && { code }), text });
   }
 
@@ -178,7 +178,7 @@ function isDone(earlier: EarlierResult | undefined, retryFailed: boolean): boole
   return earlier !== undefined && (earlier.outcome === "success" || !retryFailed);
 }
 
-/** The same names at every start, so that a run that goes on is found again. */
+/** Derives the same names at every start, so that a run still going is found again. */
 function namesOf(batch: string, id: string, attempt: number): { id: string; agent: string } {
   const hex = createHash("sha256").update(`${batch}\n${id}\n${attempt}`).digest("hex");
   const uuid = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)];
@@ -205,7 +205,7 @@ async function resultOf(fleet: Fleet, run: RunRecord, item: BatchItem, attempt: 
     turns,
     ...(denials && { denials }),
     ...(patch && { patchBytes: patch.length }),
-    ...(patch && patch.length <= mostPatchBytes && { patch: patch.toString("utf8") }),
+    ...(patch && patch.length <= maxPatchBytes && { patch: patch.toString("utf8") }),
     ...(branch !== undefined && { branch }),
   };
 }

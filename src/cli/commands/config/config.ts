@@ -1,4 +1,4 @@
-// `config`: the user's settings, listed, read, changed and opened.
+// `config`: lists, reads, changes and opens the user's settings.
 import { join } from "node:path";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { configDir, homeDir } from "../../../store/config-dir.ts";
@@ -47,7 +47,7 @@ The files are in ${place}. To change one: ${invocation.name} config set <name> <
 }
 
 function asJson({ setting, value, source }: SettingValue): object {
-  const { name, meaning, file, default: fallback = null } = setting;
+  const { name, meaning, file, default: fallback = null, check, by } = setting;
   return {
     name,
     value: value === undefined ? null : hiddenValue(setting, value),
@@ -55,6 +55,9 @@ function asJson({ setting, value, source }: SettingValue): object {
     default: fallback,
     meaning,
     file,
+    takes: check.what,
+    ...(check.words && { words: check.words }),
+    ...(by !== undefined && { changedBy: by }),
   };
 }
 
@@ -62,7 +65,7 @@ function shown(setting: Setting, value: unknown): string {
   return visible(withoutSecrets(shownSetting(setting, value)));
 }
 
-/** For scripts: the bare value. One that is not set prints nothing and exits 1. */
+/** Prints the bare value, for scripts. A setting without a value prints nothing and exits 1. */
 export async function getSetting(invocation: Invocation, words: readonly string[]): Promise<number> {
   const setting = findSetting(onlyName("get", words, invocation));
   const found = settingValue(setting, configDir(invocation.env), invocation.env);
@@ -129,7 +132,7 @@ export async function settingsPaths({ env }: Invocation): Promise<number> {
   return answer(files.map((file) => `${join(configDir(env), file)}\n`).join(""));
 }
 
-/** Rules and the sandbox have commands that check what they are given. */
+/** Refuses settings that have commands of their own, such as rules and the sandbox, because those validate the value. */
 function refuseOthers({ name, by }: Setting, invocation: Invocation): void {
   refuseAgents(invocation, "your settings");
   if (by !== undefined)

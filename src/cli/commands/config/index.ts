@@ -1,4 +1,4 @@
-// The table of `config` commands: the user's settings, one by one.
+// The table of `config` commands, which read and change the user's settings.
 import { textOrJson } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
 

@@ -1,4 +1,4 @@
-// The checks of `doctor`, in the order in which a run needs what they look at.
+// The checks of `doctor`, in the order in which a run needs what they check.
 import { accessSync, constants, existsSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { ripgrepPath } from "../../../agent/ripgrep.ts";
@@ -151,7 +151,7 @@ async function checkSandbox(context: DoctorContext): Promise<Finding[]> {
   return [finding(`${fault} Without it, print mode refuses commands that no rule allows.`, next), ...warnings];
 }
 
-/** They are started, as a run would: that they are configured says little. */
+/** Starts the servers as a run would, because being configured does not mean that they work. */
 async function checkServers({ invocation }: DoctorContext): Promise<Finding[]> {
   const warnings: string[] = [];
   const servers = await tryServers(contextOf(invocation, (message) => warnings.push(message)));

@@ -1,4 +1,4 @@
-// What the checks of `doctor` look at. Nothing here throws: a broken file is a finding.
+// Collects what the checks of `doctor` look at. Nothing here throws: a broken file is a finding.
 import { realDirectory } from "../../../run/real-directory.ts";
 import { configDir, homeDir } from "../../../store/config-dir.ts";
 import { loadSettings, type Settings } from "../../../store/settings.ts";
@@ -12,9 +12,9 @@ export type DoctorContext = {
   home: string;
   workspace: string;
   trusted: boolean;
-  /** Or why the files cannot be read. */
+  /** The settings, or the error that reading them gave. */
   settings: Settings | Error;
-  /** Servers and models may be asked. */
+  /** Whether servers and models may be contacted. */
   online: boolean;
 };
 

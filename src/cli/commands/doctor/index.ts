@@ -1,4 +1,4 @@
-// `doctor`: is everything here that a run needs? Each finding says what to type next. Exit 0 iff a run can begin.
+// `doctor`: checks that everything a run needs is present. Each finding says what to type next. Exits 0 iff a run can start.
 import { visible } from "../../../text/visible.ts";
 import type { Invocation } from "../../main.ts";
 import { withoutSecrets } from "../../stdout.ts";
@@ -6,7 +6,7 @@ import { answer, answerJson, wantsJson } from "../answer.ts";
 import { type Check, checks } from "./checks.ts";
 import { contextOf } from "./context.ts";
 
-/** `problem`: no run can begin, or none as it is configured. `next`: what to type. */
+/** `problem` means that no run can start, or not as configured. `next` is what to type. */
 export type Finding = { level: "ok" | "warning" | "problem"; message: string; next?: string };
 
 const signs = { ok: "✓", warning: "!", problem: "✗" };
@@ -15,7 +15,7 @@ export function doctor(invocation: Invocation): Promise<number> {
   return tellFindings(invocation, checks, { isJson: wantsJson(invocation) });
 }
 
-/** `facts`: what else there is to say, for programs. */
+/** `facts` are further fields of the JSON output. */
 export async function tellFindings(
   invocation: Invocation,
   checks: Readonly<Record<string, Check>>,

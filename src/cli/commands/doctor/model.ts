@@ -1,4 +1,4 @@
-// The model that a run would ask: its name, its key, and the way to its server, hop by hop.
+// Checks the model that a run would use: its name, its key, and the connection to its server, hop by hop.
 
 import { ModelError } from "../../../model/provider.ts";
 import { createProvider, type ResolvedModel } from "../../../model/resolve.ts";
@@ -43,7 +43,7 @@ const advice = {
   http: "check that the address is that of the model's API",
 } as const;
 
-/** A whole call, as short as can be. */
+/** Makes one real call to the model, as short as possible. */
 async function askOnce(model: ResolvedModel, insecure: boolean): Promise<Finding> {
   const signal = AbortSignal.timeout(60_000);
   try {

@@ -1,10 +1,10 @@
-// Whether commands could run in the sandbox here. Loads no other check: workers ask at their start, and stay small.
+// Checks whether commands can run in the sandbox here. Imports no other check, so that workers, which call it at start, stay small.
 import { createProcessRunner } from "../../../agent/process.ts";
 import { createSandbox, planSandbox } from "../../../agent/sandbox/index.ts";
 import { loadSandboxSettings } from "../../../store/sandbox-settings.ts";
 import type { DoctorContext } from "./context.ts";
 
-/** What is configured, and what keeps it from working here. */
+/** Returns the configured mode, and the reason if it cannot work here. */
 export async function sandboxState({ settings, configDir, workspace, home, invocation: { env } }: DoctorContext) {
   const cliConfig = settings instanceof Error ? {} : settings.raw;
   const configured = loadSandboxSettings({ configDir, workspace, cliConfig });

@@ -1,10 +1,12 @@
-// The table of `fleet` commands, for who operates one. Read by the parser at every start, so nothing heavy is here.
+// The table of `fleet` commands, for operators. The parser reads it at every start, so it imports nothing heavy.
 import { flag, textOrJson } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
 
 const limits = [
   flag("Fleet", "--keep-days <days>", "Remove logs and files of runs after this long"),
   flag("Fleet", "--max-size <gigabytes>", "Largest size of the logs, and of the files; the oldest make room"),
+  flag("Fleet", "--runs-per-sender <n>", "Most runs at once of one sender in one pool, 0 for any number; others wait"),
+  flag("Fleet", "--cost-per-sender <usd>", "Begin no more runs of a sender whose runs cost so much today; 0: no limit"),
 ];
 
 export const fleetCommands: readonly InnerCommand[] = [
@@ -26,10 +28,10 @@ export const fleetCommands: readonly InnerCommand[] = [
   },
   {
     name: "limits",
-    summary: "Show or change how long and how much a fleet keeps",
+    summary: "Show or change what a fleet keeps, and what each sender may have",
     flags: limits,
     uses: ["fleet"],
-    examples: ["fleet limits", "fleet limits --keep-days 14 --max-size 100"],
+    examples: ["fleet limits", "fleet limits --keep-days 14 --max-size 100 --runs-per-sender 20"],
     load: async () => (await import("./limits.ts")).changeLimits,
   },
 ];

@@ -1,7 +1,8 @@
-// `fleet init` and `fleet limits`: how long and how much a fleet keeps. Opening it has created what was not there.
+// `fleet init` and `fleet limits`: set how long and how much a fleet keeps, and the limits of each sender. Opening a fleet
+// creates what is missing.
 import { UserError } from "../../../protocol/error-codes.ts";
-import type { StreamFacts } from "../../../serve/engines/nats/overview.ts";
-import { byteSize } from "../../../view/numbers.ts";
+import type { Overview, StreamFacts } from "../../../serve/fleet.ts";
+import { byteSize, counted, dollars } from "../../../view/numbers.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
 import { answer } from "../answer.ts";
@@ -17,15 +18,27 @@ export function changeLimits(invocation: Invocation): Promise<number> {
       `--keep-days '${days}' must be at least 1: a run must not outlive what is kept of it.`,
     );
   const gigabytes = numberOf(invocation, "max-size");
-  return withAdmin(invocation, async (admin) => {
-    if (days !== undefined || gigabytes !== undefined)
-      await admin.limit({
-        ...(days !== undefined && { days }),
-        ...(gigabytes !== undefined && { bytes: gigabytes * 1e9 }),
-      });
-    const { streams } = await admin.overview();
-    return answer(`${streams.map(lineOf).join("\n")}\n`);
+  const runs = numberOf(invocation, "runs-per-sender", 0);
+  if (runs !== undefined && !Number.isInteger(runs))
+    throw new UserError("USAGE", `--runs-per-sender '${runs}' must be a whole number.`);
+  const costPerDay = numberOf(invocation, "cost-per-sender", 0);
+  const quota = { ...(runs !== undefined && { runs }), ...(costPerDay !== undefined && { costPerDay }) };
+  return withAdmin(invocation, async (fleet) => {
+    await fleet.limit({
+      ...(days !== undefined && { days }),
+      ...(gigabytes !== undefined && { bytes: gigabytes * 1e9 }),
+      ...(Object.keys(quota).length > 0 && { quota }),
+    });
+    const { streams, quota: now } = await fleet.overview();
+    return answer(`${[...streams.map(lineOf), quotaLine(now)].join("\n")}\n`);
   });
+}
+
+function quotaLine({ runs, costPerDay }: Overview["quota"]): string {
+  const atOnce =
+    runs === undefined ? "any number of runs at once" : `at most ${counted(runs, "run")} at once in a pool`;
+  const cost = costPerDay === undefined ? "at any cost" : `none after ${dollars(costPerDay)} in a day`;
+  return `each sender: ${atOnce}, ${cost}`;
 }
 
 function lineOf({ name, replicas, maxAgeDays, maxBytes }: StreamFacts): string {
@@ -34,9 +47,9 @@ function lineOf({ name, replicas, maxAgeDays, maxBytes }: StreamFacts): string {
   return `${name}: ${replicas === 1 ? "1 copy" : `${replicas} copies`}, ${age}${size}`;
 }
 
-function numberOf({ line }: Invocation, name: string): number | undefined {
+function numberOf({ line }: Invocation, name: string, least = 0.001): number | undefined {
   const text = flagText(line.flags, name);
   if (text === undefined) return undefined;
-  if (/^\d{1,6}(\.\d{1,3})?$/.test(text) && Number(text) > 0) return Number(text);
-  throw new UserError("USAGE", `--${name} '${text}' must be a positive number.`);
+  if (/^\d{1,6}(\.\d{1,3})?$/.test(text) && Number(text) >= least) return Number(text);
+  throw new UserError("USAGE", `--${name} '${text}' must be a ${least > 0 ? "positive " : ""}number.`);
 }

@@ -1,4 +1,4 @@
-// All hooks that there are here: those that Courser fires, and those that only Codex reads. With what keeps them from running.
+// Finds all hooks here, those that Courser fires and those that only Codex reads, and what keeps them from running.
 import { installHosts } from "../../../bridge/install/hosts.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { type Hook, readHookFile } from "../../../store/hook-files.ts";
@@ -6,7 +6,7 @@ import { type HookFile, hookFiles } from "../../../store/hook-paths.ts";
 import { isApproved } from "../../../store/hook-trust.ts";
 import { configFileOf, type HooksContext } from "./context.ts";
 
-/** `runs`: it is fired. The others: why it is not. `codex only`: Courser does not read it. */
+/** `runs` means that the hook is fired; the others say why not. `codex only` means that Courser does not read it. */
 export type HookState = "runs" | "not approved" | "untrusted" | "codex only";
 
 export type FoundFile = {
@@ -17,17 +17,17 @@ export type FoundFile = {
   text: string;
   hooks: Hook[];
   warnings: string[];
-  /** It cannot be understood: nothing in it is known. */
+  /** Why the file cannot be parsed. Its hooks are then unknown. */
   problem?: string;
 };
 
-/** Only files that are there, the highest level first. */
+/** Returns only existing files, the highest level first. */
 export function findHooks(context: HooksContext): FoundFile[] {
   const own = hookFiles(context).flatMap((file) => lookAt(file, context));
   const codex = installHosts.find((host) => host.name === "codex")!;
   const ofCodex = (["project", "user"] as const).flatMap((scope) => {
     const file = configFileOf(codex, context, scope);
-    // Its files have Claude's shape.
+    // Codex's files have Claude's shape.
     const level = { level: "claude project" as const, format: "claude" as const, file, cwd: context.workspace };
     return lookAt({ ...level, ofProject: false }, context).map((found): FoundFile => {
       return { ...found, level: `codex ${scope}`, host: "codex", state: "codex only" };

@@ -1,4 +1,4 @@
-// Can a hook's command be run at all? Looks at files; starts nothing.
+// Checks whether a hook's command can be run at all. Looks at files and starts nothing.
 
 import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
@@ -9,7 +9,7 @@ import { findLauncher } from "./init.ts";
 
 type CommandProblem = { message: string; advice: string };
 
-/** What a shell does by itself. */
+/** Shell builtins and keywords. */
 const ofShell = new Set(
   ": . [ alias break case cd command continue echo eval exec exit export false for if printf read return set shift test trap true type ulimit umask unset until while { (".split(
     " ",
@@ -23,7 +23,7 @@ export function commandProblems(
 ): CommandProblem[] {
   const words = firstWords(command, context);
   const [program, operand] = words;
-  // What only a shell could find out is left to `hooks test`.
+  // Words that only a shell can expand are left to `hooks test`.
   if (program === undefined || /[$`*?]/.test(program) || ofShell.has(program)) return [];
   if (!program.includes("/")) {
     if (!findProgram(program, context.env))
@@ -53,7 +53,7 @@ function fileProblems(file: string, shown: string, context: HooksContext): Comma
   return shebangProblems(file, shown, context);
 }
 
-/** Programs have none; a script without one is run by the shell, which most are not meant for. */
+/** Binaries have no shebang. A script without one is run by the shell, which most are not meant for. */
 function shebangProblems(file: string, shown: string, context: HooksContext): CommandProblem[] {
   const head = headOf(file);
   if (/^(\x7fELF|MZ|[\xcf\xce\xca\xfe])/.test(head)) return [];
@@ -93,7 +93,7 @@ function headOf(file: string): string {
   }
 }
 
-/** The program and what follows it, with quotes taken off and the variables filled in that hosts set. */
+/** Returns the program and its arguments, unquoted, with the variables that hosts set expanded. */
 function firstWords(command: string, { workspace, home }: HooksContext): string[] {
   const known: Record<string, string> = { CLAUDE_PROJECT_DIR: workspace, CURSOR_PROJECT_DIR: workspace, HOME: home };
   const filled = command

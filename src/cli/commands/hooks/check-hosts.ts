@@ -1,4 +1,4 @@
-// The hosts that are used here: which version of each, and what of a hook's answer it honours.
+// Checks the hosts in use here: the version of each, and which parts of a hook's answer it honours.
 import { createProcessRunner, type ProcessRunner } from "../../../agent/process.ts";
 import { askTreatment } from "../../../bridge/hosts/cursor-ask.ts";
 import { installHosts } from "../../../bridge/install/hosts.ts";
@@ -24,7 +24,7 @@ export async function hostFindings(files: readonly FoundFile[], context: HooksCo
   return found;
 }
 
-/** What a host's program prints; nothing where it cannot be asked. */
+/** Returns a program's output, or an empty string if it cannot be run. */
 async function said(processes: ProcessRunner, command: readonly string[], context: HooksContext): Promise<string> {
   try {
     return (await processes.run({ command, cwd: context.workspace, timeoutMs: 10_000, keepBytes: 64 * 1024 })).stdout;

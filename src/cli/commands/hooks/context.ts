@@ -1,4 +1,4 @@
-// Where the hooks of each host are kept here, and which hosts are used here.
+// Locates each host's hook files, and finds out which hosts are in use here.
 import { existsSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { commonHookNames, furtherHookNames, type HookName, hookNames } from "../../../bridge/event.ts";
@@ -16,7 +16,7 @@ export function hooksContext(invocation: Invocation): HooksContext {
   return { ...contextOf(invocation), env: invocation.env };
 }
 
-/** More words than one would be passed over. */
+/** Throws if there is more than one word, because the others would be ignored. */
 export function onlyWord(words: readonly string[], command: string): string | undefined {
   if (words.length <= 1) return words[0];
   throw new UserError("USAGE", `'hooks ${command}' takes one name, not ${words.length}: ${words.join(" ")}`);
@@ -31,11 +31,11 @@ function userFolderOf(host: InstallHost, { home, configDir, env }: HooksContext)
   return moved ? resolve(moved) : join(home, host.folder);
 }
 
-/** Named with --hosts, or found. Courser reads the file of Cursor, so that one is always used. */
+/** The hosts named with --hosts, or those found. Cursor is always included, because Courser reads its file. */
 export function hostsWanted(invocation: Invocation, context: HooksContext): InstallHost[] {
   const named = flagText(invocation.line.flags, "hosts");
   if (named === undefined) return installHosts.filter((host) => isUsed(host, context));
-  const names = wordsOf(named).map((word) => word.toLowerCase());
+  const names = splitList(named).map((word) => word.toLowerCase());
   const known = installHosts.map((host) => host.name);
   const unknown = names.find((name) => !known.some((each) => each === name));
   if (unknown !== undefined || names.length === 0) {
@@ -54,13 +54,13 @@ export function isUsed(host: InstallHost, context: HooksContext): boolean {
 
 export type WantedEvent = HookName | { only: string };
 
-/** Names of the bridge, or of a host; `{ only }`: an event that one host alone has. */
+/** Accepts event names of the bridge or of a host. `{ only }` is an event that only one host has. */
 export function eventsWanted({ line: { flags } }: Invocation): WantedEvent[] {
   const named = flagText(flags, "events");
   if (named === undefined) return [...commonHookNames];
-  const wanted = wordsOf(named).map(eventNamed);
+  const wanted = splitList(named).map(eventNamed);
   if (wanted.length === 0) throw new UserError("USAGE", `option '--events' needs names: ${hookNames.join(", ")}.`);
-  // In the order of the table, whichever way they were typed.
+  // Sort them as in the table, whatever order they were typed in.
   return [...hookNames.filter((name) => wanted.includes(name)), ...wanted.filter((each) => typeof each === "object")];
 }
 
@@ -83,11 +83,11 @@ function eventNamed(word: string): WantedEvent {
   );
 }
 
-function wordsOf(list: string): string[] {
+function splitList(list: string): string[] {
   return list.split(/[\s,]+/).filter((word) => word !== "");
 }
 
-/** As short as can be, for people. */
+/** Shortens a path for display. */
 export function shownFile(file: string, { workspace, home }: HooksContext): string {
   if (file.startsWith(workspace + sep)) return relative(workspace, file);
   return file.startsWith(home + sep) ? `~${sep}${relative(home, file)}` : file;

@@ -1,4 +1,4 @@
-// What is wrong with the hooks here: each finding with its place and what to do about it.
+// `hooks doctor`: reports what is wrong with the hooks here, each finding with its place and advice.
 import { visible } from "../../../text/visible.ts";
 import type { Invocation } from "../../main.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
@@ -7,12 +7,12 @@ import { commandProblems } from "./check-command.ts";
 import { hostFindings } from "./check-hosts.ts";
 import { type HooksContext, hooksContext, shownFile } from "./context.ts";
 
-/** A `problem` keeps a hook from doing its work; a `note` is worth knowing. */
+/** A `problem` keeps a hook from working; a `note` is worth knowing. */
 export type HookFinding = {
   kind: "problem" | "note";
   file?: string;
   entry?: string;
-  /** Further entries of the file with the same fault: one script is in many. */
+  /** Further entries of the file with the same fault, since one script is often in several. */
   also?: string[];
   message: string;
   advice: string;
@@ -31,7 +31,7 @@ export async function checkHooks(invocation: Invocation): Promise<number> {
   const hooks = files.reduce((sum, file) => sum + file.hooks.length, 0);
   const code = wantsJson(invocation)
     ? await answerJson({ files: files.length, hooks, problems, findings })
-    : await answer(textOf(findings, hooks, context));
+    : await answer(findingsText(findings, hooks, context));
   return code === 0 && problems > 0 ? 1 : code;
 }
 
@@ -96,7 +96,7 @@ function duplicates({ file, hooks }: FoundFile): HookFinding[] {
   });
 }
 
-/** Cursor reads the files of two hosts; a script that is in both is called twice. */
+/** Cursor reads the files of two hosts, so a script that is in both is called twice. */
 function twiceInCursor(files: readonly FoundFile[]): HookFinding[] {
   const scripts = new Map<string, Set<string>>();
   for (const { host, state, hooks } of files) {
@@ -115,7 +115,7 @@ function twiceInCursor(files: readonly FoundFile[]): HookFinding[] {
     }));
 }
 
-function textOf(findings: readonly HookFinding[], hooks: number, context: HooksContext): string {
+function findingsText(findings: readonly HookFinding[], hooks: number, context: HooksContext): string {
   const checked = hooks === 1 ? "1 hook" : `${hooks} hooks`;
   const problems = findings.filter(({ kind }) => kind === "problem").length;
   const rows = findings.map(({ kind, file, entry, also, message, advice }) => {

@@ -1,4 +1,4 @@
-// Writes a hook script to begin with: executable, for every host, useful as it stands. And where it finds what runs it.
+// `hooks init`: writes an executable starter script that works with every host, and finds the launcher that runs it.
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { findProgram } from "../../../process/find-program.ts";
@@ -41,10 +41,10 @@ export async function initHook(invocation: Invocation, words: readonly string[])
   return answer(`✓ ${shown}\nRead it, edit it, then install it: ${next}\n${advice}`);
 }
 
-/** Besides PATH: editors start their hooks with a short one. As the shell reads it. */
+/** Folders to search besides PATH, in shell syntax: editors start hooks with a short PATH. */
 const furtherFolders = ["$HOME/.local/bin", "/opt/homebrew/bin", "/usr/local/bin", "${0%/*}/../node_modules/.bin"];
 
-/** As the second line of a script does it. */
+/** Finds the launcher the same way as the second line of a script. */
 export function findLauncher(script: string, { env, home }: Pick<HooksContext, "env" | "home">): string | undefined {
   const filled = furtherFolders.map((folder) => folder.replace("$HOME", home).replace("${0%/*}", dirname(script)));
   return findProgram("courser-hook", { PATH: [env["PATH"] ?? "", ...filled].join(delimiter) });
@@ -52,7 +52,7 @@ export function findLauncher(script: string, { env, home }: Pick<HooksContext, "
 
 /**
  * The second line is a comment to TypeScript and a program to the shell. With `#!/usr/bin/env courser-hook` alone, a PATH
- * without it would mean exit code 127, which every host takes for a hook that has no objection.
+ * without it would give exit code 127, which every host takes for a hook without objection.
  */
 const scriptText = String.raw`#!/bin/sh
 //usr/bin/env true; PATH="$PATH:${furtherFolders.join(":")}"; command -v courser-hook >/dev/null && exec courser-hook "$0" "$@"; echo "$0: courser-hook is not in PATH. Type: courser install" >&2; exit 2

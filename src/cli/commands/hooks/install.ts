@@ -1,4 +1,4 @@
-// Puts a script into the hosts' files and takes it out again. What else stands there stays as it is.
+// Adds a script to the hosts' hook files and removes it again. Everything else in them is kept.
 
 import { unifiedDiff } from "../../../agent/diff.ts";
 import { commandFor, type InstallHost, installHosts, matcherFor, toolEvents } from "../../../bridge/install/hosts.ts";
@@ -30,7 +30,7 @@ import {
 } from "./context.ts";
 import { isOurs, scriptOf, scriptPaths, scriptWanted } from "./script.ts";
 
-/** What was done to one host's file. */
+/** The change made to one host's file. */
 type InstalledHost = {
   host: InstallHost;
   file: string;
@@ -56,7 +56,7 @@ export async function installHook(invocation: Invocation, words: readonly string
     const plan = (content: JsonObject | undefined) => planInstall(host, content, { command, hooks });
     return { host, hooks, change: { file: configFileOf(host, context, scope), scope, plan } satisfies HookFileChange };
   });
-  // All are looked at before the first is written.
+  // Validate all files before the first one is written.
   for (const { change } of plans) careful(previewHookFile, change);
   const done = plans.map(({ host, hooks, change }): InstalledHost => {
     const wanted = hooks.map(({ event }) => event);
@@ -87,7 +87,7 @@ export async function uninstallHook(invocation: Invocation, words: readonly stri
   const context = hooksContext(invocation);
   const { flags } = invocation.line;
   const scope = flags.has("global") ? "user" : "project";
-  // Named, it need not be there any more.
+  // A script given by name need not exist any more.
   const named = word === undefined ? undefined : scriptPaths(word, context);
   const hosts = flags.has("hosts") ? hostsWanted(invocation, context) : installHosts;
   const done: InstalledHost[] = [];
@@ -140,7 +140,7 @@ function wantedOn(host: InstallHost, events: readonly WantedEvent[], matcher: st
   });
 }
 
-/** Whoever typed the command has seen what it writes; what stood there unapproved stays so. */
+/** Approves what the command wrote, since the user typed it; a file that was unapproved before stays so. */
 function approve(done: readonly InstalledHost[], context: HooksContext): void {
   const ofCourser = done.filter(
     ({ host, texts }) => host.name !== "codex" && texts.after !== undefined && !isUnchanged(texts),
@@ -154,7 +154,7 @@ function approve(done: readonly InstalledHost[], context: HooksContext): void {
   );
 }
 
-/** Courser runs nothing of it. */
+/** Whether the file waits for approval, so that Courser runs nothing in it. */
 function isWaiting({ host, file, texts }: InstalledHost, context: HooksContext): boolean {
   if (host.name === "codex" || !file.startsWith(context.workspace)) return false;
   return texts.after !== undefined && !isApproved(context, file, bare(texts.after));

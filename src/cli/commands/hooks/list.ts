@@ -1,4 +1,4 @@
-// All hooks of all levels: where they stand, what they match, whether they run.
+// `hooks list`: prints the hooks of all levels, where they are defined, what they match and whether they run.
 import { type Hook, repeatedBy } from "../../../store/hook-files.ts";
 import { visible } from "../../../text/visible.ts";
 import type { Invocation } from "../../main.ts";
@@ -16,7 +16,7 @@ export async function listHooks(invocation: Invocation): Promise<number> {
     return answerJson({ workspace, trusted, files: files.map((file) => jsonOf(file, running)) });
   }
   if (files.length === 0) return answer(`There are no hooks here. To write one: ${invocation.name} hooks init\n`);
-  return answer(`${files.map((file) => textOf(file, { context, name: invocation.name, running })).join("\n")}`);
+  return answer(`${files.map((file) => hookFileText(file, { context, name: invocation.name, running })).join("\n")}`);
 }
 
 function jsonOf({ level, file, host, state, hooks, warnings, problem }: FoundFile, running: readonly Hook[]): object {
@@ -45,7 +45,7 @@ const states: Record<HookState, (name: string) => string> = {
 
 type ListContext = { context: HooksContext; name: string; running: readonly Hook[] };
 
-function textOf(found: FoundFile, { context, name, running }: ListContext): string {
+function hookFileText(found: FoundFile, { context, name, running }: ListContext): string {
   const { level, file, state, hooks, warnings, problem } = found;
   const width = Math.max(0, ...hooks.map(({ event }) => event.length));
   const rows = hooks.map((hook) => {

@@ -1,11 +1,11 @@
-// A payload to try hooks with: what an ordinary moment of a run looks like, for each event.
+// Sample payloads for `hooks test`: one ordinary moment of a run for each event.
 
 import type { JsonObject } from "../../../json/object.ts";
 import type { HookEventName } from "../../../protocol/hook-events.ts";
 
 const file = "src/hello.ts";
 
-/** What every payload holds beside these is added where hooks are fired. */
+/** Returns the fields of this event. The fields that all payloads share are added where hooks are fired. */
 export function sampleOf(event: HookEventName, workspace: string): JsonObject {
   return samples(workspace)[event];
 }

@@ -1,4 +1,4 @@
-// Which script a command speaks of, and which entries in a host's file are ours.
+// Resolves the script that a command names, and recognises the entries in a host's file that install wrote.
 
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
@@ -12,7 +12,10 @@ import { type HooksContext, shownFile } from "./context.ts";
 
 export const scriptFolder = ".hooks";
 
-/** From the root of the project where it lies in there, else absolute; `isGlobal`: absolute anyway. */
+/**
+ * Returns a path relative to the project root if the script is inside it, otherwise an absolute one. `isGlobal` makes it
+ * absolute in any case.
+ */
 export function scriptWanted(
   invocation: Invocation,
   context: HooksContext,
@@ -39,7 +42,7 @@ function givenScript(word: string, context: HooksContext): string {
   throw new UserError("USAGE", `Script not found: ${word}. To write one: ${programName()} hooks init`);
 }
 
-/** What a name may mean, the nearest first. */
+/** The paths that a name may stand for, the nearest first. */
 export function scriptPaths(word: string, { workspace }: HooksContext): string[] {
   const folder = resolve(workspace, scriptFolder);
   return [resolve(word), resolve(workspace, word), resolve(folder, word), resolve(folder, `${word}.ts`)];
@@ -69,7 +72,7 @@ export function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** `'./a b.ts' --host cursor` -> the file that it runs; undefined where it is not what install writes. */
+/** `'./a b.ts' --host cursor` -> the file that it runs. Undefined if install did not write the command. */
 export function scriptOf(
   command: string,
   host: InstallHost,
@@ -85,7 +88,7 @@ export function scriptOf(
   return resolve(workspace, word);
 }
 
-/** One that install wrote: it runs a script of ours, or one that is gone. Others have to be named. */
+/** Whether install wrote the entry: its script mentions courser or no longer exists. Other entries must be removed by name. */
 export function isOurs({ command }: ConfiguredHook, host: InstallHost, context: HooksContext): boolean {
   const file = scriptOf(command, host, context);
   return file !== undefined && (!isFile(file) || /\bcourser\b/.test(readFileSync(file, "utf8").slice(0, 100_000)));

@@ -1,4 +1,4 @@
-// Runs the hooks of an event on a payload, for real, and shows what each says and what a run would make of it.
+// `hooks test`: runs the hooks of an event on a payload for real, and shows each answer and its effect on a run.
 import { readFileSync } from "node:fs";
 import { strictest } from "../../../agent/hooks/answer.ts";
 import { createHooks, type HookAnswer, toolNames } from "../../../agent/hooks/index.ts";
@@ -19,7 +19,7 @@ import { type HooksContext, hooksContext, onlyWord, shownFile } from "./context.
 import { sampleOf } from "./samples.ts";
 import { brief } from "./trace.ts";
 
-/** What one hook did. Without `line` it was not asked, and `why` says so. */
+/** The result of one hook. Without `line` it was not run, and `why` gives the reason. */
 type TriedHook = {
   hook: Hook;
   why?: string;
@@ -125,7 +125,7 @@ async function tryOne(
   return tried;
 }
 
-/** The tool by all of its names: a payload of Claude says Bash where one of Cursor says Shell. */
+/** Returns the tool under all of its names: a Claude payload says Bash where a Cursor payload says Shell. */
 function toolOf(fields: JsonObject): { tool?: string; names?: string[] } {
   const name = fields["tool_name"];
   if (typeof name !== "string") return {};
@@ -137,7 +137,7 @@ function isFor({ host, state }: FoundFile, wanted: string): boolean {
   return wanted === "courser" ? state !== "codex only" : host === wanted;
 }
 
-/** By its own name, or by Claude's. */
+/** Finds an event by its own name or by Claude's. */
 function eventOf(word: string): HookEventName {
   const names = Object.keys(hookEvents).filter(isHookEvent);
   const lower = word.toLowerCase();
@@ -156,7 +156,7 @@ function payloadIn(file: string): JsonObject {
   }
   const value = tryParse(text);
   if (!isObject(value)) throw new UserError("USAGE", `The payload ${file} is not a JSON object.`);
-  // Which event it is was said on the command line.
+  // The event was given on the command line.
   const { hook_event_name: _name, ...fields } = value;
   return fields;
 }
@@ -166,7 +166,7 @@ function merged(answers: readonly HookAnswer[]): HookAnswer {
   const deciding = answers.filter((each) => each.permission === permission);
   const updatedInput = answers.find((each) => each.updatedInput)?.updatedInput;
   const followup = answers.find((each) => each.followup !== undefined)?.followup;
-  // What two of them say in the same words is said once.
+  // Keep identical messages of two hooks only once.
   const texts = (lists: readonly string[][]) => [...new Set(lists.flat())];
   return {
     ...(permission && { permission }),
@@ -194,7 +194,7 @@ function jsonOf({ hook, why, line, end, warnings }: TriedHook): object {
   };
 }
 
-/** What a run would make of all answers together. */
+/** The effect of all answers together on a run. */
 type EffectText = { effect: string; happens: string } & Partial<HookAnswer>;
 
 function outcomeOf(event: HookEventName, answer: HookAnswer): EffectText {
@@ -240,7 +240,7 @@ function rowsOf({ hook, why, line, end, warnings }: TriedHook, context: HooksCon
   const where = `    ${shownFile(hook.file, context)} ${hook.entry}`;
   if (!line) return [`- ${what}`, where, `    not asked: ${why}`];
   const exit = line.exit === null || line.exit === 0 ? "" : `, exit code ${line.exit}`;
-  // What the bridge could not carry over stands on stderr.
+  // The bridge reports on stderr what it could not translate.
   const losses = (end?.stderr ?? "").split("\n").filter((text) => text.trim() !== "");
   return [
     `${line.answer === "failed" ? "✗" : "✓"} ${what}`,

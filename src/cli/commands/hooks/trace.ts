@@ -1,4 +1,4 @@
-// What the hooks of the last run here were asked and said.
+// `hooks trace`: prints the input and answers of the hooks of the last run here.
 
 import { redactedStart } from "../../../redact/shorten.ts";
 import { type HookTraceLine, readHookTrace } from "../../../store/hook-trace.ts";

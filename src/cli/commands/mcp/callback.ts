@@ -1,12 +1,12 @@
-// Where the browser brings the answer of a login: a port of this machine, one request, a limit in time.
+// Receives the browser's redirect after a login: listens on a local port for one request, with a time limit.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { UserError } from "../../../protocol/error-codes.ts";
 
 export interface Callback {
-  /** Where the browser is to be sent. */
+  /** The redirect URL for the browser. */
   url: string;
-  /** The first request that carries `state`. */
+  /** Resolves with the first request that carries `state`. */
   answer(state: string): Promise<URLSearchParams>;
   close(): void;
 }
@@ -14,7 +14,7 @@ export interface Callback {
 export const usualPort = 41789;
 const longestMs = 5 * 60_000;
 
-/** Fails at once where the port is taken: a login that cannot come back must not begin. */
+/** Rejects at once if the port is taken, because a login that cannot return must not start. */
 export async function listenForCallback(port: number): Promise<Callback> {
   let wanted: string | undefined;
   let timer: NodeJS.Timeout | undefined;

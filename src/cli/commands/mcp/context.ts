@@ -1,4 +1,4 @@
-// What the MCP commands work with: the servers that are configured here, and those of them that may be started, started.
+// What the MCP commands share: the servers configured here, and a way to start those that may be started.
 import { type McpOptions, type McpServers, startServers } from "../../../agent/mcp/servers.ts";
 import { createProcessRunner } from "../../../agent/process.ts";
 import { type McpPlan, type McpSetup, planMcp, unknownServer } from "../../../run/mcp-plan.ts";
@@ -13,7 +13,7 @@ import { writeStderr } from "../../stdout.ts";
 
 export type McpContext = McpSetup & { plan: McpPlan; version: string; program: string };
 
-/** `say`: where warnings go. */
+/** `say` receives warnings. */
 export function contextOf(invocation: Invocation, say = warn): McpContext {
   const { env, line } = invocation;
   const workspace = realDirectory(flagText(line.flags, "workspace") ?? ".", "--workspace");
@@ -26,7 +26,7 @@ export function contextOf(invocation: Invocation, say = warn): McpContext {
   return { ...setup, plan, version: invocation.version, program: invocation.name };
 }
 
-/** The one of this name that counts: the first that may be started, else the first. Names may hold blanks. */
+/** Returns the server that counts under this name: the first that may be started, else the first. Names may contain blanks. */
 export function serverNamed({ plan }: McpContext, words: readonly string[]) {
   const name = words.join(" ");
   const all = plan.servers.filter(({ server }) => server.name === name);
@@ -35,7 +35,7 @@ export function serverNamed({ plan }: McpContext, words: readonly string[]) {
   throw unknownServer(name, [...new Set(plan.servers.map(({ server }) => server.name))]);
 }
 
-/** How long somebody who asks is kept waiting. */
+/** How long to wait for servers to start, since a user is waiting. */
 const startMs = 15_000;
 
 export async function withServers<Result>(

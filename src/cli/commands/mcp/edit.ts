@@ -1,4 +1,4 @@
-// `mcp add` and `mcp remove`: servers in the user's own file, or in the project's.
+// `mcp add` and `mcp remove`: edit the servers in the user's own file or in the project's.
 import { UserError } from "../../../protocol/error-codes.ts";
 import { quotedName } from "../../../run/mcp.ts";
 import { approveServer } from "../../../store/mcp-approvals.ts";
@@ -24,7 +24,7 @@ export async function add(invocation: Invocation, words: readonly string[]): Pro
     const remove = `${invocation.name} mcp remove ${quotedName(name!)}${target.scope === "project" ? " --project" : ""}`;
     throw new UserError("USAGE", `${target.file} already has a server '${name}'. Remove it first: ${remove}`);
   }
-  // Whoever types it has seen it.
+  // The user who typed the command has seen the server, so approve it.
   if (target.scope === "project") approveServer(server!, context);
   if (wantsJson(invocation)) return answerJson({ name, added: true, source: target.file });
   return answer(visible(`✓ Added MCP server: ${name}  →  ${target.file}\n`));
@@ -79,7 +79,7 @@ function pairs(invocation: Invocation, flag: string, form: RegExp, shown: string
   return Object.fromEntries(
     given.map((text) => {
       const [, name, value] = form.exec(text) ?? [];
-      // Not shown: it may be a secret.
+      // Do not show the value, which may be a secret.
       if (name === undefined) throw usage(invocation, `--${flag} must be ${shown}.`);
       return [name, value!];
     }),

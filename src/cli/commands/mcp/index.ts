@@ -14,7 +14,7 @@ const ofAdd = [
 
 const port = flag("Run", "--port <port>", "Local port for the browser's callback");
 
-/** What most of them take. */
+/** The flags that most of them take. */
 const printed = { flags: [textOrJson], uses: ["workspace"] };
 
 export const mcpCommands: readonly InnerCommand[] = [

@@ -1,4 +1,4 @@
-// `mcp list-tools`: what a server offers, with what each tool takes.
+// `mcp list-tools`: prints a server's tools and their parameters.
 import type { Connection } from "../../../agent/mcp/connection.ts";
 import { wordOf } from "../../../agent/mcp/prompts.ts";
 import { factsOf } from "../../../agent/mcp/server-tool.ts";
@@ -25,7 +25,7 @@ export async function listTools(invocation: Invocation, words: readonly string[]
       "USAGE",
       `The MCP server ${server.name} is disabled. Type: ${invocation.name} mcp enable ${word}`,
     );
-  // Before it is started: what is seen for the first time is remembered as it is.
+  // Read the pins before the server starts, because tools seen for the first time are pinned as they are.
   const pins = new ToolPins(server, context);
   return withServers(context, [server], async ({ connections: [connection] }) => {
     const { status, problem, tools, prompts } = connection!;

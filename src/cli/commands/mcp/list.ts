@@ -1,4 +1,4 @@
-// `mcp list`: the servers that are configured here, and how each of them is doing.
+// `mcp list`: prints the servers configured here and the status of each.
 import type { Connection } from "../../../agent/mcp/connection.ts";
 import { quotedName } from "../../../run/mcp.ts";
 import type { PlannedServer } from "../../../run/mcp-plan.ts";
@@ -25,7 +25,7 @@ export async function listServers(invocation: Invocation): Promise<number> {
   return answer(listed.map((server) => `${visible(lineOf(server, invocation.name))}\n`).join(""));
 }
 
-/** Starts those that may be started, to see how they are doing, and ends them. */
+/** Starts the servers that may be started, to learn their status, and stops them again. */
 export async function tryServers(context: McpContext): Promise<ListedServer[]> {
   const planned = context.plan.servers.filter(({ standing }) => standing !== "shadowed");
   const toStart = planned.filter(({ standing }) => standing === "pending").map(({ server }) => server);

@@ -1,4 +1,4 @@
-// `mcp login` and `mcp logout`: tokens of servers that want to know who asks.
+// `mcp login` and `mcp logout`: get and delete the tokens of servers that require authorization.
 import { logIn } from "../../../agent/mcp/login.ts";
 import { isSafeToOpen } from "../../../agent/mcp/oauth.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
@@ -22,7 +22,7 @@ export async function login(invocation: Invocation, words: readonly string[]): P
   const callback = await listenForCallback(portOf(invocation));
   const state = process.getBuiltinModule("node:crypto").randomUUID();
   const answered = callback.answer(state);
-  answered.catch(() => {}); // waited for below, or not at all
+  answered.catch(() => {}); // awaited below, or not at all
   try {
     const how = await logIn(server, filled, {
       env: invocation.env,
@@ -51,7 +51,7 @@ export async function logout(invocation: Invocation, words: readonly string[]): 
   return answer(visible(had ? `✓ Logged out of ${server.name}\n` : `There is no login to ${server.name} to remove.\n`));
 }
 
-/** A server of the project that nobody approved is asked nothing, not even where to log in. */
+/** Refuses an unapproved server of the project: it is sent no request, not even one for its login page. */
 function remoteNamed(context: McpContext, words: readonly string[]) {
   const { server, standing } = serverNamed(context, words);
   const { name } = server;
@@ -81,7 +81,7 @@ function portOf({ line: { flags } }: Invocation): number {
   throw new UserError("USAGE", `--port '${text}' is not a port number. Example: --port 41800`);
 }
 
-/** On stderr, so that stdout stays the answer. */
+/** Prints on stderr, so that stdout holds only the answer. */
 function show(url: URL, callback: string, { env }: Invocation): void {
   writeStderr(`Log in here:\n\n  ${url.href}\n\n`);
   if (env["SSH_CONNECTION"]) {

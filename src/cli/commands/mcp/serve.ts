@@ -1,4 +1,4 @@
-// `mcp serve`: this agent as a server, so that other agents run it. What it may do is what its flags and files say.
+// `mcp serve`: serves this agent over MCP to other agents. Its flags and files decide what it may do.
 import { type CallToolResult, Server, type Tool } from "@modelcontextprotocol/server";
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { type Check, fields, oneOf, positive } from "../../../json/checks.ts";
@@ -28,7 +28,7 @@ const workspace = text("Directory to work in, inside the one that is served");
 
 export async function serve(invocation: Invocation): Promise<number> {
   const served: ServeContext = { request: runRequest(invocation, "print"), host: runHost(invocation) };
-  await setUp(served.request, served.host); // what would stop every run stops this at once
+  await setUp(served.request, served.host); // fail now if every run would fail
   const tools = servedTools(served);
   const server = new Server({ name: "courser", version: invocation.version }, { capabilities: { tools: {} } });
   server.setRequestHandler("tools/list", () => ({ tools: tools.map(({ tool }) => tool) }));
@@ -61,7 +61,7 @@ export async function serve(invocation: Invocation): Promise<number> {
   return 0;
 }
 
-/** What every run begins with. */
+/** What all served runs share. */
 type ServeContext = { request: RunRequest; host: RunHost };
 
 function servedTools(served: ServeContext): ServedTool[] {
@@ -112,7 +112,7 @@ function servedTools(served: ServeContext): ServedTool[] {
   ];
 }
 
-/** Of arguments that were checked. */
+/** Expects arguments that were already checked. */
 function taskOf({ prompt, workspace, mode }: JsonObject): ServedTask {
   return { prompt, ...(workspace !== undefined && { workspace }), ...(mode !== undefined && { mode }) } as ServedTask;
 }

@@ -1,4 +1,4 @@
-// One run for another agent: the same run as in print mode, told as one result.
+// Executes one run for another agent, as in print mode, and returns it as a single result.
 import { realpathSync } from "node:fs";
 import { resolve, sep } from "node:path";
 import { UserError } from "../../../protocol/error-codes.ts";
@@ -15,20 +15,20 @@ import { callLine } from "../../call-line.ts";
 import { explainFailure } from "../../failure.ts";
 import { withoutSecrets, writeStderr } from "../../stdout.ts";
 
-/** What another agent asks for. */
+/** The task that another agent sends. */
 export type ServedTask = {
   prompt: string;
-  /** Inside of what is served. */
+  /** A folder inside the served ones. */
   workspace?: string;
   mode?: "plan" | "ask";
-  /** A chat to resume. */
+  /** The id of the chat to resume. */
   sessionId?: string;
 };
 
 export type ServedResult = {
   sessionId: string;
   isError: boolean;
-  /** What was said after the last tool call; of a run that failed, why. */
+  /** The text after the last tool call, or the reason why the run failed. */
   text: string;
   code?: string;
   durationMs: number;
@@ -36,7 +36,7 @@ export type ServedResult = {
   denials: Denial[];
 };
 
-/** `served`: what `mcp serve` was started with. */
+/** `served` is what `mcp serve` was started with. */
 export async function runForAgent(
   served: { request: RunRequest; host: RunHost },
   task: ServedTask,
@@ -61,7 +61,7 @@ export async function runForAgent(
   }
 }
 
-/** Tells each step, and what was said since the last. */
+/** Calls `onStep` for each step, and collects the text since the last tool call. */
 function follow(run: LiveRun, workspace: string, onStep: (message: string) => void): { said: Promise<string> } {
   const read = async () => {
     let said: string[] = [];
@@ -88,7 +88,7 @@ function resultOf(ending: TurnEnding, sessionId: string, said: string): ServedRe
   return { ...result, isError: true, text: withoutSecrets(ending.message), ...code };
 }
 
-/** What is served, and what the task narrows. It can widen nothing. */
+/** Applies the task to the served request. A task can narrow what is allowed but never widen it. */
 function narrowed(
   { request: served, host: { env, program } }: { request: RunRequest; host: RunHost },
   { workspace, mode, sessionId }: ServedTask,
@@ -96,14 +96,14 @@ function narrowed(
   const folder = workspace === undefined ? served.workspace : servedFolder(served, workspace);
   const own = {
     ...served,
-    // Trust was given to the folder that is served; others have theirs, or have none.
+    // --trust applies only to the served folder itself; other folders need their own trust.
     trust: served.trust === true && folder === served.workspace,
   };
   const task = { workspace: folder, ...(mode && { mode }) };
   if (sessionId === undefined) return restrict(own, task);
   const config = configDir(env);
   const chat = metadataAtAGlance(findChat(config, sessionId, folder, program));
-  // Chats of the original do not say where they were, but lie where those of the folder do.
+  // Chats of the original CLI do not record their workspace, but are stored under its folder.
   const isOfFolder = chat.folder === chatFolder(config, folder, chat.id);
   if (!isOfFolder && (chat.workspace === undefined || !isServed(served, chat.workspace)))
     throw new UserError("SESSION_NOT_FOUND", `The session ${sessionId} is not of a folder that is served.`);

@@ -1,4 +1,4 @@
-// `mcp enable` and `mcp disable`: which servers a workspace starts.
+// `mcp enable` and `mcp disable`: choose which servers a workspace starts.
 import { UserError } from "../../../protocol/error-codes.ts";
 import { shownStart } from "../../../run/mcp.ts";
 import { approveServer, disableServer, enableServer } from "../../../store/mcp-approvals.ts";
@@ -35,7 +35,7 @@ export async function disable(invocation: Invocation, words: readonly string[]):
   return answer(visible(`✓ Disabled MCP server: ${server.name} (in ${context.workspace})\n`));
 }
 
-/** One that waits for approval is meant before one of the same name that needs none. */
+/** Prefers a server that waits for approval to one of the same name that needs none. */
 function waitingOrNamed(context: ReturnType<typeof contextOf>, words: readonly string[]) {
   const waiting = context.plan.servers.find(
     ({ server, standing }) => standing === "needs-approval" && server.name === words.join(" "),

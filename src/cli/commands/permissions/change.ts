@@ -1,4 +1,4 @@
-// Adds rules to a configuration file, and removes them. A person does this, never the agent.
+// `permissions allow`, `deny` and `remove`: change the rules in a configuration file. Agents are refused.
 import { lint } from "../../../policy/lint/index.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
 import { parseRule } from "../../../protocol/permission-rule.ts";
@@ -19,7 +19,7 @@ export function denyRules(invocation: Invocation, words: readonly string[]): Pro
   return change("deny", invocation, words);
 }
 
-/** From both lists: a rule is known by its text. */
+/** Removes rules from both lists, matching them by their text. */
 export async function removeRules(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "their own permissions");
   const { file, scope } = ruleFile(invocation);
@@ -52,7 +52,7 @@ async function change(list: "allow" | "deny", invocation: Invocation, words: rea
   refuseAgents(invocation, "their own permissions");
   const context = contextOf(invocation);
   const { file, scope } = ruleFile(invocation);
-  // All are looked at before the first is written.
+  // Validate all rules before the first one is written.
   const texts = words.map((word) => {
     const parsed = parseRule(word, { verdict: list, scope, source: file });
     if ("problem" in parsed)

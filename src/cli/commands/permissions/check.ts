@@ -1,4 +1,4 @@
-// May this be done? The answer, its reasons, and an exit code for scripts; or taken apart, as a tree.
+// `permissions check`: prints whether a call is allowed and why, or the whole decision as a tree; the exit code is for scripts.
 import { decide } from "../../../policy/decide.ts";
 import { type ExplainedCommand, type ExplainedPath, type Explanation, explain } from "../../../policy/explain.ts";
 import type { Decision, Verdict } from "../../../policy/need.ts";
@@ -23,7 +23,7 @@ export async function checkPermission(invocation: Invocation, words: readonly st
   return code === 0 ? exitCodes[decision.verdict] : code;
 }
 
-/** Without what only the tools need. */
+/** Leaves out the fields that only the tools need. */
 function plainDecision({ approved: _approved, mayRead: _mayRead, ...decision }: Decision): object {
   return decision;
 }
@@ -50,14 +50,14 @@ export async function explainPermission(invocation: Invocation, words: readonly 
   const remedy = await remedyFor(need, situation);
   const code = wantsJson(invocation)
     ? await answerJson({ ...withLines(explanation), ...(remedy.length > 0 && { remedy }) })
-    : await answer(textOf(explanation, remedy, invocation.name));
+    : await answer(explanationText(explanation, remedy, invocation.name));
   return code === 0 ? exitCodes[explanation.verdict] : code;
 }
 
 const laterWords =
   "  Once the chat has changed the workspace it runs in the sandbox, with the network open. To keep it out of there, add its rule to permissions.unconfined in your cli-config.json.\n";
 
-function textOf(explanation: Explanation, remedy: readonly string[], name: string): string {
+function explanationText(explanation: Explanation, remedy: readonly string[], name: string): string {
   const { need, commands = [], writes = [], unseen = [], path, rules } = explanation;
   const parts = [`${visible(`${need.kind}: ${need.target}`)}\n${commands.flatMap(treeLines(commands)).join("\n")}`];
   if (path) parts.push(pathLine(path));
@@ -106,7 +106,7 @@ function withMarkedBreaks(text: string): string {
   return visible(text).replace(/\n/g, "⏎");
 }
 
-/** Rules get the line where they stand. */
+/** Adds to each rule its line number in the file. */
 function withLines(explanation: Explanation): Explanation {
   return JSON.parse(JSON.stringify(explanation), (_, value: unknown) => {
     const { source, entry } = (value ?? {}) as Partial<Rule>;

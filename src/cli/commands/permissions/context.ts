@@ -23,7 +23,7 @@ export function contextOf({ env, line: { flags } }: Invocation): PermissionConte
   return { workspace, roots, home: homeDir(env), configDir: config, trusted };
 }
 
-/** What a run with these flags would judge by. What is wrong with the files is said as a run would say it. */
+/** Builds what a run with these flags would judge by, with the same warnings about its files. */
 export async function situationOf(invocation: Invocation, need: Need): Promise<Situation> {
   const { flags } = invocation.line;
   const context = contextOf(invocation);
@@ -56,7 +56,7 @@ type SandboxHere = { sandbox: Situation["sandbox"]; sandboxWorks: boolean };
 
 const noSandbox: SandboxHere = { sandbox: "off", sandboxWorks: false };
 
-/** Tried for real, as a run would: what is installed says little about what works. */
+/** Tries the sandbox for real, as a run would, because an installed sandbox may still not work. */
 async function sandboxHere(
   { env, line: { flags } }: Invocation,
   setup: Omit<ConfinementSetup, "request" | "host">,
@@ -89,9 +89,9 @@ function warn(message: string): void {
 
 function modeOf(flags: Invocation["line"]["flags"], { approvalMode }: Settings): Situation["mode"] {
   if (flags.has("plan")) return "plan";
-  const asked = flagText(flags, "mode") as "plan" | "ask" | undefined;
+  const asked = flagText(flags, "mode") as "agent" | "plan" | "ask" | undefined;
   const forced = flags.has("force") || flags.has("yolo") || approvalMode === "unrestricted";
-  return asked ?? (forced ? "force" : "default");
+  return asked === undefined || asked === "agent" ? (forced ? "force" : "default") : asked;
 }
 
 export function needOf(words: readonly string[], { name }: Invocation): Need {
@@ -100,7 +100,7 @@ export function needOf(words: readonly string[], { name }: Invocation): Need {
   throw new UserError("USAGE", `${parsed.problem}. Example: ${name} permissions check 'Shell: git push -f'`);
 }
 
-/** A word that a shell takes as it is. */
+/** Quotes a word for the shell. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

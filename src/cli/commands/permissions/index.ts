@@ -8,7 +8,7 @@ const project = flag(
   "Use the project's .cursor/cli.json instead of your own configuration",
 );
 
-/** Flags of a run that change the answer. */
+/** The run flags that change the answer. */
 const ofRun = {
   uses: ["print", "force", "mode", "sandbox", "trust", "workspace", "add-dir"],
   meanings: {

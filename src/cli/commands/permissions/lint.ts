@@ -1,4 +1,4 @@
-// Rules that do not do what they seem to do: each with its place, and what to do about it.
+// `permissions lint`: finds rules that do not do what they seem to do, each with its place and advice.
 import { delimiter, join } from "node:path";
 import { type LintContext, type LintEntry, type LintProblem, lint } from "../../../policy/lint/index.ts";
 import { findProgram } from "../../../process/find-program.ts";
@@ -17,13 +17,13 @@ export async function lintPermissions(invocation: Invocation): Promise<number> {
   for (const warning of warnings) writeStderr(`Warning: ${warning}\n`);
   const code = wantsJson(invocation)
     ? await answerJson({ rules: entries.length, problems, warnings })
-    : await answer(textOf(problems, entries.length));
+    : await answer(problemsText(problems, entries.length));
   return code === 0 && found > 0 ? 1 : code;
 }
 
 export function lintContext(invocation: Invocation): LintContext {
   const context = contextOf(invocation);
-  // Programs of the project are found by npx and in scripts.
+  // npx and scripts find the project's programs here.
   const folders = [...(invocation.env["PATH"] ?? "").split(delimiter), join(context.workspace, "node_modules/.bin")];
   return { ...context, hasProgram: (name) => findProgram(name, { PATH: folders.join(delimiter) }) !== undefined };
 }
@@ -36,7 +36,7 @@ export function withLines(entries: readonly RuleEntry[]): LintEntry[] {
   });
 }
 
-function textOf(problems: readonly LintProblem[], rules: number): string {
+function problemsText(problems: readonly LintProblem[], rules: number): string {
   const checked = rules === 1 ? "1 rule" : `${rules} rules`;
   if (problems.length === 0) return `✓ ${checked}, no problems found.\n`;
   return `${[...problems.map(problemText), `${checked}, ${problems.length} to look at.`].join("\n")}\n`;

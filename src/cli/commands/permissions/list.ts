@@ -1,5 +1,5 @@
-// The rules that hold here, where they come from, and what no flag lifts.
-import { beyondForce, protectedPathGroups } from "../../../policy/floor.ts";
+// `permissions list`: prints the rules that apply here, their sources, and the limits that no flag lifts.
+
 import type { Rule } from "../../../policy/rules.ts";
 import { counts, readRuleFiles, rulesIn } from "../../../store/rule-files.ts";
 import { builtInRules, loadSettings } from "../../../store/settings.ts";
@@ -9,6 +9,7 @@ import { writeStderr } from "../../stdout.ts";
 import { answer, answerJson, wantsJson } from "../answer.ts";
 import { contextOf } from "./context.ts";
 import { withLines } from "./lint.ts";
+import { beyondForce, protectedPathGroups } from "./protected.ts";
 
 type ListedRule = Pick<Rule, "verdict" | "text" | "scope" | "source"> & { line?: number; counts: boolean };
 

@@ -1,4 +1,4 @@
-// What a plugin brings, in words: what it only says, and what it runs.
+// Lists what a plugin contains: its texts, and what it runs.
 import { readdirSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { pluginHooks } from "../../../store/hook-files.ts";
@@ -10,7 +10,7 @@ export type PluginContents = {
   skills: string[];
   agents: string[];
   rules: string[];
-  /** With the command line that each runs. */
+  /** Each hook with the command line that it runs. */
   hooks: { event: string; command: string }[];
   servers: { name: string; start: string }[];
 };
@@ -37,7 +37,7 @@ export function contentsOf(plugin: Plugin): PluginContents {
   };
 }
 
-/** Lines for somebody who is to approve it. */
+/** Describes the contents for the user who is asked to approve the plugin. */
 export function describe({ hooks, servers, ...texts }: PluginContents): string[] {
   return [
     ...Object.entries(texts)

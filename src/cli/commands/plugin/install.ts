@@ -1,4 +1,4 @@
-// `plugin add`, `update`, `remove`, `enable`, `disable`. What is installed is a copy of what was seen and approved.
+// `plugin add`, `update`, `remove`, `enable`, `disable`. What is installed is a copy of what the user saw and approved.
 
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -124,7 +124,7 @@ async function fetchSource({ source, ref }: Wanted, folder: string, env: NodeJS.
   rmSync(join(folder, ".git"), { recursive: true, force: true });
 }
 
-/** The old one is away for as long as two renames take. */
+/** Replaces the old folder; it is missing only between two renames. */
 function put(folder: string, target: string): void {
   mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
   const old = `${target}.old`;

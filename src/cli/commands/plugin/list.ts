@@ -1,4 +1,4 @@
-// `plugin list`: what is installed, what lies in plugins/local, and what each brings.
+// `plugin list`: prints the installed plugins, those in plugins/local, and the contents of each.
 import { existsSync } from "node:fs";
 import { configDir } from "../../../store/config-dir.ts";
 import { hashFolder, installedFolder, loadPlugins, pluginRecords } from "../../../store/plugins/installed.ts";

@@ -1,4 +1,4 @@
-// Answers what background runs ask: on a terminal one question after the other, in scripts by --yes, --always or --no.
+// `runs answer`: answers the questions of background runs, one by one on a terminal, with --yes, --always or --no in scripts.
 import { createInterface } from "node:readline";
 import { UserError } from "../../../protocol/error-codes.ts";
 import type { Answer, Question } from "../../../protocol/run.ts";
@@ -22,7 +22,7 @@ export async function answerRun(invocation: Invocation, words: readonly string[]
     if (wantsJson(invocation) && !given) return answerJson(open);
     if (open.length === 0) return answer("No run asks anything.\n");
     if (given) {
-      // A script must say which: a list that it has not seen may have grown.
+      // A script must name the question, because the list may have grown since it looked.
       if (open.length > 1)
         throw new UserError("USAGE", `${open.length} questions are open. Name one: --question ${open[0]!.question.id}`);
       const { run: id, question } = open[0]!;

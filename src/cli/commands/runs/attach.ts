@@ -1,4 +1,4 @@
-// Shows a background run on this terminal, answers its questions, takes further prompts. Leaving it lets it go on.
+// `runs attach`: shows a background run on this terminal, answers its questions and sends it prompts. Detaching lets it continue.
 import { createInterface } from "node:readline";
 import { type AttachedRun, attachRun } from "../../../serve/attached-run.ts";
 import type { Fleet, RunRecord } from "../../../serve/fleet.ts";
@@ -17,7 +17,7 @@ export function attach(invocation: Invocation, words: readonly string[]): Promis
   );
 }
 
-/** `end`: the fleet cannot be reached any more. */
+/** `end` is aborted when the fleet cannot be reached any more. */
 export async function attachTo(
   invocation: Invocation,
   fleet: Fleet,
@@ -41,7 +41,7 @@ export async function attachTo(
   end?.addEventListener("abort", leave, { once: true });
   try {
     terminal?.on("SIGINT", () => terminal.close());
-    // Before the closed terminal can seem to answer what is being asked.
+    // Close the run at once, so that the closed terminal is not taken for an answer to an open question.
     terminal?.on("close", () => void run.close());
     if (lines) await converse(run, lines, screen);
     else await run.settled;
@@ -57,7 +57,7 @@ export async function attachTo(
   return exitCodeAfter(now);
 }
 
-/** On the whole screen, as a run of the terminal's own. */
+/** Attaches with the full-screen interface, as for a run of the terminal's own. */
 async function attachScreen(invocation: Invocation, fleet: Fleet, record: RunRecord): Promise<number> {
   const { terminalStart } = await import("../../terminal.ts");
   const { runTerminal } = await import("../../../terminal/index.ts");
@@ -98,7 +98,7 @@ async function follow(run: AttachedRun, screen: ReturnType<typeof createRunScree
 
 const idlePrompt = "\n> ";
 
-/** Until the person leaves: the run may be over long before, and is resumed by what is typed then. */
+/** Reads prompts until the user leaves. The run may have ended long before; the next prompt resumes it. */
 async function converse(
   run: AttachedRun,
   lines: TerminalLines,

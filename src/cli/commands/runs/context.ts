@@ -1,15 +1,15 @@
-// Where commands about background runs look, and how they name a run.
+// Opens the fleet for commands about background runs, and finds a run by name.
 import { UserError } from "../../../protocol/error-codes.ts";
 import { readAddress, usualTimeoutMs, withoutLogin } from "../../../serve/engines/nats/address.ts";
 import type { Fleet, RunRecord } from "../../../serve/fleet.ts";
-import { type Launch, mostAtOnce } from "../../../serve/launcher.ts";
+import { type Launch, maxAtOnce } from "../../../serve/launcher.ts";
 import { openFleet } from "../../../serve/open-fleet.ts";
 import { configDir } from "../../../store/config-dir.ts";
 import { flagText } from "../../flags.ts";
 import { watchFleet } from "../../fleet-watch.ts";
 import type { Invocation } from "../../main.ts";
 
-/** `--fleet`, else COURSER_FLEET. Undefined: this machine's own, which `local` means too. */
+/** Takes `--fleet`, else COURSER_FLEET. Undefined means this machine's own fleet, as does `local`. */
 export function fleetUrl({ line: { flags }, env }: Pick<Invocation, "line" | "env">): string | undefined {
   const given = flagText(flags, "fleet") ?? env["COURSER_FLEET"];
   return given === "" || given === "local" ? undefined : given;
@@ -19,15 +19,15 @@ export function launchOf(invocation: Pick<Invocation, "line" | "env">): Launch {
   const { env } = invocation;
   const url = fleetUrl(invocation);
   const program = [process.execPath, process.argv[1]!];
-  return { configDir: configDir(env), env, program, most: mostAtOnce, ...(url !== undefined && { fleetUrl: url }) };
+  return { configDir: configDir(env), env, program, most: maxAtOnce, ...(url !== undefined && { fleetUrl: url }) };
 }
 
-/** A service or a worker is there for others, who wait longer than a person does. */
+/** A service or a worker acts for others and tolerates a longer outage than a user at a terminal. */
 const serversMs = 3_600_000;
 
 /**
- * The fleet is closed behind the work. `end` is aborted when the fleet of another machine cannot be reached for too long: the work may
- * still say what it knows, then it is ended.
+ * Closes the fleet after the work. `end` is aborted when a remote fleet was unreachable for too long: the work may still report
+ * what it knows, then it is stopped.
  */
 export async function withFleet<T>(
   invocation: Invocation,
@@ -48,7 +48,7 @@ export async function withFleet<T>(
   }
 }
 
-/** By its id, the beginning of it, or the id of its agent; without a word, the newest. */
+/** Finds a run by its id, a prefix of it, or the id of its agent. Without a word, returns the newest. */
 export async function chosenRun(fleet: Fleet, words: readonly string[], { name }: Invocation): Promise<RunRecord> {
   const [wanted] = words;
   const exact = wanted === undefined ? undefined : await fleet.run(wanted);
@@ -60,7 +60,7 @@ export async function chosenRun(fleet: Fleet, words: readonly string[], { name }
   }
   const plain = wanted.replace(/^(run|bc)-/, "");
   const found = all.filter(({ id, agent }) => id.startsWith(`run-${plain}`) || agent === wanted);
-  // An agent is named by its newest run.
+  // The id of an agent stands for its newest run.
   if (found.length > 0 && (found[0]!.agent === wanted || (found.length === 1 && plain.length >= 4))) return found[0]!;
   const why = found.length > 1 ? `${found.length} runs start with ${wanted}` : `no run starts with ${wanted}`;
   throw new UserError("RUN_NOT_FOUND", `Run not found: ${why}. To list the runs: ${name} runs list`);

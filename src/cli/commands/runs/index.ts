@@ -1,4 +1,4 @@
-// The table of `runs` commands, and those of `persist`, which are the same by the original's names.
+// The tables of `runs` commands and of `persist` commands, which are the same under the original CLI's names.
 import { flag, textOrJson } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
 

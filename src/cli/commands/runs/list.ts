@@ -1,4 +1,4 @@
-// Lists background runs; also sees to it that those without a host get one.
+// `runs list`: lists background runs, and starts hosts for those that have none.
 import { startHostsUnserved } from "../../../serve/launcher.ts";
 import { homeDir } from "../../../store/config-dir.ts";
 import type { Invocation } from "../../main.ts";

@@ -1,4 +1,4 @@
-// What happened in a background run: as text, or the entries of its log as JSON lines; with --follow, until it is over.
+// `runs logs`: prints the log of a background run as text or as JSON lines; with --follow, until the run is over.
 import { isOver } from "../../../serve/fleet.ts";
 import type { Invocation } from "../../main.ts";
 import { openStdout } from "../../stdout.ts";

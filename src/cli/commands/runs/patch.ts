@@ -1,4 +1,4 @@
-// What a run changed, as a patch: printed for `git apply`, or applied here.
+// `runs patch`: prints the changes of a run for `git apply`, or applies them here.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { programName } from "../../../text/program-name.ts";
 import { type GitCall, git } from "../../../worktrees/git.ts";
 import { flagText } from "../../flags.ts";
 import type { Invocation } from "../../main.ts";
-import { watchForTheEnd } from "../../shutdown.ts";
+import { handleShutdown } from "../../shutdown.ts";
 import { openStdout } from "../../stdout.ts";
 import { answer } from "../answer.ts";
 import { refuseAgents } from "../refuse-agents.ts";
@@ -29,7 +29,7 @@ export function showPatch(invocation: Invocation, words: readonly string[]): Pro
   });
 }
 
-/** As it is: a patch of files in another encoding must not be made into text. */
+/** Writes the bytes unchanged, because the patch may contain files in another encoding. */
 async function print(patch: Buffer): Promise<number> {
   let exitCode = 0;
   const stdout = openStdout(() => {
@@ -40,14 +40,14 @@ async function print(patch: Buffer): Promise<number> {
   return exitCode;
 }
 
-/** In a folder inside of a repository, the paths of the patch begin there. */
+/** In a subfolder of a repository, the patch's paths are relative to that subfolder. */
 async function apply(patch: Buffer, run: RunRecord, { env, line }: Invocation): Promise<number> {
   const cwd = flagText(line.flags, "workspace") ?? process.cwd();
   if (patch.length === 0) return answer(`${run.id} changed nothing.\n`);
   const call = { cwd, env };
-  // A patch that has begun is applied to its end, whatever signal comes.
+  // Once started, finish applying the patch, whatever signal arrives.
   const stop = new AbortController();
-  const watch = watchForTheEnd(stop, { env });
+  const watch = handleShutdown(stop, { env });
   watch.cut = () => {};
   const folder = mkdtempSync(join(tmpdir(), "courser-patch-"));
   try {
@@ -69,7 +69,7 @@ async function apply(patch: Buffer, run: RunRecord, { env, line }: Invocation): 
   return answer(`✓ Applied what ${run.id} changed.\n`);
 }
 
-/** What a worker must not write here without being seen: protected names, as agents have them. */
+/** Finds the protected paths in a patch, which a worker must not write here unseen; the same names as for agents. */
 export async function protectedIn(file: string, call: GitCall): Promise<string[]> {
   const listed = await git(["apply", "--numstat", "-z", file], call);
   const paths = listed.split("\0").flatMap((field) => field.replace(/^[^\t]*\t[^\t]*\t/, "") || []);

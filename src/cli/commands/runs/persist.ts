@@ -1,5 +1,5 @@
-// `persist`, as the original spells it: `persist list`, `persist attach`, `persist stop`; anything else is a prompt for a new
-// background run, to which the terminal is attached at once.
+// `persist`, in the original CLI's words: `persist list`, `persist attach`, `persist stop`. Anything else is a prompt for a new
+// background run, to which the terminal attaches at once.
 import { UserError } from "../../../protocol/error-codes.ts";
 import { startInBackground } from "../../background.ts";
 import type { Invocation } from "../../main.ts";

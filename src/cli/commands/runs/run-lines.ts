@@ -1,4 +1,4 @@
-// Background runs in lines, for people; and what happens in one, as it is shown without a screen.
+// Renders background runs as lines, and the events of a run for terminals without a full screen.
 import type { AgentEvent } from "../../../protocol/event.ts";
 import type { RunRecord } from "../../../serve/fleet.ts";
 import { ageOf } from "../../../text/age.ts";
@@ -62,9 +62,9 @@ export function runJson({
   };
 }
 
-/** `write`: text as it is. What strangers wrote cannot move the cursor. */
+/** `write` receives finished text, in which foreign content cannot move the cursor. */
 export function createRunScreen(workspace: string, write: (text: string) => void) {
-  /** Paths are shown as seen from where the agent works: on a worker that is another place. */
+  /** Paths are shown relative to the agent's workspace, which on a worker is another folder. */
   let place = workspace;
   let isOpen = false;
   const put = (text: string) => {
@@ -72,7 +72,7 @@ export function createRunScreen(workspace: string, write: (text: string) => void
     isOpen = !text.endsWith("\n");
   };
   const line = (text: string) => put(`${isOpen ? "\n" : ""}${text}\n`);
-  /** Text that came in pieces is not told again whole. */
+  /** The text streamed so far, so that it is not repeated as a whole. */
   let said = "";
   const show = (event: AgentEvent) => {
     switch (event.type) {

@@ -1,5 +1,6 @@
-// One background run: what it was to do, where it works, and what came of it.
+// `runs show`: prints one background run: its task, where it works, and its result.
 import type { Fleet, RunRecord, WorkspaceSource } from "../../../serve/fleet.ts";
+import { heldBack } from "../../../serve/fleet-status.ts";
 import { patchOf } from "../../../serve/patch.ts";
 import { homeDir } from "../../../store/config-dir.ts";
 import { shortPath } from "../../../text/short-path.ts";
@@ -16,8 +17,10 @@ export function showRun(invocation: Invocation, words: readonly string[]): Promi
     const worker = await workerOf(fleet, run);
     if (wantsJson(invocation)) return answerJson({ ...runJson(run), worker: worker ?? null });
     const patch = await patchOf(fleet, run);
-    const rows = [
+    const reason = await heldBack(fleet, run);
+    const rows: Row[] = [
       ...rowsOf(run, worker, homeDir(invocation.env)),
+      ...(reason === undefined ? [] : [["waits", visible(reason)] satisfies Row]),
       ...(patch ? [patchRow(patch, run, invocation)] : []),
     ];
     const width = Math.max(...rows.map(([name]) => name.length));
@@ -27,7 +30,7 @@ export function showRun(invocation: Invocation, words: readonly string[]): Promi
   });
 }
 
-/** Who took it last. */
+/** Returns the worker that took the run last. */
 export async function workerOf(fleet: Fleet, { id, attempts }: RunRecord): Promise<string | undefined> {
   if (attempts === 0) return undefined;
   const log = await fleet.entries(id, 0, attempts === 1 ? 5 : 10_000);
@@ -53,6 +56,7 @@ function rowsOf(run: RunRecord, worker: string | undefined, home: string): Row[]
     ...row("model", spec.request.model),
     ...row("workspace", shortPath(spec.request.workspace, home)),
     ...row("source", spec.source && sourceText(spec.source)),
+    ...row("sender", run.sender),
     ...row("placement", place.filter((each) => each !== undefined).join(", ")),
     ...row("worker", worker && (run.attempts > 1 ? `${worker} (${counted(run.attempts, "attempt")})` : worker)),
     ...row("session", run.sessionId),

@@ -1,4 +1,4 @@
-// Stops background runs.
+// `runs stop`: stops background runs.
 import type { Invocation } from "../../main.ts";
 import { answer } from "../answer.ts";
 import { chosenRun, withFleet } from "./context.ts";

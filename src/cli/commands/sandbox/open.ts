@@ -1,4 +1,4 @@
-// The sandbox as a run in this folder would have it, with what the flags of `sandbox run` add.
+// Opens the sandbox as a run in this folder would, with the additions from the flags of `sandbox run`.
 import { existsSync } from "node:fs";
 import { totalmem } from "node:os";
 import { createProcessRunner, type ProcessRunner } from "../../../agent/process.ts";
@@ -16,7 +16,7 @@ import type { Invocation } from "../../main.ts";
 
 export type OpenForUser = {
   sandbox: Sandbox;
-  /** Why it does not work here. */
+  /** The reason why the sandbox does not work here. */
   problem: string | undefined;
   processes: ProcessRunner;
   settings: SandboxSettings;
@@ -33,7 +33,7 @@ export async function openForUser({ env, line: { flags } }: Invocation): Promise
   const general = loadSettings({ configDir: folder, workspace, trusted });
   const saved = loadSandboxSettings({ configDir: folder, workspace, cliConfig: general.raw });
   const place = { workspace, roots, home: homeDir(env), configDir: folder };
-  // What is not there cannot be opened or closed, and would be passed over without a word.
+  // Refuse missing paths, which the sandbox would silently ignore.
   const paths = (name: string) =>
     list(name).map((path) => {
       if (existsSync(absolutePath(path, place))) return path;

@@ -1,4 +1,4 @@
-// `sandbox run`: a command of the user's own, in the sandbox, with our input, output and signals.
+// `sandbox run`: runs the user's command in the sandbox, with this process's input, output and signals.
 import { constants } from "node:os";
 import { toolEnvironment } from "../../../agent/process.ts";
 import { UserError } from "../../../protocol/error-codes.ts";
@@ -11,7 +11,7 @@ export async function runInSandbox(invocation: Invocation, words: readonly strin
   for (const warning of warnings) writeStderr(`Warning: ${warning}\n`);
   try {
     if (problem) throw new UserError("SANDBOX_UNAVAILABLE", problem);
-    // One word is a line for the shell, as the tool would run it; several are a program and its arguments.
+    // One word is a shell command line, as the shell tool would run it; several are a program and its arguments.
     const command = words.length === 1 ? ["bash", "-c", words[0]!] : words;
     const request = { command, cwd: workspace, env: toolEnvironment(invocation.env), sandbox };
     if (invocation.line.flags.has("sb-debug")) {

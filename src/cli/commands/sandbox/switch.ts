@@ -1,4 +1,4 @@
-// `sandbox enable`, `disable` and `reset`: what cli-config.json says about the sandbox. `status`: what comes of it here.
+// `sandbox enable`, `disable` and `reset`: change the sandbox setting in cli-config.json. `status` shows its effect here.
 import { existsSync } from "node:fs";
 import { configDir } from "../../../store/config-dir.ts";
 import { userSandboxFile } from "../../../store/sandbox-files.ts";

@@ -1,6 +1,6 @@
-// What a chat changed, file by file: what its calls told, and what its commands did, as the snapshots before them show it.
+// `sessions changes`: shows what a chat changed, file by file, from its edit calls and from the snapshots around its commands.
 import { unifiedDiff } from "../../../agent/diff.ts";
-import { type FileState, type TreeChange, treeChanges } from "../../../agent/snapshots/changes.ts";
+import { type FileState, heldFiles, type TreeChange, treeChanges } from "../../../agent/snapshots/changes.ts";
 import { shownPath } from "../../../policy/paths.ts";
 import type { FileChange } from "../../../serve/file-changes.ts";
 import { type OpenedSession, openSession, sessionChanges } from "../../../serve/sessions.ts";
@@ -13,8 +13,8 @@ import { chatOf, contextOf } from "./context.ts";
 
 type Step = FileChange["steps"][number];
 
-/** More than these are only counted. */
-const mostFiles = 300;
+/** Further files are only counted. */
+const maxFiles = 300;
 
 export async function showChanges(invocation: Invocation, words: readonly string[]): Promise<number> {
   const folder = chatOf(invocation, words, "changes");
@@ -32,14 +32,14 @@ export async function showChanges(invocation: Invocation, words: readonly string
     const { path } = change;
     const isLater = change.now !== undefined && change.now > endedAt;
     if (isLater && !isWanted) {
-      // Somebody else's, as far as anybody can know: the session was over by then.
+      // The session was over by then, so the change is taken for someone else's.
       since.push(path);
       continue;
     }
     const file = files.get(path) ?? { path, linesAdded: 0, linesRemoved: 0, steps: [] };
     const parts = unexplained(file, change);
     if (parts.length === 0) continue;
-    if (!files.has(path) && files.size >= mostFiles) {
+    if (!files.has(path) && files.size >= maxFiles) {
       more++;
       continue;
     }
@@ -50,25 +50,29 @@ export async function showChanges(invocation: Invocation, words: readonly string
       await insert(file, { ...part, ...place, ...(isLater && { isLater }) });
     }
   }
-  const items = [...files.values()];
+  const isHeld = workspace === undefined ? () => false : heldFiles({ configDir, workspace, chat });
+  const items = [...files.values()].map((file) => {
+    const turn = Math.min(...file.steps.filter(({ isLater }) => !isLater).map((step) => step.turn));
+    return isHeld(file.path, turn) ? { ...file, heldBefore: turn } : file;
+  });
   if (wantsJson(invocation)) return answerJson({ items, more, since: since.length });
   const rest =
     since.length > 0 ? `${counted(since.length, "file")} differ since then; to compare with them: --now\n` : "";
-  return answer(textOf(items, more, workspace) + rest);
+  return answer(changesText(items, more, workspace) + rest);
 }
 
-/** When the last thing of a session happened; never, while its last turn goes on. */
+/** The time of a session's last event; infinity while its last turn is running. */
 function endOf({ turns }: OpenedSession): number {
   const last = turns.at(-1)?.events.at(-1);
   if (last?.type !== "done" && last?.type !== "fail") return Number.POSITIVE_INFINITY;
-  // Not everything that is stored has its time; a change has, since it is made by a call.
+  // Not every stored event has a time, but a change does, because a call made it.
   return turns.flatMap(({ events }) => events.flatMap(({ at }) => at ?? [])).at(-1) ?? Number.POSITIVE_INFINITY;
 }
 
-/** `next`: the edit that it came before. */
+/** `next` is the edit that followed the change. */
 type Unexplained = { before: FileState; after: FileState; next?: Step; isNow?: true };
 
-/** What edits do not account for: before the first of them, and after the last one. */
+/** Returns the changes that edits do not account for: before the first edit and after the last. */
 function unexplained({ steps }: FileChange, { turn, before, after, now }: TreeChange): Unexplained[] {
   const isNow = now === undefined ? undefined : (true as const);
   const edits = steps.filter(
@@ -78,7 +82,7 @@ function unexplained({ steps }: FileChange, { turn, before, after, now }: TreeCh
   if (!first || !last) return [{ before, after, ...(isNow && { isNow }) }];
   const parts: Unexplained[] = [];
   const found = first.before;
-  // An edit that came before the snapshot is part of it.
+  // An edit made before the snapshot is part of it.
   const wasSaved = before?.text !== undefined && before.text === first.after;
   if (found !== null && isText(before) && found !== (before?.text ?? "") && !wasSaved)
     parts.push({ before, after: { text: found }, next: first });
@@ -112,7 +116,7 @@ function isText(state: FileState): boolean {
   return state === null || state.text !== undefined;
 }
 
-/** Which of several did it, nobody knows: it was done when the last one was over. `before`: up to this call. */
+/** Attributes a change to the last command, since it is unknown which of several made it. `before` is the call to stop at. */
 function lastCommand({ turns }: OpenedSession, turn: number, before: string | undefined): string {
   const events = turns.find(({ number }) => number === turn)?.events ?? [];
   const end = events.findIndex((event) => event.type === "tool_start" && event.callId === before);
@@ -122,7 +126,7 @@ function lastCommand({ turns }: OpenedSession, turn: number, before: string | un
   return call?.type === "tool_end" ? call.callId : "";
 }
 
-/** They say themselves what they change, or change nothing. */
+/** Tools that report their own changes or change nothing. */
 const ownTools = new Set([
   "read",
   "ls",
@@ -136,7 +140,7 @@ const ownTools = new Set([
   "webFetch",
 ]);
 
-function textOf(items: readonly FileChange[], more: number, workspace: string | undefined): string {
+function changesText(items: readonly FileChange[], more: number, workspace: string | undefined): string {
   if (items.length === 0) return "No file was changed.\n";
   const lines = items.map(({ path, linesAdded, linesRemoved, steps }) => {
     const by = new Set(steps.map(({ kind }) => (kind === "command" ? "a command" : "an edit")));

@@ -1,5 +1,6 @@
-// Chats in lines, for people: how old, what about, where.
+// Renders chats as lines for people: age, title, workspace.
 import type { ChatMetadata } from "../../../store/chats/chat.ts";
+import { isDamagedAtAGlance } from "../../../store/chats/damage.ts";
 import { shownTitle } from "../../../store/chats/list-chats.ts";
 import { ageOf } from "../../../text/age.ts";
 import { collapsed } from "../../../text/one-line.ts";
@@ -10,10 +11,10 @@ import { byteSize } from "../../../view/numbers.ts";
 
 export type ChatLines = { header: string; rows: string[] };
 
-/** Longer titles are cut; a prompt can be a page. */
+/** Longer titles are cut, because a prompt can be a page long. */
 const longestTitle = 60;
 
-/** `sizes`: how many bytes each takes, where that is to be shown. */
+/** `sizes` holds the bytes of each chat, if they are to be shown. */
 type LineOptions = { home: string; now: number; sizes?: readonly number[] | undefined };
 
 export function chatLines(chats: readonly ChatMetadata[], { home, now, sizes }: LineOptions): ChatLines {
@@ -21,7 +22,7 @@ export function chatLines(chats: readonly ChatMetadata[], { home, now, sizes }: 
     chat.id,
     ageOf(chat.updatedAt, now),
     ...(sizes ? [byteSize(sizes[index]!)] : []),
-    cut(printableLine(shownTitle(chat)), longestTitle),
+    `${isDamagedAtAGlance(chat.folder) ? "(damaged) " : ""}${cut(printableLine(shownTitle(chat)), longestTitle)}`,
     printableLine(shortPath(chat.workspace ?? "", home)),
   ]);
   const table = [["ID", "AGE", ...(sizes ? ["SIZE"] : []), "TITLE", "WORKSPACE"], ...cells];
@@ -38,7 +39,7 @@ export function chatLines(chats: readonly ChatMetadata[], { home, now, sizes }: 
   return { header: header!, rows };
 }
 
-/** What programs are told of a chat. */
+/** The JSON form of a chat, for programs. */
 export function chatJson(chat: ChatMetadata): object {
   const { id, workspace, createdAt, updatedAt, model, mode, hasConversation } = chat;
   return {
@@ -50,10 +51,11 @@ export function chatJson(chat: ChatMetadata): object {
     model: model ?? null,
     mode,
     hasConversation,
+    ...(isDamagedAtAGlance(chat.folder) && { damaged: true }),
   };
 }
 
-/** Nothing in a title or a path may move the cursor. */
+/** Escapes control characters, so that a title or path cannot move the cursor. */
 export function printableLine(text: string): string {
   return visible(collapsed(text));
 }

@@ -1,4 +1,4 @@
-// Where commands about chats look: found without settings, model or trust, which they do not need.
+// Finds the folders for commands about chats, without loading settings, model or trust.
 import { UserError } from "../../../protocol/error-codes.ts";
 import { realDirectory } from "../../../run/real-directory.ts";
 import { findChat } from "../../../store/chats/find-chat.ts";
@@ -15,7 +15,7 @@ export function contextOf({ env, line }: Invocation): SessionsContext {
   };
 }
 
-/** The folder of the one chat that a command was given. */
+/** Returns the folder of the one chat that the command names. */
 export function chatOf(invocation: Invocation, words: readonly string[], command: string): string {
   const [id, second] = words;
   if (id === undefined || second !== undefined) {

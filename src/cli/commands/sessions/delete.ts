@@ -1,4 +1,4 @@
-// Deletes chats for good: asked about on a terminal, said with --yes in scripts.
+// `sessions delete`: deletes chats for good, after a question on a terminal or with --yes in scripts.
 import { UserError } from "../../../protocol/error-codes.ts";
 import { deleteChats, withSubagents } from "../../../run/delete-chats.ts";
 import type { ChatMetadata } from "../../../store/chats/chat.ts";
@@ -12,7 +12,7 @@ import { chatOf, contextOf } from "./context.ts";
 
 export async function deleteSessions(invocation: Invocation, words: readonly string[]): Promise<number> {
   const { flags } = invocation.line;
-  // All are looked up before the first is touched: a wrong id deletes nothing.
+  // Look up all chats first, so that a wrong id deletes nothing.
   const ids = words.length === 0 ? [chatOf(invocation, words, "delete")] : words;
   const folders = new Set(ids.map((id) => chatOf(invocation, [id], "delete")));
   const named = [...folders].map((folder) => metadataAtAGlance(folder));

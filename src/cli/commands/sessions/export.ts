@@ -1,4 +1,4 @@
-// Writes a chat as Markdown, JSON, stream-json, HTML, ATIF or a recording: to stdout, or to a file that is whole or not there.
+// `sessions export`: writes a chat as Markdown, JSON, stream-json, HTML, ATIF or a recording, to stdout or atomically to a file.
 import { resolve } from "node:path";
 import { exporters } from "../../../export/index.ts";
 import { readWhatIsLeft } from "../../../store/chats/read-chat.ts";
@@ -10,13 +10,13 @@ import { writeWhole } from "../../whole-file.ts";
 import { answer } from "../answer.ts";
 import { chatOf } from "./context.ts";
 
-/** With what only the tests of an agent need. */
+/** The exporters, plus the recording format, which only tests of an agent need. */
 const formats = {
   ...exporters,
   recording: async () => (await import("../../../testing/from-chat.ts")).recordingExport,
 };
 
-/** What of a damaged chat can be read is written, and what is wrong with it is said. */
+/** Writes what can be read of a damaged chat, and warns about the rest. */
 export async function exportSession(invocation: Invocation, words: readonly string[]): Promise<number> {
   const { flags } = invocation.line;
   const folder = chatOf(invocation, words, "export");

@@ -1,4 +1,4 @@
-// One session of another CLI into a chat of ours. Importing it again changes nothing, or adds what it has gained since.
+// Imports one session of another CLI as a chat. Importing it again changes nothing, or adds the new turns.
 import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { isObject } from "../../../json/object.ts";
@@ -15,7 +15,7 @@ import { createChat, openChat } from "../../../store/chats/open-chat.ts";
 import { readChat } from "../../../store/chats/read-chat.ts";
 import type { SessionsContext } from "./context.ts";
 
-/** `kind` is a name for programs, `message` the same for people. */
+/** `kind` is for programs, `message` says the same for people. */
 export type ReportedLoss = { kind: string; count: number; message: string };
 
 export type ImportReport =
@@ -39,16 +39,16 @@ export function readSession({ tool, path }: Pick<ListedSession, "tool" | "path">
   return foreignReaders[tool].read(path);
 }
 
-/** The id of the chat that a session became; null: it was not imported yet. */
+/** Returns the id of the chat that a session was imported as, or null. */
 export function importedId(context: SessionsContext, session: ReadSession): string | null {
   const id = chatIdFor(session);
   return findImported(context, id) === undefined ? null : id;
 }
 
-/** Always the same for the same session, so that it cannot become two chats. */
+/** Derives the same id for the same session, so that it cannot become two chats. */
 export function chatIdFor({ tool, id }: Pick<ReadSession, "tool" | "id">): string {
   const bytes = createHash("sha1").update(`courser-import:${tool}:${id}`).digest().subarray(0, 16);
-  // A UUID made from a name, version 5.
+  // Set the bits of a name-based UUID, version 5.
   bytes[6] = (bytes[6]! & 0x0f) | 0x50;
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;
   const hex = bytes.toString("hex");
@@ -94,14 +94,14 @@ function findImported({ configDir, workspace }: SessionsContext, id: string): st
   }
 }
 
-/** The session's own, where it is on this machine. */
+/** Returns the session's own workspace if it exists on this machine. */
 function workspaceOf({ workspace }: ReadSession, current: string, losses: ReportedLoss[]): string {
   if (workspace === undefined) return current;
   try {
     const real = realpathSync(workspace);
     if (statSync(real).isDirectory()) return real;
   } catch {
-    // Said below.
+    // Reported below.
   }
   const message = `Its workspace ${workspace} is not on this machine; the chat belongs to ${current}.`;
   losses.push({ kind: "workspace", count: 1, message });
@@ -129,7 +129,7 @@ function turnsOf(session: ReadSession): ImportedTurn[] {
   });
 }
 
-/** A conversation begins with the user, also where its beginning was lost. */
+/** Makes the conversation begin with a user message, even if its beginning was lost. */
 function withPrompt(messages: readonly UnifiedMessage[]): readonly UnifiedMessage[] {
   const [first] = messages;
   if (first?.role !== "assistant") return messages;
@@ -137,7 +137,7 @@ function withPrompt(messages: readonly UnifiedMessage[]): readonly UnifiedMessag
   return [{ ...first, id: `${first.id}-before`, role: "user", content: [{ type: "text", text }] }, ...messages];
 }
 
-/** As a run would have written it, and closed whatever happens. */
+/** Writes the turns as a run would have, and always closes the chat. */
 function fill(chat: ChatWriter, session: ReadSession, turns: readonly ImportedTurn[]): void {
   try {
     for (const { steps, startedAt } of turns) {
@@ -165,7 +165,7 @@ function fill(chat: ChatWriter, session: ReadSession, turns: readonly ImportedTu
   }
 }
 
-/** A resume begins with the list as it stood. */
+/** Saves the todo list, which a resumed run starts from. */
 function saveTodos(chat: ChatWriter, { outcome, at }: Extract<AgentEvent, { type: "tool_end" }>): void {
   if (outcome?.kind !== "success" || !isObject(outcome.value) || !Array.isArray(outcome.value.todos)) return;
   const time = at ?? Date.now();
@@ -181,8 +181,8 @@ function saveTodos(chat: ChatWriter, { outcome, at }: Extract<AgentEvent, { type
 }
 
 /**
- * A chat that has all turns is left alone. One that has the first of them gets the rest: the session went on, or an import
- * was cut off. One that went on by itself is its own now.
+ * Leaves a chat alone that has all turns. Adds the rest to one that has only the first of them: the session continued, or an
+ * import was interrupted. A chat that was continued here is not touched.
  */
 function bringUpToDate(
   folder: string,
@@ -195,7 +195,7 @@ function bringUpToDate(
   while (same < turns.length && isSame(there.get(same + 1), turns[same]!.messages)) same++;
   if (same === turns.length) return { status: "already imported" };
   const last = Math.max(0, ...there.keys());
-  // The last turn may have been cut off, or gone on in the source.
+  // The last turn may have been cut off here, or continued in the source.
   const isPart = last === same + 1 && isBeginning(there.get(last)!, turns[same]!.messages);
   if (last > same && !isPart) {
     const note = `The chat continued here, and the session continued there: ${turns.length - same} of its turns are not in the chat.`;
@@ -212,10 +212,13 @@ function isSame(have: readonly Message[] | undefined, want: readonly Message[]):
 }
 
 function isBeginning(have: readonly Message[], want: readonly Message[]): boolean {
-  return have.length <= want.length && have.every((message, index) => textOf(message) === textOf(want[index]!));
+  return (
+    have.length <= want.length &&
+    have.every((message, index) => messageFingerprint(message) === messageFingerprint(want[index]!))
+  );
 }
 
-/** Empty thoughts and the like aside, what matters is in the parts. */
-function textOf({ role, parts }: Message): string {
+/** Compares messages by role and parts only. */
+function messageFingerprint({ role, parts }: Message): string {
   return JSON.stringify([role, parts]);
 }

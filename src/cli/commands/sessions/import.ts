@@ -1,4 +1,4 @@
-// Makes chats of ours out of sessions of other agent CLIs, and says what could not be carried over.
+// `sessions import`: imports sessions of other agent CLIs as chats, and reports what could not be carried over.
 import { statSync } from "node:fs";
 import { UserError } from "../../../protocol/error-codes.ts";
 import {
@@ -47,7 +47,7 @@ function usage(name: string): UserError {
   );
 }
 
-/** One that cannot be read must not keep the others out. */
+/** Reports a session that cannot be read instead of throwing, so that the others are still imported. */
 function importOne(invocation: Invocation, session: ListedSession): ImportReport {
   try {
     return importFile(session, contextOf(invocation));
@@ -79,14 +79,14 @@ function reportText(report: ImportReport, { name }: Invocation): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Most sessions that are opened to see what they are about. */
-const mostShown = 50;
-const mostBytes = 8 << 20;
+/** The most sessions that the text output opens and lists; JSON has all. */
+const maxShown = 50;
+const maxBytes = 8 << 20;
 
-/** Nothing is imported: what could be, newest first. */
+/** Lists what could be imported, newest first, without importing it. */
 async function list(invocation: Invocation, sessions: readonly ListedSession[], isJson: boolean): Promise<number> {
   const { configDir, workspace } = contextOf(invocation);
-  const shown = (isJson ? sessions : sessions.slice(0, mostShown)).map((session) => {
+  const shown = (isJson ? sessions : sessions.slice(0, maxShown)).map((session) => {
     const facts = isLarge(session.path) ? undefined : tryReading(session);
     return {
       tool: session.tool,
@@ -115,7 +115,7 @@ async function list(invocation: Invocation, sessions: readonly ListedSession[], 
 }
 
 function isLarge(path: string): boolean {
-  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > mostBytes;
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > maxBytes;
 }
 
 function tryReading(session: ListedSession) {

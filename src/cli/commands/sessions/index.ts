@@ -11,10 +11,10 @@ export const listFlags = [
   textOrJson,
 ];
 
-/** What it may be is checked later: each takes its own. */
+/** Accepts any value, because each subcommand checks its own formats. */
 export const anyFormat = flag("Output", "--format <format>", "Output format: text, json, …");
 
-/** Also a command of its own. */
+/** Also available as a top-level command. */
 export const exportCommand: InnerCommand = {
   name: "export",
   summary: "Export a chat as Markdown, JSON, stream-json, HTML, ATIF or a recording",
@@ -94,13 +94,18 @@ export const sessionCommands: readonly InnerCommand[] = [
       flag("Sessions", "--to <turn>", "Rewind to before this turn (default: the last one)"),
       flag("Sessions", "--conversation-only", "Rewind the conversation, but not the files"),
       flag("Sessions", "--files-only", "Rewind the files, but not the conversation"),
+      flag("Sessions", "--file <path>", "Rewind this file, and nothing else"),
       flag("Sessions", "--dry-run", "Only show what would be undone"),
       flag("Sessions", "--undo", "Restore the files to their state before the last rewind"),
       yes,
     ],
     uses: ["force", "workspace"],
     meanings: { force: "Same as --yes" },
-    examples: ["sessions rewind 0bae --dry-run", "sessions rewind 0bae --to 3"],
+    examples: [
+      "sessions rewind 0bae --dry-run",
+      "sessions rewind 0bae --to 3",
+      "sessions rewind 0bae --to 1 --file src/index.ts",
+    ],
     load: async () => (await import("./rewind.ts")).rewindSession,
   },
   {

@@ -1,4 +1,4 @@
-// A new chat: empty, or a copy of another. Prints its id and nothing else: programs want to know it before they send a prompt.
+// Creates a chat, empty or as a copy of another, and prints only its id, for programs that need it before they send a prompt.
 import { UserError } from "../../../protocol/error-codes.ts";
 import { forkChat } from "../../../store/chats/fork-chat.ts";
 import { createChat } from "../../../store/chats/open-chat.ts";

@@ -1,4 +1,4 @@
-// Deletes chats that nobody used for a long time. What would go can be seen first.
+// `sessions prune`: deletes chats that have not been used for a long time. `--dry-run` only lists them.
 import { UserError } from "../../../protocol/error-codes.ts";
 import { withSubagents } from "../../../run/delete-chats.ts";
 import { chatsToPrune, dayMs, pruneChats } from "../../../run/prune-chats.ts";

@@ -1,4 +1,4 @@
-// Gives a chat another title.
+// `sessions rename`: changes the title of a chat.
 import { UserError } from "../../../protocol/error-codes.ts";
 import { openChat } from "../../../store/chats/open-chat.ts";
 import { collapsed } from "../../../text/one-line.ts";

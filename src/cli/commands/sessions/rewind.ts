@@ -1,4 +1,5 @@
-// Takes a chat and the files of its workspace back to the moment before a turn.
+// `sessions rewind`: restores a chat and the files of its workspace to the state before a turn.
+import { resolve } from "node:path";
 import type { LeftPath, RestoreStep } from "../../../agent/snapshots/plan.ts";
 import { openRewind, type RestoreResult, type Rewind } from "../../../agent/snapshots/rewind.ts";
 import { shownPath } from "../../../policy/paths.ts";
@@ -15,7 +16,7 @@ import { answer } from "../answer.ts";
 import { printableLine } from "./chat-lines.ts";
 import { chatOf, contextOf, type SessionsContext } from "./context.ts";
 
-/** What is taken back, by the flags. */
+/** What to restore, from the flags. */
 type RewindOptions = {
   files: boolean;
   conversation: boolean;
@@ -23,6 +24,8 @@ type RewindOptions = {
   undo: boolean;
   sure: boolean;
   to?: number;
+  /** The only file to restore. */
+  file?: string;
 };
 
 type RewoundChat = Pick<ChatWriter, "metadata" | "state" | "saveState" | "turn" | "rewindTo" | "close">;
@@ -35,7 +38,7 @@ type RewindTask = {
   rewind: Rewind;
 };
 
-const mostShown = 20;
+const maxShown = 20;
 
 export async function rewindSession(invocation: Invocation, words: readonly string[]): Promise<number> {
   const options = rewindOptions(invocation);
@@ -53,7 +56,7 @@ export async function rewindSession(invocation: Invocation, words: readonly stri
   }
 }
 
-/** For what is only shown: opening a chat to write would already leave traces in it. */
+/** Opens a chat for a dry run without writing, since opening it for writing would already change it. */
 function onlyLooked(folder: string): RewoundChat {
   const refuse = () => {
     throw new Error("nothing is written in a dry run");
@@ -64,7 +67,8 @@ function onlyLooked(folder: string): RewoundChat {
 async function rewindTo(task: RewindTask, turn: ChatTurn): Promise<number> {
   const { options, chat, turns, rewind, invocation } = task;
   const named = `turn ${turn.number} “${cut(printableLine(turn.prompt), 50)}”`;
-  const planned = options.files ? await rewind.restore(turn.number, { dryRun: true }) : nothing;
+  const which = options.file === undefined ? {} : { file: resolve(chat.metadata.workspace ?? "/", options.file) };
+  const planned = options.files ? await rewind.restore(turn.number, { ...which, dryRun: true }) : nothing;
   const gaps = options.files ? rewind.gaps(turn.number) : [];
   for (const gap of gaps) writeStderr(`Warning: the files were not saved in turn ${gap.turn}: ${gap.why}\n`);
   const going = turns.length - turn.number + 1;
@@ -75,7 +79,7 @@ async function rewindTo(task: RewindTask, turn: ChatTurn): Promise<number> {
   if (!(await isSure(task, planned, `Rewind to before ${named}, undoing ${what}?`)))
     return answer("Nothing was changed.\n");
 
-  const done = options.files ? await rewind.restore(turn.number) : nothing;
+  const done = options.files ? await rewind.restore(turn.number, which) : nothing;
   const report = options.files ? reportOf(done, task) : "";
   const undo =
     done.steps.length > 0
@@ -114,6 +118,12 @@ const nothing: RestoreResult = { steps: [], left: [], failed: [] };
 function rewindOptions({ line: { flags }, name }: Invocation): RewindOptions {
   const [only, filesOnly, undo] = ["conversation-only", "files-only", "undo"].map((flag) => flags.has(flag));
   const to = flagText(flags, "to");
+  const file = flagText(flags, "file");
+  if (file !== undefined && (only || undo))
+    throw new UserError(
+      "USAGE",
+      `--file takes one file back, so it goes with neither --conversation-only nor --undo. Type: ${name} help sessions rewind`,
+    );
   if ([only, filesOnly, undo].filter(Boolean).length > 1 || (undo && to !== undefined)) {
     throw new UserError(
       "USAGE",
@@ -124,15 +134,16 @@ function rewindOptions({ line: { flags }, name }: Invocation): RewindOptions {
     throw new UserError("USAGE", `--to '${to}' is not a turn number. Example: --to 3`);
   return {
     files: !only,
-    conversation: !filesOnly && !undo,
+    conversation: !filesOnly && !undo && file === undefined,
     dryRun: flags.has("dry-run"),
     undo: undo === true,
     sure: flags.has("yes") || flags.has("force"),
     ...(to !== undefined && { to: Number(to) }),
+    ...(file !== undefined && { file }),
   };
 }
 
-/** Files are changed only from where they lie: whoever types it sees which ones are meant. */
+/** Refuses to change files from outside their workspace, so that the user sees which ones are meant. */
 function checkWorkspace({ name }: Invocation, { metadata }: RewoundChat, { workspace }: SessionsContext): void {
   if (metadata.workspace === workspace) return;
   const there = metadata.workspace;
@@ -186,7 +197,7 @@ function countsOf(steps: readonly RestoreStep[]): string {
 
 const verbs: Record<RestoreStep["change"], string> = { write: "write", remove: "remove", make: "folder", mode: "mode" };
 
-/** What changes, and what does not though one might think so. */
+/** Lists what changes, and what stays although the user might expect otherwise. */
 function listOf({ steps, left }: Pick<RestoreResult, "steps" | "left">, { chat }: RewindTask): string {
   const workspace = chat.metadata.workspace ?? "/";
   const shown = (path: string) => visible(shownPath(path, workspace)).replaceAll("\n", "\\n");
@@ -201,8 +212,8 @@ function listOf({ steps, left }: Pick<RestoreResult, "steps" | "left">, { chat }
 }
 
 function few<Item>(items: readonly Item[], line: (item: Item) => string): string[] {
-  const more = items.length - mostShown;
-  return [...items.slice(0, mostShown).map(line), ...(more > 0 ? [`  … and ${more} more\n`] : [])];
+  const more = items.length - maxShown;
+  return [...items.slice(0, maxShown).map(line), ...(more > 0 ? [`  … and ${more} more\n`] : [])];
 }
 
 function counted(count: number, what: string): string {

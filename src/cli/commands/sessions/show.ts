@@ -1,4 +1,4 @@
-// A chat for reading: every prompt, what was done, what was answered; long texts by their beginning.
+// `sessions show`: prints a chat for reading: prompts, tool calls and answers, with long texts cut.
 import type { Message } from "../../../protocol/message.ts";
 import type { ChatRecord, ChatTurn } from "../../../store/chats/chat.ts";
 import { listChats, shownTitle } from "../../../store/chats/list-chats.ts";
@@ -25,7 +25,7 @@ export async function showSession(invocation: Invocation, words: readonly string
   return answer(`${[heading, ...blocks, ...subagentsOf(record, invocation)].join("\n\n")}\n`);
 }
 
-/** Each has a chat of its own, which can be shown as well. */
+/** Lists the subagents' chats, which can be shown as well. */
 function subagentsOf({ metadata, turns }: ChatRecord, invocation: Invocation): string[] {
   if (turns.length === 0) return [];
   const { configDir } = contextOf(invocation);
@@ -36,9 +36,9 @@ function subagentsOf({ metadata, turns }: ChatRecord, invocation: Invocation): s
 }
 
 type TurnSummary = {
-  /** One line a call: the tool, and what it was told. */
+  /** One line per call: the tool and its arguments. */
   calls: string[];
-  /** What was said after the last call. */
+  /** The text after the last call. */
   answer: string;
 };
 
@@ -83,15 +83,15 @@ function headingOf({ metadata, turns }: ChatRecord, { env }: Invocation): string
 
 const promptLines = 6;
 const answerLines = 12;
-const mostCalls = 12;
+const maxCalls = 12;
 const lineWidth = 200;
 
 function blockOf(turn: ChatTurn & TurnSummary, program: string, id: string): string {
   const number = `${turn.number}. `;
   const indent = " ".repeat(number.length);
   const prompt = beginningOf(turn.prompt, promptLines);
-  const calls = turn.calls.slice(0, mostCalls).map((call) => `· ${cut(call, lineWidth)}`);
-  if (turn.calls.length > mostCalls) calls.push(`· … and ${turn.calls.length - mostCalls} more calls`);
+  const calls = turn.calls.slice(0, maxCalls).map((call) => `· ${cut(call, lineWidth)}`);
+  if (turn.calls.length > maxCalls) calls.push(`· … and ${turn.calls.length - maxCalls} more calls`);
   const reply = turn.answer.trim() === "" ? [] : beginningOf(turn.answer, answerLines);
   const state = turn.status === "done" ? [] : [`(${turn.status})`];
   const isCut = prompt.at(-1) === "…" || reply.at(-1) === "…";

@@ -132,7 +132,7 @@ function longName({ name }: Flag): string {
   return `--${name}`;
 }
 
-/** Inside single quotes. */
+/** Makes text safe inside single quotes. */
 function escaped(text: string): string {
   return text.replaceAll("'", "’").replace(/\s+/g, " ");
 }

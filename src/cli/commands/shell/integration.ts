@@ -1,4 +1,4 @@
-// Adds a few lines of ours to the start-up file of a shell, and takes them away again. Everything else in it stays as it is.
+// Adds a marked block of lines to a shell's start-up file, and removes it again. Everything else in the file is kept.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { UserError } from "../../../protocol/error-codes.ts";
@@ -42,7 +42,7 @@ function hasBlock(text: string): boolean {
   return text.includes(begin) && text.indexOf(end) > text.indexOf(begin);
 }
 
-/** `block` in its place, or nothing, with the blank line before it. */
+/** Replaces the old block with `block`, or removes it together with the blank line before it. */
 function withoutBlock(text: string, block: string | undefined): string {
   const from = text.indexOf(begin);
   const to = text.indexOf(end) + end.length;
@@ -50,7 +50,7 @@ function withoutBlock(text: string, block: string | undefined): string {
   return text.slice(0, from).replace(/\n\n$/, "\n") + text.slice(to).replace(/^\n/, "");
 }
 
-/** Links are followed: many keep these files among their dotfiles. The first time, the file as it was is kept beside it. */
+/** Follows links, since many users keep these files with their dotfiles. Keeps a backup of the original the first time. */
 function save(file: string, before: string, after: string): string | undefined {
   try {
     mkdirSync(dirname(file), { recursive: true });
@@ -71,7 +71,7 @@ function save(file: string, before: string, after: string): string | undefined {
   }
 }
 
-/** By the word that was given, else by the shell of the user. */
+/** Chooses the file by the word that was given, else by the user's shell. */
 function startUpFile({ line, env, name }: Invocation): StartUpFile {
   const [word, second] = line.words;
   const wanted = word ?? basename(env["SHELL"] ?? "");

@@ -1,4 +1,4 @@
-// Lists, adds and removes trusted folders. A person does this, never the agent.
+// `trust`: lists, adds and removes trusted folders. Agents may not change them.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { UserError } from "../../../protocol/error-codes.ts";
@@ -41,7 +41,7 @@ export async function addTrust(invocation: Invocation, words: readonly string[])
 
 export async function removeTrust(invocation: Invocation, words: readonly string[]): Promise<number> {
   refuseAgents(invocation, "what is trusted");
-  // A folder that is gone can be forgotten as well.
+  // A folder that no longer exists can be removed too.
   const given = resolve(onePath(invocation, words));
   const folder = existsSync(given) ? realDirectory(given, "trust remove") : given;
   const changed = distrust(configDir(invocation.env), folder);

@@ -1,4 +1,4 @@
-// `worker debug`: what a worker started here would take, and what it lacks. Exit 0 iff it could carry out a run.
+// `worker debug`: shows which runs a worker started here would take, and what it lacks. Exits 0 iff it could execute a run.
 import { mkdirSync, statfsSync } from "node:fs";
 import { vendors } from "../../../model/catalog.ts";
 import { probeNats } from "../../../net/probe-nats.ts";
@@ -10,7 +10,7 @@ import { type Finding, tellFindings } from "../doctor/index.ts";
 import { fleetUrl, withFleet } from "../runs/context.ts";
 import { type WorkerSettings, workerSettings } from "./settings.ts";
 
-/** Below this a workspace may not fit. */
+/** With less free space a workspace may not fit. */
 const leastFree = 1024 ** 3;
 
 export function debugWorker(invocation: Invocation): Promise<number> {
@@ -41,7 +41,7 @@ function shownLabels(labels: Readonly<Record<string, string>>): string {
   return shown.length === 0 ? "" : `, ${shown.join(", ")}`;
 }
 
-/** Hop by hop, and then as a worker would. */
+/** Checks the connection hop by hop, and then connects as a worker would. */
 async function checkFleet(invocation: Invocation): Promise<Finding[]> {
   const url = fleetUrl(invocation);
   const found: Finding[] = [];
@@ -67,7 +67,7 @@ const advice = {
   server: "a NATS server with JetStream is needed: nats-server -js",
 } as const;
 
-/** Their names alone. */
+/** Lists the keys by name only. */
 function checkKeys(configDir: string, env: NodeJS.ProcessEnv): Finding {
   const variables = new Set(["CURSOR_API_KEY", ...vendors.flatMap(({ keyVariables }) => keyVariables)]);
   const found = [
@@ -82,7 +82,7 @@ function checkKeys(configDir: string, env: NodeJS.ProcessEnv): Finding {
   };
 }
 
-/** Most workspaces come from git, and what changed is told by it. */
+/** Makes missing git a problem, since most workspaces come from git and changes are found with it. */
 function gitIsNeeded(finding: Finding): Finding {
   if (!finding.message.startsWith("git was not found")) return finding;
   return { ...finding, level: "problem", message: "git was not found: workspaces cannot be made." };

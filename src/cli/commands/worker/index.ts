@@ -1,4 +1,4 @@
-// The table of `worker` commands, spelled as the original's. Read by the parser at every start, so nothing heavy is here.
+// The table of `worker` commands, with the original's names. The parser reads it at every start, so it imports nothing heavy.
 import { flag } from "../../flags.ts";
 import type { InnerCommand } from "../inner-command.ts";
 

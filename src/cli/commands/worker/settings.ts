@@ -1,4 +1,4 @@
-// What the flags of a worker say.
+// Parses the flags of a worker.
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { UserError } from "../../../protocol/error-codes.ts";
@@ -24,7 +24,7 @@ export type WorkerSettings = {
 const usualCache = { gigabytes: 20, days: 30 };
 const dayMs = 24 * 3_600_000;
 
-const mostConcurrency = 256;
+const maxConcurrency = 256;
 
 export function workerSettings({ line: { flags }, env }: Invocation): WorkerSettings {
   const pool = flagText(flags, "pool");
@@ -42,7 +42,7 @@ export function workerSettings({ line: { flags }, env }: Invocation): WorkerSett
     labels: labelsOf(flagList(flags, "label")) ?? {},
     concurrency: concurrencyOf(flagText(flags, "concurrency")),
     singleUse: flags.has("single-use"),
-    // 0 is never, as with the original.
+    // 0 means never, as in the original.
     ...(idle && { idleMs: idle }),
     graceMs: seconds(flagText(flags, "grace"), "--grace") ?? 25_000,
     ...(lease && { leaseMs: lease }),
@@ -61,8 +61,8 @@ export function dataDirOf(given: string | undefined, env: NodeJS.ProcessEnv): st
 }
 
 function concurrencyOf(text = "1"): number {
-  if (/^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= mostConcurrency) return Number(text);
-  throw wrong("--concurrency", text, `a number from 1 to ${mostConcurrency}`);
+  if (/^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= maxConcurrency) return Number(text);
+  throw wrong("--concurrency", text, `a number from 1 to ${maxConcurrency}`);
 }
 
 function seconds(text: string | undefined, flag: string): number | undefined {

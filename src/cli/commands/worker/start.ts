@@ -1,26 +1,26 @@
-// `worker start`: carries out runs of a fleet on this machine, until it is told to leave. It has no terminal; what a run has to
-// say goes into the log of the run.
+// `worker start`: executes runs of a fleet on this machine until it is told to stop. It has no terminal; the output of a run
+// goes into the run's log.
 import { setFlagsFromString } from "node:v8";
 import { exitCodeOf, UserError } from "../../../protocol/error-codes.ts";
 import type { Fleet, RunEnd } from "../../../serve/fleet.ts";
 import { leaseMs, leaseOf, startHostsUnserved } from "../../../serve/launcher.ts";
 import { work } from "../../../serve/worker/loop.ts";
 import { listenForManagement, managementAddress } from "../../../serve/worker/management.ts";
-import type { Premises } from "../../../serve/worker/prepare-run.ts";
+import type { WorkerPlace } from "../../../serve/worker/prepare-run.ts";
 import { cacheIn, sweepFolders } from "../../../serve/worker/run-folders.ts";
 import { WorkerStats } from "../../../serve/worker/stats.ts";
 import { trimRepositories } from "../../../worktrees/kept-repositories.ts";
 import { flagText } from "../../flags.ts";
 import { endSoon } from "../../fleet-watch.ts";
 import type { Invocation } from "../../main.ts";
-import { watchForTheEnd } from "../../shutdown.ts";
+import { handleShutdown } from "../../shutdown.ts";
 import { writeStderr } from "../../stdout.ts";
 import { refuseAgents } from "../refuse-agents.ts";
 import { launchOf, withFleet } from "../runs/context.ts";
 import { type WorkerSettings, workerSettings } from "./settings.ts";
 
 export async function startWorker(invocation: Invocation): Promise<number> {
-  // Most of the time it waits: room for young objects is not worth keeping meanwhile.
+  // A worker mostly waits, so do not keep a large young generation.
   setFlagsFromString("--semi-space-growth-factor=1");
   const { flags } = invocation.line;
   const settings = workerSettings(invocation);
@@ -37,13 +37,13 @@ export async function startWorker(invocation: Invocation): Promise<number> {
   );
 }
 
-function premisesOf({ dataDir, keepFailed, cacheLimits }: WorkerSettings, invocation: Invocation): Premises {
+function premisesOf({ dataDir, keepFailed, cacheLimits }: WorkerSettings, invocation: Invocation): WorkerPlace {
   const { configDir, env } = launchOf(invocation);
   return { configDir, disk: { dataDir, env, keepFailed, cacheLimits } };
 }
 
-/** Absent where the owner of this machine has switched it off: then runs need none. */
-async function sandboxHere(invocation: Invocation): Promise<Pick<Premises, "sandbox">> {
+/** Empty if the owner of this machine has disabled the sandbox: then runs need none. */
+async function sandboxHere(invocation: Invocation): Promise<Pick<WorkerPlace, "sandbox">> {
   const [{ sandboxState }, { contextOf }] = await Promise.all([
     import("../doctor/sandbox-state.ts"),
     import("../doctor/context.ts"),
@@ -55,10 +55,10 @@ async function sandboxHere(invocation: Invocation): Promise<Pick<Premises, "sand
 
 type Working = {
   settings: WorkerSettings;
-  premises: Premises;
+  premises: WorkerPlace;
   management: { host: string; port: number } | undefined;
   invocation: Invocation;
-  /** The fleet could not be reached for too long. */
+  /** Aborted when the fleet was unreachable for too long. */
   gone: AbortSignal;
 };
 
@@ -69,7 +69,7 @@ async function workUntilToldToLeave(
   const { name, pool = "default", concurrency, singleUse } = settings;
   const stats = new WorkerStats({ name, pool, version: invocation.version, concurrency });
   const say = (line: string) => writeStderr(`${new Date().toISOString()} ${line}\n`);
-  await fleet.waiting(); // a fleet that cannot be asked is told now
+  await fleet.waiting(); // fail now if the fleet cannot be reached
   const listening = management && (await listenForManagement(management, stats));
   const signals = watchSignals(say, { gone, isStuck: () => !stats.isReached || stats.running === 0 });
   await tidyUp(settings, premises, say);
@@ -100,12 +100,12 @@ async function workUntilToldToLeave(
   }
 }
 
-/** Logs of runs are kept so long. */
+/** How long the logs of runs are kept. */
 const keptMs = 30 * 24 * 3_600_000;
 const pruneMs = 3_600_000;
 const presentMs = 15_000;
 
-/** Says that this worker is there, and removes what is not kept any longer. Another one will, where that fails. */
+/** Announces this worker to the fleet, and prunes expired runs. A failure is ignored, because another worker will do it. */
 function keepUp(fleet: Fleet, stats: WorkerStats): NodeJS.Timeout[] {
   const present = () => void fleet.present?.({ ...stats.facts, running: stats.running }).catch(() => {});
   const prune = () => void fleet.prune(Date.now() - keptMs).catch(() => {});
@@ -115,10 +115,10 @@ function keepUp(fleet: Fleet, stats: WorkerStats): NodeJS.Timeout[] {
   );
 }
 
-/** What killed workers left, and repositories that are not kept any longer. */
+/** Removes what killed workers left behind, and expired repositories from the cache. */
 async function tidyUp(
   { dataDir, cacheLimits }: WorkerSettings,
-  { configDir }: Premises,
+  { configDir }: WorkerPlace,
   say: (line: string) => void,
 ): Promise<void> {
   const swept = sweepFolders(dataDir, configDir);
@@ -128,13 +128,13 @@ async function tidyUp(
   if (removed > 0) say(`removed ${removed} kept ${removed === 1 ? "repository" : "repositories"}, ${size}`);
 }
 
-/** Nothing that is started from here may speak to the fleet: an agent could start runs and answer questions. */
+/** Removes the fleet's address from the environment: an agent that knew it could start runs and answer questions. */
 function forgetFleet(env: NodeJS.ProcessEnv): void {
   for (const each of [env, process.env])
     for (const name of Object.keys(each)) if (name.startsWith("COURSER_FLEET")) delete each[name];
 }
 
-/** A run that failed makes a worker of one run fail, with the code that the run would have had. */
+/** A worker for a single run fails if the run failed, with the exit code that the run would have had. */
 function exitOf({ outcome, code = "INTERNAL" }: RunEnd): number {
   if (outcome === "finished") return 0;
   return exitCodeOf(code as Parameters<typeof exitCodeOf>[0]) || 1;
@@ -143,8 +143,8 @@ function exitOf({ outcome, code = "INTERNAL" }: RunEnd): number {
 type SignalOptions = { gone: AbortSignal; isStuck(): boolean };
 
 /**
- * The first signal drains, the second ends what runs. What stalls then is cut. With a fleet that cannot be reached there is nobody to wait
- * for, and what runs is ended at once.
+ * The first signal drains, the second ends the current runs. What still stalls is killed. If the fleet cannot be reached, the
+ * runs are ended at once.
  */
 function watchSignals(
   say: (line: string) => void,
@@ -155,7 +155,7 @@ function watchSignals(
   const told = (name: string) => {
     if (drain.signal.aborted) {
       say(`${name} again: ending what runs`);
-      setTimeout(() => process.exit(exitCodeOf("TERMINATED")), mostEndMs).unref();
+      setTimeout(() => process.exit(exitCodeOf("TERMINATED")), maxEndMs).unref();
       end.abort();
     } else if (isStuck()) {
       endSoon("TERMINATED");
@@ -171,16 +171,16 @@ function watchSignals(
   return { drain: drain.signal, end: end.signal };
 }
 
-const mostEndMs = 12_000;
+const maxEndMs = 12_000;
 
-/** The host of a run that was taken for it, as the service starts it. */
+/** Hosts one run whose lease is already taken, as the service starts it. */
 async function hostOne(fleet: Fleet, given: string, settings: WorkerSettings, invocation: Invocation): Promise<number> {
   const lease = leaseOf(given);
   if (!lease) throw new UserError("USAGE", `--lease '${given}' is not a lease.`);
   const launch = launchOf(invocation);
   const { hostRun } = await import("../../../serve/host-run.ts");
   const abort = new AbortController();
-  const watch = watchForTheEnd(abort, { env: invocation.env });
+  const watch = handleShutdown(abort, { env: invocation.env });
   try {
     const premises = premisesOf(settings, invocation);
     await hostRun(fleet, lease, { ...premises, program: launch.program, signal: abort.signal });

@@ -1,4 +1,4 @@
-// Which worktrees a command means: those of the repository it is called in, of a worktree's own repository, or all.
+// Selects the worktrees that a command refers to: those of the current repository, of a worktree's own repository, or all.
 import { UserError } from "../../../protocol/error-codes.ts";
 import { realDirectory } from "../../../run/real-directory.ts";
 import { configDir } from "../../../store/config-dir.ts";
@@ -10,7 +10,7 @@ import type { Invocation } from "../../main.ts";
 
 export type WorktreesContext = {
   worktrees: Worktree[];
-  /** The checkout that they were made from; absent outside of a repository. */
+  /** The checkout that they were made from. Absent outside a repository. */
   source?: string;
   call: GitCall;
 };

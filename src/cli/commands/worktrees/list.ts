@@ -1,4 +1,4 @@
-// `worktrees list`: the worktrees, and what was done in each.
+// `worktrees list`: prints the worktrees and the state of each.
 import { existsSync } from "node:fs";
 import { changesBetween, treeOf } from "../../../worktrees/changes.ts";
 import { type GitCall, git } from "../../../worktrees/git.ts";

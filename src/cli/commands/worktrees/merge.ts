@@ -1,4 +1,4 @@
-// `worktrees merge`: shows what will be taken over, asks, and does it as a whole or not at all.
+// `worktrees merge`: shows the changes, asks, and merges all of them or none.
 import { diffText } from "../../../worktrees/changes.ts";
 import { mergeAsBranch, planMerge } from "../../../worktrees/merge.ts";
 import { flagText } from "../../flags.ts";

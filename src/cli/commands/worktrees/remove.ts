@@ -1,4 +1,4 @@
-// `worktrees remove`: deletes worktrees. What was done and not merged is named first.
+// `worktrees remove`: deletes worktrees. Lists unmerged work first.
 import { existsSync } from "node:fs";
 import { changesBetween, treeOf } from "../../../worktrees/changes.ts";
 import { type GitCall, tryGit } from "../../../worktrees/git.ts";
@@ -12,7 +12,7 @@ import { named, worktreesOf } from "./context.ts";
 export async function removeCommand(invocation: Invocation, words: readonly string[]): Promise<number> {
   const { flags } = invocation.line;
   const context = await worktreesOf(invocation);
-  // All are looked up before the first is touched: a wrong name removes nothing.
+  // Look up all names first, so that a wrong one removes nothing.
   const worktrees = [...new Set(words)].map((word) => named(word, context, invocation.name));
   const lost: string[] = [];
   for (const worktree of worktrees) lost.push(...(await unmerged(worktree, context.call)));
@@ -26,7 +26,7 @@ export async function removeCommand(invocation: Invocation, words: readonly stri
   return answer(worktrees.map(({ name, path }) => `✓ Removed ${name} (${path})\n`).join(""));
 }
 
-/** What would be lost, in words. */
+/** Describes the work that would be lost. */
 async function unmerged(worktree: Worktree, call: GitCall): Promise<string[]> {
   const { name, path, base, merged } = worktree;
   if (!existsSync(path)) return [];

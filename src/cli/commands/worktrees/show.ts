@@ -1,4 +1,4 @@
-// `worktrees show`: what was done in a worktree, as a diff.
+// `worktrees show`: prints the changes in a worktree as a diff.
 import { diffText, treeOf } from "../../../worktrees/changes.ts";
 import type { Invocation } from "../../main.ts";
 import { answer } from "../answer.ts";

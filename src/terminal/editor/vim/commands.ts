@@ -1,4 +1,4 @@
-// Commands of normal mode that are not an operator with a motion.
+// Normal mode commands that are not an operator with a motion.
 import { firstChange, moveTo, redo, replace, type TextBuffer, undo } from "../buffer.ts";
 import { nextGrapheme } from "../graphemes.ts";
 import { firstNonBlank, lineEnd, lineStart } from "../moves.ts";
@@ -7,7 +7,7 @@ import { enterInsert, settleNormal, type Work, withBuffer } from "./state.ts";
 import { isLineEnd } from "./words.ts";
 
 type CommandInput = { count: number; hasCount: boolean; argument: string };
-/** None: it cannot be done here. */
+/** Returns undefined if the command does not apply here. */
 type Simple = (work: Work, input: CommandInput) => Work | undefined;
 
 export const simpleCommands: Record<string, Simple> = {
@@ -63,7 +63,7 @@ function put(work: Work, start: number, end: number, text: string): Work {
   return withBuffer(work, replace(work.buffer, { start, end, text, group: work.vim.group }));
 }
 
-/** So many characters on; none where the line has fewer. */
+/** Moves `count` characters forward; returns undefined if the line has fewer. */
 function forward(text: string, from: number, count: number): number | undefined {
   let at = from;
   for (let left = count; left > 0; left--) {
@@ -73,12 +73,12 @@ function forward(text: string, from: number, count: number): number | undefined 
   return at;
 }
 
-/** With `spaced`: indents go, and a blank comes between, unless there is one or a bracket closes. */
+/** Joins lines. With `spaced`, removes indents and inserts a blank, unless there is one already or the next line starts with `)`. */
 export function joined(work: Work, count: number, spaced: boolean): Work | undefined {
   const { text, cursor } = work.buffer;
   const start = lineStart(text, cursor);
   const lines = text.slice(start).split("\n", count);
-  // One line more than there is: only a count that was meant for more is cut down.
+  // Fail on the last line, as vim does; a count above 2 is reduced to the lines there are.
   if (lines.length < 2 || (lines.length < count && count <= 2)) return undefined;
   let line = lines[0]!;
   let column = line.length;
@@ -111,7 +111,10 @@ function pasted(work: Work, count: number, where: "before" | "after"): Work | un
   );
 }
 
-/** The cursor goes back to where it was before the change, if that is on the first line of it or above; else to that line. */
+/**
+ * Undoes or redoes. The cursor returns to where it was before the change if that is on the first changed line or the one above,
+ * else it goes to the first changed line.
+ */
 function backOrForth(buffer: TextBuffer, count: number, direction: "undo" | "redo"): TextBuffer {
   let current = buffer;
   for (let left = count; left > 0; left--) {

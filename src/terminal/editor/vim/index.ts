@@ -1,4 +1,4 @@
-// Vim: keys of normal, visual and replace mode on the buffer. Insert mode is the editor itself.
+// Vim: handles keys of normal, visual and replace mode. Insert mode is the editor itself.
 import type { Key } from "../../key.ts";
 import { moveTo, replace, type TextBuffer } from "../buffer.ts";
 import { nextGrapheme, previousGrapheme } from "../graphemes.ts";
@@ -15,7 +15,7 @@ import { isLineEnd } from "./words.ts";
 export { newVim, settleNormal, type Vim } from "./state.ts";
 export { visualSelection } from "./visual.ts";
 
-/** Keys with a name that are a letter to vim. */
+/** Named keys that are equivalent to a letter in vim. */
 const letterOf: Record<string, string> = {
   left: "h",
   right: "l",
@@ -27,7 +27,7 @@ const letterOf: Record<string, string> = {
   "ctrl+r": "ctrl+r",
 };
 
-/** None: the key means nothing here, and is left to others. */
+/** Returns undefined if vim does not handle the key, which is then left to the caller. */
 export function pressVim(vim: Vim, buffer: TextBuffer, key: Key & { type: "key" }): Work | undefined {
   if (vim.mode === "replace") return pressReplace({ vim, buffer }, key);
   const isVisual = vim.mode !== "normal";
@@ -41,13 +41,13 @@ export function pressVim(vim: Vim, buffer: TextBuffer, key: Key & { type: "key" 
     key.text ?? letterOf[key.name] ?? arrows[key.name] ?? (takesAny && key.name === "enter" ? "\n" : undefined);
   if (letter === undefined)
     return vim.keys.length > 0 && key.name !== "enter" ? { vim: { ...vim, keys: [] }, buffer } : undefined;
-  // Nothing to do again: the app may want it.
+  // With nothing to redo, leave Ctrl+R to the app.
   if (letter === "ctrl+r" && vim.keys.length === 0 && (isVisual || buffer.undone.length === 0)) return undefined;
   const keys = [...vim.keys, letter];
   const command = parse(keys, { isVisual });
   if (command === "more") return { vim: { ...vim, keys }, buffer };
   if (command === "none") return { vim: { ...vim, keys: [] }, buffer };
-  // Remembered for ; and , also where it is not found.
+  // Remember the search for `;` and `,`, even if it fails.
   const find = isFind(command) ? { find: { key: command.motion, character: command.argument } } : {};
   const ready: Work = { vim: { ...vim, ...find, keys: [] }, buffer };
   const started: Work = {
@@ -80,7 +80,7 @@ function inNormal(work: Work, command: Command): Work | undefined {
   const isChange = command.operator
     ? command.operator !== "y"
     : command.key !== undefined && !/^(u|ctrl\+r)$/.test(command.key);
-  // An empty register changes nothing, and is still what `.` does again.
+  // Pasting an empty register changes nothing, but `.` still repeats it.
   const ended = next ?? (command.key === "p" || command.key === "P" ? work : undefined);
   return ended && isChange ? { ...ended, vim: { ...ended.vim, change: { command } } } : ended;
 }
@@ -133,7 +133,7 @@ function objectRange({ buffer }: Work, { object, count = 1, operator = "" }: Com
   return !range || range.linewise ? range : exclusiveRange(buffer.text, range, operator);
 }
 
-/** This line and those below it; none where there are not so many. */
+/** The range of `count` lines from the current one; undefined if there are fewer. */
 function lines({ buffer: { text, cursor } }: Work, count: number): Range | undefined {
   let end = lineEnd(text, cursor);
   for (let left = count - 1; left > 0; left--) {
@@ -173,7 +173,7 @@ function inVisual(work: Work, command: Command): Work | undefined {
   }
   const next = runVisual(work, command, range);
   if (!next) return undefined;
-  // A yank changes nothing, and what was exchanged is another text already.
+  // `.` repeats neither a yank, which changes nothing, nor a paste over a selection, which has replaced the register.
   const isOnce = command.operator === "y" || /^[YpP]$/.test(command.key ?? "");
   return afterVisual(next, isOnce ? undefined : { command, extent: extentOf(buffer.text, range) });
 }
@@ -191,7 +191,7 @@ function withoutAnchor({ anchor: _, ...vim }: Vim): Vim {
   return vim;
 }
 
-/** `.`: the last change once more, with what was typed after it. A count takes the place of the old one. */
+/** `.` repeats the last change, including the text typed after it. A count replaces the original one. */
 function again(work: Work, count: number | undefined): Work | undefined {
   const { change } = work.vim;
   if (!change) return undefined;
@@ -214,7 +214,7 @@ function typeAgain(work: Work, typed: string): Work {
   return leaveInsert(next.vim, next.buffer);
 }
 
-/** Escape in insert and replace mode. A count has what was typed once, so often. */
+/** Handles Escape in insert and replace mode. With a count, repeats the typed text. */
 export function leaveInsert(vim: Vim, buffer: TextBuffer): Work {
   const { inserting, overwritten: _, ...rest } = vim;
   const typed = inserting ? typedSince(inserting, buffer) : "";
@@ -232,7 +232,7 @@ export function leaveInsert(vim: Vim, buffer: TextBuffer): Work {
   return { vim: { ...rest, ...change, mode: "normal", keys: [] }, buffer: moveTo(current, back) };
 }
 
-/** What was typed in one go; nothing where the cursor was taken elsewhere in between. */
+/** The text typed since insert mode began, or nothing if the cursor was moved in between. */
 function typedSince({ text: before, at }: NonNullable<Vim["inserting"]>, { text, cursor }: TextBuffer): string {
   const isInsert = text.length - cursor === before.length - at && text.startsWith(before.slice(0, at));
   const isReplace = text.startsWith(before.slice(0, at)) && cursor >= at && text.length - cursor <= before.length - at;
@@ -265,7 +265,7 @@ function restore({ vim, buffer }: Work): Work {
   };
 }
 
-/** What is shown beside the text: the mode, and the keys of a command that is not whole. */
+/** Returns the status shown beside the text: the mode, and the keys of an unfinished command. */
 export function vimStatus({ mode, keys }: Vim): string {
   return keys.length === 0 ? mode : `${mode} ${keys.join("")}`;
 }

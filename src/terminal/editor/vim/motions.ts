@@ -1,9 +1,9 @@
-// Motions: a table of where each one leads, and what an operator would take with it.
+// Motions: a table of where each motion leads and what range an operator takes with it.
 import { graphemesOf, nextGrapheme, previousGrapheme } from "../graphemes.ts";
 import { firstNonBlank, lineEnd, lineStart } from "../moves.ts";
 import { isEmptyLine, isLineEnd, wordBack, wordEnd, wordEndBack, wordForward } from "./words.ts";
 
-/** The last search for a character in a line. */
+/** The last character search in a line. */
 export type Find = { key: "f" | "F" | "t" | "T"; character: string };
 
 export type MotionInput = {
@@ -11,7 +11,7 @@ export type MotionInput = {
   at: number;
   count: number;
   hasCount: boolean;
-  /** What `f` and its kin look for. */
+  /** The character that `f`, `F`, `t` or `T` searches for. */
   argument: string;
   operator: string | undefined;
   find: Find | undefined;
@@ -21,7 +21,7 @@ export type MotionInput = {
 
 export type Reach = { at: number; kind: "exclusive" | "inclusive" | "linewise"; goal?: number };
 
-/** None: it cannot be done here, and neither can what was to be done with it. */
+/** Returns undefined if the motion fails, which cancels its operator too. */
 type Motion = (input: MotionInput) => Reach | undefined;
 
 const exclusive =
@@ -32,7 +32,7 @@ const inclusive =
   (go: (input: MotionInput) => number): Motion =>
   (input) => ({ at: go(input), kind: "inclusive" });
 
-/** So many words back, or to the beginning; from there, nowhere. */
+/** Moves `count` words back, or to the beginning of the text; fails if already there. */
 const back =
   (go: (text: string, at: number, count: number) => number, kind: Reach["kind"]): Motion =>
   ({ text, at, count }) =>
@@ -42,7 +42,7 @@ const words =
   (big: boolean): Motion =>
   (input) => {
     const { text, at, count, operator } = input;
-    // `cw` leaves the blanks after the word, as `ce`, but stays on a word of one letter.
+    // `cw` acts like `ce` and leaves the blanks after the word, but stays on a word of one letter.
     if (operator === "c" && !isLineEnd(text, at) && !/[ \t]/.test(text[at]!))
       return { at: onCharacter(text, wordEnd(text, at, count, { big, stay: true })), kind: "inclusive" };
     return {
@@ -105,7 +105,7 @@ function sideways({ text, at, count, operator }: MotionInput, by: 1 | -1): Reach
     if (by < 0 && (target === 0 || text[target - 1] === "\n")) break;
     if (by > 0 && isLineEnd(text, target)) break;
     const next = by < 0 ? previousGrapheme(text, target) : nextGrapheme(text, target);
-    // Without an operator the cursor stays on the line's last character.
+    // Without an operator the cursor stays on the last character of the line.
     if (by > 0 && operator === undefined && isLineEnd(text, next)) break;
     target = next;
   }
@@ -140,7 +140,7 @@ function percent({ text, count }: MotionInput): Reach | undefined {
   return toLine(text, Math.floor((count * text.split("\n").length + 99) / 100));
 }
 
-/** The beginning of a line further down. The last one will do, if it is another. */
+/** The start of the line `by` lines below, or of the last line if that is a different one. */
 function lineBelow(text: string, at: number, by: number): number | undefined {
   let line = lineStart(text, at);
   for (let left = by; left > 0; left--) {
@@ -160,7 +160,7 @@ function lineAbove(text: string, at: number, by: number): number | undefined {
   return line;
 }
 
-/** Counted in graphemes: every line of a prompt has the same idea of it. */
+/** Counts columns in graphemes, so that a column means the same on every line of a prompt. */
 function columnOf(text: string, at: number): number {
   let column = 0;
   for (const _ of graphemesOf(text.slice(lineStart(text, at), at))) column++;
@@ -174,13 +174,13 @@ function atColumn(text: string, line: number, column: number): number {
   return Math.min(at, last);
 }
 
-/** The last character of a line; the line's end where it is empty. */
+/** The last character of the line, or the end of an empty line. */
 export function lastCharacter(text: string, at: number): number {
   const end = lineEnd(text, at);
   return isEmptyLine(text, end) ? end : previousGrapheme(text, end);
 }
 
-/** Not behind the last character of a line. */
+/** Moves from after the last character of a line onto it. */
 export function onCharacter(text: string, at: number): number {
   return isLineEnd(text, at) ? lastCharacter(text, at) : at;
 }
@@ -191,7 +191,7 @@ function search(input: MotionInput, find: Find, { isRepeat = false } = {}): Reac
   const isTill = find.key === "t" || find.key === "T";
   const [start, end] = [lineStart(text, input.at), lineEnd(text, input.at)];
   let { at } = input;
-  // Right before what was looked for, a repeated `t` would stay where it is.
+  // Directly before its target, a repeated `t` would not move.
   let mayStop = !(isRepeat && isTill && count === 1);
   for (let left = count; left > 0; left--) {
     while (true) {
@@ -211,7 +211,7 @@ function repeatSearch(input: MotionInput, turn: (key: Find["key"]) => Find["key"
   return search(input, { ...input.find, key: turn(input.find.key) }, { isRepeat: true });
 }
 
-/** To the next empty line after one that is not; the last character where there is none. */
+/** Moves to the next empty line after a non-empty one, or to the last character if there is none. */
 function paragraph({ text, at, count }: MotionInput, by: 1 | -1): Reach | undefined {
   let line = lineStart(text, at);
   for (let left = count - 1; left >= 0; left--) {

@@ -1,8 +1,8 @@
-// Text objects: words, quoted and bracketed parts, paragraphs. `around`: with what belongs to it.
+// Text objects: words, quotes, brackets, paragraphs. `around` includes the delimiters or surrounding blanks.
 import { lineEnd, lineStart } from "../moves.ts";
 import { kindAt } from "./words.ts";
 
-/** `end` is behind the last character. `linewise`: whole lines. */
+/** `end` is exclusive. `linewise` means whole lines. */
 export type Range = { start: number; end: number; linewise?: boolean };
 
 type ObjectInput = { text: string; at: number; count: number; around: boolean };
@@ -36,7 +36,7 @@ export const textObjects: Record<string, TextObject> = {
   ),
 };
 
-/** Words and the blanks between them, on one line. */
+/** Selects words and the blanks between them, on one line. */
 function word({ text, at, count, around }: ObjectInput, big: boolean): Range | undefined {
   const [first, last] = [lineStart(text, at), lineEnd(text, at)];
   if (first === last) return around ? undefined : { start: at, end: at };
@@ -52,7 +52,7 @@ function word({ text, at, count, around }: ObjectInput, big: boolean): Range | u
   let end = start;
   for (let left = around ? 2 * count : count; left > 0; left--) {
     const isBlank = end < last && kindAt(text, end, big) === 0;
-    // Around a word goes what is blank after it. Where nothing is, what is blank before it, but not the indent.
+    // `aw` takes the blanks after the word, or if there are none, those before it, but not the indent.
     if (around && kind !== 0 && left === 1 && !isBlank) {
       let blank = start;
       while (blank > first && kindAt(text, blank - 1, big) === 0) blank--;
@@ -64,7 +64,7 @@ function word({ text, at, count, around }: ObjectInput, big: boolean): Range | u
   return { start, end };
 }
 
-/** On one line. On a quote, the pairs are counted from the line's beginning. */
+/** Selects a quoted string on one line. On a quote, pairs are counted from the start of the line. */
 function quoted({ text, at, around }: ObjectInput, quote: string): Range | undefined {
   const [first, last] = [lineStart(text, at), lineEnd(text, at)];
   const places: number[] = [];
@@ -97,7 +97,7 @@ function bracketed({ text, at, count, around }: ObjectInput, open: string, close
       else if (text[start] === open && nested > 0) nested--;
       else if (text[start] === open && --depth === 0) break;
     }
-    // Outside of all: the next one.
+    // Outside of any brackets, use the next pair.
     if (start < 0) start = nextOpen(text, at, open, close);
     if (start < 0) return undefined;
   }
@@ -110,7 +110,7 @@ function bracketed({ text, at, count, around }: ObjectInput, open: string, close
   if (around) return { start, end: end + 1 };
   const inner = text[start + 1] === "\n" ? start + 2 : start + 1;
   const line = lineStart(text, end);
-  // A closing bracket on a line of its own stays there.
+  // A closing bracket on its own line stays there.
   if (line > inner && /^[ \t]*$/.test(text.slice(line, end))) return { start: inner, end: line };
   return { start: inner, end: Math.max(inner, end) };
 }
@@ -124,7 +124,7 @@ function nextOpen(text: string, from: number, open: string, close: string): numb
   return -1;
 }
 
-/** Lines with text, or without, and after them the others. */
+/** Selects alternating runs of non-blank and blank lines, starting with the kind of the current line. */
 function paragraph({ text, at, count, around }: ObjectInput): Range | undefined {
   const isBlank = (line: number): boolean => /^[ \t]*$/.test(text.slice(line, lineEnd(text, line)));
   const kind = isBlank(lineStart(text, at));
@@ -142,7 +142,7 @@ function paragraph({ text, at, count, around }: ObjectInput): Range | undefined 
     const next = run(end + 1, wanted);
     if (next === undefined) {
       if (!around || kind || left > 1) return undefined;
-      // No blank lines below: those above.
+      // Without blank lines below, take those above.
       while (start > 0 && isBlank(lineStart(text, start - 1))) start = lineStart(text, start - 1);
       break;
     }

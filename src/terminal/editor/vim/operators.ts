@@ -1,4 +1,4 @@
-// Operators: what is done to a range of text.
+// Operators: what vim does to a range of text.
 import { moveTo, replace, type TextBuffer } from "../buffer.ts";
 import { nextGrapheme } from "../graphemes.ts";
 import { firstNonBlank, lineEnd, lineStart } from "../moves.ts";
@@ -7,7 +7,7 @@ import type { Range } from "./objects.ts";
 import { enterInsert, settleNormal, type Work, withBuffer } from "./state.ts";
 import { isLineEnd } from "./words.ts";
 
-/** What an operator takes when the cursor would go from one place to another. */
+/** The range an operator takes when the cursor would move from `from` to `reach`. */
 export function rangeTo(text: string, from: number, reach: Reach, operator: string): Range {
   const [start, end] = [Math.min(from, reach.at), Math.max(from, reach.at)];
   if (reach.kind === "linewise") return { start: lineStart(text, start), end: lineEnd(text, end), linewise: true };
@@ -16,7 +16,10 @@ export function rangeTo(text: string, from: number, reach: Reach, operator: stri
   return exclusiveRange(text, { start, end }, operator);
 }
 
-/** A range that ends where a line begins ends with the line before; it takes whole lines if it began at one's beginning. */
+/**
+ * A range that ends at the start of a line ends with the line before; if it begins at or before a line's first non-blank, it
+ * takes whole lines.
+ */
 export function exclusiveRange(text: string, { start, end }: Range, operator: string): Range {
   if (end > start && text[end - 1] === "\n" && lineStart(text, start) !== lineStart(text, end)) {
     if (start <= firstNonBlank(text, start)) return { start: lineStart(text, start), end: end - 1, linewise: true };
@@ -25,7 +28,7 @@ export function exclusiveRange(text: string, { start, end }: Range, operator: st
   return asLines(text, { start, end }, operator);
 }
 
-/** Lines of which a delete would leave nothing but blanks go as a whole. */
+/** `d` takes whole lines if it would leave nothing but blanks. */
 function asLines(text: string, { start, end }: Range, operator: string): Range {
   const isSeveral = text.slice(start, end).includes("\n");
   const leavesBlanks = /^[ \t]*$/.test(text.slice(end, lineEnd(text, end))) && start <= firstNonBlank(text, start);
@@ -63,7 +66,7 @@ export const operators: Record<string, Operator> = {
   "g~": letters(swapCase),
 };
 
-/** An undo brings the cursor back to where the range began. */
+/** Moves the cursor first, so that undo returns it to there. */
 function at(work: Work, cursor: number): Work {
   return withBuffer(work, moveTo(work.buffer, cursor));
 }
@@ -81,7 +84,7 @@ function without({ vim, buffer }: Work, { start, end }: Range): TextBuffer {
   return replace(buffer, { start, end, text: "", group: vim.group });
 }
 
-/** Lines with one of the line breaks around them. */
+/** Removes lines together with the line break after them, or before them at the end of the text. */
 function withoutLines({ vim, buffer }: Work, { start, end }: Range): TextBuffer {
   const isLast = end === buffer.text.length;
   const from = isLast && start > 0 ? start - 1 : start;

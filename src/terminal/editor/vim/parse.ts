@@ -1,21 +1,21 @@
-// The grammar of normal and visual mode: keys become one command, or wait for more.
+// The grammar of normal and visual mode: parses keys into a command, or waits for more.
 import { motions, takesCharacter } from "./motions.ts";
 import { textObjects } from "./objects.ts";
 
-/** `motion: "line"`: the operator was doubled, it takes whole lines. */
+/** `motion: "line"` means that the operator was doubled and takes whole lines. */
 export type Command = {
   count?: number;
   operator?: string;
   motion?: string;
   object?: { name: string; around: boolean };
-  /** A command without an operator. */
+  /** The name of a command without an operator. */
   key?: string;
   argument?: string;
 };
 
 const operators = new Set(["d", "c", "y", ">", "<", "gu", "gU", "g~"]);
 
-/** Short for an operator and a motion. */
+/** Keys that are short for an operator and a motion. */
 const shorthands: Record<string, Command> = {
   x: { operator: "d", motion: "l" },
   X: { operator: "d", motion: "h" },
@@ -29,7 +29,7 @@ const shorthands: Record<string, Command> = {
 const commands = new Set([..."iIaAoOrR~JpPu.vV", "gJ", "ctrl+r"]);
 const visualCommands = new Set([..."iaoOrR~JpPuUxXDCsSYvV", "gJ"]);
 
-/** "more": not whole yet. "none": nothing begins so. */
+/** Returns "more" for an incomplete command and "none" if no command begins with these keys. */
 export function parse(keys: readonly string[], { isVisual }: { isVisual: boolean }): Command | "more" | "none" {
   let at = 0;
 
@@ -39,7 +39,7 @@ export function parse(keys: readonly string[], { isVisual }: { isVisual: boolean
     return at === start ? undefined : Math.min(99_999, Number(keys.slice(start, at).join("")));
   }
 
-  /** One key, or two where it begins with `g`. */
+  /** Reads one key, or two if the first is `g`. */
   function name(): string | undefined {
     const key = keys[at++];
     if (key !== "g") return key;

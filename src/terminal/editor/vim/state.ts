@@ -1,4 +1,4 @@
-// What vim remembers between two keys.
+// The state that vim keeps between keys.
 import { moveTo, type TextBuffer } from "../buffer.ts";
 import { type Find, onCharacter } from "./motions.ts";
 import type { Command } from "./parse.ts";
@@ -7,27 +7,27 @@ export type Mode = "insert" | "normal" | "visual" | "visual line" | "replace";
 
 export type Register = { text: string; linewise: boolean };
 
-/** How much a visual selection took: what `.` takes again. */
+/** The size of a visual selection, so that `.` can repeat a change on as much text. */
 export type Extent = { linewise: boolean; lines: number; characters: number };
 
-/** The last change, as `.` does it again: the command, and what was typed after it. */
+/** The last change as `.` repeats it: the command, and the text typed after it. */
 export type Change = { command: Command; extent?: Extent; typed?: string };
 
 export type Vim = {
   readonly mode: Mode;
-  /** Of a command that is not whole yet. */
+  /** The keys of an unfinished command. */
   readonly keys: readonly string[];
   readonly register: Register;
   readonly find?: Find;
   readonly change?: Change;
-  /** Edits of one command, and what is typed after it, are undone together. */
+  /** The undo group: the edits of one command and the text typed after it are undone together. */
   readonly group: string;
   readonly commands: number;
   /** Where a visual selection began. */
   readonly anchor?: number;
-  /** While inserting: the text before, where it began, how often it is to be there, and what goes before each repetition. */
+  /** Set while inserting: the text before, the offset where it began, the count, and the text that goes before each repetition. */
   readonly inserting?: { text: string; at: number; count: number; between: string };
-  /** What replace mode wrote over, for its backspace. */
+  /** The characters overwritten in replace mode, restored by backspace. */
   readonly overwritten?: readonly string[];
 };
 
@@ -37,7 +37,7 @@ export function newVim(): Vim {
   return { mode: "insert", keys: [], register: { text: "", linewise: false }, group: "vim 0", commands: 0 };
 }
 
-/** In normal mode the cursor stands on a character, not behind the last one. */
+/** In normal mode the cursor stands on a character, not after the last one. */
 export function settleNormal(buffer: TextBuffer): TextBuffer {
   const at = onCharacter(buffer.text, buffer.cursor);
   return at === buffer.cursor ? buffer : moveTo(buffer, at, buffer.goal === undefined ? {} : { goal: buffer.goal });
@@ -47,11 +47,11 @@ export function withBuffer({ vim }: Work, buffer: TextBuffer): Work {
   return { vim, buffer };
 }
 
-/** `between`: what begins each repetition, where a count was given. */
+/** With a count, `between` goes before each repetition. */
 export function enterInsert({ vim, buffer }: Work, at: number, { count = 1, between = "" } = {}): Work {
   return {
     vim: { ...vim, mode: "insert", inserting: { text: buffer.text, at, count, between } },
-    // What the command itself changed, and what is typed now, is one step.
+    // The command's own change and the text typed now are one undo step.
     buffer: buffer.group === vim.group ? { ...moveTo(buffer, at), group: vim.group } : moveTo(buffer, at),
   };
 }

@@ -1,4 +1,4 @@
-// Visual mode: what is selected, and what is done to it.
+// Visual mode: computes the selection and applies commands to it.
 import { moveTo, replace, type TextBuffer } from "../buffer.ts";
 import { nextGrapheme } from "../graphemes.ts";
 import { firstNonBlank, lineEnd, lineStart } from "../moves.ts";
@@ -8,12 +8,12 @@ import { operators } from "./operators.ts";
 import type { Command } from "./parse.ts";
 import type { Extent, Vim, Work } from "./state.ts";
 
-/** What is selected; `end` is behind its last character, or behind the line break of a whole line. */
+/** The selection, with an exclusive `end`; that of whole lines excludes the last line break. */
 export function visualSelection({ mode, anchor }: Vim, { text, cursor, goal }: TextBuffer): Range | undefined {
   if (anchor === undefined || (mode !== "visual" && mode !== "visual line")) return undefined;
   const [start, end] = [Math.min(anchor, cursor), Math.max(anchor, cursor)];
   if (mode === "visual line") return { start: lineStart(text, start), end: lineEnd(text, end), linewise: true };
-  // After `$` the line break belongs to it.
+  // After `$` the selection includes the line break.
   if (goal === Number.POSITIVE_INFINITY && cursor === end)
     return { start, end: Math.min(text.length, lineEnd(text, end) + 1) };
   return { start, end: end >= text.length ? end : nextGrapheme(text, end) };
@@ -24,7 +24,7 @@ export function extentOf(text: string, { start, end, linewise = false }: Range):
   return { linewise, lines, characters: lines === 1 ? end - start : end - lineStart(text, Math.max(start, end - 1)) };
 }
 
-/** As much again, from the cursor on. */
+/** The range of the same size, starting at the cursor. */
 export function rangeOfExtent({ text, cursor }: TextBuffer, { linewise, lines, characters }: Extent): Range {
   let end = cursor;
   for (let left = lines - 1; left > 0; left--) end = Math.min(text.length, lineEnd(text, end) + 1);
@@ -32,7 +32,7 @@ export function rangeOfExtent({ text, cursor }: TextBuffer, { linewise, lines, c
   return { start: cursor, end: Math.min(end + characters, lineEnd(text, end)) };
 }
 
-/** What a key means for a selection: an operator, perhaps on whole lines. */
+/** Keys that apply an operator to the selection, some of them to whole lines. */
 const asOperator: Record<string, { operator: string; wholeLines?: boolean }> = {
   x: { operator: "d" },
   X: { operator: "d", wholeLines: true },
@@ -47,7 +47,7 @@ const asOperator: Record<string, { operator: string; wholeLines?: boolean }> = {
   "~": { operator: "g~" },
 };
 
-/** Ends in normal mode, or in insert mode after a change. None: no such command here. */
+/** Ends in normal mode, or in insert mode after `c`. Returns undefined if there is no such command in visual mode. */
 export function runVisual(work: Work, command: Command, range: Range): Work | undefined {
   const { text } = work.buffer;
   const count = command.count ?? 1;
@@ -56,7 +56,7 @@ export function runVisual(work: Work, command: Command, range: Range): Work | un
     : (asOperator[command.key ?? ""] ?? {});
   if (operator !== undefined) {
     const whole = range.linewise || wholeLines || operator === ">" || operator === "<";
-    // A selection that ends on a line break takes that, too; of whole lines the operator takes it itself.
+    // `end` is exclusive: step back onto the last selected line. A linewise `end` is on that line already.
     const last = range.linewise ? range.end : Math.max(range.start, range.end - 1);
     const taken = whole ? { start: lineStart(text, range.start), end: lineEnd(text, last), linewise: true } : range;
     const cursor = firstPlace(work, range);
@@ -87,13 +87,13 @@ export function runVisual(work: Work, command: Command, range: Range): Work | un
   return undefined;
 }
 
-/** Where the cursor goes after what moves nothing: to the beginning, of whole lines where those were chosen downwards. */
+/** Where the cursor goes after the operator: the start of the selection, or the cursor if whole lines were selected upwards. */
 function firstPlace({ vim, buffer }: Work, { start, linewise }: Range): number {
-  if (vim.anchor === undefined) return buffer.cursor; // done again by `.`
+  if (vim.anchor === undefined) return buffer.cursor; // repeated by `.`
   return linewise && lineStart(buffer.text, vim.anchor) > buffer.cursor ? buffer.cursor : start;
 }
 
-/** The selection for what is in the register, which then holds the selection. */
+/** Replaces the selection with the register, which then holds the selection. */
 function exchanged(work: Work, range: Range, count: number): Work {
   const { register } = work.vim;
   const { text } = work.buffer;

@@ -1,8 +1,8 @@
-// Words as vim counts them: keywords, other signs, and blanks between. A line break stands where vim has the end of a line.
+// Words as vim counts them: keywords, other symbols, and blanks between. A line break takes the place of vim's end of line.
 import { nextGrapheme, previousGrapheme } from "../graphemes.ts";
 import { wordKind } from "../moves.ts";
 
-/** 0: blank or the end of a line. With `big`, everything else is one kind. */
+/** Returns 0 for a blank or the end of a line. With `big`, everything else is one kind. */
 export function kindAt(text: string, at: number, big: boolean): number {
   const character = text[at];
   if (character === undefined || /[ \t\n]/.test(character)) return 0;
@@ -19,7 +19,7 @@ export function isLineEnd(text: string, at: number): boolean {
   return at >= text.length || text[at] === "\n";
 }
 
-/** `n`: how often. `stopAtLineEnd`: under an operator the last word ends with its line. */
+/** Moves `n` words forward. With `stopAtLineEnd`, for operators, the last word ends with its line. */
 export function wordForward(
   text: string,
   from: number,
@@ -77,7 +77,7 @@ export function wordBack(text: string, from: number, n: number, { big = false } 
   return at;
 }
 
-/** On the last character of a word. `stay`: the word that the cursor ends already counts, as for `cw`. */
+/** Moves to the last character of a word. With `stay`, a word that ends at the cursor counts, as for `cw`. */
 export function wordEnd(text: string, from: number, n: number, { big = false, stay = false } = {}): number {
   let at = from;
   let mayStay = stay;
@@ -106,7 +106,7 @@ function skip(text: string, from: number, big: boolean): number {
   return at;
 }
 
-/** `ge`: on the last character of the word before. */
+/** `ge`: moves to the last character of the previous word. */
 export function wordEndBack(text: string, from: number, n: number, { big = false } = {}): number {
   let at = from;
   for (let left = n; left > 0; left--) {

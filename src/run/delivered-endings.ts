@@ -1,7 +1,7 @@
-// EndingsShown: which turns have ended for whoever reads the events, which is later than they ended for the run.
+// DeliveredEndings: tracks which turn endings the reader of the events has received, which is later than the turn ended.
 import type { TurnEnding } from "../protocol/run.ts";
 
-export class EndingsShown {
+export class DeliveredEndings {
   readonly #shown = new WeakSet<TurnEnding>();
   #waiting: { ending: TurnEnding; resolve(): void }[] = [];
 

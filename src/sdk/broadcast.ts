@@ -1,18 +1,18 @@
-// EventLog: what happened so far, for any number of readers, each from the beginning and at its own pace.
+// Broadcast: a log of items that any number of readers iterate, each from the beginning and at its own pace.
 
-/** How far the slowest reader of a log that keeps nothing may fall behind before the writer waits. */
-const mostWaiting = 1000;
+/** How many unread items the slowest reader may leave before the writer waits, in a log that does not keep its items. */
+const maxWaiting = 1000;
 
-export class EventLog<Item> implements AsyncIterable<Item> {
+export class Broadcast<Item> implements AsyncIterable<Item> {
   readonly #keep: boolean;
   readonly #readers = new Set<{ next: number }>();
   #items: Item[] = [];
-  /** How many were dropped from the front. */
+  /** The number of items dropped from the front. */
   #dropped = 0;
   #isOver = false;
   #waiting: (() => void)[] = [];
 
-  /** `keep` false: what every present reader has read is dropped, and the writer goes at the pace of the slowest. */
+  /** With `keep` false, items that every current reader has read are dropped, and the writer keeps the pace of the slowest reader. */
   constructor({ keep = true } = {}) {
     this.#keep = keep;
   }
@@ -31,21 +31,21 @@ export class EventLog<Item> implements AsyncIterable<Item> {
     this.#wake();
   }
 
-  /** Undefined: there is room for more, as always where everything is kept, and where nobody reads. */
+  /** Resolves when the writer may push more. Undefined when there is room now, as always with `keep` or without readers. */
   room(): Promise<void> | undefined {
-    if (this.#keep || this.#items.length < mostWaiting) return undefined;
+    if (this.#keep || this.#items.length < maxWaiting) return undefined;
     this.#drop();
-    return this.#items.length < mostWaiting ? undefined : this.#roomLater();
+    return this.#items.length < maxWaiting ? undefined : this.#roomLater();
   }
 
   async #roomLater(): Promise<void> {
-    while (this.#readers.size > 0 && this.#items.length >= mostWaiting) {
+    while (this.#readers.size > 0 && this.#items.length >= maxWaiting) {
       await this.#change();
       this.#drop();
     }
   }
 
-  /** The reader's place is taken when it asks for the iterator, not when it first reads. */
+  /** A reader's position is fixed when it asks for the iterator, not at its first read. */
   [Symbol.asyncIterator](): AsyncIterableIterator<Item> {
     const reader = { next: this.#dropped };
     this.#readers.add(reader);
@@ -58,8 +58,8 @@ export class EventLog<Item> implements AsyncIterable<Item> {
       const index = reader.next - this.#dropped;
       if (index >= this.#items.length || !this.#readers.has(reader)) return wait();
       reader.next++;
-      // The writer waits for half of it to be read, not for every single one.
-      if (!this.#keep && index === mostWaiting / 2) this.#wake();
+      // Wakes the writer once half of the backlog is read, not after every item.
+      if (!this.#keep && index === maxWaiting / 2) this.#wake();
       return Promise.resolve({ done: false, value: this.#items[index]! });
     };
     const wait = async (): Promise<IteratorResult<Item>> => {

@@ -1,17 +1,21 @@
-// What is done to a run when it is told something, whoever carries the line.
+// Applies a control line to a run, independent of the transport.
 import type { ControlLine } from "./control-lines.ts";
 import type { LiveRun, Sent } from "./run.ts";
 import type { RunOrder } from "./run-elsewhere.ts";
 
-export type Obeying = {
-  /** A prompt was handed in. */
+export type MessageHost = {
+  /** Called with each prompt that was handed in. */
   follow(sent: Sent, id: string | undefined): void;
-  /** What comes of it answers the line. */
+  /** Runs `work` and sends its result as the reply to the line. */
   reply(id: string | undefined, work: () => Promise<unknown>): void;
   withdraw(prompt: string): Promise<boolean>;
 };
 
-export function obey(run: LiveRun, order: RunOrder | Extract<ControlLine, { type: "steer" }>, host: Obeying): void {
+export function dispatchMessage(
+  run: LiveRun,
+  order: RunOrder | Extract<ControlLine, { type: "steer" }>,
+  host: MessageHost,
+): void {
   switch (order.type) {
     case "steer":
       host.follow(run.steer(order.text), order.id);

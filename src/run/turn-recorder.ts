@@ -1,23 +1,23 @@
-// TurnShown: the events of a turn as they are shown. Every call that began has its end in them, whatever could be kept, and
-// then the turn has its own.
+// TurnRecorder: records the events of a turn. Every call that started gets an end event, even if events cannot
+// be stored, and then the turn gets its own.
 import type { AgentEvent, Ending } from "../protocol/event.ts";
 import type { EventLog } from "../protocol/event-log.ts";
 import type { TurnEnding } from "../protocol/run.ts";
 
 const endedBefore = "The run ended before this call did. It may or may not have taken effect.";
 
-export class TurnShown {
+export class TurnRecorder {
   ending: TurnEnding | undefined;
   readonly #log: EventLog;
   readonly #open = new Map<string, Extract<AgentEvent, { type: "tool_start" }>>();
-  /** How the turn ends, because something could not be kept. */
+  /** How the turn ends after an event could not be stored. */
   #failure: TurnEnding | undefined;
 
   constructor(log: EventLog) {
     this.#log = log;
   }
 
-  /** Kept, then shown. Throws UserError when it cannot be kept. */
+  /** Stores an event, then shows it. Throws a UserError when it cannot be stored. */
   add(event: AgentEvent): void {
     if (this.#failure) {
       this.#addLast(event);
@@ -28,7 +28,7 @@ export class TurnShown {
     this.#count(event);
   }
 
-  /** `event` could not be kept: only what began is still brought to its end. */
+  /** Called when `event` could not be stored: from then on, only calls that started are ended. */
   breakOff(event: AgentEvent, failure: TurnEnding): void {
     this.#failure = event.type === "fail" ? event : failure;
     this.#addLast(event);
@@ -41,7 +41,7 @@ export class TurnShown {
     this.#keepOrShow({ ...this.#failure!, ...numbersOf(event) });
   }
 
-  /** Those that a failure left without an end of their own. */
+  /** Ends the calls that a failure left without an end event. */
   #endCalls(): void {
     for (const { type: _start, ...call } of [...this.#open.values()]) {
       const value = { errorMessage: endedBefore, error: endedBefore, message: endedBefore };
@@ -53,7 +53,7 @@ export class TurnShown {
     try {
       this.#log.append(event);
     } catch {
-      this.#log.show({ event }); // there is nowhere to keep it
+      this.#log.show({ event }); // storage is not available
     }
     this.#count(event);
   }
@@ -65,7 +65,7 @@ export class TurnShown {
   }
 }
 
-/** What the turn took and used, however it is told to have ended. */
+/** Returns the duration and usage of the turn, however it ended. */
 function numbersOf({ durationMs, apiDurationMs, usage }: TurnEnding): Ending {
   return { durationMs, apiDurationMs, ...(usage && { usage }) };
 }
