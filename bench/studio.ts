@@ -32,7 +32,7 @@ export async function studioFigures(rounds: number): Promise<StudioFigures> {
     await service.start();
     const { page } = await openStudio(browser, service);
     await page.getByRole("link", { name: "New run" }).first().waitFor();
-    const { open, scroll, maxRows } = await sessionFigures(page, service, Math.min(rounds, 5));
+    const { open, scroll, maxRows } = await sessionFigures(page, service, { rounds: Math.min(rounds, 5) });
     return {
       firstLoadKb,
       page: {

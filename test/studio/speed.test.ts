@@ -5,7 +5,7 @@ import { TestService } from "../serve/service-support.ts";
 import { orSkipped } from "../support/skipping.ts";
 import { noChromium, openBrowser, openStudio } from "./browser.ts";
 import { writeLongSession } from "./long-session.ts";
-import { sessionFigures, typingMs } from "./studio-measures.ts";
+import { type Rounds, sessionFigures, typingMs } from "./studio-measures.ts";
 
 const service = new TestService();
 let browser: Browser;
@@ -24,12 +24,15 @@ describe.skipIf(noChromium)(orSkipped("the studio is fast", noChromium), () => {
   });
 
   it("opens 10,000 events as soon as 100, and scrolls through them as through 300", {
-    timeout: 400_000,
+    timeout: 120_000,
   }, async () => {
-    const { open, scroll, maxRows } = await sessionFigures(page, service, 5);
     // The best of each: whatever else the machine does only ever takes longer.
-    const ratio = (of: Record<number, number[]>, few: number) => Math.min(...of[10_000]!) / Math.min(...of[few]!);
-    expect(ratio(open, 100), JSON.stringify(open)).toBeLessThanOrEqual(1.3);
+    const ratio = (of: Rounds, few: number) => Math.min(...of[10_000]!) / Math.min(...of[few]!);
+    const { openWork, scroll, maxRows } = await sessionFigures(page, service, {
+      rounds: 8,
+      isEnough: ({ openWork, scroll }) => ratio(openWork, 100) <= 1.3 && ratio(scroll, 300) <= 1.3,
+    });
+    expect(ratio(openWork, 100), JSON.stringify(openWork)).toBeLessThanOrEqual(1.3);
     expect(ratio(scroll, 300), JSON.stringify(scroll)).toBeLessThanOrEqual(1.3);
     expect(maxRows).toBeLessThanOrEqual(400);
   });

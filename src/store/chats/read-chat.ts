@@ -69,9 +69,12 @@ export function readRecordedTurns(folder: string, { last }: { last?: number } = 
   return withStore(folder, (store) => {
     if (!hasOwnTables(store)) return undefined;
     const from = last === undefined ? 0 : beginOfLast(store, last);
+    // Turns rise with the sequence, so that what a long chat holds before these turns is not looked at.
     const [uncovered] = store.rows(
       `SELECT 1 FROM courser_messages
-       WHERE turn >= (SELECT turn FROM courser_events WHERE sequence >= ? ORDER BY sequence LIMIT 1)
+       WHERE sequence > coalesce((SELECT sequence FROM courser_messages
+         WHERE turn < (SELECT turn FROM courser_events WHERE sequence >= ? ORDER BY sequence LIMIT 1)
+         ORDER BY sequence DESC LIMIT 1), -1)
        AND turn NOT IN (SELECT turn FROM courser_events WHERE kind = 'user' AND sequence >= ?) LIMIT 1`,
       from,
       from,
