@@ -112,13 +112,14 @@ export async function runCase(given: Case, driver: "library" | "cli", long: bool
   }
 }
 
-/** The short form waits a part of the time and asks a refusing model less often. How long it may take at most stays as it is. */
+/** The short form waits a part of the time, asks a refusing model less often and gives quick hooks time. How long it may take at most stays as it is. */
 function shortened(given: Case): Case {
   const { config, expect } = given;
   if (given.group === "sandbox" && / after \d/.test(JSON.stringify(expect))) {
     const delay = /\b(sleep[ (]|after )(\d+(?:\.\d+)?)/g;
     return JSON.parse(JSON.stringify(given).replace(delay, (_, word, seconds) => `${word}${Number(seconds) / 3}`));
   }
+  if (given.group === "hooks") return withTimeToAnswer(given);
   if (!["process", "model"].includes(given.group)) return given;
   const limits = ["timeout_ms", "idle_ms", "grace_ms"].filter((name) => config[name] !== undefined);
   const short = {
@@ -129,6 +130,16 @@ function shortened(given: Case): Case {
   if (spared === 0) return short;
   short.config["retries"] -= spared;
   return { ...short, expect: { ...expect, attempts_max: expect["attempts_max"] - spared } };
+}
+
+/** A hook that answers at once is not about its time limit, which a busy machine would exceed. */
+function withTimeToAnswer(given: Case): Case {
+  const { config, input } = given;
+  const hooks = [input["hook"], input["second"]].filter((hook) => hook !== undefined);
+  const waits = hooks.some((hook) => "delay_ms" in hook || "stubborn" in hook || "stdout_gen" in hook);
+  const entry = config["hook_entry"];
+  if (waits || entry?.timeout === undefined) return given;
+  return { ...given, config: { ...config, hook_entry: { ...entry, timeout: Math.max(entry.timeout, 30) } } };
 }
 
 function filesAt(path: string): string[] {

@@ -11,4 +11,4 @@ it("is whole, typed, and loads no database until one is asked for", () => {
   // A page of another program that shows a timeline, with preact, before anything is highlighted.
   const kilobytes = Number(/^page of (\d+) kB$/.exec(page!)![1]);
   expect(kilobytes).toBeLessThanOrEqual(60);
-}, 120_000);
+}, 400_000);

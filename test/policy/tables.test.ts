@@ -11,6 +11,7 @@ afterAll(() => removeFixture(fixture));
 describe("tables", () => {
   it.each(tables.map((table) => [table.file, table.what, table] as const))(
     "%s.txt: %s",
+    { timeout: 120_000 },
     async (_file, _what, table) => {
       const commands = linesOf(table);
       expect(commands.length).toBeGreaterThan(10);
