@@ -89,10 +89,12 @@ export function compatibilityTables(all: readonly Statement[]): string {
   const tables = [...new Set(all.map(({ document }) => document))].map((name) => {
     const rows = all
       .filter(({ document }) => document === name)
-      .map(({ section, says, by, differs }) => {
+      .map(({ section, says, by, differs }, index, listed) => {
         const files = [...new Set(by.map((proof) => provingFile(proof).replace(/\.test\.ts$/, "")))];
         const result = differs === undefined ? "works" : `differs: ${differs}`;
-        return `| ${[section, says, result, files.join(", ")].map(cell).join(" | ")} |`;
+        // A section is named once, above its statements.
+        const named = listed[index - 1]?.section === section ? "" : section;
+        return `| ${[named, says, result, files.join(", ")].map(cell).join(" | ")} |`;
       });
     const title = `### The ${name}`;
     return [title, "", "| section | statement | here | proved by `test/` |", "| --- | --- | --- | --- |", ...rows].join(
