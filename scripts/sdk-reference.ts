@@ -221,6 +221,7 @@ const columns: { name: string; tool: UnifiedTool; cli: CliInfo }[] = [
 
 const given: Record<string, Partial<DriverRequest>> = {
   model: { model: "m" },
+  "effort: 'high'": { effort: "high" },
   "permissionMode: 'force'": { permissionMode: "force" },
   "permissionMode: 'acceptEdits'": { permissionMode: "acceptEdits" },
   "mode: 'plan'": { mode: "plan" },

@@ -1,17 +1,6 @@
 // Deletes chats permanently, with those of their subagents and the file snapshots that only they used.
 import type { ChatMetadata } from "../store/chats/chat.ts";
 import { deleteChat } from "../store/chats/delete-chat.ts";
-import { listChats } from "../store/chats/list-chats.ts";
-
-/** Adds the chats of subagents, which are deleted with their parent. */
-export function withSubagents(configDir: string, chats: readonly ChatMetadata[]): ChatMetadata[] {
-  const all = new Map(chats.map((chat) => [chat.id, chat]));
-  for (const { id, workspace } of all.values()) {
-    for (const child of listChats(configDir, { parent: id, ...(workspace !== undefined && { workspace }) }))
-      all.set(child.id, child);
-  }
-  return [...all.values()];
-}
 
 export async function deleteChats(
   configDir: string,

@@ -6,9 +6,9 @@ import type { ChatMetadata } from "../store/chats/chat.ts";
 import { deleteChat } from "../store/chats/delete-chat.ts";
 import { bytesIn } from "../store/chats/disk-use.ts";
 import { chatsDir } from "../store/chats/layout.ts";
-import { listChats } from "../store/chats/list-chats.ts";
+import { listChats, withSubagents } from "../store/chats/list-chats.ts";
 import { programName } from "../text/program-name.ts";
-import { sweepDeleted, withSubagents } from "./delete-chats.ts";
+import { sweepDeleted } from "./delete-chats.ts";
 
 export const dayMs = 24 * 60 * 60 * 1000;
 

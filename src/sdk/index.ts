@@ -35,6 +35,7 @@ export type {
   PermissionMode,
   PermissionRules,
   RunLoss,
+  Subagent,
   WorkMode,
 } from "./drivers/driver.ts";
 export {
@@ -72,6 +73,7 @@ export {
   type ToolOutcome,
   type ToolStartEvent,
 } from "./run-event.ts";
+export { deleteSession, forkSession, type RenameSessionOptions, renameSession } from "./sessions/edit-session.ts";
 export {
   type ListSessionsOptions,
   type LoadSessionOptions,

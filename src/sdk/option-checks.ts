@@ -19,11 +19,13 @@ import {
 import { isObject } from "../json/object.ts";
 import { type CheckedCall, checkOptions as checkNamedOptions } from "../protocol/check-options.ts";
 import { ruleFault } from "../protocol/permission-rule.ts";
+import { reasoningEfforts } from "../protocol/run.ts";
 import { permissionModes, workModes } from "./drivers/driver.ts";
 import { drivers } from "./drivers/index.ts";
 import type { ExecuteCallbacks } from "./execute.ts";
 import type { FindOptions } from "./find-cli.ts";
 import type { LiveOptions } from "./live/session.ts";
+import type { RenameSessionOptions } from "./sessions/edit-session.ts";
 import type { LoadSessionOptions, SearchSessionsOptions } from "./sessions/library.ts";
 import type { AnyOptions } from "./start-options.ts";
 
@@ -41,12 +43,29 @@ const servers: Check = (value) => {
   return undefined;
 };
 
+const agents: Check = (value) => {
+  if (!isObject(value)) return "must be an object of subagents by their names";
+  for (const [name, agent] of Object.entries(value)) {
+    if (!/^[a-zA-Z][\w-]{0,63}$/.test(name))
+      return `has a subagent named ${JSON.stringify(name)}: use letters, digits, _ and -`;
+    const fault = fields({ description: text, prompt: text, tools: words, model: text }, ["description", "prompt"])(
+      agent,
+    );
+    if (isObject(agent) && Array.isArray(agent.tools) && agent.tools.length === 0)
+      return `has a subagent "${name}" without tools: leave "tools" out for all of them`;
+    if (fault !== undefined) return `has a subagent "${name}" that ${fault}`;
+  }
+  return undefined;
+};
+
 /** Checks for the options of `start`, and of the functions built on it. */
 export const startChecks = {
   prompt: text,
   tool,
   cwd: text,
   model: text,
+  effort: oneOf(...reasoningEfforts),
+  agents,
   permissionMode: oneOf(...permissionModes),
   mode: oneOf(...workModes),
   permissions: fields({ allow: listOf(ruleFault), deny: listOf(ruleFault) }),
@@ -141,6 +160,8 @@ export const loadChecks = {
   env: object,
 } satisfies Record<keyof LoadSessionOptions, Check>;
 
+export const renameChecks = { ...loadChecks, title: text } satisfies Record<keyof RenameSessionOptions, Check>;
+
 /** Option names from other SDKs and from flags, and what the option is called here. */
 const habits: ReadonlyMap<string, string> = new Map([
   ["force", "permissionMode: 'force'"],
@@ -157,6 +178,9 @@ const habits: ReadonlyMap<string, string> = new Map([
   ["forkSession", "fork"],
   ["outputSchema", "schema"],
   ["outputFormat", "schema"],
+  ["modelReasoningEffort", "effort"],
+  ["thinkingLevel", "effort"],
+  ["subagents", "agents"],
   ["workspace", "cwd"],
   ["workingDirectory", "cwd"],
   ["projectPath", "cwd"],

@@ -4,6 +4,7 @@ import { schemaProblem } from "../json/schema-check.ts";
 import { misuse } from "../protocol/check-options.ts";
 import { UserError } from "../protocol/error-codes.ts";
 import { hookEvents, isHookEvent } from "../protocol/hook-events.ts";
+import type { ReasoningEffort } from "../protocol/run.ts";
 import type { OpenConnection } from "./callbacks/connection.ts";
 import type { CanUseTool, HookCallbacks } from "./callbacks/hook-callbacks.ts";
 import type { InProcessTool } from "./callbacks/tool.ts";
@@ -14,6 +15,7 @@ import type {
   McpServer,
   PermissionMode,
   PermissionRules,
+  Subagent,
   WorkMode,
 } from "./drivers/driver.ts";
 import { drivers } from "./drivers/index.ts";
@@ -32,6 +34,10 @@ export type StartOptions<Schema extends AnswerSchema | undefined = undefined> = 
   cwd?: string | undefined;
   /** The CLI's name for the model. Default: the CLI's own default. */
   model?: string | undefined;
+  /** How much the model thinks before it answers. Default: the CLI's own configuration. */
+  effort?: ReasoningEffort | undefined;
+  /** Subagents that the agent may delegate work to, by name. */
+  agents?: Readonly<Record<string, Subagent>> | undefined;
   /** How much the agent may do without asking. */
   permissionMode?: PermissionMode | undefined;
   /** Work mode: `plan` and `ask` are read-only. Default: `agent`. */
@@ -185,7 +191,7 @@ export async function cliOf(
   );
 }
 
-type Callbacks = Pick<AnyOptions, "canUseTool" | "hooks" | "tools" | "mcpServers" | "schema" | "budget">;
+type Callbacks = Pick<AnyOptions, "canUseTool" | "hooks" | "tools" | "mcpServers" | "agents" | "schema" | "budget">;
 
 /** Returns undefined if there are no callbacks and the CLI needs no file. */
 export async function connectionOf(
@@ -230,6 +236,8 @@ export function followUp(options: AnyOptions, prompt: string, more: FollowUp<any
 /** Options that are passed to the driver unchanged. */
 const plainOptions = [
   "model",
+  "effort",
+  "agents",
   "mode",
   "permissions",
   "sandbox",

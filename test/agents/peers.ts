@@ -16,6 +16,8 @@ export type Peer = {
   env(place: Place): Record<string, string>;
   /** The model it asks for. */
   model: string;
+  /** A model whose effort can be set. Default: `model`. */
+  effortModel?: string;
   /** Words of a run that may do everything, without the prompt: for recordings of its stream. */
   args: readonly string[];
   /** Words of a run that may do little. */
@@ -26,6 +28,8 @@ export type Peer = {
   write(path: string, content: string): ToolCallAnswer;
   read?(path: string): ToolCallAnswer;
   edit(path: string, before: string, after: string): ToolCallAnswer;
+  /** Undefined: it takes no subagents for one run. */
+  subagent?(name: string, prompt: string): ToolCallAnswer;
   /** What it cannot do, or does not tell, by the scenario that shows it. */
   limits?: Readonly<Record<string, string>>;
   /** Undefined: it knows no MCP servers. */
@@ -37,6 +41,7 @@ export const peers: Record<Exclude<UnifiedTool, "cursor">, Peer> = {
     package: "@anthropic-ai/claude-code@2.1.325",
     program: "claude",
     model: "claude-sonnet-4-5",
+    effortModel: "claude-opus-4-6",
     env: (place) => agentHomes.claude(place).env,
     args: [
       "-p",
@@ -56,6 +61,7 @@ export const peers: Record<Exclude<UnifiedTool, "cursor">, Peer> = {
       args: { file_path: path, old_string: before, new_string: after },
     }),
     mcp: (server, tool, args) => ({ name: `mcp__${server}__${tool}`, args }),
+    subagent: (name, prompt) => ({ name: "Agent", args: { subagent_type: name, description: "Look", prompt } }),
   },
   codex: {
     package: "@openai/codex@0.169.0",
@@ -75,7 +81,13 @@ export const peers: Record<Exclude<UnifiedTool, "cursor">, Peer> = {
       args: { cmd: patchLine(`*** Update File: ${path}\n@@`, before, after) },
     }),
     mcp: (server, tool, args) => ({ name: tool, namespace: `mcp__${server}`, args }),
+    subagent: (name, prompt) => ({
+      name: "spawn_agent",
+      namespace: "multi_agent_v1",
+      args: { agent_type: name, message: prompt },
+    }),
     limits: {
+      "stored sessions": "it keeps an index of its sessions: `renameSession` and `deleteSession` refuse",
       read: "it has no tool that reads files: it reads them with commands",
     },
   },
@@ -96,6 +108,9 @@ export const peers: Record<Exclude<UnifiedTool, "cursor">, Peer> = {
     }),
     mcp: (server, tool, args) => ({ name: `mcp_${server}_${tool}`, args }),
     limits: {
+      effort: "it has no flag for it: `effort` is a listed loss",
+      agents: "it takes subagents from its settings folders: `agents` is a listed loss",
+      "stored sessions": "it keeps an index of its sessions: `renameSession`, `deleteSession` and `forkSession` refuse",
       "exit code":
         "its stream does not tell exit codes: `exitCode` is absent, and the outcome is what it says, `success`",
       "edit diff":
@@ -121,7 +136,9 @@ export const peers: Record<Exclude<UnifiedTool, "cursor">, Peer> = {
       args: { filePath: path, oldString: before, newString: after },
     }),
     mcp: (server, tool, args) => ({ name: `${server}_${tool}`, args }),
+    subagent: (name, prompt) => ({ name: "task", args: { subagent_type: name, description: "Look", prompt } }),
     limits: {
+      "stored sessions": "it keeps its sessions in a database: `renameSession` and `deleteSession` refuse",
       429: "it repeats a request that met a rate limit for minutes, and its stream does not tell: the run ends by `timeoutMs`",
       "history import": "its sessions are in a database that is not read yet: `loadSession` refuses",
       canUseTool: "it has no hooks outside of its plugins: `canUseTool` and `hooks` are refused",
@@ -141,6 +158,7 @@ export const peers: Record<Exclude<UnifiedTool, "cursor">, Peer> = {
     read: (path) => ({ name: "read", args: { path } }),
     edit: (path, before, after) => ({ name: "edit", args: { path, edits: [{ oldText: before, newText: after }] } }),
     limits: {
+      agents: "it has no subagents: `agents` is a listed loss",
       "edit diff":
         "it does not tell whether a file was there before it was written: of a whole file only the new content is known",
       "MCP tool": "it knows no MCP servers: `mcpServers` and `tools` are refused",

@@ -2,48 +2,15 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import {
-  detectCli,
-  getCapabilities,
-  loadSession,
-  type RunEvent,
-  start,
-  type ToolEndEvent,
-} from "../../src/sdk/index.ts";
+import { detectCli, getCapabilities, loadSession, start } from "../../src/sdk/index.ts";
 import type { ModelAnswer } from "../../src/testing/kit/model-server.ts";
 import { violationsIn } from "../model/strict/server.ts";
 import { started } from "../support/peer-cli.ts";
+import { calling, differs, done, endsIn, type Scenario, told } from "./checks.ts";
+import { optionScenarios } from "./option-scenarios.ts";
 import { isTurn, type Trial } from "./trial.ts";
 
-export type Scenario = (trial: Trial) => Promise<string | undefined>;
-
-const calling = (...toolCalls: NonNullable<ModelAnswer["toolCalls"]>): ModelAnswer => ({ toolCalls });
-const done: ModelAnswer = { text: "Done." };
 const server = resolve(import.meta.dirname, "../../scripts/tiny-mcp-server.mjs");
-
-function differs(checks: Record<string, [actual: unknown, expected: unknown]>): string | undefined {
-  const wrong = Object.entries(checks).filter(([, [actual, expected]]) => !fits(actual, expected));
-  if (wrong.length === 0) return undefined;
-  return wrong.map(([name, [actual, expected]]) => `${name}: ${shown(actual)}, expected ${shown(expected)}`).join("; ");
-}
-
-function fits(actual: unknown, expected: unknown): boolean {
-  if (expected instanceof RegExp) return typeof actual === "string" && expected.test(actual);
-  return JSON.stringify(actual) === JSON.stringify(expected);
-}
-
-function shown(value: unknown): string {
-  return value instanceof RegExp ? String(value) : (JSON.stringify(value)?.slice(0, 300) ?? "nothing");
-}
-
-function endsIn(events: readonly RunEvent[]): ToolEndEvent[] {
-  return events.flatMap((event) => (event.type === "tool_end" ? [event] : []));
-}
-
-/** A field of how the call ended; undefined: it was not told. */
-function told(end: ToolEndEvent | undefined, field: string): unknown {
-  return (end?.outcome?.value as Record<string, unknown> | undefined)?.[field];
-}
 
 export const scenarios: Record<string, Scenario> = {
   async detect({ cli, env }) {
@@ -258,6 +225,8 @@ export const scenarios: Record<string, Scenario> = {
       answer: [blocks.some((block) => block.type === "text" && block.text === "I said hello."), true],
     });
   },
+
+  ...optionScenarios,
 
   async canUseTool(trial) {
     const { peer, tool } = trial.cli;

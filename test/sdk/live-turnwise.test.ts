@@ -97,7 +97,7 @@ describe("what cannot be carried over", () => {
       session.aside("well?"),
       session.context(),
       session.names(),
-      session.setModel("m", "high"),
+      session.setModel("m", "max"),
     ];
     for (const call of calls) await expect(call).rejects.toMatchObject({ name: "UserError", code: "NOT_SUPPORTED" });
     expect(() => session.setMode("ask")).toThrow("plan");

@@ -59,6 +59,12 @@ describe("a mistake in a call is thrown, with what was probably meant", () => {
     [{ budget: { turn: 3 } }, 'budget has an unknown field "turn" (did you mean "turns"?).'],
     [{ permissions: { deny: ["Bash(rm)"] } }, 'permissions "deny" has a rule that cannot be read: "Bash(rm)" is not'],
     [{ mcpServers: { docs: { cmd: "x" } } }, 'mcpServers has a server "docs" that needs "command"'],
+    [{ effort: "extreme" }, "effort must be one of none, minimal, low, medium, high, xhigh, max."],
+    [{ agents: { judge: { prompt: "x" } } }, 'agents has a subagent "judge" that needs "description"'],
+    [
+      { agents: { judge: { description: "x", prompt: "x", tools: [] } } },
+      'agents has a subagent "judge" without tools',
+    ],
     [{ timeoutMs: "5" }, "timeoutMs must be a number of milliseconds."],
     [{ canUseTool: true }, "canUseTool must be a function."],
     [{ fork: true }, "fork needs a session to copy: give resume as well."],
@@ -153,6 +159,29 @@ describe("in our own CLI", () => {
     const run = start(scripted([{ text: "ok" }], { mcpServers: { tiny: server } }));
     for await (const event of run.events) events.push(event);
     expect(events[0]).toMatchObject({ type: "init", mcpServers: [{ name: "tiny" }] });
+  });
+
+  test("agents: a subagent has its own prompt and tools, and replaces one of the project", async () => {
+    workspace.file(".cursor/agents/judge.md", "---\nname: judge\ndescription: x\n---\nBe harsh.\n");
+    const task = { name: "Task", args: { description: "d", prompt: "Judge it.", subagent_type: "judge" } };
+    const replies = [
+      { calls: [task] },
+      {
+        calls: [
+          { name: "Shell", args: { command: "true" } },
+          { name: "Read", args: { path: "a.txt" } },
+        ],
+      },
+      { text: "Fair enough." },
+      { text: "done" },
+    ];
+    const judge = { description: 'Judges: "all"', prompt: "Be fair.", tools: ["Read"] };
+    const run = start(scripted(replies, { agents: { judge }, permissionMode: "force", effort: "high" }));
+    const ends: RunEvent[] = [];
+    for await (const event of run.events) if (event.type === "tool_end") ends.push(event);
+    expect(await run.result).toMatchObject({ outcome: "success", text: "done", losses: [] });
+    expect(JSON.stringify(ends)).toContain("Fair enough.");
+    expect(JSON.stringify(ends)).toMatch(/Shell.*(not available|no tool|unknown)/i);
   });
 
   test("a call has one name from its start to the history, and a new file is written", async () => {
@@ -281,6 +310,30 @@ describe("per driver: an option is a flag, a listed loss, or refused", () => {
         codex: /writable_roots=\["\/x"\]/,
         gemini: /--include-directories \/x/,
       },
+    ],
+    [
+      { effort: "max" },
+      {
+        courser: /^--effort max$/,
+        original: /loses effort$/,
+        claude: /^--effort max$/,
+        codex: /model_reasoning_effort="xhigh" loses effort/,
+        gemini: /^loses effort$/,
+      },
+    ],
+    [
+      { agents: { judge: { description: "Judges", prompt: "Be fair." } } },
+      {
+        courser: /^--plugin-dir F$/,
+        original: /^--plugin-dir F$/,
+        claude: /--agents=\{"judge":\{"description":"Judges","prompt":"Be fair\."\}\}/,
+        codex: /agents\.judge\.description="Judges" -c agents\.judge\.config_file="F\/judge\.toml"/,
+        gemini: /^loses agents$/,
+      },
+    ],
+    [
+      { agents: { judge: { description: "Judges", prompt: "Be fair.", tools: ["Read"] } } },
+      { codex: /^refused: .*agents\.judge\.tools cannot be enforced/ },
     ],
     [
       { answerSchema: { type: "object" } },

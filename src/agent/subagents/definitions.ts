@@ -1,6 +1,7 @@
 // Loads the subagents that can be started: the built-in ones, and the Markdown files of projects and users.
 import { basename, join } from "node:path";
 import { realOrSame, shownPath } from "../../policy/paths.ts";
+import type { Plugin } from "../../store/plugins/read-plugin.ts";
 import { oneLine } from "../../text/one-line.ts";
 import type { CommandSource } from "../instructions/commands.ts";
 import { booleanOf, fieldText, listOf, misspelt, parseFrontmatter } from "../instructions/frontmatter.ts";
@@ -59,18 +60,20 @@ const fieldNames = ["name", "description", "model", "readonly", "is_background",
 const folderNames = [".cursor", ".claude", ".codex"];
 const maxFiles = 200;
 
-/** Lists the project's before the user's, `.cursor` first; built-in ones last, so that a file can replace them. */
+/** Lists those given for this run first, the project's before the user's, `.cursor` first; built-in ones last, so that a file can replace them. */
 export function findSubagents(place: SkillContext): { subagents: Subagent[]; warnings: string[] } {
   const { workspace, roots, configDir, home, trusted, plugins = [] } = place;
   const within = [workspace, ...roots].map(realOrSame);
   const project = trusted ? [workspace, ...roots] : [];
+  const ofPlugins = (scope: Plugin["scope"]) =>
+    plugins.filter((plugin) => plugin.scope === scope).flatMap(({ agents }) => agents.map((folder) => ({ folder })));
   const folders: { folder: string; within?: string[] }[] = [
+    ...ofPlugins("flag"),
     ...project.flatMap((root) => folderNames.map((name) => ({ folder: join(root, name, "agents"), within }))),
-    ...[
-      join(configDir, "agents"),
-      ...folderNames.map((name) => join(home, name, "agents")),
-      ...plugins.flatMap(({ agents }) => agents),
-    ].map((folder) => ({ folder })),
+    ...[join(configDir, "agents"), ...folderNames.map((name) => join(home, name, "agents"))].map((folder) => ({
+      folder,
+    })),
+    ...ofPlugins("user"),
   ];
   const found = new Map<string, Subagent>();
   const add = (subagent: Subagent) => {

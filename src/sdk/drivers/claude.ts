@@ -8,7 +8,7 @@ import { shellLine } from "../shell-line.ts";
 import { claudeDecoder } from "./claude-events.ts";
 import { claudeRules } from "./claude-settings.ts";
 import type { AgentDriver, Connection, DriverCommand, DriverRequest, PermissionMode } from "./driver.ts";
-import { isReadOnly, known, loseAskMode, usualCapabilities } from "./driver.ts";
+import { isReadOnly, known, loseAskMode, nearestEffort, usualCapabilities } from "./driver.ts";
 
 const modes: Readonly<Record<PermissionMode, string | undefined>> = {
   default: undefined,
@@ -49,6 +49,9 @@ function command(request: DriverRequest): DriverCommand {
   if (request.partial) args.push("--include-partial-messages");
   if (mode !== undefined) args.push("--permission-mode", mode);
   if (request.model !== undefined) args.push("--model", request.model);
+  const effort = nearestEffort(request, made, "claude", ["low", "medium", "high", "xhigh", "max"]);
+  if (effort) args.push("--effort", effort);
+  if (request.agents) args.push(`--agents=${JSON.stringify(request.agents)}`);
   if (request.resume === true) args.push("--continue");
   else if (request.resume !== undefined) args.push("--resume", request.resume);
   if (request.fork) args.push("--fork-session");

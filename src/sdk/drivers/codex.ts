@@ -2,12 +2,21 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isObject } from "../../json/object.ts";
+import { UserError } from "../../protocol/error-codes.ts";
 import type { FrameType } from "../../protocol/frame-shapes.ts";
 import { claudeHooks } from "./claude.ts";
 import { codexDetails } from "./codex-details.ts";
 import { codexDecoder } from "./codex-events.ts";
 import type { AgentDriver, DriverCommand, DriverRequest } from "./driver.ts";
-import { isReadOnly, known, losePrompts, refuseRules, refuseToolLists, usualCapabilities } from "./driver.ts";
+import {
+  isReadOnly,
+  known,
+  losePrompts,
+  nearestEffort,
+  refuseRules,
+  refuseToolLists,
+  usualCapabilities,
+} from "./driver.ts";
 
 const frames = new Map<string, FrameType>([
   ["thread.started", known],
@@ -30,7 +39,7 @@ export const codexDriver: AgentDriver = {
     systemPrompt: false,
     schema: true,
   }),
-  fileOptions: ["schema"],
+  fileOptions: ["schema", "agents"],
   takesSchema: isStrict,
   command,
   frames,
@@ -59,6 +68,8 @@ function command(request: DriverRequest): DriverCommand {
   else if (sandbox !== undefined) set("sandbox_mode", sandbox);
   if (request.addDirs) set("sandbox_workspace_write.writable_roots", request.addDirs);
   if (request.model !== undefined) args.push("--model", request.model);
+  const effort = nearestEffort(request, made, "codex", ["none", "minimal", "low", "medium", "high", "xhigh"]);
+  if (effort) set("model_reasoning_effort", effort);
   for (const path of request.images ?? []) args.push(`--image=${path}`);
   if (connection?.hook) {
     for (const [name, entries] of Object.entries(claudeHooks(connection.hook))) set(`hooks.${name}`, entries);
@@ -77,6 +88,24 @@ function command(request: DriverRequest): DriverCommand {
     for (const [field, value] of Object.entries({ ...fields, http_headers: headers }))
       if (value !== undefined) set(`mcp_servers.${name}.${field}`, value);
     set(`mcp_servers.${name}.default_tools_approval_mode`, "approve");
+  }
+  for (const [name, agent] of Object.entries(request.agents ?? {})) {
+    if (agent.tools)
+      throw new UserError(
+        "USAGE",
+        `codex cannot limit the tools of a subagent, so agents.${name}.tools cannot be enforced.`,
+      );
+    if (!connection) continue;
+    const file = join(connection.folder, `${name}.toml`);
+    const settings = { developer_instructions: agent.prompt, ...(agent.model !== undefined && { model: agent.model }) };
+    writeFileSync(
+      file,
+      Object.entries(settings)
+        .map(([key, value]) => `${key} = ${tomlOf(value)}\n`)
+        .join(""),
+    );
+    set(`agents.${name}.description`, agent.description);
+    set(`agents.${name}.config_file`, file);
   }
   if (request.answerSchema && connection) {
     const file = join(connection.folder, "schema.json");

@@ -1,10 +1,11 @@
 // Drives cursor-agent: Courser's CLI, or the original, which has fewer flags.
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import { type FrameType, frameTypes } from "../../protocol/frame-shapes.ts";
 import type { RunRequest } from "../../protocol/run.ts";
 import { createDecoder } from "../../protocol/stream-json.ts";
+import { collapsed } from "../../text/one-line.ts";
 import { shellLine } from "../shell-line.ts";
 import {
   type AgentDriver,
@@ -16,6 +17,7 @@ import {
   losePrompts,
   refuseRules,
   refuseToolLists,
+  type Subagent,
   usualCapabilities,
 } from "./driver.ts";
 
@@ -46,7 +48,7 @@ export const cursorDriver: AgentDriver = {
     { pattern: /database is locked/, code: "STORE_LOCKED" },
     { pattern: /unknown option/, code: "USAGE" },
   ],
-  fileOptions: ["mcpServers"],
+  fileOptions: ["mcpServers", "agents"],
   models: { args: ["models"], read: readModels },
 };
 
@@ -109,9 +111,9 @@ export const hostedFlags = [
 ] as const;
 
 export function ownRequest(request: DriverRequest): RunRequest {
-  const { cwd, resume, fork, addDirs, sandbox, permissions, model, trust } = request;
+  const { cwd, resume, fork, addDirs, sandbox, permissions, model, effort, trust } = request;
   const { systemPrompt, appendSystemPrompt, allowedTools, disallowedTools } = request;
-  const { hooks, askCommand, servers, approved } = connected(request);
+  const { hooks, askCommand, servers, approved, plugin } = connected(request);
   return {
     workspace: cwd,
     ...modeOf(request),
@@ -119,6 +121,8 @@ export function ownRequest(request: DriverRequest): RunRequest {
       chat: { type: "resume", id: resume === true ? "-1" : resume, ...(fork && { fork }) },
     }),
     ...(model !== undefined && { model }),
+    ...(effort !== undefined && { effort }),
+    ...(plugin !== undefined && { pluginDirs: [plugin] }),
     ...(trust && { trust }),
     ...(addDirs && { roots: addDirs }),
     ...(sandbox !== undefined && { sandbox: sandbox ? "enabled" : "disabled" }),
@@ -134,8 +138,8 @@ export function ownRequest(request: DriverRequest): RunRequest {
   };
 }
 
-/** The callbacks of a CLI, and the MCP servers that it is given. */
-function connected({ connection, mcpServers }: DriverRequest) {
+/** The callbacks of a CLI, and the MCP servers and the subagents that it is given. */
+function connected({ connection, mcpServers, agents }: DriverRequest) {
   const { hook, ask, mcp } = connection ?? {};
   const servers = {
     ...mcpServers,
@@ -144,14 +148,33 @@ function connected({ connection, mcpServers }: DriverRequest) {
   return {
     approved: Object.keys(mcpServers ?? {}),
     ...(Object.keys(servers).length > 0 && { servers }),
+    ...(agents && connection && { plugin: pluginOf(connection.folder, agents) }),
     ...(hook && { hooks: hooksFile(hook.command, hook.events) }),
     ...(ask && { askCommand: shellLine(ask.command) }),
   };
 }
 
+/** Writes a plugin with subagents, which both CLIs take for one run, and returns its folder. */
+function pluginOf(folder: string, agents: Readonly<Record<string, Subagent>>): string {
+  mkdirSync(join(folder, "agents"), { recursive: true });
+  writeFileSync(join(folder, "plugin.json"), JSON.stringify({ name: "courser-sdk", version: "1.0.0" }));
+  for (const [name, { description, prompt, tools, model }] of Object.entries(agents)) {
+    const head = {
+      name,
+      description: collapsed(description),
+      ...(model && { model }),
+      ...(tools && { tools: tools.join(", ") }),
+    };
+    const lines = Object.entries(head).map(([key, value]) => `${key}: >-\n  ${value}`);
+    writeFileSync(join(folder, "agents", `${name}.md`), `---\n${lines.join("\n")}\n---\n${prompt}\n`);
+  }
+  return folder;
+}
+
 /** Adds flags that only Courser's CLI has. */
 function addOurs(request: DriverRequest, args: string[]): void {
   if (request.fork) args.push("--fork");
+  if (request.effort !== undefined) args.push("--effort", request.effort);
   if (request.systemPrompt !== undefined) args.push(`--system-prompt=${request.systemPrompt}`);
   if (request.appendSystemPrompt !== undefined) args.push(`--append-system-prompt=${request.appendSystemPrompt}`);
   if (request.allowedTools) args.push("--allowed-tools", request.allowedTools.join(","));
@@ -167,22 +190,25 @@ function leaveOut(request: DriverRequest, made: DriverCommand): void {
   refuseToolLists(request, "cursor-agent");
   refuseRules(request, made, "cursor-agent");
   losePrompts(request, made, "cursor-agent has no flag for it.");
+  if (request.effort !== undefined)
+    made.losses.push({ option: "effort", reason: "cursor-agent has no flag for it: it is part of the model's name." });
 }
 
 function connect(request: DriverRequest, { isOurs }: CliInfo, made: DriverCommand): void {
   const { args, losses } = made;
-  const { hooks, askCommand, servers, approved } = connected(request);
+  const { hooks, askCommand, servers, approved, plugin } = connected(request);
   const { folder } = request.connection ?? {};
   if (isOurs) {
     if (hooks) args.push("--hooks", JSON.stringify(hooks));
     if (askCommand !== undefined) args.push("--ask-command", askCommand);
     if (servers) args.push("--mcp-config", JSON.stringify({ mcpServers: servers }));
     for (const name of approved) args.push("--approve-mcp", name);
+    if (plugin !== undefined) args.push("--plugin-dir", plugin);
     return;
   }
   if (folder === undefined) return;
-  const plugin = { name: "courser-sdk", version: "1.0.0", hooks: "./hooks.json", mcpServers: "./mcp.json" };
-  writeFileSync(join(folder, "plugin.json"), JSON.stringify(plugin));
+  const manifest = { name: "courser-sdk", version: "1.0.0", hooks: "./hooks.json", mcpServers: "./mcp.json" };
+  writeFileSync(join(folder, "plugin.json"), JSON.stringify(manifest));
   writeFileSync(join(folder, "hooks.json"), JSON.stringify(hooks ?? { version: 1, hooks: {} }));
   writeFileSync(join(folder, "mcp.json"), JSON.stringify({ mcpServers: servers ?? {} }));
   args.push("--plugin-dir", folder);

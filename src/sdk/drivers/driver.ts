@@ -2,6 +2,7 @@
 import { UserError } from "../../protocol/error-codes.ts";
 import type { AgentEvent } from "../../protocol/event.ts";
 import type { FrameType } from "../../protocol/frame-shapes.ts";
+import { type ReasoningEffort, reasoningEfforts } from "../../protocol/run.ts";
 import type { UnifiedTool } from "../unified.ts";
 import type { FailureRow } from "./failures.ts";
 
@@ -29,6 +30,18 @@ export type McpServer =
     }
   | { url: string; headers?: Readonly<Record<string, string>> | undefined };
 
+/** A subagent that the agent may delegate work to. */
+export type Subagent = {
+  /** What it is for; the model chooses by this. */
+  description: string;
+  /** Its instructions. */
+  prompt: string;
+  /** The only tools it may use, by the CLI's names. Default: those of the agent. */
+  tools?: readonly string[] | undefined;
+  /** The CLI's name for its model. Default: the agent's. */
+  model?: string | undefined;
+};
+
 /** Limits for a run, including requests to repair its answer. */
 export type Budget = {
   /** The number of model replies. */
@@ -44,6 +57,9 @@ export type DriverRequest = {
   prompt: string;
   cwd: string;
   model?: string;
+  effort?: ReasoningEffort;
+  /** Subagents for this run, by name. */
+  agents?: Readonly<Record<string, Subagent>>;
   permissionMode: PermissionMode;
   mode?: WorkMode;
   permissions?: PermissionRules;
@@ -173,7 +189,7 @@ export interface AgentDriver {
   /** True if the CLI enforces `budget.turns` itself. Otherwise it is stopped when another reply would exceed the limit. */
   limitsTurns?: true;
   /** Options that are passed to this CLI in files. */
-  fileOptions?: readonly ("mcpServers" | "schema" | "budget")[];
+  fileOptions?: readonly ("mcpServers" | "schema" | "budget" | "agents")[];
   /** Whether the CLI's native structured output accepts this schema. Default: every schema. */
   takesSchema?(schema: object): boolean;
   /** The arguments that list its models, and the parser for the list. */
@@ -190,6 +206,26 @@ export const known: FrameType = { check: () => undefined };
 export function losePrompts(request: DriverRequest, { losses }: DriverCommand, reason: string): void {
   for (const option of ["systemPrompt", "appendSystemPrompt"] as const)
     if (request[option] !== undefined) losses.push({ option, reason });
+}
+
+/** Returns the nearest effort that the CLI has, and records the loss if that is another one. */
+export function nearestEffort<Level extends ReasoningEffort>(
+  { effort }: DriverRequest,
+  { losses }: DriverCommand,
+  program: string,
+  levels: readonly Level[],
+): Level | undefined {
+  if (effort === undefined) return undefined;
+  const distance = (level: Level) => Math.abs(reasoningEfforts.indexOf(level) - reasoningEfforts.indexOf(effort));
+  const nearest = [...levels].sort((a, b) => distance(a) - distance(b))[0]!;
+  if (nearest !== effort)
+    losses.push({ option: "effort", reason: `${program} has no ${effort} effort: it is ${nearest}.` });
+  return nearest;
+}
+
+/** Records the loss for CLIs that take no subagents for one run. */
+export function loseAgents({ agents }: DriverRequest, { losses }: DriverCommand, reason: string): void {
+  if (agents) losses.push({ option: "agents", reason });
 }
 
 /** True if the agent may change nothing, by `mode` or by `permissionMode`. */

@@ -7,6 +7,7 @@ import type { AgentDriver, DriverCommand, DriverRequest, PermissionMode } from "
 import {
   isReadOnly,
   known,
+  loseAgents,
   loseAskMode,
   losePrompts,
   type McpServer,
@@ -67,6 +68,8 @@ function command(request: DriverRequest): DriverCommand {
   refuseToolLists(request, "gemini");
   refuseRules(request, made, "gemini");
   loseAskMode(request, made, "gemini");
+  loseAgents(request, made, "gemini takes subagents only from its settings folders and extensions.");
+  if (request.effort) made.losses.push({ option: "effort", reason: "gemini has no flag for it." });
   if (request.trust || mode === "yolo") args.push("--skip-trust");
   if (request.model !== undefined) args.push("--model", request.model);
   if (request.resume !== undefined) args.push("--resume", request.resume === true ? "latest" : request.resume);

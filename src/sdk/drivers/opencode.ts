@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../protocol/error-codes.ts";
 import type { FrameType } from "../../protocol/frame-shapes.ts";
-import type { AgentDriver, DriverCommand, DriverRequest, McpServer } from "./driver.ts";
+import type { AgentDriver, DriverCommand, DriverRequest, McpServer, Subagent } from "./driver.ts";
 import {
   isReadOnly,
   known,
@@ -28,7 +28,7 @@ export const opencodeDriver: AgentDriver = {
   tool: "opencode",
   programs: ["opencode"],
   pathVariable: "OPENCODE_PATH",
-  fileOptions: ["mcpServers"],
+  fileOptions: ["mcpServers", "agents"],
   capabilities: () => ({
     ...usualCapabilities,
     partialText: false,
@@ -63,6 +63,7 @@ function command(request: DriverRequest): DriverCommand {
   if (request.partial)
     made.losses.push({ option: "partial", reason: "opencode run reports texts only when they are complete." });
   if (request.model !== undefined) args.push("--model", request.model);
+  if (request.effort !== undefined) args.push("--variant", request.effort);
   if (resume === true) args.push("--continue");
   else if (resume !== undefined) args.push("--session", resume);
   if (fork) args.push("--fork");
@@ -72,10 +73,23 @@ function command(request: DriverRequest): DriverCommand {
     ...Object.entries(mcpServers).map(([name, each]) => [name, serverOf(each)]),
     ...(mcp ? [[mcp.name, serverOf({ command: mcp.command[0]!, args: mcp.command.slice(1) })]] : []),
   ]);
-  if (!connection || Object.keys(servers).length === 0) return made;
+  const config = {
+    ...(Object.keys(servers).length > 0 && { mcp: servers }),
+    ...(request.agents && { agent: agentsOf(request.agents) }),
+  };
+  if (!connection || Object.keys(config).length === 0) return made;
   const file = join(connection.folder, "opencode.json");
-  writeFileSync(file, JSON.stringify({ mcp: servers }));
+  writeFileSync(file, JSON.stringify(config));
   return { ...made, env: { OPENCODE_CONFIG: file } };
+}
+
+/** With a list of tools, all others are off. */
+function agentsOf(agents: Readonly<Record<string, Subagent>>): object {
+  const made = Object.entries(agents).map(([name, { tools, ...agent }]) => {
+    const chosen = tools && { tools: { "*": false, ...Object.fromEntries(tools.map((tool) => [tool, true])) } };
+    return [name, { ...agent, mode: "subagent", ...chosen }];
+  });
+  return Object.fromEntries(made);
 }
 
 function serverOf(server: McpServer): object {

@@ -2,7 +2,7 @@
 import { UserError } from "../../protocol/error-codes.ts";
 import type { FrameType } from "../../protocol/frame-shapes.ts";
 import type { AgentDriver, DriverCommand, DriverRequest } from "./driver.ts";
-import { isReadOnly, known, loseAskMode, refuseRules, usualCapabilities } from "./driver.ts";
+import { isReadOnly, known, loseAgents, loseAskMode, refuseRules, usualCapabilities } from "./driver.ts";
 import { piDecoder } from "./pi-events.ts";
 
 const lines = [
@@ -63,6 +63,9 @@ function command(request: DriverRequest): DriverCommand {
   if (request.disallowedTools?.length) args.push("--exclude-tools", request.disallowedTools.join(","));
   if (request.trust) args.push("--approve");
   if (request.model !== undefined) args.push("--model", request.model);
+  const { effort } = request;
+  if (effort) args.push("--thinking", effort === "none" ? "off" : effort);
+  loseAgents(request, made, "pi has no subagents.");
   if (resume === true) args.push("--continue");
   else if (resume !== undefined) args.push(fork ? "--fork" : "--session", resume);
   if (resume === true && fork) throw new UserError("USAGE", "pi forks a session by its id: give it as resume.");

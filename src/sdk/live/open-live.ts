@@ -68,10 +68,14 @@ async function openHosted(
   cli: FoundCli,
   handed?: RunRequest,
 ): Promise<LiveSession | undefined> {
-  const { signal, human, hooks, tools, mcpServers, graceMs = defaultGraceMs, idleMs = defaultIdleMs } = options;
+  const { signal, human, hooks, tools, mcpServers, agents, graceMs = defaultGraceMs, idleMs = defaultIdleMs } = options;
   const questions = new Questions(human);
   const request = requestOf({ ...options, prompt: "" }, undefined, false);
-  const connection = await connectionOf({ hooks, tools, mcpServers }, driver, signal ?? new AbortController().signal);
+  const connection = await connectionOf(
+    { hooks, tools, mcpServers, agents },
+    driver,
+    signal ?? new AbortController().signal,
+  );
   if (connection) {
     const { ask, ...rest } = connection.connection;
     // If a human can be asked, no program answers in their place.

@@ -36,6 +36,8 @@ export type LiveOptions = Pick<
   | "tool"
   | "cwd"
   | "model"
+  | "effort"
+  | "agents"
   | "permissionMode"
   | "trust"
   | "resume"

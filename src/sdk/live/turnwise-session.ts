@@ -15,7 +15,7 @@ import type {
 import type { RunOrder } from "../../protocol/run-elsewhere.ts";
 import { derived } from "../../protocol/stream-json.ts";
 import type { ForeignCarried } from "../drivers/carry.ts";
-import type { AgentDriver, PermissionMode, RunLoss } from "../drivers/driver.ts";
+import type { AgentDriver, DriverCommand, PermissionMode, RunLoss } from "../drivers/driver.ts";
 import type { FoundCli } from "../find-cli.ts";
 import type { RunResult } from "../outcome.ts";
 import { start } from "../run.ts";
@@ -53,11 +53,13 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
   readonly ended: Promise<LiveEnd>;
   readonly #options: LiveOptions;
   readonly #program: string;
+  readonly #command: (options: LiveOptions) => DriverCommand;
   #sessionId: string | undefined;
   #initShown: string | undefined;
   #mode: LiveMode | undefined;
   #isModeNew = false;
   #model: string | undefined;
+  #effort: ReasoningEffort | undefined;
   #isModelNew = false;
   #turn: AbortController | undefined;
   #working: Promise<void> | undefined;
@@ -66,8 +68,10 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
 
   /** Throws a UserError for options that must not be ignored and that this CLI does not support. */
   constructor({ driver, cli, options, losses }: TurnwiseParts) {
-    const made = driver.command(requestOf({ ...options, prompt: "" }, undefined, false), cli);
-    super(driver, [...losses, ...turnwiseLosses(options), ...made.losses]);
+    const commandOf = (given: LiveOptions) =>
+      driver.command(requestOf({ ...given, prompt: "" }, undefined, false), cli);
+    super(driver, [...losses, ...turnwiseLosses(options), ...commandOf(options).losses]);
+    this.#command = commandOf;
     this.#options = options;
     this.#program = driver.programs[0]!;
     if (typeof options.resume === "string" && !options.fork) this.#sessionId = options.resume;
@@ -107,9 +111,11 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
   }
 
   override async setModel(model: string, effort?: ReasoningEffort): Promise<void> {
-    if (effort !== undefined)
-      throw new UserError("NOT_SUPPORTED", `The effort of a model cannot be set for ${this.#program}.`);
     checkWords({ model });
+    const { losses } = this.#command({ ...this.#options, model, effort });
+    const loss = losses.find(({ option }) => option === "effort");
+    if (loss) throw new UserError("NOT_SUPPORTED", `The effort cannot be ${effort}: ${loss.reason}`);
+    this.#effort = effort ?? this.#effort;
     this.#isModelNew = true;
     this.#model = model;
   }
@@ -241,6 +247,7 @@ export class TurnwiseSession extends OpenSession implements LiveSession {
       ...(paths.length > 0 && { images: paths }),
       ...(mode && { permissionMode: mode }),
       ...(this.#model !== undefined && { model: this.#model }),
+      ...(this.#effort !== undefined && { effort: this.#effort }),
       ...(isFollowUp ? { resume: this.#sessionId } : { resume, fork }),
     };
   }

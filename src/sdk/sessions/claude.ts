@@ -1,10 +1,12 @@
 // Reads sessions of Claude Code: JSON Lines that form a tree, in which one path from root to leaf is the conversation.
-import { readdirSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isObject, type JsonObject } from "../../json/object.ts";
 import type { UnifiedMessage } from "../unified.ts";
 import { answerBlocks, usageOf, userBlocks } from "./claude-blocks.ts";
 import { activeBranch, isSaid, type TreeEntry } from "./claude-tree.ts";
+import { appendLine, copyLines } from "./edit-lines.ts";
 import { filesBelow, firstText, readJsonLines } from "./lines.ts";
 import { finishSession, homeOf, Losses, type ReadSession, type SessionReader, textAt, timeOf } from "./session.ts";
 
@@ -15,6 +17,21 @@ export const claudeReader: SessionReader = {
   recognises: (values) => values.some(isEntry) || values.some((value) => isObject(value) && isBookkeeping(value)),
   workspaceOf: (path) => firstText(path, (value) => textAt(value, "cwd")),
   read,
+  editor: {
+    rename: ({ path, id }, title) => appendLine(path, { type: "custom-title", customTitle: title, sessionId: id }),
+    delete({ path }) {
+      rmSync(path);
+      // The folder beside it holds its sub-agents and their long outputs.
+      rmSync(path.replace(/\.jsonl$/, ""), { recursive: true, force: true });
+    },
+    fork({ path }) {
+      const sessionId = randomUUID();
+      copyLines(path, join(dirname(path), `${sessionId}.jsonl`), (line) =>
+        "sessionId" in line ? { ...line, sessionId } : line,
+      );
+      return sessionId;
+    },
+  },
 };
 
 function isEntry(value: unknown): boolean {

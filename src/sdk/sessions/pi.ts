@@ -1,8 +1,11 @@
 // Reads sessions of pi: a file of lines that each name their parent; the last line is the end of the conversation.
-import { basename, join } from "node:path";
+import { randomUUID } from "node:crypto";
+import { rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { isObject, type JsonObject } from "../../json/object.ts";
 import { unifiedToolName } from "../tool-names.ts";
 import type { UnifiedContent, UnifiedMessage } from "../unified.ts";
+import { appendLine, copyLines } from "./edit-lines.ts";
 import { filesBelow, firstText, readJsonLines } from "./lines.ts";
 import {
   countAt,
@@ -23,6 +26,24 @@ export const piReader: SessionReader = {
   workspaceOf: (path) =>
     firstText(path, (value) => isObject(value) && value.type === "session" && textAt(value, "cwd")),
   read,
+  editor: {
+    rename({ path }, name) {
+      let last: unknown = null;
+      readJsonLines(path, (value) => (last = isObject(value) && value.type !== "session" ? value.id : last));
+      const id = randomUUID().slice(0, 8);
+      appendLine(path, { type: "session_info", id, parentId: last, timestamp: new Date().toISOString(), name });
+    },
+    delete: ({ path }) => rmSync(path),
+    fork({ path }) {
+      const id = randomUUID();
+      const timestamp = new Date().toISOString();
+      const copy = join(dirname(path), `${timestamp.replace(/[:.]/g, "-")}_${id}.jsonl`);
+      copyLines(path, copy, (line) =>
+        line.type === "session" ? { ...line, id, timestamp, parentSession: path } : line,
+      );
+      return id;
+    },
+  },
 };
 
 function read(path: string): ReadSession {
@@ -36,8 +57,13 @@ function read(path: string): ReadSession {
   losses.add("branch", lines.filter(({ type }) => type === "message").length - branch.length);
   const model = messages.findLast((message) => message.model !== undefined)?.model;
   const workspace = textAt(head, "cwd");
+  const title = textAt(
+    lines.findLast(({ type }) => type === "session_info"),
+    "name",
+  );
   return finishSession({
     tool: "pi",
+    title,
     id: textAt(head, "id") ?? basename(path, ".jsonl"),
     path,
     ...(workspace !== undefined && { workspace }),

@@ -50,6 +50,16 @@ export type SessionReader = {
   /** The directory of a session, found without reading all of it. Some readers can only confirm `guess`. */
   workspaceOf(path: string, guess?: string): string | undefined;
   read(path: string): ReadSession;
+  /** Changes stored sessions. Undefined for CLIs whose sessions only they can change. */
+  editor?: SessionEditor;
+};
+
+/** Changes the stored sessions of one CLI. */
+export type SessionEditor = {
+  rename(session: ReadSession, title: string): void;
+  delete(session: ReadSession): void;
+  /** Copies a session and returns the id of the copy. */
+  fork(session: ReadSession): string;
 };
 
 /** `#` is replaced by the count; of `one/many` the first form is singular. */

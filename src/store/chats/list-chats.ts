@@ -25,6 +25,16 @@ export function listChats(configDir: string, { workspace, parent, onUnreadable }
   return found.sort(newestFirst);
 }
 
+/** Adds the chats of subagents, which are deleted with their parent. */
+export function withSubagents(configDir: string, chats: readonly ChatMetadata[]): ChatMetadata[] {
+  const all = new Map(chats.map((chat) => [chat.id, chat]));
+  for (const { id, workspace } of all.values()) {
+    for (const child of listChats(configDir, { parent: id, ...(workspace !== undefined && { workspace }) }))
+      all.set(child.id, child);
+  }
+  return [...all.values()];
+}
+
 /** Returns the folders of one workspace, or of all. */
 export function projects(configDir: string, workspace?: string): string[] {
   const chats = chatsDir(configDir);

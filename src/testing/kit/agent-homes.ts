@@ -73,6 +73,7 @@ export const agentHomes: Record<UnifiedTool, (place: AgentPlace) => AgentHome> =
               model: {
                 name: "model",
                 tool_call: true,
+                reasoning: true,
                 attachment: true,
                 modalities: { input: ["text", "image"], output: ["text"] },
                 limit: { context: 128_000, output: 8000 },
@@ -88,7 +89,7 @@ export const agentHomes: Record<UnifiedTool, (place: AgentPlace) => AgentHome> =
   }),
   pi({ home, url }) {
     const provider = { baseUrl: `${url}/v1`, api: "openai-completions", apiKey: "on-loopback" };
-    const models = [{ id: "model", input: ["text", "image"] }];
+    const models = [{ id: "model", reasoning: true, input: ["text", "image"] }];
     put(join(home, ".pi/agent/models.json"), { providers: { loopback: { ...provider, models } } });
     put(join(home, ".pi/agent/settings.json"), { retry: { enabled: true, maxRetries: 1, baseDelayMs: 100 } });
     return { model: "loopback/model", env: { PI_OFFLINE: "1", PI_TELEMETRY: "0", PI_SKIP_VERSION_CHECK: "1" } };

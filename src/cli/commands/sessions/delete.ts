@@ -1,8 +1,8 @@
 // `sessions delete`: deletes chats for good, after a question on a terminal or with --yes in scripts.
 import { UserError } from "../../../protocol/error-codes.ts";
-import { deleteChats, withSubagents } from "../../../run/delete-chats.ts";
+import { deleteChats } from "../../../run/delete-chats.ts";
 import type { ChatMetadata } from "../../../store/chats/chat.ts";
-import { metadataAtAGlance, shownTitle } from "../../../store/chats/list-chats.ts";
+import { metadataAtAGlance, shownTitle, withSubagents } from "../../../store/chats/list-chats.ts";
 import { homeDir } from "../../../store/config-dir.ts";
 import type { Invocation } from "../../main.ts";
 import { writeStderr } from "../../stdout.ts";

@@ -1,9 +1,9 @@
 // `sessions prune`: deletes chats that have not been used for a long time. `--dry-run` only lists them.
 import { UserError } from "../../../protocol/error-codes.ts";
-import { withSubagents } from "../../../run/delete-chats.ts";
 import { chatsToPrune, dayMs, pruneChats } from "../../../run/prune-chats.ts";
 import type { ChatMetadata } from "../../../store/chats/chat.ts";
 import { bytesIn } from "../../../store/chats/disk-use.ts";
+import { withSubagents } from "../../../store/chats/list-chats.ts";
 import { homeDir } from "../../../store/config-dir.ts";
 import { byteSize } from "../../../view/numbers.ts";
 import { flagText } from "../../flags.ts";
