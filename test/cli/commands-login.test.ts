@@ -33,7 +33,7 @@ describe("login", () => {
     expect((await workspace.run(["status"])).stdout).toBe("✓ Logged in as anthropic (key saved by login)\n");
   });
 
-  it("takes it from --api-key, and leaves stdin alone", async () => {
+  it("login takes the key from --api-key and does not read stdin", async () => {
     const run = await workspace.run(["login", "OpenAI", "--api-key", "sk-secret-2"], { stdin: "open" });
     expect(run).toMatchObject({ exit: 0, stdout: `✓ Key saved for openai (${authFile()})\n` });
     expect(run.stdout + run.stderr).not.toContain("secret");
@@ -143,7 +143,7 @@ describe.skipIf(!pseudoTerminal)(
       );
     }
 
-    it("asks for the key and does not show it", async () => {
+    it("login asks for the key without echo", async () => {
       const { exit, screen } = await type("login anthropic", [["Anthropic API key", "wrong\x15secretX\x7f-3\r"]]);
       expect(exit).toBe(0);
       expect(screen).toContain("✓ Key saved for anthropic");
@@ -261,7 +261,7 @@ describe("status", () => {
     expect("message" in found).toBe(!isAuthenticated);
   });
 
-  it("json says who, whence and which model", async () => {
+  it("status --format json names the vendor, the source of the key and the model", async () => {
     const { stdout } = await status(["--format", "json"], { env: { ANTHROPIC_API_KEY: "secret" } });
     expect(stdout).not.toContain("secret");
     expect(JSON.parse(stdout)).toEqual({
@@ -296,7 +296,7 @@ describe("status", () => {
     expect((await status()).stdout).toBe("✓ Logged in as local (shed/qwen: no key needed)\n");
   });
 
-  it("the remembered model counts", async () => {
+  it("status uses the model saved in the configuration", async () => {
     mkdirSync(workspace.config);
     writeFileSync(
       join(workspace.config, "cli-config.json"),

@@ -43,7 +43,7 @@ const config = () =>
   JSON.parse(readFileSync(join(fixture.configDir, "cli-config.json"), "utf8")) as Record<string, unknown>;
 
 describe("switching", () => {
-  it("is kept in cli-config.json", async () => {
+  it("sandbox enable, disable and reset are saved in cli-config.json", async () => {
     write(fixture.configDir, {
       "cli-config.json": '{"version": 1, "permissions": {"allow": ["Shell(ls)"], "deny": []}}',
     });
@@ -55,7 +55,7 @@ describe("switching", () => {
     expect(config()).not.toHaveProperty("sandbox");
   });
 
-  it("is not for an agent", async () => {
+  it("sandbox enable, disable and reset refuse to run inside an agent", async () => {
     for (const word of ["enable", "disable", "reset"]) {
       const run = await courser([word], { env: { CURSOR_AGENT: "1" } });
       expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining("agents may not change the sandbox") });
@@ -63,7 +63,7 @@ describe("switching", () => {
     expect(existsSync(join(fixture.configDir, "cli-config.json"))).toBe(false);
   });
 
-  it("takes no other words, and guesses", async () => {
+  it("sandbox rejects unknown and surplus words with a suggestion", async () => {
     expect(await courser(["enabel"])).toMatchObject({
       status: 2,
       stderr: expect.stringMatching(/Did you mean sandbox enable\?/),
@@ -94,7 +94,7 @@ describe.skipIf(missing)(name("asking"), () => {
 });
 
 describe.skipIf(missing)(name("running"), () => {
-  it("passes input, output and the exit code on", async () => {
+  it("sandbox run passes input, output and the exit code through", async () => {
     const run = await courser(["run", "cat; echo err >&2; exit 7"], { input: "in\n" });
     expect(run).toEqual({ stdout: "in\n", stderr: "err\n", status: 7 });
     expect(await courser(["run", "--", "ls", "-d", "src"])).toMatchObject({ stdout: "src\n", status: 0 });
@@ -146,7 +146,7 @@ describe.skipIf(missing)(name("running"), () => {
     expect(open.stdout + open.stderr).toMatch(/refused 127\.0\.0\.1:9: 127\.0\.0\.1 is this machine, which is closed/);
   });
 
-  it("shows what it starts", async () => {
+  it("sandbox run --sb-debug shows the command it starts", async () => {
     const { stderr } = await courser(["run", "--sb-debug", "true"]);
     expect(stderr).toMatch(/"--unshare-net".*"--" /);
   });

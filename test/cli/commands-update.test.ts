@@ -121,7 +121,7 @@ describe("update", () => {
     expect((await run(link)).stdout).toContain("installed globally by npm");
   });
 
-  it("the newest version is left as it is", async () => {
+  it("update changes nothing when the newest version is installed", async () => {
     manager("npm", { newest: "0.1.0" });
     const { exit, stdout } = await run(copyTo("node/lib/node_modules/courser-agent"));
     expect({ exit, stdout }).toEqual({
@@ -157,7 +157,7 @@ describe("update", () => {
     expect(calls()).toHaveLength(1);
   });
 
-  it("a package manager that is not there", async () => {
+  it("update reports a package manager that is not installed", async () => {
     const { exit, stderr } = await run(copyTo(".bun/install/global/node_modules/courser-agent"));
     expect(exit).toBe(1);
     expect(stderr).toMatch(/it is not in PATH\. Put it there, then type: \S+ update /);
@@ -244,7 +244,7 @@ describe("update", () => {
     expect((await run(program)).stdout).toContain("npx git+file:///src/courser\n");
   });
 
-  it("a copy from elsewhere is left alone", async () => {
+  it("update leaves a copy from elsewhere alone", async () => {
     const { exit, stderr } = await run(copyTo("anywhere"));
     expect(exit).toBe(1);
     expect(stderr).toContain("npm ci && npm install --global .");

@@ -73,7 +73,7 @@ describe("config", () => {
     expect((await config("get", "retries")).stdout).toBe("7\n");
   });
 
-  it("a variable wins, and that is said", async () => {
+  it("config says when an environment variable overrides a setting", async () => {
     const env = { COURSER_MODEL: "haiku" };
     expect((await workspace.run(["config", "get", "model"], { env })).stdout).toBe("haiku\n");
     expect((await workspace.run(["config", "set", "model", "gpt-5"], { env })).stderr).toContain(
@@ -82,7 +82,7 @@ describe("config", () => {
     expect((await workspace.run(["config"], { env })).stdout).toMatch(/^model +haiku +COURSER_MODEL /m);
   });
 
-  it("headers are not shown in the list", async () => {
+  it("config does not show the values of headers", async () => {
     mkdirSync(workspace.config);
     const lab = { baseUrl: "http://127.0.0.1:9/v1", headers: { authorization: "Bearer hunter2hunter2" } };
     writeFileSync(file("courser.json"), JSON.stringify({ providers: { lab } }));
@@ -110,14 +110,14 @@ describe("config", () => {
     expect(existsSync(workspace.config)).toBe(false);
   });
 
-  it("agents may look, not change", async () => {
+  it("inside an agent, config can be read but not changed", async () => {
     const env = { CURSOR_AGENT: "1" };
     expect((await workspace.run(["config", "get", "model"], { env })).exit).toBe(0);
     for (const args of [["set", "retries", "1"], ["unset", "retries"], ["edit"]])
       expect((await workspace.run(["config", ...args], { env })).stderr).toContain("agents may not change");
   });
 
-  it("path names the files", async () => {
+  it("config path prints the paths of both files", async () => {
     expect((await config("path")).stdout).toBe(`${file("cli-config.json")}\n${file("courser.json")}\n`);
   });
 });

@@ -99,7 +99,7 @@ describe("doctor", () => {
     expect(asked.some((each) => each.includes("local-key-of-mine"))).toBe(true);
   });
 
-  it("finds the hop that fails", async () => {
+  it("doctor names the network hop that fails", async () => {
     workspace = createWorkspace();
     const refused = await examine(["-e", "http://127.0.0.1:9/v1", "--model", "m"]);
     expect(refused.exit).toBe(1);

@@ -61,7 +61,7 @@ describe("trust", () => {
   const trusted = async () =>
     JSON.parse((await workspace.run(["trust", "--format", "json"])).stdout) as { path: string }[];
 
-  it("is listed, added and removed", async () => {
+  it("trusted directories are listed, added and removed", async () => {
     mkdirSync(join(workspace.path, "sub"));
     expect(await trusted()).toEqual([]);
     expect((await workspace.run(["trust", "add", "sub"])).stdout).toBe(`✓ Trusted: ${join(workspace.path, "sub")}\n`);
@@ -121,7 +121,7 @@ describe("runs that fail once they are set up", () => {
 });
 
 describe("keys", () => {
-  it("that the vendor refuses are not saved", async () => {
+  it("login does not save a key that the vendor refuses", async () => {
     const server = createServer((_, response) => response.writeHead(401).end("{}")).listen(0, "127.0.0.1");
     await once(server, "listening");
     const env = { ANTHROPIC_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };

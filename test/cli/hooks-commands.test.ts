@@ -33,7 +33,7 @@ describe("install", () => {
     expect(text(".cursor/hooks.json")).toBe(first);
   });
 
-  it("finds the hosts that are used here", async () => {
+  it("hooks install detects the hosts that are used in this project", async () => {
     await hooks("init");
     expect((await json("install", "--dry-run")).hosts.map(({ host }: any) => host)).toEqual(["cursor"]);
     mkdirSync(join(place.path, ".claude"));
@@ -128,7 +128,7 @@ describe("install", () => {
     expect(existsSync(join(place.path, ".cursor"))).toBe(false);
   });
 
-  it("is not for agents", async () => {
+  it("hooks install refuses to run inside an agent", async () => {
     place.script("x.sh", "#!/bin/sh\n");
     for (const command of ["install", "uninstall"]) {
       const { exit, stderr } = await place.run(["hooks", command, "x.sh"], { env: { CURSOR_AGENT: "1" } });
@@ -151,7 +151,7 @@ describe("install", () => {
 });
 
 describe("uninstall", () => {
-  it("takes only ours away", async () => {
+  it("hooks uninstall removes only what install wrote", async () => {
     await hooks("init");
     place.script("audit.sh", "#!/bin/sh\n");
     const theirs =
@@ -168,7 +168,7 @@ describe("uninstall", () => {
     expect(text(".cursor/hooks.json")).toContain("other --host cursor");
   });
 
-  it("takes a script away that is gone", async () => {
+  it("hooks uninstall removes entries whose script is gone", async () => {
     await hooks("init");
     await hooks("install", "--hosts", "codex");
     rmSync(join(place.path, ".hooks"), { recursive: true });
@@ -178,7 +178,7 @@ describe("uninstall", () => {
 });
 
 describe("list and doctor", () => {
-  it("say that there is nothing", async () => {
+  it("hooks list and doctor say when there are no hooks", async () => {
     expect((await hooks("list")).stdout).toContain("courser hooks init");
     const { exit, stdout } = await hooks("doctor");
     expect({ exit, stdout }).toEqual({ exit: 0, stdout: "✓ 0 hooks, no problems found.\n" });
@@ -310,7 +310,7 @@ describe("one script", () => {
     expect(existsSync(join(place.path, "victim"))).toBe(false);
   });
 
-  it("says so where nothing was traced", async () => {
+  it("hooks trace says when nothing was traced", async () => {
     expect((await hooks("trace")).stdout).toBe("No run with hooks has been recorded here yet.\n");
     expect(await json("trace")).toEqual([]);
   });

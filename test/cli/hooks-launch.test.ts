@@ -97,7 +97,7 @@ describe("a script of hooks init", () => {
     expect(stderr).toBe(`${script}: courser-hook is not in PATH. Type: courser install\n`);
   });
 
-  it("finds the launcher of the project", async () => {
+  it("a hook script finds courser-hook in the project's node_modules", async () => {
     const own = place.script(
       "node_modules/.bin/courser-hook",
       `#!/bin/sh\nexec "${process.execPath}" "${launcher}" "$@"\n`,
@@ -113,7 +113,7 @@ describe("a script of hooks init", () => {
 describe("TypeScript", () => {
   const header = "#!/usr/bin/env courser-hook\n";
 
-  it("has its types taken off, whatever they look like", async () => {
+  it("a TypeScript hook script has all kinds of types stripped", async () => {
     const file = place.script(
       ".hooks/types.ts",
       `${header}import type { Rule } from "./rules.ts";
@@ -195,7 +195,7 @@ console.log(JSON.stringify([Level.High, new Own(3).get(), identity("x"), over("y
 describe("the cache", () => {
   const folder = () => join(place.config, "courser/hook-cache");
 
-  it("is private, and holds a script once", async () => {
+  it("the cache of hook scripts is private and stores a script once", async () => {
     const before = new Set(existsSync(folder()) ? readdirSync(folder()) : []);
     const file = place.script(
       ".hooks/once.ts",
@@ -208,7 +208,7 @@ describe("the cache", () => {
     expect(statSync(folder()).mode & 0o777).toBe(0o700);
   });
 
-  it("follows the content", async () => {
+  it("the cache of hook scripts is keyed by content", async () => {
     const text = (word: string) => `#!/usr/bin/env courser-hook\nconst word: string = "${word}";\nconsole.log(word);\n`;
     for (const word of ["one", "two", "one"])
       expect((await place.start(place.script(".hooks/change.ts", text(word)), [])).stdout).toBe(`${word}\n`);
@@ -232,7 +232,7 @@ describe("the cache", () => {
     expect((await place.start(file, [])).stdout).toBe("safe\n");
   });
 
-  it("stays small", async () => {
+  it("the cache of hook scripts stays small", async () => {
     mkdirSync(folder(), { recursive: true, mode: 0o700 });
     for (let index = 0; index < 80; index++) writeFileSync(join(folder(), `old-${index}.js`), "");
     await place.start(
@@ -242,7 +242,7 @@ describe("the cache", () => {
     expect(readdirSync(folder()).length).toBeLessThanOrEqual(64);
   });
 
-  it("is not needed", async () => {
+  it("hook scripts run without a writable cache", async () => {
     const env = { CURSOR_CONFIG_DIR: "/dev/null/nowhere" };
     const { exit } = await place.start(script, ["--host", "cursor"], call("rm -rf x"), { env });
     expect(exit).toBe(2);

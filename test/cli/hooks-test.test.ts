@@ -52,7 +52,7 @@ describe("hooks test", () => {
     },
   );
 
-  it("says what is wrong", async () => {
+  it("hooks test says what is wrong with its arguments", async () => {
     expect((await hooks("test", "preTool")).stderr).toContain("unknown event 'preTool'");
     expect((await hooks("test", "stop", "--payload", "nowhere.json")).stderr).toContain("[FILE_UNREADABLE]");
     place.file("list.json", "[]");

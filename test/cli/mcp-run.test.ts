@@ -225,7 +225,7 @@ describe("--mcp-config", () => {
     expect(run.lines().at(-1)!["permission_denials"]).toHaveLength(2);
   });
 
-  it("says what is wrong with it", async () => {
+  it("an invalid --mcp-config is reported", async () => {
     const place = workspace();
     const wrong = await place.run(["-p", "--force", "--mcp-config", "{oops", "hi"]);
     expect(wrong.exit).toBe(2);
@@ -283,7 +283,7 @@ describe("--approve-mcps and --approve-mcp in print mode", () => {
     expect(await results(place, ["--approve-mcps", "--mode", "ask"])).not.toMatchObject({ demo: "success" });
   });
 
-  it("come after deny rules and after hooks", async () => {
+  it("deny rules and hooks come before --approve-mcps", async () => {
     const place = withUserServer();
     const permissions = { allow: [], deny: ["Mcp(demo:*)"] };
     place.file(join(place.config, "cli-config.json"), JSON.stringify({ version: 1, permissions }));

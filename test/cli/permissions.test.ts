@@ -86,7 +86,7 @@ describe("permissions check", () => {
     expect(run.stderr).toMatch(message);
   });
 
-  it("stops at a broken file, as a run does", async () => {
+  it("every permissions command stops at a broken file, as a run does", async () => {
     const broken = make();
     writeFileSync(configOf(broken), '{\n  "permissions": { "deny": ["Shell(rm" }\n}');
     for (const command of [["check", "Shell: ls"], ["list"], ["lint"], ["allow", "Shell(ls)"]]) {
@@ -155,7 +155,7 @@ describe("permissions list", () => {
 });
 
 describe("permissions lint", () => {
-  it("exits with 1 and says where", async () => {
+  it("permissions lint exits with 1 and names file and line", async () => {
     const workspace = make({ allow: ["Shell(ls)", "Shell(bash)", "Bash(x)"], deny: ["Shell(ls)"] });
     const run = await workspace.run(["permissions", "lint"]);
     expect(run.exit).toBe(1);
@@ -231,7 +231,7 @@ describe("permissions allow and deny", () => {
     expect(existsSync(configOf(workspace))).toBe(false);
   });
 
-  it("lose nothing when several run at once", async () => {
+  it("parallel permissions allow commands lose no rules", async () => {
     const workspace = make();
     const names = ["a", "b", "c", "d"];
     const runs = await Promise.all(names.map((name) => workspace.run(["permissions", "allow", `Shell(tool-${name})`])));
@@ -240,7 +240,7 @@ describe("permissions allow and deny", () => {
     expect(permissions.allow.toSorted()).toEqual(names.map((name) => `Shell(tool-${name})`));
   });
 
-  it("are not for an agent", async () => {
+  it("permissions allow and deny refuse to run inside an agent", async () => {
     const workspace = make();
     const run = await workspace.run(["permissions", "allow", "Shell(**)"], { env: { CURSOR_AGENT: "1" } });
     expect([run.exit, existsSync(configOf(workspace))]).toEqual([1, false]);

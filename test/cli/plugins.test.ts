@@ -56,7 +56,7 @@ describe("links that lead out of a plugin", () => {
     expect((await workspace.run(["plugin", "add", root, "--yes"])).exit).toBe(1);
   });
 
-  it("may be used within it", async () => {
+  it("links inside a plugin may be used", async () => {
     workspace = createWorkspace();
     const root = plugin();
     symlinkSync("greet.md", join(root, "commands/hello.md"));

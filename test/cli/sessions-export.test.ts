@@ -316,7 +316,7 @@ describe("import", () => {
     expect(await read(recorded.claudeCompacted)).toMatchObject({ status: "imported", sourceId: session });
   });
 
-  it("brings the todo list along", async () => {
+  it("sessions import keeps the todo list", async () => {
     const workspace = scratch();
     const { stdout } = await workspace.run(["sessions", "import", recorded.gemini, "--format", "json"]);
     const [project] = readdirSync(join(workspace.config, "chats"));
@@ -356,7 +356,7 @@ describe("import", () => {
     expect((await workspace.run(["sessions", "import", "--all"])).stdout.match(/\(imported\)$/gm)).toHaveLength(3);
   });
 
-  it("says what it cannot take", async () => {
+  it("sessions import rejects what is not a session, with the reason", async () => {
     const workspace = scratch({ "notes.txt": "hello\n" });
     const cases: [args: string[], exit: number, message: RegExp][] = [
       [[], 2, /'sessions import' needs a session/],

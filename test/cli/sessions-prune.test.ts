@@ -63,7 +63,7 @@ describe("sessions prune", () => {
     expect((await prune("--older-than", "12h", "--yes")).stdout).toBe("No chat is that old.\n");
   });
 
-  it("wants to know how old, and to be sure", async () => {
+  it("sessions prune needs an age and a confirmation", async () => {
     const folders = addAll();
     for (const [args, said] of [
       [[], "needs --older-than"],

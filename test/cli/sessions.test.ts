@@ -80,7 +80,7 @@ describe("create-chat", () => {
     expect(missing.stderr).toContain("[CWD_MISSING]");
   });
 
-  it("makes a chat that a run goes on with", async () => {
+  it("create-chat creates a chat that a run can resume", async () => {
     const workspace = make();
     const id = (await workspace.run(["create-chat"])).stdout.trim();
     const run = await workspace.run([
@@ -176,7 +176,7 @@ describe("ls", () => {
     expect(other).not.toContain(first);
   });
 
-  it("gives JSON to programs", async () => {
+  it("ls --format json prints JSON", async () => {
     const { stdout } = await workspace.run(["ls", "--format", "json"]);
     const chats = JSON.parse(stdout);
     expect(chats).toHaveLength(2);
@@ -334,7 +334,7 @@ describe("resume", () => {
 });
 
 describe("sessions", () => {
-  it("show tells a chat in short", async () => {
+  it("sessions show prints a summary of a chat", async () => {
     const workspace = make();
     const script = [
       {
@@ -376,7 +376,7 @@ describe("sessions", () => {
     expect((await workspace.run(["sessions", "fork", first, "--at", "9"])).stderr).toContain("its turns are 1 to 3");
   });
 
-  it("rename gives a title", async () => {
+  it("sessions rename sets the title", async () => {
     const workspace = make();
     addChat(workspace, first, ["one"]);
     const { stdout } = await workspace.run(["sessions", "rename", "aaaa", "The", "parser bug"]);
@@ -422,7 +422,7 @@ describe("sessions", () => {
     expect(count()).toBe(0);
   });
 
-  it("export is there under both names", async () => {
+  it("export and sessions export are the same", async () => {
     const workspace = make();
     addChat(workspace, first, ["find the walrus"]);
     const long = await workspace.run(["sessions", "export", "aaaa"]);

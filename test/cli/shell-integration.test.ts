@@ -56,7 +56,7 @@ describe("completion", () => {
     expect(taken.stdout).toMatch(/^sessions\t/m);
   });
 
-  it("says what it takes", () => {
+  it("completion says which shells it takes", () => {
     const { status, stderr } = courser("completion", "tcsh");
     expect([status, stderr]).toEqual([2, expect.stringContaining("completion zsh|bash|fish")]);
   });

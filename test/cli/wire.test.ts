@@ -71,7 +71,7 @@ describe("the stream", () => {
     ]);
   });
 
-  it("has none of it in the shapes of 2025", async () => {
+  it("COURSER_COMPAT=2025 leaves out newer fields of the stream", async () => {
     const run = await workspace().play(together, [], { env: { COURSER_COMPAT: "2025" } });
     const lines = run.lines();
     for (const line of lines.filter(({ type }) => type === "assistant"))

@@ -100,7 +100,7 @@ describe("a run whose host is gone", () => {
     prompt: { text: "go" },
   });
 
-  it("is not begun again: it ends, and says so", async () => {
+  it("a run whose host was killed is not restarted: it ends with an error", async () => {
     const { id } = await apart.fleet.enqueue(newRun(spec()));
     const lease = (await apart.fleet.lease({ worker: "dies", ttlMs: 30, run: id }))!;
     await apart.fleet.append(lease, [{ type: "event", event: { type: "user", text: "go" } }], lease.position);
@@ -109,7 +109,7 @@ describe("a run whose host is gone", () => {
     expect((await apart.over(id)).end).toMatchObject({ outcome: "error", code: "TERMINATED", turns: 0 });
   });
 
-  it("is given up when it ended ten hosts", async () => {
+  it("a run that has killed ten hosts is given up", async () => {
     const { id } = await apart.fleet.enqueue(newRun(spec()));
     for (let host = 0; host < 10; host++) {
       const lease = (await apart.fleet.lease({ worker: "dies", ttlMs: 15_000, run: id }))!;
@@ -119,7 +119,7 @@ describe("a run whose host is gone", () => {
     expect((await apart.over(id)).end).toMatchObject({ outcome: "error", code: "TERMINATED" });
   });
 
-  it("is begun where nothing had been done", async () => {
+  it("a run whose host died before doing anything is started by the next host", async () => {
     const { id } = await apart.fleet.enqueue(newRun(spec()));
     await apart.fleet.lease({ worker: "never came up", ttlMs: 30, run: id });
     await sleep(50);
