@@ -15,7 +15,7 @@ const found = ({ findings }: DoctorReport, check: string) => findings.find((each
 const problems = ({ findings }: DoctorReport) => findings.filter(({ status }) => status === "problem");
 
 describe("the command", () => {
-  test("says that our own CLI is fine in both styles, as text and as JSON", async () => {
+  test("adapter doctor accepts our own CLI in both styles, as text and as JSON", async () => {
     const text = await workspace.run(["adapter", "doctor", "--", cli, "auto", "--stream-json"]);
     expect(text.exit, text.stdout).toBe(0);
     expect(text.stdout).toContain("It speaks version 1.0.");

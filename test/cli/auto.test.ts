@@ -158,7 +158,7 @@ describe("a model that fails, or calls what it may not", () => {
     { name: "note", schema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] } },
   ];
 
-  test("is told what is wrong with a call, and may put it right", async () => {
+  test("a model is told what is wrong with its call and may correct it", async () => {
     const replies = [
       {
         calls: [

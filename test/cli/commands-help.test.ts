@@ -92,7 +92,7 @@ describe("help", () => {
       expect(stdout.split("\n").map((line) => line.slice(2))).toContainEqual(expect.stringMatching(startsWith(row)));
   });
 
-  it("says what --force does not lift, the environment and the exit codes", async () => {
+  it("help says what --force does not lift, the environment and the exit codes", async () => {
     const { stdout } = await workspace.run(["help", "--all"]);
     for (const heading of ["Environment:", "Exit codes:", "What --force does not override:"])
       expect(stdout).toContain(`\n${heading}\n`);
@@ -145,7 +145,7 @@ describe("help", () => {
     expect(asked.stdout.slice(0, short.length)).toBe(short);
   });
 
-  it("shows examples by the name it was called by", async () => {
+  it("help shows examples by the name it was called by", async () => {
     const link = join(workspace.home, "cursor-agent");
     symlinkSync(cli, link);
     const { stdout } = await workspace.run(["help", "login"], { name: link });

@@ -57,7 +57,7 @@ describe("install", () => {
     expect(readlinkSync(join(bin, "courser"))).toBe(realpathSync(cli));
   });
 
-  it("leaves a foreign program alone, names it and does nothing by halves", async () => {
+  it("install names another program of the same name, leaves it alone and links nothing", async () => {
     mkdirSync(bin, { recursive: true });
     writeFileSync(join(bin, "cursor-agent"), "#!/bin/sh\necho original\n");
     const refused = await workspace.run(["install"]);
@@ -91,7 +91,7 @@ describe("install", () => {
     expect(realpathSync(join(bin, "courser"))).toBe(realpathSync(cli));
   });
 
-  it("tells of a program of the same name that comes first in PATH", async () => {
+  it("install reports a program of the same name that comes first in PATH", async () => {
     const earlier = join(workspace.path, "earlier");
     mkdirSync(earlier);
     writeFileSync(join(earlier, "agent"), "#!/bin/sh\n", { mode: 0o755 });

@@ -78,7 +78,7 @@ describe("switching", () => {
 });
 
 describe.skipIf(missing)(name("asking"), () => {
-  it("says whether it works and what it lets pass", async () => {
+  it("sandbox status says whether the sandbox works and what it allows", async () => {
     write(fixture.configDir, {
       "sandbox.json": '{"networkPolicy": {"allow": ["a.test"]}, "additionalReadwritePaths": ["/opt"]}',
     });
@@ -101,7 +101,7 @@ describe.skipIf(missing)(name("running"), () => {
     expect(await courser(["run", "--", "no-such-program-here", "x"])).toMatchObject({ status: 127 });
   });
 
-  it("passes signals on, and nothing stays behind", async () => {
+  it("sandbox run forwards signals and leaves nothing behind", async () => {
     const command = "trap 'echo bye; exit 3' TERM; echo ready; sleep 9 & wait";
     const run = await courser(["run", command], { signal: { name: "SIGTERM", when: /ready\n$/ } });
     expect(run).toMatchObject({ stdout: "ready\nbye\n", status: 3 });
@@ -123,7 +123,7 @@ describe.skipIf(missing)(name("running"), () => {
     expect(made).toEqual(["more/a", "ws/d"]);
   });
 
-  it("keeps from coming to be what its flags block, and opens nothing that is not there", async () => {
+  it("sandbox run keeps blocked paths from being created, and rejects missing paths", async () => {
     const line = "touch .env.local fine; mkdir -p secrets; ls secrets";
     const run = await courser(["run", "--blocked-patterns", ".env*,secrets/**", line]);
     const there = [".env.local", "secrets", "fine"].filter((path) => existsSync(join(fixture.workspace, path)));
@@ -132,7 +132,7 @@ describe.skipIf(missing)(name("running"), () => {
     expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining("../nope does not exist") });
   });
 
-  it("has no keys in its environment, and no network unless asked", async () => {
+  it("sandbox run has no keys in its environment, and no network without --network", async () => {
     const env = { OPENAI_API_KEY: "sk-1234567890abcdef", PLAIN: "1" };
     const run = await courser(["run", "env; tail -n +3 /proc/net/dev | cut -d: -f1"], { env });
     expect(run.stdout).not.toMatch(/sk-1234|PLAIN|HTTPS_PROXY/);

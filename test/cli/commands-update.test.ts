@@ -113,7 +113,7 @@ describe("update", () => {
     expect(calls().at(-1)).toBe(`${workspace.path}/project: ${command}`);
   });
 
-  it("finds the installation behind a link, as global bins are", async () => {
+  it("update finds the installation behind a link, as global bins are", async () => {
     manager("npm");
     const program = copyTo("node/lib/node_modules/courser-agent");
     const link = join(programs, "cursor-agent");
@@ -144,7 +144,7 @@ describe("update", () => {
     expect(existsSync(join(workspace.path, "pwned"))).toBe(false);
   });
 
-  it("without a network: one line, exit 1, nothing tried", async () => {
+  it("update without a network prints one line and exits with 1", async () => {
     manager("npm", {
       exit: 1,
       complaint: "npm error code ENOTFOUND\nnpm error network request to https://registry.test failed",

@@ -16,7 +16,7 @@ const config = (...args: string[]) => workspace.run(["config", ...args]);
 const file = (name: string) => join(workspace.config, name);
 
 describe("config", () => {
-  it("lists every setting with value, source and meaning, and writes nothing", async () => {
+  it("config lists every setting with value, source and meaning, and writes nothing", async () => {
     const { exit, stdout, stderr } = await config();
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     for (const { name, meaning } of settings)
@@ -30,7 +30,7 @@ describe("config", () => {
     });
   });
 
-  it("knows every field of courser.json, and the page names every setting", () => {
+  it("config knows every field of courser.json, and the page names every setting", () => {
     const names = settings.map(({ name }) => name.split(".")[0]);
     for (const name of Object.keys(courserFields))
       if (name !== "providers" && name !== "models") expect(names).toContain(name);
@@ -63,7 +63,7 @@ describe("config", () => {
     expect((await config("unset", name)).stdout).toContain("nothing was changed");
   });
 
-  it("keeps comments and everything else in the file", async () => {
+  it("config keeps comments and everything else in the file", async () => {
     mkdirSync(workspace.config);
     writeFileSync(file("courser.json"), '{\n  // tried often\n  "retries": 2, // why\n  "idleMs": 9000\n}\n');
     await config("set", "retries", "7");

@@ -84,7 +84,7 @@ describe("a token command", () => {
   const call = { name: "Read", args: { path: "none" } };
 
   test.each(["openai", "responses", "anthropic", "google"])(
-    "is asked once for %s, and again after a 401",
+    "a token command is asked once for %s, and again after a 401",
     async (type) => {
       const used: string[] = [];
       await begin((request) => {

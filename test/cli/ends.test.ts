@@ -238,7 +238,9 @@ describe.concurrent("a signal", () => {
 });
 
 describe("a program whose files are removed while it runs", () => {
-  test("has one result, and says on stderr what could not be tidied up", { timeout: 60_000 }, async () => {
+  test("a run whose program files are removed has one result, and a warning for what could not be cleaned up", {
+    timeout: 60_000,
+  }, async () => {
     const { path, env, home } = place();
     const program = join(home, "program");
     cpSync(join(cli, "../cli"), join(program, "dist/cli"), { recursive: true });

@@ -18,7 +18,7 @@ const text = (file: string) => readFileSync(join(place.path, file), "utf8");
 const trusted = () => place.run(["-p", "--trust", "--model", "offline", "what is 1+1?"]);
 
 describe("install", () => {
-  it("writes one entry for each of the five events, and does not touch it again", async () => {
+  it("hooks install writes one entry for each of the five events, once", async () => {
     await hooks("init");
     expect((await hooks("install", "--hosts", "cursor")).exit).toBe(0);
     const first = text(".cursor/hooks.json");
@@ -46,7 +46,7 @@ describe("install", () => {
     expect(existsSync(join(place.path, ".cursor"))).toBe(false);
   });
 
-  it("shows a diff and writes nothing with --dry-run", async () => {
+  it("hooks install --dry-run shows a diff and writes nothing", async () => {
     await hooks("init");
     place.file(".cursor/hooks.json", '{\n  "version": 1,\n  "hooks": {} // none\n}\n');
     const { stdout } = await hooks("install", "--dry-run", "--hosts", "cursor", "--events", "stop");
@@ -55,7 +55,7 @@ describe("install", () => {
     expect(text(".cursor/hooks.json")).toContain('"hooks": {} // none');
   });
 
-  it("takes events by anybody's name, and matchers in everybody's words", async () => {
+  it("hooks install accepts event names and matchers of every host", async () => {
     await hooks("init");
     await hooks(
       "install",
@@ -77,7 +77,7 @@ describe("install", () => {
     expect(claude.PreToolUse[0].matcher).toBe("Bash|Edit");
   });
 
-  it("writes into the home directory with --global, with whole paths", async () => {
+  it("hooks install --global writes into the home directory, with absolute paths", async () => {
     await hooks("init");
     await hooks("install", "--global", "--hosts", "cursor,claude,codex", "--events", "Stop");
     const script = join(place.path, ".hooks/format.ts");
@@ -113,7 +113,7 @@ describe("install", () => {
     expect(ran.stderr).toContain(message);
   });
 
-  it("leaves a file that it does not understand", async () => {
+  it("hooks install leaves a file that it cannot parse unchanged", async () => {
     place.script("x.sh", "#!/bin/sh\n");
     for (const broken of ['{"hooks": [', '{"hooks": []}', '{"hooks": {"stop": [1]}}']) {
       place.file(".cursor/hooks.json", broken);

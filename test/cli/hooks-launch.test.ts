@@ -59,10 +59,13 @@ describe("a script of hooks init", () => {
     });
   });
 
-  it.each(["rm a.txt", "rm -r build", "echo rmdir -rf", "git rm -f x"])("lets %s pass", async (command) => {
-    const { exit, stdout } = await place.start(script, ["--host", "cursor"], call(command));
-    expect({ exit, ...JSON.parse(stdout) }).toEqual({ exit: 0, permission: "allow" });
-  });
+  it.each(["rm a.txt", "rm -r build", "echo rmdir -rf", "git rm -f x"])(
+    "a script of hooks init allows %s",
+    async (command) => {
+      const { exit, stdout } = await place.start(script, ["--host", "cursor"], call(command));
+      expect({ exit, ...JSON.parse(stdout) }).toEqual({ exit: 0, permission: "allow" });
+    },
+  );
 
   it("formats what was written, where the project has a formatter", async () => {
     place.script("node_modules/.bin/prettier", '#!/bin/sh\necho "$@" >> formatted\n');
@@ -78,7 +81,7 @@ describe("a script of hooks init", () => {
     expect(readFileSync(join(place.path, "formatted"), "utf8")).toBe("--write --ignore-unknown src/a.ts\n");
   });
 
-  it("runs from another directory, through a link and by a relative name", async () => {
+  it("a script of hooks init runs from another directory, through a link and by a relative name", async () => {
     const elsewhere = join(place.home, "elsewhere");
     mkdirSync(elsewhere);
     for (const [program, cwd] of [
@@ -181,7 +184,7 @@ console.log(JSON.stringify([Level.High, new Own(3).get(), identity("x"), over("y
     expect(stderr.includes("Refused")).toBe(code === 2);
   });
 
-  it("names the line of an error as it stands in the file", async () => {
+  it("an error in a TypeScript hook names the line in the source file", async () => {
     const file = place.script(
       ".hooks/throws.ts",
       `${header}type A = {\n  b: string;\n};\nconst a: A = { b: "c" };\nthrow new Error(a.b);\n`,
@@ -250,7 +253,7 @@ describe("the cache", () => {
 });
 
 describe("time", () => {
-  it("is at most 2.5 times an empty program's, from the second run on", () => {
+  it("a cached hook script takes at most 2.5 times as long as an empty program", () => {
     const time = (program: string, args: string[]) => {
       const started = performance.now();
       spawnSync(program, args, { env: place.env, cwd: place.path, input: JSON.stringify(call("ls")) });

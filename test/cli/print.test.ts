@@ -349,7 +349,7 @@ describe("calls", () => {
     expect(first!["tool_call"].shellToolCall.args.command).toContain("echo b");
   });
 
-  it("that are commands run in order, and whoever waits for one waits for its start", async () => {
+  it("commands of one reply run in order", async () => {
     const place = workspace();
     const run = await place.play([
       {
@@ -400,7 +400,7 @@ describe("calls", () => {
     }
   });
 
-  it("of a command wait for the files, and files for the command", async () => {
+  it("commands and file calls of one reply wait for each other", async () => {
     const place = workspace();
     const calls = [
       { name: "Shell", args: { command: "sleep 0.5; echo late > f.txt" } },
@@ -411,7 +411,7 @@ describe("calls", () => {
     expect(read.result.success.content).toBe("late\n");
   });
 
-  it("cannot see what is hidden, by whatever way", async () => {
+  it("calls cannot reach hidden files in any way", async () => {
     const place = workspace({
       ".cursorignore": "secret.txt\n",
       "secret.txt": "hidden words",
@@ -477,7 +477,7 @@ describe("calls", () => {
     expect(text.stderr).toContain("Rejected: Shell:");
   });
 
-  it("are few in plan and ask mode, and by flag", async () => {
+  it("plan mode, ask mode and flags limit the tools", async () => {
     const place = workspace();
     const write = [{ calls: [{ name: "Write", args: { path: "a.txt", content: "x" } }] }, { text: "ok" }];
     for (const flags of [

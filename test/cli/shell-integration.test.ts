@@ -63,7 +63,7 @@ describe("completion", () => {
 });
 
 describe("shell integration", () => {
-  it("is added once, keeps what was there, and goes without a trace", () => {
+  it("shell integration is added once, keeps existing content, and is removed without a trace", () => {
     const real = join(home, "dotfiles-bashrc");
     const mine = "alias ll='ls -l'\nexport EDITOR=vi";
     writeFileSync(real, mine);
@@ -90,7 +90,7 @@ describe("shell integration", () => {
     expect(existsSync(join(home, file)) && readFileSync(join(home, file), "utf8").trim()).toBe("");
   });
 
-  it("refuses a shell that it does not know", () => {
+  it("shell integration refuses a shell that it does not know", () => {
     expect(courser("install-shell-integration", "csh").stderr).toContain("not one of zsh, bash, fish");
   });
 });

@@ -104,7 +104,7 @@ describe("a run that cannot be followed", () => {
 });
 
 describe("leaving a run", () => {
-  it("answers none of its questions, whatever the closed terminal says", async () => {
+  it("leaving a run answers none of its questions, whatever the closed terminal says", async () => {
     let isAsked = (): void => {};
     const heard = new Promise<void>((resolve) => {
       isAsked = resolve;

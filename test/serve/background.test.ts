@@ -25,7 +25,7 @@ async function background(replies: unknown, ...args: string[]): Promise<string> 
 }
 
 describe("-b", () => {
-  it("prints the id and returns at once; the run goes on, and its log tells it", async () => {
+  it("-b prints the id and returns at once; the run goes on, and its log tells it", async () => {
     const id = await background(
       [{ text: "Let me see.", calls: [pause(0.6)] }, { text: "All well." }],
       "--force",
@@ -39,7 +39,7 @@ describe("-b", () => {
     expect((await workspace.run(["persist", "list"])).stdout).toContain(id);
   });
 
-  it("refuses what it must not keep, and folders that are not trusted", async () => {
+  it("-b refuses keys on the command line and untrusted directories", async () => {
     expect((await workspace.run(["-b", "--api-key", "k", "x"])).stderr).toContain("Keys are not kept");
     const elsewhere = await workspace.run(["-b", "--workspace", workspace.home, "x"]);
     expect(elsewhere.stderr).toContain("Workspace Trust Required");
@@ -82,7 +82,7 @@ describe("-b", () => {
     expect(await service.over(slow)).toMatchObject({ state: "cancelled", end: { code: "INTERRUPTED" } });
   });
 
-  it("starts a service that watches over it, and the run outlives that", async () => {
+  it("-b starts a service that watches over it, and the run outlives that", async () => {
     await until(() => service.read() !== undefined, "the service");
     const id = await background([{ calls: [pause(0.5)] }, { text: "still here" }], "--force", "go");
     process.kill(service.read()!.pid, "SIGKILL");

@@ -38,7 +38,7 @@ describe("a continuation", () => {
     expect(left).toMatchObject({ lastNumber: 5, sessionId: "s", isAnswered: false, later: [{ tool: "shell" }] });
   });
 
-  it("names the calls that the checkpoint does not hold, and how they ended", () => {
+  it("a continued run names the calls after its checkpoint and how they ended", () => {
     const checkpoint: Entry = { type: "checkpoint", chat: "chat-1-0", position: 10, heard: 4 };
     const left = continuationOf(
       log(leased, init, user, start(3, "a"), end(4, "a"), start(5, "b"), checkpoint, end(6, "b"), start(7, "c")),

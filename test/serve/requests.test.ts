@@ -33,7 +33,7 @@ describe("the record of a run", () => {
     expect(() => newSpec({ ...spec, request: { ...spec.request, unkept: true } })).toThrow("--no-persist");
   });
 
-  it("of the next turn resumes the session, by what the first was started with but for the trust", () => {
+  it("the record of a follow-up resumes the session with the first run's settings, except trust", () => {
     const request: RunRequest = { workspace: "/w", chat: { type: "new" }, trust: true, force: true };
     const run = { agent: "bc-1", spec: { ...spec, request } } as RunRecord;
     const next = followUp(run, "s-1", { text: "and now?" });
@@ -355,7 +355,7 @@ describe("the list of sessions", () => {
     expect(item).not.toHaveProperty("path");
   });
 
-  it("shows the newest run of each, and done where no run is known", async () => {
+  it("the list of sessions shows the newest run of each, or done if none is known", async () => {
     const items = await list([record(first, "error"), record(first, "running", 1)]);
     expect(items.map(({ id, state }) => [id[0], state]).sort()).toEqual([
       ["1", "failed"],

@@ -185,7 +185,7 @@ describe("a worker", () => {
       sent.end();
     });
 
-  it("tells how it is, carries out several at once, and drains: what can go on elsewhere is given back", {
+  it("a worker reports its health, runs several at once, and returns continuable runs when it drains", {
     timeout: 60_000,
   }, async () => {
     await fleet.answer((request) =>
