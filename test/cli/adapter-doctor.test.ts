@@ -15,7 +15,7 @@ const found = ({ findings }: DoctorReport, check: string) => findings.find((each
 const problems = ({ findings }: DoctorReport) => findings.filter(({ status }) => status === "problem");
 
 describe("the command", () => {
-  test("says that our own CLI is fine in both styles, as text and as JSON", async () => {
+  test("adapter doctor accepts our own CLI in both styles, as text and as JSON", async () => {
     const text = await workspace.run(["adapter", "doctor", "--", cli, "auto", "--stream-json"]);
     expect(text.exit, text.stdout).toBe(0);
     expect(text.stdout).toContain("It speaks version 1.0.");
@@ -51,7 +51,7 @@ describe("the command", () => {
 
 // They mostly wait, and so at once.
 describe("what is wrong", () => {
-  test("it is not there", async () => {
+  test("adapter doctor reports a CLI that does not exist", async () => {
     const report = await look(["no-such-cli"]);
     expect(report.findings).toMatchObject([
       { check: "program", status: "problem", message: expect.stringContaining("not found") },
@@ -70,12 +70,12 @@ describe("what is wrong", () => {
     expect(found(report, "terminal")!.message).toMatch(/nothing in a terminal either|script\(1\) is missing/);
   });
 
-  test.concurrent("exit code 0 and no frames", async () => {
+  test.concurrent("adapter doctor reports exit code 0 without any frames", async () => {
     expect(found(await look(["true"]), "output")!.remedy).toContain("Is the flag");
     expect(found(await look(["true", "-p"]), "output")!.remedy).toContain("--output-format stream-json");
   });
 
-  test.concurrent("it works at a terminal only", async () => {
+  test.concurrent("adapter doctor reports a CLI that works only at a terminal", async () => {
     const report = await look(shell("if [ -t 0 ]; then echo 'Welcome! >'; sleep 1; fi; exit 1"));
     expect(found(report, "terminal")).toMatchObject({
       status: "problem",
@@ -111,7 +111,7 @@ describe("what is wrong", () => {
     expect(found(report, "end of stream")!.message).toContain("exit code 0 after an answer");
   });
 
-  test.concurrent("it reads stdin to the end", async () => {
+  test.concurrent("adapter doctor reports a CLI that reads stdin to its end", async () => {
     const report = await look([fixture, "read-whole"]);
     expect(report.ok).toBe(true);
     expect(found(report, "open stdin")).toMatchObject({
@@ -120,7 +120,7 @@ describe("what is wrong", () => {
     });
   });
 
-  test.concurrent("it does not take the flags that are added, or nobody is logged in", async () => {
+  test.concurrent("adapter doctor reports rejected flags and a missing login", async () => {
     const flags = await look([fixture, "refuse-flags", "-p"]);
     expect(found(flags, "headless flags")).toMatchObject({
       status: "problem",
@@ -130,7 +130,7 @@ describe("what is wrong", () => {
     expect(found(login, "stderr")!.remedy).toContain("Log in");
   });
 
-  test("what it says is shown without secrets", async () => {
+  test("adapter doctor shows the CLI's output without secrets", async () => {
     const token = `ghp_${"Q7w3E9r1T5y8U2i6O0p4A1sQ7w3E9r1T5y8U"}`;
     const report = await look(shell(`echo ${token} >&2; exit 1`));
     expect(JSON.stringify(report.findings) + report.runs.map(({ stderr }) => stderr).join()).not.toContain(token);

@@ -158,7 +158,7 @@ describe("a model that fails, or calls what it may not", () => {
     { name: "note", schema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] } },
   ];
 
-  test("is told what is wrong with a call, and may put it right", async () => {
+  test("a model is told what is wrong with its call and may correct it", async () => {
     const replies = [
       {
         calls: [
@@ -176,7 +176,7 @@ describe("a model that fails, or calls what it may not", () => {
     ]);
   });
 
-  test("that never gets it right ends in an error", async () => {
+  test("a model that keeps making invalid calls ends in an error", async () => {
     const { last, exit, events } = await auto(
       turnOf("go", { tools }),
       scripted({ replies: [{ calls: [{ name: "nope", args: {} }] }], loop: true }),
@@ -261,7 +261,7 @@ describe("an end from outside", () => {
     },
   });
 
-  test("cancel on stdin", async () => {
+  test("auto stops when cancel arrives on stdin", async () => {
     const { last, exit, ms } = await auto(
       "open",
       waiting(),

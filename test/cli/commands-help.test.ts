@@ -92,7 +92,7 @@ describe("help", () => {
       expect(stdout.split("\n").map((line) => line.slice(2))).toContainEqual(expect.stringMatching(startsWith(row)));
   });
 
-  it("says what --force does not lift, the environment and the exit codes", async () => {
+  it("help says what --force does not lift, the environment and the exit codes", async () => {
     const { stdout } = await workspace.run(["help", "--all"]);
     for (const heading of ["Environment:", "Exit codes:", "What --force does not override:"])
       expect(stdout).toContain(`\n${heading}\n`);
@@ -120,7 +120,7 @@ describe("help", () => {
     for (const line of described) expect(line.slice(29, 32), line).toMatch(/ {2}\S/);
   });
 
-  it("lists nothing that does not exist", () => {
+  it("help --all lists nothing that does not exist", () => {
     expect(commands.filter((command) => !isBuilt(command)).map(({ name }) => name)).toEqual([]);
     expect(flags.filter((flag) => flag.instead !== undefined && !flag.hidden)).toEqual([]);
   });
@@ -145,7 +145,7 @@ describe("help", () => {
     expect(asked.stdout.slice(0, short.length)).toBe(short);
   });
 
-  it("shows examples by the name it was called by", async () => {
+  it("help shows examples by the name it was called by", async () => {
     const link = join(workspace.home, "cursor-agent");
     symlinkSync(cli, link);
     const { stdout } = await workspace.run(["help", "login"], { name: link });
@@ -186,7 +186,7 @@ describe("help", () => {
     expect((await workspace.run(["help", "zzzzzzzzzz"])).stderr).toContain("'courser help index' the pages");
   });
 
-  it("takes at most twice what an empty program takes", () => {
+  it("help takes at most twice as long as an empty program", () => {
     const time = (args: string[]) => {
       const started = performance.now();
       expect(spawnSync(process.execPath, args, { env: workspace.env, stdio: ["ignore", "pipe", "pipe"] }).status).toBe(
@@ -204,7 +204,7 @@ describe("help", () => {
     expect(Math.min(...helped) / Math.min(...empty)).toBeLessThanOrEqual(2);
   });
 
-  it("ends quietly when its reader goes away", async () => {
+  it("help exits quietly when its reader goes away", async () => {
     const shell = spawnSync(
       "bash",
       ["-c", `"$0" "$1" --help | head -1; echo "\${PIPESTATUS[0]}"`, process.execPath, cli],
@@ -221,14 +221,14 @@ describe("docs/cli.md", () => {
   const spelled = (flag: (typeof flags)[number]) =>
     `${flag.short ? `-${flag.short}, ` : ""}--${flag.name}${flag.value ? ` ${flag.value}` : ""}`;
 
-  it("lists every flag as the table spells it, and no other", () => {
+  it("docs/cli.md lists every flag as the flag table spells it, and no other", () => {
     const own = commands.flatMap((command) => command.flags ?? []);
     const shown = flags.filter((flag) => flag.instead === undefined);
     const expected = [...new Set([...shown, ...own].map(spelled))].sort();
     expect(codes.filter((code) => /^-/.test(code)).sort()).toEqual(expected);
   });
 
-  it("lists every command and alias", () => {
+  it("docs/cli.md lists every command and alias", () => {
     const listed = codes.filter((code) => /^[a-z]/.test(code)).map((code) => code.replace(/ [[<].*$/, ""));
     for (const name of commands.flatMap((command) => [command.name, ...(command.aliases ?? [])]))
       expect(listed).toContain(name);

@@ -57,7 +57,7 @@ describe("install", () => {
     expect(readlinkSync(join(bin, "courser"))).toBe(realpathSync(cli));
   });
 
-  it("leaves a foreign program alone, names it and does nothing by halves", async () => {
+  it("install names another program of the same name, leaves it alone and links nothing", async () => {
     mkdirSync(bin, { recursive: true });
     writeFileSync(join(bin, "cursor-agent"), "#!/bin/sh\necho original\n");
     const refused = await workspace.run(["install"]);
@@ -91,7 +91,7 @@ describe("install", () => {
     expect(realpathSync(join(bin, "courser"))).toBe(realpathSync(cli));
   });
 
-  it("tells of a program of the same name that comes first in PATH", async () => {
+  it("install reports a program of the same name that comes first in PATH", async () => {
     const earlier = join(workspace.path, "earlier");
     mkdirSync(earlier);
     writeFileSync(join(earlier, "agent"), "#!/bin/sh\n", { mode: 0o755 });
@@ -101,7 +101,7 @@ describe("install", () => {
     expect(stdout).toContain(`${join(earlier, "agent")} comes first in PATH`);
   });
 
-  it("says why where it cannot write", async () => {
+  it("install says why it cannot write its links", async () => {
     writeFileSync(join(workspace.home, ".local"), "");
     const { exit, stderr } = await workspace.run(["install"]);
     expect(exit).toBe(1);
@@ -110,7 +110,7 @@ describe("install", () => {
 });
 
 describe("uninstall", () => {
-  it("takes away its own links and nothing else", async () => {
+  it("uninstall removes its own links and nothing else", async () => {
     await workspace.run(["install"]);
     writeFileSync(join(bin, "other"), "");
     const { exit, stdout } = await workspace.run(["uninstall"]);
@@ -120,7 +120,7 @@ describe("uninstall", () => {
     expect(await workspace.run(["uninstall"])).toMatchObject({ exit: 0, stdout: `Nothing to remove in ${bin}.\n` });
   });
 
-  it("keeps a foreign program", async () => {
+  it("uninstall keeps another program of the same name", async () => {
     mkdirSync(bin, { recursive: true });
     writeFileSync(join(bin, "agent"), "#!/bin/sh\n");
     symlinkSync("/bin/sh", join(bin, "courser"));
@@ -130,7 +130,7 @@ describe("uninstall", () => {
     expect(readdirSync(bin).sort()).toEqual(["agent", "courser"]);
   });
 
-  it("takes no arguments", async () => {
+  it("uninstall takes no arguments", async () => {
     expect(await workspace.run(["uninstall", "everything"])).toMatchObject({ exit: 2, stdout: "" });
   });
 });

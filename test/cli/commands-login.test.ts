@@ -15,7 +15,7 @@ const authFile = () => join(workspace.config, "auth.json");
 const saved = () => JSON.parse(readFileSync(authFile(), "utf8")).keys as Record<string, { key: string }>;
 
 describe("login", () => {
-  it("takes the key from stdin, saves it for the owner alone and does not show it", async () => {
+  it("login takes the key from stdin, saves it readable only by its owner and does not show it", async () => {
     const { exit, stdout, stderr } = await workspace.run(["login", "anthropic"], { stdin: "  sk-ant-secret-1 \n" });
     expect({ exit, stdout, stderr }).toEqual({
       exit: 0,
@@ -33,7 +33,7 @@ describe("login", () => {
     expect((await workspace.run(["status"])).stdout).toBe("✓ Logged in as anthropic (key saved by login)\n");
   });
 
-  it("takes it from --api-key, and leaves stdin alone", async () => {
+  it("login takes the key from --api-key and does not read stdin", async () => {
     const run = await workspace.run(["login", "OpenAI", "--api-key", "sk-secret-2"], { stdin: "open" });
     expect(run).toMatchObject({ exit: 0, stdout: `✓ Key saved for openai (${authFile()})\n` });
     expect(run.stdout + run.stderr).not.toContain("secret");
@@ -76,7 +76,7 @@ describe("login", () => {
     expect(existsSync(authFile())).toBe(false);
   });
 
-  it("lists the vendors when nothing tells which", async () => {
+  it("login lists the vendors when it cannot infer one", async () => {
     const { exit, stderr } = await workspace.run(["login"], { stdin: "secret" });
     expect(exit).toBe(2);
     expect(stderr).toMatch(/login <vendor>, with one of anthropic, openai, google/);
@@ -90,7 +90,7 @@ describe("login", () => {
     expect((await workspace.run(["login", "anthropic", "openai"], { stdin: "secret" })).exit).toBe(2);
   });
 
-  it("says when a variable goes before the saved key", async () => {
+  it("login says when a variable overrides the saved key", async () => {
     const { stderr } = await workspace.run(["login", "anthropic"], {
       stdin: "secret",
       env: { ANTHROPIC_API_KEY: "other" },
@@ -143,7 +143,7 @@ describe.skipIf(!pseudoTerminal)(
       );
     }
 
-    it("asks for the key and does not show it", async () => {
+    it("login asks for the key without echo", async () => {
       const { exit, screen } = await type("login anthropic", [["Anthropic API key", "wrong\x15secretX\x7f-3\r"]]);
       expect(exit).toBe(0);
       expect(screen).toContain("✓ Key saved for anthropic");
@@ -151,7 +151,7 @@ describe.skipIf(!pseudoTerminal)(
       expect(saved()["anthropic"]!.key).toBe("secret-3");
     });
 
-    it("asks for the vendor first when none was given", async () => {
+    it("login asks for the vendor first when none was given", async () => {
       const { exit, screen } = await type("login", [
         ["Number or name", "nobody\r"],
         ["Number or name", "2\r"],
@@ -205,7 +205,7 @@ describe("logout", () => {
 describe("status", () => {
   const status = (args: string[] = [], options: CliOptions = {}) => workspace.run(["status", ...args], options);
 
-  it("without a key: the line alone on stdout, what to type on stderr, exit 0", async () => {
+  it("status without a key: the line alone on stdout, what to type on stderr, exit 0", async () => {
     const { exit, stdout, stderr } = await status();
     expect({ exit, stdout }).toEqual({ exit: 0, stdout: "Not logged in\n" });
     expect(stderr).toMatch(/^No API key .*courser login anthropic.*\n$/);
@@ -261,7 +261,7 @@ describe("status", () => {
     expect("message" in found).toBe(!isAuthenticated);
   });
 
-  it("json says who, whence and which model", async () => {
+  it("status --format json names the vendor, the source of the key and the model", async () => {
     const { stdout } = await status(["--format", "json"], { env: { ANTHROPIC_API_KEY: "secret" } });
     expect(stdout).not.toContain("secret");
     expect(JSON.parse(stdout)).toEqual({
@@ -296,7 +296,7 @@ describe("status", () => {
     expect((await status()).stdout).toBe("✓ Logged in as local (shed/qwen: no key needed)\n");
   });
 
-  it("the remembered model counts", async () => {
+  it("status uses the model saved in the configuration", async () => {
     mkdirSync(workspace.config);
     writeFileSync(
       join(workspace.config, "cli-config.json"),
@@ -308,7 +308,7 @@ describe("status", () => {
     );
   });
 
-  it("works in a folder that was deleted, and refuses another format", async () => {
+  it("status works in a folder that was deleted, and refuses another format", async () => {
     const gone = join(workspace.path, "gone");
     mkdirSync(gone);
     const shell = spawnSync("bash", ["-c", `cd "$2" && rmdir "$2" && "$0" "$1" status`, process.execPath, cli, gone], {

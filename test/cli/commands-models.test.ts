@@ -53,7 +53,7 @@ describe("models", () => {
         expect(prices).toMatch(new RegExp(`^ {2}${id} +[\\d.]+[kM] +\\$${price.input} / \\$${price.output}$`, "m"));
   });
 
-  it("without a key the offline model answers, and only it and auto are available", async () => {
+  it("without a key, models lists only the offline model and auto as available", async () => {
     const list = await listed();
     expect(marked(list)).toEqual({ current: ["offline"], default: ["offline"] });
     expect(list.filter((each) => each.available).map((each) => each.id)).toEqual(["auto", "offline"]);
@@ -138,7 +138,7 @@ describe("models", () => {
 });
 
 describe("about", () => {
-  it("tells version, model, system and configuration folder", async () => {
+  it("about tells version, model, system and configuration folder", async () => {
     const version = (await workspace.run(["--version"])).stdout.trim();
     const { exit, stdout, stderr } = await workspace.run(["about"], { env: { ANTHROPIC_API_KEY: "k" } });
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });

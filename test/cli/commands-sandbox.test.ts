@@ -43,7 +43,7 @@ const config = () =>
   JSON.parse(readFileSync(join(fixture.configDir, "cli-config.json"), "utf8")) as Record<string, unknown>;
 
 describe("switching", () => {
-  it("is kept in cli-config.json", async () => {
+  it("sandbox enable, disable and reset are saved in cli-config.json", async () => {
     write(fixture.configDir, {
       "cli-config.json": '{"version": 1, "permissions": {"allow": ["Shell(ls)"], "deny": []}}',
     });
@@ -55,7 +55,7 @@ describe("switching", () => {
     expect(config()).not.toHaveProperty("sandbox");
   });
 
-  it("is not for an agent", async () => {
+  it("sandbox enable, disable and reset refuse to run inside an agent", async () => {
     for (const word of ["enable", "disable", "reset"]) {
       const run = await courser([word], { env: { CURSOR_AGENT: "1" } });
       expect(run).toMatchObject({ status: 1, stderr: expect.stringContaining("agents may not change the sandbox") });
@@ -63,7 +63,7 @@ describe("switching", () => {
     expect(existsSync(join(fixture.configDir, "cli-config.json"))).toBe(false);
   });
 
-  it("takes no other words, and guesses", async () => {
+  it("sandbox rejects unknown and surplus words with a suggestion", async () => {
     expect(await courser(["enabel"])).toMatchObject({
       status: 2,
       stderr: expect.stringMatching(/Did you mean sandbox enable\?/),
@@ -78,7 +78,7 @@ describe("switching", () => {
 });
 
 describe.skipIf(missing)(name("asking"), () => {
-  it("says whether it works and what it lets pass", async () => {
+  it("sandbox status says whether the sandbox works and what it allows", async () => {
     write(fixture.configDir, {
       "sandbox.json": '{"networkPolicy": {"allow": ["a.test"]}, "additionalReadwritePaths": ["/opt"]}',
     });
@@ -94,14 +94,14 @@ describe.skipIf(missing)(name("asking"), () => {
 });
 
 describe.skipIf(missing)(name("running"), () => {
-  it("passes input, output and the exit code on", async () => {
+  it("sandbox run passes input, output and the exit code through", async () => {
     const run = await courser(["run", "cat; echo err >&2; exit 7"], { input: "in\n" });
     expect(run).toEqual({ stdout: "in\n", stderr: "err\n", status: 7 });
     expect(await courser(["run", "--", "ls", "-d", "src"])).toMatchObject({ stdout: "src\n", status: 0 });
     expect(await courser(["run", "--", "no-such-program-here", "x"])).toMatchObject({ status: 127 });
   });
 
-  it("passes signals on, and nothing stays behind", async () => {
+  it("sandbox run forwards signals and leaves nothing behind", async () => {
     const command = "trap 'echo bye; exit 3' TERM; echo ready; sleep 9 & wait";
     const run = await courser(["run", command], { signal: { name: "SIGTERM", when: /ready\n$/ } });
     expect(run).toMatchObject({ stdout: "ready\nbye\n", status: 3 });
@@ -123,7 +123,7 @@ describe.skipIf(missing)(name("running"), () => {
     expect(made).toEqual(["more/a", "ws/d"]);
   });
 
-  it("keeps from coming to be what its flags block, and opens nothing that is not there", async () => {
+  it("sandbox run keeps blocked paths from being created, and rejects missing paths", async () => {
     const line = "touch .env.local fine; mkdir -p secrets; ls secrets";
     const run = await courser(["run", "--blocked-patterns", ".env*,secrets/**", line]);
     const there = [".env.local", "secrets", "fine"].filter((path) => existsSync(join(fixture.workspace, path)));
@@ -132,7 +132,7 @@ describe.skipIf(missing)(name("running"), () => {
     expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining("../nope does not exist") });
   });
 
-  it("has no keys in its environment, and no network unless asked", async () => {
+  it("sandbox run has no keys in its environment, and no network without --network", async () => {
     const env = { OPENAI_API_KEY: "sk-1234567890abcdef", PLAIN: "1" };
     const run = await courser(["run", "env; tail -n +3 /proc/net/dev | cut -d: -f1"], { env });
     expect(run.stdout).not.toMatch(/sk-1234|PLAIN|HTTPS_PROXY/);
@@ -146,7 +146,7 @@ describe.skipIf(missing)(name("running"), () => {
     expect(open.stdout + open.stderr).toMatch(/refused 127\.0\.0\.1:9: 127\.0\.0\.1 is this machine, which is closed/);
   });
 
-  it("shows what it starts", async () => {
+  it("sandbox run --sb-debug shows the command it starts", async () => {
     const { stderr } = await courser(["run", "--sb-debug", "true"]);
     expect(stderr).toMatch(/"--unshare-net".*"--" /);
   });

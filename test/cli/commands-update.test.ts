@@ -113,7 +113,7 @@ describe("update", () => {
     expect(calls().at(-1)).toBe(`${workspace.path}/project: ${command}`);
   });
 
-  it("finds the installation behind a link, as global bins are", async () => {
+  it("update finds the installation behind a link, as global bins are", async () => {
     manager("npm");
     const program = copyTo("node/lib/node_modules/courser-agent");
     const link = join(programs, "cursor-agent");
@@ -121,7 +121,7 @@ describe("update", () => {
     expect((await run(link)).stdout).toContain("installed globally by npm");
   });
 
-  it("the newest version is left as it is", async () => {
+  it("update changes nothing when the newest version is installed", async () => {
     manager("npm", { newest: "0.1.0" });
     const { exit, stdout } = await run(copyTo("node/lib/node_modules/courser-agent"));
     expect({ exit, stdout }).toEqual({
@@ -144,7 +144,7 @@ describe("update", () => {
     expect(existsSync(join(workspace.path, "pwned"))).toBe(false);
   });
 
-  it("without a network: one line, exit 1, nothing tried", async () => {
+  it("update without a network prints one line and exits with 1", async () => {
     manager("npm", {
       exit: 1,
       complaint: "npm error code ENOTFOUND\nnpm error network request to https://registry.test failed",
@@ -157,7 +157,7 @@ describe("update", () => {
     expect(calls()).toHaveLength(1);
   });
 
-  it("a package manager that is not there", async () => {
+  it("update reports a package manager that is not installed", async () => {
     const { exit, stderr } = await run(copyTo(".bun/install/global/node_modules/courser-agent"));
     expect(exit).toBe(1);
     expect(stderr).toMatch(/it is not in PATH\. Put it there, then type: \S+ update /);
@@ -244,7 +244,7 @@ describe("update", () => {
     expect((await run(program)).stdout).toContain("npx git+file:///src/courser\n");
   });
 
-  it("a copy from elsewhere is left alone", async () => {
+  it("update leaves a copy from elsewhere alone", async () => {
     const { exit, stderr } = await run(copyTo("anywhere"));
     expect(exit).toBe(1);
     expect(stderr).toContain("npm ci && npm install --global .");

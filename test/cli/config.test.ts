@@ -16,7 +16,7 @@ const config = (...args: string[]) => workspace.run(["config", ...args]);
 const file = (name: string) => join(workspace.config, name);
 
 describe("config", () => {
-  it("lists every setting with value, source and meaning, and writes nothing", async () => {
+  it("config lists every setting with value, source and meaning, and writes nothing", async () => {
     const { exit, stdout, stderr } = await config();
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     for (const { name, meaning } of settings)
@@ -30,7 +30,7 @@ describe("config", () => {
     });
   });
 
-  it("knows every field of courser.json, and the page names every setting", () => {
+  it("config knows every field of courser.json, and the page names every setting", () => {
     const names = settings.map(({ name }) => name.split(".")[0]);
     for (const name of Object.keys(courserFields))
       if (name !== "providers" && name !== "models") expect(names).toContain(name);
@@ -63,7 +63,7 @@ describe("config", () => {
     expect((await config("unset", name)).stdout).toContain("nothing was changed");
   });
 
-  it("keeps comments and everything else in the file", async () => {
+  it("config keeps comments and everything else in the file", async () => {
     mkdirSync(workspace.config);
     writeFileSync(file("courser.json"), '{\n  // tried often\n  "retries": 2, // why\n  "idleMs": 9000\n}\n');
     await config("set", "retries", "7");
@@ -73,7 +73,7 @@ describe("config", () => {
     expect((await config("get", "retries")).stdout).toBe("7\n");
   });
 
-  it("a variable wins, and that is said", async () => {
+  it("config says when an environment variable overrides a setting", async () => {
     const env = { COURSER_MODEL: "haiku" };
     expect((await workspace.run(["config", "get", "model"], { env })).stdout).toBe("haiku\n");
     expect((await workspace.run(["config", "set", "model", "gpt-5"], { env })).stderr).toContain(
@@ -82,7 +82,7 @@ describe("config", () => {
     expect((await workspace.run(["config"], { env })).stdout).toMatch(/^model +haiku +COURSER_MODEL /m);
   });
 
-  it("headers are not shown in the list", async () => {
+  it("config does not show the values of headers", async () => {
     mkdirSync(workspace.config);
     const lab = { baseUrl: "http://127.0.0.1:9/v1", headers: { authorization: "Bearer hunter2hunter2" } };
     writeFileSync(file("courser.json"), JSON.stringify({ providers: { lab } }));
@@ -110,14 +110,14 @@ describe("config", () => {
     expect(existsSync(workspace.config)).toBe(false);
   });
 
-  it("agents may look, not change", async () => {
+  it("inside an agent, config can be read but not changed", async () => {
     const env = { CURSOR_AGENT: "1" };
     expect((await workspace.run(["config", "get", "model"], { env })).exit).toBe(0);
     for (const args of [["set", "retries", "1"], ["unset", "retries"], ["edit"]])
       expect((await workspace.run(["config", ...args], { env })).stderr).toContain("agents may not change");
   });
 
-  it("path names the files", async () => {
+  it("config path prints the paths of both files", async () => {
     expect((await config("path")).stdout).toBe(`${file("cli-config.json")}\n${file("courser.json")}\n`);
   });
 });

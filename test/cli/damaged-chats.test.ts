@@ -44,7 +44,7 @@ function everything(folder: string): string[] {
 }
 
 describe("a chat that cannot be read whole", () => {
-  it("says so at every resume, export and rewind; the new turn is exported", async () => {
+  it("every resume, export and rewind of a damaged chat says so, and a new turn is exported", async () => {
     change("UPDATE courser_events SET body = substr(body, 1, 20) WHERE kind = 'tool_end'");
     for (const prompt of ["second", "third"]) {
       const resumed = await space.play([{ text: `The ${prompt} answer.` }], ["--resume", id, "--", prompt]);
@@ -63,7 +63,7 @@ describe("a chat that cannot be read whole", () => {
     expect(rewound.exit).toBe(0);
   });
 
-  it("is exported as far as its pages can be read, when the database itself is refused", async () => {
+  it("a chat whose database SQLite refuses is exported as far as its pages can be read", async () => {
     change("DROP TABLE courser_events");
     const resumed = await space.play([{ text: "no" }], ["--resume", id, "--", "again"]);
     expect(resumed.exit).toBe(1);

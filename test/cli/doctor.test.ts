@@ -39,7 +39,7 @@ async function listen(server: Server): Promise<number> {
 }
 
 describe("doctor", () => {
-  it("is content with a fresh home, and says what to do next, without a terminal", async () => {
+  it("doctor passes in a fresh home and says what to do next, without a terminal", async () => {
     workspace = createWorkspace();
     const run = await workspace.run(["doctor"]);
     expect(run.exit).toBe(0);
@@ -47,7 +47,7 @@ describe("doctor", () => {
     expect(run.stdout).toMatch(/\n\nReady, with \d warnings?: see ! above\.\n$/);
   });
 
-  it("starts MCP servers, and tells a failed one as failed", async () => {
+  it("doctor starts MCP servers and reports a failed one", async () => {
     workspace = createWorkspace();
     const mcpServers = {
       bad: { command: "no-such-program" },
@@ -67,7 +67,7 @@ describe("doctor", () => {
     ]);
   });
 
-  it("names a broken file, and never shows a key", async () => {
+  it("doctor names a broken file, and never shows a key", async () => {
     workspace = createWorkspace();
     workspace.file(`${workspace.config}/cli-config.json`, "{ not json");
     const key = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789";
@@ -77,7 +77,7 @@ describe("doctor", () => {
     expect(JSON.stringify(report)).not.toContain(key.slice(0, 20));
   });
 
-  it("goes to the endpoint hop by hop, and asks the model only with --online", async () => {
+  it("doctor checks the endpoint hop by hop, and asks the model only with --online", async () => {
     workspace = createWorkspace();
     const asked: string[] = [];
     const port = await listen(
@@ -99,7 +99,7 @@ describe("doctor", () => {
     expect(asked.some((each) => each.includes("local-key-of-mine"))).toBe(true);
   });
 
-  it("finds the hop that fails", async () => {
+  it("doctor names the network hop that fails", async () => {
     workspace = createWorkspace();
     const refused = await examine(["-e", "http://127.0.0.1:9/v1", "--model", "m"]);
     expect(refused.exit).toBe(1);
@@ -115,7 +115,7 @@ describe("doctor", () => {
 });
 
 describe("probe", () => {
-  it("tells a proxy that wants a login, a name without an address, and a server without TLS", async () => {
+  it("doctor tells apart a proxy that needs a login, an unknown host and a server without TLS", async () => {
     const proxy = await listen(
       createServer().on("connect", (_request, socket) =>
         socket.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"),
@@ -190,7 +190,7 @@ describe.skipIf(noOpenssl)(orSkipped("the way to an https server", noOpenssl), (
       /^(name|tcp|proxy|tls|http): /.test(message),
     );
 
-  it("is told with the chain and its issuer, trusted or not, with or without a proxy", async () => {
+  it("doctor shows the certificate chain and its issuer, trusted or not, with or without a proxy", async () => {
     workspace = createWorkspace();
     certificate("Test Authority");
     const leaf = certificate("model", { by: "Test-Authority", names: "IP:127.0.0.1,DNS:model.test" });
@@ -225,7 +225,7 @@ describe.skipIf(noOpenssl)(orSkipped("the way to an https server", noOpenssl), (
     ]);
   });
 
-  it("says that a certificate expired, or is another's", async () => {
+  it("doctor reports an expired certificate and one of another host", async () => {
     workspace = createWorkspace();
     const own = certificate("own", { names: "DNS:model.test" });
     const trusting = { NODE_EXTRA_CA_CERTS: `${workspace.home}/model.test.pem` };
@@ -244,7 +244,7 @@ describe.skipIf(noOpenssl)(orSkipped("the way to an https server", noOpenssl), (
 });
 
 describe("an endpoint that answers", () => {
-  it("with a refusal is usable, with an error of its own doubtful; a call tells the rest", async () => {
+  it("doctor treats a refusal by the endpoint as usable and a server error as a warning", async () => {
     workspace = createWorkspace();
     const statuses: [status: number, http: string, call: RegExp, next: RegExp][] = [
       [401, "ok", /^call: .*(invalid|401|refused)/i, /API_KEY|login|--api-key/],

@@ -50,7 +50,7 @@ describe("--endpoint-type", () => {
     expect(server.requests[0]).toMatchObject({ wire, key: "k", model: "m", headers: { "x-team": "blue" } });
   });
 
-  test("in courser.json, under the same names", async () => {
+  test("endpoint types have the same names in courser.json", async () => {
     await begin([{ text: "ok" }]);
     const providers = { box: { type: "responses", baseUrl: `${server.url}/v1` } };
     place.file(join(place.config, "courser.json"), JSON.stringify({ providers }));
@@ -58,7 +58,7 @@ describe("--endpoint-type", () => {
     expect(server.requests[0]!.wire).toBe("openai-responses");
   });
 
-  test("without an endpoint", async () => {
+  test("--endpoint-type without an endpoint is an error", async () => {
     await begin([]);
     const { exit, stderr } = await place.run(["-p", "--trust", "--endpoint-type", "google", "hi"]);
     expect({ exit, stderr }).toMatchObject({
@@ -67,7 +67,7 @@ describe("--endpoint-type", () => {
     });
   });
 
-  test("that does not exist", async () => {
+  test("an unknown --endpoint-type is an error", async () => {
     await begin([]);
     const { exit, stderr } = await place.run(["-p", "--trust", "-e", server.url, "--endpoint-type", "soap", "hi"]);
     expect({ exit, stderr }).toMatchObject({
@@ -84,7 +84,7 @@ describe("a token command", () => {
   const call = { name: "Read", args: { path: "none" } };
 
   test.each(["openai", "responses", "anthropic", "google"])(
-    "is asked once for %s, and again after a 401",
+    "a token command is asked once for %s, and again after a 401",
     async (type) => {
       const used: string[] = [];
       await begin((request) => {
@@ -99,7 +99,7 @@ describe("a token command", () => {
     },
   );
 
-  test("of a vendor in courser.json, in the place of a key", async () => {
+  test("a vendor's token command in courser.json is used in place of a key", async () => {
     await begin([{ text: "ok" }]);
     const anthropic = {
       baseUrl: `${server.url}/v1`,
@@ -110,7 +110,7 @@ describe("a token command", () => {
     expect(server.requests[0]!.key).toBe("abc-def-ghi");
   });
 
-  test("that fails says so, and shows no token", async () => {
+  test("a failing token command is reported without showing a token", async () => {
     await begin([{ status: 403, body: { error: "the token secret-token-1 is wrong" } }]);
     const flags = ["-p", "--trust", "-e", `${server.url}/v1`, "--model", "m", "--token-command"];
     const failed = await place.run([...flags, "echo no login >&2; exit 4", "hi"]);

@@ -98,9 +98,9 @@ describe.concurrent("--max-time", () => {
     expect(ms).toBeLessThan(within);
   };
 
-  test("stdin that is left open", () =>
+  test("a run with stdin left open ends", () =>
     ended(place().play([{ text: "ok" }], [...limit, "tell", "-"], { stdin: "open" })));
-  test("a host that says nothing", () =>
+  test("a run whose host says nothing ends", () =>
     ended(
       place().run(["-p", "--force", "--output-format", "stream-json", "--input-format", "stream-json", ...limit], {
         stdin: "open",
@@ -109,25 +109,25 @@ describe.concurrent("--max-time", () => {
   test.each(["sessionStart", "beforeSubmitPrompt", "beforeShellExecution"])("a hung hook: %s", (event) =>
     ended(hook(event).play(command, limit)),
   );
-  test("a hook that hangs after the answer", async () => {
+  test("a run with a hook that hangs after the answer ends", async () => {
     const { exit, ms } = await hook("sessionEnd").play(command, ["--max-time", "5s"]);
     expect(exit).toBe(0);
     expect(ms).toBeLessThan(20_000);
   });
-  test("a server that does not start", () => {
+  test("a run with an MCP server that does not start ends", () => {
     const workspace = place();
     const file = join(workspace.home, "servers.json");
     writeFileSync(file, JSON.stringify({ mcpServers: { slow: { command: "sleep", args: ["96"] } } }));
     return ended(workspace.play([{ text: "ok" }], [...limit, "--mcp-config", file]));
   });
-  test("a program that is asked", () =>
+  test("a run whose --ask-command does not answer ends", () =>
     ended(
       place({ "a.txt": "a" }).run([
         ...["-p", "--trust", "--output-format", "stream-json", "--ask-command", "sleep 95", ...limit],
         ...["--model", scriptFile([{ calls: [{ name: "Delete", args: { path: "a.txt" } }] }, { text: "ok" }]), "go"],
       ]),
     ));
-  test("a model that says nothing", async () => {
+  test("a run whose model says nothing ends", async () => {
     const server = await modelServer([{ acceptOnly: true }]);
     try {
       await ended(
@@ -151,7 +151,7 @@ describe.concurrent("--max-time", () => {
       await server.stop();
     }
   });
-  test("a reader that stopped reading", async () => {
+  test("a run whose reader stopped reading ends", async () => {
     const { exit, ms, stderr } = await place().play(much, limit, { onStart: unread });
     expect(exit).toBe(1);
     expect(stderr).toContain("[MAX_TIME]");
@@ -224,7 +224,7 @@ describe.concurrent("a signal", () => {
     expect(lines().at(-1)).toMatchObject({ type: "result", error_code: "TERMINATED" });
   });
 
-  test("while the program is being loaded", async () => {
+  test("a signal while the program is loading ends it", async () => {
     // The process itself says when its first line runs: from there on every signal has its result.
     const workspace = place();
     const early = join(workspace.home, "early.cjs");
@@ -238,7 +238,9 @@ describe.concurrent("a signal", () => {
 });
 
 describe("a program whose files are removed while it runs", () => {
-  test("has one result, and says on stderr what could not be tidied up", { timeout: 60_000 }, async () => {
+  test("a run whose program files are removed has one result, and a warning for what could not be cleaned up", {
+    timeout: 60_000,
+  }, async () => {
     const { path, env, home } = place();
     const program = join(home, "program");
     cpSync(join(cli, "../cli"), join(program, "dist/cli"), { recursive: true });

@@ -61,7 +61,7 @@ describe("trust", () => {
   const trusted = async () =>
     JSON.parse((await workspace.run(["trust", "--format", "json"])).stdout) as { path: string }[];
 
-  it("is listed, added and removed", async () => {
+  it("trusted directories are listed, added and removed", async () => {
     mkdirSync(join(workspace.path, "sub"));
     expect(await trusted()).toEqual([]);
     expect((await workspace.run(["trust", "add", "sub"])).stdout).toBe(`✓ Trusted: ${join(workspace.path, "sub")}\n`);
@@ -75,12 +75,12 @@ describe("trust", () => {
     expect((await workspace.run(["trust", "add"], { env: { CURSOR_AGENT: "1" } })).stderr).toContain("[UNTRUSTED]");
   });
 
-  it("of --trust is remembered also when the run does not start", async () => {
+  it("--trust is remembered even if the run does not start", async () => {
     expect((await workspace.run(["-p", "--trust", "--model", "nobody/x", "hi"])).exit).toBe(1);
     expect(await trusted()).toEqual([{ path: workspace.path, exists: true }]);
   });
 
-  it("in a home folder is warned of, or asked about", async () => {
+  it("trusting a home directory warns or asks", async () => {
     const run = await workspace.run(["-p", "--trust", "--workspace", workspace.home, "hi"]);
     expect(run.exit).toBe(0);
     expect(run.stderr).toMatch(/contains more than one project.*trust remove/);
@@ -106,7 +106,7 @@ describe("runs that fail once they are set up", () => {
     return lines.map(({ type, subtype }) => [type, subtype].filter(Boolean).join("/"));
   };
 
-  it("have begun: init comes first, whoever failed", async () => {
+  it("a run that fails after set-up starts its stream with init", async () => {
     const script = workspace.file(
       "script.json",
       JSON.stringify([{ error: { code: "MODEL_AUTH_ERROR", message: "no" } }]),
@@ -121,7 +121,7 @@ describe("runs that fail once they are set up", () => {
 });
 
 describe("keys", () => {
-  it("that the vendor refuses are not saved", async () => {
+  it("login does not save a key that the vendor refuses", async () => {
     const server = createServer((_, response) => response.writeHead(401).end("{}")).listen(0, "127.0.0.1");
     await once(server, "listening");
     const env = { ANTHROPIC_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
@@ -135,7 +135,7 @@ describe("keys", () => {
     expect(status.stdout).toMatch(/Keys:\n {2}anthropic +login\n {2}openai +OPENAI_API_KEY\n/);
   });
 
-  it("that were given are told in init, whoever answers", async () => {
+  it("init names the source of a given key, whichever model answers", async () => {
     const source = async (args: string[], env: Record<string, string>) =>
       (await workspace.run(["-p", "--trust", "--output-format", "stream-json", ...args, "hi"], { env })).lines()[0]![
         "apiKeySource"

@@ -18,7 +18,7 @@ const text = (file: string) => readFileSync(join(place.path, file), "utf8");
 const trusted = () => place.run(["-p", "--trust", "--model", "offline", "what is 1+1?"]);
 
 describe("install", () => {
-  it("writes one entry for each of the five events, and does not touch it again", async () => {
+  it("hooks install writes one entry for each of the five events, once", async () => {
     await hooks("init");
     expect((await hooks("install", "--hosts", "cursor")).exit).toBe(0);
     const first = text(".cursor/hooks.json");
@@ -33,7 +33,7 @@ describe("install", () => {
     expect(text(".cursor/hooks.json")).toBe(first);
   });
 
-  it("finds the hosts that are used here", async () => {
+  it("hooks install detects the hosts that are used in this project", async () => {
     await hooks("init");
     expect((await json("install", "--dry-run")).hosts.map(({ host }: any) => host)).toEqual(["cursor"]);
     mkdirSync(join(place.path, ".claude"));
@@ -46,7 +46,7 @@ describe("install", () => {
     expect(existsSync(join(place.path, ".cursor"))).toBe(false);
   });
 
-  it("shows a diff and writes nothing with --dry-run", async () => {
+  it("hooks install --dry-run shows a diff and writes nothing", async () => {
     await hooks("init");
     place.file(".cursor/hooks.json", '{\n  "version": 1,\n  "hooks": {} // none\n}\n');
     const { stdout } = await hooks("install", "--dry-run", "--hosts", "cursor", "--events", "stop");
@@ -55,7 +55,7 @@ describe("install", () => {
     expect(text(".cursor/hooks.json")).toContain('"hooks": {} // none');
   });
 
-  it("takes events by anybody's name, and matchers in everybody's words", async () => {
+  it("hooks install accepts event names and matchers of every host", async () => {
     await hooks("init");
     await hooks(
       "install",
@@ -77,7 +77,7 @@ describe("install", () => {
     expect(claude.PreToolUse[0].matcher).toBe("Bash|Edit");
   });
 
-  it("writes into the home directory with --global, with whole paths", async () => {
+  it("hooks install --global writes into the home directory, with absolute paths", async () => {
     await hooks("init");
     await hooks("install", "--global", "--hosts", "cursor,claude,codex", "--events", "Stop");
     const script = join(place.path, ".hooks/format.ts");
@@ -113,7 +113,7 @@ describe("install", () => {
     expect(ran.stderr).toContain(message);
   });
 
-  it("leaves a file that it does not understand", async () => {
+  it("hooks install leaves a file that it cannot parse unchanged", async () => {
     place.script("x.sh", "#!/bin/sh\n");
     for (const broken of ['{"hooks": [', '{"hooks": []}', '{"hooks": {"stop": [1]}}']) {
       place.file(".cursor/hooks.json", broken);
@@ -128,7 +128,7 @@ describe("install", () => {
     expect(existsSync(join(place.path, ".cursor"))).toBe(false);
   });
 
-  it("is not for agents", async () => {
+  it("hooks install refuses to run inside an agent", async () => {
     place.script("x.sh", "#!/bin/sh\n");
     for (const command of ["install", "uninstall"]) {
       const { exit, stderr } = await place.run(["hooks", command, "x.sh"], { env: { CURSOR_AGENT: "1" } });
@@ -151,7 +151,7 @@ describe("install", () => {
 });
 
 describe("uninstall", () => {
-  it("takes only ours away", async () => {
+  it("hooks uninstall removes only what install wrote", async () => {
     await hooks("init");
     place.script("audit.sh", "#!/bin/sh\n");
     const theirs =
@@ -168,7 +168,7 @@ describe("uninstall", () => {
     expect(text(".cursor/hooks.json")).toContain("other --host cursor");
   });
 
-  it("takes a script away that is gone", async () => {
+  it("hooks uninstall removes entries whose script is gone", async () => {
     await hooks("init");
     await hooks("install", "--hosts", "codex");
     rmSync(join(place.path, ".hooks"), { recursive: true });
@@ -178,7 +178,7 @@ describe("uninstall", () => {
 });
 
 describe("list and doctor", () => {
-  it("say that there is nothing", async () => {
+  it("hooks list and doctor say when there are no hooks", async () => {
     expect((await hooks("list")).stdout).toContain("courser hooks init");
     const { exit, stdout } = await hooks("doctor");
     expect({ exit, stdout }).toEqual({ exit: 0, stdout: "✓ 0 hooks, no problems found.\n" });
@@ -310,7 +310,7 @@ describe("one script", () => {
     expect(existsSync(join(place.path, "victim"))).toBe(false);
   });
 
-  it("says so where nothing was traced", async () => {
+  it("hooks trace says when nothing was traced", async () => {
     expect((await hooks("trace")).stdout).toBe("No run with hooks has been recorded here yet.\n");
     expect(await json("trace")).toEqual([]);
   });

@@ -59,10 +59,13 @@ describe("a script of hooks init", () => {
     });
   });
 
-  it.each(["rm a.txt", "rm -r build", "echo rmdir -rf", "git rm -f x"])("lets %s pass", async (command) => {
-    const { exit, stdout } = await place.start(script, ["--host", "cursor"], call(command));
-    expect({ exit, ...JSON.parse(stdout) }).toEqual({ exit: 0, permission: "allow" });
-  });
+  it.each(["rm a.txt", "rm -r build", "echo rmdir -rf", "git rm -f x"])(
+    "a script of hooks init allows %s",
+    async (command) => {
+      const { exit, stdout } = await place.start(script, ["--host", "cursor"], call(command));
+      expect({ exit, ...JSON.parse(stdout) }).toEqual({ exit: 0, permission: "allow" });
+    },
+  );
 
   it("formats what was written, where the project has a formatter", async () => {
     place.script("node_modules/.bin/prettier", '#!/bin/sh\necho "$@" >> formatted\n');
@@ -78,7 +81,7 @@ describe("a script of hooks init", () => {
     expect(readFileSync(join(place.path, "formatted"), "utf8")).toBe("--write --ignore-unknown src/a.ts\n");
   });
 
-  it("runs from another directory, through a link and by a relative name", async () => {
+  it("a script of hooks init runs from another directory, through a link and by a relative name", async () => {
     const elsewhere = join(place.home, "elsewhere");
     mkdirSync(elsewhere);
     for (const [program, cwd] of [
@@ -97,7 +100,7 @@ describe("a script of hooks init", () => {
     expect(stderr).toBe(`${script}: courser-hook is not in PATH. Type: courser install\n`);
   });
 
-  it("finds the launcher of the project", async () => {
+  it("a hook script finds courser-hook in the project's node_modules", async () => {
     const own = place.script(
       "node_modules/.bin/courser-hook",
       `#!/bin/sh\nexec "${process.execPath}" "${launcher}" "$@"\n`,
@@ -113,7 +116,7 @@ describe("a script of hooks init", () => {
 describe("TypeScript", () => {
   const header = "#!/usr/bin/env courser-hook\n";
 
-  it("has its types taken off, whatever they look like", async () => {
+  it("a TypeScript hook script has all kinds of types stripped", async () => {
     const file = place.script(
       ".hooks/types.ts",
       `${header}import type { Rule } from "./rules.ts";
@@ -181,7 +184,7 @@ console.log(JSON.stringify([Level.High, new Own(3).get(), identity("x"), over("y
     expect(stderr.includes("Refused")).toBe(code === 2);
   });
 
-  it("names the line of an error as it stands in the file", async () => {
+  it("an error in a TypeScript hook names the line in the source file", async () => {
     const file = place.script(
       ".hooks/throws.ts",
       `${header}type A = {\n  b: string;\n};\nconst a: A = { b: "c" };\nthrow new Error(a.b);\n`,
@@ -195,7 +198,7 @@ console.log(JSON.stringify([Level.High, new Own(3).get(), identity("x"), over("y
 describe("the cache", () => {
   const folder = () => join(place.config, "courser/hook-cache");
 
-  it("is private, and holds a script once", async () => {
+  it("the cache of hook scripts is private and stores a script once", async () => {
     const before = new Set(existsSync(folder()) ? readdirSync(folder()) : []);
     const file = place.script(
       ".hooks/once.ts",
@@ -208,7 +211,7 @@ describe("the cache", () => {
     expect(statSync(folder()).mode & 0o777).toBe(0o700);
   });
 
-  it("follows the content", async () => {
+  it("the cache of hook scripts is keyed by content", async () => {
     const text = (word: string) => `#!/usr/bin/env courser-hook\nconst word: string = "${word}";\nconsole.log(word);\n`;
     for (const word of ["one", "two", "one"])
       expect((await place.start(place.script(".hooks/change.ts", text(word)), [])).stdout).toBe(`${word}\n`);
@@ -232,7 +235,7 @@ describe("the cache", () => {
     expect((await place.start(file, [])).stdout).toBe("safe\n");
   });
 
-  it("stays small", async () => {
+  it("the cache of hook scripts stays small", async () => {
     mkdirSync(folder(), { recursive: true, mode: 0o700 });
     for (let index = 0; index < 80; index++) writeFileSync(join(folder(), `old-${index}.js`), "");
     await place.start(
@@ -242,7 +245,7 @@ describe("the cache", () => {
     expect(readdirSync(folder()).length).toBeLessThanOrEqual(64);
   });
 
-  it("is not needed", async () => {
+  it("hook scripts run without a writable cache", async () => {
     const env = { CURSOR_CONFIG_DIR: "/dev/null/nowhere" };
     const { exit } = await place.start(script, ["--host", "cursor"], call("rm -rf x"), { env });
     expect(exit).toBe(2);
@@ -250,7 +253,7 @@ describe("the cache", () => {
 });
 
 describe("time", () => {
-  it("is at most 2.5 times an empty program's, from the second run on", () => {
+  it("a cached hook script takes at most 2.5 times as long as an empty program", () => {
     const time = (program: string, args: string[]) => {
       const started = performance.now();
       spawnSync(program, args, { env: place.env, cwd: place.path, input: JSON.stringify(call("ls")) });

@@ -20,7 +20,7 @@ const hooks = (...args: string[]) => place.run(["hooks", ...args]);
 const json = async (...args: string[]) => JSON.parse((await hooks(...args, "--format", "json")).stdout) as any;
 
 describe("hooks test", () => {
-  it("runs the hooks on a sample", async () => {
+  it("hooks test runs the hooks on a sample", async () => {
     const { exit, stdout } = await hooks("test", "preToolUse");
     expect(exit).toBe(0);
     expect(stdout).toMatch(/^preToolUse with a sample: .*echo hello/);
@@ -29,7 +29,7 @@ describe("hooks test", () => {
     );
   });
 
-  it("runs them on a payload, by Claude's names too, and shows what would happen", async () => {
+  it("hooks test takes a payload and Claude's event names, and shows what would happen", async () => {
     place.file("call.json", '{"tool_name":"Bash","tool_input":{"command":"rm -rf x"}}');
     const { hooks: ran, outcome } = await json("test", "PreToolUse", "--payload", "call.json");
     expect(ran).toMatchObject([{ level: "project", answer: "deny", exit: 2, entry: "hooks.preToolUse[0]" }]);
@@ -45,14 +45,14 @@ describe("hooks test", () => {
   });
 
   it.each(["sessionStart", "postToolUse", "beforeSubmitPrompt", "stop"])(
-    "has a sample of %s that the bridge takes",
+    "hooks test has a sample of %s that the bridge accepts",
     async (event) => {
       const { hooks: ran } = await json("test", event);
       expect(ran).toMatchObject([{ exit: 0, stderr: "" }]);
     },
   );
 
-  it("says what is wrong", async () => {
+  it("hooks test says what is wrong with its arguments", async () => {
     expect((await hooks("test", "preTool")).stderr).toContain("unknown event 'preTool'");
     expect((await hooks("test", "stop", "--payload", "nowhere.json")).stderr).toContain("[FILE_UNREADABLE]");
     place.file("list.json", "[]");
@@ -60,7 +60,7 @@ describe("hooks test", () => {
     expect((await hooks("test", "sessionEnd")).stdout).toContain("No hook is set up for sessionEnd here.");
   });
 
-  it("shows what a host cannot carry over, what was not asked, and what failed", async () => {
+  it("hooks test shows what a host cannot carry over, what was not asked, and what failed", async () => {
     const own = await trustedPlace();
     own.script("loud.sh", '#!/bin/sh\necho "dropped a field" >&2\necho "{}"\n');
     own.file(

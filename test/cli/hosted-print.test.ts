@@ -77,7 +77,7 @@ const hello = { type: "hello", version: 1, can: ["answer", "trust", "tool_output
 const shell = (command: string) => ({ calls: [{ name: "Shell", args: { command } }] });
 
 describe("a host on stdin", () => {
-  it("is asked, and answers; what it does not know of stays off its stream", async () => {
+  it("a host on stdin is asked and answers; it gets no lines that it did not announce", async () => {
     const host = new Host([shell("echo one; echo two"), { text: "Done." }], ["--trust", "--sandbox", "disabled"]);
     host.send(hello);
     host.prompt("go", "p1");
@@ -104,7 +104,7 @@ describe("a host on stdin", () => {
     expect(plain.lines.at(-1)).toMatchObject({ permission_denials: [{ tool: "Shell" }] });
   });
 
-  it("cannot answer something else than it was asked, and the end of its input is a no", async () => {
+  it("a host can only answer what it was asked, and the end of its input is a no", async () => {
     const host = new Host([shell("touch a.txt"), { text: "No." }], ["--trust", "--sandbox", "disabled"]);
     host.send(hello);
     host.prompt("go");
@@ -115,7 +115,7 @@ describe("a host on stdin", () => {
     expect(existsSync(join(host.place.path, "a.txt"))).toBe(false);
   });
 
-  it("is asked for trust before init, if it can be", async () => {
+  it("a host on stdin is asked for trust before init, if it can be", async () => {
     const host = new Host([{ text: "Hi." }], []);
     host.send(hello);
     host.prompt("go");
@@ -182,7 +182,7 @@ describe("a host on stdin", () => {
     });
   });
 
-  it("sends data and pictures by path, and is told what happens between turns", async () => {
+  it("a host on stdin sends data and pictures by path, and is told what happens between turns", async () => {
     const host = new Host([{ expect: ["look", "/not a command"], text: "Seen." }], ["--trust"]);
     host.send(hello);
     const content = [
@@ -203,7 +203,7 @@ describe("a host on stdin", () => {
     expect(results).toMatchObject([{ result: "Seen." }, { error_code: "FILE_UNREADABLE" }]);
   });
 
-  it("is told which line cannot be understood", async () => {
+  it("a host on stdin is told which line cannot be understood", async () => {
     const host = new Host([{ text: "One." }]);
     host.prompt("one");
     host.send({ type: "mode", mode: "wild" });

@@ -51,7 +51,7 @@ describe("mcp", () => {
     expect((await mcp("enable", "broken")).stderr).toContain("Fix it first");
   });
 
-  it("adds and removes, for the user and for the project", async () => {
+  it("mcp add and remove change the user's or the project's file", async () => {
     expect((await mcp("add", "one", "--env", "A=1", "--", "npx", "-y", "some-server", "--flag")).stdout).toContain(
       "✓ Added",
     );
@@ -88,7 +88,7 @@ describe("mcp", () => {
 });
 
 describe("a run with servers", () => {
-  it("asks again when the tools of an approved server are others, whatever the rules and --force", async () => {
+  it("a run asks again when the tools of an approved MCP server changed, even with --force", async () => {
     const tools = join(place.home, "tools.json");
     const tool = { name: "add", description: "adds", inputSchema: { type: "object" } };
     writeFileSync(tools, JSON.stringify([tool]));
@@ -105,7 +105,7 @@ describe("a run with servers", () => {
     expect((await place.play(call)).stdout).toContain('"success"');
   });
 
-  it("has no tools of servers in plan and ask mode, but may read", async () => {
+  it("plan and ask mode offer no MCP tools but can read resources", async () => {
     servers({ demo: demo("resources") });
     await mcp("enable", "demo");
     const calls = ["demo-add", "ListMcpResources"].map((name) => ({ name, args: {} }));
@@ -131,7 +131,7 @@ describe("a run with servers", () => {
     expect(without.stdout).not.toMatch(/The tools are: [^"]*demo-(add|env)/);
   });
 
-  it("tells hooks of calls before and after, by the names of the original", async () => {
+  it("hooks run before and after MCP calls, with the original's event names", async () => {
     servers({ demo: demo() });
     await mcp("enable", "demo");
     const log = join(place.home, "hooked");
@@ -168,7 +168,7 @@ describe("a run with servers", () => {
     expect(run.stdout).toContain("not this");
   });
 
-  it("leaves nothing behind when it is killed, not even what ignores every signal", async () => {
+  it("a killed run leaves no MCP server behind, not even one that ignores signals", async () => {
     const log = join(place.home, "log");
     servers({ demo: demo("stay", `log=${log}`) });
     await place.play([{ calls: [{ name: "demo-slow", args: {} }] }, { text: "ok" }], ["--approve-mcps"], {

@@ -105,7 +105,7 @@ describe("mcp login", () => {
     expect(server.asked).not.toContain("/token");
   });
 
-  it("does not follow a token endpoint to a private address, nor send it our headers", async () => {
+  it("mcp login does not follow a token endpoint to a private address, nor send it our headers", async () => {
     await open({ token_endpoint: "https://169.254.169.254/token" });
     const run = await login();
     expect(run.exit).toBe(1);
@@ -113,7 +113,7 @@ describe("mcp login", () => {
     expect(run.stderr).not.toContain("secret-header");
   });
 
-  it("is for people, and for servers that have an address", async () => {
+  it("mcp login refuses agents and servers without a URL", async () => {
     await open();
     const agent = await place.run(["mcp", "login", "guarded"], { env: { CURSOR_AGENT: "1" } });
     expect(agent.stderr).toContain("agents may not change their logins");

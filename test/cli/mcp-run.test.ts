@@ -64,7 +64,7 @@ it("a server whose tools change without end is asked for them less and less ofte
 });
 
 describe("a server of the project", () => {
-  it("is not started before it is approved, and is named", async () => {
+  it("a project's MCP server is named and not started before it is approved", async () => {
     const place = workspace();
     const log = join(place.home, "log");
     place.file(".cursor/mcp.json", config({ demo: demo(`log=${log}`) }));
@@ -76,14 +76,14 @@ describe("a server of the project", () => {
     expect(JSON.stringify(ended(run))).toContain("There is no tool named demo-add");
   });
 
-  it("cannot hide what it would run behind control characters, or pass a line off as ours", async () => {
+  it("an MCP server's definition cannot hide its command behind control characters", async () => {
     const place = workspace({ demo: { command: "sh\u001b[8m", args: ["-c", "x\n✓ Approved\u202e"] } });
     const run = await place.run(["-p", "--force", "what is 2+2?"]);
     expect(run.stderr).toContain(String.raw`It would run: sh\u001b[8m -c x⏎✓ Approved\u202e.`);
     expect(run.stderr).not.toMatch(/[\x1b\u202e]|^✓/m);
   });
 
-  it("is named on the wire also when the model's arguments are none", async () => {
+  it("the stream names the MCP server even if the model's arguments are invalid", async () => {
     const place = workspace({ demo: demo() });
     const script = [{ calls: [{ name: "demo-add", args: "{half", id: "c1" }] }, { text: "ok" }];
     const [{ mcpToolCall }] = ended(await place.play(script, ["--approve-mcps", "--force"])) as any[];
@@ -97,7 +97,7 @@ describe("a server of the project", () => {
     expect(mcpToolCall.result.error.error).toContain("one complete JSON object");
   });
 
-  it("is called on the wire as the original does, and ends with the run", async () => {
+  it("an MCP call has the original's shape in the stream, and the server ends with the run", async () => {
     const place = workspace();
     const log = join(place.home, "log");
     place.file(".cursor/mcp.json", config({ demo: demo("noise", "resources", "stay", `log=${log}`), other: demo() }));
@@ -201,7 +201,7 @@ describe.skipIf(!hasScript)(`on a terminal${hasScript ? "" : " (skipped: there i
 });
 
 describe("--mcp-config", () => {
-  it("adds servers for one run, from a file or as text, with what they may do", async () => {
+  it("--mcp-config adds servers for one run, from a file or as text, with what they may do", async () => {
     const place = workspace();
     const file = join(place.home, "given.json");
     writeFileSync(file, config({ one: { ...demo(), alwaysAllow: ["add"] } }));
@@ -225,7 +225,7 @@ describe("--mcp-config", () => {
     expect(run.lines().at(-1)!["permission_denials"]).toHaveLength(2);
   });
 
-  it("says what is wrong with it", async () => {
+  it("an invalid --mcp-config is reported", async () => {
     const place = workspace();
     const wrong = await place.run(["-p", "--force", "--mcp-config", "{oops", "hi"]);
     expect(wrong.exit).toBe(2);
@@ -274,7 +274,7 @@ describe("--approve-mcps and --approve-mcp in print mode", () => {
     return place;
   };
 
-  it("are consent to calls, of all servers or of the one that is named, in a trusted folder", async () => {
+  it("--approve-mcps and --approve-mcp allow calls of the servers in a trusted directory", async () => {
     const place = withUserServer();
     expect(await results(place, ["--trust", "--approve-mcps"])).toEqual({ demo: "success", mine: "success" });
     expect(await results(place, ["--approve-mcp", "demo"])).toEqual({ demo: "success", mine: "rejected" });
@@ -283,7 +283,7 @@ describe("--approve-mcps and --approve-mcp in print mode", () => {
     expect(await results(place, ["--approve-mcps", "--mode", "ask"])).not.toMatchObject({ demo: "success" });
   });
 
-  it("come after deny rules and after hooks", async () => {
+  it("deny rules and hooks come before --approve-mcps", async () => {
     const place = withUserServer();
     const permissions = { allow: [], deny: ["Mcp(demo:*)"] };
     place.file(join(place.config, "cli-config.json"), JSON.stringify({ version: 1, permissions }));
@@ -294,7 +294,7 @@ describe("--approve-mcps and --approve-mcp in print mode", () => {
     });
   });
 
-  it("do not cover a tool that is described otherwise than before", async () => {
+  it("--approve-mcps does not cover a tool whose description changed", async () => {
     const place = workspace();
     const tools = (description: string) =>
       place.file("tools.json", JSON.stringify([{ name: "add", description, inputSchema: { type: "object" } }]));

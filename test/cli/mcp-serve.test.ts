@@ -97,7 +97,7 @@ describe("mcp serve", () => {
     expect(performance.now() - began).toBeLessThan(8000);
   });
 
-  it("does not begin where nobody trusts the folder", async () => {
+  it("mcp serve does not start in an untrusted directory", async () => {
     place = createWorkspace();
     const run = await place.run(["mcp", "serve"]);
     expect([run.exit, run.stderr]).toEqual([1, expect.stringContaining("Workspace Trust Required")]);

@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => workspace.remove());
 
 describe("models", () => {
-  it("is a table with vendor, aliases, context, price, and who has a key", async () => {
+  it("on a terminal, models is a table with vendor, aliases, context, price and keys", async () => {
     const env = { ANTHROPIC_API_KEY: "k" };
     const pty = openCli(workspace, ["models"], { columns: 140, rows: 60, env });
     expect(await pty.ended).toBe(0);
@@ -25,7 +25,7 @@ describe("models", () => {
     expect(rows.join("\n")).not.toContain("Available models");
   });
 
-  it("asks the server of -e what it has", async () => {
+  it("models -e lists the models of that server", async () => {
     const asked: string[] = [];
     const server = createServer((request, response) => {
       asked.push(request.url ?? "");

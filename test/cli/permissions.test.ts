@@ -53,7 +53,7 @@ describe("permissions check", () => {
     expect([run.exit, run.stdout.split("\n")[0], run.stderr]).toEqual([exit, word, ""]);
   });
 
-  it("gives reasons and what would help, for people and for programs", async () => {
+  it("permissions check gives reasons and what would help, for people and for programs", async () => {
     const run = await check("Shell: git status; npm test");
     expect(run.stdout).toBe(
       "ask\n  No allow rule covers npm test.\n  To allow it: courser.cjs permissions allow 'Shell(npm test)'\n".replace(
@@ -86,7 +86,7 @@ describe("permissions check", () => {
     expect(run.stderr).toMatch(message);
   });
 
-  it("stops at a broken file, as a run does", async () => {
+  it("every permissions command stops at a broken file, as a run does", async () => {
     const broken = make();
     writeFileSync(configOf(broken), '{\n  "permissions": { "deny": ["Shell(rm" }\n}');
     for (const command of [["check", "Shell: ls"], ["list"], ["lint"], ["allow", "Shell(ls)"]]) {
@@ -104,7 +104,7 @@ describe("permissions check", () => {
 });
 
 describe("permissions explain", () => {
-  it("shows the parts, the rules with their lines, and the answer", async () => {
+  it("permissions explain shows the parts, the rules with their lines, and the answer", async () => {
     const workspace = make({ allow: ["Shell(ls)"], deny: ["Shell(rm)"] });
     const run = await workspace.run(["permissions", "explain", "Shell: ls && sudo rm x > .envrc"]);
     expect(run.exit).toBe(4);
@@ -127,7 +127,7 @@ describe("permissions explain", () => {
 });
 
 describe("permissions list", () => {
-  it("names the rules with their files, the floor, and what --force leaves", async () => {
+  it("permissions list names the rules with their files, protected paths and what --force does not override", async () => {
     const workspace = make({ allow: ["Shell(ls)"], deny: ["Shell(rm)"] });
     workspace.file(".cursor/cli.json", '{"permissions":{"allow":["Shell(make)"],"deny":["Read(.env)"]}}');
     const run = await workspace.run(["permissions", "list"]);
@@ -155,7 +155,7 @@ describe("permissions list", () => {
 });
 
 describe("permissions lint", () => {
-  it("exits with 1 and says where", async () => {
+  it("permissions lint exits with 1 and names file and line", async () => {
     const workspace = make({ allow: ["Shell(ls)", "Shell(bash)", "Bash(x)"], deny: ["Shell(ls)"] });
     const run = await workspace.run(["permissions", "lint"]);
     expect(run.exit).toBe(1);
@@ -171,7 +171,7 @@ describe("permissions lint", () => {
     ]);
   });
 
-  it("finds a deny rule that would stop a run, and misspelt fields", async () => {
+  it("permissions lint finds a deny rule that would stop a run, and misspelt fields", async () => {
     const workspace = make({ deny: ["Shel(rm)"] }, { permisions: {} });
     const run = await workspace.run(["permissions", "lint", "--format", "json"]);
     expect(run.exit).toBe(1);
@@ -180,7 +180,7 @@ describe("permissions lint", () => {
     ]);
   });
 
-  it("has nothing to say about the documented sample", async () => {
+  it("permissions lint finds nothing in the documented sample", async () => {
     const workspace = make({ allow: ["Shell(ls)", "Shell(cd)", "Shell(npm install)", "Shell(npm run)"], deny: [] });
     const run = await workspace.run(["permissions", "lint"]);
     expect([run.exit, run.stdout]).toEqual([0, "✓ 4 rules, no problems found.\n"]);
@@ -188,7 +188,7 @@ describe("permissions lint", () => {
 });
 
 describe("permissions allow and deny", () => {
-  it("keep comments and unknown fields, add once, and warn", async () => {
+  it("permissions allow and deny keep comments and unknown fields, add once, and warn", async () => {
     const workspace = make();
     const file = configOf(workspace);
     writeFileSync(
@@ -231,7 +231,7 @@ describe("permissions allow and deny", () => {
     expect(existsSync(configOf(workspace))).toBe(false);
   });
 
-  it("lose nothing when several run at once", async () => {
+  it("parallel permissions allow commands lose no rules", async () => {
     const workspace = make();
     const names = ["a", "b", "c", "d"];
     const runs = await Promise.all(names.map((name) => workspace.run(["permissions", "allow", `Shell(tool-${name})`])));
@@ -240,7 +240,7 @@ describe("permissions allow and deny", () => {
     expect(permissions.allow.toSorted()).toEqual(names.map((name) => `Shell(tool-${name})`));
   });
 
-  it("are not for an agent", async () => {
+  it("permissions allow and deny refuse to run inside an agent", async () => {
     const workspace = make();
     const run = await workspace.run(["permissions", "allow", "Shell(**)"], { env: { CURSOR_AGENT: "1" } });
     expect([run.exit, existsSync(configOf(workspace))]).toEqual([1, false]);
@@ -251,7 +251,7 @@ describe("permissions allow and deny", () => {
 describe("a run", () => {
   const shell = (command: string) => ({ name: "Shell", args: { command } });
 
-  it("follows the rules, and reports what it would have asked", async () => {
+  it("a run follows the rules, and reports what it would have asked", async () => {
     const workspace = make({ allow: ["Shell(echo)"], deny: ["Shell(rm)"] }, { sandbox: { mode: "disabled" } });
     const script = {
       replies: [
@@ -315,7 +315,7 @@ describe("a run", () => {
     expect(lines.at(-1)!["permission_denials"]).toHaveLength(2);
   });
 
-  it("lets the user's model review what would be asked, where the user wants that", async () => {
+  it("with auto-review, the user's model reviews what would be asked", async () => {
     const workspace = make(
       { allow: [], deny: ["Shell(rm)"] },
       { approvalMode: "auto-review", sandbox: { mode: "disabled" } },
@@ -349,7 +349,7 @@ describe("a run", () => {
     expect(run.lines().at(-1)!["permission_denials"]).toHaveLength(3);
   });
 
-  it("takes unrestricted for --force, from the user's own file only", async () => {
+  it("approvalMode unrestricted means --force, in the user's own file only", async () => {
     const workspace = make({ deny: ["Shell(rm)"] }, { approvalMode: "unrestricted" });
     const file = join(workspace.path, "script.json");
     writeFileSync(file, JSON.stringify({ replies: [{ calls: [shell("touch made")] }, { text: "ok" }] }));
@@ -375,7 +375,7 @@ describe("a run", () => {
     expect(existsSync(join(project.path, "made"))).toBe(false);
   });
 
-  it("is stopped by a broken sandbox.json, with line and column, before anything is done", async () => {
+  it("a run is stopped by a broken sandbox.json, with line and column, before anything is done", async () => {
     const workspace = make();
     mkdirSync(join(workspace.path, ".cursor"), { recursive: true });
     writeFileSync(join(workspace.path, ".cursor/sandbox.json"), '{\n  "type": workspace_readonly\n}');
@@ -386,7 +386,7 @@ describe("a run", () => {
     expect(run.stderr).toMatch(/sandbox\.json is not valid: line 2, column 11: .*\[CONFIG_INVALID\]/);
   });
 
-  it("does not let the agent change its own permissions", async () => {
+  it("an agent cannot change its own permissions", async () => {
     const workspace = make({ allow: ["Shell(courser)", "Shell(node)", "Shell(**)"] });
     const before = readFileSync(configOf(workspace), "utf8");
     const commands = [

@@ -136,7 +136,7 @@ describe("beside a prompt", () => {
     expect((await bash(kept, place)).stdout).toBe("1\ndone\n2\ndone\n3\ndone\n");
   });
 
-  it("is recorded, and the replay wants the same", async () => {
+  it("piped data is recorded, and a replay needs the same data", async () => {
     const place = workspace();
     const record = `echo a | $courser --record run.jsonl review`;
     expect(await bash(record, place)).toMatchObject({ exit: 0, stdout: "done\n" });

@@ -56,7 +56,7 @@ describe("links that lead out of a plugin", () => {
     expect((await workspace.run(["plugin", "add", root, "--yes"])).exit).toBe(1);
   });
 
-  it("may be used within it", async () => {
+  it("links inside a plugin may be used", async () => {
     workspace = createWorkspace();
     const root = plugin();
     symlinkSync("greet.md", join(root, "commands/hello.md"));
@@ -67,7 +67,7 @@ describe("links that lead out of a plugin", () => {
 });
 
 describe("--plugin-dir", () => {
-  it("brings commands, skills, subagents, rules, hooks and servers into the run", async () => {
+  it("--plugin-dir brings commands, skills, subagents, rules, hooks and servers into the run", async () => {
     workspace = createWorkspace();
     const root = plugin();
     const script = [{ expect: ["Say hello to Ada"], text: "Hello." }];
@@ -87,7 +87,7 @@ describe("--plugin-dir", () => {
     expect(agent.exit).toBe(0);
   });
 
-  it("takes Claude Code's layout, and fields of the manifest in the place of folders", async () => {
+  it("--plugin-dir accepts Claude Code's layout and locations in the manifest", async () => {
     workspace = createWorkspace();
     const root = plugin(
       {
@@ -181,7 +181,7 @@ describe("plugin", () => {
 });
 
 describe("generate-rule", () => {
-  it("writes a rule that the next run has", async () => {
+  it("generate-rule writes a rule that the next run uses", async () => {
     workspace = createWorkspace();
     const made = await workspace.run(["rule", "Use", "tabs.", "--name", "tabs"]);
     expect(made.stdout).toContain("It applies to every conversation.");

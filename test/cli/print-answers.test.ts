@@ -94,7 +94,7 @@ describe("--json-schema", () => {
 });
 
 describe("--output-last-message", () => {
-  it("holds what text mode would have printed: the words after the last call", async () => {
+  it("--output-last-message holds what text mode would have printed: the words after the last call", async () => {
     const script = [{ text: "First.", calls: [{ name: "LS", args: {} }] }, { text: "Last words." }];
     const run = await place.play(script, ["--output-last-message", "last.txt"]);
     expect(run.exit, run.stderr).toBe(0);
@@ -103,7 +103,7 @@ describe("--output-last-message", () => {
     expect(statSync(file).mode & 0o077).toBe(0);
   });
 
-  it("is empty after a failure, whatever was in it, and a link stays a link", async () => {
+  it("--output-last-message is empty after a failure, whatever was in it, and a link stays a link", async () => {
     place.file("target.txt", "an earlier answer");
     symlinkSync("target.txt", join(place.path, "link.txt"));
     const run = await place.play([{ error: "down", code: "MODEL_SERVER_ERROR" }], ["-o", "link.txt"]);
@@ -291,7 +291,7 @@ describe("--fallback-model", () => {
   });
   afterAll(() => server.stop());
 
-  it("is asked when the first cannot answer, in order, and the stream says so", async () => {
+  it("fallback models are asked in order when the first cannot answer, and the stream says so", async () => {
     const args = ["-p", "--force", "--output-format", "stream-json", "-e", `${server.url}/v1`, "--model", "bad"];
     const run = await place.run([...args, "--fallback-model", "worse, good", "hi"]);
     expect(run.lines().at(-1)).toMatchObject({ subtype: "success", result: "From the good one." });

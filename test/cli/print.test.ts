@@ -37,17 +37,17 @@ describe("the prompt", () => {
     expect(onlyResult(run)["result"]).toBe("2 + 2 = 4");
   });
 
-  it("comes from stdin when there is none", async () => {
+  it("the prompt comes from stdin when there are no words", async () => {
     const run = await workspace().run(["-p", "--force"], { stdin: "what is 3+4?\n" });
     expect(run.stdout).toBe("3 + 4 = 7\n");
   });
 
-  it("takes stdin where a lone dash stands", async () => {
+  it("a lone dash adds stdin to the prompt", async () => {
     const run = await workspace().run([...stream, "say", "-"], { stdin: "piped words" });
     expect(run.lines()[1]!["message"].content[0].text).toBe("say\n\npiped words");
   });
 
-  it("is everything after --, options included", async () => {
+  it("everything after -- is the prompt, options included", async () => {
     const run = await workspace().run(["-p", "--trust", "--output-format", "stream-json", "--", "say", "--force", "-"]);
     expect(run.lines()[0]!["permissionMode"]).toBe("default");
     expect(run.lines()[1]!["message"].content[0].text).toBe("say --force -");
@@ -69,12 +69,12 @@ describe("the prompt", () => {
     expect(run.stderr).toContain(why);
   });
 
-  it("may begin like a list", async () => {
+  it("a prompt may begin with a dash and a space", async () => {
     const run = await workspace().run([...stream, "- say a\n- say b"]);
     expect(run.lines()[1]!["message"].content[0].text).toBe("- say a\n- say b");
   });
 
-  it("is missing: usage", async () => {
+  it("a missing prompt is a usage error", async () => {
     const run = await workspace().run(["-p", "--force", "--output-format", "json"], { stdin: "" });
     expect(run.exit).toBe(2);
     expect(onlyResult(run)).toMatchObject({ is_error: true, error_code: "USAGE", session_id: "" });
@@ -89,7 +89,7 @@ describe("the formats", () => {
     expect(run.stdout).toBe("All done.\n");
   });
 
-  it("json says one object", async () => {
+  it("json output is one object", async () => {
     const run = await workspace().play([{ text: "ok" }], ["--output-format", "json"]);
     expect(run.lines()).toHaveLength(1);
     expect(onlyResult(run)).toMatchObject({ subtype: "success", result: "ok" });
@@ -201,7 +201,7 @@ describe("the end", () => {
     expect(isRunning(Number(readFileSync(join(place.path, "pid"), "utf8")))).toBe(false);
   });
 
-  it("a signal while the model is slow", async () => {
+  it("a signal while the model is slow ends the run", async () => {
     const run = await workspace().play([{ delayMs: 60_000, text: "late" }], [], {
       onStart: (child) => afterFirstLine(child, () => child.kill("SIGINT")),
     });
@@ -330,7 +330,7 @@ describe("the end", () => {
 });
 
 describe("calls", () => {
-  it("of one reply run side by side where they cannot conflict", async () => {
+  it("calls of one reply run in parallel if they cannot conflict", async () => {
     const run = await workspace().play([
       {
         calls: [
@@ -349,7 +349,7 @@ describe("calls", () => {
     expect(first!["tool_call"].shellToolCall.args.command).toContain("echo b");
   });
 
-  it("that are commands run in order, and whoever waits for one waits for its start", async () => {
+  it("commands of one reply run in order", async () => {
     const place = workspace();
     const run = await place.play([
       {
@@ -372,7 +372,7 @@ describe("calls", () => {
     expect(outputs.slice(1)).toEqual(["", "one\ntwo\n", "", undefined, "three\n"]);
   });
 
-  it("that write wait for each other, in order", async () => {
+  it("calls that write run one after the other", async () => {
     const place = workspace();
     const calls = [
       { name: "Write", args: { path: "a.txt", content: "one" } },
@@ -400,7 +400,7 @@ describe("calls", () => {
     }
   });
 
-  it("of a command wait for the files, and files for the command", async () => {
+  it("commands and file calls of one reply wait for each other", async () => {
     const place = workspace();
     const calls = [
       { name: "Shell", args: { command: "sleep 0.5; echo late > f.txt" } },
@@ -411,7 +411,7 @@ describe("calls", () => {
     expect(read.result.success.content).toBe("late\n");
   });
 
-  it("cannot see what is hidden, by whatever way", async () => {
+  it("calls cannot reach hidden files in any way", async () => {
     const place = workspace({
       ".cursorignore": "secret.txt\n",
       "secret.txt": "hidden words",
@@ -477,7 +477,7 @@ describe("calls", () => {
     expect(text.stderr).toContain("Rejected: Shell:");
   });
 
-  it("are few in plan and ask mode, and by flag", async () => {
+  it("plan mode, ask mode and flags limit the tools", async () => {
     const place = workspace();
     const write = [{ calls: [{ name: "Write", args: { path: "a.txt", content: "x" } }] }, { text: "ok" }];
     for (const flags of [
@@ -493,7 +493,7 @@ describe("calls", () => {
     expect(existsSync(join(place.path, "a.txt"))).toBe(true);
   });
 
-  it("in the background are read, awaited and ended", async () => {
+  it("background commands can be read, awaited and stopped", async () => {
     const place = workspace();
     const run = await place.play([
       shell("echo $$ > pid; echo ready; sleep 600", { isBackground: true }),

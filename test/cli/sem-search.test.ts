@@ -38,7 +38,7 @@ function answer(run: CliRun): any {
 const paths = (results: string) => [...results.matchAll(/<search_result path="([^"]*)"/g)].map(([, path]) => path);
 
 describe("SemanticSearch", () => {
-  it("answers in the form of the wire, best first, without what is hidden or ignored", async () => {
+  it("SemanticSearch answers in the stream's format, best first, without hidden and ignored files", async () => {
     const here = open();
     const run = await here.play(asking({ query: question, explanation: "to change it" }));
     const { args, result } = answer(run);
@@ -51,7 +51,7 @@ describe("SemanticSearch", () => {
     expect(kept.some((name) => /code-index-\w+\.db$/.test(name))).toBe(true);
   });
 
-  it("keeps to the folders it is given, also one that ignore files hide, and to Read deny rules", async () => {
+  it("SemanticSearch keeps to the given directories, even ignored ones, and to Read deny rules", async () => {
     const here = open({ deny: ["Read(lib/**)"] });
     const inside = answer(await here.play(asking({ query: question, targetDirectories: ["src"] }))).result;
     expect(paths(inside.success.results)).toEqual(["src/backoff.ts"]);
@@ -66,7 +66,7 @@ describe("SemanticSearch", () => {
     expect(Object.keys(hidden)).toEqual(["rejected"]);
   });
 
-  it("leaves nothing on the disk with --no-persist", async () => {
+  it("SemanticSearch leaves nothing on the disk with --no-persist", async () => {
     const here = open();
     await here.play(asking({ query: question }), ["--no-persist"]);
     const projects = join(here.config, "projects");
@@ -74,7 +74,7 @@ describe("SemanticSearch", () => {
     expect(kept.filter((name) => name.includes("code-index"))).toEqual([]);
   });
 
-  it("lets an embedding endpoint of the user decide the order, and says when it cannot", async () => {
+  it("SemanticSearch uses the user's embedding endpoint, and says when it fails", async () => {
     const web = await startWeb((_, response) => {
       const { input } = JSON.parse(web.seen.at(-1)!.body) as { input: string[] };
       // Near to the question is what speaks of `other`.

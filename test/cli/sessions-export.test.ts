@@ -100,7 +100,7 @@ describe("export", () => {
     expect(html).toContain("<ins>Hello</ins>");
   });
 
-  it("writes a file that only its owner reads, whole or not at all", async () => {
+  it("export writes a file atomically, readable only by its owner", async () => {
     const file = join(workspace.path, "chat.html");
     const run = await workspace.run(["sessions", "export", id, "--format", "html", "--output", file]);
     expect([run.exit, run.stdout, run.stderr]).toEqual([0, "", ""]);
@@ -116,7 +116,7 @@ describe("export", () => {
     expect(readdirSync(workspace.path).sort()).toEqual(["a.txt", "chat.html"]);
   });
 
-  it("writes into a pipe, and through a link, and leaves both what they are", async () => {
+  it("export writes into a pipe and through a link without replacing them", async () => {
     const folder = join(workspace.home, "exports");
     mkdirSync(folder);
     const [pipe, file, link] = ["pipe", "file", "link"].map((name) => join(folder, name)) as [string, string, string];
@@ -140,7 +140,7 @@ describe("export", () => {
     await workspace.run(["sessions", "delete", copy, "--yes"]);
   });
 
-  it("says what is wrong with the command line", async () => {
+  it("export says what is wrong with the command line", async () => {
     const unknown = await workspace.run(["sessions", "export", "99999999"]);
     expect([unknown.exit, unknown.stdout]).toEqual([1, ""]);
     expect(unknown.stderr).toMatch(/^Error: Session not found.*\[SESSION_NOT_FOUND\]$/m);
@@ -221,7 +221,7 @@ describe("import", () => {
     },
   );
 
-  it("says in words what was carried over and what was not", async () => {
+  it("sessions import says what was imported and what was not", async () => {
     const workspace = scratch();
     const { stdout } = await workspace.run(["sessions", "import", recorded.codex]);
     expect(stdout).toMatch(
@@ -290,7 +290,7 @@ describe("import", () => {
     expect(JSON.parse((await workspace.run(["ls", "--all", "--format", "json"])).stdout)).toHaveLength(1);
   });
 
-  it("keeps the workspace where it is on this machine", async () => {
+  it("sessions import keeps the workspace if it exists on this machine", async () => {
     const workspace = scratch();
     const project = join(workspace.home, "project");
     mkdirSync(project);
@@ -316,7 +316,7 @@ describe("import", () => {
     expect(await read(recorded.claudeCompacted)).toMatchObject({ status: "imported", sourceId: session });
   });
 
-  it("brings the todo list along", async () => {
+  it("sessions import keeps the todo list", async () => {
     const workspace = scratch();
     const { stdout } = await workspace.run(["sessions", "import", recorded.gemini, "--format", "json"]);
     const [project] = readdirSync(join(workspace.config, "chats"));
@@ -356,7 +356,7 @@ describe("import", () => {
     expect((await workspace.run(["sessions", "import", "--all"])).stdout.match(/\(imported\)$/gm)).toHaveLength(3);
   });
 
-  it("says what it cannot take", async () => {
+  it("sessions import rejects what is not a session, with the reason", async () => {
     const workspace = scratch({ "notes.txt": "hello\n" });
     const cases: [args: string[], exit: number, message: RegExp][] = [
       [[], 2, /'sessions import' needs a session/],

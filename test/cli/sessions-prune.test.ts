@@ -44,7 +44,7 @@ function addAll(): Record<keyof typeof ids, string> {
 const left = (folders: Record<string, string>) => Object.keys(folders).filter((name) => existsSync(folders[name]!));
 
 describe("sessions prune", () => {
-  it("shows what would go, and deletes it with the chats of its subagents", async () => {
+  it("sessions prune shows what it would delete, and deletes it with the chats of subagents", async () => {
     const folders = addAll();
     const prune = (...args: string[]) => workspace.run(["sessions", "prune", ...args]);
     const shown = await prune("--older-than", "30d", "--keep-named", "--dry-run");
@@ -63,7 +63,7 @@ describe("sessions prune", () => {
     expect((await prune("--older-than", "12h", "--yes")).stdout).toBe("No chat is that old.\n");
   });
 
-  it("wants to know how old, and to be sure", async () => {
+  it("sessions prune needs an age and a confirmation", async () => {
     const folders = addAll();
     for (const [args, said] of [
       [[], "needs --older-than"],
@@ -78,7 +78,7 @@ describe("sessions prune", () => {
     expect(left(folders)).toHaveLength(4);
   });
 
-  it("leaves a chat alone that a run is using", async () => {
+  it("sessions prune skips a chat that is in use", async () => {
     const folders = addAll();
     const chat = openChat(folders.old);
     const { stdout, stderr } = await workspace.run(["sessions", "prune", "--older-than", "30d", "--yes"]);
@@ -103,7 +103,7 @@ describe("sessions prune", () => {
 });
 
 describe("the room that chats take", () => {
-  it("is listed with --size, and told by doctor", async () => {
+  it("ls --size and doctor show how much room chats take", async () => {
     addAll();
     expect((await workspace.run(["ls", "--size"])).stdout).toMatch(/^ID +AGE +SIZE +TITLE.*\n(.* \d+ kB .*\n){3}$/);
     const listed = JSON.parse((await workspace.run(["ls", "--size", "--format", "json"])).stdout);
@@ -111,7 +111,7 @@ describe("the room that chats take", () => {
     expect((await workspace.run(["doctor"])).stdout).toMatch(/chats take \d+ kB, snapshots 0 B/);
   });
 
-  it("is spoken of once, when it is more than a gigabyte", async () => {
+  it("the terminal mentions once that chats take more than a gigabyte", async () => {
     const folders = addAll();
     const told: string[] = [];
     const daily = () => pruneDaily(workspace.config, { days: undefined, tell: (message) => told.push(message) });

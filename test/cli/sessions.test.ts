@@ -47,7 +47,7 @@ const second = "aaaa2222-0000-4000-8000-000000000002";
 const third = "bbbb3333-0000-4000-8000-000000000003";
 
 describe("create-chat", () => {
-  it("prints the id alone, at once, in a folder that nobody trusts, whatever stdin does", async () => {
+  it("create-chat prints only the id, at once, in an untrusted directory, whatever stdin does", async () => {
     const workspace = make();
     const run = await workspace.run(["create-chat"], { stdin: "open", timeoutMs: 10_000 });
     expect(run).toMatchObject({ exit: 0, stderr: "" });
@@ -80,7 +80,7 @@ describe("create-chat", () => {
     expect(missing.stderr).toContain("[CWD_MISSING]");
   });
 
-  it("makes a chat that a run goes on with", async () => {
+  it("create-chat creates a chat that a run can resume", async () => {
     const workspace = make();
     const id = (await workspace.run(["create-chat"])).stdout.trim();
     const run = await workspace.run([
@@ -99,7 +99,7 @@ describe("create-chat", () => {
     expect((await workspace.run(["ls", "--format", "json"])).stdout).toContain('"title": "what is 7+7?"');
   });
 
-  it("has the title that --name gives it, new or resumed", async () => {
+  it("--name sets the title of a new or resumed chat", async () => {
     const workspace = make();
     for (const [flag, title] of [
       ["-n", "Sums"],
@@ -153,7 +153,7 @@ describe("ls", () => {
     addChat(workspace, third, ["tidy the cupboard"], { age: 60 * 24 * 3, at: other });
   });
 
-  it("is a table of this workspace's chats where there is no terminal", async () => {
+  it("without a terminal, ls prints a table of this workspace's chats", async () => {
     const { exit, stdout, stderr } = await workspace.run(["ls"]);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     expect(stdout).toBe(
@@ -168,7 +168,7 @@ describe("ls", () => {
     expect((await workspace.run(["sessions"])).stdout).toBe(stdout);
   });
 
-  it("shows all workspaces with --all, and another one with --workspace", async () => {
+  it("ls shows all workspaces with --all, and another one with --workspace", async () => {
     const all = (await workspace.run(["ls", "--all"])).stdout;
     expect(all.split("\n")[3]).toBe(`${third}  3 days  tidy the cupboard  ~/other`);
     const other = (await workspace.run(["ls", "--workspace", join(workspace.home, "other")])).stdout;
@@ -176,7 +176,7 @@ describe("ls", () => {
     expect(other).not.toContain(first);
   });
 
-  it("gives JSON to programs", async () => {
+  it("ls --format json prints JSON", async () => {
     const { stdout } = await workspace.run(["ls", "--format", "json"]);
     const chats = JSON.parse(stdout);
     expect(chats).toHaveLength(2);
@@ -209,7 +209,7 @@ describe("ls", () => {
     expect((await workspace.run(["ls", '--search=AND ("', "--format", "json"])).stdout).toBe("[]\n");
   });
 
-  it("lets two searches make the index at once", async () => {
+  it("two parallel searches can build the index", async () => {
     const crowd = make();
     for (let index = 0; index < 40; index++)
       addChat(crowd, `cccc0000-0000-4000-8000-${String(index).padStart(12, "0")}`, [`zebra number ${index}`]);
@@ -222,7 +222,7 @@ describe("ls", () => {
     }
   });
 
-  it("says what to type where there is nothing", async () => {
+  it("ls says what to type when there are no chats", async () => {
     const empty = make();
     const { exit, stdout } = await empty.run(["ls"]);
     expect(exit).toBe(0);
@@ -231,7 +231,7 @@ describe("ls", () => {
     expect(existsSync(empty.config)).toBe(false);
   });
 
-  it("shows no control characters of a title", async () => {
+  it("ls shows no control characters of a title", async () => {
     const odd = make();
     addChat(odd, first, ["\x1b[31mred\x07 \u202e and\ttabs"]);
     const { stdout } = await odd.run(["ls"]);
@@ -239,7 +239,7 @@ describe("ls", () => {
     expect(stdout).toContain("\\u001b[31mred");
   });
 
-  it("lists chats of the original, by their title or their first prompt", async () => {
+  it("ls lists chats of the original, by their title or their first prompt", async () => {
     const workspace = make();
     const place = { configDir: workspace.config, workspace: workspace.path };
     writeOriginalChat(place, { id: first, name: "The old one", prompts: ["what is 7+7?"] });
@@ -251,7 +251,7 @@ describe("ls", () => {
 });
 
 describe("resume", () => {
-  it("goes on with the latest chat of this workspace, and takes the next prompt", async () => {
+  it("resume continues the latest chat of this workspace with the next prompt", async () => {
     const workspace = make();
     addChat(workspace, first, ["what is 1+1?"], { age: 60 });
     addChat(workspace, second, ["what is 7+7?"], { age: 5 });
@@ -262,7 +262,7 @@ describe("resume", () => {
     expect(turns.map((turn) => turn.prompt)).toEqual(["what is 7+7?", "what was my last question?"]);
   });
 
-  it("counts back with --resume -N, however that is written", async () => {
+  it("resume counts back with --resume -N, however that is written", async () => {
     const workspace = make();
     addChat(workspace, first, ["what is 1+1?"], { age: 60 });
     addChat(workspace, second, ["what is 7+7?"], { age: 5 });
@@ -273,7 +273,7 @@ describe("resume", () => {
     }
   });
 
-  it("keeps nothing of a run with --no-persist, a copy least of all", async () => {
+  it("--no-persist stores nothing of a resumed run", async () => {
     const workspace = make();
     addChat(workspace, first, ["what is 7+7?"]);
     const args = ["-p", "--force", "--no-persist", "--resume", first, "--fork", "what was my last question?"];
@@ -283,7 +283,7 @@ describe("resume", () => {
     expect(readdirSync(join(workspace.config, "chats", projectId(workspace.path)))).toEqual([first]);
   });
 
-  it("brings the mode and the todo list back, also where nothing is kept", async () => {
+  it("resume restores the mode and the todo list, even with --no-persist", async () => {
     const workspace = make();
     const todo = (args: object) => [{ calls: [{ name: "TodoWrite", args }] }, { text: "Noted." }];
     const script = workspace.file(
@@ -315,7 +315,7 @@ describe("resume", () => {
     }
   });
 
-  it("refuses an id for a new chat that a chat of another folder has", async () => {
+  it("a new chat cannot have the id of a chat in another directory", async () => {
     const workspace = make();
     addChat(workspace, first, ["one"], { at: workspace.home });
     const run = await workspace.run(["-p", "--force", "--session-id", first, "what is 1+1?"]);
@@ -324,7 +324,7 @@ describe("resume", () => {
     expect(JSON.parse((await workspace.run(["ls", "--all", "--format", "json"])).stdout)).toHaveLength(1);
   });
 
-  it("has nothing to go on with where there is no chat", async () => {
+  it("resume fails when there is no chat", async () => {
     const workspace = make();
     const run = await workspace.run(["resume", "-p", "--force", "hi"]);
     expect(run).toMatchObject({ exit: 1, stdout: "" });
@@ -334,7 +334,7 @@ describe("resume", () => {
 });
 
 describe("sessions", () => {
-  it("show tells a chat in short", async () => {
+  it("sessions show prints a summary of a chat", async () => {
     const workspace = make();
     const script = [
       {
@@ -376,7 +376,7 @@ describe("sessions", () => {
     expect((await workspace.run(["sessions", "fork", first, "--at", "9"])).stderr).toContain("its turns are 1 to 3");
   });
 
-  it("rename gives a title", async () => {
+  it("sessions rename sets the title", async () => {
     const workspace = make();
     addChat(workspace, first, ["one"]);
     const { stdout } = await workspace.run(["sessions", "rename", "aaaa", "The", "parser bug"]);
@@ -422,7 +422,7 @@ describe("sessions", () => {
     expect(count()).toBe(0);
   });
 
-  it("export is there under both names", async () => {
+  it("export and sessions export are the same", async () => {
     const workspace = make();
     addChat(workspace, first, ["find the walrus"]);
     const long = await workspace.run(["sessions", "export", "aaaa"]);
@@ -436,7 +436,7 @@ describe("sessions", () => {
     expect(wrong.stderr).toContain("it must be one of markdown, json, stream-json, html");
   });
 
-  it("refuses what it does not know, and says what there is", async () => {
+  it("sessions rejects unknown subcommands and lists the known ones", async () => {
     const workspace = make();
     const cases: [string[], RegExp][] = [
       [["sessions", "frok"], /unknown command 'sessions frok'\. Did you mean sessions fork\?/],
@@ -509,7 +509,7 @@ describe("a chat that is not there", () => {
     expect(shown.stderr).not.toContain("--continue");
   });
 
-  it("can be begun under that id, and is resumed by the same flag", async () => {
+  it("--resume-or-new starts a chat with that id, and resumes it the next time", async () => {
     const workspace = make();
     const refused = await workspace.run(["-p", "--force", "--resume", missing, "hi"]);
     expect(refused.stderr).toContain(`courser --resume-or-new ${missing} "…"`);

@@ -56,14 +56,14 @@ describe("completion", () => {
     expect(taken.stdout).toMatch(/^sessions\t/m);
   });
 
-  it("says what it takes", () => {
+  it("completion says which shells it takes", () => {
     const { status, stderr } = courser("completion", "tcsh");
     expect([status, stderr]).toEqual([2, expect.stringContaining("completion zsh|bash|fish")]);
   });
 });
 
 describe("shell integration", () => {
-  it("is added once, keeps what was there, and goes without a trace", () => {
+  it("shell integration is added once, keeps existing content, and is removed without a trace", () => {
     const real = join(home, "dotfiles-bashrc");
     const mine = "alias ll='ls -l'\nexport EDITOR=vi";
     writeFileSync(real, mine);
@@ -90,7 +90,7 @@ describe("shell integration", () => {
     expect(existsSync(join(home, file)) && readFileSync(join(home, file), "utf8").trim()).toBe("");
   });
 
-  it("refuses a shell that it does not know", () => {
+  it("shell integration refuses a shell that it does not know", () => {
     expect(courser("install-shell-integration", "csh").stderr).toContain("not one of zsh, bash, fish");
   });
 });

@@ -57,7 +57,7 @@ describe.skipIf(cannotRun)(orSkipped("without the right to read", cannotRun), { 
     expect(await ask("find files named *.zzz")).toBe("No file matches *.zzz. Permission denied, not searched: shut.");
   });
 
-  it("so does a search by meaning", async () => {
+  it("a search by meaning names the files that it may not read", async () => {
     const script = join(workspace.home, "search.json");
     const calls = [{ name: "SemanticSearch", args: { query: "where is alpha?" } }];
     writeFileSync(script, JSON.stringify([{ calls }, { text: "Looked." }]));

@@ -37,7 +37,7 @@ describe("a main thread that is stuck", () => {
     expect(execFileSync("ps", ["-eo", "args"], { encoding: "utf8" })).not.toMatch(/^sleep 77\.5$/m);
   });
 
-  test("that waits for the system is killed", async () => {
+  test("a main thread stuck in a system call is killed", async () => {
     execFileSync("mkfifo", [join(workspace.path, "fifo")]);
     const run = await play(`require("node:fs").readFileSync("fifo")`, []);
     expect(run.signal).toBe("SIGKILL");

@@ -78,7 +78,7 @@ describe("the web, through the CLI", () => {
     expect(queries(run)).toEqual([]);
   });
 
-  it("reports fetches under --force as asked and approved, and fetches a page once", async () => {
+  it("with --force, fetches are reported as asked and approved, and a page is fetched once", async () => {
     web.seen.length = 0;
     const script = [...fetching("/").slice(0, 1), ...fetching("/#part")];
     const run = await space().play(script);
@@ -145,7 +145,7 @@ describe("the web, through the CLI", () => {
     expect(wrong.stderr).toMatch(/"search.engine" must be one of searxng, brave, tavily, exa.*\[CONFIG_INVALID\]/);
   });
 
-  it("keeps the key of an engine out of errors and out of commands", async () => {
+  it("the key of a search engine is kept out of errors and commands", async () => {
     const here = space(
       {},
       {},

@@ -31,7 +31,7 @@ const calls = (lines: Line[], subtype: string): Line[] =>
   lines.filter((line) => line["type"] === "tool_call" && line["subtype"] === subtype);
 
 describe("the stream", () => {
-  it("has the keys of captured streams around a call", async () => {
+  it("the stream has the keys of captured streams around a call", async () => {
     const run = await workspace().play(together);
     const lines = run.lines();
     const [read, shell, glob] = calls(lines, "started").map((line) => line["tool_call"]);
@@ -53,7 +53,7 @@ describe("the stream", () => {
     expect(Object.keys(shellEnd.shellToolCall)).toEqual(["args", "result", "description"]);
   });
 
-  it("starts all calls of a reply before the first one ends, also where they must wait for each other", async () => {
+  it("the stream starts all calls of a reply before the first one ends", async () => {
     const subtypes = (await workspace().play(together))
       .lines()
       .filter(({ type }) => type === "tool_call")
@@ -61,17 +61,20 @@ describe("the stream", () => {
     expect(subtypes).toEqual([...Array(4).fill("started"), ...Array(4).fill("completed")]);
   });
 
-  it.each([[[]], [["--stream-partial-output"]]])("tells flushes apart by their time, with %j", async (flags) => {
-    const said = (await workspace().play(together, flags)).lines().filter(({ type }) => type === "assistant");
-    const flushes = said.filter((line) => "model_call_id" in line || !("timestamp_ms" in line));
-    const form = (line: Line) => [line["message"].content[0].text, Object.keys(line).slice(3)];
-    expect(flushes.map(form)).toEqual([
-      ["Looking. ", ["model_call_id", "timestamp_ms"]],
-      ["Two lines.", []],
-    ]);
-  });
+  it.each([[[]], [["--stream-partial-output"]]])(
+    "the stream marks deltas and whole segments by timestamp_ms, with %j",
+    async (flags) => {
+      const said = (await workspace().play(together, flags)).lines().filter(({ type }) => type === "assistant");
+      const flushes = said.filter((line) => "model_call_id" in line || !("timestamp_ms" in line));
+      const form = (line: Line) => [line["message"].content[0].text, Object.keys(line).slice(3)];
+      expect(flushes.map(form)).toEqual([
+        ["Looking. ", ["model_call_id", "timestamp_ms"]],
+        ["Two lines.", []],
+      ]);
+    },
+  );
 
-  it("has none of it in the shapes of 2025", async () => {
+  it("COURSER_COMPAT=2025 leaves out newer fields of the stream", async () => {
     const run = await workspace().play(together, [], { env: { COURSER_COMPAT: "2025" } });
     const lines = run.lines();
     for (const line of lines.filter(({ type }) => type === "assistant"))
@@ -86,7 +89,7 @@ describe("the stream", () => {
   });
 
   it.each(["json", "stream-json"])(
-    "leaves stderr empty on success as %s, whatever was refused or not read",
+    "the stream leaves stderr empty on success as %s, whatever was refused or not read",
     async (format) => {
       const place = workspace();
       const script = place.file(

@@ -61,27 +61,30 @@ const breakages: Record<string, () => Promise<void>> = {
 };
 
 describe("a run that cannot be followed", () => {
-  it.each(Object.keys(breakages))("ends for who looks at it: %s", async (name) => {
-    const run = attach();
-    const events = eventsOf(run);
-    const steered = run.steer("also this");
-    const asked = run.context();
-    asked.catch(() => {});
-    await fleet.append(lease, [{ type: "event", event: { type: "text_end", text: "seen" } }], lease.position);
-    await breakages[name]!();
-    await run.settled;
-    expect(await steered.ending).toMatchObject({ type: "fail" });
-    expect(steered.state).toBe("dropped");
-    await expect(asked).rejects.toThrow("can no longer be followed");
-    expect((await events).at(-1)).toMatchObject({ type: "fail", message: expect.stringContaining("runs attach") });
-    expect(run.failure?.message).toContain("may still be running");
-    // What is tried afterwards fails at once.
-    expect(await run.send({ text: "more" }).ending).toMatchObject({ type: "fail" });
-    await expect(run.names()).rejects.toThrow("can no longer be followed");
-    await run.close();
-  });
+  it.each(Object.keys(breakages))(
+    "an attached run that can no longer be followed ends for its viewer: %s",
+    async (name) => {
+      const run = attach();
+      const events = eventsOf(run);
+      const steered = run.steer("also this");
+      const asked = run.context();
+      asked.catch(() => {});
+      await fleet.append(lease, [{ type: "event", event: { type: "text_end", text: "seen" } }], lease.position);
+      await breakages[name]!();
+      await run.settled;
+      expect(await steered.ending).toMatchObject({ type: "fail" });
+      expect(steered.state).toBe("dropped");
+      await expect(asked).rejects.toThrow("can no longer be followed");
+      expect((await events).at(-1)).toMatchObject({ type: "fail", message: expect.stringContaining("runs attach") });
+      expect(run.failure?.message).toContain("may still be running");
+      // What is tried afterwards fails at once.
+      expect(await run.send({ text: "more" }).ending).toMatchObject({ type: "fail" });
+      await expect(run.names()).rejects.toThrow("can no longer be followed");
+      await run.close();
+    },
+  );
 
-  it("lets its questions open when nobody here answers", async () => {
+  it("a question stays open when the attached viewer fails to answer it", async () => {
     let isAsked = (): void => {};
     const heard = new Promise<void>((resolve) => {
       isAsked = resolve;
@@ -101,7 +104,7 @@ describe("a run that cannot be followed", () => {
 });
 
 describe("leaving a run", () => {
-  it("answers none of its questions, whatever the closed terminal says", async () => {
+  it("leaving a run answers none of its questions, whatever the closed terminal says", async () => {
     let isAsked = (): void => {};
     const heard = new Promise<void>((resolve) => {
       isAsked = resolve;
@@ -123,7 +126,7 @@ describe("leaving a run", () => {
     expect(await fleet.questions()).toHaveLength(1);
   });
 
-  it("ends every prompt that was sent, and refuses further ones", async () => {
+  it("detaching from a run ends every prompt that was sent and refuses further ones", async () => {
     const run = attach();
     const sent = run.send({ text: "next" });
     await run.close();
@@ -132,7 +135,7 @@ describe("leaving a run", () => {
     await expect(run.context()).rejects.toMatchObject({ code: "INTERRUPTED" });
   });
 
-  it("ends the prompt that began another run", async () => {
+  it("detaching from a run also ends a prompt that started another run", async () => {
     await fleet.finish(lease, ended, lease.position, 0);
     let begun = (): void => {};
     const started = new Promise<void>((resolve) => {

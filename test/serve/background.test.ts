@@ -25,7 +25,7 @@ async function background(replies: unknown, ...args: string[]): Promise<string> 
 }
 
 describe("-b", () => {
-  it("prints the id and returns at once; the run goes on, and its log tells it", async () => {
+  it("-b prints the id and returns at once; the run goes on, and its log tells it", async () => {
     const id = await background(
       [{ text: "Let me see.", calls: [pause(0.6)] }, { text: "All well." }],
       "--force",
@@ -39,7 +39,7 @@ describe("-b", () => {
     expect((await workspace.run(["persist", "list"])).stdout).toContain(id);
   });
 
-  it("refuses what it must not keep, and folders that are not trusted", async () => {
+  it("-b refuses keys on the command line and untrusted directories", async () => {
     expect((await workspace.run(["-b", "--api-key", "k", "x"])).stderr).toContain("Keys are not kept");
     const elsewhere = await workspace.run(["-b", "--workspace", workspace.home, "x"]);
     expect(elsewhere.stderr).toContain("Workspace Trust Required");
@@ -82,7 +82,7 @@ describe("-b", () => {
     expect(await service.over(slow)).toMatchObject({ state: "cancelled", end: { code: "INTERRUPTED" } });
   });
 
-  it("starts a service that watches over it, and the run outlives that", async () => {
+  it("-b starts a service that watches over it, and the run outlives that", async () => {
     await until(() => service.read() !== undefined, "the service");
     const id = await background([{ calls: [pause(0.5)] }, { text: "still here" }], "--force", "go");
     process.kill(service.read()!.pid, "SIGKILL");
@@ -100,7 +100,7 @@ describe("a run whose host is gone", () => {
     prompt: { text: "go" },
   });
 
-  it("is not begun again: it ends, and says so", async () => {
+  it("a run whose host was killed is not restarted: it ends with an error", async () => {
     const { id } = await apart.fleet.enqueue(newRun(spec()));
     const lease = (await apart.fleet.lease({ worker: "dies", ttlMs: 30, run: id }))!;
     await apart.fleet.append(lease, [{ type: "event", event: { type: "user", text: "go" } }], lease.position);
@@ -109,7 +109,7 @@ describe("a run whose host is gone", () => {
     expect((await apart.over(id)).end).toMatchObject({ outcome: "error", code: "TERMINATED", turns: 0 });
   });
 
-  it("is given up when it ended ten hosts", async () => {
+  it("a run that has killed ten hosts is given up", async () => {
     const { id } = await apart.fleet.enqueue(newRun(spec()));
     for (let host = 0; host < 10; host++) {
       const lease = (await apart.fleet.lease({ worker: "dies", ttlMs: 15_000, run: id }))!;
@@ -119,7 +119,7 @@ describe("a run whose host is gone", () => {
     expect((await apart.over(id)).end).toMatchObject({ outcome: "error", code: "TERMINATED" });
   });
 
-  it("is begun where nothing had been done", async () => {
+  it("a run whose host died before doing anything is started by the next host", async () => {
     const { id } = await apart.fleet.enqueue(newRun(spec()));
     await apart.fleet.lease({ worker: "never came up", ttlMs: 30, run: id });
     await sleep(50);

@@ -51,7 +51,7 @@ describe("batch", () => {
     expect(await service.fleet.runs()).toEqual([]);
   });
 
-  it("takes the CLI of --cli for lines that name none", async () => {
+  it("batch uses the CLI of --cli for lines that name none", async () => {
     const { args, results } = batchOf([{ prompt: "x" }, { prompt: "what is 2+2?", cli: "courser", model: "offline" }]);
     const wrong = await workspace.run([...args, "--cli", "nobody"]);
     expect(wrong.stderr).toContain('--cli cannot be "nobody". It must be one of courser, cursor, claude');

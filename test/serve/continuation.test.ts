@@ -18,7 +18,7 @@ const end = (number: number, callId: string) =>
 const question = { id: "q1", hash: "h", type: "trust", workspace: "/" } as const;
 
 describe("a continuation", () => {
-  it("is none where nothing was begun", () => {
+  it("a run that had not begun is started, not continued", () => {
     expect(continuationOf(log(leased, leased))).toBeUndefined();
   });
 
@@ -38,7 +38,7 @@ describe("a continuation", () => {
     expect(left).toMatchObject({ lastNumber: 5, sessionId: "s", isAnswered: false, later: [{ tool: "shell" }] });
   });
 
-  it("names the calls that the checkpoint does not hold, and how they ended", () => {
+  it("a continued run names the calls after its checkpoint and how they ended", () => {
     const checkpoint: Entry = { type: "checkpoint", chat: "chat-1-0", position: 10, heard: 4 };
     const left = continuationOf(
       log(leased, init, user, start(3, "a"), end(4, "a"), start(5, "b"), checkpoint, end(6, "b"), start(7, "c")),
@@ -50,7 +50,7 @@ describe("a continuation", () => {
     expect(left.checkpoint).toMatchObject({ chat: "chat-1-0" });
   });
 
-  it("does again what nobody did, and nothing else", () => {
+  it("a continued run handles each queued message again only if it had no effect before", () => {
     const checkpoint: Entry = { type: "checkpoint", chat: "c", position: 100, heard: 9 };
     const over: Entry = { type: "prompt_ended", id: "p1", state: "told" };
     const told = event(3, { type: "user", text: "steered" });
@@ -65,7 +65,7 @@ describe("a continuation", () => {
     expect(verdict(10, { type: "interrupt" })).toBe("obey");
   });
 
-  it("is one run for its readers", () => {
+  it("readers of a continued run see one run", () => {
     const join = joined(continuationOf(log(leased, init, user, start(3, "a")))!);
     const shown = [
       { number: 9, event: { type: "init", sessionId: "s" } },

@@ -41,7 +41,7 @@ function checkedOnly(request: entry.FleetRequest): void {
 const request = (replies: unknown) => ({ workspace: workspace.path, model: service.script(replies), prompt: "go" });
 
 describe("fleet()", () => {
-  it("of this machine: events, text and the result as start gives them; questions by callback; the next turn", async () => {
+  it("fleet() on this machine gives events, text and result as start does, questions by callback, and the next turn", async () => {
     const own = fleet(undefined, { env: workspace.env });
     workspace.file("a.txt", "x");
     const asked: string[] = [];
@@ -93,7 +93,7 @@ describe("fleet()", () => {
     await away.close();
   });
 
-  it("says at once what is wrong with a request, an option or an id", () => {
+  it("fleet() says at once what is wrong with a request, an option or an id", () => {
     const own = fleet(undefined, { env: workspace.env });
     const wrong = (request: object) => () => own.run(request as never);
     const usage = (message: string) => expect.objectContaining({ code: "USAGE", message });

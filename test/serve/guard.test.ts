@@ -30,13 +30,13 @@ function ask(...hosts: string[]): Promise<string> {
 }
 
 describe("a service on 127.0.0.1", () => {
-  test("has that name and localhost, with its port", async () => {
+  test("a service on 127.0.0.1 accepts that name and localhost as Host, with its port", async () => {
     for (const host of [`127.0.0.1:${port}`, `LOCALHOST:${port}`]) expect(await ask(host)).toContain("taken");
     const others = [`[::1]:${port}`, "[::1]", "localhost", `evil.example:${port}`, `127.0.0.1:${port + 1}`, ""];
     for (const host of others) expect(await ask(host), host).toContain("forbidden_host");
   });
 
-  test("takes no request with two names", async () => {
+  test("the service refuses a request with two Host headers", async () => {
     const own = `127.0.0.1:${port}`;
     for (const hosts of [
       [own, "evil.example"],

@@ -51,7 +51,7 @@ describe("the keeper of a lease", () => {
     return process.uptime() * 1000;
   }
 
-  it("asks four times in the time of a lease, and keeps the run as long as it is renewed", async () => {
+  it("the lease keeper renews four times per lease and keeps the run", async () => {
     const { keeper, lost, asked } = kept([true]);
     await vi.advanceTimersByTimeAsync(1000);
     expect(asked()).toBe(4);
@@ -64,7 +64,7 @@ describe("the keeper of a lease", () => {
     expect(lost).toEqual([]);
   });
 
-  it("gives the run up at once when another host has it, and asks no more", async () => {
+  it("the lease keeper gives up at once when another host has the run", async () => {
     const { lost, asked, abandoned } = kept([true, false]);
     await vi.advanceTimersByTimeAsync(250);
     expect(lost).toEqual([]);
@@ -74,7 +74,7 @@ describe("the keeper of a lease", () => {
     expect([asked(), abandoned(), lost.length]).toEqual([2, 1, 1]);
   });
 
-  it("gives the run up when nothing was renewed for a whole lease, and not before", async () => {
+  it("the lease keeper gives up when nothing was renewed for a whole lease, and not before", async () => {
     const { lost, abandoned } = kept([new Error("the store is busy")]);
     await vi.advanceTimersByTimeAsync(990);
     expect(lost).toEqual([]);
@@ -84,7 +84,7 @@ describe("the keeper of a lease", () => {
     expect(abandoned()).toBe(1);
   });
 
-  it("counts what was written as a renewal, but nothing that was sent earlier", async () => {
+  it("the lease keeper counts a write as a renewal, but not one sent earlier", async () => {
     const { keeper, lost } = kept([new Error("busy")]);
     const first = now();
     await vi.advanceTimersByTimeAsync(600);
@@ -100,7 +100,7 @@ describe("the keeper of a lease", () => {
 });
 
 describe("hosts of this machine", () => {
-  it("are started as long as there is room, and the queue is told by whom", async () => {
+  it("hosts of this machine are started as long as there is room, and the queue is told by whom", async () => {
     const asked: object[] = [];
     const fleet = fleetOf({
       async lease(options) {
@@ -204,7 +204,7 @@ describe("the log of a run", () => {
     expect(writer.position).toBe(14);
   });
 
-  it("writes what waits after a moment by itself, and at once when there is much", async () => {
+  it("the log of a run is written after a moment, or at once when much is waiting", async () => {
     const { writer, written, sent } = opened();
     writer.event({ event: text("alone") });
     await vi.waitFor(() => expect(written).toHaveLength(1));
@@ -217,7 +217,7 @@ describe("the log of a run", () => {
     expect(written[1]!.after).toBe(8);
   });
 
-  it("takes nothing after it was closed, and nothing after the run was lost", async () => {
+  it("the log of a run accepts nothing after it was closed or the run was lost", async () => {
     const closed = opened();
     closed.writer.event({ event: text("last") });
     await closed.writer.close();
@@ -253,7 +253,7 @@ describe("questions of a run", () => {
     expect(questions.answers).toEqual(["permission", "choices", "plan", "trust", "server", "hooks"]);
   });
 
-  it("are closed without an answer where nobody waits any more, before or after they were asked", async () => {
+  it("a question is closed without an answer when its asker no longer waits", async () => {
     const log: Entry[] = [];
     const questions = new RunQuestions((entry) => log.push(entry));
     const stop = new AbortController();
@@ -389,7 +389,7 @@ describe("how a run ended", () => {
     expect(failed.durationMs).toBeLessThan(4500);
   });
 
-  it("adds up what all turns used and were denied, and says nothing of what nobody knows", () => {
+  it("the result of a run sums usage and denials of all turns, and omits what is unknown", () => {
     const base = { outcome: "finished", text: "", durationMs: 1, turns: 0 } as const;
     expect(addEndings(base, [fail()])).toEqual({ ...base, turns: 1 });
     const denial = { tool: "Shell", callId: "c", reason: "no" };

@@ -83,7 +83,7 @@ it.each<[what: string, entries: Entry[]]>([
   expect(readdirSync(base).sort()).toEqual(existsSync(folder) ? ["victim", "work"] : ["victim"]);
 });
 
-it("makes no devices and pipes", async () => {
+it("unpacking an archive creates no devices or pipes", async () => {
   await unpack(archive({ name: "fifo", type: "6" }, { name: "dev", type: "3" }, { name: "a", content: "x" }));
   expect(readdirSync(folder)).toEqual(["a"]);
 });

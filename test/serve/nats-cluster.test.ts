@@ -41,7 +41,7 @@ describe.skipIf(noNatsServer)(orSkipped("on three servers", noNatsServer), () =>
   afterAll(() => cluster?.remove());
   const open = () => openFleet(cluster.url(), { configDir: "/nowhere", env: {} });
 
-  it("of hosts that write at the same moment one is heard, whichever server they reach", {
+  it("on a cluster, only one of several simultaneous writers is accepted, whichever server they reach", {
     timeout: 60_000,
   }, async () => {
     const fleets = await Promise.all([open(), open(), open()]);
@@ -67,7 +67,7 @@ describe.skipIf(noNatsServer)(orSkipped("on three servers", noNatsServer), () =>
     }
   });
 
-  it("without a majority of its servers it is out of reach for who is still connected, and then reached again", {
+  it("a cluster without a majority is reported as unreachable, and reached again later", {
     timeout: 90_000,
   }, async () => {
     const [last, ...others] = cluster.servers;

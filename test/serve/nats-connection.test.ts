@@ -35,7 +35,7 @@ async function works(url: string, env?: NodeJS.ProcessEnv): Promise<void> {
 }
 
 describe("an address", () => {
-  it("that is none is told apart, without the login in it", async () => {
+  it("an invalid fleet address is reported without the credentials in it", async () => {
     for (const url of [
       "http://a:secret@b",
       "nats://",
@@ -49,14 +49,14 @@ describe("an address", () => {
     }
   });
 
-  it("where nobody is says so, and how a server is started", async () => {
+  it("an unreachable NATS server is reported with how to start one", async () => {
     const url = `nats://user:secret@127.0.0.1:${await freePort()}`;
     await expect(open(url)).rejects.toMatchObject({ code: "FLEET_UNREACHABLE" });
     await expect(open(url)).rejects.toThrow(/nats-server -js/);
     await expect(open(url)).rejects.not.toThrow("secret");
   });
 
-  it("of a server that is too old says so", async () => {
+  it("a NATS server that is too old is reported", async () => {
     const info = { server_id: "x", version: "2.8.4", proto: 1, max_payload: 1_048_576, headers: true, jetstream: true };
     const old = createServer((socket) => {
       socket.write(`INFO ${JSON.stringify(info)}\r\n`);
@@ -72,7 +72,7 @@ describe("an address", () => {
 });
 
 describe.skipIf(noNatsServer)(orSkipped("a server", noNatsServer), () => {
-  it("without JetStream, or one that is full, says so", async () => {
+  it("a NATS server without JetStream, or a full one, is reported", async () => {
     await withServer({ hasJetStream: false }, async (server) => {
       await expect(open(server.url())).rejects.toMatchObject({ code: "FLEET_UNSUITABLE" });
     });
@@ -94,7 +94,7 @@ describe.skipIf(noNatsServer)(orSkipped("a server", noNatsServer), () => {
     });
   });
 
-  it("lets in who has the password or the token, and says who has not", async () => {
+  it("a NATS server accepts the password or the token, and a missing one is reported", async () => {
     await withServer({ config: "authorization { user: me, password: secret }" }, async (server) => {
       await works(`nats://me:secret@${server.address}`);
       for (const login of ["me:wrong@", ""])
@@ -105,7 +105,7 @@ describe.skipIf(noNatsServer)(orSkipped("a server", noNatsServer), () => {
     });
   });
 
-  it("that does not permit what a fleet needs says so", async () => {
+  it("a NATS user without the permissions that a fleet needs is reported", async () => {
     const permissions = (publish: readonly string[], subscribe: readonly string[]) =>
       `authorization { users: [{ user: me, password: secret, permissions: ${JSON.stringify({ publish, subscribe })} }] }`;
     const needed = {
@@ -128,7 +128,7 @@ describe.skipIf(noNatsServer)(orSkipped("a server", noNatsServer), () => {
     });
   });
 
-  it("lets in who has a credentials file", async () => {
+  it("a NATS server accepts a credentials file", async () => {
     const [operator, account, system, user] = [createOperator(), createAccount(), createAccount(), createUser()];
     const limits = {
       mem_storage: -1,
@@ -193,7 +193,7 @@ describe.skipIf(noNatsServer)(orSkipped("a server", noNatsServer), () => {
     },
   );
 
-  it("keeps what is larger than its messages, and fleets apart by their prefixes", async () => {
+  it("a fleet stores entries larger than a message, and prefixes keep fleets apart", async () => {
     await withServer({}, async (server) => {
       const [fleet, other] = await Promise.all([open(server.url("one")), open(server.url("two"))]);
       const large = "x".repeat(3_000_000);

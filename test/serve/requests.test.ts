@@ -22,7 +22,7 @@ afterAll(() => rmSync(base, { recursive: true, force: true }));
 const spec: RunSpec = { cli: "courser", request: { workspace: "/w", model: "offline" }, prompt: { text: "go" } };
 
 describe("the record of a run", () => {
-  it("has ids of its own, the version of records, and a name where one is given", () => {
+  it("the record of a run has its own ids, a version, and the name if one is given", () => {
     const one = newRun(spec);
     expect(one.id).toMatch(/^run-[\da-f-]{36}$/);
     expect(one.agent).toMatch(/^bc-[\da-f-]{36}$/);
@@ -33,7 +33,7 @@ describe("the record of a run", () => {
     expect(() => newSpec({ ...spec, request: { ...spec.request, unkept: true } })).toThrow("--no-persist");
   });
 
-  it("of the next turn resumes the session, by what the first was started with but for the trust", () => {
+  it("the record of a follow-up resumes the session with the first run's settings, except trust", () => {
     const request: RunRequest = { workspace: "/w", chat: { type: "new" }, trust: true, force: true };
     const run = { agent: "bc-1", spec: { ...spec, request } } as RunRecord;
     const next = followUp(run, "s-1", { text: "and now?" });
@@ -47,7 +47,7 @@ describe("the record of a run", () => {
     expect(followUp(attended, undefined, { text: "x" }).spec.attended).toBe(true);
   });
 
-  it("is refused by a worker that does not know something of it", () => {
+  it("a worker refuses a run record with a field that it does not know", () => {
     expect(readSpec(spec)).toBe(spec);
     const full: RunSpec = {
       ...spec,
@@ -89,7 +89,7 @@ describe("the record of a run", () => {
     expect(() => readSpec({ ...spec, request: { ...spec.request, unheardOf: true } as never })).toThrow("unheardOf");
   });
 
-  it("cannot be given force later", () => {
+  it("a follow-up cannot add force to a run", () => {
     expect(refusedMode("force", {})?.message).toContain("--force");
     expect(refusedMode("force", { force: true })).toBeUndefined();
     expect(refusedMode("plan", {})).toBeUndefined();
@@ -355,7 +355,7 @@ describe("the list of sessions", () => {
     expect(item).not.toHaveProperty("path");
   });
 
-  it("shows the newest run of each, and done where no run is known", async () => {
+  it("the list of sessions shows the newest run of each, or done if none is known", async () => {
     const items = await list([record(first, "error"), record(first, "running", 1)]);
     expect(items.map(({ id, state }) => [id[0], state]).sort()).toEqual([
       ["1", "failed"],
@@ -369,7 +369,7 @@ describe("the list of sessions", () => {
     });
   });
 
-  it("is narrowed by agent, state, project, time, words and number", async () => {
+  it("the list of sessions can be filtered by agent, state, project, time, words and number", async () => {
     const ids = async (query: object, ...runs: RunRecord[]) => (await list(runs, query)).map(({ id }) => id[0]).sort();
     expect(await ids({})).toEqual(["1", "2"]);
     expect(await ids({ limit: 1 })).toHaveLength(1);

@@ -84,7 +84,7 @@ async function hosted(run: string): Promise<Lease> {
 }
 
 describe("every route", () => {
-  it("answers as it is written down", async () => {
+  it("every route answers as the OpenAPI document says", async () => {
     await ask("GET", "/v1/me");
     await ask("GET", "/v1/agents");
     await ask("GET", "/nowhere");

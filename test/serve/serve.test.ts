@@ -112,7 +112,7 @@ describe("REST v1", () => {
     expect((await call("GET", `${path}/runs/${body.run.id}`)).body.status).toBe("CANCELLED");
   });
 
-  it("refuses what it cannot do, by name", async () => {
+  it("REST v1 refuses what it cannot do, by name", async () => {
     const prompt = { text: "x" };
     const outside = await call("POST", "/v1/agents", { prompt, workspace: service.workspace.home });
     expect([outside.status, outside.body.error.code]).toEqual([403, "untrusted_workspace"]);
@@ -176,7 +176,7 @@ describe("the studio's API", () => {
     ]);
   });
 
-  it("runs that are not over are listed, however many came after them", async () => {
+  it("the studio's API lists active runs, however many came after them", async () => {
     const request = { workspace: service.workspace.path, chat: { type: "new" } } as never;
     const add = (id: string) =>
       service.fleet.enqueue({

@@ -15,7 +15,7 @@ fleetKit("sqlite", async () => {
   };
 });
 
-it("the file is for its owner alone", async () => {
+it("the database of runs is readable only by its owner", async () => {
   const folder = mkdtempSync(join(tmpdir(), "courser-fleet-"));
   const file = join(folder, "runs", "runs.db");
   const fleet = openSqliteFleet(file);

@@ -35,7 +35,7 @@ async function carryOut(
 }
 
 describe("a workspace", () => {
-  it("comes from a repository, in the sandbox; a patch and a branch come back, and nothing stays", {
+  it("a workspace from a repository runs in the sandbox, returns a patch and a branch, and is removed", {
     timeout: 40_000,
   }, async () => {
     const repository = fleet.repository({ "a.txt": "one\n", ".gitignore": "ignored\n", "data.bin": "\0\x01\xff" });
@@ -73,7 +73,7 @@ describe("a workspace", () => {
     expect(readdirSync(join(data, "repositories"))).toEqual([]);
   });
 
-  it("comes from a folder: a copy, whose links are not followed", { timeout: 40_000 }, async () => {
+  it("a workspace from a folder is a copy whose links are not followed", { timeout: 40_000 }, async () => {
     const folder = join(home, "folder");
     mkdirSync(folder);
     writeFileSync(join(folder, "b.txt"), "b\n");
@@ -85,7 +85,7 @@ describe("a workspace", () => {
     expect((await fleet.object(end.id, "patch")).toString()).toContain("+more");
   });
 
-  it("is for any agent CLI: what it changed comes back", { timeout: 40_000 }, async () => {
+  it("any agent CLI can work in a workspace, and its changes come back", { timeout: 40_000 }, async () => {
     const lines = [
       { type: "system", subtype: "init", session_id: "s1", cwd: "/", tools: [], model: "m" },
       { type: "assistant", message: { role: "assistant", content: [{ type: "text", text: "hi" }] }, session_id: "s1" },
@@ -111,7 +111,7 @@ describe("a workspace", () => {
     expect((await fleet.object(id, "patch")).toString()).toContain("+++ b/made.txt");
   });
 
-  it("of a source that a worker does not take is an error that says so", { timeout: 60_000 }, async () => {
+  it("a source that a worker does not accept is an error", { timeout: 60_000 }, async () => {
     const worker = fleet.start(["--concurrency", "4", "--pool", "refusals", "--idle-release-timeout", "1"]);
     const wrong: [WorkspaceSource, RegExp][] = [
       [{ type: "git", from: "ext::sh -c touch% /tmp/x" }, /not a repository that a worker takes/],
@@ -145,7 +145,7 @@ describe("an archive", () => {
   const file = (name: string, body = "x") => ({ header: { name, size: body.length, type: "file" as const }, body });
   const link = (name: string, linkname: string) => ({ header: { name, size: 0, type: "symlink" as const, linkname } });
 
-  it("is unpacked", async () => {
+  it("an uploaded archive is unpacked", async () => {
     const folder = into();
     await unpackArchive(await archive([file("a/b.txt", "hello"), link("a/c", "b.txt")]), folder);
     expect(readFileSync(join(folder, "a/c"), "utf8")).toBe("hello");
@@ -162,7 +162,7 @@ describe("an archive", () => {
     expect(existsSync("/tmp/courser-evil")).toBe(false);
   });
 
-  it("that is too large, or none, is refused", async () => {
+  it("an archive that is too large, or is not one, is refused", async () => {
     const entries = [file("a", "0123456789"), file("b")];
     await expect(unpackArchive(await archive(entries), into(), { files: 9, bytes: 5 })).rejects.toThrow(/too large/);
     await expect(unpackArchive(await archive(entries), into(), { files: 1, bytes: 99 })).rejects.toThrow(/too large/);
@@ -185,7 +185,7 @@ describe("a worker", () => {
       sent.end();
     });
 
-  it("tells how it is, carries out several at once, and drains: what can go on elsewhere is given back", {
+  it("a worker reports its health, runs several at once, and returns continuable runs when it drains", {
     timeout: 60_000,
   }, async () => {
     await fleet.answer((request) =>
@@ -234,7 +234,7 @@ describe("a worker", () => {
     expect(linesOf(join(home, "begun"))).toHaveLength(2);
   });
 
-  it("tells what it would take, and what is wrong", async () => {
+  it("worker debug reports which runs it would take and what is missing", async () => {
     const good = await fleet.workspace.run(["worker", "--pool", "gpu", "debug", "--json", "--label", "os=linux"], {
       env: { OPENAI_API_KEY: "sk-secret" },
     });
